@@ -1,0 +1,61 @@
+# `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
+.DEFAULT_GOAL := help
+.PHONY: help env quick tables test lint format benchmark lock clean
+
+CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+FIND   := python3 python3.13 python3.12 python3.11 python3.14 python
+OK     := import sys; sys.exit(sys.version_info < (3, 11))
+# The first interpreter on the PATH that is new enough; override with `make PYTHON=/path/to/python quick`.
+PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p && break; done)
+# Hashes for every platform, and no line that names a package index.
+LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
+LINTED := src tests workflow/scripts
+RULES  := Snakefile workflow/rules
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | awk -F: '{printf "make %-10s%s\n", $$1, $$2}'
+
+env: $(STAMP)  ## build .venv from requirements.lock (every other target does this first)
+
+$(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer was found on the PATH; install one, or name it: make PYTHON=/path/to/python $(or $(MAKECMDGOALS),env)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation -r requirements-compiled.lock > $(VENV)/compiled.log 2>&1 \
+	  || echo "warning: LIBLINEAR and LIBSVM need a C++ compiler and were not installed (see $(VENV)/compiled.log); their rows will say 'not available'." >&2
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+quick: $(STAMP)  ## run the offline suite: generated and bundled data, about two minutes
+	$(BIN)/snakemake --cores $(CORES) quick
+	@echo "Tables, figures and the report are in results/quick (open results/quick/report.html)."
+
+tables: $(STAMP)  ## run the paper suite: the papers' data sets, sizes and splits
+	$(BIN)/snakemake --cores $(CORES) paper
+	@echo "Tables, figures and the report are in results/paper (open results/paper/report.html)."
+
+test: $(STAMP)  ## run every test
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)  ## check formatting and style of Python and Snakemake files
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
+	$(BIN)/snakefmt --check $(RULES)
+
+format: $(STAMP)  ## apply the formatting that `make lint` checks
+	$(BIN)/ruff check --fix $(LINTED)
+	$(BIN)/ruff format $(LINTED)
+	$(BIN)/snakefmt $(RULES)
+
+benchmark: $(STAMP)  ## run the timing lane alone, one job at a time
+	$(BIN)/snakemake --cores $(CORES) timing
+
+lock: $(STAMP)  ## renew both lock files within the bounds of pyproject.toml
+	$(BIN)/uv pip compile $(LOCK) --upgrade --extra workflow --extra baselines --extra dev pyproject.toml -o requirements.lock
+	printf 'liblinear-official\nlibsvm-official\n' | $(BIN)/uv pip compile $(LOCK) --upgrade --no-deps - -o requirements-compiled.lock
+
+clean:  ## remove what was computed; keeps .venv and data/
+	rm -rf results logs .snakemake
