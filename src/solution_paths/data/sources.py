@@ -1,0 +1,472 @@
+"""Where data come from: ``data/raw``, a mirror folder, a download; bundled, generated, derived.
+
+A file is read only after its checks: that it isn't an HTML page, its size and SHA-256 where they
+are known, its shape, label counts or target range, that every number is finite, and the
+fingerprint of what it holds. A download passes all of them in a temporary folder before it
+gets its name in ``data/raw``.
+"""
+
+import hashlib
+import math
+import os
+import shutil
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pooch
+import requests
+import scipy.sparse as sp
+
+from . import dna, generated
+from .errors import DataError, DataUnavailable, UnverifiedDataWarning
+from .parsers import PARSERS, Raw
+from .registry import Entry, FileForm, config_path, find
+
+MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
+RETRIES = 3
+TIMEOUT_S = 60
+FINGERPRINT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set as experiments see it.
+
+    Attributes
+    ----------
+    name : str
+    X : (n, d) ndarray or csr_matrix of float64
+    y : (n,) ndarray of float64
+        -1 and +1 for classification.
+    task : {"classification", "regression", "series"}
+    origin : {"data/raw", "mirror", "download", "bundled", "generated", "derived"}
+    verified : {"sha256", "fingerprint", "generated", "unverified"}
+        What vouches for the content: the file's checksum, the fingerprint of the numbers in it
+        (file of another form), the code that made it, or shape and labels alone.
+    meta : dict
+        ``sha256`` and ``file`` of what was read, ``positive`` (what +1 means), feature names, and
+        whatever else the parser knows.
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray
+    task: str
+    origin: str
+    verified: str
+    meta: dict[str, Any]
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Folders in which files are looked for."""
+
+    raw: Path
+    mirror: Path | None
+
+    def holding(self, form: FileForm) -> tuple[str, Path] | None:
+        for origin, folder in (("data/raw", self.raw), ("mirror", self.mirror)):
+            if folder is not None and (folder / form.name).is_file():
+                return origin, folder / form.name
+        return None
+
+
+def _places(raw_dir, mirror, config) -> _Place:
+    raw = Path(raw_dir) if raw_dir else config_path(config).parent.parent / "data" / "raw"
+    mirror = mirror or os.environ.get(MIRROR_VARIABLE)
+    if mirror and not Path(mirror).is_dir():
+        raise DataError(
+            f"The mirror folder {mirror} does not exist: correct or unset {MIRROR_VARIABLE}."
+        )
+    return _Place(raw, Path(mirror) if mirror else None)
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _check_bytes(entry: Entry, form: FileForm, path: Path) -> str:
+    """Check the file as such and return its SHA-256."""
+    with open(path, "rb") as stream:
+        start = stream.read(512).lstrip().lower()
+    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
+        raise DataError(
+            f"Data set {entry.name}: {path} should hold data ({form.parser}), but it is an HTML "
+            "page (a server's error or login page); delete it and fetch the file again."
+        )
+    size = path.stat().st_size
+    if size == 0 or (form.bytes is not None and size < form.bytes):
+        expected = f"{form.bytes} bytes" if form.bytes else "data"
+        raise DataError(
+            f"Data set {entry.name}: {path} is truncated, expected {expected} but found "
+            f"{size} bytes; delete it and fetch the file again."
+        )
+    found = _digest(path)
+    if form.sha256 is not None and found != form.sha256:
+        raise DataError(
+            f"Data set {entry.name}: {path} has the wrong checksum, expected SHA-256 "
+            f"{form.sha256} but found {found} ({size} bytes); delete it and fetch the file again."
+        )
+    return found
+
+
+def fingerprint(X, y) -> float:
+    """Return a number that tells data sets apart, whatever file they came from.
+
+    It is a fixed projection of the rows and the columns, each column scaled to unit length, plus
+    one of the logarithms of those lengths: a changed, lost, added or reordered entry moves it,
+    while the seventh digit of a decimal representation does not. It guards against mistakes, not
+    against forgery.
+
+    Parameters
+    ----------
+    X : (n, d) ndarray or sparse matrix
+    y : (n,) ndarray
+    """
+    rows = np.sin(1.0 + np.arange(X.shape[0]))
+    columns = np.cos(1.0 + np.arange(X.shape[1]))
+    if sp.issparse(X):
+        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
+    else:
+        X = np.asarray(X, dtype=np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->j", X, X))
+    scaled = np.divide(X.T @ rows, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+    sizes = np.sin(2.0 + np.arange(X.shape[1])) @ np.log1p(lengths)
+    target = np.asarray(y, dtype=np.float64)
+    length = float(np.linalg.norm(target))
+    return float(columns @ scaled + sizes + rows @ target / (length or 1.0) + np.log1p(length))
+
+
+def _check_shape(entry: Entry, raw: Raw, shape: tuple[int, int], where: str) -> None:
+    if shape != (entry.n, entry.d) or len(raw.y) != entry.n:
+        raise DataError(
+            f"Data set {entry.name}: {where} has the wrong shape, expected {entry.n} x {entry.d} "
+            f"but found {shape[0]} x {shape[1]} with {len(raw.y)} targets."
+        )
+    values = raw.X.data if sp.issparse(raw.X) else raw.X
+    bad = int((~np.isfinite(values)).sum() + (~np.isfinite(raw.y)).sum())
+    if bad:
+        raise DataError(
+            f"Data set {entry.name}: {where} must hold finite numbers only, but {bad} entries are "
+            "missing or infinite."
+        )
+
+
+def _check_target(entry: Entry, y: np.ndarray, where: str) -> None:
+    if entry.task == "classification":
+        values, counts = np.unique(y, return_counts=True)
+        found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
+        expected = entry.labels or "both classes"
+        if (entry.labels and found != entry.labels) or set(found) != {-1, 1}:
+            raise DataError(
+                f"Data set {entry.name}: {where} has the wrong label counts, expected {expected} "
+                f"but found {found}."
+            )
+    elif entry.target:
+        found, expected = (y.min(), y.max()), (entry.target["min"], entry.target["max"])
+        if not np.allclose(found, expected, rtol=1e-6, atol=1e-9):
+            raise DataError(
+                f"Data set {entry.name}: {where} has the wrong target range, expected "
+                f"{expected[0]:g} to {expected[1]:g} but found {found[0]:g} to {found[1]:g}."
+            )
+
+
+def _check_content(entry: Entry, raw: Raw, where: str, known: bool) -> str:
+    """Compare with the fingerprint and return what vouches for the content."""
+    if entry.fingerprint is not None:
+        found = fingerprint(raw.X, raw.y)
+        if not abs(found - entry.fingerprint) <= FINGERPRINT_TOLERANCE * (1 + math.sqrt(entry.d)):
+            raise DataError(
+                f"Data set {entry.name}: {where} has the right shape but other numbers than the "
+                f"reference, expected fingerprint {entry.fingerprint:.9g} but found {found:.9g}."
+            )
+    if known:
+        return "sha256"
+    if entry.fingerprint is not None:
+        return "fingerprint"
+    warnings.warn(
+        f"Data set {entry.name}: {where} has no known checksum; only its shape and its labels or "
+        "target were checked, so results with it are recorded as unverified.",
+        UnverifiedDataWarning,
+        stacklevel=2,
+    )
+    return "unverified"
+
+
+def _transformed(entry: Entry, y: np.ndarray) -> np.ndarray:
+    y = np.asarray(y, dtype=np.float64)
+    return np.log1p(y) if entry.transform == "log1p" else y
+
+
+def _shape(raw: Raw) -> tuple[int, int]:
+    if raw.window is None:
+        return tuple(raw.X.shape)
+    return raw.X.shape[0], 4 * (raw.window[1] - raw.window[0])
+
+
+def _parse(entry: Entry, form: FileForm, path: Path) -> Raw:
+    try:
+        return PARSERS[form.parser](path, entry, form.options)
+    except MemoryError:
+        raise
+    except Exception as error:  # any parser's failure means one thing: not the expected file
+        detail = " ".join(str(error).split()).rstrip(".")[:200] or type(error).__name__
+        raise DataError(
+            f"Data set {entry.name}: {path} could not be read as {form.parser}, it is truncated or "
+            f"not the expected file ({detail}); delete it and fetch the file again."
+        ) from error
+
+
+def _check_raw(entry: Entry, raw: Raw, where: str, known: bool) -> str:
+    _check_shape(entry, raw, _shape(raw), where)
+    _check_target(entry, _transformed(entry, raw.y), where)
+    return _check_content(entry, raw, where, known)
+
+
+def _read(entry: Entry, form: FileForm, path: Path, origin: str) -> tuple[Raw, str, str]:
+    digest = _check_bytes(entry, form, path)
+    raw = _parse(entry, form, path)
+    verified = _check_raw(entry, raw, str(path), known=form.sha256 is not None)
+    raw.meta |= {"file": form.name, "sha256": digest}
+    return raw, origin, verified
+
+
+# ---------------------------------------------------------------- files
+
+
+def _place_atomically(source: Path, target: Path) -> None:
+    """Copy beside the target first, so that the name appears with its whole content or not."""
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+    os.close(handle)
+    try:
+        shutil.copyfile(source, part)
+        os.chmod(part, 0o644)
+        os.replace(part, target)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def _download_file(url: str, folder: Path, name: str) -> Path:
+    """Fetch one address into `folder`, with retries."""
+    fetcher = pooch.create(
+        path=folder, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
+    )
+    kind = pooch.FTPDownloader if url.startswith("ftp:") else pooch.HTTPDownloader
+    return Path(fetcher.fetch(name, downloader=kind(timeout=TIMEOUT_S)))
+
+
+def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
+    """Try every address of every form; keep the first file that passes all checks."""
+    failures = []
+    places.raw.mkdir(parents=True, exist_ok=True)
+    for form in entry.files:
+        for url in form.urls:
+            with tempfile.TemporaryDirectory(dir=places.raw, prefix=".incoming-") as folder:
+                try:
+                    path = _download_file(url, Path(folder), form.name)
+                    found = _read(entry, form, path, "download")
+                except DataError as error:
+                    failures.append((url, error))
+                except (OSError, ValueError, EOFError, requests.RequestException) as error:
+                    failures.append((url, " ".join(str(error).split())[:200]))
+                else:
+                    os.chmod(path, 0o644)
+                    os.replace(path, places.raw / form.name)
+                    return found
+    rejected = [error for _, error in failures if isinstance(error, DataError)]
+    if rejected:
+        raise DataError(f"{rejected[0]} (downloaded from {failures[0][0]}; nothing was kept)")
+    raise DataUnavailable(
+        f"{_unavailable(entry, places)} (downloading {failures[0][0]} failed: {failures[0][1]})"
+    )
+
+
+def _unavailable(entry: Entry, places: _Place) -> str:
+    names = " or ".join(form.name for form in entry.files)
+    mirror = f" nor in the mirror {places.mirror}" if places.mirror else ""
+    source = f" (see {entry.homepage})" if entry.homepage else ""
+    return (
+        f"Data set {entry.name} is not at hand: expected {names}, which is not in {places.raw}"
+        f"{mirror}; put the file{source} there, or name a folder that holds it in "
+        f"{MIRROR_VARIABLE}."
+    )
+
+
+def _at_hand(entry: Entry, places: _Place) -> tuple[FileForm, str, Path] | None:
+    held = [(form, place) for form in entry.files if (place := places.holding(form))]
+    held.sort(key=lambda pair: pair[1][0] != "data/raw")  # data/raw first; forms keep their order
+    if not held:
+        return None
+    form, (origin, path) = held[0]
+    return form, origin, path
+
+
+def _obtain(entry: Entry, places: _Place, offline: bool) -> tuple[Raw, str, str]:
+    here = _at_hand(entry, places)
+    if here:
+        form, origin, path = here
+        return _read(entry, form, path, origin)
+    if offline or not any(form.urls for form in entry.files):
+        raise DataUnavailable(_unavailable(entry, places))
+    return _download(entry, places)
+
+
+# ---------------------------------------------------------------- the public face
+
+
+def load(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+    **parameters: Any,
+) -> DataSet:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        A name from ``config/datasets.yaml``.
+    raw_dir : path, optional
+        Where fetched files lie; the checkout's ``data/raw`` unless given.
+    mirror : path, optional
+        Folder with copies of the files; the variable ``SOLUTION_PATHS_MIRROR`` unless given.
+    offline : bool
+        Never touch the network.
+    config : path, optional
+        Another list of data sets.
+    **parameters
+        Of generated data sets: ``n``, ``seed``, and what ``config/datasets.yaml`` lists.
+
+    Returns
+    -------
+    DataSet
+
+    Raises
+    ------
+    UnknownDataSet
+        No such name.
+    DataUnavailable
+        The file is not at hand, and can't be downloaded.
+    DataError
+        The file is not what it should be: one sentence says what was expected and found.
+    """
+    entry = find(name, config)
+    if parameters and entry.source not in ("generated", "derived"):
+        raise ValueError(f"{name} is a fixed data set and takes no parameters: {list(parameters)}.")
+    if entry.source == "files":
+        raw, origin, verified = _obtain(entry, _places(raw_dir, mirror, config), offline)
+    else:
+        options = {"raw_dir": raw_dir, "mirror": mirror, "offline": offline, "config": config}
+        raw, origin, verified = _build(entry, parameters, options)
+    X = dna.one_hot_windows(raw.X, *raw.window) if raw.window else raw.X
+    meta = {"positive": entry.positive, **raw.meta}
+    y = _transformed(entry, raw.y)
+    return DataSet(entry.name, X, y, entry.task, origin, verified, meta)
+
+
+def _build(entry: Entry, parameters: dict, options: dict) -> tuple[Raw, str, str]:
+    """Make a data set that has no file of its own."""
+    unknown = sorted(set(parameters) - set(entry.parameters))
+    if unknown:
+        raise ValueError(
+            f"{entry.name} has no parameter {unknown[0]!r}; it has {', '.join(entry.parameters)}."
+        )
+    chosen = {**entry.parameters, **parameters}
+    parents = [load(parent, **options) for parent in entry.parents]
+    X, y = generated.BUILDERS[entry.builder](*parents, **chosen)
+    raw = Raw(X, y, {"parameters": chosen} if chosen else {})
+    where = f"the {entry.source} data"
+    if entry.source == "generated":
+        if not parameters:
+            _check_shape(entry, raw, _shape(raw), where)
+            _check_target(entry, y, where)
+        return raw, "generated", "generated"
+    if parameters:
+        return raw, entry.source, "generated"
+    weakest = "unverified" if any(p.verified == "unverified" for p in parents) else None
+    verified = _check_raw(entry, raw, where, known=False)
+    return raw, entry.source, weakest or verified
+
+
+def sequences(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
+    """Load DNA before it becomes features: (base codes, labels -1/+1, window).
+
+    See `dna.one_hot_windows` for what to do with them; a few rows are far smaller than all.
+    """
+    entry = find(name, config)
+    if not any(form.parser == "fasta" for form in entry.files):
+        raise ValueError(f"{name} holds no DNA sequences.")
+    raw, _, _ = _obtain(entry, _places(raw_dir, mirror, config), offline)
+    return raw.X, raw.y.astype(np.float64), raw.window
+
+
+def available(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    config: str | Path | None = None,
+) -> bool:
+    """Say whether `name` can be loaded with no network (the file is there; not yet checked)."""
+    entry = find(name, config)
+    where = {"raw_dir": raw_dir, "mirror": mirror, "config": config}
+    if entry.source == "files":
+        return _at_hand(entry, _places(raw_dir, mirror, config)) is not None
+    return all(available(parent, **where) for parent in entry.parents)
+
+
+def fetch(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+) -> list[Path]:
+    """Put the checked file of `name` into ``data/raw``, whole or not at all.
+
+    Returns
+    -------
+    list of Path
+        The files now in ``data/raw``: one, none for bundled and generated data, one for each
+        parent of derived data.
+    """
+    entry = find(name, config)
+    where = {"raw_dir": raw_dir, "mirror": mirror, "offline": offline, "config": config}
+    if entry.source != "files":
+        return [path for parent in entry.parents for path in fetch(parent, **where)]
+    places = _places(raw_dir, mirror, config)
+    raw, origin, _ = _obtain(entry, places, offline)
+    target = places.raw / raw.meta["file"]
+    if origin == "mirror":
+        places.raw.mkdir(parents=True, exist_ok=True)
+        _place_atomically(places.mirror / raw.meta["file"], target)
+    return [target]
