@@ -1,0 +1,60 @@
+"""How far a long job has come: on the terminal and in the job's log."""
+
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+class Progress:
+    """Report the state of a job, at most every few seconds.
+
+    Parameters
+    ----------
+    log : path
+        File that takes every line; its folder is made.
+    label : str
+        What is running; starts each line.
+    every_s : float
+        Seconds between two lines; the end is always reported.
+
+    Examples
+    --------
+    >>> with Progress("logs/demo.log", "path diabetes 0-0") as progress:
+    ...     progress(0.37, "812 breakpoints")
+    """
+
+    def __init__(self, log: str | Path, label: str, every_s: float = 5.0):
+        self.log, self.label, self.every_s = Path(log), label, every_s
+        self._start = time.monotonic()
+        self._last = -every_s
+
+    def __enter__(self) -> Self:
+        """Open the log."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self._stream = self.log.open("w", buffering=1)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write down how the job ended, and close the log."""
+        self._write("done" if error is None else f"failed: {kind.__name__}: {error}")
+        self._stream.close()
+
+    def __call__(self, done: float, text: str) -> None:
+        """Say that the share `done` of the job is behind us, and what it is doing."""
+        now = time.monotonic() - self._start
+        if done < 1.0 and now - self._last < self.every_s:
+            return
+        self._last = now
+        self._write(f"{100 * done:3.0f} % {text}")
+
+    def _write(self, text: str) -> None:
+        line = f"[{self.label}] {text} ({time.monotonic() - self._start:.1f} s)"
+        print(line, file=self._stream)
+        print(line, file=sys.stderr, flush=True)
