@@ -12,7 +12,7 @@ OK     := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p && break; done)
 # Hashes for every platform, and no line that names a package index.
 LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
-LINTED := src tests workflow/scripts
+LINTED := src tests notebooks .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
 help:  ## list the targets
@@ -44,6 +44,7 @@ lint: $(STAMP)  ## check formatting and style of Python and Snakemake files
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/snakefmt --check $(RULES)
+	$(BIN)/python .ci/lint_workflow.py
 
 format: $(STAMP)  ## apply the formatting that `make lint` checks
 	$(BIN)/ruff check --fix $(LINTED)

@@ -22,7 +22,7 @@ class Progress:
     Examples
     --------
     >>> with Progress("logs/demo.log", "path diabetes 0-0") as progress:
-    ...     progress(0.37, "812 breakpoints")
+    ...     progress("split 0", 0.37, 812)
     """
 
     def __init__(self, log: str | Path, label: str, every_s: float = 5.0):
@@ -46,13 +46,14 @@ class Progress:
         self._write("done" if error is None else f"failed: {kind.__name__}: {error}")
         self._stream.close()
 
-    def __call__(self, done: float, text: str) -> None:
-        """Say that the share `done` of the job is behind us, and what it is doing."""
+    def __call__(self, what: str, done: float = 0.0, events: int | None = None) -> None:
+        """Say that the share `done` of the job is behind us, at `what`, after `events` events."""
         now = time.monotonic() - self._start
         if done < 1.0 and now - self._last < self.every_s:
             return
         self._last = now
-        self._write(f"{100 * done:3.0f} % {text}")
+        after = "" if events is None else f", {events} events"
+        self._write(f"{100 * done:3.0f} % {what}{after}")
 
     def _write(self, text: str) -> None:
         line = f"[{self.label}] {text} ({time.monotonic() - self._start:.1f} s)"
