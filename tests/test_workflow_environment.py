@@ -1,0 +1,86 @@
+"""The environment: one lock, the same pins for pip and conda, and helpful `make`."""
+
+import importlib.metadata
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ["requirements.lock", "requirements-compiled.lock"]
+
+
+def requirements(name):
+    """Return the requirements of a lock file, hashes left out."""
+    text = (ROOT / name).read_text().replace("\\\n", " ")
+    return [Requirement(line.split(" --hash")[0]) for line in text.splitlines() if line.strip()]
+
+
+def declared(*extras):
+    """Return the names that pyproject.toml asks for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    lines = project["dependencies"] + [line for extra in extras for line in optional[extra]]
+    return [Requirement(line) for line in lines]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_line_of_a_lock_is_a_pin_with_hashes_and_no_host(name):
+    text = (ROOT / name).read_text()
+    assert "://" not in text
+    assert "index" not in re.sub(r"[\w-]*index[\w-]*==", "", text)
+    entries = [e for e in text.replace("\\\n", " ").splitlines() if e.strip()]
+    assert entries
+    assert [e for e in entries if not re.match(r"[\w.-]+==[\w.+-]+ .*--hash=sha256:", e)] == []
+
+
+def test_the_locks_satisfy_what_the_project_declares():
+    for name, extras in zip(LOCKS, [("workflow", "baselines", "dev"), ("compiled",)], strict=True):
+        pinned = {r.name: str(r.specifier).removeprefix("==") for r in requirements(name)}
+        wanted = declared(*extras) if name == LOCKS[0] else declared(*extras)[len(declared()) :]
+        assert wanted
+        for requirement in wanted:
+            assert requirement.name in pinned, f"{requirement.name} is not in {name}"
+            assert requirement.specifier.contains(pinned[requirement.name]), requirement
+
+
+def test_this_environment_is_the_locked_one():
+    wrong = {}
+    for requirement in requirements(LOCKS[0]):
+        if requirement.marker is None or requirement.marker.evaluate():
+            name = canonicalize_name(requirement.name)
+            found = importlib.metadata.version(name)
+            if not requirement.specifier.contains(found, prereleases=True):
+                wrong[name] = f"{found} instead of {requirement.specifier}"
+    assert wrong == {}, "run `make env`"
+
+
+def test_conda_users_get_the_same_pins():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    pip = [part for part in environment["dependencies"] if isinstance(part, dict)]
+    assert pip == [{"pip": ["-r requirements.lock"]}]
+    others = [part for part in environment["dependencies"] if isinstance(part, str)]
+    assert {part.split()[0] for part in others} == {"python", "pip", "make", "cxx-compiler"}
+
+
+def make(*arguments):
+    """Run make at the root; return the finished process."""
+    return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_make_lists_its_targets():
+    listed = make().stdout
+    for target in ("quick", "test", "tables", "lint", "benchmark"):
+        assert f"make {target} " in listed
+
+
+def test_make_without_a_new_enough_python_says_so(tmp_path):
+    run = make("PYTHON=", f"VENV={tmp_path / 'venv'}", "quick")
+    assert run.returncode != 0
+    assert "error: no Python 3.11 or newer was found" in run.stderr
+    assert not (tmp_path / "venv").exists()

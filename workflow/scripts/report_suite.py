@@ -1,0 +1,10 @@
+"""Write one page with every table, figure and claim of a suite."""
+
+from pathlib import Path
+
+from solution_paths.reporting.page import write_page
+
+out = Path(snakemake.output[0])
+papers = {name: snakemake.config[name] for name in snakemake.params.papers}
+missing = write_page(out, snakemake.wildcards.suite, papers, snakemake.params.missing)
+Path(snakemake.log[0]).write_text(f"wrote {out}; data sets not at hand: {missing or 'none'}\n")
