@@ -6,6 +6,16 @@
 (100, 4)
 """
 
+try:
+    import jsonschema as _jsonschema  # noqa: F401
+    import pooch as _pooch  # noqa: F401
+    import yaml as _yaml  # noqa: F401
+except ImportError as _error:
+    raise ImportError(
+        f"solution_paths.data needs {_error.name}, which the library alone does not: install "
+        "solution_paths[workflow]."
+    ) from _error
+
 from .errors import DataError, DataUnavailable, UnknownDataSet, UnverifiedDataWarning
 from .registry import Entry, registry
 from .seeds import generators, seed_sequence

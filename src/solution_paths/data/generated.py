@@ -20,7 +20,7 @@ def breast_cancer() -> tuple[np.ndarray, np.ndarray]:
 
 
 def iris() -> tuple[np.ndarray, np.ndarray]:
-    """The last two classes of iris, scikit-learn's copy; +1 is virginica, -1 versicolor."""
+    """Iris, scikit-learn's copy, without setosa; +1 is virginica, -1 versicolor."""
     X, y = datasets.load_iris(return_X_y=True)
     return X[y > 0], np.where(y[y > 0] == 2, 1.0, -1.0)
 
@@ -114,8 +114,10 @@ def quantile_toy(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def robust_svc_toy(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two separable clouds and, as the last two rows, two outliers far to the right with the
-    wrong label (robust SVM paper, figure 1 a and b)."""
+    """Two clouds and two outliers (robust SVM paper, figure 1 a and b).
+
+    The outliers are the last two rows: far to the right, and with the wrong label.
+    """
     rng = np.random.default_rng(seed)
     y = _balanced(n - 2, rng)
     X = 0.6 * rng.standard_normal((n - 2, 2)) + np.outer(y, [0.0, 1.5])
@@ -124,8 +126,10 @@ def robust_svc_toy(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def robust_svr_toy(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A smooth curve with little noise and, as the last two rows, two outliers on the right
-    (robust SVM paper, figure 1 c and d)."""
+    """Smooth curve with little noise and two outliers (robust SVM paper, figure 1 c and d).
+
+    The outliers are the last two rows, on the right.
+    """
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3.0, 3.0, n - 2))
     y = np.sin(x) + 0.3 * x + 0.1 * rng.standard_normal(n - 2)

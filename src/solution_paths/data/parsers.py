@@ -70,7 +70,6 @@ def csv(path: Path, entry, options: dict) -> Raw:
             header=0 if options.get("header", False) else None,
             na_values=options.get("missing"),
             keep_default_na=False,
-            float_precision="round_trip",
             skipinitialspace=True,
         )
     if options.get("missing") is not None:
@@ -116,7 +115,7 @@ def mat(path: Path, entry, options: dict) -> Raw:
 def attribute_relation(path: Path, entry, options: dict) -> Raw:
     """Read an ARFF file of numeric columns."""
     with open_binary(path) as stream:
-        records, _ = arff.loadarff(io.TextIOWrapper(stream, encoding="utf-8"))
+        records, _ = arff.loadarff(io.StringIO(stream.read().decode("utf-8")))
     frame = pd.DataFrame(records)
     target = frame.pop(options["target"]).to_numpy()
     X = np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
@@ -145,7 +144,7 @@ def fasta(path: Path, entry, options: dict) -> Raw:
 def series(path: Path, entry, options: dict) -> Raw:
     """Read a time series: numeric columns in X, one of them also in y, the dates in meta."""
     with open_binary(path) as stream:
-        frame = pd.read_csv(stream, float_precision="round_trip")
+        frame = pd.read_csv(stream)
     dates = pd.to_datetime(frame.pop(options["date"]), format="%Y-%m-%d").to_numpy("M8[D]")
     if not (np.diff(dates) > np.timedelta64(0, "D")).all():
         raise ValueError("the dates do not rise")

@@ -132,8 +132,9 @@ def add_regression_noise(
     input_range: float = 2.0,
     output_std: float = 10.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add U(-input_range, input_range) to the inputs and N(0, output_std^2) to the outputs of
-    round(fraction * n) randomly chosen instances (robust SVM paper, 5.1).
+    """Disturb round(fraction * n) randomly chosen instances (robust SVM paper, 5.1).
+
+    Their inputs get U(-input_range, input_range), their outputs N(0, output_std^2).
 
     Returns
     -------
@@ -156,23 +157,32 @@ def add_regression_noise(
 
 @dataclass(frozen=True)
 class Scaler:
-    """``(x - shift) * factor`` by column, or rows to unit length; made by `fit_scaler`."""
+    """Scaling by column, or of rows to unit length; made by `fit_scaler`.
+
+    ``spread`` is infinite for a column that was constant. Division by the spread, not
+    multiplication by its inverse, puts the ends of the training range exactly on -1, 0 or 1.
+    """
 
     kind: str
     shift: np.ndarray | None = None
-    factor: np.ndarray | None = None
+    spread: np.ndarray | None = None
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Return the scaled copy of X, sparse if X is."""
         if self.kind == "none":
             return X.copy()
         if self.kind == "unit_rows":
             return _unit_rows(X)
         if sp.issparse(X):
-            if self.shift.any():
+            if self.kind != "unit_interval" or self.shift.any():
                 raise ValueError(_REFUSAL.format(self.kind))
-            return sp.csr_matrix(X.multiply(self.factor))
-        return (X - self.shift) * self.factor
+            X = sp.csr_matrix(X, dtype=np.float64, copy=True)
+            X.data /= self.spread[X.indices]
+            return X
+        Z = (X - self.shift) / self.spread
+        return (
+            np.where(np.isinf(self.spread), 0.0, 2.0 * Z - 1.0) if self.kind == "symmetric" else Z
+        )
 
 
 _REFUSAL = (
@@ -181,7 +191,7 @@ _REFUSAL = (
 )
 
 
-def fit_scaler(X, kind: str) -> Scaler:
+def fit_scaler(X: Any, kind: str) -> Scaler:
     """Learn a scaling from (training) inputs.
 
     Parameters
@@ -205,15 +215,11 @@ def fit_scaler(X, kind: str) -> Scaler:
     if sp.issparse(X):
         return _fit_sparse(X, kind)
     low, high = X.min(axis=0), X.max(axis=0)
-    constant = high == low
     if kind == "standardise":
         shift, spread = X.mean(axis=0), X.std(axis=0)
-    elif kind == "symmetric":
-        shift, spread = (high + low) / 2.0, (high - low) / 2.0
     else:
         shift, spread = low, high - low
-    factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
-    return Scaler(kind, shift, factor)
+    return Scaler(kind, shift, np.where(high == low, np.inf, spread))
 
 
 def _fit_sparse(X, kind: str) -> Scaler:
@@ -221,8 +227,7 @@ def _fit_sparse(X, kind: str) -> Scaler:
     low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     if kind != "unit_interval" or low.any():
         raise ValueError(_REFUSAL.format(kind))
-    factor = np.divide(1.0, high, out=np.zeros_like(high), where=high > 0)
-    return Scaler(kind, low, factor)
+    return Scaler(kind, low, np.where(high > 0, high, np.inf))
 
 
 def _unit_rows(X):

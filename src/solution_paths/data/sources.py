@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pooch
-import requests
 import scipy.sparse as sp
 
 from . import dna, generated
@@ -98,34 +97,47 @@ def _places(raw_dir, mirror, config) -> _Place:
 # ---------------------------------------------------------------- checks
 
 
+@dataclass(frozen=True)
+class _Found:
+    """A file to be checked: how to call it in an error, and what to do about one."""
+
+    path: Path
+    where: str
+    remedy: str
+
+    def refuse(self, entry: Entry, complaint: str) -> DataError:
+        return DataError(f"Data set {entry.name}: {self.where} {complaint}; {self.remedy}.")
+
+
+def _local(entry: Entry, form: FileForm, path: Path) -> _Found:
+    others = [o.name for o in entry.files if o.sha256 is None and o.name != form.name]
+    hint = f" (the official file, as it is, goes by the name {others[0]})" if others else ""
+    return _Found(path, str(path), f"replace it or delete it to fetch it again{hint}")
+
+
 def _digest(path: Path) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _check_bytes(entry: Entry, form: FileForm, path: Path) -> str:
+def _check_bytes(entry: Entry, form: FileForm, found: _Found) -> str:
     """Check the file as such and return its SHA-256."""
-    with open(path, "rb") as stream:
-        start = stream.read(512).lstrip().lower()
-    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
-        raise DataError(
-            f"Data set {entry.name}: {path} should hold data ({form.parser}), but it is an HTML "
-            "page (a server's error or login page); delete it and fetch the file again."
+    with open(found.path, "rb") as stream:
+        start = stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml", b"<!--")):
+        raise found.refuse(
+            entry, f"should hold {form.parser} data but is an HTML page, an error or login page"
         )
-    size = path.stat().st_size
+    size = found.path.stat().st_size
     if size == 0 or (form.bytes is not None and size < form.bytes):
         expected = f"{form.bytes} bytes" if form.bytes else "data"
-        raise DataError(
-            f"Data set {entry.name}: {path} is truncated, expected {expected} but found "
-            f"{size} bytes; delete it and fetch the file again."
+        raise found.refuse(entry, f"is truncated, expected {expected} but found {size} bytes")
+    digest = _digest(found.path)
+    if form.sha256 is not None and digest != form.sha256:
+        raise found.refuse(
+            entry, f"has the wrong checksum, expected SHA-256 {form.sha256} but found {digest}"
         )
-    found = _digest(path)
-    if form.sha256 is not None and found != form.sha256:
-        raise DataError(
-            f"Data set {entry.name}: {path} has the wrong checksum, expected SHA-256 "
-            f"{form.sha256} but found {found} ({size} bytes); delete it and fetch the file again."
-        )
-    return found
+    return digest
 
 
 def fingerprint(X, y) -> float:
@@ -155,56 +167,70 @@ def fingerprint(X, y) -> float:
     return float(columns @ scaled + sizes + rows @ target / (length or 1.0) + np.log1p(length))
 
 
-def _check_shape(entry: Entry, raw: Raw, shape: tuple[int, int], where: str) -> None:
+def _check_shape(entry: Entry, raw: Raw) -> str | None:
+    """Say what is wrong with the shape or the numbers, if anything is."""
+    shape = _shape(raw)
     if shape != (entry.n, entry.d) or len(raw.y) != entry.n:
-        raise DataError(
-            f"Data set {entry.name}: {where} has the wrong shape, expected {entry.n} x {entry.d} "
-            f"but found {shape[0]} x {shape[1]} with {len(raw.y)} targets."
+        return (
+            f"has the wrong shape, expected {entry.n} x {entry.d} but found {shape[0]} x "
+            f"{shape[1]} with {len(raw.y)} targets"
         )
     values = raw.X.data if sp.issparse(raw.X) else raw.X
     bad = int((~np.isfinite(values)).sum() + (~np.isfinite(raw.y)).sum())
     if bad:
-        raise DataError(
-            f"Data set {entry.name}: {where} must hold finite numbers only, but {bad} entries are "
-            "missing or infinite."
-        )
+        return f"must hold finite numbers only, but {bad} entries are missing or infinite"
+    return None
 
 
-def _check_target(entry: Entry, y: np.ndarray, where: str) -> None:
+def _check_target(entry: Entry, y: np.ndarray) -> str | None:
+    """Say what is wrong with label counts or target range, if anything is."""
     if entry.task == "classification":
         values, counts = np.unique(y, return_counts=True)
         found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
-        expected = entry.labels or "both classes"
         if (entry.labels and found != entry.labels) or set(found) != {-1, 1}:
-            raise DataError(
-                f"Data set {entry.name}: {where} has the wrong label counts, expected {expected} "
-                f"but found {found}."
-            )
+            expected = entry.labels or "both classes"
+            return f"has the wrong label counts, expected {expected} but found {found}"
     elif entry.target:
-        found, expected = (y.min(), y.max()), (entry.target["min"], entry.target["max"])
-        if not np.allclose(found, expected, rtol=1e-6, atol=1e-9):
-            raise DataError(
-                f"Data set {entry.name}: {where} has the wrong target range, expected "
-                f"{expected[0]:g} to {expected[1]:g} but found {found[0]:g} to {found[1]:g}."
+        low, high, expected = y.min(), y.max(), entry.target
+        if not np.allclose((low, high), (expected["min"], expected["max"]), rtol=1e-6, atol=1e-9):
+            return (
+                f"has the wrong target range, expected {expected['min']:g} to "
+                f"{expected['max']:g} but found {low:g} to {high:g}"
             )
+    return None
 
 
-def _check_content(entry: Entry, raw: Raw, where: str, known: bool) -> str:
-    """Compare with the fingerprint and return what vouches for the content."""
-    if entry.fingerprint is not None:
-        found = fingerprint(raw.X, raw.y)
-        if not abs(found - entry.fingerprint) <= FINGERPRINT_TOLERANCE * (1 + math.sqrt(entry.d)):
-            raise DataError(
-                f"Data set {entry.name}: {where} has the right shape but other numbers than the "
-                f"reference, expected fingerprint {entry.fingerprint:.9g} but found {found:.9g}."
-            )
-    if known:
+def _check_fingerprint(entry: Entry, raw: Raw) -> str | None:
+    """Say whether the numbers differ from the reference, where there is one."""
+    if entry.fingerprint is None:
+        return None
+    found = fingerprint(raw.X, raw.y)
+    if abs(found - entry.fingerprint) <= FINGERPRINT_TOLERANCE * (1 + math.sqrt(entry.d)):
+        return None
+    return (
+        "has the right shape but other numbers than the reference, expected fingerprint "
+        f"{entry.fingerprint:.9g} but found {found:.9g}"
+    )
+
+
+def _check_content(entry: Entry, raw: Raw) -> str | None:
+    """Say what is wrong with what was read, if anything is."""
+    return (
+        _check_shape(entry, raw)
+        or _check_target(entry, _transformed(entry, raw.y))
+        or _check_fingerprint(entry, raw)
+    )
+
+
+def _voucher(entry: Entry, form: FileForm, where: str) -> str:
+    """Say what vouches for content that passed all checks; warn where only its shape does."""
+    if form.sha256 is not None:
         return "sha256"
     if entry.fingerprint is not None:
         return "fingerprint"
     warnings.warn(
         f"Data set {entry.name}: {where} has no known checksum; only its shape and its labels or "
-        "target were checked, so results with it are recorded as unverified.",
+        "target range were checked, so results with it are recorded as unverified.",
         UnverifiedDataWarning,
         stacklevel=2,
     )
@@ -222,31 +248,28 @@ def _shape(raw: Raw) -> tuple[int, int]:
     return raw.X.shape[0], 4 * (raw.window[1] - raw.window[0])
 
 
-def _parse(entry: Entry, form: FileForm, path: Path) -> Raw:
+def _parse(entry: Entry, form: FileForm, found: _Found) -> Raw:
     try:
-        return PARSERS[form.parser](path, entry, form.options)
+        return PARSERS[form.parser](found.path, entry, form.options)
     except MemoryError:
         raise
     except Exception as error:  # any parser's failure means one thing: not the expected file
-        detail = " ".join(str(error).split()).rstrip(".")[:200] or type(error).__name__
-        raise DataError(
-            f"Data set {entry.name}: {path} could not be read as {form.parser}, it is truncated or "
-            f"not the expected file ({detail}); delete it and fetch the file again."
+        detail = " ".join(str(error).split()).rstrip(".")[:200]
+        raise found.refuse(
+            entry,
+            f"could not be read as {form.parser}, it is truncated or not the expected file "
+            f"({type(error).__name__}: {detail})",
         ) from error
 
 
-def _check_raw(entry: Entry, raw: Raw, where: str, known: bool) -> str:
-    _check_shape(entry, raw, _shape(raw), where)
-    _check_target(entry, _transformed(entry, raw.y), where)
-    return _check_content(entry, raw, where, known)
-
-
-def _read(entry: Entry, form: FileForm, path: Path, origin: str) -> tuple[Raw, str, str]:
-    digest = _check_bytes(entry, form, path)
-    raw = _parse(entry, form, path)
-    verified = _check_raw(entry, raw, str(path), known=form.sha256 is not None)
+def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw, str, str]:
+    digest = _check_bytes(entry, form, found)
+    raw = _parse(entry, form, found)
+    complaint = _check_content(entry, raw)
+    if complaint:
+        raise found.refuse(entry, complaint)
     raw.meta |= {"file": form.name, "sha256": digest}
-    return raw, origin, verified
+    return raw, origin, _voucher(entry, form, found.where)
 
 
 # ---------------------------------------------------------------- files
@@ -273,30 +296,32 @@ def _download_file(url: str, folder: Path, name: str) -> Path:
     return Path(fetcher.fetch(name, downloader=kind(timeout=TIMEOUT_S)))
 
 
+def _download_one(entry: Entry, form: FileForm, url: str, raw_dir: Path) -> tuple[Raw, str, str]:
+    """Fetch and check one address; only a file that passes gets its name in `raw_dir`."""
+    with tempfile.TemporaryDirectory(dir=raw_dir, prefix=".incoming-") as folder:
+        path = _download_file(url, Path(folder), form.name)
+        found = _Found(path, f"the file from {url}", "nothing was kept")
+        result = _read(entry, form, found, "download")
+        os.chmod(path, 0o644)
+        os.replace(path, raw_dir / form.name)
+    return result
+
+
 def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
     """Try every address of every form; keep the first file that passes all checks."""
-    failures = []
+    rejected, failed = [], []
     places.raw.mkdir(parents=True, exist_ok=True)
-    for form in entry.files:
-        for url in form.urls:
-            with tempfile.TemporaryDirectory(dir=places.raw, prefix=".incoming-") as folder:
-                try:
-                    path = _download_file(url, Path(folder), form.name)
-                    found = _read(entry, form, path, "download")
-                except DataError as error:
-                    failures.append((url, error))
-                except (OSError, ValueError, EOFError, requests.RequestException) as error:
-                    failures.append((url, " ".join(str(error).split())[:200]))
-                else:
-                    os.chmod(path, 0o644)
-                    os.replace(path, places.raw / form.name)
-                    return found
-    rejected = [error for _, error in failures if isinstance(error, DataError)]
+    addresses = [(form, url) for form in entry.files for url in form.urls]
+    for candidate, address in addresses:
+        try:
+            return _download_one(entry, candidate, address, places.raw)
+        except DataError as error:
+            rejected.append(error)
+        except (OSError, ValueError, EOFError) as error:  # requests' errors are OSErrors
+            failed.append(f"{address} failed: {' '.join(str(error).split())[:200]}")
     if rejected:
-        raise DataError(f"{rejected[0]} (downloaded from {failures[0][0]}; nothing was kept)")
-    raise DataUnavailable(
-        f"{_unavailable(entry, places)} (downloading {failures[0][0]} failed: {failures[0][1]})"
-    )
+        raise rejected[0]
+    raise DataUnavailable(f"{_unavailable(entry, places)} (downloading {failed[0]}).")
 
 
 def _unavailable(entry: Entry, places: _Place) -> str:
@@ -306,7 +331,7 @@ def _unavailable(entry: Entry, places: _Place) -> str:
     return (
         f"Data set {entry.name} is not at hand: expected {names}, which is not in {places.raw}"
         f"{mirror}; put the file{source} there, or name a folder that holds it in "
-        f"{MIRROR_VARIABLE}."
+        f"{MIRROR_VARIABLE}"
     )
 
 
@@ -323,9 +348,9 @@ def _obtain(entry: Entry, places: _Place, offline: bool) -> tuple[Raw, str, str]
     here = _at_hand(entry, places)
     if here:
         form, origin, path = here
-        return _read(entry, form, path, origin)
+        return _read(entry, form, _local(entry, form, path), origin)
     if offline or not any(form.urls for form in entry.files):
-        raise DataUnavailable(_unavailable(entry, places))
+        raise DataUnavailable(f"{_unavailable(entry, places)}.")
     return _download(entry, places)
 
 
@@ -394,19 +419,15 @@ def _build(entry: Entry, parameters: dict, options: dict) -> tuple[Raw, str, str
         )
     chosen = {**entry.parameters, **parameters}
     parents = [load(parent, **options) for parent in entry.parents]
-    X, y = generated.BUILDERS[entry.builder](*parents, **chosen)
-    raw = Raw(X, y, {"parameters": chosen} if chosen else {})
-    where = f"the {entry.source} data"
-    if entry.source == "generated":
-        if not parameters:
-            _check_shape(entry, raw, _shape(raw), where)
-            _check_target(entry, y, where)
-        return raw, "generated", "generated"
-    if parameters:
-        return raw, entry.source, "generated"
-    weakest = "unverified" if any(p.verified == "unverified" for p in parents) else None
-    verified = _check_raw(entry, raw, where, known=False)
-    return raw, entry.source, weakest or verified
+    raw = Raw(*generated.BUILDERS[entry.builder](*parents, **chosen))
+    raw.meta = {"parameters": chosen} if chosen else {}
+    complaint = None if parameters else _check_content(entry, raw)
+    if complaint:
+        raise DataError(f"Data set {entry.name}: what {entry.builder} made {complaint}.")
+    if any(parent.verified == "unverified" for parent in parents):
+        return raw, entry.source, "unverified"
+    checked = entry.fingerprint is not None and not parameters
+    return raw, entry.source, "fingerprint" if checked else "generated"
 
 
 def sequences(

@@ -1,0 +1,704 @@
+"""Data sets: the list, the sources, and every kind of bad input. Nothing here needs a network."""
+
+import copy
+import hashlib
+import http.server
+import lzma
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+import yaml
+
+from solution_paths import data
+from solution_paths.data import generated, parsers, sources
+from solution_paths.data.registry import config_path, find
+
+CSV = b"1.5,2,yes\n3,4,no\n5,6,no\n7,8.25,yes\n"
+HTML = b"\xef\xbb\xbf\n<!DOCTYPE html>\n<html><body>404 Not Found</body></html>\n"
+
+
+def entry_of(**changes):
+    entry = {
+        "title": "A toy",
+        "source": "files",
+        "task": "classification",
+        "n": 4,
+        "d": 2,
+        "labels": {"negative": 2, "positive": 2},
+        "positive": "yes",
+        "licence": "none",
+        "papers": [],
+        "homepage": "http://toy.example/about",
+        "files": [
+            {
+                "name": "toy.csv",
+                "sha256": hashlib.sha256(CSV).hexdigest(),
+                "bytes": len(CSV),
+                "parser": "csv",
+                "options": {"target": 2, "positive": ["yes"]},
+            }
+        ],
+    }
+    return entry | changes
+
+
+def form_of(**changes):
+    return entry_of()["files"][0] | changes
+
+
+class Bench:
+    """A private list of data sets, with its own raw and mirror folders."""
+
+    def __init__(self, root: Path):
+        self.config = root / "config" / "datasets.yaml"
+        self.raw, self.mirror = root / "data" / "raw", root / "mirror"
+        self.config.parent.mkdir()
+        self.mirror.mkdir()
+        self.write(toy=entry_of())
+
+    def write(self, **entries):
+        self.config.write_text(yaml.safe_dump({"datasets": entries}))
+        data.registry.__globals__["_read"].cache_clear()
+
+    def put(self, content, name="toy.csv"):
+        self.raw.mkdir(parents=True, exist_ok=True)
+        (self.raw / name).write_bytes(content)
+
+    def load(self, name="toy", **options):
+        return data.load(name, config=self.config, **options)
+
+    def leftovers(self):
+        return sorted(p.name for p in self.raw.iterdir()) if self.raw.exists() else []
+
+
+@pytest.fixture(autouse=True)
+def no_mirror(monkeypatch):
+    monkeypatch.delenv(sources.MIRROR_VARIABLE, raising=False)
+    monkeypatch.setattr(sources, "RETRIES", 0)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(sources, "_download_file", refuse)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves `server.pages`: path -> (status, content, announced length)."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        status, content, length = self.server.pages.get(self.path, (404, b"gone", 4))
+        self.send_response(status)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        httpd.pages, httpd.asked = {}, []
+        httpd.base = f"http://127.0.0.1:{httpd.server_port}"
+        threading.Thread(target=httpd.serve_forever, args=(0.02,), daemon=True).start()
+        yield httpd
+        httpd.shutdown()
+
+
+def one_sentence(caught, *parts):
+    """Return the message after checking that it's one line that names the data set and `parts`."""
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith("Data set toy")
+    assert message.rstrip(").").count(". ") == 0
+    for part in parts:
+        assert str(part) in message
+    return message
+
+
+# ---------------------------------------------------------------- what works
+
+
+def test_raw_file_is_read_and_described(bench, no_network):
+    bench.put(CSV)
+    toy = bench.load()
+    np.testing.assert_array_equal(toy.X, [[1.5, 2], [3, 4], [5, 6], [7, 8.25]])
+    np.testing.assert_array_equal(toy.y, [1, -1, -1, 1])
+    assert (toy.name, toy.n, toy.d, toy.task) == ("toy", 4, 2, "classification")
+    assert (toy.origin, toy.verified) == ("data/raw", "sha256")
+    assert toy.meta["sha256"] == hashlib.sha256(CSV).hexdigest()
+    assert toy.meta["positive"] == "yes"
+    assert toy.X.dtype == toy.y.dtype == np.float64
+    with pytest.raises(AttributeError):
+        toy.name = "other"
+
+
+def test_data_raw_comes_before_the_mirror_and_that_before_the_network(bench, server, monkeypatch):
+    server.pages["/toy.csv"] = (200, CSV, len(CSV))
+    bench.write(toy=entry_of(files=[form_of(urls=[f"{server.base}/toy.csv"])]))
+    (bench.mirror / "toy.csv").write_bytes(CSV)
+    monkeypatch.setenv(sources.MIRROR_VARIABLE, str(bench.mirror))
+    assert bench.load().origin == "mirror"
+    bench.put(CSV)
+    assert bench.load().origin == "data/raw"
+    (bench.raw / "toy.csv").unlink()
+    monkeypatch.delenv(sources.MIRROR_VARIABLE)
+    assert server.asked == []
+    assert bench.load().origin == "download"
+    assert server.asked == ["/toy.csv"]
+    assert bench.leftovers() == ["toy.csv"]
+    assert bench.load().origin == "data/raw"
+
+
+def test_fetch_copies_from_the_mirror_whole(bench, no_network):
+    (bench.mirror / "toy.csv").write_bytes(CSV)
+    paths = data.fetch("toy", mirror=bench.mirror, config=bench.config)
+    assert paths == [bench.raw / "toy.csv"]
+    assert paths[0].read_bytes() == CSV
+    assert bench.leftovers() == ["toy.csv"]
+    assert data.fetch("toy", config=bench.config) == paths
+
+
+def test_fetch_interrupted_while_copying_leaves_nothing(bench, monkeypatch):
+    (bench.mirror / "toy.csv").write_bytes(CSV)
+
+    def break_off(source, target):
+        Path(target).write_bytes(CSV[:5])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sources.shutil, "copyfile", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        data.fetch("toy", mirror=bench.mirror, config=bench.config)
+    assert bench.leftovers() == []
+
+
+def test_available_looks_but_does_not_download(bench, no_network):
+    assert not data.available("toy", config=bench.config)
+    assert data.available("iris")
+    (bench.mirror / "toy.csv").write_bytes(CSV)
+    assert data.available("toy", mirror=bench.mirror, config=bench.config)
+    assert not data.available("a7a_surrogate", mirror=bench.mirror)
+
+
+def test_another_form_of_the_file_serves_and_is_checked_by_fingerprint(bench):
+    reference = sources.fingerprint(
+        np.array([[1.5, 2], [3, 4], [5, 6], [7, 8.25]]), np.array([1.0, -1, -1, 1])
+    )
+    text = b"+1 1:1.5 2:2\n-1 1:3 2:4.0000001\n-1 1:5 2:6\n+1 1:7 2:8.25\n"
+    other = {"name": "toy.libsvm.xz", "sha256": None, "parser": "svmlight"}
+    other["options"] = {"dense": True, "positive": [1]}
+    bench.write(toy=entry_of(files=[form_of(), other], fingerprint=reference))
+    bench.put(lzma.compress(text), "toy.libsvm.xz")
+    assert bench.load().verified == "fingerprint"
+    bench.put(lzma.compress(text.replace(b"2:6", b"2:7")), "toy.libsvm.xz")
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "other numbers", f"{reference:.9g}")
+
+
+def test_file_without_checksum_or_fingerprint_is_never_silently_trusted(bench):
+    bench.write(toy=entry_of(files=[form_of(sha256=None)]))
+    bench.put(CSV)
+    with pytest.warns(data.UnverifiedDataWarning, match="toy"):
+        toy = bench.load()
+    assert toy.verified == "unverified"
+    assert toy.meta["sha256"] == hashlib.sha256(CSV).hexdigest()
+    bench.put(CSV.replace(b"no", b"yes", 1))
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "label counts", {-1: 2, 1: 2}, {-1: 1, 1: 3})
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_missing_file_without_an_address(bench, no_network):
+    with pytest.raises(data.DataUnavailable) as caught:
+        bench.load(mirror=bench.mirror)
+    one_sentence(caught, "toy.csv", bench.raw, bench.mirror, "http://toy.example/about")
+    assert bench.leftovers() == []
+
+
+def test_missing_file_offline_does_not_ask_the_network(bench, no_network):
+    bench.write(toy=entry_of(files=[form_of(urls=["http://toy.example/toy.csv"])]))
+    with pytest.raises(data.DataUnavailable) as caught:
+        bench.load(offline=True)
+    one_sentence(caught, "toy.csv", bench.raw, sources.MIRROR_VARIABLE)
+
+
+def test_missing_file_and_no_network(bench, server):
+    url = f"{server.base}/toy.csv"
+    bench.write(toy=entry_of(files=[form_of(urls=[url])]))
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(data.DataUnavailable) as caught:
+        bench.load()
+    one_sentence(caught, url, "toy.csv")
+    assert bench.leftovers() == []
+
+
+def test_missing_file_on_the_server_is_retried_and_reported(bench, server, monkeypatch):
+    monkeypatch.setattr(sources, "RETRIES", 2)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    bench.write(toy=entry_of(files=[form_of(urls=[f"{server.base}/toy.csv"])]))
+    with pytest.raises(data.DataUnavailable) as caught:
+        bench.load()
+    one_sentence(caught, "404")
+    assert server.asked == ["/toy.csv"] * 3
+    assert bench.leftovers() == []
+
+
+def test_second_address_serves_when_the_first_is_gone(bench, server):
+    server.pages["/b.csv"] = (200, CSV, len(CSV))
+    urls = [f"{server.base}/a.csv", f"{server.base}/b.csv"]
+    bench.write(toy=entry_of(files=[form_of(urls=urls)]))
+    assert bench.load().origin == "download"
+    assert server.asked == ["/a.csv", "/b.csv"]
+
+
+def test_wrong_checksum(bench):
+    changed = CSV.replace(b"1.5", b"1.6")
+    bench.put(changed)
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(
+        caught,
+        "checksum",
+        bench.raw / "toy.csv",
+        hashlib.sha256(CSV).hexdigest(),
+        hashlib.sha256(changed).hexdigest(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (HTML, "HTML"),
+        (CSV.replace(b"1.5", b"1.6"), "checksum"),
+        (CSV[:20], "truncated"),
+        (b"", "truncated"),
+    ],
+    ids=["html", "checksum", "truncated", "empty"],
+)
+def test_bad_download_is_refused_and_nothing_stays(bench, server, content, says):
+    url = f"{server.base}/toy.csv"
+    server.pages["/toy.csv"] = (200, content, len(content))
+    bench.write(toy=entry_of(files=[form_of(urls=[url])]))
+    for act in (data.load, data.fetch):
+        with pytest.raises(data.DataError) as caught:
+            act("toy", config=bench.config)
+        one_sentence(caught, says, url, "nothing was kept")
+        assert bench.leftovers() == []
+
+
+def test_download_that_breaks_off_leaves_nothing(bench, server):
+    server.pages["/toy.csv"] = (200, CSV[:15], len(CSV))
+    bench.write(toy=entry_of(files=[form_of(urls=[f"{server.base}/toy.csv"])]))
+    with pytest.raises(data.DataUnavailable) as caught:
+        bench.load()
+    one_sentence(caught, f"{server.base}/toy.csv")
+    assert bench.leftovers() == []
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_html_page_in_place_of_data(bench, verified):
+    sha256 = hashlib.sha256(CSV).hexdigest() if verified else None
+    form = {k: v for k, v in form_of(sha256=sha256).items() if k != "bytes"}
+    bench.write(toy=entry_of(files=[form]))
+    bench.put(HTML)
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "HTML", "csv", bench.raw / "toy.csv")
+
+
+def test_truncated_file_states_both_sizes(bench):
+    bench.put(CSV[:-3])
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "truncated", f"{len(CSV)} bytes", f"{len(CSV) - 3} bytes")
+
+
+def test_truncated_archive_without_known_size(bench):
+    packed = lzma.compress(CSV * 50)
+    bench.write(toy=entry_of(files=[{**form_of(sha256=None, name="toy.csv.xz"), "bytes": 10}]))
+    bench.put(packed[: len(packed) // 2], "toy.csv.xz")
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "truncated", "csv", bench.raw / "toy.csv.xz")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (CSV + b"9,9,no\n", ("wrong shape", "4 x 2", "5 x 2")),
+        (b"1,1.5,2,yes\n2,3,4,no\n3,5,6,no\n4,7,8,yes\n", ("could not be read",)),
+        (CSV.replace(b"8.25", b"nan"), ("finite", "1 entries")),
+        (CSV.replace(b"8.25", b"inf"), ("finite", "1 entries")),
+        (CSV.replace(b"8.25", b"many"), ("could not be read", "csv")),
+        (CSV.replace(b"yes", b"no"), ("label counts", {-1: 4})),
+    ],
+    ids=["rows", "columns", "nan", "inf", "word", "labels"],
+)
+def test_wrong_content_in_an_unverified_file(bench, content, says):
+    form = {k: v for k, v in form_of(sha256=None).items() if k != "bytes"}
+    bench.write(toy=entry_of(files=[form]))
+    bench.put(content)
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, *says)
+
+
+def test_wrong_shape_though_the_checksum_fits(bench):
+    bench.write(toy=entry_of(n=5, labels={"negative": 3, "positive": 2}))
+    bench.put(CSV)
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "wrong shape", "5 x 2", "4 x 2")
+
+
+def test_wrong_target_range(bench):
+    content = b"1,2,0.5\n3,4,0.75\n5,6,2\n"
+    options = {"target": 2}
+    form = {"name": "toy.csv", "sha256": None, "parser": "csv", "options": options}
+    target = {"name": "z", "min": 0.5, "max": 1.5}
+    entry = entry_of(task="regression", n=3, files=[form], target=target)
+    entry = {k: v for k, v in entry.items() if k not in ("labels", "positive")}
+    bench.write(toy=entry)
+    bench.put(content)
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "target range", "0.5 to 1.5", "0.5 to 2")
+
+
+def test_unknown_name_lists_the_known_ones(bench):
+    with pytest.raises(data.UnknownDataSet) as caught:
+        bench.load("toys")
+    assert str(caught.value) == "There is no data set called 'toys'; the known ones are toy."
+    with pytest.raises(data.DataError, match=r"'gisete'.*\bgisette\b.*\bw5a\b"):
+        data.load("gisete")
+
+
+def test_mirror_that_does_not_exist(bench, monkeypatch):
+    monkeypatch.setenv(sources.MIRROR_VARIABLE, str(bench.mirror / "nowhere"))
+    with pytest.raises(data.DataError, match="nowhere does not exist"):
+        bench.load()
+
+
+# ---------------------------------------------------------------- the list and its schema
+
+
+def broken(change):
+    entry = copy.deepcopy(entry_of())
+    change(entry)
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda e: e.update(colour="red"), "colour"),
+        (lambda e: e.update(license="x"), "license"),
+        (lambda e: e["files"][0].update(sha265="x"), "sha265"),
+        (lambda e: e["files"][0]["options"].update(positve=["x"]), "positve"),
+        (lambda e: e["labels"].update(neutral=1), "neutral"),
+        (lambda e: e["files"][0].update(sha256="abc"), "sha256"),
+        (lambda e: e["files"][0].update(urls=["ftp:/toy"]), "ftp:/toy"),
+        (lambda e: e["files"][0].update(name="../toy.csv"), "../toy.csv"),
+        (lambda e: e["files"][0].update(parser="excel"), "excel"),
+        (lambda e: e.update(n=0), "datasets.toy.n"),
+        (lambda e: e.pop("licence"), "licence"),
+        (lambda e: e.pop("positive"), "positive"),
+        (lambda e: e.update(papers=["svm"]), "svm"),
+    ],
+)
+def test_schema_refuses_what_it_does_not_know(bench, change, says):
+    bench.write(toy=broken(change))
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    assert says in str(caught.value)
+    assert str(bench.config) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_key_at_the_top(bench):
+    bench.config.write_text(yaml.safe_dump({"datasets": {"toy": entry_of()}, "datsets": {}}))
+    with pytest.raises(data.DataError, match="datsets"):
+        data.registry(bench.config)
+
+
+def test_list_that_is_not_yaml(bench):
+    bench.config.write_text("datasets: [")
+    with pytest.raises(data.DataError, match="not valid YAML"):
+        data.registry(bench.config)
+
+
+def test_list_is_found_through_the_environment_and_must_exist(bench, monkeypatch):
+    monkeypatch.setenv("SOLUTION_PATHS_DATASETS", str(bench.config))
+    assert list(data.registry()) == ["toy"]
+    monkeypatch.setenv("SOLUTION_PATHS_DATASETS", str(bench.config) + "x")
+    with pytest.raises(data.DataError, match="no list of data sets"):
+        data.registry()
+
+
+def test_installed_package_without_a_checkout_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(config_path.__globals__["Path"], "cwd", lambda: tmp_path)
+    monkeypatch.setitem(
+        config_path.__globals__, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "x.py")
+    )
+    monkeypatch.delenv("SOLUTION_PATHS_DATASETS", raising=False)
+    with pytest.raises(data.DataError, match="run inside a checkout"):
+        config_path()
+
+
+def test_derived_data_need_listed_parents(bench):
+    derived = entry_of(source="derived", builder="a7a_surrogate", parents=["a6a"])
+    bench.write(toy={k: v for k, v in derived.items() if k != "files"})
+    with pytest.raises(data.DataError, match="a6a, which is not listed"):
+        data.registry(bench.config)
+
+
+def test_registry_covers_the_papers():
+    entries = data.registry()
+    per_paper = {
+        "quantile_svm": {"diabetes", "spam_u00", "spam_u01", "spam_u02", "celegans_acceptor"},
+        "robust_svm": {"gisette", "a7a", "a7a_surrogate", "mg", "mg_scale", "cadata", "wdbc"},
+        "dro": {"iris", "scadi", "two_moons", "drlad_simulation", "triazines", "fourclass"},
+        "weighted_svm": {"nasdaq", "bci", "housing", "musk"},
+    }
+    for paper, names in per_paper.items():
+        assert names <= {name for name, entry in entries.items() if paper in entry.papers}
+    for entry in entries.values():
+        for form in entry.files:
+            assert form.sha256 or form.urls or entry.fingerprint is not None, entry.name
+        if entry.source != "generated" and entry.fingerprint is None:
+            assert all(form.sha256 is None for form in entry.files), entry.name
+    names = [form.name for entry in entries.values() for form in entry.files]
+    assert len(names) == len(set(names))
+    with pytest.raises(TypeError):
+        entries["toy"] = None
+
+
+# ---------------------------------------------------------------- bundled, generated, derived
+
+NO_FILES = sorted(n for n, e in data.registry().items() if e.source in ("bundled", "generated"))
+
+
+@pytest.mark.parametrize("name", NO_FILES)
+def test_data_without_files_load_and_repeat(name, no_network):
+    entry, first, again = find(name), data.load(name), data.load(name)
+    assert first.X.shape == (entry.n, entry.d)
+    assert np.isfinite(first.X).all()
+    assert np.isfinite(first.y).all()
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.y, again.y)
+    assert first.origin == entry.source
+    if entry.task == "classification":
+        assert set(np.unique(first.y)) == {-1.0, 1.0}
+
+
+def test_generated_data_take_parameters_and_refuse_others():
+    assert data.load("gaussian_classes", n=37, d=3).X.shape == (37, 3)
+    share = data.load("gaussian_classes", n=200, positive_share=0.055).y
+    assert (share > 0).sum() == 11
+    assert not np.array_equal(data.load("two_moons", seed=1).X, data.load("two_moons").X)
+    with pytest.raises(ValueError, match="noise"):
+        data.load("two_moons", noisy=1)
+    with pytest.raises(ValueError, match="no parameters"):
+        data.load("iris", n=10)
+
+
+def test_drlad_simulation_has_the_stated_covariance_and_noise():
+    sigma = generated.block_covariance(0.7)
+    assert sigma.shape == (30, 30)
+    assert sigma[0, 2] == sigma[3, 4] == sigma[8, 6] == 0.7
+    assert sigma[0, 3] == sigma[9, 10] == 0.0
+    beta = generated.drlad_coefficients()
+    np.testing.assert_array_equal(beta, [1, 1, 1, 0.5, 0.5, 0.5, 1, 1, 1] + [0] * 21)
+    big = data.load("drlad_simulation", n=200_000, rho=0.7, snr=1.0)
+    np.testing.assert_allclose(np.cov(big.X.T), sigma, atol=0.02)
+    residual = big.y - big.X @ beta
+    assert residual.var() == pytest.approx(beta @ sigma @ beta, rel=0.02)
+    singular = data.load("drlad_simulation", rho=1.0)
+    np.testing.assert_allclose(singular.X[:, 0], singular.X[:, 1], atol=1e-6)
+
+
+def test_noisy_labels_share_rows_with_their_clean_version():
+    noisy, clean = data.load("noisy_labels", n=4000), data.load("noisy_labels", n=4000, clean=True)
+    np.testing.assert_array_equal(noisy.X, clean.X)
+    share = (noisy.y != clean.y).mean()
+    # P(sign of z differs from sign of z + e) for equal variances is 1/4.
+    assert share == pytest.approx(0.25, abs=0.03)
+
+
+def test_a7a_surrogate_is_a6a_and_other_rows_of_a8a():
+    rng = np.random.default_rng(0)
+    X = sp.csr_matrix((rng.random((60, 6)) < 0.5).astype(float))
+    y = rng.choice([-1.0, 1.0], 60)
+    inner = np.sort(rng.choice(60, 25, replace=False))
+
+    def wrap(rows):
+        return sources.DataSet("x", X[rows], y[rows], "classification", "", "", {})
+
+    X7, y7 = generated.a7a_surrogate(wrap(inner), wrap(np.arange(60)), n=40, seed=1)
+    assert X7.shape == (40, 6)
+    rows = iter(zip(map(bytes, X7.toarray()), y7, strict=True))
+    for key in zip(map(bytes, X[inner].toarray()), y[inner], strict=True):
+        assert key in rows  # consumes: so a6a is, in order, a subsequence of the surrogate
+
+
+# ---------------------------------------------------------------- fingerprint and parsers
+
+
+def test_fingerprint_sees_changes_and_not_the_representation():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(50, 5)) * [1, 1e8, 1e-6, 1, 1], rng.normal(size=50)
+    X[:, 4] = 0.0
+    X[7, 4] = 1.0
+    reference = sources.fingerprint(X, y)
+    assert sources.fingerprint(sp.csr_matrix(X), y) == pytest.approx(reference, abs=1e-12)
+    rounded = np.array([[float(f"{v:.7g}") for v in row] for row in X])
+    assert sources.fingerprint(rounded, y) == pytest.approx(reference, abs=1e-6)
+    limit = 1e-6 * (1 + np.sqrt(5))
+    changed = X.copy()
+    changed[7, 4] = 2.0
+    swapped = X[[1, 0, *range(2, 50)]]
+    for other in (changed, swapped, X[:, [1, 0, 2, 3, 4]], X * [1, 1, 1, 2, 1]):
+        assert abs(sources.fingerprint(other, y) - reference) > 100 * limit
+    assert abs(sources.fingerprint(X, -y) - reference) > 100 * limit
+
+
+def parse(name, content, tmp_path, suffix="", **options):
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(content)
+    task = options.pop("task", "regression")
+    entry = type("E", (), {"task": task, "d": options.pop("d", 2)})
+    return parsers.PARSERS[name](path, entry, options)
+
+
+def test_csv_options(tmp_path):
+    text = b"row\ta\tb\tkind\tz\n1\t1\t ?\tx\t5\n2\t2\t3\ty\t6\n3\t4\t5\tx\t7.1\n"
+    raw = parse(
+        "csv",
+        text,
+        tmp_path,
+        separator="tab",
+        header=True,
+        index=True,
+        target="z",
+        missing="?",
+        categories={"kind": ["x", "y"]},
+    )
+    np.testing.assert_array_equal(raw.X, [[2, 3, 2], [4, 5, 1]])
+    np.testing.assert_array_equal(raw.y, [6, 7.1])
+    assert raw.meta["features"] == ["a", "b", "kind"]
+    with pytest.raises(KeyError):
+        parse("csv", b"x,1\nq,2\n", tmp_path, target=1, categories={"0": ["x"]})
+
+
+def test_svmlight_is_one_based_and_may_be_reordered(tmp_path):
+    raw = parse("svmlight", b"5 1:1 3:3\n6 2:2\n", tmp_path, d=4)
+    assert sp.issparse(raw.X)
+    np.testing.assert_array_equal(raw.X.toarray(), [[1, 0, 3, 0], [0, 2, 0, 0]])
+    raw = parse("svmlight", b"5 1:1 3:3\n6 2:2\n", tmp_path, d=3, dense=True, order=[3, 2, 1])
+    np.testing.assert_array_equal(raw.X, [[3, 0, 1], [0, 2, 0]])
+
+
+def test_mat_and_arff(tmp_path):
+    scipy.io.savemat(tmp_path / "m.mat", {"A": np.eye(2, dtype=np.uint8), "b": [[1], [2]]})
+    content = (tmp_path / "m.mat").read_bytes()
+    raw = parse("mat", content, tmp_path, ".mat", x="A", y="b", positive=[2], task="classification")
+    np.testing.assert_array_equal(raw.y, [-1, 1])
+    assert raw.X.dtype == np.float64
+    text = b"@relation r\n@attribute z real\n@attribute p real\n@data\n1.5,2\n2.5,3\n"
+    raw = parse("arff", text, tmp_path, target="z")
+    np.testing.assert_array_equal(raw.X, [[2], [3]])
+    np.testing.assert_array_equal(raw.y, [1.5, 2.5])
+
+
+def test_fasta_windows_start_before_the_anchor(tmp_path):
+    text = b"> chr=1, label=-1\nACGTA\n> chr=1, label=1\nTTGCA\n"
+    raw = parse("fasta", text, tmp_path, anchor=2, before=1, after=1, positive=[1])
+    assert raw.window == (1, 4)
+    np.testing.assert_array_equal(raw.X, [[0, 1, 2, 3, 0], [3, 3, 2, 1, 0]])
+    np.testing.assert_array_equal(raw.y, [-1, 1])
+    with pytest.raises(ValueError, match="length"):
+        parse("fasta", text[:-2], tmp_path, anchor=2, before=1, after=1, positive=[1])
+
+
+def test_series_must_rise(tmp_path):
+    text = b"Date,Close\n2001-01-02,5\n2001-01-03,6\n"
+    raw = parse("series", text, tmp_path, date="Date", target="Close")
+    assert raw.meta["dates"].tolist()[0].isoformat() == "2001-01-02"
+    with pytest.raises(ValueError, match="rise"):
+        parse("series", text.replace(b"-03", b"-01"), tmp_path, date="Date", target="Close")
+
+
+def test_seeds_are_the_same_in_another_process():
+    code = (
+        "from solution_paths.data.seeds import seed_sequence as s;"
+        "print(s('quantile_svm', 'diabetes', 3).generate_state(4).tolist())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    here = data.seed_sequence("quantile_svm", "diabetes", 3).generate_state(4).tolist()
+    assert outputs == {f"{here}\n"}
+
+
+def test_seeds_differ_by_every_part_of_the_key():
+    keys = [
+        ("a", "b", 0),
+        ("a", "b", 1),
+        ("a", "c", 0),
+        ("d", "b", 0),
+        ("ab", "", 0),
+        ("", "ab", 0),
+    ]
+    states = {tuple(data.seed_sequence(*key).generate_state(4)) for key in keys}
+    assert len(states) == len(keys)
+    for split in (-1, 0.5, True):
+        with pytest.raises(ValueError, match="split"):
+            data.seed_sequence("a", "b", split)
+
+
+def test_downloads_at_the_same_time_do_not_disturb_each_other(bench, server):
+    server.pages["/toy.csv"] = (200, CSV, len(CSV))
+    bench.write(toy=entry_of(files=[form_of(urls=[f"{server.base}/toy.csv"])]))
+    failures = []
+
+    def work():
+        try:
+            data.fetch("toy", config=bench.config)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert bench.leftovers() == ["toy.csv"]
