@@ -82,6 +82,17 @@ def at_hand(paper, dataset):
     return all(available(source) for source in sources(paper, dataset))
 
 
+def not_at_hand(suite):
+    """The data sets that the suite asks for and has to do without."""
+    wanted = {
+        (paper, dataset)
+        for its_suite, paper, experiment, what in all_experiments()
+        if its_suite == suite
+        for dataset in what["datasets"]
+    }
+    return sorted({dataset for paper, dataset in wanted if not at_hand(paper, dataset)})
+
+
 def fetched(paper):
     """The data files that a job waits for; bundled and generated data need none."""
     return lambda wildcards: [

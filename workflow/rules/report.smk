@@ -11,7 +11,7 @@ rule suite_report:
     log:
         "logs/{suite}/report.log",
     params:
-        config=config,
-        papers=lambda wildcards: list(config["suites"][wildcards.suite]),
+        papers=lambda wildcards: {name: config[name] for name in config["suites"][wildcards.suite]},
+        missing=lambda wildcards: not_at_hand(wildcards.suite),
     script:
         "../scripts/report_suite.py"

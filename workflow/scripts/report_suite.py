@@ -5,6 +5,6 @@ from pathlib import Path
 from solution_paths.reporting.page import write_page
 
 out = Path(snakemake.output[0])
-papers = {name: snakemake.config[name] for name in snakemake.params.papers}
-missing = write_page(out, snakemake.wildcards.suite, papers, snakemake.params.missing)
+missing = snakemake.params.missing
+write_page(out, snakemake.wildcards.suite, snakemake.params.papers, missing)
 Path(snakemake.log[0]).write_text(f"wrote {out}; data sets not at hand: {missing or 'none'}\n")
