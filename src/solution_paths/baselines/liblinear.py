@@ -1,8 +1,8 @@
 """LIBLINEAR's dual coordinate descent (``-s 3``), called as the quantile SVM paper calls it.
 
 The paper's arguments: ``-s 3 -B 1 -e 1e-3 -w1 (2-2tau) -w-1 (2tau) -c 1/(n lam)`` (it prints
-``-w1`` twice; the second must be ``-w-1``). LIBLINEAR minimises ||w||^2/2 + C sum_i weight_i loss_i,
-which is our objective divided by lam. Package: liblinear-official.
+``-w1`` twice; the second must be ``-w-1``). LIBLINEAR minimises our objective divided by lam,
+||w||^2/2 + C sum_i weight_i loss_i. Package: liblinear-official.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import scipy.sparse as sp
 from .problem import Answer, HingeProblem, Stopwatch, reuse_or_build
 
 NAME = "LIBLINEAR"
-# `-e` bounds projected gradients, LIBLINEAR visits samples in a random order, and it gives up silently
-# after 300 passes, so no small gap follows from a small `-e`: over 30 seeds on the conformance problems
-# the median gap was below 2e-3, the worst .08. A swapped label or cost is off by far more.
+# `-e` bounds projected gradients, LIBLINEAR visits samples in a random order, and it gives up
+# silently after 300 passes, so no small gap follows from a small `-e`: over 30 seeds on the
+# conformance problems the median gap was below 2e-3, the worst .08. A swapped label or cost is off
+# by far more.
 TIGHT_OPTIONS = {"tolerance": 1e-6}
 STATED_GAP = 0.1
 
@@ -48,7 +49,7 @@ def supports(problem: HingeProblem) -> str:
 def solve(
     problem: HingeProblem, options: dict | None = None, start: Answer | None = None
 ) -> Answer:
-    """Solve; options: ``tolerance`` (``-e``, default 1e-3, the paper's), ``seed``. No warm start."""
+    """Solve; options: ``tolerance`` (``-e``, default the paper's 1e-3), ``seed``. No warm start."""
     try:
         from liblinear import liblinear, liblinearutil
     except Exception as error:  # a missing shared library raises a bare Exception

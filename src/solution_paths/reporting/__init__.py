@@ -1,0 +1,1 @@
+"""Tables beside the published ones, figures, the page of a suite, and its scientific checks."""
