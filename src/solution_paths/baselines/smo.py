@@ -55,7 +55,7 @@ CHUNK = 20_000  # iterations between two looks at the clock
 # Places in State.count (integers) and State.level (floats).
 ACTIVE, EPOCH, ITERATIONS, UNTIL_SHRINK, UNSHRUNK, SINCE_REFRESH, AT_LOWEST = range(7)
 LOWEST, HIGHEST = range(2)
-RUNNING, DONE = 0, 1
+RUNNING, DONE, STUCK = range(3)
 WIDTH, SLOTS, USED, ROOMY = range(4)  # places in Pool.size
 # LLVM may assume that there is no nan, so that minima become vector instructions; infinities occur.
 QUICK = {"nnan", "nsz", "contract"}
@@ -482,7 +482,7 @@ def _best_step(bi, bj, high, low, slope, curvature):
 
 @njit(cache=True)
 def _run(kernel, whole, packed, state, ridge, epsilon, tol, shrinking, iterations):
-    """At most so many iterations; whether the solution was found.
+    """At most so many iterations: DONE, RUNNING, or STUCK below the rounding error of a pair.
 
     Arrays get names of their own because taking one out of a tuple costs a reference count.
     """
@@ -519,14 +519,17 @@ def _run(kernel, whole, packed, state, ridge, epsilon, tol, shrinking, iteration
         falling = m * (
             slot[gj] if roomy and slot[gj] >= 0 else _fetch(kernel, whole, packed, state, j)
         )
+        bi, bj = b[gi], b[gj]
         step, b[gi], b[gj] = _best_step(
-            b[gi],
-            b[gj],
-            high[gi] if b[gi] >= 0.0 else min(0.0, high[gi]),
-            low[gj] if b[gj] <= 0.0 else max(0.0, low[gj]),
+            bi,
+            bj,
+            high[gi] if bi >= 0.0 else min(0.0, high[gi]),
+            low[gj] if bj <= 0.0 else max(0.0, low[gj]),
             u[j] + down[j] - lowest,
             diagonal[i] + diagonal[j] - 2.0 * rows[rising + j],
         )
+        if b[gi] == bi and b[gj] == bj:
+            return STUCK
         up[i], down[i] = _edges(b[gi], low[gi], high[gi], epsilon)
         up[j], down[j] = _edges(b[gj], low[gj], high[gj], epsilon)
         u[i] += ridge * step
@@ -574,10 +577,12 @@ def feasible_start(
 def _absorb_rounding(
     b: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give the sum's last rounding error to the coordinate with the most room."""
+    """Give the sum's last rounding error to one coordinate, best one that stands inside the box."""
     excess = math.fsum(b)
     if excess != 0.0:
-        k = int(np.argmax(b - low if excess > 0 else high - b))
+        inside = np.where(b != 0.0, np.minimum(b - low, high - b), 0.0)
+        room = inside if inside.max() > 0.0 else (b - low if excess > 0 else high - b)
+        k = int(np.argmax(room))
         b[k] = min(max(b[k] - excess, low[k]), high[k])
     return b
 
@@ -755,7 +760,7 @@ class SMO:
         start = self._vector(start, "start")
         if start_costs is not None:
             old = self._costs(start_costs)
-            at_cost = (np.abs(start) >= old) & (old > 0)
+            at_cost = (np.abs(start) >= old * (1 - 1e-12)) & (old > 0)
             start = np.where(at_cost, np.sign(start) * costs, start)
         return start
 
@@ -785,7 +790,7 @@ class SMO:
         ):
             chunk = int(min(CHUNK, max_iterations - state.count[ITERATIONS]))
             status = _run(*fixed, self.ridge, epsilon, float(tol), bool(shrinking), chunk)
-        if status == RUNNING:
+        if status != DONE:
             _make_whole(*fixed, epsilon)
         _unpack(state)
         violation = float(state.level[HIGHEST] - state.level[LOWEST])
