@@ -176,10 +176,11 @@ def read_results(results: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 
 def finished(path: Path) -> bool:
-    """Tell whether a cell need not be run again: it is there, and no row of it is a failure."""
+    """Tell whether a cell need not be run again: it is there, and nothing in it failed."""
     if not path.is_file():
         return False
-    return "failed" not in pq.read_table(path, columns=["status"])["status"].to_pylist()
+    statuses = pq.read_table(path, columns=["status"])["status"].to_pylist()
+    return not {"failed", "not available"} & set(statuses)
 
 
 def run_cells(
@@ -192,7 +193,8 @@ def run_cells(
     """Run the cells that aren't there yet and write each as soon as it is done.
 
     An exception becomes a row with its reason, and the next cell is run; a cell that failed is
-    tried again at the next call. BLAS is pinned to one thread.
+    tried again at the next call, and so is one whose data were not available. BLAS is pinned to
+    one thread.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Scientific assertions over a suite's results: ``python -m solution_paths.reporting.check FOLDER``.
+"""Scientific assertions over results: ``python -m solution_paths.reporting.check FOLDER``.
 
 FOLDER is ``results/<suite>``. The exit status is 0 when everything holds, else 1, with one sentence
 for each assertion that doesn't.
@@ -21,6 +21,8 @@ OBJECTIVE_BOUND = 1e-8
 
 def check(results: pd.DataFrame) -> list[str]:
     """Return one sentence for each assertion that doesn't hold over a results table."""
+    if not len(results):
+        return ["The results table is empty: run the suite first."]
     found = [*_failures(results), *_certificates(results), *_objectives(results)]
     return [*found, *_kinks(results), *_rates(results), *_recovered(results)]
 
@@ -30,9 +32,7 @@ def _where(row: object) -> str:
 
 
 def _failures(results: pd.DataFrame) -> list[str]:
-    """No experiment failed, and there are results at all."""
-    if not len(results):
-        return ["The results table is empty: run the suite first."]
+    """No experiment failed."""
     failed = results[results["status"] == "failed"]
     return [f"{_where(r)}, method {r.method}: failed: {r.message}" for r in failed.itertuples()]
 

@@ -52,6 +52,13 @@ def new_figure(columns: int = 1, rows: int = 1, size: tuple[float, float] = (4.2
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
+def legend_below(figure: Figure, axes: object) -> object:
+    """Put one legend for all panels below them, two entries for each panel's width."""
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    columns = min(len(labels), 2 * axes.shape[1])
+    return figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
 def plain_log_ticks(ax: object) -> None:
     """Label logarithmic axes with plain numbers at 1, 2 and 5 times powers of ten."""
     for axis in (ax.xaxis, ax.yaxis):
