@@ -48,6 +48,7 @@ KINDS = {"linear": LINEAR, "rbf": RBF, "poly": POLY, "precomputed": GRAM}
 BLOCK = np.uint64(
     128
 )  # length of the stretches whose minima and maxima are found by vector instructions
+SMALL = np.uint64(24)  # active sets up to this size aren't worth vector instructions
 SMALLEST_CURVATURE = 1e-12  # of a pair whose kernel rows coincide
 EPOCHS = 16  # how often the active set may shrink before it is made whole again
 WORTHWHILE = 0.8  # packing costs some sweeps: do it when the active set falls below this part
@@ -278,7 +279,14 @@ def _update(u, up, down, m, step, rows, rising, falling):
     a sign spare the loops Python's wrap-around of negative ones.
     """
     size, p, q = np.uint64(m), np.uint64(rising), np.uint64(falling)
-    lowest, highest, block = np.inf, -np.inf, np.uint64(0)
+    lowest, highest, block, place = np.inf, -np.inf, np.uint64(0), np.uint64(0)
+    if size <= SMALL:
+        for t in range(size):
+            u[t] += step * (rows[p + t] - rows[q + t])
+            highest = max(highest, u[t] + down[t])
+            if u[t] + up[t] < lowest:
+                lowest, place = u[t] + up[t], t
+        return lowest, np.int64(place), highest
     for a in range(np.uint64(0), size, BLOCK):
         low, high = _update_block(u, up, down, step, rows, p, q, a, min(a + BLOCK, size))
         if low < lowest:
@@ -298,8 +306,8 @@ def _update(u, up, down, m, step, rows, rising, falling):
 def _partner(u, down, diagonal, m, i, lowest, rows, rising):
     """Find the coordinate whose fall with i's rise gains most, to second order."""
     size, p, own = np.uint64(m), np.uint64(rising), diagonal[i]
-    best, block = -1.0, np.uint64(0)
-    for a in range(np.uint64(0), size, BLOCK):
+    best, block = -1.0 if size > SMALL else np.inf, np.uint64(0)
+    for a in range(np.uint64(0), size if size > SMALL else block, BLOCK):
         gain = _gain_block(u, down, diagonal, rows, p, lowest, own, a, min(a + BLOCK, size))
         if gain > best:
             best, block = gain, a
