@@ -51,6 +51,8 @@ SCHEMA = pa.schema(
         ("versions", pa.string()),
     ]
 )
+# A cell with such a row is run again at the next call.
+UNFINISHED = {"failed", "not available", "certificate failed"}
 PACKAGES = ("solution_paths", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -128,14 +130,25 @@ def machine() -> str:
 
 @cache
 def versions() -> str:
-    """Versions of Python and of the packages that results depend on, as a JSON object."""
+    """Versions of Python, packages and this source that results depend on, as a JSON object."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "not installed"
+    found["source"] = source_digest()
     return json.dumps(found, sort_keys=True)
+
+
+@cache
+def source_digest() -> str:
+    """Hash this package's source, so that rows of different code can be told apart."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*.py")):
+        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -180,7 +193,7 @@ def finished(path: Path) -> bool:
     if not path.is_file():
         return False
     statuses = pq.read_table(path, columns=["status"])["status"].to_pylist()
-    return not {"failed", "not available"} & set(statuses)
+    return not UNFINISHED & set(statuses)
 
 
 def run_cells(
@@ -193,8 +206,8 @@ def run_cells(
     """Run the cells that aren't there yet and write each as soon as it is done.
 
     An exception becomes a row with its reason, and the next cell is run; a cell that failed is
-    tried again at the next call, and so is one whose data were not available. BLAS is pinned to
-    one thread.
+    tried again at the next call, and so is one whose data were not available or whose path has no
+    certificate. BLAS is pinned to one thread.
 
     Returns
     -------

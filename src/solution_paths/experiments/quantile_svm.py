@@ -402,13 +402,13 @@ def _run_preparation(cell: Cell, rows: Rows, report: Report, offline: bool) -> N
     carried = _certificate(path, rows)
     wrong = (path.decision_function(parts.test.X, 0.5) >= 0.0) != (parts.test.y > 0)
     rows.add("test_error_half", np.mean(wrong), **carried)
+    _margin_share(path, parts.train, rows, carried)
 
 
 def _run_choose_lam(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
     """Score each lam at tau = 1/2 by every solver; the answer with the lowest objective counts."""
     parts = _prepared(cell, offline)
-    grid, n = cell.settings["grid"], len(parts.train.y)
-    solvers = ("lbfgsb", "liblinear", "clarabel") if n <= ORACLE_ROWS else ("lbfgsb", "liblinear")
+    grid, solvers = cell.settings["grid"], ("lbfgsb", "liblinear", "clarabel")
     rows.add("n_validation", len(parts.validation.y), method="data")
     for k, lam in enumerate(sorted(grid, reverse=True)):
         problem = _problem(parts.train, {**cell.settings, "lam": lam}, 0.5)
@@ -509,21 +509,24 @@ def _sample(cell: Cell, n: int, offline: bool) -> Part:
 def _run_timing(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
     """Every method in one process, interleaved, BLAS on one thread; every repeat is a row."""
     train, settings = _prepared(cell, offline).train, cell.settings
-    lane = _TimingLane(train, settings)
+    done, most = 0.0, 1.0
+    # A path's own progress is part of the step that the lane is at.
+    lane = _TimingLane(train, settings, lambda part, events: report((done + part) / most, events))
     lane.warm_up()
     calls = lane.calls()
     most = len(calls) * settings["repeats"]
     for solved, (key, repeat, timing) in enumerate(interleaved(calls, lane.repeats), start=1):
         lane.record(rows, *key, repeat, timing)
-        report(solved / most)
+        done = float(solved)
+        report(done / most)
     _certificate(lane.path, rows)
 
 
 class _TimingLane:
     """One process in which path and solvers take turns on the same arrays."""
 
-    def __init__(self, train: Part, settings: dict) -> None:
-        self.train, self.settings = train, settings
+    def __init__(self, train: Part, settings: dict, report: Report) -> None:
+        self.train, self.settings, self.report = train, settings, report
         self.path: Any = None
         self.spent: dict[str, float] = {}
         self._starts: dict[str, Answer] = {}
@@ -562,7 +565,7 @@ class _TimingLane:
         return int(np.clip(affordable, 1, self.settings["repeats"]))
 
     def _find_path(self) -> Timing:
-        timing = stopwatch(lambda: _path(self.train, self.settings))
+        timing = stopwatch(lambda: _path(self.train, self.settings, self.report))
         self.path = timing.result
         return timing
 

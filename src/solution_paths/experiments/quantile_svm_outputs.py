@@ -57,7 +57,7 @@ def assumptions(settings: dict) -> list[str]:
         "The paper prints '-w1' twice in LIBLINEAR's arguments; the second is taken as '-w-1'.",
         "L-BFGS-B runs with scipy's default stopping rule; the paper doesn't state its own.",
         "Ties for the best lam go to the largest lam. At each lam the answer with the lowest "
-        "objective is scored, of L-BFGS-B's, LIBLINEAR's and (up to 1000 samples) Clarabel's.",
+        "objective is scored, of L-BFGS-B's, LIBLINEAR's and Clarabel's.",
         "P(Y = 1 | x) is the length of the set of tau at which x is classified as +1: the tau of "
         "the flip where there is one, the monotone rearrangement where there are more.",
         "Log loss is computed with probabilities kept within [c, 1 - c], c = 1/(2 n_train), for "
@@ -186,6 +186,9 @@ _NOTES_2 = [
 _NOTES_ACCURACY = [
     "gap is (primal - lower bound) / max of both, from the returned solution, by one judge; the "
     "bound of solvers that return no dual solution is the path's dual objective.",
+    "The gap is relative to the objective. Where the data are separable and lam is small the "
+    "objective is tiny, and a stopping rule in absolute terms (-e of LIBLINEAR, gtol of L-BFGS-B) "
+    "leaves a large relative gap although few labels change.",
     "Set-up is the CPU time of converting the data or building the model, paid once.",
 ]
 _NOTES_LAM = [
