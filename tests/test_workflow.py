@@ -89,6 +89,7 @@ def test_a_paper_has_its_own_target(checkout, target):
 
 def test_the_timing_target_runs_timing_jobs_only(checkout):
     assert set(job_counts(snakemake(checkout, "-n", "timing"))) == {
+        "compile",
         "fetch",
         "quantile_svm_timing",
         "timing",
@@ -205,9 +206,22 @@ def test_a_wrong_value_is_refused_in_one_sentence(checkout, name, keys, value, s
 # ---------------------------------------------------------------- a killed run
 
 
+def test_a_file_that_cannot_be_had_is_one_sentence(checkout, tmp_path):
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "pima-indians-diabetes.data").write_text("<!DOCTYPE html>\n")
+    run = snakemake(checkout, "data/fetched/diabetes.txt", mirror=tmp_path / "mirror")
+    assert run.returncode != 0
+    errors = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert errors[0].startswith("error: Data set diabetes: ")
+    assert "HTML page" in errors[0]
+    assert "Traceback" not in run.stderr
+    assert not (checkout / "data" / "fetched" / "diabetes.txt").exists()
+
+
 def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     """SIGKILL to all of it: what is finished is not computed again, the rest is."""
-    sizes = [100, 150, 200, 1500, 2000]
+    sizes = [100, 150, 200, 600, 800]
 
     def change(content):
         content["suites"]["quick"]["quantile_svm"] = {
@@ -217,6 +231,8 @@ def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     edit(checkout, "config.yaml", change)
     target = "results/quick/jobs/quantile_svm/kinks/gaussian_classes/0-0.txt"
     cells = checkout / "results" / "quick" / "cells" / "quantile_svm"
+    compiled = snakemake(checkout, "results/compiled.txt")
+    assert compiled.returncode == 0, compiled.stdout + compiled.stderr
     running = subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--cores", "2", target],
         cwd=checkout,

@@ -40,6 +40,10 @@ def sources(paper, dataset):
 
 def check_names():
     """Refuse what no schema can: names without settings, and data sets that nobody described."""
+    known = {experiment for _, _, experiment, _ in all_experiments()}
+    for name in filter(None, config["only"].split(",")):
+        if name not in known:
+            raise WorkflowError(f"config: only: no suite has an experiment called {name!r}.")
     for suite, paper, experiment, what in all_experiments():
         where = f"config: suites.{suite}.{paper}.{experiment}"
         if experiment not in config[paper]["experiments"]:
@@ -61,12 +65,14 @@ def check_names():
 
 
 def all_experiments():
-    """Every (suite, paper, experiment, what it runs on) of the configuration."""
+    """Every (suite, paper, experiment, what it runs on) that the configuration asks for."""
+    only = [name for name in config["only"].split(",") if name]
     return [
         (suite, paper, experiment, what)
         for suite, papers in config["suites"].items()
         for paper, experiments in papers.items()
         for experiment, what in experiments.items()
+        if not only or experiment in only
     ]
 
 
@@ -100,6 +106,11 @@ def fetched(paper):
         for source in sources(paper, wildcards.dataset)
         if DATASETS[source]["source"] in ("files", "derived")
     ]
+
+
+def source_files():
+    """The library's own Python files."""
+    return sorted(map(str, Path(workflow.basedir, "src", "solution_paths").rglob("*.py")))
 
 
 def lane_experiments(paper, lane):

@@ -1,11 +1,25 @@
-# Data files: data/raw, else the mirror folder, else a download; checked before anything reads them.
+# What jobs wait for: data files, checked, and compiled code.
+
+
+# From data/raw, else the mirror folder, else a download.
 rule fetch:
     output:
         "data/fetched/{dataset}.txt",
     log:
         "logs/fetch/{dataset}.log",
-    retries: 2
     params:
         offline=config["offline"],
     script:
         "../scripts/fetch.py"
+
+
+# Compiling takes about a minute; without this, every job of the first batch would do it for itself.
+rule compile:
+    input:
+        source_files(),
+    output:
+        f"{RESULTS}/compiled.txt",
+    log:
+        "logs/compile.log",
+    script:
+        "../scripts/compile.py"

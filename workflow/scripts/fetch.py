@@ -1,10 +1,15 @@
-"""Put a data set's checked files into data/raw, and list them."""
+"""Put a data set's checked files into data/raw, and list them; an error is one sentence."""
 
+import sys
 from pathlib import Path
 
-from solution_paths.data import fetch
+from solution_paths.data import DataError, fetch
 
-files = fetch(snakemake.wildcards.dataset, raw_dir="data/raw", offline=snakemake.params.offline)
-text = "".join(f"{path}\n" for path in files)
+name, offline = snakemake.wildcards.dataset, snakemake.params.offline
+try:
+    text = "".join(f"{path}\n" for path in fetch(name, raw_dir="data/raw", offline=offline))
+except DataError as error:
+    Path(snakemake.log[0]).write_text(f"{error}\n")
+    sys.exit(f"error: {error}")
 Path(snakemake.log[0]).write_text(text)
 Path(snakemake.output[0]).write_text(text)
