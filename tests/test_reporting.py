@@ -136,6 +136,7 @@ def test_failures_are_named_below_the_table(suite, tmp_path):
 def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, results = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}
+    assert names == set(outputs.CAPTIONS)
     expected = {"figure_1_boundary", "figure_2_rates", "figure_3_kinks", "figure_4_reliability"}
     assert names == expected
     experiment.figures(results, tmp_path)

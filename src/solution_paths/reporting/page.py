@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 from importlib import import_module
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def _paper(folder: Path, paper: str, settings: dict) -> list[str]:
     parts = [f"<h2>{html.escape(TITLES.get(paper, paper))}</h2>", _summary(results)]
     parts.append("<h3>Claims of the text</h3>" + _claims(folder / "claims.csv"))
     for picture in sorted((folder / "figures").glob("*.png")):
-        parts.append(_figure(picture))
+        parts.append(_figure(picture, experiment.CAPTIONS.get(picture.stem, picture.stem)))
     for table in sorted((folder / "tables").glob("*.html")):
         parts.append(_body(table.read_text("utf-8")))
     items = "".join(f"<li>{html.escape(t)}</li>" for t in experiment.assumptions(settings))
@@ -81,6 +82,12 @@ def _summary(results: pd.DataFrame) -> str:
         f"{len(results)} rows. The certificate holds for {int((held == 1.0).sum())} of {len(held)} "
         f"paths. {len(failed)} failures."
     )
+    sources = {json.loads(v).get("source") for v in results["versions"].unique()}
+    if len(sources) > 1:
+        text += (
+            f" The rows come from {len(sources)} versions of the source: remove the folder of "
+            "cells and run again for results of one."
+        )
     if len(absent):
         text += f" Not available: {', '.join(absent)}."
     return f"<p>{html.escape(text)}</p>"
@@ -99,11 +106,10 @@ def _claims(file: Path) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _figure(picture: Path) -> str:
-    data = base64.b64encode(picture.read_bytes()).decode()
-    name = html.escape(picture.stem.replace("_", " ").capitalize())
-    image = f'<img alt="{name}" src="data:image/png;base64,{data}">'
-    return f"<figure>{image}<figcaption>{name}</figcaption></figure>"
+def _figure(picture: Path, caption: str) -> str:
+    data, text = base64.b64encode(picture.read_bytes()).decode(), html.escape(caption)
+    image = f'<img alt="{text}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{text}</figcaption></figure>"
 
 
 def _body(page: str) -> str:
