@@ -120,6 +120,14 @@ def test_a_data_set_of_the_paper_that_was_not_run_has_its_row(suite, tmp_path):
     assert spam["paper"].iloc[0] == 0.467
 
 
+def test_kinks_of_a_path_without_certificate_get_no_verdict(suite, tmp_path):
+    _, results = suite
+    outputs.tables(spoiled(results, "certificate", value=0.0, dataset="two_moons"), None, tmp_path)
+    rows = pd.read_csv(tmp_path / "table_2_times.csv")
+    kinks = rows[rows["quantity"].str.startswith("kinks")]
+    assert (kinks["verdict"] == "path not certified").all()
+
+
 def test_failures_are_named_below_the_table(suite, tmp_path):
     _, results = suite
     failed = results.iloc[:1].assign(

@@ -308,6 +308,9 @@ def _kink_row(results: pd.DataFrame, published: pd.DataFrame, dataset: str) -> d
     mean, std = (counts.mean(), counts.std()) if n else (np.nan, np.nan)
     paper = _paper(published, dataset, "n_kinks")
     verdict = tab.verdict_mean(paper, mean, ours_std=std, ours_n=max(n, 1))
+    held = _only(results, dataset=dataset, metric="certificate", experiment="path")
+    if (held["value"] != 1.0).any():
+        verdict = "path not certified"
     spread = f", mean of {n} splits, standard deviation {std:.3g}" if n > 1 else ""
     return _compared(dataset, f"kinks{spread}", paper, mean, verdict)
 
