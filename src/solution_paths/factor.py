@@ -1,0 +1,143 @@
+"""The inverse G of the pinned system J = H_PP - diag(sign * soft), updated by principal pivots.
+
+J is symmetric and may be indefinite (borders, features). A coordinate joins or leaves the pinned
+set by a pivot on its diagonal entry of the tableau [[-G, U], [U', S]] with U = G H_PQ and
+S = H_QQ - H_QP G H_PQ; where that entry vanishes, two coordinates are exchanged by a pivot on the
+2 x 2 block they share. Only G's lower triangle is kept: each update passes through it once.
+
+References: Cottle, Pang and Stone (1992), *The Linear Complementarity Problem*, section 2.3;
+Goodnight (1979), "A tutorial on the SWEEP operator".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, fastmath=True)
+def multiply(G, m, v, out):
+    """Write G v to out."""
+    for i in range(m):
+        out[i] = 0.0
+    for i in range(m):
+        row = G[i]
+        vi = v[i]
+        total = row[i] * vi
+        for j in range(i):
+            total += row[j] * v[j]
+            out[j] += row[j] * vi
+        out[i] += total
+
+
+@njit(cache=True)
+def read_column(G, m, j, out):
+    """Write column j of G to out."""
+    for i in range(j):
+        out[i] = G[j, i]
+    for i in range(j, m):
+        out[i] = G[i, j]
+
+
+@njit(cache=True)
+def _write_column(G, m, j, v):
+    for i in range(j):
+        G[j, i] = v[i]
+    for i in range(j, m):
+        G[i, j] = v[i]
+
+
+@njit(cache=True, fastmath=True)
+def _add(G, m, factor, v, w):
+    """Add factor * v w' to the lower triangle."""
+    for i in range(m):
+        row = G[i]
+        fi = factor * v[i]
+        if fi != 0.0:
+            for j in range(i + 1):
+                row[j] += fi * w[j]
+
+
+@njit(cache=True)
+def append(G, m, u, pivot):
+    """Add a coordinate with u = G H_Pc and Schur pivot H_cc - H_cP u as the last one."""
+    _add(G, m, 1.0 / pivot, u, u)
+    for j in range(m):
+        G[m, j] = -u[j] / pivot
+    G[m, m] = 1.0 / pivot
+
+
+@njit(cache=True)
+def _move_last(G, m, j):
+    """Put the last coordinate in place of coordinate j."""
+    last = m - 1
+    if j == last:
+        return
+    for i in range(j):
+        G[j, i] = G[last, i]
+    for i in range(j + 1, last):
+        G[i, j] = G[last, i]
+    G[j, j] = G[last, last]
+
+
+@njit(cache=True)
+def remove(G, m, j, g):
+    """Drop coordinate j, whose column of G is g; the last one takes its place."""
+    _add(G, m, -1.0 / g[j], g, g)
+    _move_last(G, m, j)
+
+
+@njit(cache=True)
+def replace(G, m, j, g, u, pivot):
+    """Exchange coordinate j, with column g, for one with u = G H_Pc and a Schur pivot near zero."""
+    determinant = -g[j] * pivot - u[j] * u[j]
+    # B = [[-g_j, u_j], [u_j, pivot]]; T_RB = [-g, u]; G' = G + T_RB B^-1 T_RB'.
+    gj, uj = g[j], u[j]
+    jj, jc, cc = pivot / determinant, -uj / determinant, -gj / determinant
+    v = np.empty(m)
+    w = np.empty(m)
+    for i in range(m):
+        v[i] = -jj * g[i] + jc * u[i]
+        w[i] = -jc * g[i] + cc * u[i]
+    _add(G, m, -1.0, v, g)
+    _add(G, m, 1.0, w, u)
+    for i in range(m):
+        w[i] = -w[i]
+    w[j] = cc
+    _write_column(G, m, j, w)
+
+
+@njit(cache=True)
+def append_two(G, m, u, pivot, v, other, cross):
+    """Add two coordinates with Schur block [[pivot, cross], [cross, other]]."""
+    determinant = pivot * other - cross * cross
+    uu, uv, vv = other / determinant, -cross / determinant, pivot / determinant
+    a = np.empty(m)
+    b = np.empty(m)
+    for i in range(m):
+        a[i] = uu * u[i] + uv * v[i]
+        b[i] = uv * u[i] + vv * v[i]
+    _add(G, m, 1.0, a, u)
+    _add(G, m, 1.0, b, v)
+    for i in range(m):
+        G[m, i] = -a[i]
+        G[m + 1, i] = -b[i]
+    G[m, m] = uu
+    G[m + 1, m] = uv
+    G[m + 1, m + 1] = vv
+
+
+@njit(cache=True)
+def remove_two(G, m, i, gi, j, gj):
+    """Drop coordinates i and j, whose columns of G are gi and gj; the last ones take their places."""
+    determinant = gi[i] * gj[j] - gi[j] * gi[j]
+    ii, ij, jj = gj[j] / determinant, -gi[j] / determinant, gi[i] / determinant
+    a = np.empty(m)
+    b = np.empty(m)
+    for k in range(m):
+        a[k] = ii * gi[k] + ij * gj[k]
+        b[k] = ij * gi[k] + jj * gj[k]
+    _add(G, m, -1.0, a, gi)
+    _add(G, m, -1.0, b, gj)
+    _move_last(G, m, max(i, j))
+    _move_last(G, m - 1, min(i, j))

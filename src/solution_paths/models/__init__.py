@@ -1,0 +1,1 @@
+"""One file for each model: its staircases, its map, and what moves."""

@@ -1,0 +1,362 @@
+"""The linear map that ties the coordinates of a model together.
+
+Samples (i < n) come first, then features and border unknowns such as a free bias (n <= i < N):
+
+    z_sample = K a_sample - B a_feature,        z_feature = B' a_sample.
+
+With the rows of features negated this is one symmetric matrix H = [[K, -B], [-B', 0]]. There are
+three ways to hold it, told apart by ``kind`` so that the walker is compiled once for all:
+
+- ``DENSE``: H itself, (N, N): kernels, or anything small.
+- ``ROWS``: [X_ridge, X_free] as a dense (n, D) array, of which the first ``n_ridge`` columns make
+  K = scale * X_ridge X_ridge' and the others are B (a bias, or the features of an l1 penalty).
+- ``SPARSE``: the same rows in CSR form.
+
+The rows kinds keep c = X' a and the vector w it implies, so that a value costs O(D), or the
+number of nonzeros of a row, and never needs K.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+DENSE, ROWS, SPARSE = 0, 1, 2
+
+
+class Operator(NamedTuple):
+    """The map and what the walker keeps up to date about it.
+
+    Sizes: N coordinates, n of them samples, D columns, n_ridge of them under the ridge penalty.
+
+    ====================  =========  =================================================================
+    ``H``                 (N, N)     DENSE: the symmetric map
+    ``X``                 (n, D)     ROWS: the rows
+    ``indptr/indices/x``  CSR        SPARSE: the rows
+    ``diagonal``          (N,)       H_ii
+    ``sign``              (N,)       +1 for samples, -1 for features
+    ``norm``              (N,)       |H_ij| <= norm_i norm_j, and norm_i bounds how fast z_i can move
+    ``weight``            (D,)       column weights behind ``norm``
+    ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
+    ``quadratic``         (1,)       DENSE: rate' K rate of the samples' levels
+    ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
+    ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
+    ``row``               (D,)       ROWS: scratch, zero between calls
+    ====================  =========  =================================================================
+    """
+
+    kind: int
+    n: int
+    n_ridge: int
+    scale: float
+    H: NDArray[np.float64]
+    X: NDArray[np.float64]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    x: NDArray[np.float64]
+    diagonal: NDArray[np.float64]
+    sign: NDArray[np.float64]
+    norm: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    base0: NDArray[np.float64]
+    base1: NDArray[np.float64]
+    quadratic: NDArray[np.float64]
+    c: NDArray[np.float64]
+    dc: NDArray[np.float64]
+    rate: NDArray[np.float64]
+    w: NDArray[np.float64]
+    dw: NDArray[np.float64]
+    row: NDArray[np.float64]
+
+
+def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):
+    N, D = len(diagonal), len(weight)
+    none = np.empty((0, 0))
+    csr = sp.csr_array((0, 0)) if csr is None else csr
+    columns = [np.zeros(D) for _ in range(6)]
+    rows = N if kind == DENSE else 0
+    return Operator(
+        kind,
+        n,
+        n_ridge,
+        float(scale),
+        none if H is None else H,
+        none if X is None else X,
+        csr.indptr.astype(np.int64),
+        csr.indices.astype(np.int32),
+        csr.data.astype(np.float64),
+        diagonal,
+        np.where(np.arange(N) < n, 1.0, -1.0),
+        norm,
+        weight,
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros(1),
+        *columns,
+    )
+
+
+def gram_operator(K: NDArray[np.float64], border: NDArray[np.float64] | None = None) -> Operator:
+    """Return the map of a kernel matrix K (n, n) with border columns B (n, p), e.g. ones."""
+    n = len(K)
+    border = np.empty((n, 0)) if border is None else border
+    p = border.shape[1]
+    H = np.zeros((n + p, n + p))
+    H[:n, :n] = K
+    H[:n, n:] = -border
+    H[n:, :n] = -border.T
+    diagonal = H.diagonal().copy()
+    weight = _column_weights(border, diagonal[:n])
+    norm = np.sqrt(np.maximum(diagonal[:n], 0.0) + (border * weight) ** 2 @ np.ones(p))
+    return _operator(DENSE, n, 0, 1.0, diagonal, np.append(norm, 1.0 / weight), weight, H=H)
+
+
+def rows_operator(X, free=None, scale: float = 1.0) -> Operator:
+    """Return the map of K = scale X X' with free columns B, X and B (n, .) arrays or CSR.
+
+    Parameters
+    ----------
+    X : (n, n_ridge) ndarray or CSR matrix
+        Columns under the ridge penalty; may have no columns (l1 penalty alone).
+    free : (n, p) ndarray or CSR, optional
+        Columns whose coefficients are coordinates of their own.
+    scale : float
+        Factor of X X', that is 1 / lambda.
+    """
+    n, n_ridge = X.shape
+    free = np.empty((n, 0)) if free is None else free
+    sparse = sp.issparse(X) or sp.issparse(free)
+    rows = sp.csr_array(sp.hstack([sp.csr_array(X), sp.csr_array(free)])) if sparse else None
+    dense = None if sparse else np.ascontiguousarray(np.hstack([X, free]), dtype=np.float64)
+    squares = (rows.power(2) if sparse else dense**2).astype(np.float64)
+    ridge = scale * np.asarray(squares[:, :n_ridge].sum(axis=1)).ravel()
+    p = free.shape[1]
+    free_weight = _column_weights(free, ridge)
+    norm = np.sqrt(ridge + squares[:, n_ridge:] @ free_weight**2)
+    diagonal = np.append(ridge, np.zeros(p))
+    weight = np.append(np.full(n_ridge, np.sqrt(scale)), free_weight)
+    norm = np.append(norm, 1.0 / free_weight)
+    kind = SPARSE if sparse else ROWS
+    return _operator(kind, n, n_ridge, scale, diagonal, norm, weight, X=dense, csr=rows)
+
+
+def _column_weights(free, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights that make a free column's share of a row's norm like the ridge's share."""
+    squares = free.power(2) if sp.issparse(free) else np.asarray(free) ** 2
+    column = np.sqrt(np.asarray(squares.mean(axis=0)).ravel())
+    typical = np.sqrt(ridge.mean()) if ridge.size and ridge.mean() > 0 else 1.0
+    return np.where(column > 0, typical / np.where(column > 0, column, 1.0), 1.0)
+
+
+# ---------------------------------------------------------------------------------------------
+# What the walker asks of the map. P lists the pinned coordinates, m of them; a their duals.
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, fastmath=True)
+def row_dot(op, i, v):
+    """Return x_i . v."""
+    total = 0.0
+    if op.kind == ROWS:
+        X = op.X[i]
+        for k in range(X.shape[0]):
+            total += X[k] * v[k]
+    else:
+        for s in range(op.indptr[i], op.indptr[i + 1]):
+            total += op.x[s] * v[op.indices[s]]
+    return total
+
+
+@njit(cache=True, fastmath=True)
+def row_axpy(op, i, factor, v):
+    """Add factor * x_i to v."""
+    if op.kind == ROWS:
+        X = op.X[i]
+        for k in range(X.shape[0]):
+            v[k] += factor * X[k]
+    else:
+        for s in range(op.indptr[i], op.indptr[i + 1]):
+            v[op.indices[s]] += factor * op.x[s]
+
+
+@njit(cache=True)
+def entry(op, i, k):
+    """Return x_ik."""
+    if op.kind == ROWS:
+        return op.X[i, k]
+    for s in range(op.indptr[i], op.indptr[i + 1]):
+        if op.indices[s] == k:
+            return op.x[s]
+    return 0.0
+
+
+@njit(cache=True)
+def column(op, P, m, j, out):
+    """Write H[P, j] to out[:m], with H_jj where P holds j itself."""
+    if op.kind == DENSE:
+        H = op.H[j]
+        for s in range(m):
+            out[s] = H[P[s]]
+        return
+    offset = op.n_ridge - op.n
+    if j >= op.n:
+        for s in range(m):
+            out[s] = -entry(op, P[s], offset + j) if P[s] < op.n else 0.0
+        return
+    row_axpy(op, j, 1.0, op.row)
+    free = op.row[op.n_ridge :].copy()
+    op.row[op.n_ridge :] = 0.0
+    for s in range(m):
+        p = P[s]
+        out[s] = op.scale * row_dot(op, p, op.row) if p < op.n else -free[p - op.n]
+    if op.kind == SPARSE:
+        for s in range(op.indptr[j], op.indptr[j + 1]):
+            op.row[op.indices[s]] = 0.0
+    else:
+        op.row[:] = 0.0
+
+
+@njit(cache=True, fastmath=True)
+def value(op, i, t, P, m, a):
+    """Return z_i."""
+    if op.kind == DENSE:
+        H = op.H[i]
+        total = op.base0[i] + t * op.base1[i]
+        for s in range(m):
+            total += H[P[s]] * a[s]
+        return op.sign[i] * total
+    if i >= op.n:
+        return op.c[i - op.n + op.n_ridge]
+    return row_dot(op, i, op.w)
+
+
+@njit(cache=True, fastmath=True)
+def velocity(op, i, dt, P, m, da):
+    """Return the velocity of z_i along the direction last given to `set_direction`."""
+    if op.kind == DENSE:
+        H = op.H[i]
+        total = dt * op.base1[i]
+        for s in range(m):
+            total += H[P[s]] * da[s]
+        return op.sign[i] * total
+    if i >= op.n:
+        return op.dc[i - op.n + op.n_ridge]
+    return row_dot(op, i, op.dw)
+
+
+@njit(cache=True, fastmath=True)
+def set_direction(op, dt, P, m, da, own):
+    """Take a direction; return (speed, gross).
+
+    |dz_i/dh| <= norm_i * speed for every sample, and gross is the sum of the absolute terms that
+    a velocity is added up from, per unit of norm_i: rounding noise is some 1e-16 of norm_i * gross.
+    ``own`` holds the velocities of the pinned values, known from the kinks they are pinned to.
+    """
+    gross = 0.0
+    for s in range(m):
+        gross += abs(da[s]) * op.norm[P[s]]
+    if op.kind == DENSE:
+        return _dense_speed(op, dt, P, m, da, own, gross)
+    D = op.c.shape[0]
+    levels2 = 0.0
+    for k in range(D):
+        op.dc[k] = dt * op.rate[k]
+        levels2 += (op.weight[k] * op.dc[k]) ** 2
+    for s in range(m):
+        p = P[s]
+        if p >= op.n:
+            op.dw[p - op.n + op.n_ridge] = -da[s]
+        elif da[s] != 0.0:
+            row_axpy(op, p, da[s], op.dc)
+    speed2 = dt * dt
+    for k in range(op.n_ridge):
+        op.dw[k] = op.scale * op.dc[k]
+        speed2 += op.scale * op.dc[k] ** 2
+    for k in range(op.n_ridge, D):
+        speed2 += (op.dw[k] / op.weight[k]) ** 2
+    return np.sqrt(speed2), gross + np.sqrt(levels2)
+
+
+@njit(cache=True)
+def _dense_speed(op, dt, P, m, da, own, gross):
+    # |dw|^2 = rate'K rate + 2 da'K rate + da'K da, where the pinned equations give K da. It may
+    # be a small difference of large numbers: what that can lose is added to the bound.
+    ridge = max(op.quadratic[0], 0.0) * dt * dt
+    gross += dt * np.sqrt(max(op.quadratic[0], 0.0))
+    speed2 = dt * dt + 1e-12 * gross * gross
+    for s in range(m):
+        p = P[s]
+        if p >= op.n:
+            speed2 += (da[s] / op.weight[p - op.n]) ** 2
+            for r in range(m):
+                if P[r] < op.n:
+                    ridge -= da[s] * op.H[p, P[r]] * da[r]
+        else:
+            ridge += da[s] * (own[s] + dt * op.base1[p])
+    return np.sqrt(speed2 + max(ridge, 0.0)), gross
+
+
+@njit(cache=True)
+def rest_feature(op, i, level):
+    """A feature leaves the pinned set: its coefficient stays at minus its level."""
+    if op.kind != DENSE:
+        op.w[i - op.n + op.n_ridge] = -level
+        op.dw[i - op.n + op.n_ridge] = 0.0
+
+
+@njit(cache=True, fastmath=True)
+def advance(op, h):
+    """Move along the direction by h."""
+    for k in range(op.c.shape[0]):
+        op.c[k] += h * op.dc[k]
+        op.w[k] += h * op.dw[k]
+
+
+@njit(cache=True, fastmath=True)
+def hold_level(op, i, level0, level1):
+    """Account for a coordinate that starts to follow a level (negative: stops to)."""
+    if level0 == 0.0 and level1 == 0.0:
+        return
+    if op.kind == DENSE:
+        H = op.H[i]
+        if i < op.n:
+            op.quadratic[0] += level1 * (2.0 * op.base1[i] + level1 * op.diagonal[i])
+        for k in range(H.shape[0]):
+            op.base0[k] += level0 * H[k]
+            op.base1[k] += level1 * H[k]
+    elif i < op.n:
+        row_axpy(op, i, level1, op.rate)
+
+
+@njit(cache=True)
+def rebuild(op, t, duals0, duals1, P, m, a):
+    """Compute everything afresh from the duals of pieces (duals0 + t duals1) and of P."""
+    op.base0[:] = 0.0
+    op.base1[:] = 0.0
+    op.quadratic[0] = 0.0
+    op.c[:] = 0.0
+    op.rate[:] = 0.0
+    op.w[:] = 0.0
+    op.dw[:] = 0.0
+    for i in range(duals0.shape[0]):
+        level = duals0[i] + t * duals1[i]
+        if op.kind == DENSE:
+            hold_level(op, i, duals0[i], duals1[i])
+        elif i >= op.n:
+            op.w[i - op.n + op.n_ridge] = -level
+        elif level != 0.0 or duals1[i] != 0.0:
+            row_axpy(op, i, level, op.c)
+            row_axpy(op, i, duals1[i], op.rate)
+    if op.kind == DENSE:
+        return
+    for s in range(m):
+        if P[s] < op.n:
+            row_axpy(op, P[s], a[s], op.c)
+        else:
+            op.w[P[s] - op.n + op.n_ridge] = -a[s]
+    for k in range(op.n_ridge):
+        op.w[k] = op.scale * op.c[k]

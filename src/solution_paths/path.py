@@ -1,0 +1,440 @@
+"""Path: what every model returns."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import certify as certification
+from .problems import from_arrays, to_arrays
+from .staircase import Staircases
+from .walker import Trace
+
+Floats = NDArray[np.float64]
+FORMAT = 1
+
+
+class PathError(RuntimeError):
+    """The path could not be followed to its end.
+
+    Attributes
+    ----------
+    path : Path
+        The part of the path that is exact.
+    """
+
+    def __init__(self, message: str, path: Path):
+        super().__init__(message)
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A trace in u, with parameter = offset + factor * u, factor = 1 or -1."""
+
+    trace: Trace
+    offset: float
+    factor: float
+
+    @property
+    def nodes(self) -> Floats:
+        return self.offset + self.factor * self.trace.t
+
+
+class Best(NamedTuple):
+    """The exact minimiser of an error over a whole path.
+
+    ``value`` is the least error, ``intervals`` the (k, 2) closed intervals of parameters where it
+    is reached, ``parameter`` the middle of the widest.
+    """
+
+    value: float
+    parameter: float
+    intervals: Floats
+
+
+class Path:
+    """The exact solutions of a model for every value of one parameter.
+
+    Duals are linear in the parameter between consecutive breakpoints.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the parameter, for example ``"tau"``.
+    breakpoints : (K,) array
+        Parameter values at which some coordinate changes state, ascending, both ends included.
+    problem : Machine
+        Data and objective.
+    diagnostics : dict
+        Counts of the walk: events, zero-length steps, exchanges, refactorisations, rows looked at,
+        and the events of the start.
+    """
+
+    def __init__(self, parameter: str, legs: list[Leg], problem, diagnostics: dict | None = None):
+        self.parameter = parameter
+        self.problem = problem
+        self.diagnostics = dict(diagnostics or {})
+        self._legs = sorted(legs, key=lambda leg: (leg.nodes.min(), leg.nodes.max()))
+        nodes, legs_of, index = [], [], []
+        for number, leg in enumerate(self._legs):
+            order = np.arange(len(leg.trace.t))
+            if leg.factor < 0:
+                order = order[::-1]
+            nodes.append(leg.nodes[order])
+            legs_of.append(np.full(len(order), number))
+            index.append(order)
+        self._t = np.concatenate(nodes)
+        self._leg = np.concatenate(legs_of)
+        self._index = np.concatenate(index)
+        joints = {float(leg.offset + leg.factor * leg.trace.t[0]) for leg in self._legs}
+        inner = np.unique(self._t)
+        if len(self._legs) > 1:  # where two legs begin nothing changes state
+            events = {float(t) for leg in self._legs for t in leg.nodes[1:]}
+            inner = inner[[t not in joints or t in events for t in inner]]
+        self.breakpoints = inner
+
+    # -- solutions ----------------------------------------------------------------------------
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest parameter (infinite when the last piece is a ray)."""
+        return float(self._t[0]), np.inf if self._has_ray else float(self._t[-1])
+
+    @property
+    def _has_ray(self) -> bool:
+        return bool(self.diagnostics.get("ray", False))
+
+    def _check(self, t: float) -> float:
+        low, high = self.range
+        if not low <= t <= high:
+            raise ValueError(
+                f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "
+                "choose a value in that range."
+            )
+        return float(t)
+
+    def _node_duals(self, node: int) -> Floats:
+        leg = self._legs[self._leg[node]]
+        return leg.trace.duals(int(self._index[node]))
+
+    def _duals(self, t: float) -> Floats:
+        """Return the (N,) duals at t, borders included."""
+        t = self._check(t)
+        right = int(np.searchsorted(self._t, t, side="right"))
+        if right == len(self._t):
+            last = self._node_duals(right - 1)
+            return last + (t - self._t[-1]) * self._legs[-1].trace.ray if self._has_ray else last
+        left = right - 1
+        part = (t - self._t[left]) / (self._t[right] - self._t[left])
+        duals = self._node_duals(left)
+        return duals if part == 0.0 else duals + part * (self._node_duals(right) - duals)
+
+    def _block(self, points: ArrayLike) -> Floats:
+        return np.stack([self._duals(t) for t in np.asarray(points)], axis=1)
+
+    def dual(self, t: float) -> Floats:
+        """Return the (n,) duals at parameter t.
+
+        Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work.
+        """
+        return self.problem.public_dual(self._duals(t))
+
+    def coef(self, t: float) -> Floats:
+        """Return the (d,) coefficients at t (linear models only).
+
+        Raises
+        ------
+        AttributeError
+            For a kernel model.
+        """
+        if not self.problem.linear:
+            raise AttributeError(
+                f"A path with kernel={self.problem.kernel!r} has no coefficients; use "
+                "decision_function, or dual for the expansion in training rows."
+            )
+        return self.problem.coefs(self._duals(t))
+
+    def intercept(self, t: float) -> float:
+        """Return the bias b at t."""
+        return float(self.problem.intercepts(self._duals(t)))
+
+    def decision_function(self, X_new, t: float) -> Floats:
+        """Return the (m,) values f(x) at parameter t.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            Rows to predict; with ``kernel="precomputed"`` the (m, n) kernel with the training rows.
+        t : float
+            Parameter value.
+        """
+        return self.problem.decision(X_new, self._duals(t))
+
+    def predict(self, X_new, t: float) -> NDArray:
+        """Return predicted labels (f >= 0 is the larger label) or values at t."""
+        f = self.decision_function(X_new, t)
+        classes = self.problem.classes
+        return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
+
+    # -- the whole path at once ---------------------------------------------------------------
+
+    def _sweep(self, X_new, block: int = 256):
+        """Yield (t, f): nodes in order, in blocks that overlap by one, and (m, block) values."""
+        for first in range(0, max(len(self._t) - 1, 1), block - 1):
+            nodes = np.arange(first, min(first + block, len(self._t)))
+            A = np.stack([self._node_duals(k) for k in nodes], axis=1)
+            yield self._t[nodes], self.problem.decision(X_new, A)
+
+    def crossings(self, X_new) -> list[Floats]:
+        """Return, for each row, the exact parameters at which its decision changes sign.
+
+        Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
+        counts as positive) is the root of a line.
+
+        Returns
+        -------
+        list of m ascending arrays
+        """
+        rows, roots = [], []
+        for t, f in self._sweep(X_new):
+            positive = f >= 0
+            row, k = np.nonzero(positive[:, 1:] != positive[:, :-1])
+            left, right = f[row, k], f[row, k + 1]
+            rows.append(row)
+            roots.append(t[k] + (t[k + 1] - t[k]) * (left / (left - right)))
+        row, root = np.concatenate(rows), np.concatenate(roots)
+        order = np.lexsort((root, row))
+        split = np.searchsorted(row[order], np.arange(1, X_new.shape[0]))
+        return np.split(root[order], split)
+
+    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+        """Return the exact minimiser of a validation error over the whole path.
+
+        Parameters
+        ----------
+        X_val, y_val : (m, d), (m,)
+            Validation data.
+        metric : {"zero_one", "absolute", "squared"}
+            Mean error; ``zero_one`` needs a classification path.
+
+        Returns
+        -------
+        Best
+            Least value, the intervals where it is reached, and the middle of the widest.
+        """
+        y_val = np.asarray(y_val, dtype=np.float64)
+        if len(y_val) != X_val.shape[0]:
+            raise ValueError(
+                f"y_val has {len(y_val)} entries but X_val has {X_val.shape[0]} rows; pass one "
+                "target for each row."
+            )
+        if metric == "zero_one":
+            return self._best_zero_one(X_val, y_val)
+        if metric in ("absolute", "squared"):
+            return self._best_regression(X_val, y_val, metric)
+        raise ValueError(f"Unknown metric {metric!r}; use 'zero_one', 'absolute' or 'squared'.")
+
+    def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the validation 0-1 error as an exact step function of the parameter.
+
+        Returns
+        -------
+        edges : (k + 1,) array
+            Ends of the steps, ascending.
+        error : (k,) array
+            Mean error on each open step.
+        """
+        classes = self.problem.classes
+        if len(classes) == 0:
+            raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
+        positive = np.asarray(y_val) == classes[1]
+        low, high = float(self._t[0]), float(self._t[-1])
+        start = self.decision_function(X_val, low) >= 0
+        roots = self.crossings(X_val)
+        changes = []
+        for row, own in enumerate(roots):
+            sign = np.where(start[row] == positive[row], 1.0, -1.0)  # right at first: errors rise
+            changes += [(t, sign * (-1.0) ** j) for j, t in enumerate(own)]
+        edges = np.unique(np.array([low, high] + [t for t, _ in changes]))
+        error = np.full(len(edges) - 1, float((start != positive).sum()))
+        rise = np.zeros(len(edges) - 1)
+        for t, step in changes:
+            at = int(np.searchsorted(edges, t))
+            if at < len(rise):
+                rise[at] += step
+        return edges, (error + np.cumsum(rise)) / len(positive)
+
+    def _best_zero_one(self, X_val, y_val) -> Best:
+        edges, error = self.error_steps(X_val, y_val)
+        least = error.min()
+        return _best_of_steps(least, edges, error <= least + 0.5 / len(y_val))
+
+    def _best_regression(self, X_val, y_val, metric) -> Best:
+        value, parameter = np.inf, np.nan
+        for t, f in self._sweep(X_val):
+            residual = f - y_val[:, None]
+            least, at = _best_on_segments(t, residual, metric)
+            if least < value:
+                value, parameter = least, at
+        return Best(value, parameter, np.array([[parameter, parameter]]))
+
+    # -- certificate --------------------------------------------------------------------------
+
+    def certify(self, n_random: int = 100, seed: int = 0, at_breakpoints: bool = True):
+        """Check the path with code that shares nothing with the walker.
+
+        Parameters
+        ----------
+        n_random : int
+            Random parameter values between the breakpoints.
+        seed : int
+            Seed of these.
+        at_breakpoints : bool
+            Check every breakpoint as well.
+
+        Returns
+        -------
+        Certificate
+        """
+        low, high = float(self._t[0]), float(self._t[-1])
+        random = np.random.default_rng(seed).uniform(low, high, size=n_random)
+        n_nodes = len(self._t) if at_breakpoints else 0
+        points = np.concatenate([self._t[:n_nodes], random])
+
+        def duals(index: NDArray) -> Floats:
+            columns = [
+                self._node_duals(i) if i < n_nodes else self._duals(points[i]) for i in index
+            ]
+            return np.stack(columns, axis=1)
+
+        return certification.certify(self.problem, points, duals)
+
+    # -- pictures and files -------------------------------------------------------------------
+
+    def plot(self, what: str | None = None, ax=None, max_lines: int = 200):
+        """Plot coefficients (linear models) or duals against the parameter.
+
+        Parameters
+        ----------
+        what : {"coef", "dual"}, optional
+            By default coefficients where there are at most 50 of them.
+        ax : matplotlib Axes, optional
+        max_lines : int
+            Largest number of curves drawn; the first ones are taken.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        import matplotlib.pyplot as plt
+
+        few = self.problem.linear and self.problem.X.shape[1] <= 50
+        what = what or ("coef" if few else "dual")
+        ax = ax or plt.subplots()[1]
+        nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
+        A = np.stack([self._node_duals(k) for k in nodes], axis=1)
+        curves = self.problem.coefs(A) if what == "coef" else self.problem.public_dual(A)
+        ax.plot(self._t[nodes], curves[:max_lines].T, linewidth=0.9)
+        ax.set_xlabel(self.parameter)
+        ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
+        return ax
+
+    def save(self, file) -> None:
+        """Write the path to an .npz file (no pickles inside), atomically."""
+        plain, arrays = to_arrays(self.problem)
+        meta = {
+            "format": FORMAT,
+            "parameter": self.parameter,
+            "diagnostics": self.diagnostics,
+            "problem": plain,
+            "legs": [{"offset": leg.offset, "factor": leg.factor} for leg in self._legs],
+        }
+        content = {f"problem/{k}": v for k, v in arrays.items()}
+        for number, leg in enumerate(self._legs):
+            trace = leg.trace._asdict()
+            stairs = vars(trace.pop("stairs"))
+            content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
+            content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
+        file = FilePath(file)
+        partial = file.with_name(file.name + ".part")
+        with open(partial, "wb") as handle:
+            np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
+        os.replace(partial, file)
+
+    @classmethod
+    def load(cls, file) -> Path:
+        """Read a path that `save` wrote."""
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                content = {k: archive[k] for k in archive.files}
+            meta = json.loads(str(content["meta"]))
+        except (ValueError, KeyError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise ValueError(
+                f"{file} is not a path written by Path.save (expected an .npz archive); "
+                "save the path again."
+            ) from error
+        if meta["format"] != FORMAT:
+            raise ValueError(
+                f"{file} has format {meta['format']}, this version reads {FORMAT}; compute the "
+                "path again."
+            )
+        legs = [
+            Leg(_trace_from(content, f"leg{number}/"), leg["offset"], leg["factor"])
+            for number, leg in enumerate(meta["legs"])
+        ]
+        own = {k.removeprefix("problem/"): v for k, v in content.items() if k[:8] == "problem/"}
+        return cls(meta["parameter"], legs, from_arrays(meta["problem"], own), meta["diagnostics"])
+
+    def __repr__(self) -> str:
+        low, high = self.range
+        return (
+            f"<Path of {self.problem.n} samples in {self.parameter} from {low:g} to {high:g}, "
+            f"{len(self.breakpoints)} breakpoints>"
+        )
+
+
+def _trace_from(content: dict, prefix: str) -> Trace:
+    own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
+    stairs = {k.removeprefix("stairs/"): own.pop(k) for k in list(own) if k.startswith("stairs/")}
+    own["every"] = int(own["every"])
+    return Trace(stairs=Staircases(**stairs), **own)
+
+
+def _best_of_steps(least: float, edges: Floats, best: NDArray[np.bool_]) -> Best:
+    """Join neighbouring steps that are best, and take the widest."""
+    padded = np.concatenate([[False], best, [False]]).astype(int)
+    first, last = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) == -1)
+    intervals = np.column_stack([edges[first], edges[last]])
+    widest = intervals[np.argmax(intervals[:, 1] - intervals[:, 0])]
+    return Best(float(least), float(widest.mean()), intervals)
+
+
+def _best_on_segments(t: Floats, residual: Floats, metric: str) -> tuple[float, float]:
+    """Return the least mean error, and where, of residuals linear between the nodes t."""
+    mean = np.abs(residual).mean(axis=0) if metric == "absolute" else (residual**2).mean(axis=0)
+    k = int(np.argmin(mean))
+    value, at = float(mean[k]), float(t[k])
+    for k in range(len(t) - 1):
+        left, right = residual[:, k], residual[:, k + 1]
+        if metric == "squared":
+            slope = right - left
+            curvature = (slope**2).sum()
+            parts = np.clip([-(left * slope).sum() / curvature], 0, 1) if curvature > 0 else []
+        else:
+            crossing = left * right < 0
+            parts = left[crossing] / (left[crossing] - right[crossing])
+        for part in parts:
+            here = left + part * (right - left)
+            error = np.abs(here).mean() if metric == "absolute" else (here**2).mean()
+            if error < value:
+                value, at = float(error), float(t[k] + part * (t[k + 1] - t[k]))
+    return value, at

@@ -1,0 +1,137 @@
+"""Starting points: any feasible duals are the exact solution of some problem near by.
+
+Let duals a be given, feasible at t0 but not optimal. Pin the coordinates strictly between two
+levels, and shift the kinks of all others that stand on the wrong side: for the shifted kinks a is
+optimal. A walk that takes the shifts back (s from 0 to 1) ends at the exact solution for t0. The
+better the guess, the fewer the events; nothing is trusted, since a bad guess only costs more of
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .operators import DENSE, Operator, row_axpy, row_dot
+from .staircase import Staircases
+from .tolerances import Tolerances
+from .walker import Walker
+
+
+def start_from_guess(
+    op: Operator,
+    stairs: Staircases,
+    t0: float,
+    guess: NDArray[np.float64],
+    tolerances: Tolerances | None = None,
+    lazy: bool = True,
+    callback=None,
+) -> Walker:
+    """Return a walker that stands on the exact solution at t0.
+
+    Parameters
+    ----------
+    op, stairs
+        The problem; border coordinates with infinite levels are pinned.
+    t0 : float
+        Where to start.
+    guess : (N,) array
+        Feasible duals at t0, the nearer to the solution the better.
+    """
+    levels = stairs.levels(t0)
+    kink, piece, inside = _classify(stairs, levels, guess)
+    still = stairs.substitute(t0, 0.0)
+    walker = Walker(op, still, (2 * piece).astype(np.int8), guess, tolerances=tolerances)
+    inner = np.flatnonzero(inside)
+    walker.pin(inner, kink[inner], guess[inner])
+    z = walker.values()
+    shift = _shifts(still, walker.s.state, z)
+    walker.begin(
+        replace(still, kink0=still.kink0 + shift[:, None], kink1=_spread(-shift, still)), 0.0
+    )
+    walker.walk(1.0, lazy=lazy, callback=callback)
+    walker.start_events = walker.statistics()["events"]
+    walker.begin(stairs, t0)
+    return walker
+
+
+def _classify(stairs, levels, guess):
+    """Return for each dual the kink between whose levels it lies, the nearest piece, and whether
+    it lies strictly between two levels."""
+    N, width = levels.shape
+    usable = np.arange(width) <= stairs.n_kinks[:, None]
+    above = (guess[:, None] <= levels) & usable  # levels decrease along the row
+    kink = np.clip(above.sum(axis=1) - 1, 0, np.maximum(stairs.n_kinks - 1, 0))
+    rows = np.arange(N)
+    upper, lower = levels[rows, kink], levels[rows, kink + 1]
+    with np.errstate(invalid="ignore"):
+        span = np.where(np.isfinite(upper - lower), upper - lower, np.abs(guess))
+        to_upper, to_lower = upper - guess, guess - lower
+    inside = (to_upper > 1e-9 * span) & (to_lower > 1e-9 * span)
+    inside |= ~np.isfinite(upper) & ~np.isfinite(lower)
+    piece = np.where(to_upper <= to_lower, kink, kink + 1)
+    return kink, piece, inside
+
+
+def _shifts(stairs, state, z):
+    """Return the shift of each coordinate's kinks that puts z where the state says it is."""
+    rng = np.random.default_rng(0)
+    shift = np.zeros(len(z))
+    rows = np.arange(len(z))
+    q = state.astype(np.int64) // 2
+    pinned = state % 2 == 1
+    shift[pinned] = (z - stairs.kink0[rows, np.minimum(q, stairs.kink0.shape[1] - 1)])[pinned]
+    scale = np.abs(stairs.kink0).max() or 1.0
+    margin = scale * rng.uniform(1e-4, 1e-3, size=len(z))
+    upper = np.where(
+        q < stairs.n_kinks, stairs.kink0[rows, np.minimum(q, stairs.kink0.shape[1] - 1)], np.inf
+    )
+    lower = np.where(q > 0, stairs.kink0[rows, np.maximum(q - 1, 0)], -np.inf)
+    room = np.minimum(margin, np.where(np.isfinite(upper - lower), (upper - lower) / 3, margin))
+    high, low = ~pinned & (z > upper - room), ~pinned & (z < lower + room)
+    shift[high] = (z - upper + room)[high]
+    shift[low] = (z - lower - room)[low]
+    return shift
+
+
+def _spread(rate, stairs):
+    """Return the same rate for all kinks of a coordinate."""
+    return np.broadcast_to(rate[:, None], stairs.kink0.shape).copy()
+
+
+@njit(cache=True)
+def coordinate_descent(op, kink, lower, upper, sweeps, accuracy):
+    """Return duals of min 1/2 a'K a - kink'a, lower <= a <= upper, found by coordinate descent.
+
+    The method of LIBLINEAR (Hsieh et al. 2008) without its shrinking; only a guess is wanted.
+    """
+    n = op.n
+    a = np.zeros(n)
+    z = np.zeros(n if op.kind == DENSE else 0)
+    w = np.zeros(op.c.shape[0])
+    order = np.arange(n)
+    np.random.seed(0)
+    for _ in range(sweeps):
+        np.random.shuffle(order)
+        worst = 0.0
+        for i in order:
+            if op.diagonal[i] <= 0.0:
+                a[i] = upper[i] if kink[i] > 0 else lower[i]
+                continue
+            gradient = (z[i] if op.kind == DENSE else op.scale * row_dot(op, i, w)) - kink[i]
+            new = min(max(a[i] - gradient / op.diagonal[i], lower[i]), upper[i])
+            step = new - a[i]
+            if step != 0.0:
+                worst = max(worst, abs(step) * op.diagonal[i])
+                a[i] = new
+                if op.kind == DENSE:
+                    for k in range(n):
+                        z[k] += step * op.H[i, k]
+                else:
+                    row_axpy(op, i, step, w)
+        if worst <= accuracy:
+            break
+    return a

@@ -1,0 +1,72 @@
+"""Every tolerance of the walker, in one place: each is relative, and each says relative to what."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Tolerances and limits of the walker.
+
+    Attributes
+    ----------
+    tie : float
+        Events whose slack is within ``tie`` of the nearest one, relative to the scale of the kink
+        or level concerned, count as simultaneous (Harris' ratio test); the one with the largest
+        relative velocity is taken.
+    noise : float
+        A velocity below ``noise`` times the sum of the absolute terms it was added up from is
+        rounding noise, and no event. (Rows that depend on the pinned ones have velocity zero in
+        exact arithmetic.)
+    dependent : float
+        The same for a coordinate that was *shown* to depend on the pinned ones (Schur pivot
+        below ``singular``): with kinks that stand still its exact velocity is zero (Sentelle).
+    dual_noise : float
+        The same for the velocity of a pinned dual, relative to the largest one.
+    suspect : float
+        A pivot below ``suspect`` times the sum of its absolute terms is computed again with one
+        step of iterative refinement before it is believed.
+    worn : float
+        Estimated growth of the inverse's rounding errors above which they are measured.
+    inverse : float
+        Measured relative error of the inverse above which it is computed afresh.
+    singular : float
+        A refined pivot below ``singular`` times the sum of its absolute terms is zero: the pinned
+        system is singular, and the walk goes on along its null vector at fixed t (the exchange).
+    residual : float
+        Largest residual of the pinned equations, relative to the data's scale, that is accepted
+        after a correction; above it the inverse is computed afresh.
+    lost : float
+        Largest violation of a kink or level, relative to the data's scale, that is accepted when
+        the walk looks at all coordinates; above it the path is lost, and the walk stops.
+    refresh_every : int
+        Events between two corrections of the accumulated rounding errors.
+    stall : int
+        Zero-length steps in a row after which ties are broken at random; after ten times as many
+        the smallest index is taken (Bland), after a hundred times as many the walk stops.
+    """
+
+    tie: float = 1e-12
+    noise: float = 1e-13
+    dependent: float = 1e-6
+    dual_noise: float = 1e-11
+    suspect: float = 1e-6
+    worn: float = 1e-9
+    inverse: float = 1e-8
+    singular: float = 1e-14
+    residual: float = 1e-10
+    lost: float = 1e-7
+    refresh_every: int = 64
+    stall: int = 200
+
+    def packed(self) -> PackedTolerances:
+        """Return the same numbers as a named tuple, which compiled code can take."""
+        return PackedTolerances(*astuple(self))
+
+
+PackedTolerances = NamedTuple(
+    "PackedTolerances",
+    [(f.name, int if f.name in ("refresh_every", "stall") else float) for f in fields(Tolerances)],
+)

@@ -1,0 +1,1373 @@
+"""The walker: the one event loop behind every path.
+
+A coordinate is *pinned* (at a kink) or on a *piece*. For given states everything moves linearly in
+t; `_walk` follows the line to the next event, changes the state of one coordinate, and goes on.
+Its stages: direction, ratio test, step, event, record, refresh.
+
+The pinned system may become singular when a coordinate joins or leaves. Then that coordinate is
+*pending*: the inverse stays that of the last regular system, t stands still (dt = 0), and the walk
+moves along the null vector until a second coordinate changes state; one 2 x 2 pivot takes in both.
+This is the exchange of Best (1996) and qpOASES, and the pivot of a parametric linear programme.
+
+Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them in the inverse.
+
+=====================  ============  ==================================================================
+``state``              (N,)          2r on piece r, 2r + 1 at kink r
+``slot``               (N,)          position in ``P``, -1 when not there
+``due``                (N,)          odometer reading before which z_i can't reach a kink (lazy)
+``block``              (N / 64,)     smallest ``due`` of each block of rows
+``P``                  (cap,)        pinned coordinates; a pending entrant comes after the m others
+``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
+``own``                (cap,)        velocities of their values
+``G``                  (cap, cap)    inverse of the pinned system, lower triangle
+``u, k, g, v``         (cap,)        tableau columns of the entrant (u = G k), the leaver (g), scratch
+``hit_*``              (N,)          candidates of the ratio test
+``number, count``                    scalars, see the constants below
+=====================  ============  ==================================================================
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from . import factor
+from .operators import (
+    DENSE,
+    Operator,
+    advance,
+    column,
+    hold_level,
+    rebuild,
+    rest_feature,
+    row_axpy,
+    row_dot,
+    set_direction,
+    value,
+    velocity,
+)
+from .staircase import Staircases
+from .tolerances import Tolerances
+
+BLOCK = 64
+# number[...]
+T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, ERROR, FLOOR = range(10)
+# count[...]
+M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, DIRECTION, LOOKED, EXCHANGES = range(10)
+REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
+# KIND: which way the pending coordinate went
+NONE, ENTERED, LEFT = 0, 1, -1
+# how a walk ends
+DONE, RAY, GROW, PAUSE, UNBOUNDED, STALLED, LOST, WALL = range(8)
+
+
+class State(NamedTuple):
+    """Arrays of the loop; see the module's docstring."""
+
+    state: NDArray[np.int8]
+    slot: NDArray[np.int64]
+    due: NDArray[np.float64]
+    block: NDArray[np.float64]
+    P: NDArray[np.int64]
+    a: NDArray[np.float64]
+    da: NDArray[np.float64]
+    regular: NDArray[np.float64]
+    own: NDArray[np.float64]
+    G: NDArray[np.float64]
+    u: NDArray[np.float64]
+    k: NDArray[np.float64]
+    g: NDArray[np.float64]
+    v: NDArray[np.float64]
+    hit_index: NDArray[np.int64]
+    hit_slack: NDArray[np.float64]
+    hit_rate: NDArray[np.float64]
+    hit_weight: NDArray[np.float64]
+    number: NDArray[np.float64]
+    count: NDArray[np.int64]
+
+
+class Stairs(NamedTuple):
+    """`Staircases` for compiled code, with the data's scale and where to stop (walls)."""
+
+    kink0: NDArray[np.float64]
+    kink1: NDArray[np.float64]
+    level0: NDArray[np.float64]
+    level1: NDArray[np.float64]
+    soft: NDArray[np.float64]
+    n_kinks: NDArray[np.int64]
+    scale: NDArray[np.float64]
+    wall: NDArray[np.int64]
+
+
+class Log(NamedTuple):
+    """What is recorded: nodes (t, events so far, where the pinned duals start), events, states."""
+
+    t: NDArray[np.float64]
+    event: NDArray[np.int64]
+    start: NDArray[np.int64]
+    P: NDArray[np.int32]
+    a: NDArray[np.float64]
+    coordinate: NDArray[np.int32]
+    state: NDArray[np.int8]
+    checkpoint: NDArray[np.int8]
+
+
+# ---------------------------------------------------------------------------------------------
+# Small questions
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _level(st, i, r, t):
+    return st.level0[i, r] + t * st.level1[i, r]
+
+
+@njit(cache=True)
+def _kink(st, i, r, t):
+    return st.kink0[i, r] + t * st.kink1[i, r]
+
+
+@njit(cache=True)
+def _residual(op, st, s, r, m):
+    """Return sign * (z - delta a - kink) of the pinned coordinate in slot r."""
+    p = s.P[r]
+    t = s.number[T]
+    z = value(op, p, t, s.P, m, s.a)
+    return op.sign[p] * (z - st.soft[p] * s.a[r] - _kink(st, p, s.state[p] // 2, t))
+
+
+@njit(cache=True)
+def _column(op, st, s, j):
+    """Write J[P, j] to s.k and G J[P, j] to s.u; return the Schur pivot and its absolute terms."""
+    m = s.count[M]
+    column(op, s.P, m, j, s.k)
+    factor.multiply(s.G, m, s.k, s.u)
+    return _schur(op, st, s, j)
+
+
+@njit(cache=True)
+def _schur(op, st, s, j):
+    pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
+    gross = abs(pivot)
+    for r in range(s.count[M]):
+        term = s.k[r] * s.u[r]
+        pivot -= term
+        gross += abs(term)
+    return pivot, gross
+
+
+@njit(cache=True)
+def _careful_schur(op, st, s, tol, j):
+    """Refine s.u; return the pivot as a quadratic form, and whether it is zero but for rounding.
+
+    With v = (1, -u) the pivot is v'Hv, stationary in u, so that an error of u counts squared. Its
+    rounding error is that of a squared length summed up from parts norm_i |v_i|.
+    """
+    m = s.count[M]
+    _refine(op, st, s, s.u, s.k)
+    length = op.norm[j]
+    pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
+    if op.kind == DENSE:
+        _apply(op, st, s, s.u, s.v)
+        for r in range(m):
+            pivot += s.u[r] * (s.v[r] - 2.0 * s.k[r])
+            length += op.norm[s.P[r]] * abs(s.u[r])
+    else:
+        pivot = _row_quadratic(op, st, s, j)
+        for r in range(m):
+            length += op.norm[s.P[r]] * abs(s.u[r])
+    return pivot, op.sign[j] * pivot <= tol.singular * length * length
+
+
+@njit(cache=True)
+def _row_quadratic(op, st, s, j):
+    """Return v'Hv for v = (1, -u) from the combined row X'v."""
+    combined = np.zeros(op.c.shape[0])
+    weights = np.zeros(op.c.shape[0])
+    total = -op.sign[j] * st.soft[j]
+    if j < op.n:
+        row_axpy(op, j, 1.0, combined)
+    else:
+        weights[j - op.n + op.n_ridge] = 1.0
+    for r in range(s.count[M]):
+        p = s.P[r]
+        total -= op.sign[p] * st.soft[p] * s.u[r] * s.u[r]
+        if p < op.n:
+            row_axpy(op, p, -s.u[r], combined)
+        else:
+            weights[p - op.n + op.n_ridge] = -s.u[r]
+    for k in range(combined.shape[0]):
+        if k < op.n_ridge:
+            total += op.scale * combined[k] * combined[k]
+        else:
+            total -= 2.0 * combined[k] * weights[k]
+    return total
+
+
+@njit(cache=True)
+def _apply(op, st, s, x, out):
+    """Write J x to out."""
+    m = s.count[M]
+    if op.kind == DENSE:
+        for r in range(m):
+            H = op.H[s.P[r]]
+            total = 0.0
+            for q in range(m):
+                total += H[s.P[q]] * x[q]
+            out[r] = total
+    else:
+        combined = np.zeros(op.c.shape[0])
+        weights = np.zeros(op.c.shape[0])
+        for q in range(m):
+            if s.P[q] < op.n:
+                row_axpy(op, s.P[q], x[q], combined)
+            else:
+                weights[s.P[q] - op.n + op.n_ridge] = -x[q]
+        for k in range(op.n_ridge):
+            weights[k] = op.scale * combined[k]
+        for r in range(m):
+            p = s.P[r]
+            out[r] = row_dot(op, p, weights) if p < op.n else -combined[p - op.n + op.n_ridge]
+    for r in range(m):
+        p = s.P[r]
+        out[r] -= op.sign[p] * st.soft[p] * x[r]
+
+
+@njit(cache=True)
+def _refine(op, st, s, x, target):
+    """Improve the solution x of J x = target by one step."""
+    m = s.count[M]
+    _apply(op, st, s, x, s.v)
+    for r in range(m):
+        s.v[r] = target[r] - s.v[r]
+    step = np.empty(m)
+    factor.multiply(s.G, m, s.v, step)
+    for r in range(m):
+        x[r] += step[r]
+
+
+@njit(cache=True)
+def _inspect(op, st, s, tol):
+    """Measure the error of the inverse on a random vector; compute it afresh when it is bad.
+
+    What a fresh inverse reaches is the floor for this pinned system: no point in asking for more.
+    """
+    error = _probe(op, st, s)
+    if error > max(tol.inverse, s.number[FLOOR]):
+        _refactor(op, st, s)
+        error = _probe(op, st, s)
+        s.number[FLOOR] = 10.0 * error
+    s.number[ERROR] = 1e-12
+
+
+@njit(cache=True)
+def _probe(op, st, s):
+    """Return the largest relative entry of J G v - v for a vector v of random signs."""
+    m = s.count[M]
+    v = np.empty(m)
+    for r in range(m):
+        s.count[RANDOM] = (s.count[RANDOM] * 1103515245 + 12345) % 2147483648
+        v[r] = op.norm[s.P[r]] * (1.0 if s.count[RANDOM] % 65536 < 32768 else -1.0)
+    x, product = np.empty(m), np.empty(m)
+    factor.multiply(s.G, m, v, x)
+    _apply(op, st, s, x, product)
+    error = 0.0
+    for r in range(m):
+        error = max(error, abs(product[r] - v[r]) / op.norm[s.P[r]])
+    return error
+
+
+@njit(cache=True)
+def _wear(s, growth):
+    """Note that an update with a small pivot multiplied the rounding errors of the inverse."""
+    s.number[ERROR] += 1e-15 * growth
+
+
+# ---------------------------------------------------------------------------------------------
+# Stage 1: direction
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _solve_direction(op, st, s, refine):
+    """Compute the velocities of the pinned duals for dt = 1 afresh."""
+    m = s.count[M]
+    if op.kind != DENSE:
+        for k in range(op.n_ridge):
+            op.row[k] = op.scale * op.rate[k]
+    for r in range(m):
+        p = s.P[r]
+        rate = st.kink1[p, s.state[p] // 2]
+        if op.kind == DENSE:
+            s.v[r] = op.sign[p] * rate - op.base1[p]
+        elif p < op.n:
+            s.v[r] = rate - row_dot(op, p, op.row)
+        else:
+            s.v[r] = op.rate[p - op.n + op.n_ridge] - rate
+    if op.kind != DENSE:
+        op.row[:] = 0.0
+    factor.multiply(s.G, m, s.v, s.regular)
+    if refine:
+        _refine(op, st, s, s.regular, s.v[:m].copy())
+
+
+@njit(cache=True)
+def _direction(op, st, s, tol):
+    """Set da and own; return (dt, number of pinned coordinates that move)."""
+    m = s.count[M]
+    kind = s.count[KIND]
+    dt = 1.0 if kind == NONE else 0.0
+    size = m
+    if kind == NONE:
+        s.da[:m] = s.regular[:m]
+    elif kind == ENTERED:
+        s.da[:m] = -s.number[SIGN] * s.u[:m]
+        s.da[m] = s.number[SIGN]
+        size = m + 1
+    else:
+        j = s.slot[s.count[PENDING]]
+        s.da[:m] = s.number[SIGN] * s.g[:m]
+        s.da[j] = 0.0
+    if kind != NONE:
+        largest = 0.0
+        for r in range(size):
+            largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
+        for r in range(size):
+            if abs(s.da[r]) * op.norm[s.P[r]] < 1e-12 * largest:
+                s.da[r] = 0.0
+    for r in range(size):
+        p = s.P[r]
+        s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
+    if kind == LEFT:
+        p = s.count[PENDING]
+        s.own[s.slot[p]] = op.sign[p] * s.number[SIGN]
+    s.number[SPEED], s.number[GROSS] = set_direction(op, dt, s.P, size, s.da, s.own)
+    s.number[NOISE] = tol.noise
+    s.count[DIRECTION] += 1
+    return dt, size
+
+
+# ---------------------------------------------------------------------------------------------
+# Stage 2: ratio test. A candidate is (index, slack, rate): index i + N means that i goes down.
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
+    """Note a candidate if it comes before the bound; return the new count and bound."""
+    if slack <= bound * rate:
+        s.hit_index[n_hits] = index
+        s.hit_slack[n_hits] = slack
+        s.hit_rate[n_hits] = rate
+        s.hit_weight[n_hits] = weight
+        n_hits += 1
+        bound = min(bound, (max(slack, 0.0) + tie) / rate)
+    return n_hits, bound
+
+
+@njit(cache=True)
+def _members(op, st, s, tol, dt, size, bound):
+    """Look for pinned duals that reach a level."""
+    N = s.state.shape[0]
+    t = s.number[T]
+    largest = 0.0
+    for r in range(size):
+        largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
+    n_hits = 0
+    for r in range(size):
+        p = s.P[r]
+        if s.state[p] % 2 == 0:
+            continue
+        q = s.state[p] // 2
+        upper, lower = _level(st, p, q, t), _level(st, p, q + 1, t)
+        noise = tol.dual_noise * (largest / op.norm[p])
+        width = abs(s.a[r])
+        if upper - lower < np.inf:
+            width = upper - lower
+        for down in range(2):
+            level = lower if down else upper
+            if abs(level) == np.inf:
+                continue
+            rate = s.da[r] - dt * st.level1[p, q + down]
+            slack = level - s.a[r]
+            if down:
+                rate, slack = -rate, -slack
+            if rate > noise:
+                n_hits, bound = _hit(
+                    s, n_hits, bound, p + down * N, slack, rate, tol.tie * width, rate * op.norm[p]
+                )
+    return n_hits, bound
+
+
+@njit(cache=True)
+def _piece(op, st, s, tol, dt, size, i, n_hits, bound):
+    """Look whether z_i, on a piece, reaches a kink; return count, bound and z's nearest slack."""
+    N = s.state.shape[0]
+    t = s.number[T]
+    q = s.state[i] // 2
+    z = value(op, i, t, s.P, size, s.a)
+    dz = velocity(op, i, dt, s.P, size, s.da)
+    if st.soft[i] != 0.0:
+        z -= st.soft[i] * _level(st, i, q, t)
+        dz -= st.soft[i] * dt * st.level1[i, q]
+    s.count[LOOKED] += 1
+    noise = s.number[NOISE] * op.norm[i] * (s.number[GROSS] + dt)
+    nearest = np.inf
+    if q < st.n_kinks[i]:
+        slack = _kink(st, i, q, t) - z
+        rate = dz - dt * st.kink1[i, q]
+        nearest = slack
+        if rate > noise:
+            n_hits, bound = _hit(
+                s, n_hits, bound, i, slack, rate, tol.tie * st.scale[i], rate / op.norm[i]
+            )
+    if q > 0:
+        slack = z - _kink(st, i, q - 1, t)
+        rate = dt * st.kink1[i, q - 1] - dz
+        nearest = min(nearest, slack)
+        if rate > noise:
+            n_hits, bound = _hit(
+                s, n_hits, bound, i + N, slack, rate, tol.tie * st.scale[i], rate / op.norm[i]
+            )
+    return n_hits, bound, nearest
+
+
+@njit(cache=True)
+def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
+    """Look for values on pieces that reach a kink, at those rows only whose deadline has come."""
+    odometer, speed = s.number[ODOMETER], max(s.number[SPEED], 1e-300)
+    for b in range(s.block.shape[0]):
+        if lazy and s.block[b] > odometer + speed * bound:
+            continue
+        first = np.inf
+        for i in range(b * BLOCK, min(op.n, (b + 1) * BLOCK)):
+            if s.slot[i] >= 0:
+                continue
+            if not lazy or s.due[i] <= odometer + speed * bound:
+                n_hits, bound, slack = _piece(op, st, s, tol, dt, size, i, n_hits, bound)
+                s.due[i] = odometer + max(slack, 0.0) / op.norm[i]
+            first = min(first, s.due[i])
+        s.block[b] = first
+    for i in range(op.n, s.state.shape[0]):
+        if s.slot[i] < 0:
+            n_hits, bound, _ = _piece(op, st, s, tol, dt, size, i, n_hits, bound)
+    if s.count[KIND] == LEFT:
+        n_hits, bound = _pending_piece(st, s, n_hits, bound, tol)
+    return n_hits, bound
+
+
+@njit(cache=True)
+def _pending_piece(st, s, n_hits, bound, tol):
+    """A pending leaver crosses its piece at a known velocity, to the piece's other kink."""
+    i = s.count[PENDING]
+    N = s.state.shape[0]
+    t = s.number[T]
+    q = s.state[i] // 2
+    rate = s.own[s.slot[i]]
+    if 0 < q < st.n_kinks[i]:
+        # It left one kink exactly and runs towards the other: the distance is the gap, moved on
+        # by nothing since the step begins at the kink it left.
+        gap = _kink(st, i, q, t) - _kink(st, i, q - 1, t)
+        index = i if rate > 0 else i + N
+        n_hits, bound = _hit(
+            s, n_hits, bound, index, gap, abs(rate), tol.tie * st.scale[i], abs(rate)
+        )
+    return n_hits, bound
+
+
+@njit(cache=True)
+def _choose(s, tol, n_hits, bound):
+    """Return the candidate to take among those within the bound, or -1."""
+    best, chosen = -1.0, -1
+    patience = max(tol.stall, 4 * s.count[M])
+    N = s.state.shape[0]
+    for h in range(n_hits):
+        if s.hit_slack[h] > bound * s.hit_rate[h]:
+            continue
+        if s.count[ZEROS] < patience:
+            weight = s.hit_weight[h]
+        elif s.count[ZEROS] < 10 * patience:
+            s.count[RANDOM] = (s.count[RANDOM] * 1103515245 + 12345) % 2147483648
+            weight = float(s.count[RANDOM])
+        else:
+            weight = float(N - s.hit_index[h] % N)
+        if weight > best:
+            best, chosen = weight, h
+    return chosen
+
+
+# ---------------------------------------------------------------------------------------------
+# Stage 4: event
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _wake(s, i):
+    """Make row i due for a look."""
+    s.due[i] = s.number[ODOMETER]
+    b = i // BLOCK
+    if b < s.block.shape[0]:
+        s.block[b] = min(s.block[b], s.due[i])
+
+
+@njit(cache=True)
+def _drop_slot(op, st, s, r):
+    """Take the coordinate in slot r off P (the last one moves there); it follows its level now."""
+    p = s.P[r]
+    last = s.count[M] - 1
+    _rest(op, st, s, p)
+    if r != last:
+        s.P[r] = s.P[last]
+        s.a[r] = s.a[last]
+        s.regular[r] = s.regular[last]
+        s.slot[s.P[r]] = r
+    s.count[M] = last
+
+
+@njit(cache=True)
+def _rest(op, st, s, p):
+    """Coordinate p is no longer pinned: it follows the level of its piece."""
+    q = s.state[p] // 2
+    hold_level(op, p, st.level0[p, q], st.level1[p, q])
+    s.slot[p] = -1
+    if p >= op.n:
+        rest_feature(op, p, _level(st, p, q, s.number[T]))
+    else:
+        _wake(s, p)
+
+
+@njit(cache=True)
+def _take_slot(op, st, s, r, i, q):
+    """Put coordinate i, so far on piece q, into slot r with its level as dual."""
+    s.P[r] = i
+    s.slot[i] = r
+    s.a[r] = _level(st, i, q, s.number[T])
+    hold_level(op, i, -st.level0[i, q], -st.level1[i, q])
+
+
+@njit(cache=True)
+def _leave(op, st, s, tol, i, down):
+    """A pinned dual reached a level: the coordinate goes to the piece beyond."""
+    r = s.slot[i]
+    m = s.count[M]
+    kind = s.count[KIND]
+    q = s.state[i] // 2 + down
+    s.state[i] = 2 * q
+    s.a[r] = _level(st, i, q, s.number[T])
+    if kind == ENTERED and s.count[PENDING] == i:
+        # passed through: the pinned system stays what it was
+        _rest(op, st, s, i)
+        s.count[KIND] = NONE
+        _solve_direction(op, st, s, False)
+    elif kind == NONE:
+        factor.read_column(s.G, m, r, s.g)
+        if _vanishes(op, st, s, tol, r):
+            s.count[KIND] = LEFT
+            s.count[PENDING] = i
+            s.number[SIGN] = op.sign[i] * (1.0 if down else -1.0)
+            return
+        ratio = (st.level1[i, q] - s.regular[r]) / s.g[r]
+        for j in range(m):
+            s.regular[j] += ratio * s.g[j]
+        _wear(s, op.norm[i] ** 2 * abs(s.g[r]))
+        factor.remove(s.G, m, r, s.g)
+        _drop_slot(op, st, s, r)
+    elif kind == ENTERED:
+        factor.read_column(s.G, m, r, s.v)
+        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT])
+        _swap_slot(op, st, s, r)
+    else:
+        other = s.slot[s.count[PENDING]]
+        factor.read_column(s.G, m, r, s.v)
+        factor.remove_two(s.G, m, r, s.v, other, s.g)
+        _drop_slot(op, st, s, max(r, other))
+        _drop_slot(op, st, s, min(r, other))
+        _settle(op, st, s)
+
+
+@njit(cache=True)
+def _vanishes(op, st, s, tol, r):
+    """Tell whether the pinned system without slot r is singular: its pivot G_rr vanishes."""
+    m = s.count[M]
+    own = op.norm[s.P[r]]
+    largest = 0.0
+    for j in range(m):
+        largest = max(largest, abs(s.g[j]) * op.norm[s.P[j]])
+    if abs(s.g[r]) * own > tol.suspect * largest:
+        return False
+    unit = np.zeros(m)
+    unit[r] = 1.0
+    _refine(op, st, s, s.g, unit)
+    return abs(s.g[r]) * own <= tol.singular * largest
+
+
+@njit(cache=True)
+def _swap_slot(op, st, s, r):
+    """The leaver in slot r makes room for the pending entrant, which waits after the others."""
+    m = s.count[M]
+    _rest(op, st, s, s.P[r])
+    s.P[r] = s.P[m]
+    s.a[r] = s.a[m]
+    s.slot[s.P[r]] = r
+    _settle(op, st, s)
+
+
+@njit(cache=True)
+def _settle(op, st, s):
+    """The exchange is complete: t may move again."""
+    s.count[KIND] = NONE
+    s.count[EXCHANGES] += 1
+    s.number[ERROR] = 1.0
+    _solve_direction(op, st, s, False)
+
+
+@njit(cache=True)
+def _enter(op, st, s, tol, i, down, dt, rate):
+    """A value reached a kink: pin it. Return False when the event was rounding noise."""
+    m = s.count[M]
+    kind = s.count[KIND]
+    q = s.state[i] // 2
+    kink = q - down
+    if kind == LEFT and s.count[PENDING] == i:
+        s.state[i] = 2 * kink + 1
+        _settle(op, st, s)
+        return True
+    if st.level0[i, kink] == st.level0[i, kink + 1] and (
+        st.level1[i, kink] == st.level1[i, kink + 1]
+    ):
+        s.state[i] = 2 * (q - 1) if down else 2 * (q + 1)
+        _wake(s, i)
+        return True
+    if kind == ENTERED:
+        if not _enter_second(op, st, s, tol, i, q):
+            return False
+        s.state[i] = 2 * kink + 1
+        _settle(op, st, s)
+        return True
+    else:
+        pivot, gross = _column(op, st, s, i)
+        singular = False
+        if op.sign[i] * pivot <= tol.suspect * gross:
+            pivot, singular = _careful_schur(op, st, s, tol, i)
+        if kind == LEFT:
+            _enter_for(op, st, s, i, q, pivot)
+            s.state[i] = 2 * kink + 1
+            _settle(op, st, s)
+            return True
+        elif singular:
+            if dt > 0 and rate <= tol.dependent * op.norm[i] * (s.number[GROSS] + dt):
+                return False
+            s.count[KIND] = ENTERED
+            s.count[PENDING] = i
+            s.number[SIGN] = 1.0 if down else -1.0
+            s.number[PIVOT] = pivot
+            _take_slot(op, st, s, m, i, q)
+        else:
+            residual = op.sign[i] * (-rate if down else rate)
+            _wear(s, gross / abs(pivot))
+            step = -residual / pivot
+            for j in range(m):
+                s.regular[j] -= step * s.u[j]
+            s.regular[m] = st.level1[i, q] + step
+            factor.append(s.G, m, s.u, pivot)
+            _take_slot(op, st, s, m, i, q)
+            s.count[M] = m + 1
+    s.state[i] = 2 * kink + 1
+    return True
+
+
+@njit(cache=True)
+def _enter_second(op, st, s, tol, i, q):
+    """Pin i together with the pending entrant, unless z_i moves by rounding only."""
+    m = s.count[M]
+    first = s.count[PENDING]
+    u, k = s.u[:m].copy(), s.k[:m].copy()
+    pivot, _ = _column(op, st, s, i)
+    beside = np.empty(1)
+    column(op, np.array([first]), 1, i, beside)
+    cross = beside[0]
+    length = op.norm[first]
+    for j in range(m):
+        cross -= k[j] * s.u[j]
+        length += abs(u[j]) * op.norm[s.P[j]]
+    if abs(cross) <= tol.dependent * length * op.norm[i]:
+        s.u[:m], s.k[:m] = u, k
+        return False
+    factor.append_two(s.G, m, u, s.number[PIVOT], s.u, pivot, cross)
+    _take_slot(op, st, s, m + 1, i, q)
+    s.count[M] = m + 2
+    return True
+
+
+@njit(cache=True)
+def _enter_for(op, st, s, i, q, pivot):
+    """Pin i in place of the pending leaver."""
+    r = s.slot[s.count[PENDING]]
+    m = s.count[M]
+    factor.replace(s.G, m, r, s.g, s.u, pivot)
+    _rest(op, st, s, s.P[r])
+    _take_slot(op, st, s, r, i, q)
+
+
+# ---------------------------------------------------------------------------------------------
+# Stages 5 and 6: record and refresh
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _record(s, log, moved):
+    """Append a node, or replace the last one when nothing moved since."""
+    size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
+    node = s.count[NODES]
+    if not moved and node > 0:
+        node -= 1
+    start = log.start[node]
+    log.t[node] = s.number[T]
+    log.event[node] = s.count[EVENTS]
+    for r in range(size):
+        log.P[start + r] = s.P[r]
+        log.a[start + r] = s.a[r]
+    log.start[node + 1] = start + size
+    s.count[NODES] = node + 1
+    s.count[FLAT] = start + size
+
+
+@njit(cache=True)
+def _log_event(s, log, i):
+    e = s.count[EVENTS]
+    log.coordinate[e] = i
+    log.state[e] = s.state[i]
+    s.count[EVENTS] = e + 1
+    every = _checkpoint_every(s.state.shape[0])
+    if (e + 1) % every == 0:
+        log.checkpoint[(e + 1) // every] = s.state
+
+
+@njit(cache=True)
+def _checkpoint_every(N):
+    """Events between two copies of all states: their memory stays below that of the duals."""
+    return max(64, N // 4)
+
+
+@njit(cache=True)
+def _correct(op, st, s):
+    """Move the pinned duals so that their equations hold; return the largest relative residual."""
+    m = s.count[M]
+    s.own[:m] = 0.0
+    for r in range(m):
+        s.v[r] = _residual(op, st, s, r, m)
+    factor.multiply(s.G, m, s.v, s.da)
+    for r in range(m):
+        s.da[r] = -s.da[r]
+        s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
+    speed, _ = set_direction(op, 0.0, s.P, m, s.da, s.own)
+    for r in range(m):
+        s.a[r] += s.da[r]
+    advance(op, 1.0)
+    s.number[ODOMETER] += speed
+    worst = 0.0
+    for r in range(m):
+        worst = max(worst, abs(_residual(op, st, s, r, m)) / st.scale[s.P[r]])
+    return worst
+
+
+@njit(cache=True)
+def _refactor(op, st, s):
+    """Compute the inverse of the pinned system afresh."""
+    m = s.count[M]
+    J = np.empty((m, m))
+    for r in range(m):
+        p = s.P[r]
+        column(op, s.P, m, p, s.v)
+        J[r] = s.v[:m]
+        J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
+    if m > 0:
+        s.G[:m, :m] = np.linalg.inv(J)
+    s.count[REFACTORED] += 1
+
+
+@njit(cache=True)
+def _rebuild(op, st, s):
+    """Compute the map's state afresh from the duals."""
+    N = s.state.shape[0]
+    duals0, duals1 = np.zeros(N), np.zeros(N)
+    for i in range(N):
+        if s.slot[i] < 0:
+            duals0[i] = st.level0[i, s.state[i] // 2]
+            duals1[i] = st.level1[i, s.state[i] // 2]
+    rebuild(op, s.number[T], duals0, duals1, s.P, s.count[M], s.a)
+    s.due[:] = s.number[ODOMETER]
+    s.block[:] = s.number[ODOMETER]
+    s.count[SINCE_REBUILD] = 0
+
+
+@njit(cache=True)
+def _maintain(op, st, s, tol):
+    """Look after the numbers, as often as the size of the system makes cheap."""
+    m = s.count[M]
+    if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(4, m)):
+        return _refresh(op, st, s, tol)
+    if s.number[ERROR] > tol.worn or s.count[SINCE_REFRESH] % max(1, m // 8) == 0:
+        _inspect(op, st, s, tol)
+        _solve_direction(op, st, s, True)
+    return True
+
+
+@njit(cache=True)
+def _refresh(op, st, s, tol):
+    """Undo the accumulated rounding errors; return False when the path is lost."""
+    full = s.count[SINCE_REBUILD] >= max(512, s.state.shape[0])
+    if full:
+        _rebuild(op, st, s)
+    s.count[SINCE_REFRESH] = 0
+    _inspect(op, st, s, tol)
+    worst = _correct(op, st, s)
+    if worst > tol.residual:
+        _refactor(op, st, s)
+        for _ in range(4):
+            worst = _correct(op, st, s)
+            if worst <= tol.residual:
+                break
+    _solve_direction(op, st, s, False)
+    if worst > tol.lost:
+        return False
+    return not full or _violation(op, st, s) <= tol.lost
+
+
+@njit(cache=True)
+def _violation(op, st, s):
+    """Return the largest relative violation of a kink by a value on a piece."""
+    worst = 0.0
+    t = s.number[T]
+    for i in range(s.state.shape[0]):
+        if s.slot[i] >= 0:
+            continue
+        q = s.state[i] // 2
+        z = value(op, i, t, s.P, s.count[M], s.a)
+        if st.soft[i] != 0.0:
+            z -= st.soft[i] * _level(st, i, q, t)
+        if q < st.n_kinks[i]:
+            worst = max(worst, (z - _kink(st, i, q, t)) / st.scale[i])
+        if q > 0:
+            worst = max(worst, (_kink(st, i, q - 1, t) - z) / st.scale[i])
+    return worst
+
+
+# ---------------------------------------------------------------------------------------------
+# The loop
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _room(s, log):
+    """Tell whether the next event fits into the arrays."""
+    m = s.count[M]
+    events = s.count[EVENTS] + 1
+    return (
+        m + 2 < s.P.shape[0]
+        and s.count[NODES] + 2 < log.start.shape[0]
+        and s.count[FLAT] + m + 2 < log.P.shape[0]
+        and events < log.coordinate.shape[0]
+        and events // _checkpoint_every(s.state.shape[0]) < log.checkpoint.shape[0]
+    )
+
+
+@njit(cache=True)
+def _walk(op, st, s, log, tol, lazy):
+    """Follow the path until T_END, or until something else ends the walk; return why."""
+    N = s.state.shape[0]
+    budget = s.count[BUDGET]
+    while _room(s, log):
+        # Direction
+        if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
+            return LOST
+        dt, size = _direction(op, st, s, tol)
+        refined = False
+        left = s.number[T_END] - s.number[T]
+
+        # Ratio test, again when the chosen candidate turns out to be noise
+        moved = False
+        while True:
+            bound = left if dt > 0 else np.inf
+            n_hits, bound = _members(op, st, s, tol, dt, size, bound)
+            n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
+            chosen = _choose(s, tol, n_hits, bound)
+            if chosen < 0:
+                break
+            i, down = s.hit_index[chosen] % N, s.hit_index[chosen] >= N
+            rate = s.hit_rate[chosen]
+            h = max(s.hit_slack[chosen], 0.0) / rate
+            if dt > 0 and h >= left * (1.0 - 1e-13):
+                chosen = -1
+                break
+
+            # Step
+            _step(op, s, dt, size, h)
+            moved = moved or _is_move(op, st, s, dt, i, h)
+            left -= dt * h
+
+            # Event
+            if s.slot[i] >= 0 and s.state[i] % 2 == 1:
+                _leave(op, st, s, tol, i, down)
+                break
+            if _enter(op, st, s, tol, i, down, dt, rate):
+                break
+            if refined or dt == 0:
+                level = rate / (op.norm[i] * (s.number[GROSS] + dt))
+                s.number[NOISE] = max(s.number[NOISE], 4.0 * level)
+            else:
+                _solve_direction(op, st, s, True)
+                _direction(op, st, s, tol)
+                refined = True
+        if chosen < 0:
+            if dt == 0 or left == np.inf:
+                return RAY if dt > 0 else UNBOUNDED
+            _step(op, s, dt, size, left)
+            s.number[T] = s.number[T_END]
+            _refresh(op, st, s, tol)
+            _record(s, log, True)
+            return DONE
+
+        # Record
+        s.count[SINCE_REFRESH] += 1
+        s.count[SINCE_REBUILD] += 1
+        s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
+        s.count[ZERO_STEPS] += 0 if moved else 1
+        _log_event(s, log, i)
+        _record(s, log, moved)
+        if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
+            return WALL
+        if s.count[ZEROS] > 100 * max(tol.stall, 4 * s.count[M]):
+            return STALLED
+        budget -= 1
+        if budget <= 0 and s.count[KIND] == NONE:
+            return PAUSE
+    return GROW
+
+
+@njit(cache=True)
+def _is_move(op, st, s, dt, i, h):
+    """Tell whether a step is more than rounding."""
+    if dt > 0:
+        return h > 1e-14 * abs(s.number[T])
+    return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
+
+
+@njit(cache=True)
+def _step(op, s, dt, size, h):
+    """Move everything by h along the direction."""
+    s.number[T] += dt * h
+    s.number[ODOMETER] += s.number[SPEED] * h
+    for r in range(size):
+        s.a[r] += h * s.da[r]
+    advance(op, h)
+
+
+# ---------------------------------------------------------------------------------------------
+# A start from any feasible duals
+# ---------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _pin(op, st, s, tol, i, kink, dual):
+    """Pin coordinate i with a dual between two levels.
+
+    When it depends on the pinned ones, move along the null vector, which changes no value, until
+    one of them, or i itself, reaches a level, and leave that one out.
+    """
+    m = s.count[M]
+    pivot, gross = _column(op, st, s, i)
+    singular = op.sign[i] * pivot <= 1e-9 * gross
+    if op.sign[i] * pivot <= tol.suspect * gross:
+        pivot, singular = _careful_schur(op, st, s, tol, i)
+        singular = singular or op.sign[i] * pivot <= 1e-9 * gross
+    if not singular:
+        factor.append(s.G, m, s.u, pivot)
+        s.P[m], s.a[m], s.slot[i] = i, dual, m
+        s.state[i] = 2 * kink + 1
+        s.count[M] = m + 1
+        return
+    step, out, down = _null_step(st, s, i, kink, dual)
+    for r in range(m):
+        s.a[r] -= step * s.u[r]
+    if out < 0:
+        s.state[i] = 2 * (kink + down)
+        return
+    p = s.P[out]
+    s.state[p] = 2 * (s.state[p] // 2 + down)
+    s.slot[p] = -1
+    factor.read_column(s.G, m, out, s.v)
+    factor.replace(s.G, m, out, s.v, s.u, pivot)
+    s.P[out], s.a[out], s.slot[i] = i, dual + step, out
+    s.state[i] = 2 * kink + 1
+
+
+@njit(cache=True)
+def _null_step(st, s, i, kink, dual):
+    """Return the shorter way along the null vector to a level, the slot there (-1: i), and which."""
+    t = s.number[T]
+    up, low = _level(st, i, kink, t) - dual, dual - _level(st, i, kink + 1, t)
+    step, out, down = (up, -1, 0) if up < low else (-low, -1, 1)
+    largest = 0.0
+    for r in range(s.count[M]):
+        largest = max(largest, abs(s.u[r]))
+    for r in range(s.count[M]):
+        if abs(s.u[r]) <= 1e-9 * largest:
+            continue
+        p = s.P[r]
+        q = s.state[p] // 2
+        for lower in range(2):
+            level = _level(st, p, q + lower, t)
+            if abs(level) == np.inf:
+                continue
+            reach = (s.a[r] - level) / s.u[r]
+            if reach * step >= 0 and abs(reach) < abs(step):
+                step, out, down = reach, r, lower
+    return step, out, down
+
+
+@njit(cache=True)
+def _values(op, st, s):
+    """Return every z_i - delta_i a_i."""
+    N = s.state.shape[0]
+    z = np.empty(N)
+    m = s.count[M]
+    for i in range(N):
+        z[i] = value(op, i, s.number[T], s.P, m, s.a)
+        if st.soft[i] != 0.0:
+            q = s.state[i] // 2
+            dual = s.a[s.slot[i]] if s.slot[i] >= 0 else _level(st, i, q, s.number[T])
+            z[i] -= st.soft[i] * dual
+    return z
+
+
+# ---------------------------------------------------------------------------------------------
+# From Python
+# ---------------------------------------------------------------------------------------------
+
+ENDINGS = {
+    UNBOUNDED: "no event ends the exchange at this point, so the problem is unbounded there",
+    STALLED: "zero-length steps repeat without progress (cycling)",
+    LOST: "rounding errors grew beyond the tolerance 'lost'",
+}
+
+
+class Trace(NamedTuple):
+    """A finished walk: t at K nodes and what is needed to know all duals there.
+
+    ``event[k]`` events happened up to node k; its pinned coordinates and their duals are
+    ``P[start[k]:start[k + 1]]`` and ``a[...]``. Every ``every`` events all states are kept.
+    """
+
+    stairs: Staircases
+    t: NDArray[np.float64]
+    event: NDArray[np.int64]
+    start: NDArray[np.int64]
+    P: NDArray[np.int32]
+    a: NDArray[np.float64]
+    coordinate: NDArray[np.int32]
+    state: NDArray[np.int8]
+    checkpoint: NDArray[np.int8]
+    every: int
+    ray: NDArray[np.float64]
+
+    def states(self, node: int) -> NDArray[np.int8]:
+        """Return the (N,) states at a node."""
+        events = self.event[node]
+        kept = events // self.every
+        state = self.checkpoint[kept].copy()
+        recent = slice(kept * self.every, events)
+        state[self.coordinate[recent]] = self.state[recent]
+        return state
+
+    def duals(self, node: int) -> NDArray[np.float64]:
+        """Return the (N,) duals at a node."""
+        a = self.stairs.duals(self.states(node), self.t[node])
+        pinned = slice(self.start[node], self.start[node + 1])
+        a[self.P[pinned]] = self.a[pinned]
+        return a
+
+    def at(self, t: float) -> NDArray[np.float64]:
+        """Return the (N,) duals at t, linear between nodes and along the ray after the last."""
+        node = int(np.searchsorted(self.t, t, side="right")) - 1
+        node = max(node, 0)
+        if node == len(self.t) - 1:
+            left = self.duals(node)
+            return left if t <= self.t[-1] else left + (t - self.t[-1]) * self.ray
+        left, right = self.duals(node), self.duals(node + 1)
+        part = (t - self.t[node]) / (self.t[node + 1] - self.t[node])
+        return left + part * (right - left)
+
+
+class WalkError(RuntimeError):
+    """The walk ended before its goal; ``trace`` holds the part of the path that is exact."""
+
+    def __init__(self, message: str, trace: Trace):
+        super().__init__(message)
+        self.trace = trace
+
+
+class Walker:
+    """A walk in progress: an operator, staircases, states, and the inverse of the pinned system.
+
+    Parameters
+    ----------
+    op : Operator
+        The map; its working arrays are this walker's from now on.
+    stairs : Staircases
+        Staircases of the N coordinates at ``t``.
+    state : (N,) int8 array
+        States at ``t``: 2r on piece r, 2r + 1 at kink r.
+    duals : (N,) array
+        Duals of the coordinates at kinks (others are not read).
+    t : float
+        Where the walk begins.
+    """
+
+    def __init__(
+        self,
+        op: Operator,
+        stairs: Staircases,
+        state: NDArray[np.int8],
+        duals: NDArray[np.float64],
+        t: float = 0.0,
+        tolerances: Tolerances | None = None,
+    ):
+        N = len(stairs)
+        self.op = op
+        self.tolerances = tolerances or Tolerances()
+        self._base_norm = op.norm.copy()
+        pinned = np.flatnonzero(state % 2)
+        cap = min(N, max(64, 2 * len(pinned))) + 4
+        self.s = State(
+            np.array(state, dtype=np.int8),
+            np.full(N, -1),
+            np.zeros(N),
+            np.zeros(-(-op.n // BLOCK)),
+            np.zeros(cap, dtype=np.int64),
+            *(np.zeros(cap) for _ in range(4)),
+            np.zeros((cap, cap)),
+            *(np.zeros(cap) for _ in range(4)),
+            np.zeros(2 * N + 2, dtype=np.int64),
+            *(np.zeros(2 * N + 2) for _ in range(3)),
+            np.zeros(10),
+            np.zeros(16, dtype=np.int64),
+        )
+        self.s.count[RANDOM] = 1
+        self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
+
+    def begin(
+        self,
+        stairs: Staircases,
+        t: float,
+        pinned: NDArray[np.int64] | None = None,
+        duals: NDArray[np.float64] | None = None,
+        walls: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Start a leg at t with new staircases, from the present states and duals.
+
+        With ``pinned`` given the inverse is computed from scratch; otherwise it is carried on.
+        """
+        s, op = self.s, self.op
+        self.stairs = stairs
+        finite = np.abs(stairs.kinks(t)).max(axis=1, initial=0.0)
+        scale = np.ones(len(stairs))
+        for group in (slice(0, op.n), slice(op.n, None)):
+            if finite[group].size and finite[group].max() > 0:
+                scale[group] = finite[group].max()
+        drift = np.abs(stairs.kink1 + stairs.soft[:, None] * _finite(stairs.level1)[:, :-1])
+        drift = np.maximum(drift, np.abs(stairs.soft[:, None] * _finite(stairs.level1)[:, 1:]))
+        op.norm[:] = np.maximum(np.hypot(self._base_norm, drift.max(axis=1)), 1e-300)
+        wall = np.full(len(stairs), -1) if walls is None else walls
+        self.st = Stairs(
+            stairs.kink0,
+            stairs.kink1,
+            stairs.level0,
+            stairs.level1,
+            stairs.soft,
+            stairs.n_kinks,
+            scale,
+            wall,
+        )
+        s.number[T] = t
+        if pinned is not None:
+            m = len(pinned)
+            s.P[:m], s.a[:m] = pinned, duals
+            s.slot[:] = -1
+            s.slot[pinned] = np.arange(m)
+            s.count[M] = m
+            s.count[KIND] = NONE
+            _refactor(op, self.st, s)
+        self._renew()
+
+    def snapshot(self) -> tuple:
+        """Return a copy of where the walk stands, for `restore`."""
+        s = self.s
+        return s.state.copy(), s.slot.copy(), s.P.copy(), s.a.copy(), s.G.copy(), int(s.count[M])
+
+    def restore(self, snapshot: tuple, stairs: Staircases, t: float) -> None:
+        """Go back to a snapshot, and start a leg there; counts start anew."""
+        state, slot, P, a, G, m = snapshot
+        s = self.s
+        s.state[:], s.slot[:] = state, slot
+        s.P[: len(P)], s.a[: len(a)] = P, a
+        s.G[: len(G), : len(G)] = G
+        s.count[:] = 0
+        s.count[M], s.count[RANDOM] = m, 1
+        self.begin(stairs, t)
+
+    def _renew(self) -> None:
+        s = self.s
+        _rebuild(self.op, self.st, s)
+        s.number[FLOOR] = 0.0
+        _inspect(self.op, self.st, s, self.tolerances.packed())
+        _correct(self.op, self.st, s)
+        _solve_direction(self.op, self.st, s, True)
+        s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
+        N = len(self.stairs)
+        every = max(64, N // 4)
+        rooms = 1024
+        self.log = Log(
+            np.zeros(rooms),
+            np.zeros(rooms, dtype=np.int64),
+            np.zeros(rooms, dtype=np.int64),
+            np.zeros(rooms * 8, dtype=np.int32),
+            np.zeros(rooms * 8),
+            np.zeros(rooms, dtype=np.int32),
+            np.zeros(rooms, dtype=np.int8),
+            np.zeros((rooms // every + 2, N), dtype=np.int8),
+        )
+        self.log.checkpoint[0] = s.state
+        while self.log.P.shape[0] <= s.count[M]:
+            self._grow()
+        _record(s, self.log, True)
+
+    def pin(self, coordinates: NDArray[np.int64], kinks: NDArray[np.int64], duals) -> None:
+        """Pin coordinates at the given kinks with duals between two levels.
+
+        Those that depend on others are brought to a level without changing any value. Call
+        `begin` afterwards: values and directions are not kept up to date here.
+        """
+        tolerances = self.tolerances.packed()
+        for i, kink, dual in zip(coordinates, kinks, duals, strict=True):
+            while self.s.count[M] + 2 >= len(self.s.P):
+                self._grow()
+            _pin(self.op, self.st, self.s, tolerances, i, kink, dual)
+
+    def values(self) -> NDArray[np.float64]:
+        """Return every z_i - delta_i a_i, computed afresh."""
+        _rebuild(self.op, self.st, self.s)
+        return _values(self.op, self.st, self.s)
+
+    def walk(self, t_end: float, lazy: bool = True, callback=None, budget: int = 2000) -> int:
+        """Walk on to t_end; return how it ended (DONE, RAY or WALL).
+
+        Raises
+        ------
+        WalkError
+            The path could not be followed to its end; the exact part comes with the error.
+        """
+        s = self.s
+        tolerances = self.tolerances.packed()
+        begin = s.number[T]
+        s.number[T_END] = t_end
+        s.count[BUDGET] = budget
+        while True:
+            try:
+                ending = _walk(self.op, self.st, s, self.log, tolerances, lazy)
+            except np.linalg.LinAlgError:
+                ending = LOST
+            if ending == GROW:
+                self._grow()
+            elif ending == PAUSE:
+                if callback is not None:
+                    callback((s.number[T] - begin) / (t_end - begin), int(s.count[EVENTS]))
+            elif ending in (DONE, RAY, WALL):
+                return ending
+            else:
+                raise WalkError(
+                    f"the path stops at t = {s.number[T]:.17g} after {s.count[EVENTS]} events: "
+                    f"{ENDINGS[ending]}; the exact part up to there is kept with this error.",
+                    self.trace(),
+                )
+
+    def _grow(self) -> None:
+        """Double whichever arrays are full."""
+        s, log = self.s, self.log
+        m = s.count[M]
+        if m + 2 >= len(s.P):
+            cap = min(2 * len(s.P), len(self.stairs) + 4)
+            names = ["P", "a", "da", "regular", "own", "u", "k", "g", "v"]
+            G = np.zeros((cap, cap))
+            G[: len(s.P), : len(s.P)] = s.G
+            wider = {name: _longer(getattr(s, name), cap) for name in names}
+            self.s = s._replace(G=G, **wider)
+        if s.count[NODES] + 2 >= len(log.start):
+            log = _longer_fields(log, ["t", "event", "start"])
+        if s.count[FLAT] + m + 2 >= len(log.P):
+            log = _longer_fields(log, ["P", "a"])
+        if s.count[EVENTS] + 1 >= len(log.coordinate):
+            log = _longer_fields(log, ["coordinate", "state"])
+        every = max(64, len(self.stairs) // 4)
+        if (s.count[EVENTS] + 1) // every >= len(log.checkpoint):
+            log = _longer_fields(log, ["checkpoint"])
+        self.log = log
+
+    def duals(self) -> NDArray[np.float64]:
+        """Return the (N,) duals where the walk stands."""
+        s = self.s
+        a = self.stairs.duals(s.state, s.number[T])
+        size = s.count[M] + (s.count[KIND] == ENTERED)
+        a[s.P[:size]] = s.a[:size]
+        return a
+
+    def trace(self) -> Trace:
+        """Return what was recorded since `begin`."""
+        s, log = self.s, self.log
+        nodes, events = s.count[NODES], s.count[EVENTS]
+        every = max(64, len(self.stairs) // 4)
+        ray = np.zeros(len(self.stairs))
+        rows = np.arange(len(ray))
+        ray[:] = _finite(self.stairs.level1[rows, s.state.astype(np.int64) // 2])
+        ray[s.P[: s.count[M]]] = s.regular[: s.count[M]]
+        return Trace(
+            self.stairs,
+            log.t[:nodes].copy(),
+            log.event[:nodes].copy(),
+            log.start[: nodes + 1].copy(),
+            log.P[: s.count[FLAT]].copy(),
+            log.a[: s.count[FLAT]].copy(),
+            log.coordinate[:events].copy(),
+            log.state[:events].copy(),
+            log.checkpoint[: events // every + 1].copy(),
+            every,
+            ray,
+        )
+
+    def statistics(self) -> dict[str, int]:
+        """Return counts since the walker was made (events: since `begin`)."""
+        names = {
+            "events": EVENTS,
+            "zero_steps": ZERO_STEPS,
+            "exchanges": EXCHANGES,
+            "refactorisations": REFACTORED,
+            "rows_looked_at": LOOKED,
+        }
+        return {name: int(self.s.count[index]) for name, index in names.items()}
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isfinite(values), values, 0.0)
+
+
+def _longer(array: NDArray, size: int) -> NDArray:
+    out = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+def _longer_fields(log: Log, names: list[str]) -> Log:
+    return log._replace(**{n: _longer(getattr(log, n), 2 * len(getattr(log, n))) for n in names})
