@@ -447,3 +447,10 @@ def test_best_lam_goes_to_the_largest_when_tied(suite):
     best, tied, _ = outputs.chosen_lam(tie, "two_moons")
     assert best == 0.1
     assert tied == [0.01, 0.1]
+
+
+def test_ties_up_to_rounding_are_one_kink_and_crowded_kinks_are_many():
+    class Fixed:
+        breakpoints = np.array([0.0, 1e-9, 2e-9, 0.3, 0.3 + 1e-14, 0.7, 1.0])
+
+    assert experiment.n_kinks(Fixed()) == 4

@@ -145,10 +145,8 @@ def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, results = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}
     assert names == set(outputs.CAPTIONS)
-    expected = {"figure_1_boundary", "figure_2_rates", "figure_3_kinks", "figure_4_reliability"}
-    assert names == expected
     experiment.figures(results, tmp_path)
-    for name in expected:
+    for name in names:
         first = (folder / f"quantile_svm/figures/{name}.png").read_bytes()
         assert first == (tmp_path / f"{name}.png").read_bytes()
         picture = imread(io.BytesIO(first))
@@ -174,7 +172,7 @@ def test_the_page_holds_everything_and_needs_nothing_else(suite):
     text = (folder / "report.html").read_text("utf-8")
     assert absent == ["gisette"]
     assert "gisette" in text
-    assert text.count("data:image/png;base64,") == 4
+    assert text.count("data:image/png;base64,") == 5
     picture = re.search(r"data:image/png;base64,([^\"]+)", text).group(1)
     assert base64.b64decode(picture)[:4] == b"\x89PNG"
     assert not re.search(r"(src|href)=\"(?!data:)", text)

@@ -54,7 +54,8 @@ SCALINGS = {
 }
 # A sample counts as on the margin when its margin is 1 up to this.
 ON_MARGIN = 1e-8
-# Breakpoints that are nearer to each other than this are one kink: a tie up to rounding.
+# Breakpoints nearer to each other than this share of the distance to the path's end are one kink,
+# a tie up to rounding. (Spam has thousands of true kinks below 1e-5.)
 SAME_TAU = 1e-12
 # Objective values are compared with the oracle's where a solve takes well under a second.
 ORACLE_ROWS, ORACLE_TAUS = 1000, 10
@@ -222,7 +223,9 @@ def _path(part: Part, settings: dict, report: Report | None = None) -> Any:
 def n_kinks(path: Any) -> int:
     """Count the distinct tau in (0, 1) at which the solution bends."""
     inner = path.breakpoints[(path.breakpoints > 0.0) & (path.breakpoints < 1.0)]
-    return int(np.count_nonzero(np.diff(np.unique(inner), prepend=-1.0) > SAME_TAU))
+    tau = np.unique(inner)
+    tie = np.maximum(SAME_TAU * np.minimum(tau, 1.0 - tau), 4.0 * np.finfo(float).eps * tau)
+    return int(np.count_nonzero(np.diff(tau, prepend=-1.0) > tie))
 
 
 def _certificate(path: Any, rows: Rows, **columns: Any) -> dict[str, Any]:

@@ -45,6 +45,8 @@ CAPTIONS = {
     "region shaded orange is classified as +1.",
     "figure_2_rates": "Figure 2: true positive rate, true negative rate and accuracy on the test "
     "part (split 0) against the quantile, as exact step functions of the whole path.",
+    "figure_2_rates_ends": "The same with the ends of the path spread out: where the data are "
+    "separable and lam is small, nearly all kinks lie next to tau = 0 and tau = 1.",
     "figure_3_kinks": "Number of kinks against the number of training samples, beside n log n; "
     "logarithmic axes.",
     "figure_4_reliability": "Reliability of P(Y = 1 | x) on the test parts of all splits, pooled; "
@@ -64,7 +66,8 @@ def assumptions(settings: dict) -> list[str]:
         "and is penalised with the others, as the paper states.",
         "A decision of exactly 0 counts as +1.",
         "A kink is a distinct tau strictly between 0 and 1 at which some sample changes between "
-        "the sets L, M and R; changes within 1e-12 of each other are one kink. The paper's count "
+        "the sets L, M and R; changes nearer to each other than 1e-12 of the "
+        "distance to 0 or 1 are one kink. The paper's count "
         "is of its algorithm's list, which also holds tau = 0.",
         "The paper prints '-w1' twice in LIBLINEAR's arguments; the second is taken as '-w-1'.",
         "L-BFGS-B runs with scipy's default stopping rule; the paper doesn't state its own.",
@@ -539,28 +542,43 @@ def _splits(results: pd.DataFrame) -> list[tuple[str, int]]:
 
 
 def _figure_2(results: pd.DataFrame, out_dir: str | Path) -> None:
-    """Rates on the test part against tau, exact steps."""
+    """Draw the rates on the test part against tau, exact steps; and again with the ends spread."""
     shown = [(d, s) for d, s in _splits(results) if s == 0]
     if not shown:
         return
-    figure, axes = fig.new_figure(len(shown), size=(3.5, 3.0))
-    for ax, (dataset, split) in zip(axes[0], shown, strict=True):
-        for rate, (tau, value) in steps(results, dataset, split).items():
-            ax.stairs(
-                value,
-                np.append(tau, 1.0),
-                baseline=None,
-                color=RATE_COLOURS[rate],
-                linestyle=RATE_DASHES[rate],
-                label=RATES[rate],
-                linewidth=1.4,
-            )
-        n = _mean(_only(results, experiment="path", dataset=dataset, metric="n_test"))[0]
-        ax.set(title=f"{title(dataset)} ({n:.0f} test samples)", xlabel="quantile τ")
-        ax.set(xlim=(0, 1), ylim=(-0.03, 1.03))
-    axes[0][0].set_ylabel("rate on the test part")
-    fig.legend_below(figure, axes)
-    fig.save(figure, out_dir, "figure_2_rates")
+    for name, spread in (("figure_2_rates", False), ("figure_2_rates_ends", True)):
+        figure, axes = fig.new_figure(len(shown), size=(3.5, 3.0))
+        for ax, (dataset, split) in zip(axes[0], shown, strict=True):
+            _draw_rates(ax, steps(results, dataset, split), spread)
+            n = _mean(_only(results, experiment="path", dataset=dataset, metric="n_test"))[0]
+            ax.set(title=f"{title(dataset)} ({n:.0f} test samples)", ylim=(-0.03, 1.03))
+            ax.set(xlabel="quantile τ" + (", logit scale" if spread else ""))
+        axes[0][0].set_ylabel("rate on the test part")
+        fig.legend_below(figure, axes)
+        fig.save(figure, out_dir, name)
+
+
+def _draw_rates(ax: object, rates: dict[str, tuple], spread: bool) -> None:
+    """Draw the three steps; ``spread`` takes a logit axis that reaches beyond every step."""
+    inner = np.concatenate([tau[1:] for tau, _ in rates.values()])
+    end = 0.5 * min([1e-2, *np.minimum(inner, 1.0 - inner)]) if spread else 0.0
+    end = max(end, 1e-12) if spread else 0.0
+    for rate, (tau, value) in rates.items():
+        edges = np.clip(np.append(tau, 1.0), end, 1.0 - end)
+        look = {"color": RATE_COLOURS[rate], "linestyle": RATE_DASHES[rate], "linewidth": 1.4}
+        ax.stairs(value, edges, baseline=None, label=RATES[rate], **look)
+    if spread:
+        ax.set_xscale("logit")
+        powers = [k for k in ((9, 5) if end < 1e-4 else (2, 1)) if 10.0**-k > end]
+        ticks = [*(10.0**-k for k in powers), 0.5, *(1 - 10.0**-k for k in reversed(powers))]
+        names = [f"{t:g}" for t in ticks]
+        if end < 1e-4:
+            low, high = "$10^{{-{}}}$", "$1-10^{{-{}}}$"
+            names = [low.format(k) for k in powers] + ["0.5"]
+            names += [high.format(k) for k in reversed(powers)]
+        ax.set_xticks(ticks, names, fontsize=9)
+        ax.set_xticks([], minor=True)
+    ax.set_xlim(end, 1.0 - end)
 
 
 def kinks_against_n(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
