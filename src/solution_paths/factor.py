@@ -68,7 +68,7 @@ def append(G, m, u, pivot):
 
 
 @njit(cache=True)
-def _move_last(G, m, j):
+def move_last(G, m, j):
     """Put the last coordinate in place of coordinate j."""
     last = m - 1
     if j == last:
@@ -84,7 +84,7 @@ def _move_last(G, m, j):
 def remove(G, m, j, g):
     """Drop coordinate j, whose column of G is g; the last one takes its place."""
     _add(G, m, -1.0 / g[j], g, g)
-    _move_last(G, m, j)
+    move_last(G, m, j)
 
 
 @njit(cache=True)
@@ -139,5 +139,5 @@ def remove_two(G, m, i, gi, j, gj):
         b[k] = ij * gi[k] + jj * gj[k]
     _add(G, m, -1.0, a, gi)
     _add(G, m, -1.0, b, gj)
-    _move_last(G, m, max(i, j))
-    _move_last(G, m - 1, min(i, j))
+    move_last(G, m, max(i, j))
+    move_last(G, m - 1, min(i, j))

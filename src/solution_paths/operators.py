@@ -42,6 +42,7 @@ class Operator(NamedTuple):
     ``norm``              (N,)       |H_ij| <= norm_i norm_j, and norm_i bounds how fast z_i can move
     ``weight``            (D,)       column weights behind ``norm``
     ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
+    ``lost0, lost1``      (N,)       DENSE: what rounding lost in these sums
     ``quadratic``         (1,)       DENSE: rate' K rate of the samples' levels
     ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
@@ -64,6 +65,8 @@ class Operator(NamedTuple):
     weight: NDArray[np.float64]
     base0: NDArray[np.float64]
     base1: NDArray[np.float64]
+    lost0: NDArray[np.float64]
+    lost1: NDArray[np.float64]
     quadratic: NDArray[np.float64]
     c: NDArray[np.float64]
     dc: NDArray[np.float64]
@@ -93,8 +96,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         np.where(np.arange(N) < n, 1.0, -1.0),
         norm,
         weight,
-        np.zeros(rows),
-        np.zeros(rows),
+        *(np.zeros(rows) for _ in range(4)),
         np.zeros(1),
         *columns,
     )
@@ -220,12 +222,18 @@ def column(op, P, m, j, out):
         op.row[:] = 0.0
 
 
+@njit(cache=True)
+def level_part(op, i, t):
+    """Return what the levels of coordinates on pieces contribute to (H a)_i (DENSE)."""
+    return (op.base0[i] + t * op.base1[i]) + (op.lost0[i] + t * op.lost1[i])
+
+
 @njit(cache=True, fastmath=True)
 def value(op, i, t, P, m, a):
     """Return z_i."""
     if op.kind == DENSE:
         H = op.H[i]
-        total = op.base0[i] + t * op.base1[i]
+        total = level_part(op, i, t)
         for s in range(m):
             total += H[P[s]] * a[s]
         return op.sign[i] * total
@@ -316,7 +324,21 @@ def advance(op, h):
         op.w[k] += h * op.dw[k]
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True)
+def _add_exactly(total, lost, factor, v):
+    """Add factor * v to total, and what rounding loses to lost (Knuth's two-sum)."""
+    if factor == 0.0:
+        return
+    for k in range(v.shape[0]):
+        term = factor * v[k]
+        old = total[k]
+        new = old + term
+        back = new - old
+        lost[k] += (old - (new - back)) + (term - back)
+        total[k] = new
+
+
+@njit(cache=True)
 def hold_level(op, i, level0, level1):
     """Account for a coordinate that starts to follow a level (negative: stops to)."""
     if level0 == 0.0 and level1 == 0.0:
@@ -325,9 +347,8 @@ def hold_level(op, i, level0, level1):
         H = op.H[i]
         if i < op.n:
             op.quadratic[0] += level1 * (2.0 * op.base1[i] + level1 * op.diagonal[i])
-        for k in range(H.shape[0]):
-            op.base0[k] += level0 * H[k]
-            op.base1[k] += level1 * H[k]
+        _add_exactly(op.base0, op.lost0, level0, H)
+        _add_exactly(op.base1, op.lost1, level1, H)
     elif i < op.n:
         row_axpy(op, i, level1, op.rate)
 
@@ -337,6 +358,8 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     """Compute everything afresh from the duals of pieces (duals0 + t duals1) and of P."""
     op.base0[:] = 0.0
     op.base1[:] = 0.0
+    op.lost0[:] = 0.0
+    op.lost1[:] = 0.0
     op.quadratic[0] = 0.0
     op.c[:] = 0.0
     op.rate[:] = 0.0

@@ -21,10 +21,13 @@ class Tolerances:
         rounding noise, and no event. (Rows that depend on the pinned ones have velocity zero in
         exact arithmetic.)
     dependent : float
-        The same for a coordinate that was *shown* to depend on the pinned ones (Schur pivot
-        below ``singular``): with kinks that stand still its exact velocity is zero (Sentelle).
+        The same for a coordinate that was shown to depend on the pinned ones, relative to the
+        velocities of their kinks.
     dual_noise : float
         The same for the velocity of a pinned dual, relative to the largest one.
+    null_noise : float
+        The same along a null vector: an exchange on a smaller entry would leave a system that is
+        singular but for rounding.
     suspect : float
         A pivot below ``suspect`` times the sum of its absolute terms is computed again with one
         step of iterative refinement before it is believed.
@@ -36,8 +39,8 @@ class Tolerances:
         A refined pivot below ``singular`` times the sum of its absolute terms is zero: the pinned
         system is singular, and the walk goes on along its null vector at fixed t (the exchange).
     residual : float
-        Largest residual of the pinned equations, relative to the data's scale, that is accepted
-        after a correction; above it the inverse is computed afresh.
+        Residual of the pinned equations, relative to the data's scale, above which the pinned
+        duals are corrected before a node is recorded.
     lost : float
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
@@ -50,13 +53,14 @@ class Tolerances:
 
     tie: float = 1e-12
     noise: float = 1e-13
-    dependent: float = 1e-6
+    dependent: float = 1e-9
     dual_noise: float = 1e-11
+    null_noise: float = 1e-8
     suspect: float = 1e-6
     worn: float = 1e-9
     inverse: float = 1e-8
     singular: float = 1e-14
-    residual: float = 1e-10
+    residual: float = 1e-14
     lost: float = 1e-7
     refresh_every: int = 64
     stall: int = 200

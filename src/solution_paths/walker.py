@@ -19,7 +19,7 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 ``P``                  (cap,)        pinned coordinates; a pending entrant comes after the m others
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
-``G``                  (cap, cap)    inverse of the pinned system, lower triangle
+``J, G``               (cap, cap)    the pinned system and its inverse, lower triangles
 ``u, k, g, v``         (cap,)        tableau columns of the entrant (u = G k), the leaver (g), scratch
 ``hit_*``              (N,)          candidates of the ratio test
 ``number, count``                    scalars, see the constants below
@@ -41,6 +41,7 @@ from .operators import (
     advance,
     column,
     hold_level,
+    level_part,
     rebuild,
     rest_feature,
     row_axpy,
@@ -54,10 +55,10 @@ from .tolerances import Tolerances
 
 BLOCK = 64
 # number[...]
-T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, ERROR, FLOOR = range(10)
+T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR = range(11)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, DIRECTION, LOOKED, EXCHANGES = range(10)
-REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
+REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(10, 19)
 # KIND: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
@@ -76,6 +77,7 @@ class State(NamedTuple):
     da: NDArray[np.float64]
     regular: NDArray[np.float64]
     own: NDArray[np.float64]
+    J: NDArray[np.float64]
     G: NDArray[np.float64]
     u: NDArray[np.float64]
     k: NDArray[np.float64]
@@ -131,12 +133,23 @@ def _kink(st, i, r, t):
 
 
 @njit(cache=True)
-def _residual(op, st, s, r, m):
-    """Return sign * (z - delta a - kink) of the pinned coordinate in slot r."""
-    p = s.P[r]
+def _residuals(op, st, s, out):
+    """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
+    m = s.count[M]
     t = s.number[T]
-    z = value(op, p, t, s.P, m, s.a)
-    return op.sign[p] * (z - st.soft[p] * s.a[r] - _kink(st, p, s.state[p] // 2, t))
+    worst = 0.0
+    if op.kind == DENSE:
+        factor.multiply(s.J, m, s.a, out)
+    for r in range(m):
+        p = s.P[r]
+        kink = _kink(st, p, s.state[p] // 2, t)
+        if op.kind == DENSE:
+            out[r] += level_part(op, p, t) - op.sign[p] * kink
+        else:
+            z = value(op, p, t, s.P, m, s.a)
+            out[r] = op.sign[p] * (z - st.soft[p] * s.a[r] - kink)
+        worst = max(worst, abs(out[r]) / st.scale[p])
+    return worst
 
 
 @njit(cache=True)
@@ -146,6 +159,24 @@ def _column(op, st, s, j):
     column(op, s.P, m, j, s.k)
     factor.multiply(s.G, m, s.k, s.u)
     return _schur(op, st, s, j)
+
+
+@njit(cache=True)
+def _append_row(s, m, k, diagonal):
+    """Border J by the column k."""
+    for r in range(m):
+        s.J[m, r] = k[r]
+    s.J[m, m] = diagonal
+
+
+@njit(cache=True)
+def _replace_row(op, st, s, m, r, i):
+    """Write coordinate i's row of J into slot r, from s.k = H[P, i]."""
+    for q in range(r):
+        s.J[r, q] = s.k[q]
+    for q in range(r + 1, m):
+        s.J[q, r] = s.k[q]
+    s.J[r, r] = op.diagonal[i] - op.sign[i] * st.soft[i]
 
 
 @njit(cache=True)
@@ -171,7 +202,7 @@ def _careful_schur(op, st, s, tol, j):
     length = op.norm[j]
     pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
     if op.kind == DENSE:
-        _apply(op, st, s, s.u, s.v)
+        factor.multiply(s.J, m, s.u, s.v)
         for r in range(m):
             pivot += s.u[r] * (s.v[r] - 2.0 * s.k[r])
             length += op.norm[s.P[r]] * abs(s.u[r])
@@ -208,39 +239,10 @@ def _row_quadratic(op, st, s, j):
 
 
 @njit(cache=True)
-def _apply(op, st, s, x, out):
-    """Write J x to out."""
-    m = s.count[M]
-    if op.kind == DENSE:
-        for r in range(m):
-            H = op.H[s.P[r]]
-            total = 0.0
-            for q in range(m):
-                total += H[s.P[q]] * x[q]
-            out[r] = total
-    else:
-        combined = np.zeros(op.c.shape[0])
-        weights = np.zeros(op.c.shape[0])
-        for q in range(m):
-            if s.P[q] < op.n:
-                row_axpy(op, s.P[q], x[q], combined)
-            else:
-                weights[s.P[q] - op.n + op.n_ridge] = -x[q]
-        for k in range(op.n_ridge):
-            weights[k] = op.scale * combined[k]
-        for r in range(m):
-            p = s.P[r]
-            out[r] = row_dot(op, p, weights) if p < op.n else -combined[p - op.n + op.n_ridge]
-    for r in range(m):
-        p = s.P[r]
-        out[r] -= op.sign[p] * st.soft[p] * x[r]
-
-
-@njit(cache=True)
 def _refine(op, st, s, x, target):
     """Improve the solution x of J x = target by one step."""
     m = s.count[M]
-    _apply(op, st, s, x, s.v)
+    factor.multiply(s.J, m, x, s.v)
     for r in range(m):
         s.v[r] = target[r] - s.v[r]
     step = np.empty(m)
@@ -260,7 +262,8 @@ def _inspect(op, st, s, tol):
         _refactor(op, st, s)
         error = _probe(op, st, s)
         s.number[FLOOR] = 10.0 * error
-    s.number[ERROR] = 1e-12
+    s.number[ERROR] = error
+    s.number[WEAR] = 0.0
 
 
 @njit(cache=True)
@@ -273,7 +276,7 @@ def _probe(op, st, s):
         v[r] = op.norm[s.P[r]] * (1.0 if s.count[RANDOM] % 65536 < 32768 else -1.0)
     x, product = np.empty(m), np.empty(m)
     factor.multiply(s.G, m, v, x)
-    _apply(op, st, s, x, product)
+    factor.multiply(s.J, m, x, product)
     error = 0.0
     for r in range(m):
         error = max(error, abs(product[r] - v[r]) / op.norm[s.P[r]])
@@ -283,7 +286,7 @@ def _probe(op, st, s):
 @njit(cache=True)
 def _wear(s, growth):
     """Note that an update with a small pivot multiplied the rounding errors of the inverse."""
-    s.number[ERROR] += 1e-15 * growth
+    s.number[WEAR] += 1e-15 * growth
 
 
 # ---------------------------------------------------------------------------------------------
@@ -379,11 +382,11 @@ def _members(op, st, s, tol, dt, size, bound):
     n_hits = 0
     for r in range(size):
         p = s.P[r]
-        if s.state[p] % 2 == 0:
+        if s.state[p] % 2 == 0 or p == s.count[HELD]:
             continue
         q = s.state[p] // 2
         upper, lower = _level(st, p, q, t), _level(st, p, q + 1, t)
-        noise = tol.dual_noise * (largest / op.norm[p])
+        noise = (max(tol.dual_noise, 0.01 * s.number[ERROR]) if dt > 0 else tol.null_noise) * (largest / op.norm[p])
         width = abs(s.a[r])
         if upper - lower < np.inf:
             width = upper - lower
@@ -574,15 +577,19 @@ def _leave(op, st, s, tol, i, down):
             s.regular[j] += ratio * s.g[j]
         _wear(s, op.norm[i] ** 2 * abs(s.g[r]))
         factor.remove(s.G, m, r, s.g)
+        factor.move_last(s.J, m, r)
         _drop_slot(op, st, s, r)
     elif kind == ENTERED:
         factor.read_column(s.G, m, r, s.v)
         factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT])
+        _replace_row(op, st, s, m, r, s.count[PENDING])
         _swap_slot(op, st, s, r)
     else:
         other = s.slot[s.count[PENDING]]
         factor.read_column(s.G, m, r, s.v)
         factor.remove_two(s.G, m, r, s.v, other, s.g)
+        factor.move_last(s.J, m, max(r, other))
+        factor.move_last(s.J, m - 1, min(r, other))
         _drop_slot(op, st, s, max(r, other))
         _drop_slot(op, st, s, min(r, other))
         _settle(op, st, s)
@@ -596,7 +603,7 @@ def _vanishes(op, st, s, tol, r):
     largest = 0.0
     for j in range(m):
         largest = max(largest, abs(s.g[j]) * op.norm[s.P[j]])
-    if abs(s.g[r]) * own > tol.suspect * largest:
+    if abs(s.g[r]) * own > max(tol.suspect, 1e4 * s.number[ERROR]) * largest:
         return False
     unit = np.zeros(m)
     unit[r] = 1.0
@@ -620,7 +627,7 @@ def _settle(op, st, s):
     """The exchange is complete: t may move again."""
     s.count[KIND] = NONE
     s.count[EXCHANGES] += 1
-    s.number[ERROR] = 1.0
+    s.number[WEAR] = 1.0
     _solve_direction(op, st, s, False)
 
 
@@ -650,7 +657,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
     else:
         pivot, gross = _column(op, st, s, i)
         singular = False
-        if op.sign[i] * pivot <= tol.suspect * gross:
+        if op.sign[i] * pivot <= max(tol.suspect, 1e4 * s.number[ERROR]) * gross:
             pivot, singular = _careful_schur(op, st, s, tol, i)
         if kind == LEFT:
             _enter_for(op, st, s, i, q, pivot)
@@ -658,7 +665,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
             _settle(op, st, s)
             return True
         elif singular:
-            if dt > 0 and rate <= tol.dependent * op.norm[i] * (s.number[GROSS] + dt):
+            if dt > 0 and _is_still(op, st, s, tol, i, kink, down):
                 return False
             s.count[KIND] = ENTERED
             s.count[PENDING] = i
@@ -673,10 +680,37 @@ def _enter(op, st, s, tol, i, down, dt, rate):
                 s.regular[j] -= step * s.u[j]
             s.regular[m] = st.level1[i, q] + step
             factor.append(s.G, m, s.u, pivot)
+            _append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
             _take_slot(op, st, s, m, i, q)
             s.count[M] = m + 1
     s.state[i] = 2 * kink + 1
     return True
+
+
+@njit(cache=True)
+def _is_ridge(op):
+    """Tell whether values are inner products, so that dependent rows move together."""
+    return op.kind == DENSE or op.n_ridge > 0
+
+
+@njit(cache=True)
+def _is_still(op, st, s, tol, i, kink, down):
+    """Tell whether coordinate i, which depends on the pinned ones, stays at its kink with them.
+
+    Then z_i = sum_p u_p z_p, and its velocity follows from the kinks' alone, without rounding
+    noise: with kinks that stand still it is zero (Sentelle's theorem).
+    """
+    if not _is_ridge(op):
+        return False
+    total = -op.sign[i] * st.kink1[i, kink]
+    gross = abs(total)
+    for r in range(s.count[M]):
+        p = s.P[r]
+        term = s.u[r] * op.sign[p] * s.own[r]
+        total += term
+        gross += abs(term)
+    rising = -op.sign[i] * total if down else op.sign[i] * total
+    return rising <= tol.dependent * gross
 
 
 @njit(cache=True)
@@ -697,6 +731,9 @@ def _enter_second(op, st, s, tol, i, q):
         s.u[:m], s.k[:m] = u, k
         return False
     factor.append_two(s.G, m, u, s.number[PIVOT], s.u, pivot, cross)
+    _append_row(s, m, k, op.diagonal[first] - op.sign[first] * st.soft[first])
+    s.k[m] = beside[0]
+    _append_row(s, m + 1, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
     _take_slot(op, st, s, m + 1, i, q)
     s.count[M] = m + 2
     return True
@@ -708,6 +745,7 @@ def _enter_for(op, st, s, i, q, pivot):
     r = s.slot[s.count[PENDING]]
     m = s.count[M]
     factor.replace(s.G, m, r, s.g, s.u, pivot)
+    _replace_row(op, st, s, m, r, i)
     _rest(op, st, s, s.P[r])
     _take_slot(op, st, s, r, i, q)
 
@@ -753,12 +791,12 @@ def _checkpoint_every(N):
 
 
 @njit(cache=True)
-def _correct(op, st, s):
+def _correct(op, st, s, tol):
     """Move the pinned duals so that their equations hold; return the largest relative residual."""
     m = s.count[M]
-    s.own[:m] = 0.0
-    for r in range(m):
-        s.v[r] = _residual(op, st, s, r, m)
+    worst = _residuals(op, st, s, s.v)
+    if worst <= tol.residual:
+        return worst
     factor.multiply(s.G, m, s.v, s.da)
     for r in range(m):
         s.da[r] = -s.da[r]
@@ -768,9 +806,6 @@ def _correct(op, st, s):
         s.a[r] += s.da[r]
     advance(op, 1.0)
     s.number[ODOMETER] += speed
-    worst = 0.0
-    for r in range(m):
-        worst = max(worst, abs(_residual(op, st, s, r, m)) / st.scale[s.P[r]])
     return worst
 
 
@@ -778,14 +813,13 @@ def _correct(op, st, s):
 def _refactor(op, st, s):
     """Compute the inverse of the pinned system afresh."""
     m = s.count[M]
-    J = np.empty((m, m))
     for r in range(m):
         p = s.P[r]
         column(op, s.P, m, p, s.v)
-        J[r] = s.v[:m]
-        J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
+        s.J[r, :m] = s.v[:m]
+        s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
     if m > 0:
-        s.G[:m, :m] = np.linalg.inv(J)
+        s.G[:m, :m] = np.linalg.inv(s.J[:m, :m].copy())
     s.count[REFACTORED] += 1
 
 
@@ -806,32 +840,33 @@ def _rebuild(op, st, s):
 
 @njit(cache=True)
 def _maintain(op, st, s, tol):
-    """Look after the numbers, as often as the size of the system makes cheap."""
-    m = s.count[M]
-    if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(4, m)):
+    """Undo rounding errors before they are recorded; return False when the path is lost."""
+    if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
         return _refresh(op, st, s, tol)
-    if s.number[ERROR] > tol.worn or s.count[SINCE_REFRESH] % max(1, m // 8) == 0:
+    if s.number[WEAR] > tol.worn:
         _inspect(op, st, s, tol)
         _solve_direction(op, st, s, True)
+    _correct(op, st, s, tol)
     return True
 
 
 @njit(cache=True)
 def _refresh(op, st, s, tol):
-    """Undo the accumulated rounding errors; return False when the path is lost."""
+    """Renew what rounding has worn; return False when the path is lost."""
     full = s.count[SINCE_REBUILD] >= max(512, s.state.shape[0])
     if full:
         _rebuild(op, st, s)
     s.count[SINCE_REFRESH] = 0
     _inspect(op, st, s, tol)
-    worst = _correct(op, st, s)
-    if worst > tol.residual:
-        _refactor(op, st, s)
-        for _ in range(4):
-            worst = _correct(op, st, s)
-            if worst <= tol.residual:
-                break
-    _solve_direction(op, st, s, False)
+    worst = _correct(op, st, s, tol)
+    for _ in range(4):
+        if worst <= tol.residual:
+            break
+        before = worst
+        worst = _correct(op, st, s, tol)
+        if worst > 0.5 * before:
+            break
+    _solve_direction(op, st, s, True)
     if worst > tol.lost:
         return False
     return not full or _violation(op, st, s) <= tol.lost
@@ -882,8 +917,6 @@ def _walk(op, st, s, log, tol, lazy):
     budget = s.count[BUDGET]
     while _room(s, log):
         # Direction
-        if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
-            return LOST
         dt, size = _direction(op, st, s, tol)
         refined = False
         left = s.number[T_END] - s.number[T]
@@ -893,7 +926,8 @@ def _walk(op, st, s, log, tol, lazy):
         while True:
             bound = left if dt > 0 else np.inf
             n_hits, bound = _members(op, st, s, tol, dt, size, bound)
-            n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
+            if dt > 0 or s.count[KIND] == LEFT or not _is_ridge(op):
+                n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
             chosen = _choose(s, tol, n_hits, bound)
             if chosen < 0:
                 break
@@ -910,7 +944,12 @@ def _walk(op, st, s, log, tol, lazy):
             left -= dt * h
 
             # Event
-            if s.slot[i] >= 0 and s.state[i] % 2 == 1:
+            before = s.state[i]
+            if before % 2 == 1 and s.slot[i] >= 0:
+                if not moved and i == s.count[LAST] and 2 * (before // 2 + down) == s.count[CAME]:
+                    # It only just came from there: its velocity is rounding noise.
+                    s.count[HELD] = i
+                    continue
                 _leave(op, st, s, tol, i, down)
                 break
             if _enter(op, st, s, tol, i, down, dt, rate):
@@ -932,11 +971,14 @@ def _walk(op, st, s, log, tol, lazy):
             return DONE
 
         # Record
+        s.count[LAST], s.count[CAME], s.count[HELD] = i, before, -1
         s.count[SINCE_REFRESH] += 1
         s.count[SINCE_REBUILD] += 1
         s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
         s.count[ZERO_STEPS] += 0 if moved else 1
         _log_event(s, log, i)
+        if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
+            return LOST
         _record(s, log, moved)
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
             return WALL
@@ -981,11 +1023,12 @@ def _pin(op, st, s, tol, i, kink, dual):
     m = s.count[M]
     pivot, gross = _column(op, st, s, i)
     singular = op.sign[i] * pivot <= 1e-9 * gross
-    if op.sign[i] * pivot <= tol.suspect * gross:
+    if op.sign[i] * pivot <= 1e-2 * gross:
         pivot, singular = _careful_schur(op, st, s, tol, i)
         singular = singular or op.sign[i] * pivot <= 1e-9 * gross
     if not singular:
         factor.append(s.G, m, s.u, pivot)
+        _append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
         s.P[m], s.a[m], s.slot[i] = i, dual, m
         s.state[i] = 2 * kink + 1
         s.count[M] = m + 1
@@ -1001,6 +1044,7 @@ def _pin(op, st, s, tol, i, kink, dual):
     s.slot[p] = -1
     factor.read_column(s.G, m, out, s.v)
     factor.replace(s.G, m, out, s.v, s.u, pivot)
+    _replace_row(op, st, s, m, out, i)
     s.P[out], s.a[out], s.slot[i] = i, dual + step, out
     s.state[i] = 2 * kink + 1
 
@@ -1150,13 +1194,15 @@ class Walker:
             np.zeros(cap, dtype=np.int64),
             *(np.zeros(cap) for _ in range(4)),
             np.zeros((cap, cap)),
+            np.zeros((cap, cap)),
             *(np.zeros(cap) for _ in range(4)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(10),
-            np.zeros(16, dtype=np.int64),
+            np.zeros(11),
+            np.zeros(19, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
+        self.s.count[LAST] = self.s.count[HELD] = -1
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
 
     def begin(
@@ -1206,17 +1252,20 @@ class Walker:
     def snapshot(self) -> tuple:
         """Return a copy of where the walk stands, for `restore`."""
         s = self.s
-        return s.state.copy(), s.slot.copy(), s.P.copy(), s.a.copy(), s.G.copy(), int(s.count[M])
+        arrays = (s.state, s.slot, s.P, s.a, s.J, s.G)
+        return *(array.copy() for array in arrays), int(s.count[M])
 
     def restore(self, snapshot: tuple, stairs: Staircases, t: float) -> None:
         """Go back to a snapshot, and start a leg there; counts start anew."""
-        state, slot, P, a, G, m = snapshot
+        state, slot, P, a, J, G, m = snapshot
         s = self.s
         s.state[:], s.slot[:] = state, slot
         s.P[: len(P)], s.a[: len(a)] = P, a
+        s.J[: len(J), : len(J)] = J
         s.G[: len(G), : len(G)] = G
         s.count[:] = 0
         s.count[M], s.count[RANDOM] = m, 1
+        s.count[LAST] = s.count[HELD] = -1
         self.begin(stairs, t)
 
     def _renew(self) -> None:
@@ -1224,7 +1273,7 @@ class Walker:
         _rebuild(self.op, self.st, s)
         s.number[FLOOR] = 0.0
         _inspect(self.op, self.st, s, self.tolerances.packed())
-        _correct(self.op, self.st, s)
+        _correct(self.op, self.st, s, self.tolerances.packed())
         _solve_direction(self.op, self.st, s, True)
         s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
         N = len(self.stairs)
@@ -1282,6 +1331,7 @@ class Walker:
                 ending = LOST
             if ending == GROW:
                 self._grow()
+                s = self.s
             elif ending == PAUSE:
                 if callback is not None:
                     callback((s.number[T] - begin) / (t_end - begin), int(s.count[EVENTS]))
@@ -1301,10 +1351,10 @@ class Walker:
         if m + 2 >= len(s.P):
             cap = min(2 * len(s.P), len(self.stairs) + 4)
             names = ["P", "a", "da", "regular", "own", "u", "k", "g", "v"]
-            G = np.zeros((cap, cap))
-            G[: len(s.P), : len(s.P)] = s.G
+            J, G = np.zeros((cap, cap)), np.zeros((cap, cap))
+            J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
             wider = {name: _longer(getattr(s, name), cap) for name in names}
-            self.s = s._replace(G=G, **wider)
+            self.s = s._replace(J=J, G=G, **wider)
         if s.count[NODES] + 2 >= len(log.start):
             log = _longer_fields(log, ["t", "event", "start"])
         if s.count[FLAT] + m + 2 >= len(log.P):

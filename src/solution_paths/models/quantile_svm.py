@@ -108,10 +108,11 @@ def quantile_svm_path(
     start_events = walker.start_events
     legs, errors, counts = [], [], []
     begin = walker.snapshot()
-    for number, factor in enumerate((1.0, -1.0)):
-        walker.restore(begin, stairs.substitute(0.5, factor), 0.0)
+    # In t = -(distance to the end) levels that vanish at the end stay accurate relative to themselves.
+    for number, (end, factor) in enumerate(((1.0, 1.0), (0.0, -1.0))):
+        walker.restore(begin, stairs.substitute(end, factor), -0.5)
         report = callback and (lambda done, events, k=number: callback((k + done) / 2, events))
-        leg, _, error = walk_leg(walker, 0.5, 0.5, factor, lazy=lazy, callback=report)
+        leg, _, error = walk_leg(walker, 0.0, end, factor, lazy=lazy, callback=report)
         legs.append(leg)
         errors += [error] if error else []
         counts.append(walker.statistics())
