@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from threadpoolctl import threadpool_limits
 
 from ..baselines import Stopwatch
+from ..data import load, registry, seed_sequence
 
 # Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
@@ -89,6 +90,10 @@ class Cell:
     def file(self, out_dir: str | Path) -> Path:
         """Where the cell's rows are written."""
         return Path(out_dir) / f"{self.id}.parquet"
+
+
+# Lists the cells of (config, suite, experiment, dataset, split).
+CellsOf = Callable[[dict, str, str, str, int], list[Cell]]
 
 
 class Rows:
@@ -238,6 +243,102 @@ def run_cells(
         write_rows(path, rows.rows)
         report(1.0)
     return files
+
+
+def list_cells(paper: str, cells_of: CellsOf, config: dict, suite: str) -> list[Cell]:
+    """List every cell of a paper's part of a suite.
+
+    ``cells_of(config, suite, experiment, dataset, split)`` lists those of one split.
+    """
+    wanted = config["suites"][suite].get(paper, {})
+    return [
+        cell
+        for experiment, what in wanted.items()
+        for dataset in what["datasets"]
+        for split in range(what["splits"])
+        for cell in cells_of(config, suite, experiment, dataset, split)
+    ]
+
+
+def experiment_settings(
+    config: dict, suite: str, paper: str, experiment: str
+) -> tuple[str, dict[str, Any]]:
+    """Return (lane, settings) of an experiment; what the suite says overrides the paper's file."""
+    override = config["suites"][suite][paper][experiment]
+    chosen = {**config[paper]["experiments"][experiment], **override}
+    lane = chosen.pop("lane")
+    for key in ("datasets", "splits", "splits_per_job"):
+        chosen.pop(key, None)
+    return lane, chosen
+
+
+def run_job(
+    paper: str,
+    cells_of: CellsOf,
+    runners: dict[str, Callable[[Cell, Rows, Report, bool], None]],
+    config: dict,
+    suite: str,
+    chunk: dict,
+    out_dir: str | Path,
+    progress: Report | None = None,
+    **shared: Callable[[Cell], Any],
+) -> list[Path]:
+    """Run the cells of a job that aren't there yet; return the files of all its cells.
+
+    Parameters
+    ----------
+    paper, cells_of
+        As in `list_cells`.
+    runners : dict
+        Experiment -> function of (cell, rows, report, offline).
+    chunk : dict
+        ``experiment``, ``dataset`` and ``splits`` (an iterable of numbers).
+    **shared
+        Further columns that all rows of a cell share, each a function of the cell.
+    """
+    experiment, dataset = chunk["experiment"], chunk["dataset"]
+    wanted = [
+        cell
+        for split in chunk["splits"]
+        for cell in cells_of(config, suite, experiment, dataset, int(split))
+    ]
+
+    def columns(cell: Cell) -> dict[str, Any]:
+        entropy = seed_sequence(paper, cell.dataset, cell.split).entropy
+        return {
+            "suite": suite,
+            "paper": paper,
+            "experiment": cell.experiment,
+            "dataset": cell.dataset,
+            "split": cell.split,
+            "seed": "-".join(str(word) for word in np.atleast_1d(entropy)),
+            **{name: value(cell) for name, value in shared.items()},
+        }
+
+    offline = bool(config.get("offline", False))
+
+    def run(cell: Cell, rows: Rows, report: Report) -> None:
+        runners[cell.experiment](cell, rows, report, offline)
+
+    return run_cells(wanted, run, columns, out_dir, progress)
+
+
+def load_seeded(
+    dataset: str, seed: np.random.SeedSequence, offline: bool, n: int | None = None
+) -> Any:
+    """Load a data set; a generated one with its own seed for each split (and of the size n)."""
+    parameters = registry()[dataset].parameters
+    given = {}
+    if "seed" in parameters:
+        given["seed"] = int(seed.generate_state(1)[0])
+    if "n" in parameters and n is not None:
+        given["n"] = n
+    return load(dataset, offline=offline, **given)
+
+
+def or_none(value: float) -> float | None:
+    """Return a number, or None where it is not finite."""
+    return float(value) if np.isfinite(value) else None
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,23 @@ from sklearn.frozen import FrozenEstimator
 
 from .. import baselines
 from ..baselines import Answer, HingeProblem, judge, quantile_costs
-from ..data import load, registry, seed_sequence
 from ..data import quantile_svm as paper_data
+from ..data import registry, seed_sequence
 from ..data.protocols import Part, Split, fit_scaler, split_fractions, split_sizes
-from .common import Cell, Report, Rows, Timing, collect, interleaved, run_cells, stopwatch
+from .common import (
+    Cell,
+    Report,
+    Rows,
+    Timing,
+    collect,
+    experiment_settings,
+    interleaved,
+    list_cells,
+    load_seeded,
+    or_none,
+    run_job,
+    stopwatch,
+)
 from .quantile_svm_outputs import CAPTIONS, assumptions, claims, figures, tables
 
 __all__ = [
@@ -68,14 +81,7 @@ BUDGET_S = 600.0
 
 def cells(config: dict, suite: str) -> list[Cell]:
     """List every cell of a suite."""
-    wanted = config["suites"][suite].get(PAPER, {})
-    return [
-        cell
-        for experiment, what in wanted.items()
-        for dataset in what["datasets"]
-        for split in range(what["splits"])
-        for cell in _cells_of(config, suite, experiment, dataset, split)
-    ]
+    return list_cells(PAPER, _cells_of, config, suite)
 
 
 def run_chunk(
@@ -95,34 +101,12 @@ def run_chunk(
     progress : callable, optional
         Called as ``progress(what, done, events)``.
     """
-    experiment, dataset = chunk["experiment"], chunk["dataset"]
-    wanted = [
-        cell
-        for split in chunk["splits"]
-        for cell in _cells_of(config, suite, experiment, dataset, int(split))
-    ]
 
-    def shared(cell: Cell) -> dict[str, Any]:
-        entropy = seed_sequence(PAPER, cell.dataset, cell.split).entropy
-        return {
-            "suite": suite,
-            "paper": PAPER,
-            "experiment": cell.experiment,
-            "dataset": cell.dataset,
-            "split": cell.split,
-            "seed": "-".join(str(word) for word in np.atleast_1d(entropy)),
-            "hyper_parameters": {
-                "lam": cell.settings["lam"],
-                "preparation": cell.settings["preparation"],
-            },
-        }
+    def hyper(cell: Cell) -> dict[str, Any]:
+        return {key: cell.settings[key] for key in ("lam", "preparation")}
 
-    offline = bool(config.get("offline", False))
-
-    def run(cell: Cell, rows: Rows, report: Report) -> None:
-        RUNNERS[cell.experiment](cell, rows, report, offline)
-
-    return run_cells(wanted, run, shared, out_dir, progress)
+    job = (config, suite, chunk, out_dir, progress)
+    return run_job(PAPER, _cells_of, RUNNERS, *job, hyper_parameters=hyper)
 
 
 def _cells_of(config: dict, suite: str, experiment: str, dataset: str, split: int) -> list[Cell]:
@@ -132,15 +116,11 @@ def _cells_of(config: dict, suite: str, experiment: str, dataset: str, split: in
     in a data set's settings limits the expensive ones.
     """
     paper = config[PAPER]
-    override = config["suites"][suite][PAPER][experiment]
     data = dict(paper["datasets"][dataset])
     most = data.pop("splits", 1 if dataset == "spam" else split + 1)
     if split >= most:
         return []
-    chosen = {**paper["experiments"][experiment], **override}
-    lane = chosen.pop("lane")
-    for key in ("datasets", "splits", "splits_per_job"):
-        chosen.pop(key, None)
+    lane, chosen = experiment_settings(config, suite, PAPER, experiment)
     common = {"intercept_scaling": paper["intercept_scaling"], **data}
     if experiment == "preparation":
         variants = {name: {**common, "preparation": name} for name in chosen["preparations"]}
@@ -170,23 +150,12 @@ def prepare(dataset: str, split: int, settings: dict, offline: bool = False) -> 
         return paper_data.assemble(dataset, split, scaling=scaling, offline=offline, **options)
     sizes = settings["sizes"]
     seeds = seed_sequence(PAPER, dataset, split).spawn(2)
-    data = _load(dataset, seeds[0], offline, n=int(sum(sizes)) if max(sizes) > 1 else None)
+    data = load_seeded(dataset, seeds[0], offline, n=int(sum(sizes)) if max(sizes) > 1 else None)
     rng = np.random.default_rng(seeds[1])
     cut = split_sizes if max(sizes) > 1 else split_fractions
     rows = cut(data.n, sizes, rng, y=data.y)
     scaler = fit_scaler(data.X[rows[0]], scaling)
     return Split(*(Part(scaler.transform(data.X[r]), data.y[r]) for r in rows))
-
-
-def _load(dataset: str, seed: np.random.SeedSequence, offline: bool, n: int | None = None) -> Any:
-    """Load a data set; a generated one with its own seed for each split (and of the size n)."""
-    parameters = registry()[dataset].parameters
-    given = {}
-    if "seed" in parameters:
-        given["seed"] = int(seed.generate_state(1)[0])
-    if "n" in parameters and n is not None:
-        given["n"] = n
-    return load(dataset, offline=offline, **given)
 
 
 def _prepared(cell: Cell, offline: bool) -> Split:
@@ -457,16 +426,12 @@ def _solver_columns(name: str, answer: Answer, verdict: Any) -> dict[str, Any]:
     return {
         "method": name,
         "method_version": baselines.get(name).version(),
-        "cpu_s": _or_none(answer.cpu_s),
-        "wall_s": _or_none(answer.wall_s),
+        "cpu_s": or_none(answer.cpu_s),
+        "wall_s": or_none(answer.wall_s),
         "status": "ok" if answer.status == "solved" else answer.status,
         "message": answer.message,
-        **{k: _or_none(v) for k, v in finite.items()},
+        **{k: or_none(v) for k, v in finite.items()},
     }
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _accuracy(problem: HingeProblem, answer: Answer, part: Part) -> float | None:
@@ -608,7 +573,7 @@ class _TimingLane:
         self, rows: Rows, method: str, tau: float | None, repeat: int, timing: Timing
     ) -> None:
         """Write a repeat down, beside the accuracy that the judge finds in its answer."""
-        seconds = {"cpu_s": _or_none(timing.cpu_s), "wall_s": _or_none(timing.wall_s)}
+        seconds = {"cpu_s": or_none(timing.cpu_s), "wall_s": or_none(timing.wall_s)}
         hyper = {} if tau is None else {"tau": tau}
         columns = {"method": method, "repeat": repeat, "hyper_parameters": hyper}
         if method == "path":
@@ -618,7 +583,7 @@ class _TimingLane:
         problem = _problem(self.train, self.settings, tau)
         if method.startswith("recover"):
             verdict = judge(problem, _ours(self.path, tau))
-            judged = {"kkt": _or_none(verdict.kkt), "gap": _or_none(verdict.gap)}
+            judged = {"kkt": or_none(verdict.kkt), "gap": or_none(verdict.gap)}
             rows.add("time", seconds["cpu_s"], **judged, **seconds, **columns)
             return
         verdict = judge(problem, timing.result, self._bound(problem, tau))

@@ -10,14 +10,15 @@ import pandas as pd
 
 from ..reporting import figures as fig
 from ..reporting import tables as tab
+from ..reporting.selection import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED, failures, title
+from ..reporting.selection import claim as _claim
+from ..reporting.selection import hyper as _hyper
+from ..reporting.selection import mean as _mean
+from ..reporting.selection import only as _only
+from ..reporting.selection import short as _short
+from ..reporting.selection import verdict as _verdict
 from .common import read_results
 
-TITLES = {
-    "breast_cancer": "Breast cancer",
-    "gaussian_classes": "Two Gaussian classes",
-    "quantile_toy": "Two clouds",
-    "two_moons": "Two moons",
-}
 METHODS = {
     "path": "DPF (our path)",
     "recover": "Recover",
@@ -52,11 +53,6 @@ CAPTIONS = {
     "figure_4_reliability": "Reliability of P(Y = 1 | x) on the test parts of all splits, pooled; "
     "the larger a mark, the more samples its bin holds.",
 }
-
-
-def title(dataset: str) -> str:
-    """Name of a data set as people write it."""
-    return TITLES.get(dataset, dataset.replace("_", " ").capitalize())
 
 
 def assumptions(settings: dict) -> list[str]:
@@ -94,26 +90,6 @@ def assumptions(settings: dict) -> list[str]:
 # ---------------------------------------------------------------- selections
 
 
-def _only(results: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    """Rows whose columns have the wanted values and that hold a number."""
-    keep = results["value"].notna()
-    for column, value in wanted.items():
-        keep &= results[column] == value
-    return results[keep]
-
-
-def _hyper(rows: pd.DataFrame, key: str) -> pd.Series:
-    return pd.Series([h.get(key) for h in rows["hyper"]], index=rows.index, dtype=object)
-
-
-def _mean(rows: pd.DataFrame) -> tuple[float, float, int]:
-    """Mean, standard deviation and number of the values."""
-    values = rows["value"].to_numpy(float)
-    if not len(values):
-        return np.nan, np.nan, 0
-    return values.mean(), values.std(ddof=1) if len(values) > 1 else np.nan, len(values)
-
-
 def _published(folder: str | Path | None, number: int) -> pd.DataFrame:
     name = f"quantile_svm_table_{number}.csv"
     if folder is None:
@@ -133,23 +109,6 @@ def _names(results: pd.DataFrame, experiment: str, published: pd.DataFrame) -> l
 
 def _paper(published: pd.DataFrame, dataset: str, column: str) -> float:
     return float(published.loc[dataset, column]) if dataset in published.index else np.nan
-
-
-def failures(results: pd.DataFrame, *experiments: str) -> list[str]:
-    """List each kind of failure in some experiments (in all, if none is named) in a sentence."""
-    bad = results[~results["status"].isin(["ok", "inaccurate"])]
-    if experiments:
-        bad = bad[bad["experiment"].isin(experiments)]
-    groups = bad.groupby(["experiment", "dataset", "method", "status", "message"], dropna=False)
-    return [
-        f"{title(dataset)}, {experiment}, {method}: {status} ({_short(message)}); {len(rows)} rows."
-        for (experiment, dataset, method, status, message), rows in groups
-    ]
-
-
-def _short(message: str | None, most: int = 200) -> str:
-    text = message or "no reason given"
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 # ---------------------------------------------------------------- tables
@@ -657,8 +616,6 @@ def _pooled(own: pd.DataFrame, dataset: str, method: str) -> tuple[np.ndarray, .
 
 # ---------------------------------------------------------------- claims
 
-SUPPORTED, NOT_SUPPORTED, INCONCLUSIVE = "supported", "not supported", "inconclusive"
-
 
 def claims(results: pd.DataFrame | str | Path) -> pd.DataFrame:
     """Check the sentences of the paper's section 6 against our results.
@@ -676,14 +633,6 @@ def claims(results: pd.DataFrame | str | Path) -> pd.DataFrame:
     found += _time_claims(results)
     found += _lam_claims(results)
     return pd.DataFrame(found, columns=["claim", "dataset", "verdict", "evidence"])
-
-
-def _claim(claim: str, dataset: str, verdict: str, evidence: str) -> dict:
-    return {"claim": claim, "dataset": dataset, "verdict": verdict, "evidence": evidence}
-
-
-def _verdict(holds: bool) -> str:
-    return SUPPORTED if holds else NOT_SUPPORTED
 
 
 def wrong_way(value: np.ndarray, sign: int) -> tuple[int, float]:
