@@ -2,6 +2,9 @@
 
 from .certify import Certificate
 from .models.quantile_svm import quantile_svm_path
+from .models.svm import svm_path
+from .models.weighted_svm import weighted_svm_path
+from .models.weighted_svr import weighted_svr_path
 from .path import Best, Path, PathError
 from .tolerances import Tolerances
 
@@ -15,4 +18,7 @@ __all__ = [
     "Tolerances",
     "__version__",
     "quantile_svm_path",
+    "svm_path",
+    "weighted_svm_path",
+    "weighted_svr_path",
 ]

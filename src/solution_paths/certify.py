@@ -29,7 +29,12 @@ class Certificate:
         cost) its dual is from the level that would allow it; duals outside their box and an
         unbalanced free bias count too.
     gap : float
-        Largest relative duality gap, (primal - dual) / max(|primal|, |dual|).
+        Largest relative duality gap, (primal - dual) / max(|primal|, |dual|), beyond ``rounding``.
+    rounding : float
+        Largest relative rounding error of the gap itself. f(x_i) = sum_j a_j k(x_j, x_i) / lam + b
+        can't be evaluated more accurately than 4 epsilon ||x_i|| sum_j |a_j| ||x_j|| / lam, and
+        the gap sums these errors times the costs. It matters only where the optimum is many
+        orders of magnitude below the loss at w = 0 (small lam, and tau near 0 or 1).
     kkt_at, gap_at : float
         Parameter values where these occur.
     n_points : int
@@ -38,6 +43,7 @@ class Certificate:
 
     kkt: float
     gap: float
+    rounding: float
     kkt_at: float
     gap_at: float
     n_points: int
@@ -67,15 +73,16 @@ def certify(problem, points: NDArray[np.float64], duals, block: int = 128) -> Ce
     duals : callable
         Maps an array of indices into ``points`` to the (N, len) duals there.
     """
-    kkt, gap = np.empty(len(points)), np.empty(len(points))
+    kkt, gap, rounding = (np.empty(len(points)) for _ in range(3))
     for first in range(0, len(points), block):
         index = np.arange(first, min(first + block, len(points)))
-        kkt[index], gap[index] = residuals(problem, points[index], duals(index))
+        kkt[index], gap[index], rounding[index] = residuals(problem, points[index], duals(index))
     # a NaN is a violation, never a pass
     kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (kkt, gap))
     return Certificate(
         float(kkt.max()),
         float(gap.max()),
+        float(rounding.max()),
         float(points[kkt.argmax()]),
         float(points[gap.argmax()]),
         len(points),
@@ -84,7 +91,7 @@ def certify(problem, points: NDArray[np.float64], duals, block: int = 128) -> Ce
 
 @singledispatch
 def residuals(problem, t, A):
-    """Return (kkt, gap), each (B,), of duals A (N, B) at parameters t (B,)."""
+    """Return (kkt, gap, rounding), each (B,), of duals A (N, B) at parameters t (B,)."""
     raise TypeError(f"No certificate is known for {type(problem).__name__}.")
 
 
@@ -102,7 +109,7 @@ def _hinge(problem: Hinge, t, A):
     )
     outside = np.maximum(-alpha, alpha - cost) / unit
     kkt = np.maximum(wrong, outside).max(axis=0)
-    return np.maximum(kkt, _imbalance(problem, A, cost)), _relative(primal, dual)
+    return np.maximum(kkt, _imbalance(problem, A, cost)), *_relative(problem, A, cost, primal, dual)
 
 
 @residuals.register
@@ -125,7 +132,7 @@ def _tube(problem: Tube, t, A):
         wrong = np.maximum(wrong, np.maximum(below_level, above_zero))
     outside = (np.abs(a) - cost) / unit
     kkt = np.maximum(wrong, outside).max(axis=0)
-    return np.maximum(kkt, _imbalance(problem, A, cost)), _relative(primal, dual)
+    return np.maximum(kkt, _imbalance(problem, A, cost)), *_relative(problem, A, cost, primal, dual)
 
 
 def _norm2(problem: Machine, A, f):
@@ -146,6 +153,10 @@ def _imbalance(problem: Machine, A, cost):
     return np.abs(A[: problem.n].sum(axis=0)) / _unit(cost)
 
 
-def _relative(primal, dual):
+def _relative(problem: Machine, A, cost, primal, dual):
+    """Return the relative gap beyond rounding, and the relative rounding error."""
     scale = np.maximum(np.abs(primal), np.abs(dual))
-    return np.abs(primal - dual) / np.where(scale > 0, scale, 1.0)
+    scale = np.where((scale > 0) & (cost.max(axis=0) > 0), scale, 1.0)  # all costs zero: absolute
+    length = problem.norms @ np.abs(A[: problem.n]) / problem.lam
+    rounding = 4 * np.finfo(float).eps * length * (problem.norms @ cost) / scale
+    return np.maximum(np.abs(primal - dual) / scale - rounding, 0.0), rounding

@@ -44,6 +44,7 @@ class Operator(NamedTuple):
     ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
     ``lost0, lost1``      (N,)       DENSE: what rounding lost in these sums
     ``quadratic``         (1,)       DENSE: rate' K rate of the samples' levels
+    ``moving``            (1,)       number of coordinates whose level moves
     ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
     ``row``               (D,)       ROWS: scratch, zero between calls
@@ -68,6 +69,7 @@ class Operator(NamedTuple):
     lost0: NDArray[np.float64]
     lost1: NDArray[np.float64]
     quadratic: NDArray[np.float64]
+    moving: NDArray[np.int64]
     c: NDArray[np.float64]
     dc: NDArray[np.float64]
     rate: NDArray[np.float64]
@@ -98,6 +100,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         weight,
         *(np.zeros(rows) for _ in range(4)),
         np.zeros(1),
+        np.zeros(1, dtype=np.int64),
         *columns,
     )
 
@@ -339,8 +342,14 @@ def _add_exactly(total, lost, factor, v):
 
 
 @njit(cache=True)
-def hold_level(op, i, level0, level1):
-    """Account for a coordinate that starts to follow a level (negative: stops to)."""
+def hold_level(op, i, level0, level1, change):
+    """Account for a coordinate that starts (change 1) or stops (-1) to follow a level.
+
+    When no level moves any more their share of the velocities is zero, not what rounding left.
+    """
+    if level1 != 0.0:
+        op.moving[0] += change
+    level0, level1 = change * level0, change * level1
     if level0 == 0.0 and level1 == 0.0:
         return
     if op.kind == DENSE:
@@ -351,6 +360,11 @@ def hold_level(op, i, level0, level1):
         _add_exactly(op.base1, op.lost1, level1, H)
     elif i < op.n:
         row_axpy(op, i, level1, op.rate)
+    if op.moving[0] == 0:
+        op.base1[:] = 0.0
+        op.lost1[:] = 0.0
+        op.rate[:] = 0.0
+        op.quadratic[0] = 0.0
 
 
 @njit(cache=True)
@@ -361,6 +375,7 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     op.lost0[:] = 0.0
     op.lost1[:] = 0.0
     op.quadratic[0] = 0.0
+    op.moving[0] = 0
     op.c[:] = 0.0
     op.rate[:] = 0.0
     op.w[:] = 0.0
@@ -368,12 +383,12 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     for i in range(duals0.shape[0]):
         level = duals0[i] + t * duals1[i]
         if op.kind == DENSE:
-            hold_level(op, i, duals0[i], duals1[i])
+            hold_level(op, i, duals0[i], duals1[i], 1)
         elif i >= op.n:
             op.w[i - op.n + op.n_ridge] = -level
         elif level != 0.0 or duals1[i] != 0.0:
             row_axpy(op, i, level, op.c)
-            row_axpy(op, i, duals1[i], op.rate)
+            hold_level(op, i, 0.0, duals1[i], 1)
     if op.kind == DENSE:
         return
     for s in range(m):

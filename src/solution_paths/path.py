@@ -77,7 +77,10 @@ class Path:
         and the events of the start.
     """
 
-    def __init__(self, parameter: str, legs: list[Leg], problem, diagnostics: dict | None = None):
+    def __init__(
+        self, parameter: str, legs: list[Leg], problem, diagnostics: dict | None = None, resume=None
+    ):
+        self._resume = resume
         self.parameter = parameter
         self.problem = problem
         self.diagnostics = dict(diagnostics or {})
@@ -99,6 +102,30 @@ class Path:
             events = {float(t) for leg in self._legs for t in leg.nodes[1:]}
             inner = inner[[t not in joints or t in events for t in inner]]
         self.breakpoints = inner
+
+    def continue_to(self, new_weights: ArrayLike) -> Path:
+        """Return the path from this one's end to new instance weights.
+
+        The factorisation is carried on, so that a sequence of updates costs only its events. A
+        path can be continued once, and only in the process that computed it.
+
+        Parameters
+        ----------
+        new_weights : (n,) array
+            Weights at the end of the new path, >= 0.
+
+        Returns
+        -------
+        Path
+            In ``theta`` from 0 (this path's end) to 1.
+        """
+        if self._resume is None:
+            raise ValueError(
+                "This path can't be continued (it was loaded from a file, is not a path in instance "
+                "weights, or was continued before); start a new one from its last weights."
+            )
+        resume, self._resume = self._resume, None
+        return resume(new_weights)
 
     # -- solutions ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .kernels import kernel_matrix
+from .kernels import kernel_matrix, squared_norms
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +32,10 @@ class Machine:
         Weight of ||w||^2 / 2.
     bias : {"none", "feature", "free"}
         ``feature``: b = intercept_scaling * w_b with w_b under the ridge penalty.
+    cost0, cost1 : (n,) arrays
+        Costs C_i = cost0_i + t cost1_i at parameter t.
+    diagonal : float
+        Added to the diagonal of the training kernel matrix.
     """
 
     X: object
@@ -46,6 +50,7 @@ class Machine:
     intercept_scaling: float
     cost0: Floats
     cost1: Floats
+    diagonal: float = 0.0
 
     # Duals of samples come first; a free bias follows as minus the dual of its border.
 
@@ -91,9 +96,20 @@ class Machine:
 
     def fitted(self, A: Floats) -> Floats:
         """Return f at the training rows."""
+        own = self.diagonal * A[: self.n] / self.lam
         if self.linear:
-            return self.decision(self.X, A)
-        return self.gram @ A[: self.n] / self.lam + self.intercepts(A)
+            return self.decision(self.X, A) + own
+        return self.gram @ A[: self.n] / self.lam + self.intercepts(A) + own
+
+    @cached_property
+    def norms(self) -> Floats:
+        """The norms of the training rows in feature space, the penalised bias included."""
+        if self.linear:
+            squares = squared_norms(self.X)
+        else:
+            squares = np.maximum(self.gram.diagonal(), 0.0)
+        extra = self.intercept_scaling**2 if self.bias == "feature" else 0.0
+        return np.sqrt(squares + extra + self.diagonal)
 
     def arrays(self) -> dict:
         """Return the fields, for saving."""

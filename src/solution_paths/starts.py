@@ -29,6 +29,7 @@ def start_from_guess(
     tolerances: Tolerances | None = None,
     lazy: bool = True,
     callback=None,
+    anchor: int | None = None,
 ) -> Walker:
     """Return a walker that stands on the exact solution at t0.
 
@@ -40,9 +41,13 @@ def start_from_guess(
         Where to start.
     guess : (N,) array
         Feasible duals at t0, the nearer to the solution the better.
+    anchor : int, optional
+        A sample to pin although its dual may equal a level: with a free bias one must be pinned.
     """
     levels = stairs.levels(t0)
     kink, piece, inside = _classify(stairs, levels, guess)
+    if anchor is not None:
+        inside[anchor] = True
     still = stairs.substitute(t0, 0.0)
     walker = Walker(op, still, (2 * piece).astype(np.int8), guess, tolerances=tolerances)
     inner = np.flatnonzero(inside)
@@ -60,7 +65,8 @@ def start_from_guess(
 
 def _classify(stairs, levels, guess):
     """Return for each dual the kink between whose levels it lies, the nearest piece, and whether
-    it lies strictly between two levels."""
+    it lies strictly between two levels.
+    """
     N, width = levels.shape
     usable = np.arange(width) <= stairs.n_kinks[:, None]
     above = (guess[:, None] <= levels) & usable  # levels decrease along the row
@@ -100,6 +106,54 @@ def _shifts(stairs, state, z):
 def _spread(rate, stairs):
     """Return the same rate for all kinks of a coordinate."""
     return np.broadcast_to(rate[:, None], stairs.kink0.shape).copy()
+
+
+def balanced_guess(
+    op: Operator, y: NDArray[np.float64], cost: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
+    """Return duals (n + 1,) of a hinge machine with free bias that balance, and an anchor.
+
+    The class with less weight is at full level; of the other, the samples nearest to the first
+    class (by kernel value) are filled up until the sums agree.
+    """
+    n = len(y)
+    weight = {side: cost[y == side].sum() for side in (1.0, -1.0)}
+    minor = 1.0 if weight[1.0] <= weight[-1.0] else -1.0
+    guess = np.zeros(n + 1)
+    guess[:n] = np.where(y == minor, y * cost, 0.0)
+    guess[n] = minor  # minus the bias, which is near the larger class
+    other = np.flatnonzero((y == -minor) & (cost > 0))
+    if len(other) == 0:
+        return np.zeros(n + 1), 0
+    nearness = minor * kernel_times(op, guess[:n])[other]
+    other = other[np.argsort(-nearness, kind="stable")]
+    before = np.cumsum(cost[other]) - cost[other]
+    fill = np.clip(weight[minor] - before, 0.0, cost[other])
+    guess[other] = -minor * fill
+    last = int(np.searchsorted(before, weight[minor], side="left")) - 1
+    return guess, int(other[max(last, 0)])
+
+
+def kernel_times(op: Operator, a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return K a for the samples."""
+    out = np.zeros(op.n)
+    _kernel_times(op, a, out)
+    return out
+
+
+@njit(cache=True)
+def _kernel_times(op, a, out):
+    w = np.zeros(op.c.shape[0])
+    for i in range(op.n):
+        if op.kind == DENSE:
+            for k in range(op.n):
+                out[k] += a[i] * op.H[i, k]
+        else:
+            row_axpy(op, i, op.scale * a[i], w)
+    if op.kind != DENSE:
+        w[op.n_ridge :] = 0.0
+        for i in range(op.n):
+            out[i] = row_dot(op, i, w)
 
 
 @njit(cache=True)

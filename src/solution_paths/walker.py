@@ -534,7 +534,7 @@ def _drop_slot(op, st, s, r):
 def _rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
     q = s.state[p] // 2
-    hold_level(op, p, st.level0[p, q], st.level1[p, q])
+    hold_level(op, p, st.level0[p, q], st.level1[p, q], 1)
     s.slot[p] = -1
     if p >= op.n:
         rest_feature(op, p, _level(st, p, q, s.number[T]))
@@ -548,7 +548,7 @@ def _take_slot(op, st, s, r, i, q):
     s.P[r] = i
     s.slot[i] = r
     s.a[r] = _level(st, i, q, s.number[T])
-    hold_level(op, i, -st.level0[i, q], -st.level1[i, q])
+    hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
 
 
 @njit(cache=True)
@@ -843,7 +843,7 @@ def _maintain(op, st, s, tol):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
     if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
         return _refresh(op, st, s, tol)
-    if s.number[WEAR] > tol.worn:
+    if s.number[WEAR] > tol.worn or op.moving[0] == 0:
         _inspect(op, st, s, tol)
         _solve_direction(op, st, s, True)
     _correct(op, st, s, tol)
@@ -1219,11 +1219,7 @@ class Walker:
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        finite = np.abs(stairs.kinks(t)).max(axis=1, initial=0.0)
-        scale = np.ones(len(stairs))
-        for group in (slice(0, op.n), slice(op.n, None)):
-            if finite[group].size and finite[group].max() > 0:
-                scale[group] = finite[group].max()
+        scale = _scales(stairs, t, op.n)
         drift = np.abs(stairs.kink1 + stairs.soft[:, None] * _finite(stairs.level1)[:, :-1])
         drift = np.maximum(drift, np.abs(stairs.soft[:, None] * _finite(stairs.level1)[:, 1:]))
         op.norm[:] = np.maximum(np.hypot(self._base_norm, drift.max(axis=1)), 1e-300)
@@ -1407,6 +1403,21 @@ class Walker:
             "rows_looked_at": LOOKED,
         }
         return {name: int(self.s.count[index]) for name, index in names.items()}
+
+
+def _scales(stairs: Staircases, t: float, n: int) -> NDArray[np.float64]:
+    """Return what residuals are relative to: kinks for samples and features, duals for a bias."""
+    kinks = np.abs(stairs.kinks(t)).max(axis=1, initial=0.0)
+    levels = np.abs(_finite(stairs.level0[:n])) + np.abs(_finite(stairs.level1[:n]))
+    scale = np.ones(len(kinks))
+    bias = np.isinf(stairs.level0[:, :2]).all(axis=1)
+    for group, largest in (
+        (np.arange(len(kinks)) < n, kinks[:n].max()),
+        ((np.arange(len(kinks)) >= n) & ~bias, kinks[n:][~bias[n:]].max(initial=0.0)),
+        ((np.arange(len(kinks)) >= n) & bias, levels.max()),
+    ):
+        scale[group] = largest if largest > 0 else 1.0
+    return scale
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

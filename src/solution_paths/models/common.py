@@ -9,14 +9,14 @@ from ..kernels import kernel_matrix
 from ..operators import Operator, gram_operator, rows_operator
 from ..path import Leg, Path, PathError
 from ..problems import Machine
-from ..walker import WalkError, Walker
+from ..walker import Walker, WalkError
 
 
 def operator_of(problem: Machine) -> Operator:
     """Return the map of a machine: rows for linear models with more samples than columns."""
     n = problem.n
     free = np.ones((n, 1)) if problem.bias == "free" else None
-    if problem.linear and _rows_are_cheaper(problem.X):
+    if problem.linear and problem.diagonal == 0 and _rows_are_cheaper(problem.X):
         X = problem.X
         if problem.bias == "feature":
             constant = np.full((n, 1), problem.intercept_scaling)
@@ -28,6 +28,8 @@ def operator_of(problem: Machine) -> Operator:
     )
     if problem.bias == "feature":
         K = K + problem.intercept_scaling**2
+    if problem.diagonal:
+        K = K + problem.diagonal * np.eye(n)
     return gram_operator(K / problem.lam, free)
 
 
@@ -49,10 +51,15 @@ def walk_leg(
 
 
 def finish(
-    parameter: str, legs: list[Leg], problem: Machine, diagnostics: dict, error: WalkError | None
+    parameter: str,
+    legs: list[Leg],
+    problem: Machine,
+    diagnostics: dict,
+    error: WalkError | None,
+    resume=None,
 ) -> Path:
     """Return the path, or raise its error with the exact part."""
-    path = Path(parameter, legs, problem, diagnostics)
+    path = Path(parameter, legs, problem, diagnostics, resume)
     if error is not None:
         low, high = path.range
         raise PathError(

@@ -1,0 +1,103 @@
+"""Support vector machine: every cost C (that is, every 1 / lambda)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..path import Path
+from ..problems import Hinge
+from ..staircase import equality, hinge, stack
+from ..starts import balanced_guess, start_from_guess
+from ..tolerances import Tolerances
+from ..validation import check_kernel, check_labels, check_X
+from ..walker import RAY
+from .common import finish, operator_of, total, walk_leg
+
+
+def svm_path(
+    X,
+    y: ArrayLike,
+    *,
+    C_max: float = np.inf,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Compute the support vector machine for every cost C from 0 up.
+
+    Minimises, for all C at once,
+
+        1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),
+
+    with a free bias b. After the last breakpoint the solution is linear in C for ever (constant,
+    when the classes are separable).
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
+        Rows are samples.
+    y : (n,) array
+        Two labels; the larger one is +1.
+    C_max : float
+        Where to stop; by default after the last breakpoint.
+    kernel, gamma, degree, coef0
+        See `quantile_svm_path`.
+    lazy : bool
+        Look at a row only when it may have reached its margin; the result is the same.
+    tolerances : Tolerances, optional
+    callback : callable, optional
+        Called now and then as ``callback(done, n_events)``.
+
+    Returns
+    -------
+    Path
+        In ``C``; ``dual`` gives 0 <= alpha_i <= C, and w = sum_i alpha_i y_i x_i.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When the path can't be followed to its end; ``error.path`` is the exact part.
+
+    References
+    ----------
+    Hastie, Rosset, Tibshirani and Zhu (2004), "The entire regularization path for the support
+    vector machine", JMLR 5. Their start, an outside solver at small C when the classes are
+    unbalanced, is replaced by a walk from a balanced guess at a small C, from which the path goes
+    down to 0 and up.
+    """
+    X = check_X(X)
+    n = X.shape[0]
+    y, classes = check_labels(y, n)
+    gamma = check_kernel(X, kernel, gamma)
+    if not C_max > 0:
+        raise ValueError(f"C_max must be > 0, not {C_max!r}.")
+    one = np.ones(n)
+    problem = Hinge(
+        X, y, classes, kernel, gamma, degree, coef0, 1.0, "free", 0.0, np.zeros(n), one
+    )
+    op = operator_of(problem)
+    stairs = stack(hinge(y, 0.0 * one, one), equality())
+    begin = min(0.01 / max(op.diagonal[:n].mean(), 1e-300), C_max)
+    guess, anchor = balanced_guess(op, y, begin * one)
+    walker = start_from_guess(op, stairs, begin, guess, tolerances, lazy, anchor=anchor)
+    start_events = walker.start_events
+    here = walker.snapshot()
+    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+    down, _, error = walk_leg(walker, 0.0, 0.0, -1.0, lazy=lazy)
+    counts = [walker.statistics()]
+    legs = [down]
+    ending = None
+    if error is None and begin < C_max:
+        walker.restore(here, stairs, begin)
+        up, ending, error = walk_leg(walker, C_max, 0.0, 1.0, lazy=lazy, callback=callback)
+        legs.append(up)
+        counts.append(walker.statistics())
+    diagnostics = total(*counts) | {"start_events": start_events, "ray": ending == RAY}
+    return finish("C", legs, problem, diagnostics, error)

@@ -1,0 +1,138 @@
+"""Instance-weighted support vector machine: from any weights to any weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..path import Path
+from ..problems import Hinge, Machine
+from ..staircase import Staircases, equality, hinge, stack
+from ..starts import balanced_guess, start_from_guess
+from ..tolerances import Tolerances
+from ..validation import check_kernel, check_labels, check_weights, check_X
+from ..walker import Walker
+from .common import finish, operator_of, walk_leg
+
+
+def weighted_svm_path(
+    X,
+    y: ArrayLike,
+    weights_from: ArrayLike,
+    weights_to: ArrayLike,
+    *,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+    diagonal: float = 0.0,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Compute the weighted SVM for all weights on the line between two weight vectors.
+
+    Minimises, for every theta in [0, 1],
+
+        1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b)),
+        C = (1 - theta) weights_from + theta weights_to,
+
+    with a free bias b. A weight of zero takes an instance out: an instance that enters has weight
+    zero in ``weights_from``, one that leaves in ``weights_to``. `Path.continue_to` goes on from
+    the end to further weights.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
+        Rows are samples.
+    y : (n,) array
+        Two labels; the larger one is +1.
+    weights_from, weights_to : (n,) arrays or scalars
+        Weights C_i >= 0; both classes need some weight along the whole line.
+    kernel, gamma, degree, coef0
+        See `quantile_svm_path`.
+    diagonal : float
+        Added to the diagonal of the kernel matrix (the paper adds 1e-6).
+    lazy, tolerances, callback
+        See `quantile_svm_path`.
+
+    Returns
+    -------
+    Path
+        In ``theta``; ``dual`` gives 0 <= alpha_i <= C_i.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When the path can't be followed to its end; ``error.path`` is the exact part.
+
+    References
+    ----------
+    Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
+    instance-weighted support vector machines", equations (2), (3), (7) and (9).
+    """
+    X = check_X(X)
+    n = X.shape[0]
+    y, classes = check_labels(y, n)
+    gamma = check_kernel(X, kernel, gamma)
+    before = check_two_classes(check_weights(weights_from, n, "weights_from"), y, "weights_from")
+    after = check_two_classes(check_weights(weights_to, n, "weights_to"), y, "weights_to")
+    problem = Hinge(
+        X,
+        y,
+        classes,
+        kernel,
+        gamma,
+        degree,
+        coef0,
+        1.0,
+        "free",
+        0.0,
+        before,
+        after - before,
+        float(diagonal),
+    )
+    op = operator_of(problem)
+    stairs = weighted_hinge(problem)
+    guess, anchor = balanced_guess(op, y, before)
+    walker = start_from_guess(op, stairs, 0.0, guess, tolerances, lazy, anchor=anchor)
+    return weighted_leg(walker, problem, weighted_hinge, lazy, callback, walker.start_events)
+
+
+def weighted_hinge(problem: Machine) -> Staircases:
+    """Return the staircases of a weighted SVM with free bias."""
+    return stack(hinge(problem.y, problem.cost0, problem.cost1), equality())
+
+
+def weighted_leg(
+    walker: Walker, problem: Machine, build, lazy: bool, callback, start_events: int = 0
+) -> Path:
+    """Walk theta from 0 to 1; the path can be continued to other weights."""
+    leg, _, error = walk_leg(walker, 1.0, 0.0, 1.0, lazy=lazy, callback=callback)
+    diagnostics = walker.statistics() | {"start_events": start_events}
+
+    def resume(new_weights: ArrayLike) -> Path:
+        new = check_weights(new_weights, problem.n, "new_weights")
+        if len(problem.classes):
+            check_two_classes(new, problem.y, "new_weights")
+        reached = problem.costs(1.0)
+        onward = replace(problem, cost0=reached, cost1=new - reached)
+        walker.begin(build(onward), 0.0)
+        return weighted_leg(walker, onward, build, lazy, callback)
+
+    return finish("theta", [leg], problem, diagnostics, error, None if error else resume)
+
+
+def check_two_classes(weights: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
+    """Return weights that give both classes some weight."""
+    for side in (1.0, -1.0):
+        if not (weights[y == side] > 0).any():
+            raise ValueError(
+                f"{name} is zero for every instance of class {side:+g}, so that the free bias is "
+                "undetermined; give at least one of them a positive weight."
+            )
+    return weights

@@ -1,0 +1,111 @@
+"""Instance-weighted support vector regression: from any weights to any weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..path import Path
+from ..problems import Machine, Tube
+from ..staircase import Staircases, epsilon_insensitive, equality, stack
+from ..starts import start_from_guess
+from ..tolerances import Tolerances
+from ..validation import check_kernel, check_vector, check_weights, check_X
+from .common import operator_of
+from .weighted_svm import weighted_leg
+
+
+def weighted_svr_path(
+    X,
+    y: ArrayLike,
+    weights_from: ArrayLike,
+    weights_to: ArrayLike,
+    epsilon: float,
+    *,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+    diagonal: float = 0.0,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Compute the weighted SVR for all weights on the line between two weight vectors.
+
+    Minimises, for every theta in [0, 1],
+
+        1/2 ||w||^2 + sum_i C_i max(0, |y_i - w.x_i - b| - epsilon),
+        C = (1 - theta) weights_from + theta weights_to,
+
+    with a free bias b.
+
+    Parameters
+    ----------
+    X, kernel, gamma, degree, coef0, diagonal, lazy, tolerances, callback
+        See `weighted_svm_path`.
+    y : (n,) array
+        Real targets.
+    weights_from, weights_to : (n,) arrays or scalars
+        Weights C_i >= 0, not all zero.
+    epsilon : float
+        Half-width of the insensitive tube, >= 0, in the units of y.
+
+    Returns
+    -------
+    Path
+        In ``theta``; ``dual`` is signed, |a_i| <= C_i, and w = sum_i a_i x_i.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When the path can't be followed to its end; ``error.path`` is the exact part.
+
+    References
+    ----------
+    Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
+    instance-weighted support vector machines", section 4.3.
+    """
+    X = check_X(X)
+    n = X.shape[0]
+    y = check_vector(y, n, "y")
+    gamma = check_kernel(X, kernel, gamma)
+    before = check_weights(weights_from, n, "weights_from")
+    after = check_weights(weights_to, n, "weights_to")
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be a finite number >= 0, not {epsilon!r}.")
+    for name, weights in (("weights_from", before), ("weights_to", after)):
+        if not weights.any():
+            raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
+    problem = Tube(
+        X,
+        y,
+        np.empty(0),
+        kernel,
+        gamma,
+        degree,
+        coef0,
+        1.0,
+        "free",
+        0.0,
+        before,
+        after - before,
+        float(diagonal),
+        float(epsilon),
+    )
+    used = np.flatnonzero(before > 0)
+    middle = int(used[np.argsort(y[used], kind="stable")[len(used) // 2]])
+    guess = np.zeros(n + 1)
+    guess[n] = -y[middle]
+    walker = start_from_guess(
+        operator_of(problem), weighted_tube(problem), 0.0, guess, tolerances, lazy, anchor=middle
+    )
+    return weighted_leg(walker, problem, weighted_tube, lazy, callback, walker.start_events)
+
+
+def weighted_tube(problem: Machine) -> Staircases:
+    """Return the staircases of a weighted SVR with free bias."""
+    tube = epsilon_insensitive(problem.y, problem.epsilon0, problem.cost0, 0.0, problem.cost1)
+    return stack(tube, equality())
