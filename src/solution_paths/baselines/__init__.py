@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import clarabel_solver, cvxpy_solver, lbfgsb, liblinear, sklearn_svc
+from . import clarabel_solver, cvxpy_solver, lbfgsb, liblinear, sklearn_svc, smo
 from .judge import Verdict, judge
-from .problem import Answer, HingeProblem, Stopwatch, quantile_costs
+from .problem import Answer, HingeProblem, Stopwatch, TubeProblem, quantile_costs
 
 BASELINES: dict[str, ModuleType] = {
     "liblinear": liblinear,
@@ -20,6 +20,7 @@ BASELINES: dict[str, ModuleType] = {
     "clarabel": clarabel_solver,
     "cvxpy": cvxpy_solver,
     "sklearn_svc": sklearn_svc,
+    "smo": smo,
 }
 
 
@@ -53,6 +54,7 @@ __all__ = [
     "Answer",
     "HingeProblem",
     "Stopwatch",
+    "TubeProblem",
     "Verdict",
     "get",
     "judge",

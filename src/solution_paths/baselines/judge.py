@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .problem import Answer, HingeProblem
+from .problem import Answer, HingeProblem, TubeProblem
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,15 @@ class Verdict:
         return bool(abs(self.gap) <= gap_tolerance and kkt_fine)
 
 
-def judge(problem: HingeProblem, answer: Answer, lower_bound: float | None = None) -> Verdict:
+def judge(
+    problem: HingeProblem | TubeProblem, answer: Answer, lower_bound: float | None = None
+) -> Verdict:
     """Score an answer.
 
     Parameters
     ----------
-    problem : HingeProblem
+    problem : HingeProblem or TubeProblem
+        For the latter ``alpha`` is signed and must be given, and ``lower_bound`` isn't used.
     answer : Answer
         With ``alpha``, with ``w``, or with both. A missing ``w`` is computed from ``alpha``.
     lower_bound : float, optional
@@ -56,6 +59,9 @@ def judge(problem: HingeProblem, answer: Answer, lower_bound: float | None = Non
     if not parts or not all(np.isfinite(p).all() for p in parts) or not np.isfinite(answer.b):
         return nothing
     alpha = answer.alpha
+    if isinstance(problem, TubeProblem):
+        right = alpha is not None and alpha.shape == problem.z.shape
+        return _judge_tube(problem, alpha, answer.b) if right else nothing
     if alpha is not None and alpha.shape != (problem.n,):
         return nothing
     expanded = None if alpha is None else problem.expand(problem.y * alpha)
@@ -72,6 +78,27 @@ def judge(problem: HingeProblem, answer: Answer, lower_bound: float | None = Non
     # An infeasible dual point bounds nothing: its "gap" would be meaningless or even negative.
     gap = _relative_gap(primal, dual) if infeasible <= 1e-7 else np.inf
     return Verdict(primal, dual, gap, kkt)
+
+
+def _judge_tube(problem: TubeProblem, a: np.ndarray, b: float) -> Verdict:
+    """Score signed duals and a bias; distances in units of the targets' range."""
+    largest = max(float(problem.costs.max()), np.finfo(float).tiny)
+    total = max(float(problem.costs.sum()), np.finfo(float).tiny)
+    expanded = problem.gram @ a
+    error = problem.z - expanded / problem.lam - b
+    square = float(a @ expanded) / problem.lam
+    loss = np.maximum(np.abs(error) - problem.epsilon, 0.0)
+    primal = 0.5 * square + float(problem.costs @ loss)
+    dual = float(problem.z @ a - problem.epsilon * np.abs(a).sum()) - 0.5 * square
+    outside = max(0.0, float((np.abs(a) - problem.costs).max())) / largest
+    kkt = infeasible = max(outside, abs(float(a.sum())) / total)
+    scale = max(float(np.ptp(problem.z)), np.finfo(float).tiny)
+    for side in (1.0, -1.0):
+        over, own = (side * error - problem.epsilon) / scale, np.maximum(side * a, 0.0) / largest
+        short = np.minimum(over, problem.costs / largest - own)
+        beyond = np.minimum(-over, own)
+        kkt = max(kkt, float(short.max()), float(beyond.max()))
+    return Verdict(primal, dual, _relative_gap(primal, dual) if infeasible <= 1e-7 else np.inf, kkt)
 
 
 def _decision_and_norm(

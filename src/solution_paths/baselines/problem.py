@@ -100,6 +100,40 @@ class HingeProblem:
         return self.y * self.expand(self.y * alpha)
 
 
+@dataclass(frozen=True, eq=False)
+class TubeProblem:
+    """A support vector regression with one cost for each sample and a free bias.
+
+    minimise  lam/2 ||w||^2 + sum_i costs_i max(0, |z_i - w . phi(x_i) - b| - epsilon)
+
+    Parameters
+    ----------
+    gram : (n, n) kernel matrix
+    z : (n,) array of targets
+    costs : (n,) array, not negative
+    epsilon : float, not negative
+    lam : float, positive
+    """
+
+    gram: np.ndarray
+    z: np.ndarray
+    costs: np.ndarray
+    epsilon: float
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        n = len(self.z)
+        if self.gram.shape != (n, n):
+            raise ValueError(f"gram has shape {self.gram.shape}, expected {(n, n)}: correct it.")
+        if self.costs.shape != (n,) or not (self.costs >= 0).all():
+            raise ValueError(f"costs must hold {n} numbers, none negative: correct them.")
+        if not (self.lam > 0 and self.epsilon >= 0):
+            raise ValueError(
+                f"lam is {self.lam} and epsilon {self.epsilon}, expected above 0 and at least 0: "
+                "raise them."
+            )
+
+
 def gram_matrix(problem: HingeProblem) -> np.ndarray:
     """Kernel matrix of the samples, without the bias feature."""
     X = problem.X
