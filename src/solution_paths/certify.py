@@ -31,9 +31,10 @@ class Certificate:
     gap : float
         Largest relative duality gap, (primal - dual) / max(|primal|, |dual|), beyond ``rounding``.
     rounding : float
-        Largest relative rounding error of the gap itself. f(x_i) = sum_j a_j k(x_j, x_i) / lam + b
-        can't be evaluated more accurately than 4 epsilon ||x_i|| sum_j |a_j| ||x_j|| / lam, and
-        the gap sums these errors times the costs. It matters only where the optimum is many
+        Largest relative rounding error of the gap itself. y_i - f(x_i), where f(x_i) is
+        sum_j a_j k(x_j, x_i) / lam + b, can't be evaluated more accurately than 4 epsilon times
+        ||x_i|| sum_j |a_j| ||x_j|| / lam + |b| + |y_i|, and the gap sums these errors times the
+        costs. It matters only where the optimum is many
         orders of magnitude below the loss at w = 0 (small lam, and tau near 0 or 1).
     kkt_at, gap_at : float
         Parameter values where these occur.
@@ -90,7 +91,7 @@ def certify(problem, points: NDArray[np.float64], duals, block: int = 128) -> Ce
 
 
 @singledispatch
-def residuals(problem, t, A):
+def residuals(problem, t, A) -> tuple[NDArray, NDArray, NDArray]:
     """Return (kkt, gap, rounding), each (B,), of duals A (N, B) at parameters t (B,)."""
     raise TypeError(f"No certificate is known for {type(problem).__name__}.")
 
@@ -158,5 +159,7 @@ def _relative(problem: Machine, A, cost, primal, dual):
     scale = np.maximum(np.abs(primal), np.abs(dual))
     scale = np.where((scale > 0) & (cost.max(axis=0) > 0), scale, 1.0)  # all costs zero: absolute
     length = problem.norms @ np.abs(A[: problem.n]) / problem.lam
-    rounding = 4 * np.finfo(float).eps * length * (problem.norms @ cost) / scale
+    shift = (np.abs(problem.intercepts(A)) + np.abs(problem.y[:, None])) * cost
+    error = length * (problem.norms @ cost) + shift.sum(axis=0)
+    rounding = 4 * np.finfo(float).eps * error / scale
     return np.maximum(np.abs(primal - dual) / scale - rounding, 0.0), rounding
