@@ -6,6 +6,7 @@ min_version("9.0")
 
 configfile: "config/config.yaml"
 configfile: "config/quantile_svm.yaml"
+configfile: "config/weighted_svm.yaml"
 
 
 report: "workflow/report/workflow.rst"
@@ -14,6 +15,7 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/quantile_svm.smk"
+include: "workflow/rules/weighted_svm.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -22,6 +24,7 @@ localrules:
     quick,
     timing,
     quantile_svm,
+    weighted_svm,
 
 
 rule paper:
@@ -39,6 +42,11 @@ rule quick:
 rule quantile_svm:
     input:
         paper_targets("paper", "quantile_svm"),
+
+
+rule weighted_svm:
+    input:
+        paper_targets("paper", "weighted_svm"),
 
 
 # The timing lane of the suite "paper", nothing else.

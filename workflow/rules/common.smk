@@ -158,7 +158,12 @@ def paper_targets(suite, paper):
     return [f"{folder}/{part}" for part in ("tables", "figures", "claims.csv", "notebook.ipynb")]
 
 
+def papers_of(suite):
+    """The papers of a suite that have a job: `only` and `offline` may leave one without any."""
+    return [paper for paper in config["suites"][suite] if job_lists(suite, paper)]
+
+
 def suite_targets(suite):
     """Everything that a suite's target rule asks for."""
-    parts = [target for paper in config["suites"][suite] for target in paper_targets(suite, paper)]
+    parts = [target for paper in papers_of(suite) for target in paper_targets(suite, paper)]
     return [f"{RESULTS}/{suite}/report.html", *parts]

@@ -3,7 +3,7 @@ rule suite_report:
     input:
         lambda wildcards: [
             target
-            for paper in config["suites"][wildcards.suite]
+            for paper in papers_of(wildcards.suite)
             for target in paper_targets(wildcards.suite, paper)
         ],
     output:
@@ -11,7 +11,7 @@ rule suite_report:
     log:
         "logs/{suite}/report.log",
     params:
-        papers=lambda wildcards: {name: config[name] for name in config["suites"][wildcards.suite]},
+        papers=lambda wildcards: {name: config[name] for name in papers_of(wildcards.suite)},
         missing=lambda wildcards: not_at_hand(wildcards.suite),
     script:
         "../scripts/report_suite.py"

@@ -13,7 +13,7 @@ import pandas as pd
 from ..experiments.common import read_results, replace_atomically
 from .tables import STYLE, formatted, table_html
 
-TITLES = {"quantile_svm": "Quantile SVM"}
+TITLES = {"quantile_svm": "Quantile SVM", "weighted_svm": "Weighted SVM"}
 COLOURS = {"supported": "#00694d", "not supported": "#a13d00", "inconclusive": "#555"}
 
 
