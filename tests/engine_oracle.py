@@ -49,6 +49,9 @@ def least_tube(Z, y, cost, epsilon, lam=1.0):
 
 def _least(rows, biases, bounds, cost, lam, free_bias):
     """Minimise over (w, b, loss) with rows w + biases b - loss <= bounds, loss >= 0."""
+    used = cost > 0
+    rows, biases, bounds = ([v[used] for v in parts] for parts in (rows, biases, bounds))
+    cost = cost[used]
     n, d = rows[0].shape
     size = d + free_bias + n
     # costs far from 1 are scaled away: the objective is divided by the largest cost

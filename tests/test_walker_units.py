@@ -1,0 +1,259 @@
+"""The walker's parts: updates of the inverse, the three operators, staircases."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solution_paths import factor
+from solution_paths.operators import (
+    column,
+    gram_operator,
+    hold_level,
+    rebuild,
+    rows_operator,
+    value,
+)
+from solution_paths.staircase import epsilon_insensitive, equality, hinge, stack
+
+SIZE = 7
+
+
+def symmetric(rng, size, definite):
+    """Return a well-conditioned symmetric matrix, indefinite unless asked otherwise."""
+    Q = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    values = rng.uniform(0.5, 2.0, size=size)
+    return Q * (values if definite else values * np.where(np.arange(size) % 3 == 0, -1, 1)) @ Q.T
+
+
+def held(J, room=2):
+    """Return J's inverse the way the walker holds it: lower triangle, garbage above."""
+    m = len(J)
+    G = np.full((m + room, m + room), np.nan)
+    lower = np.tril_indices(m)
+    G[lower] = np.linalg.inv(J)[lower]
+    return G
+
+
+def whole(G, m):
+    """Return the symmetric matrix of which G holds the lower triangle."""
+    lower = np.tril(G[:m, :m])
+    return lower + np.tril(lower, -1).T
+
+
+def moved(members, *gone):
+    """Return the members when each of ``gone`` (positions) was replaced by the last one."""
+    members = list(members)
+    for j in sorted(gone, reverse=True):
+        last = members.pop()
+        if j < len(members):
+            members[j] = last
+    return members
+
+
+@pytest.fixture(params=[0, 1, 2], ids=["seed0", "seed1", "seed2"])
+def system(request):
+    """Return a rng and a symmetric H of which the first SIZE rows are pinned."""
+    rng = np.random.default_rng(request.param)
+    return rng, symmetric(rng, SIZE + 2, definite=request.param == 0)
+
+
+def of(H, members):
+    return np.linalg.inv(H[np.ix_(members, members)])
+
+
+def schur(H, m, c):
+    """Return u = G H_Pc and the Schur pivot of c."""
+    u = np.linalg.solve(H[:m, :m], H[:m, c])
+    return u, H[c, c] - H[c, :m] @ u
+
+
+def test_multiply_and_read_column(system):
+    rng, H = system
+    G, v, out = held(H), rng.normal(size=len(H)), np.empty(len(H))
+    factor.multiply(G, len(H), v, out)
+    np.testing.assert_allclose(out, np.linalg.inv(H) @ v, rtol=1e-10, atol=1e-12)
+    for j in range(len(H)):
+        factor.read_column(G, len(H), j, out)
+        np.testing.assert_allclose(out, np.linalg.inv(H)[:, j], rtol=1e-12)
+
+
+def test_append(system):
+    _, H = system
+    G = held(H[:SIZE, :SIZE])
+    u, pivot = schur(H, SIZE, SIZE)
+    factor.append(G, SIZE, u, pivot)
+    expected = of(H, range(SIZE + 1))
+    np.testing.assert_allclose(whole(G, SIZE + 1), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("j", [0, 3, SIZE - 1])
+def test_remove(system, j):
+    _, H = system
+    G = held(H[:SIZE, :SIZE])
+    g = np.empty(SIZE)
+    factor.read_column(G, SIZE, j, g)
+    factor.remove(G, SIZE, j, g)
+    expected = of(H, moved(range(SIZE), j))
+    np.testing.assert_allclose(whole(G, SIZE - 1), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("j", [0, 3, SIZE - 1])
+def test_replace_by_one_that_depends_on_the_others(system, j):
+    rng, H = system
+    weights = rng.normal(size=SIZE)
+    H[:SIZE, SIZE] = H[SIZE, :SIZE] = H[:SIZE, :SIZE] @ weights
+    H[SIZE, SIZE] = weights @ H[:SIZE, :SIZE] @ weights  # the Schur pivot is zero but for rounding
+    G = held(H[:SIZE, :SIZE])
+    g = np.empty(SIZE)
+    factor.read_column(G, SIZE, j, g)
+    u, pivot = schur(H, SIZE, SIZE)
+    assert abs(pivot) < 1e-12
+    factor.replace(G, SIZE, j, g, u, pivot)
+    members = list(range(SIZE))
+    members[j] = SIZE
+    np.testing.assert_allclose(whole(G, SIZE), of(H, members), rtol=1e-8, atol=1e-10)
+
+
+def test_append_two_that_are_singular_alone(system):
+    rng, H = system
+    a, b = SIZE, SIZE + 1
+    weights = rng.normal(size=SIZE)
+    H[:SIZE, a] = H[a, :SIZE] = H[:SIZE, :SIZE] @ weights
+    H[a, a] = weights @ H[:SIZE, :SIZE] @ weights
+    G = held(H[:SIZE, :SIZE])
+    u, pivot = schur(H, SIZE, a)
+    v, other = schur(H, SIZE, b)
+    cross = H[a, b] - H[a, :SIZE] @ v
+    assert abs(pivot) < 1e-12 < abs(cross)
+    factor.append_two(G, SIZE, u, pivot, v, other, cross)
+    np.testing.assert_allclose(whole(G, SIZE + 2), of(H, range(SIZE + 2)), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 1), (4, 2), (SIZE - 1, 0), (SIZE - 2, SIZE - 1)])
+def test_remove_two(system, i, j):
+    _, H = system
+    G = held(H[:SIZE, :SIZE])
+    columns = np.linalg.inv(H[:SIZE, :SIZE])
+    factor.remove_two(G, SIZE, i, columns[:, i].copy(), j, columns[:, j].copy())
+    expected = of(H, moved(range(SIZE), i, j))
+    np.testing.assert_allclose(whole(G, SIZE - 2), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_thousand_updates_keep_the_inverse():
+    rng = np.random.default_rng(5)
+    H = symmetric(rng, 12, definite=True)
+    members, G = [0], held(H[:1, :1], room=11)
+    for _ in range(1000):
+        m = len(members)
+        outside = sorted(set(range(12)) - set(members))
+        if m == 1 or (outside and rng.random() < 0.5):
+            c = int(rng.choice(outside))
+            u = np.empty(m)
+            factor.multiply(G, m, H[members, c], u)
+            factor.append(G, m, u, H[c, c] - H[c, members] @ u)
+            members.append(c)
+        else:
+            j, g = int(rng.integers(m)), np.empty(m)
+            factor.read_column(G, m, j, g)
+            factor.remove(G, m, j, g)
+            members = moved(members, j)
+    np.testing.assert_allclose(whole(G, len(members)), of(H, members), rtol=1e-8, atol=1e-9)
+
+
+# -- operators --------------------------------------------------------------------------------
+
+N_ROWS, LAM = 9, 0.4
+
+
+def three_operators(seed=0, features=2):
+    """Return dense, rows and sparse operators of the same map, and that map."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N_ROWS, 4)) * (rng.random((N_ROWS, 4)) < 0.6)
+    B = rng.normal(size=(N_ROWS, features))
+    H = np.zeros((N_ROWS + features,) * 2)
+    H[:N_ROWS, :N_ROWS] = X @ X.T / LAM
+    H[:N_ROWS, N_ROWS:] = -B
+    H[N_ROWS:, :N_ROWS] = -B.T
+    return {
+        "dense": gram_operator(X @ X.T / LAM, B),
+        "rows": rows_operator(X, B, scale=1 / LAM),
+        "sparse": rows_operator(sp.csr_array(X), B, scale=1 / LAM),
+    }, H
+
+
+@pytest.mark.parametrize("kind", ["dense", "rows", "sparse"])
+def test_operator_holds_the_map(kind):
+    operators, H = three_operators()
+    op = operators[kind]
+    np.testing.assert_allclose(op.diagonal, H.diagonal(), atol=1e-14)
+    np.testing.assert_array_equal(op.sign, np.r_[np.ones(N_ROWS), -np.ones(2)])
+    P = np.array([3, 0, N_ROWS + 1, 7, N_ROWS])
+    out = np.empty(len(P))
+    for j in range(len(H)):
+        column(op, P, len(P), j, out)
+        np.testing.assert_allclose(out, H[P, j], atol=1e-13)
+    n = N_ROWS
+    assert (np.abs(H) <= np.outer(op.norm, op.norm) * (1 + 1e-12)).all()
+    assert (op.norm[:n] ** 2 >= H.diagonal()[:n] - 1e-13).all()
+
+
+@pytest.mark.parametrize("kind", ["dense", "rows", "sparse"])
+def test_operator_values(kind):
+    operators, H = three_operators(seed=1)
+    op, rng = operators[kind], np.random.default_rng(2)
+    P = np.array([5, N_ROWS, 1, N_ROWS + 1])
+    duals0, duals1, t = rng.normal(size=len(H)), rng.normal(size=len(H)), 0.3
+    duals0[P] = duals1[P] = 0.0
+    duals1[N_ROWS:] = 0.0
+    a = rng.normal(size=len(P))
+    rebuild(op, t, duals0, duals1, P, len(P), a)
+    whole_dual = duals0 + t * duals1
+    whole_dual[P] = a
+    expected = op.sign * (H @ whole_dual)
+    got = [value(op, i, t, P, len(P), a) for i in range(len(H))]
+    np.testing.assert_allclose(got, expected, atol=1e-12)
+    assert op.moving[0] == np.count_nonzero(duals1)
+
+
+def test_levels_that_stop_moving_leave_no_velocity():
+    operators, H = three_operators(seed=3)
+    rng = np.random.default_rng(4)
+    for op in operators.values():
+        rates = rng.normal(size=N_ROWS)
+        nobody = np.empty(0, dtype=np.int64)
+        rebuild(op, 0.0, np.zeros(len(H)), np.zeros(len(H)), nobody, 0, np.empty(0))
+        for i in range(N_ROWS):
+            hold_level(op, i, 0.0, rates[i], 1)
+        for i in range(N_ROWS):
+            hold_level(op, i, 0.0, rates[i], -1)
+        assert op.moving[0] == 0
+        assert not op.base1.any()
+        assert not op.rate.any()
+
+
+# -- staircases -------------------------------------------------------------------------------
+
+
+def test_hinge_and_tube_staircases():
+    y, cost = np.array([1.0, -1.0]), np.array([2.0, 3.0])
+    stairs = hinge(y, cost, np.array([0.5, -1.0]))
+    np.testing.assert_array_equal(stairs.kinks(7.0), [[1.0], [-1.0]])
+    np.testing.assert_array_equal(stairs.levels(2.0), [[3.0, 0.0], [0.0, -1.0]])
+    tube = epsilon_insensitive(np.array([5.0]), 0.25, 2.0)
+    np.testing.assert_array_equal(tube.kinks(0.0), [[4.75, 5.25]])
+    np.testing.assert_array_equal(tube.levels(0.0), [[2.0, 0.0, -2.0]])
+
+
+def test_staircase_locates_values_on_pieces():
+    both = stack(epsilon_insensitive(np.zeros(3), 1.0, 2.0), equality())
+    state = both.locate(np.array([-3.0, 0.0, 3.0, -1.0]), 0.0)
+    np.testing.assert_array_equal(state, [0, 2, 4, 0])
+    np.testing.assert_array_equal(both.duals(state, 0.0)[:3], [2.0, 0.0, -2.0])
+
+
+def test_substitution_reads_the_same_staircase():
+    stairs = hinge(np.array([1.0, -1.0, 1.0]), np.array([1.0, 2.0, 0.5]), np.array([0.1, 0.2, 0.3]))
+    u, offset, scale = 0.7, 2.0, -3.0
+    other = stairs.substitute(offset, scale)
+    np.testing.assert_allclose(other.levels(u), stairs.levels(offset + scale * u), atol=1e-15)
+    np.testing.assert_allclose(other.kinks(u), stairs.kinks(offset + scale * u), atol=1e-15)
