@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .kernels import kernel_matrix, squared_norms
+from .validation import check_shape_of_kernel
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +54,9 @@ class Machine:
     diagonal: float = 0.0
 
     # Duals of samples come first; a free bias follows as minus the dual of its border.
+
+    def __post_init__(self):
+        check_shape_of_kernel(self.kernel, self.degree, self.coef0, self.intercept_scaling)
 
     @property
     def n(self) -> int:

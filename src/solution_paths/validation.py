@@ -85,6 +85,19 @@ def check_kernel(X, kernel: str, gamma: float | None) -> float:
     return 1.0 / X.shape[1] if gamma is None else check_positive(gamma, "gamma")
 
 
+def check_shape_of_kernel(kernel: str, degree: int, coef0: float, scaling: float) -> None:
+    """Check a polynomial's degree and constant, and the value of the appended feature."""
+    if kernel == "poly" and not (np.isfinite(degree) and degree == int(degree) >= 1):
+        raise ValueError(f"degree must be a whole number >= 1, not {degree!r}.")
+    if kernel == "poly" and not (np.isfinite(coef0) and coef0 >= 0):
+        raise ValueError(
+            f"coef0 must be a finite number >= 0, not {coef0!r}; below zero the kernel may not be "
+            "positive semidefinite."
+        )
+    if not np.isfinite(scaling):
+        raise ValueError(f"intercept_scaling must be a finite number, not {scaling!r}.")
+
+
 def _check_gram(K) -> None:
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(

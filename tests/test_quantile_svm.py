@@ -1,0 +1,273 @@
+"""The quantile SVM's path: exact for every tau, whichever way the data are held."""
+
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import MinMaxScaler
+
+from engine_oracle import assert_least, hinge_objective, kernel, least_hinge
+from solution_paths import quantile_svm_path
+
+MIRROR = "SOLUTION_PATHS_MIRROR"
+
+
+def costs(y, tau):
+    return np.where(y > 0, 2 * (1 - tau), 2 * tau) / len(y)
+
+
+def noisy(n=60, d=3, seed=0, flip=0.15):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where((X[:, 0] > 0) ^ (rng.random(n) < flip), 1.0, -1.0)
+    return X, y
+
+
+def linear_objective(path, X, y, lam, tau):
+    w, b = path.coef(tau), path.intercept(tau)
+    return hinge_objective(X @ w + b, w @ w + b * b, y, costs(y, tau), lam)
+
+
+def assert_optimal(path, X, y, lam, taus):
+    rows = np.hstack([X, np.ones((len(y), 1))])
+    for tau in taus:
+        least = least_hinge(rows, y, costs(y, tau), lam)
+        ours = linear_objective(path, X, y, lam, tau)
+        assert_least(ours, least)
+        assert abs(ours - least) <= 1e-8 * max(abs(ours), abs(least))
+
+
+def breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return MinMaxScaler((-1, 1)).fit_transform(X), np.where(y == 1, 1.0, -1.0)
+
+
+def test_breast_cancer_against_clarabel():
+    X, y = breast_cancer()
+    lam = 1e-2
+    path = quantile_svm_path(X, y, lam)
+    assert path.certify().ok
+    assert_optimal(path, X, y, lam, np.random.default_rng(1).random(50))
+
+
+@pytest.mark.skipif(not os.environ.get(MIRROR), reason=f"{MIRROR} names no folder with data")
+def test_diabetes_against_clarabel():
+    from solution_paths.data.quantile_svm import diabetes
+
+    train = diabetes(0).train
+    X, y, lam = np.asarray(train.X), train.y, 1e-3
+    path = quantile_svm_path(X, y, lam)
+    certificate = path.certify()
+    assert certificate.ok, str(certificate)
+    assert_optimal(path, X, y, lam, np.random.default_rng(2).random(50))
+
+
+def assert_same_breakpoints(paths):
+    first, *others = paths
+    middle = 0.5 * (first.breakpoints[1:] + first.breakpoints[:-1])
+    for other in others:
+        assert len(other.breakpoints) == len(first.breakpoints)
+        np.testing.assert_allclose(other.breakpoints, first.breakpoints, atol=1e-9)
+        for tau in middle[::10]:
+            np.testing.assert_allclose(other.dual(tau), first.dual(tau), atol=1e-10)
+
+
+def test_one_path_however_the_data_are_held():
+    X, y = noisy()
+    X[np.abs(X) < 0.3] = 0.0
+    lam = 0.05
+    dense = quantile_svm_path(X, y, lam)
+    assert len(dense.breakpoints) > 50
+    assert_same_breakpoints(
+        [
+            dense,
+            quantile_svm_path(sp.csr_array(X), y, lam),
+            quantile_svm_path(sp.csr_matrix(X), y, lam),
+            quantile_svm_path(X @ X.T, y, lam, kernel="precomputed"),
+            quantile_svm_path(X, y, lam, kernel="poly", gamma=1.0, degree=1),
+            quantile_svm_path(X, y, lam, lazy=False),
+        ]
+    )
+
+
+def test_lazy_looks_at_fewer_rows_and_finds_the_same():
+    X, y = noisy(n=400, d=4, seed=3)
+    lazy = quantile_svm_path(X, y, 0.01)
+    eager = quantile_svm_path(X, y, 0.01, lazy=False)
+    assert_same_breakpoints([lazy, eager])
+    looked = [path.diagnostics["rows_looked_at"] for path in (lazy, eager)]
+    assert looked[0] < 0.5 * looked[1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel": "rbf", "gamma": 0.5},
+        {"kernel": "rbf"},
+        {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0},
+        {"kernel": "poly", "degree": 3},
+    ],
+    ids=str,
+)
+def test_kernels(options):
+    X, y = noisy(n=50)
+    lam = 0.02
+    path = quantile_svm_path(X, y, lam, **options)
+    assert path.certify().ok
+    name, rest = options["kernel"], {k: v for k, v in options.items() if k != "kernel"}
+    rest.setdefault("gamma", 1 / X.shape[1])
+    other, _ = noisy(n=9, seed=5)
+    for tau in (0.0, 0.21, 0.5, 1.0):
+        a = y * path.dual(tau)
+        K = kernel(X, X, name, **rest)
+        np.testing.assert_allclose(path.intercept(tau), a.sum() / lam, atol=1e-10)
+        f = K @ a / lam + path.intercept(tau)
+        np.testing.assert_allclose(path.decision_function(X, tau), f, atol=1e-9)
+        K_new = kernel(other, X, name, **rest)
+        expected = K_new @ a / lam + path.intercept(tau)
+        np.testing.assert_allclose(path.decision_function(other, tau), expected, atol=1e-9)
+        values, vectors = np.linalg.eigh(K + 1.0)
+        rows = vectors * np.sqrt(np.maximum(values, 0.0))
+        ours = hinge_objective(f, a @ f / lam, y, costs(y, tau), lam)
+        assert_least(ours, least_hinge(rows, y, costs(y, tau), lam), unit=1e-3)
+    with pytest.raises(AttributeError, match=r"has no coefficients; use decision_function"):
+        path.coef(0.5)
+
+
+@pytest.mark.parametrize("scaling", [0.0, 1.0, 3.0])
+def test_intercept_scaling(scaling):
+    X, y = noisy(n=40)
+    lam = 0.05
+    path = quantile_svm_path(X, y, lam, intercept_scaling=scaling)
+    assert path.certify().ok
+    rows = np.hstack([X, np.full((40, 1), scaling)])
+    for tau in (0.1, 0.5, 0.8):
+        weight = rows.T @ (y * path.dual(tau)) / lam
+        np.testing.assert_allclose(path.coef(tau), weight[:3], atol=1e-12)
+        assert path.intercept(tau) == pytest.approx(scaling * weight[3], abs=1e-12)
+        ours = hinge_objective(rows @ weight, weight @ weight, y, costs(y, tau), lam)
+        assert_least(ours, least_hinge(rows, y, costs(y, tau), lam))
+
+
+def test_duals_coefficients_and_decisions_belong_together():
+    X, y = noisy()
+    lam = 0.05
+    path = quantile_svm_path(X, y, lam)
+    for tau in np.concatenate([[0.0, 1.0], path.breakpoints[1:-1:7], [0.123456]]):
+        alpha, cost = path.dual(tau), costs(y, tau)
+        assert (alpha >= 0).all()
+        assert (alpha <= cost * (1 + 1e-12) + 1e-15).all()
+        np.testing.assert_allclose(path.coef(tau), X.T @ (y * alpha) / lam, atol=1e-11)
+        f = X @ path.coef(tau) + path.intercept(tau)
+        np.testing.assert_allclose(path.decision_function(X, tau), f, atol=1e-11)
+        margin = y * f
+        assert (alpha[margin > 1 + 1e-9] == 0).all()
+        np.testing.assert_allclose(alpha[margin < 1 - 1e-9], cost[margin < 1 - 1e-9])
+
+
+def test_predictions_are_given_in_the_users_labels():
+    X, y = noisy()
+    labels = np.where(y > 0, "yes", "no")
+    path = quantile_svm_path(X, labels, 0.05)
+    np.testing.assert_array_equal(
+        path.predict(X, 0.4) == "yes", path.decision_function(X, 0.4) >= 0
+    )
+    numbered = quantile_svm_path(X, np.where(y > 0, 7, 3), 0.05)
+    assert set(numbered.predict(X, 0.4)) <= {3, 7}
+    np.testing.assert_array_equal(numbered.breakpoints, path.breakpoints)
+
+
+def test_the_ends_where_one_class_has_no_weight():
+    X, y = noisy()
+    path = quantile_svm_path(X, y, 0.05)
+    assert path.range == (0.0, 1.0)
+    for tau, side in ((0.0, -1.0), (1.0, 1.0)):
+        assert (path.dual(tau)[y == side] == 0).all()
+        f = path.decision_function(X, tau)
+        assert (-side * f[y == -side] >= 1 - 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    "lam",
+    [
+        pytest.param(1e-6, marks=pytest.mark.xfail(strict=True, reason="rounding gathered in w")),
+        1e-3,
+        1.0,
+        1e3,
+    ],
+)
+def test_any_penalty(lam):
+    X, y = noisy(n=30, d=2)
+    path = quantile_svm_path(X, y, lam)
+    certificate = path.certify()
+    assert certificate.ok, str(certificate)
+    assert_least(
+        linear_objective(path, X, y, lam, 0.3),
+        least_hinge(np.hstack([X, np.ones((30, 1))]), y, costs(y, 0.3), lam),
+    )
+
+
+@pytest.mark.parametrize("scaling", [0.0, 1.0])
+@pytest.mark.parametrize("X", [[[0.0], [1.0]], [[1.0], [1.0]], [[2.0, 1.0], [-1.0, 0.0]]], ids=str)
+def test_two_rows(X, scaling):
+    X, y = np.array(X), np.array([1.0, -1.0])
+    path = quantile_svm_path(X, y, 0.1, intercept_scaling=scaling)
+    assert path.certify().ok
+    rows = np.hstack([X, np.full((2, 1), scaling)])
+    for tau in (0.0, 0.2, 0.5, 0.9, 1.0):
+        weight = rows.T @ (y * path.dual(tau)) / 0.1
+        ours = hinge_objective(rows @ weight, weight @ weight, y, costs(y, tau), 0.1)
+        assert_least(ours, least_hinge(rows, y, costs(y, tau), 0.1), unit=1e-3)
+
+
+@pytest.mark.xfail(strict=True, reason="each growth of the log begins the 2,000 events anew")
+def test_progress_is_reported():
+    X, y = noisy(n=1500, d=6, seed=7, flip=0.3)
+    seen = []
+    path = quantile_svm_path(X, y, 1e-3, callback=lambda done, events: seen.append((done, events)))
+    assert path.diagnostics["events"] > 4000
+    assert seen
+    assert all(0.0 <= done <= 1.0 for done, _ in seen)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+BAD = [
+    ({"X": [[np.nan, 1.0], [0.0, 1.0]]}, "X contains NaN"),
+    ({"X": [[np.inf, 1.0], [0.0, 1.0]]}, "X contains NaN or infinity"),
+    ({"X": sp.csr_array([[np.nan, 1.0], [0.0, 1.0]])}, "X contains NaN"),
+    ({"X": [1.0, 2.0]}, "X must be a non-empty"),
+    ({"X": np.empty((0, 2)), "y": []}, "X must be a non-empty"),
+    ({"X": [["a"], ["b"]]}, "X must be a numeric"),
+    ({"y": [1, 1]}, "y must hold exactly two labels, found 1"),
+    ({"X": np.eye(3), "y": [1, 2, 3]}, "y must hold exactly two labels, found 3"),
+    ({"y": [1.0, np.nan]}, "y contains NaN"),
+    ({"y": [1, -1, 1]}, "y has shape"),
+    ({"lam": 0.0}, "lam must be"),
+    ({"lam": -1.0}, "lam must be"),
+    ({"lam": np.nan}, "lam must be"),
+    ({"kernel": "sigmoid"}, "kernel must be one of"),
+    ({"kernel": "rbf", "gamma": 0.0}, "gamma must be"),
+    ({"kernel": "rbf", "gamma": np.inf}, "gamma must be"),
+    ({"kernel": "precomputed", "X": np.ones((2, 3))}, "square matrix"),
+    ({"kernel": "precomputed", "X": [[1.0, 2.0], [0.0, 1.0]]}, "not symmetric"),
+    ({"kernel": "precomputed", "X": [[1.0, 2.0], [2.0, 1.0]]}, "eigenvalue"),
+    ({"intercept_scaling": np.nan}, "intercept_scaling"),
+    ({"kernel": "poly", "degree": -1}, "degree"),
+    ({"kernel": "poly", "coef0": np.nan}, "coef0"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), BAD, ids=[message for _, message in BAD])
+def test_bad_input_is_named(wrong, message):
+    arguments = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [1, -1], "lam": 0.1} | wrong
+    with pytest.raises(ValueError, match=message):
+        quantile_svm_path(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_tau_outside_the_path_is_named():
+    path = quantile_svm_path(*noisy(n=20), 0.1)
+    for tau in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match=r"tau = .* is outside this path, which covers"):
+            path.dual(tau)
