@@ -177,6 +177,32 @@ def row_dot(op, i, v):
 
 
 @njit(cache=True, fastmath=True)
+def row_dots(kind, X, indptr, indices, x, i, v, dv):
+    """Return x_i . v and x_i . dv in one pass over the row."""
+    total, rate = 0.0, 0.0
+    if kind == ROWS:
+        for k in range(v.shape[0]):
+            total += X[i, k] * v[k]
+            rate += X[i, k] * dv[k]
+    else:
+        for s in range(indptr[i], indptr[i + 1]):
+            total += x[s] * v[indices[s]]
+            rate += x[s] * dv[indices[s]]
+    return total, rate
+
+
+@njit(cache=True, fastmath=True)
+def gathered_dots(H, P, m, a, da):
+    """Return sum_s H[P_s] a_s and sum_s H[P_s] da_s."""
+    total, rate = 0.0, 0.0
+    for s in range(m):
+        h = H[P[s]]
+        total += h * a[s]
+        rate += h * da[s]
+    return total, rate
+
+
+@njit(cache=True, fastmath=True)
 def row_axpy(op, i, factor, v):
     """Add factor * x_i to v."""
     if op.kind == ROWS:
@@ -246,32 +272,19 @@ def value(op, i, t, P, m, a):
 
 
 @njit(cache=True, fastmath=True)
-def velocity(op, i, dt, P, m, da):
-    """Return the velocity of z_i along the direction last given to `set_direction`."""
-    if op.kind == DENSE:
-        H = op.H[i]
-        total = dt * op.base1[i]
-        for s in range(m):
-            total += H[P[s]] * da[s]
-        return op.sign[i] * total
-    if i >= op.n:
-        return op.dc[i - op.n + op.n_ridge]
-    return row_dot(op, i, op.dw)
-
-
-@njit(cache=True, fastmath=True)
-def set_direction(op, dt, P, m, da, own):
+def set_direction(op, dt, P, m, da, own, drift):
     """Take a direction; return (speed, gross).
 
     |dz_i/dh| <= norm_i * speed for every sample, and gross is the sum of the absolute terms that
     a velocity is added up from, per unit of norm_i: rounding noise is some 1e-16 of norm_i * gross.
-    ``own`` holds the velocities of the pinned values, known from the kinks they are pinned to.
+    ``own`` holds the velocities of the pinned values, known from the kinks they are pinned to, and
+    ``drift`` is dt where kinks move (norm_i allows for their velocities), else 0.
     """
     gross = 0.0
     for s in range(m):
         gross += abs(da[s]) * op.norm[P[s]]
     if op.kind == DENSE:
-        return _dense_speed(op, dt, P, m, da, own, gross)
+        return _dense_speed(op, dt, P, m, da, own, gross, drift)
     D = op.c.shape[0]
     levels2 = 0.0
     for k in range(D):
@@ -283,7 +296,7 @@ def set_direction(op, dt, P, m, da, own):
             op.dw[p - op.n + op.n_ridge] = -da[s]
         elif da[s] != 0.0:
             row_axpy(op, p, da[s], op.dc)
-    speed2 = dt * dt
+    speed2 = drift * drift
     for k in range(op.n_ridge):
         op.dw[k] = op.scale * op.dc[k]
         speed2 += op.scale * op.dc[k] ** 2
@@ -293,12 +306,12 @@ def set_direction(op, dt, P, m, da, own):
 
 
 @njit(cache=True)
-def _dense_speed(op, dt, P, m, da, own, gross):
+def _dense_speed(op, dt, P, m, da, own, gross, drift):
     # |dw|^2 = rate'K rate + 2 da'K rate + da'K da, where the pinned equations give K da. It may
     # be a small difference of large numbers: what that can lose is added to the bound.
     ridge = max(op.quadratic[0], 0.0) * dt * dt
     gross += dt * np.sqrt(max(op.quadratic[0], 0.0))
-    speed2 = dt * dt + 1e-12 * gross * gross
+    speed2 = drift * drift + 1e-12 * gross * gross
     for s in range(m):
         p = P[s]
         if p >= op.n:

@@ -96,11 +96,11 @@ class Path:
         self._t = np.concatenate(nodes)
         self._leg = np.concatenate(legs_of)
         self._index = np.concatenate(index)
-        joints = {float(leg.offset + leg.factor * leg.trace.t[0]) for leg in self._legs}
         inner = np.unique(self._t)
         if len(self._legs) > 1:  # where two legs begin nothing changes state
-            events = {float(t) for leg in self._legs for t in leg.nodes[1:]}
-            inner = inner[[t not in joints or t in events for t in inner]]
+            joints = [leg.nodes[0] for leg in self._legs]
+            events = np.concatenate([leg.nodes[1:] for leg in self._legs])
+            inner = np.setdiff1d(inner, np.setdiff1d(joints, events))
         self.breakpoints = inner
 
     def continue_to(self, new_weights: ArrayLike) -> Path:

@@ -40,22 +40,25 @@ from .operators import (
     Operator,
     advance,
     column,
+    gathered_dots,
     hold_level,
     level_part,
     rebuild,
     rest_feature,
     row_axpy,
     row_dot,
+    row_dots,
     set_direction,
     value,
-    velocity,
 )
 from .staircase import Staircases
 from .tolerances import Tolerances
 
 BLOCK = 64
+# Small functions are inlined: handing the tuples of arrays on costs more than their work.
+small = njit(cache=True, inline="always")
 # number[...]
-T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR = range(11)
+T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR, DRIFT = range(12)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, DIRECTION, LOOKED, EXCHANGES = range(10)
 REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(10, 19)
@@ -122,17 +125,17 @@ class Log(NamedTuple):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def _level(st, i, r, t):
     return st.level0[i, r] + t * st.level1[i, r]
 
 
-@njit(cache=True)
+@small
 def _kink(st, i, r, t):
     return st.kink0[i, r] + t * st.kink1[i, r]
 
 
-@njit(cache=True)
+@small
 def _residuals(op, st, s, out):
     """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
     m = s.count[M]
@@ -152,7 +155,7 @@ def _residuals(op, st, s, out):
     return worst
 
 
-@njit(cache=True)
+@small
 def _column(op, st, s, j):
     """Write J[P, j] to s.k and G J[P, j] to s.u; return the Schur pivot and its absolute terms."""
     m = s.count[M]
@@ -161,7 +164,7 @@ def _column(op, st, s, j):
     return _schur(op, st, s, j)
 
 
-@njit(cache=True)
+@small
 def _append_row(s, m, k, diagonal):
     """Border J by the column k."""
     for r in range(m):
@@ -169,7 +172,7 @@ def _append_row(s, m, k, diagonal):
     s.J[m, m] = diagonal
 
 
-@njit(cache=True)
+@small
 def _replace_row(op, st, s, m, r, i):
     """Write coordinate i's row of J into slot r, from s.k = H[P, i]."""
     for q in range(r):
@@ -179,7 +182,7 @@ def _replace_row(op, st, s, m, r, i):
     s.J[r, r] = op.diagonal[i] - op.sign[i] * st.soft[i]
 
 
-@njit(cache=True)
+@small
 def _schur(op, st, s, j):
     pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
     gross = abs(pivot)
@@ -251,7 +254,7 @@ def _refine(op, st, s, x, target):
         x[r] += step[r]
 
 
-@njit(cache=True)
+@small
 def _inspect(op, st, s, tol):
     """Measure the error of the inverse on a random vector; compute it afresh when it is bad.
 
@@ -266,7 +269,7 @@ def _inspect(op, st, s, tol):
     s.number[WEAR] = 0.0
 
 
-@njit(cache=True)
+@small
 def _probe(op, st, s):
     """Return the largest relative entry of J G v - v for a vector v of random signs."""
     m = s.count[M]
@@ -283,7 +286,7 @@ def _probe(op, st, s):
     return error
 
 
-@njit(cache=True)
+@small
 def _wear(s, growth):
     """Note that an update with a small pivot multiplied the rounding errors of the inverse."""
     s.number[WEAR] += 1e-15 * growth
@@ -294,7 +297,7 @@ def _wear(s, growth):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def _solve_direction(op, st, s, refine):
     """Compute the velocities of the pinned duals for dt = 1 afresh."""
     m = s.count[M]
@@ -317,7 +320,7 @@ def _solve_direction(op, st, s, refine):
         _refine(op, st, s, s.regular, s.v[:m].copy())
 
 
-@njit(cache=True)
+@small
 def _direction(op, st, s, tol):
     """Set da and own; return (dt, number of pinned coordinates that move)."""
     m = s.count[M]
@@ -347,7 +350,14 @@ def _direction(op, st, s, tol):
     if kind == LEFT:
         p = s.count[PENDING]
         s.own[s.slot[p]] = op.sign[p] * s.number[SIGN]
-    s.number[SPEED], s.number[GROSS] = set_direction(op, dt, s.P, size, s.da, s.own)
+    s.number[SPEED], s.number[GROSS] = set_direction(
+        op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
+    )
+    if kind == NONE and s.number[DRIFT] == 0.0 and m == op.n_ridge == op.c.shape[0]:
+        # As many independent rows are pinned as w has entries, so that w can't move at all.
+        op.dc[:] = 0.0
+        op.dw[:] = 0.0
+        s.number[SPEED] = 0.0
     s.number[NOISE] = tol.noise
     s.count[DIRECTION] += 1
     return dt, size
@@ -358,20 +368,20 @@ def _direction(op, st, s, tol):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
-def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
+@small
+def _hit(index_of, slack_of, rate_of, weight_of, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
-        s.hit_index[n_hits] = index
-        s.hit_slack[n_hits] = slack
-        s.hit_rate[n_hits] = rate
-        s.hit_weight[n_hits] = weight
+        index_of[n_hits] = index
+        slack_of[n_hits] = slack
+        rate_of[n_hits] = rate
+        weight_of[n_hits] = weight
         n_hits += 1
         bound = min(bound, (max(slack, 0.0) + tie) / rate)
     return n_hits, bound
 
 
-@njit(cache=True)
+@small
 def _members(op, st, s, tol, dt, size, bound):
     """Look for pinned duals that reach a level."""
     N = s.state.shape[0]
@@ -400,69 +410,97 @@ def _members(op, st, s, tol, dt, size, bound):
                 rate, slack = -rate, -slack
             if rate > noise:
                 n_hits, bound = _hit(
-                    s, n_hits, bound, p + down * N, slack, rate, tol.tie * width, rate * op.norm[p]
+                    s.hit_index,
+                    s.hit_slack,
+                    s.hit_rate,
+                    s.hit_weight,
+                    n_hits,
+                    bound,
+                    p + down * N,
+                    slack,
+                    rate,
+                    tol.tie * width,
+                    rate * op.norm[p],
                 )
     return n_hits, bound
 
 
 @njit(cache=True)
-def _piece(op, st, s, tol, dt, size, i, n_hits, bound):
-    """Look whether z_i, on a piece, reaches a kink; return count, bound and z's nearest slack."""
-    N = s.state.shape[0]
-    t = s.number[T]
-    q = s.state[i] // 2
-    z = value(op, i, t, s.P, size, s.a)
-    dz = velocity(op, i, dt, s.P, size, s.da)
-    if st.soft[i] != 0.0:
-        z -= st.soft[i] * _level(st, i, q, t)
-        dz -= st.soft[i] * dt * st.level1[i, q]
-    s.count[LOOKED] += 1
-    noise = s.number[NOISE] * op.norm[i] * (s.number[GROSS] + dt)
-    nearest = np.inf
-    if q < st.n_kinks[i]:
-        slack = _kink(st, i, q, t) - z
-        rate = dz - dt * st.kink1[i, q]
-        nearest = slack
-        if rate > noise:
-            n_hits, bound = _hit(
-                s, n_hits, bound, i, slack, rate, tol.tie * st.scale[i], rate / op.norm[i]
-            )
-    if q > 0:
-        slack = z - _kink(st, i, q - 1, t)
-        rate = dt * st.kink1[i, q - 1] - dz
-        nearest = min(nearest, slack)
-        if rate > noise:
-            n_hits, bound = _hit(
-                s, n_hits, bound, i + N, slack, rate, tol.tie * st.scale[i], rate / op.norm[i]
-            )
-    return n_hits, bound, nearest
-
-
-@njit(cache=True)
 def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     """Look for values on pieces that reach a kink, at those rows only whose deadline has come."""
-    odometer, speed = s.number[ODOMETER], max(s.number[SPEED], 1e-300)
-    for b in range(s.block.shape[0]):
-        if lazy and s.block[b] > odometer + speed * bound:
+    # Arrays are taken out of their tuples once: inside the loop that would cost more than a row.
+    kind, n, N, t = op.kind, op.n, s.state.shape[0], s.number[T]
+    H, X, indptr, indices, x, w, dw = op.H, op.X, op.indptr, op.indices, op.x, op.w, op.dw
+    base0, base1, lost0, lost1 = op.base0, op.base1, op.lost0, op.lost1
+    c, dc, free = op.c, op.dc, op.n_ridge - n
+    P, a, da, slot, state, due, block = s.P, s.a, s.da, s.slot, s.state, s.due, s.block
+    kink0, kink1, n_kinks, soft, scale = st.kink0, st.kink1, st.n_kinks, st.soft, st.scale
+    level0, level1, norm = st.level0, st.level1, op.norm
+    index_of, slack_of, rate_of, weight_of = s.hit_index, s.hit_slack, s.hit_rate, s.hit_weight
+    odometer, speed = s.number[ODOMETER], s.number[SPEED]
+    noise_unit, looked = s.number[NOISE] * (s.number[GROSS] + dt), 0
+    n_blocks = block.shape[0]
+    for b in range(n_blocks + 1):
+        features = b == n_blocks
+        if not features and lazy and block[b] > odometer + speed * bound:
             continue
         first = np.inf
-        for i in range(b * BLOCK, min(op.n, (b + 1) * BLOCK)):
-            if s.slot[i] >= 0:
+        for i in range(n if features else b * BLOCK, N if features else min(n, (b + 1) * BLOCK)):
+            if slot[i] >= 0:
                 continue
-            if not lazy or s.due[i] <= odometer + speed * bound:
-                n_hits, bound, slack = _piece(op, st, s, tol, dt, size, i, n_hits, bound)
-                s.due[i] = odometer + max(slack, 0.0) / op.norm[i]
-            first = min(first, s.due[i])
-        s.block[b] = first
-    for i in range(op.n, s.state.shape[0]):
-        if s.slot[i] < 0:
-            n_hits, bound, _ = _piece(op, st, s, tol, dt, size, i, n_hits, bound)
+            if not lazy or features or due[i] <= odometer + speed * bound:
+                looked += 1
+                if kind == DENSE:
+                    z, dz = gathered_dots(H[i], P, size, a, da)
+                    z += (base0[i] + t * base1[i]) + (lost0[i] + t * lost1[i])
+                    dz += dt * base1[i]
+                    if features:
+                        z, dz = -z, -dz
+                elif features:
+                    z, dz = c[i + free], dc[i + free]
+                else:
+                    z, dz = row_dots(kind, X, indptr, indices, x, i, w, dw)
+                q = state[i] // 2
+                if soft[i] != 0.0:
+                    z -= soft[i] * (level0[i, q] + t * level1[i, q])
+                    dz -= soft[i] * dt * level1[i, q]
+                nearest = np.inf
+                for down in range(2):
+                    k = q - down
+                    if k < 0 or k >= n_kinks[i]:
+                        continue
+                    slack = kink0[i, k] + t * kink1[i, k] - z
+                    rate = dz - dt * kink1[i, k]
+                    if down:
+                        slack, rate = -slack, -rate
+                    nearest = min(nearest, slack)
+                    if rate > noise_unit * norm[i]:
+                        n_hits, bound = _hit(
+                            index_of,
+                            slack_of,
+                            rate_of,
+                            weight_of,
+                            n_hits,
+                            bound,
+                            i + down * N,
+                            slack,
+                            rate,
+                            tol.tie * scale[i],
+                            rate / norm[i],
+                        )
+                if not features:
+                    due[i] = odometer + max(nearest, 0.0) / norm[i]
+            if not features:
+                first = min(first, due[i])
+        if not features:
+            block[b] = first
+    s.count[LOOKED] += looked
     if s.count[KIND] == LEFT:
         n_hits, bound = _pending_piece(st, s, n_hits, bound, tol)
     return n_hits, bound
 
 
-@njit(cache=True)
+@small
 def _pending_piece(st, s, n_hits, bound, tol):
     """A pending leaver crosses its piece at a known velocity, to the piece's other kink."""
     i = s.count[PENDING]
@@ -476,12 +514,30 @@ def _pending_piece(st, s, n_hits, bound, tol):
         gap = _kink(st, i, q, t) - _kink(st, i, q - 1, t)
         index = i if rate > 0 else i + N
         n_hits, bound = _hit(
-            s, n_hits, bound, index, gap, abs(rate), tol.tie * st.scale[i], abs(rate)
+            s.hit_index,
+            s.hit_slack,
+            s.hit_rate,
+            s.hit_weight,
+            n_hits,
+            bound,
+            index,
+            gap,
+            abs(rate),
+            tol.tie * st.scale[i],
+            abs(rate),
         )
     return n_hits, bound
 
 
-@njit(cache=True)
+@small
+def _values_move(op, s):
+    """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
+    if s.count[KIND] == ENTERED:
+        return not _is_ridge(op)
+    return s.count[KIND] == LEFT or s.number[SPEED] > 0.0
+
+
+@small
 def _choose(s, tol, n_hits, bound):
     """Return the candidate to take among those within the bound, or -1."""
     best, chosen = -1.0, -1
@@ -507,7 +563,7 @@ def _choose(s, tol, n_hits, bound):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def _wake(s, i):
     """Make row i due for a look."""
     s.due[i] = s.number[ODOMETER]
@@ -516,7 +572,7 @@ def _wake(s, i):
         s.block[b] = min(s.block[b], s.due[i])
 
 
-@njit(cache=True)
+@small
 def _drop_slot(op, st, s, r):
     """Take the coordinate in slot r off P (the last one moves there); it follows its level now."""
     p = s.P[r]
@@ -530,7 +586,7 @@ def _drop_slot(op, st, s, r):
     s.count[M] = last
 
 
-@njit(cache=True)
+@small
 def _rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
     q = s.state[p] // 2
@@ -542,7 +598,7 @@ def _rest(op, st, s, p):
         _wake(s, p)
 
 
-@njit(cache=True)
+@small
 def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
     s.P[r] = i
@@ -595,7 +651,7 @@ def _leave(op, st, s, tol, i, down):
         _settle(op, st, s)
 
 
-@njit(cache=True)
+@small
 def _vanishes(op, st, s, tol, r):
     """Tell whether the pinned system without slot r is singular: its pivot G_rr vanishes."""
     m = s.count[M]
@@ -611,7 +667,7 @@ def _vanishes(op, st, s, tol, r):
     return abs(s.g[r]) * own <= tol.singular * largest
 
 
-@njit(cache=True)
+@small
 def _swap_slot(op, st, s, r):
     """The leaver in slot r makes room for the pending entrant, which waits after the others."""
     m = s.count[M]
@@ -622,7 +678,7 @@ def _swap_slot(op, st, s, r):
     _settle(op, st, s)
 
 
-@njit(cache=True)
+@small
 def _settle(op, st, s):
     """The exchange is complete: t may move again."""
     s.count[KIND] = NONE
@@ -687,7 +743,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
     return True
 
 
-@njit(cache=True)
+@small
 def _is_ridge(op):
     """Tell whether values are inner products, so that dependent rows move together."""
     return op.kind == DENSE or op.n_ridge > 0
@@ -739,7 +795,7 @@ def _enter_second(op, st, s, tol, i, q):
     return True
 
 
-@njit(cache=True)
+@small
 def _enter_for(op, st, s, i, q, pivot):
     """Pin i in place of the pending leaver."""
     r = s.slot[s.count[PENDING]]
@@ -755,7 +811,7 @@ def _enter_for(op, st, s, i, q, pivot):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def _record(s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
@@ -773,7 +829,7 @@ def _record(s, log, moved):
     s.count[FLAT] = start + size
 
 
-@njit(cache=True)
+@small
 def _log_event(s, log, i):
     e = s.count[EVENTS]
     log.coordinate[e] = i
@@ -784,13 +840,13 @@ def _log_event(s, log, i):
         log.checkpoint[(e + 1) // every] = s.state
 
 
-@njit(cache=True)
+@small
 def _checkpoint_every(N):
     """Events between two copies of all states: their memory stays below that of the duals."""
     return max(64, N // 4)
 
 
-@njit(cache=True)
+@small
 def _correct(op, st, s, tol):
     """Move the pinned duals so that their equations hold; return the largest relative residual."""
     m = s.count[M]
@@ -801,7 +857,7 @@ def _correct(op, st, s, tol):
     for r in range(m):
         s.da[r] = -s.da[r]
         s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
-    speed, _ = set_direction(op, 0.0, s.P, m, s.da, s.own)
+    speed, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
     for r in range(m):
         s.a[r] += s.da[r]
     advance(op, 1.0)
@@ -838,7 +894,7 @@ def _rebuild(op, st, s):
     s.count[SINCE_REBUILD] = 0
 
 
-@njit(cache=True)
+@small
 def _maintain(op, st, s, tol):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
     if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
@@ -860,7 +916,7 @@ def _refresh(op, st, s, tol):
     _inspect(op, st, s, tol)
     worst = _correct(op, st, s, tol)
     for _ in range(4):
-        if worst <= tol.residual:
+        if worst <= 1e-3 * tol.lost:  # what one correction leaves of it is rounding
             break
         before = worst
         worst = _correct(op, st, s, tol)
@@ -896,7 +952,7 @@ def _violation(op, st, s):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def _room(s, log):
     """Tell whether the next event fits into the arrays."""
     m = s.count[M]
@@ -926,7 +982,7 @@ def _walk(op, st, s, log, tol, lazy):
         while True:
             bound = left if dt > 0 else np.inf
             n_hits, bound = _members(op, st, s, tol, dt, size, bound)
-            if dt > 0 or s.count[KIND] == LEFT or not _is_ridge(op):
+            if _values_move(op, s):
                 n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
             chosen = _choose(s, tol, n_hits, bound)
             if chosen < 0:
@@ -990,7 +1046,7 @@ def _walk(op, st, s, log, tol, lazy):
     return GROW
 
 
-@njit(cache=True)
+@small
 def _is_move(op, st, s, dt, i, h):
     """Tell whether a step is more than rounding."""
     if dt > 0:
@@ -998,7 +1054,7 @@ def _is_move(op, st, s, dt, i, h):
     return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
 
 
-@njit(cache=True)
+@small
 def _step(op, s, dt, size, h):
     """Move everything by h along the direction."""
     s.number[T] += dt * h
@@ -1198,7 +1254,7 @@ class Walker:
             *(np.zeros(cap) for _ in range(4)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(11),
+            np.zeros(12),
             np.zeros(19, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -1222,6 +1278,7 @@ class Walker:
         scale = _scales(stairs, t, op.n)
         drift = np.abs(stairs.kink1 + stairs.soft[:, None] * _finite(stairs.level1)[:, :-1])
         drift = np.maximum(drift, np.abs(stairs.soft[:, None] * _finite(stairs.level1)[:, 1:]))
+        s.number[DRIFT] = float(drift.any() or stairs.kink1.any())
         op.norm[:] = np.maximum(np.hypot(self._base_norm, drift.max(axis=1)), 1e-300)
         wall = np.full(len(stairs), -1) if walls is None else walls
         self.st = Stairs(

@@ -103,7 +103,7 @@ def quantile_svm_path(
     op = operator_of(problem)
     stairs = hinge(y, cost0, cost1)
     half = np.full(n, 1.0 / n)
-    guess = coordinate_descent(op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, 100, 1e-3)
+    guess = coordinate_descent(op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, 20, 1e-2)
     walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy)
     start_events = walker.start_events
     legs, errors, counts = [], [], []
