@@ -1,0 +1,188 @@
+"""The benchmark's own tests: every peer solves what it says, the judge notices, nothing is lost."""
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from solution_paths.baselines import Answer
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import problems  # noqa: E402
+import report  # noqa: E402
+import run  # noqa: E402
+import worker  # noqa: E402
+from peers import MODULES, Run  # noqa: E402
+
+# Relative gap that each peer's tolerance must give on the tiny problem.
+STATED_GAP = {
+    "ours": 1e-9,
+    "qpoases": 1e-7,
+    "daqp_grid": 1e-7,
+    "svc_1e3": 1e-1,
+    "svc_1e8": 1e-4,
+    "svmpath_r": 1e-6,
+    "liblinear_nine": 2e-2,
+}
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(problems, "LARGEST_C", {"linear": 10.0, "rbf": 10.0})
+    return replace(problems.gaussians(40, 3, "rbf"), gamma=1.0)
+
+
+@pytest.fixture
+def tiny_tau():
+    return replace(problems.gaussians(40, 3), kind="tau", lam=0.1)
+
+
+@pytest.mark.parametrize("peer", MODULES)
+def test_a_peer_solves_or_says_why_not(peer, tiny, tiny_tau):
+    module = importlib.import_module(f"peers.{peer}")
+    assert module.NAME
+    assert module.HOW
+    refusals = [module.refuses(problem) for problem in (tiny, tiny_tau)]
+    assert not all(refusals) or not module.version(), "an installed peer solves something"
+    for problem, refusal in zip((tiny, tiny_tau), refusals, strict=True):
+        if refusal:
+            continue
+        ours = importlib.import_module("peers.ours").solve(problem)
+        bounds = worker.score(problem, ours, {})["bounds"]
+        result, found = worker.timed(module, problem)
+        scored = worker.score(problem, found, bounds)
+        assert scored["gap"] <= STATED_GAP[peer]
+        assert scored["n_points"] == len(found.points)
+        assert 0 < result["seconds"] <= result["wall_s"] + 1e-9
+
+
+def test_our_path_hands_over_its_certificate(tiny):
+    found = importlib.import_module("peers.ours").solve(tiny)
+    more = found.later()
+    assert more["certified"]
+    assert more["certificate_points"] > found.count
+    assert 0 < more["recover_s"] < 1
+
+
+def test_the_judge_notices_a_wrong_answer(tiny):
+    found = importlib.import_module("peers.ours").solve(tiny)
+
+    def spoilt(k):
+        good = found.answer(k)
+        return replace(good, b=good.b + 0.1) if k == 99 else good
+
+    assert worker.score(tiny, Run(found.points, spoilt), {})["gap"] > 1e-6
+    nothing = Run(found.points[:2], lambda k: Answer(alpha=np.full(40, np.nan)))
+    assert np.isnan(worker.score(tiny, nothing, {})["gap"])  # an unknown gap is never a small one
+
+
+def test_heads_hold_both_classes_and_keep_the_side_of_d_less_than_n(tiny):
+    wide = replace(tiny, X=np.random.default_rng(0).normal(size=(40, 90)))
+    tall = problems.gaussians(500, 10)
+    assert tall.head().X.shape[0] < 500
+    for problem in (wide, tall):
+        head = problem.head()
+        assert set(head.y) == {-1.0, 1.0}
+        assert (head.X.shape[1] < head.X.shape[0]) == (problem.X.shape[1] < problem.X.shape[0])
+
+
+def test_stored_problems_are_what_they_are_called():
+    assert np.unique(problems.build("dup200 rbf").X, axis=0).shape[0] == 100
+    integers = problems.build("int200 linear").X
+    assert (integers == np.round(integers)).all()
+    assert (problems.build("unb200 linear").y > 0).sum() in (60, 140)
+    assert problems.build("growth tau 1000").X.shape == (1000, 20)
+
+
+def test_tasks_name_known_peers_and_no_problem_twice():
+    names = [task.problem for task in run.tasks()]
+    assert len(names) == len(set(names))
+    assert {peer for task in run.tasks() for peer in task.peers} <= set(MODULES)
+
+
+@pytest.fixture
+def workers():
+    started = {}
+    yield started
+    for one in started.values():
+        one.stop()
+
+
+def test_an_overrun_is_stopped_and_its_row_says_so(workers, monkeypatch):
+    task = run.Task("g1000 linear", ("svc_1e8", "svmpath_r"), 0.05, 2)
+    rows = run.run_task(task, workers, say=lambda line: None)
+    by_peer = {row["peer"]: row for row in rows}
+    assert by_peer["svc_1e8"]["status"] == "time limit"
+    assert "0.05 s" in by_peer["svc_1e8"]["message"]
+    assert len(rows) == 2
+    assert "svc_1e8" not in workers
+
+
+def test_data_that_are_not_at_hand_are_a_row(workers, monkeypatch):
+    def gone(key):
+        raise FileNotFoundError("no such data")
+
+    monkeypatch.setattr(problems, "build", gone)
+    rows = run.run_task(run.Task("a8a tau", ("ours",), 1.0), workers, say=lambda line: None)
+    assert rows[0]["status"] == "not available"
+    assert "no such data" in rows[0]["message"]
+
+
+def test_an_interrupted_run_continues_and_the_report_is_written(tmp_path, monkeypatch, capsys):
+    done = []
+
+    def fake(task, workers, say):
+        done.append(task.problem)
+        found = {"seconds": 0.01, "wall_s": 0.01, "kkt": 1e-12, "gap": 1e-12, "count": 374}
+        found |= {"n_points": 100, "certified": True, "load": 0.5, "peak_mb": 300.0}
+        rows = [run.row(task, "ours", k, **found) for k in range(5)]
+        return [*rows, run.row(task, "svmpath_r", 0, "not available", "Rscript is not there")]
+
+    monkeypatch.setattr(run, "run_task", fake)
+    arguments = ["--only", "^g200 |g1000 linear", "--out", str(tmp_path)]
+    assert run.main(arguments) == 0
+    assert run.main(arguments) == 0
+    assert done == ["g200 linear", "g200 rbf", "g1000 linear"]  # nothing twice
+    file = tmp_path / "rows" / "g200-linear.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps(content | {"code": "of another version"}))
+    run.main(arguments)
+    assert done[3:] == ["g200 linear"]
+    checks = pd.read_csv(tmp_path / "goals.csv").set_index("goal")
+    assert checks.met["C-path, g1000 linear: at most 12 ms"] == "met"
+    assert checks.met["events on g200 linear: 373 to 375"] == "met"
+    assert checks.met["events on g200 rbf: 345 to 348"] == "not met"
+    assert checks.met["C-path, g500 rbf: at most 20 ms"] == "not measured"
+    page = (tmp_path / "benchmark.md").read_text()
+    assert "Rscript is not there" in page
+    assert (tmp_path / "benchmark.png").stat().st_size > 10_000
+    assert len(pd.read_csv(tmp_path / "repeats.csv")) == 18
+
+
+def _rows(problem, value, **more):
+    task = run.Task(problem, ("ours",), 1.0)
+    return run.row(task, "ours", 0, seconds=value, kkt=1e-12, gap=1e-12, certified=True, **more)
+
+
+def test_goals_judge_growth_failures_and_missing_runs():
+    sizes = [(1_000, 1e-3), (10_000, 1e-1), (100_000, 10.0)]  # breakpoints grow as n
+    rows = [_rows(f"growth C {n}", s, count=n, peak_mb=900.0) for n, s in sizes]
+    rows += [_rows(f"growth tau {n}", s, count=100, peak_mb=900.0) for n, s in sizes]
+    task = run.Task("a8a C", ("ours",), 240.0)
+    rows.append(run.row(task, "ours", 0, status="time limit", message="stopped after 240 s"))
+    checks = {g.goal: g for g in report.goals(report.summarise(report._complete(rows)))}
+    slope = "growth, path in {}: time for each breakpoint grows slower than n (exponent < 1)"
+    assert checks[slope.format("C")].measured.startswith("1.00")
+    assert checks[slope.format("C")].met == "not met"
+    assert checks[slope.format("tau")].measured.startswith("2.00")
+    assert checks["growth, path in C: n = 100,000 within 120 s"].met == "met"
+    assert checks["a8a C: the whole path (n = 22,696) with a certificate"].met == "not met"
+    assert checks["a8a tau: the whole path (n = 22,696) with a certificate"].met == "not measured"
+    assert checks["every path of this run is exact (KKT <= 1e-07, gap <= 1e-09)"].met == "not met"
