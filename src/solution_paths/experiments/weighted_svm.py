@@ -255,6 +255,7 @@ class PathRun:
 
     paths: list[Any] = field(default_factory=list)
     kernel_cpu_s: float = 0.0
+    certified: bool = False
 
 
 @dataclass
@@ -389,8 +390,9 @@ class Lane:
         """Time all methods in turns and write every repeat down."""
         first: dict[Method, Timing] = {}
         turns = interleaved(self.calls, self._repeats)
+        gc.freeze()  # compilers leave many objects behind, which no collection need look at
         for count, (method, repeat, timing) in enumerate(turns, start=1):
-            gc.collect()  # of the paths of an earlier repeat, outside every timing
+            gc.collect()  # what earlier repeats left, outside every timing
             if isinstance(timing.result, PathRun):
                 first.setdefault(method, timing)
                 self._record_path(method, repeat, timing, first[method])
@@ -404,9 +406,15 @@ class Lane:
     def _record_path(self, method: Method, repeat: int, timing: Timing, first: Timing) -> None:
         columns = {"method": method.name, "repeat": repeat}
         if timing is first:
-            columns |= certificates(self.rows, method.name, timing.result.paths)
+            judged, first.result.certified = certificates(
+                self.rows, method.name, timing.result.paths
+            )
+            columns |= judged
             self.rows.add("updates", len(timing.result.paths), method=method.name)
             first.result.paths.clear()  # they hold every breakpoint's duals
+        if not first.result.certified:
+            # A time to a wrong answer is none: it stays in the table, and out of every comparison.
+            columns |= {"status": "certificate failed", "message": "the path is not certified"}
         seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
         self.rows.add("time", timing.cpu_s, **seconds, **columns)
         if timing.result.kernel_cpu_s:
@@ -441,8 +449,8 @@ class Lane:
         )
 
 
-def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> dict[str, Any]:
-    """Add the certificate of each path as a row; return the columns of all of them together."""
+def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> tuple[dict[str, Any], bool]:
+    """Add the certificate of each path as a row; return columns for all, and if all hold."""
     found = [path.certify() for path in paths]
     for k, (path, own) in enumerate(zip(paths, found, strict=True)):
         rows.add(
@@ -450,18 +458,19 @@ def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> dict[str, Any
             float(own.ok),
             method=method,
             n_breakpoints=len(path.breakpoints),
-            kkt=own.kkt,
-            gap=own.gap,
+            kkt=or_none(own.kkt),
+            gap=or_none(own.gap),
             status="ok" if own.ok else "certificate failed",
             message=f"{own.n_points} points; worst KKT violation at theta = {own.kkt_at:.6g}, "
             f"worst gap at {own.gap_at:.6g}",
             hyper_parameters={"update": k + 1},
         )
-    return {
+    together = {
         "n_breakpoints": sum(len(path.breakpoints) for path in paths),
-        "kkt": max(own.kkt for own in found),
-        "gap": max(own.gap for own in found),
+        "kkt": or_none(max(own.kkt for own in found)),
+        "gap": or_none(max(own.gap for own in found)),
     }
+    return together, all(own.ok for own in found)
 
 
 def warm_up() -> None:
@@ -583,7 +592,7 @@ def _run_validation(cell: Cell, rows: Rows, report: Report, offline: bool) -> No
     _describe(rows, parts)
     ends, task = importance_weights(cell, parts, rows), Task(parts.train, settings)
     path, validation = task.path(*ends, report=report), parts.test
-    carried = {"method": "path", **certificates(rows, "path", [path])}
+    carried = {"method": "path", **certificates(rows, "path", [path])[0]}
     edges, error = path.error_steps(validation.X, validation.y)
     for left, value in zip(edges[:-1], error, strict=True):
         rows.add("step_validation_error", value, hyper_parameters={"theta": left}, **carried)

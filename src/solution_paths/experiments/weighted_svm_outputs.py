@@ -120,8 +120,8 @@ def label(method: str, tolerance: float | None = None, seeding: str | None = Non
 def runs(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
     """One row for each run: mean CPU seconds over its repeats, how it ended, what it reached.
 
-    ``times_path`` is its time over the path's in the same run; ``censored`` tells that both are
-    lower bounds.
+    ``times_path`` is its time over the path's in the same run, nan where that path isn't
+    certified; ``censored`` tells that both are lower bounds.
     """
     own = only(results, experiment=experiment, metric="time").copy()
     for key in ("C0", "tolerance", "seeding", "solves", "solved"):
@@ -129,11 +129,13 @@ def runs(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
     for key in ("C0", "tolerance"):
         own[key] = own[key].astype(float)
     own["censored"] = own["status"] == "censored"
+    own["certified"] = own["status"] != "certificate failed"
     groups = own.groupby([*RUN, *LINE], dropna=False, sort=False)
     found = groups.agg(
         cpu_s=("cpu_s", "mean"),
         repeats=("cpu_s", "size"),
         censored=("censored", "any"),
+        certified=("certified", "all"),
         kkt=("kkt", "max"),
         gap=("gap", "max"),
         n_breakpoints=("n_breakpoints", "max"),
@@ -141,8 +143,9 @@ def runs(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
         solved=("solved", "min"),
         message=("message", "first"),
     ).reset_index()
-    path = found[found["method"] == "path"][[*RUN, "cpu_s"]]
-    found = found.merge(path.rename(columns={"cpu_s": "path_s"}), on=RUN, how="left")
+    path = found[(found["method"] == "path") & found["certified"]]
+    path = path[[*RUN, "cpu_s"]].rename(columns={"cpu_s": "path_s"})
+    found = found.merge(path, on=RUN, how="left")
     found["times_path"] = found["cpu_s"] / found["path_s"]
     return found
 
@@ -167,7 +170,9 @@ def by_cost(found: pd.DataFrame) -> pd.DataFrame:
     groups = found.groupby("C0", sort=True)
     table = groups["cpu_s"].agg(["mean", "std", "min", "max", "count"])
     table["censored"] = groups["censored"].sum()
-    table["times_path"] = table["mean"] / groups["path_s"].mean()
+    both = found.dropna(subset=["path_s"]).groupby("C0", sort=True)
+    table["times_path"] = both["cpu_s"].mean() / both["path_s"].mean()
+    table["uncertified"] = groups["path_s"].apply(lambda own: int(own.isna().sum()))
     table["least_times_path"] = groups["times_path"].min()
     return table
 
@@ -179,6 +184,7 @@ _NOTES_TIMES = [
     "run is repeated when it is short. Mean, standard deviation and range are over the runs.",
     "times the path: the mean time over the path's mean time; least: of single runs.",
     "lower bound: some runs were stopped at their time limit; nothing is extrapolated.",
+    "path not certified: in so many runs the path failed its certificate; they are in no ratio.",
     "gap and KKT violation are found in the answers, the path's (by its certificate) at every "
     "breakpoint and at random places, SMO's (by the judge of all solvers) in "
     "the last and some other answers of each sequence.",
@@ -262,6 +268,7 @@ def _table_times(found: pd.DataFrame) -> pd.DataFrame:
                     "times the path": s["times_path"],
                     "least": s["least_times_path"],
                     "lower bound": bool(s["censored"] > 0),
+                    "path not certified": int(s["uncertified"]),
                     "solves or breakpoints, mean": group["solves"]
                     .fillna(group["n_breakpoints"])
                     .astype(float)
@@ -472,45 +479,54 @@ def claims(results: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 
 def at_least(ratios: pd.DataFrame, bound: float) -> str:
-    """Verdict on "``times_path`` is at least the bound in every row"; lower bounds may not tell."""
-    short = ratios[~(ratios["times_path"] >= bound)]
-    if not len(ratios):
-        return INCONCLUSIVE
-    if not len(short):
-        return SUPPORTED
-    return INCONCLUSIVE if short["censored"].all() else NOT_SUPPORTED
+    """Verdict on "``times_path`` is at least the bound in every row".
+
+    A lower bound that is too small can't tell, nor can a path without a certificate (nan).
+    """
+    ratio = ratios["times_path"]
+    if (ratio.notna() & ~(ratio >= bound) & ~ratios["censored"]).any():
+        return NOT_SUPPORTED
+    return SUPPORTED if len(ratios) and (ratio >= bound).all() else INCONCLUSIVE
 
 
 def _speed_claims(found: pd.DataFrame, experiment: str) -> list[dict]:
     """Check "faster in all cases" and "one or two orders of magnitude"."""
     made = []
     for line in lines(found[found["method"].isin(RIVALS[experiment])]):
-        own = of_line(found, line).dropna(subset=["times_path"])
-        if not len(own):
+        own = of_line(found, line)
+        known = own.dropna(subset=["times_path"])
+        if not len(known):
             continue
-        name, least = label(*line), own.loc[own["times_path"].idxmin()]
+        name, least = label(*line), known.loc[known["times_path"].idxmin()]
         where = f"{title(least['dataset'])}, split {least['split']}, C_0 = {least['C0']:g}"
-        slower = int((own["times_path"] <= 1.0).sum())
         evidence = (
-            f"slower in {slower} of {len(own)} runs; least ratio {least['times_path']:.3g} "
-            f"({where}); {_by_cost_text(own)}"
+            f"slower in {int((known['times_path'] <= 1.0).sum())} of {len(known)} runs; least "
+            f"ratio {least['times_path']:.3g} ({where}); {_by_cost_text(own)}"
         )
         text = f"the path is faster than {name} in all cases"
         # 1 + 1e-9: "faster" is strict.
         made.append(claim(text, experiment, at_least(own, 1.0 + 1e-9), evidence))
         if line[1:] == PAPERS_SMO:
-            means = by_cost(own)[["times_path", "censored"]].astype({"censored": bool})
+            means = _means(own)
             text = f"the path is one or two orders of magnitude faster than {name}"
             made.append(claim(text, experiment, at_least(means, 10.0), _by_cost_text(own)))
     return made
 
 
+def _means(own: pd.DataFrame) -> pd.DataFrame:
+    """Ratio of mean times for each C_0, for `at_least`; nan if a path there isn't certified."""
+    table = by_cost(own)
+    ratio = table["times_path"].where(table["uncertified"] == 0)
+    return pd.DataFrame({"times_path": ratio, "censored": table["censored"] > 0})
+
+
 def _by_cost_text(own: pd.DataFrame) -> str:
-    """Ratios of mean times by C_0; >= marks lower bounds."""
-    parts = [
-        f"{cost:g}: {'>= ' if s['censored'] else ''}{s['times_path']:.3g}"
-        for cost, s in by_cost(own).iterrows()
-    ]
+    """Ratios of mean times by C_0; >= marks lower bounds, and missing certificates are named."""
+    parts = []
+    for cost, s in by_cost(own).iterrows():
+        known = f"{'>= ' if s['censored'] else ''}{s['times_path']:.3g}"
+        missing = f"path not certified in {s['uncertified']:.0f} of {s['count']:.0f} runs"
+        parts.append(f"{cost:g}: {known}" + (f" ({missing})" if s["uncertified"] else ""))
     return f"mean time over the path's by C_0: {', '.join(parts)}"
 
 
@@ -536,6 +552,7 @@ def _growth_claims(found: pd.DataFrame, experiment: str) -> list[dict]:
     made = []
     for line in lines(found[found["method"].isin(["path", *RIVALS[experiment]])]):
         own = of_line(found, line)
+        own = own[own["certified"]]
         if line[0] != "path" and line[1:] != PAPERS_SMO:
             continue
         change, error, table = growth(own)
@@ -608,14 +625,14 @@ def _goals(found: pd.DataFrame) -> list[dict]:
     )
     for method, cost, bound, text in plans:
         own = of_line(found, (method, *PAPERS_SMO))
-        own = own[own["C0"] == cost].dropna(subset=["times_path"])
-        if len(own):
-            means = by_cost(own)[["times_path", "censored"]].astype({"censored": bool})
+        own = own[own["C0"] == cost]
+        if own["times_path"].notna().any():
+            means = _means(own)
             least = own["times_path"].min()
             evidence = f"{_by_cost_text(own)}; least of {len(own)} runs: {least:.3g}"
             name = f"goal of this project: {text.format(label(method, *PAPERS_SMO))}"
             made.append(claim(name, "shift", at_least(means, bound), evidence))
-    path = found[(found["method"] == "path") & found["C0"].isin([1.0, 1e4])]
+    path = found[(found["method"] == "path") & found["certified"] & found["C0"].isin([1.0, 1e4])]
     change, _, table = growth(path)
     if np.isfinite(change):
         text = "goal of this project: the path's time grows less than 3 times from C_0 = 1 to 10^4"

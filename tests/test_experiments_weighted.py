@@ -1,0 +1,378 @@
+"""The weighted SVM experiments on small real runs, and their outputs on made-up ones."""
+
+import dataclasses
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from solution_paths.baselines import Answer, TubeProblem, judge, smo
+from solution_paths.data.protocols import Part
+from solution_paths.experiments import common
+from solution_paths.experiments import weighted_svm as experiment
+from solution_paths.experiments import weighted_svm_outputs as outputs
+from solution_paths.experiments.common import Rows, Timing
+from solution_paths.experiments.weighted_svm import Lane, Method, Task
+from solution_paths.reporting.check import check
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = {"gamma": 1.0, "diagonal": 1e-6}
+
+
+def config() -> dict:
+    """Return the repository's configuration, its quick suite made smaller still."""
+    parts = {}
+    for name in ("config", "weighted_svm"):
+        parts |= yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
+    data = parts["weighted_svm"]["datasets"]
+    data["gaussian_classes"] = {"n": 60, "n_new": 10}
+    data["breast_cancer"] = {"n_train": 80, "n_test": 60}
+    data["drlad_simulation"] = {"n": 50}
+    less = {"splits": 1, "costs": [1.0, 10.0], "repeats": 2, "limit_s": 5.0}
+    for name, what in parts["suites"]["quick"]["weighted_svm"].items():
+        what.update({"splits": 1} if name == "validation" else less)
+    parts["suites"]["quick"]["weighted_svm"]["shift"]["grid"] = 7
+    parts["suites"]["quick"]["weighted_svm"]["regression"]["rounds"] = 4
+    return parts | {"offline": True}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder, files, settings = tmp_path_factory.mktemp("weighted"), [], config()
+    for name, what in settings["suites"]["quick"]["weighted_svm"].items():
+        chunk = {"experiment": name, "dataset": what["datasets"][0], "splits": [0]}
+        files += experiment.run_chunk(settings, "quick", chunk, folder / "cells")
+    experiment.collect(files, folder / "results.parquet")
+    return common.read_results(folder / "results.parquet")
+
+
+def pick(frame, **wanted):
+    for column, value in wanted.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def task_of(n=40, seed=1, epsilon=None):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 3))
+    y = X[:, 0] + 0.2 * rng.normal(size=n)
+    return Task(Part(X, y if epsilon else np.where(y > 0.5, 1.0, -1.0)), SETTINGS, epsilon)
+
+
+# ---------------------------------------------------------------- what is run
+
+
+def test_every_suite_has_distinct_cells_with_known_runners():
+    settings = config()
+    for suite in settings["suites"]:
+        cells = experiment.cells(settings, suite)
+        assert len({cell.id for cell in cells}) == len(cells) > 0
+        assert {cell.experiment for cell in cells} == set(experiment.RUNNERS)
+    paper = experiment.cells(settings, "paper")
+    assert len({c.dataset for c in paper if c.experiment == "shift"}) == 24
+    assert {c.settings["C0"] for c in paper if c.experiment == "online"} == {
+        10.0**k for k in range(5)
+    }
+
+
+def test_the_papers_tasks_are_the_24_of_the_data_layer():
+    from solution_paths.data.weighted_svm import SHIFT_TASKS
+
+    shift = config()["suites"]["paper"]["weighted_svm"]["shift"]["datasets"]
+    assert shift == list(SHIFT_TASKS)
+    sources = config()["weighted_svm"]["datasets"]
+    assert all(sources[k]["sources"] == [task.dataset] for k, task in SHIFT_TASKS.items())
+
+
+# ---------------------------------------------------------------- weights
+
+
+def test_series_weights_are_the_papers_and_slide():
+    weights = experiment.series_weights(4, 6, 1, 10.0, 3.0)
+    expected = [10 * 2 / (1 + np.exp(3 - 6 * i / 4)) for i in (1, 2, 3, 4)]
+    np.testing.assert_allclose(weights, [0.0, *expected, 0.0], rtol=1e-14)
+    assert (np.diff(weights[1:5]) > 0).all()
+
+
+def test_residual_weights_are_guarded_and_changes_are_relative():
+    residual = np.array([3.0, -4.0, 0.0, 5.0])
+    sigma = np.sqrt(50 / 4)
+    weights = experiment.reweighted(residual, 2.0, 1e-3)
+    np.testing.assert_allclose(weights, [2 * sigma / 3, 2 * sigma / 4, 2e3, 2 * sigma / 5])
+    change = experiment.relative_change(residual, residual * 1.1, 1e-3)
+    assert change == pytest.approx(0.1 * 3 / 4)
+
+
+# ---------------------------------------------------------------- one problem, two solvers
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+def test_path_and_smo_reach_the_same_solutions_through_the_same_weights(epsilon):
+    task = task_of(epsilon=epsilon)
+    rng = np.random.default_rng(0)
+    weights = [rng.uniform(0.5, 3.0, task.n) for _ in range(4)]
+    weights[2][:5] = 0.0
+    base = task.base(weights[0])
+    start = base.dual(1.0)
+    ours = experiment.follow_path(task, base, weights, clear_cache=True).result
+    assert ours.kernel_cpu_s > 0
+    for clear in (True, False):
+        method = Method("smo", 1e-9, "follow")
+        theirs = experiment.follow_smo(task, start, weights, method, 30.0, clear).result
+        assert (theirs.done, theirs.wanted, theirs.censored) == (3, 3, False)
+        for path, (at, alpha, b) in zip(ours.paths, theirs.answers, strict=True):
+            one, two = task.judge(at, path.dual(1.0), path.intercept(1.0)), task.judge(at, alpha, b)
+            assert one.gap < 1e-9
+            assert one.kkt < 1e-7
+            assert two.primal == pytest.approx(one.primal, rel=1e-7)
+
+
+def test_a_sequence_that_runs_out_of_time_is_censored_and_says_how_far_it_came(monkeypatch):
+    task = task_of()
+    weights = [np.full(task.n, 1.0 + k) for k in range(6)]
+    start, calls = task.base(weights[0]).dual(1.0), []
+    solve = Task.solve
+
+    def slow(self, machine, at, **options):
+        calls.append(options["time_limit"])
+        found = solve(self, machine, at, **options)
+        if len(calls) < 3:
+            return found
+        watch["wall"] = 100.0
+        return dataclasses.replace(found, status="inaccurate")
+
+    watch = {"wall": 1.0}
+
+    class Watch:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.cpu_s = self.wall_s = watch["wall"]
+
+    monkeypatch.setattr(experiment, "Stopwatch", Watch)
+    monkeypatch.setattr(Task, "solve", slow)
+    rows = Rows(suite="s", hyper_parameters={"C0": 1.0})
+    lane = Lane(task, rows, {"repeats": 1, "limit_s": 10.0, "solvers": []}, lambda done: None)
+    timing = experiment.follow_smo(task, start, weights, Method("smo", 1e-3, "clip"), 10.0)
+    assert calls == [10.0, 9.0, 8.0]
+    lane._record_smo(Method("smo", 1e-3, "clip"), 0, timing)
+    (row,) = rows.rows
+    assert row["status"] == "censored"
+    assert row["message"] == "stopped after 2 of 5 solves in 102 s"
+    assert row["value"] == 102.0
+
+
+def test_the_judge_of_regressions_accepts_the_optimum_only():
+    task = task_of(epsilon=0.1)
+    weights = np.full(task.n, 2.0)
+    found = task.solve(task.machine(), weights, tol=1e-10)
+    problem = task.problem(weights)
+    assert isinstance(problem, TubeProblem)
+    assert judge(problem, Answer(alpha=found.alpha, b=found.b)).ok(1e-9, 1e-7)
+    error = task.y - problem.gram @ found.alpha - found.b
+    primal = 0.5 * found.alpha @ problem.gram @ found.alpha
+    primal += 2.0 * np.maximum(np.abs(error) - 0.1, 0.0).sum()
+    verdict = judge(problem, Answer(alpha=found.alpha, b=found.b))
+    assert verdict.primal == pytest.approx(primal, rel=1e-13)
+    assert verdict.dual == pytest.approx(-found.objective, rel=1e-9)
+    inside = int(np.argmin(np.abs(np.abs(found.alpha) - 1.0)))
+    wrong = found.alpha.copy()
+    wrong[inside] *= 0.9
+    assert not judge(problem, Answer(alpha=wrong, b=found.b)).ok(1e-9, 1e-7)
+    assert not judge(problem, Answer(alpha=found.alpha, b=found.b + 0.01)).ok(1e-9, 1e-7)
+    assert not judge(problem, Answer(alpha=found.alpha * 1.2, b=found.b)).ok(1e-2, 1e-2)
+    assert np.isnan(judge(problem, Answer(alpha=found.alpha[1:], b=found.b)).gap)
+
+
+def test_brute_force_finds_a_step_that_is_wrong():
+    task = task_of(60)
+    path = task.path(np.ones(60), np.random.default_rng(3).uniform(0.0, 20.0, 60))
+    part = Part(np.random.default_rng(4).random((80, 3)), np.sign(task_of(80, 5).y))
+    edges, error = path.error_steps(part.X, part.y)
+    assert len(error) > 1
+    least = path.best(part.X, part.y).value
+    assert experiment.brute_force_errors(task, path, part, edges, error, least)[1] == 0
+    moved = error.copy()
+    moved[len(error) // 2] += 1 / 80
+    assert experiment.brute_force_errors(task, path, part, edges, moved, least)[1] > 0
+    assert experiment.brute_force_errors(task, path, part, edges, error, least + 1 / 80)[1] > 0
+
+
+# ---------------------------------------------------------------- the experiments themselves
+
+
+def test_nothing_fails_and_every_path_is_certified(results):
+    assert results["status"].unique().tolist() == ["ok"]
+    assert check(results) == []
+    held = pick(results, metric="certificate")
+    counts = held.groupby("experiment").size().to_dict()
+    assert counts["online"] == 2 * 5
+    assert counts["shift"] == 2 * 2
+    assert counts["validation"] == 1
+    assert (held["value"] == 1.0).all()
+    assert (pick(results, metric="objective_difference")["value"] <= 1e-8).all()
+    assert (pick(results, metric="step_errors")["value"] == 0).all()
+
+
+def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(results):
+    times = pick(results, metric="time")
+    for name, methods in {
+        "online": {"path": 4, "smo": 16},
+        "regression": {"path": 4, "smo": 16},
+        "shift": {
+            "path": 4,
+            "path_whole": 4,
+            "smo_breakpoints": 16,
+            "smo_grid": 16,
+            "smo_end": 16,
+            "smo_cold": 8,
+        },
+    }.items():
+        assert pick(times, experiment=name).groupby("method").size().to_dict() == methods
+    first = times[(times["repeat"] == 0) & times["method"].str.startswith("smo")]
+    tolerance = outputs.hyper(first, "tolerance").astype(float)
+    assert (first["kkt"] <= 2 * tolerance).all()
+    solves = outputs.hyper(pick(times, method="smo_grid"), "solves")
+    assert (solves == 7).all()
+
+
+def test_rows_fit_the_results_schema(results):
+    schema = yaml.safe_load((ROOT / "workflow/schemas/results.schema.yaml").read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    plain = results.drop(columns="hyper").astype(object)
+    for row in plain.where(plain.notna(), None).to_dict("records"):
+        validator.validate(row)
+
+
+def test_outputs_are_written_from_results_alone(results, tmp_path):
+    experiment.tables(results, None, tmp_path / "tables")
+    experiment.figures(results, tmp_path / "figures")
+    tables = {path.stem for path in (tmp_path / "tables").glob("*.md")}
+    assert tables == {
+        "table_3_online",
+        "table_4_shift",
+        "table_4_tasks",
+        "table_5_validation",
+        "table_6_regression",
+        "table_certificates",
+    }
+    drawn = {path.stem for path in (tmp_path / "figures").glob("*.png")}
+    assert drawn == set(experiment.CAPTIONS)
+    found = experiment.claims(results)
+    assert set(found["verdict"]) <= {"supported", "not supported", "inconclusive"}
+    assert not found.duplicated(["claim", "dataset"]).any()
+    assert experiment.assumptions(config()["weighted_svm"])
+
+
+def test_the_figures_steps_are_those_of_the_path(results):
+    settings = next(
+        c.settings for c in experiment.cells(config(), "quick") if c.experiment == "validation"
+    )
+    v = outputs.validations(results).iloc[0]
+    theta, error = outputs.steps(results, v["dataset"], 0, settings["C0"])
+    assert theta[0] == 0.0
+    assert error.min() == v["least"]
+    for low, high in v["intervals"]:
+        inner = error[np.searchsorted(theta, 0.5 * (low + high), side="right") - 1]
+        assert inner == v["least"]
+
+
+# ---------------------------------------------------------------- verdicts on made-up results
+
+
+def made_up(path=1.0, rival=50.0, status="ok", path_status="ok", costs=(1.0, 1e4), grow=1.0):
+    """Results of one shift task whose times are given."""
+    rows = Rows(suite="s", paper="weighted_svm", experiment="shift", dataset="d", split=0)
+    for k, cost in enumerate(costs):
+        hyper = {"C0": cost}
+        rows.add(
+            "time", path * grow**k, cpu_s=path * grow**k, method="path", hyper_parameters=hyper,
+            repeat=0, status=path_status,
+        )  # fmt: skip
+        hyper = {**hyper, "tolerance": 1e-3, "seeding": "clip", "solves": 9, "solved": 4}
+        for method in ("smo_breakpoints", "smo_grid", "smo_end"):
+            rows.add(
+                "time", rival, cpu_s=rival, method=method, hyper_parameters=hyper, repeat=0,
+                status=status,
+            )  # fmt: skip
+    frame = pd.DataFrame(rows.rows)
+    for column in common.SCHEMA.names:
+        frame[column] = frame.get(column)
+    frame["message"] = frame["message"].astype(object)
+    return common.read_results(frame)
+
+
+def verdict_of(results, text):
+    found = outputs.claims(results)
+    found = found[found["claim"].str.contains(text, regex=False)]
+    assert len(found) == 1, found
+    return found["verdict"].iloc[0]
+
+
+FASTER = "faster than SMO at every breakpoint, 0.001, clip in all cases"
+ORDERS = "orders of magnitude faster than SMO at every breakpoint"
+GOAL = "at least 100 times faster than SMO at every breakpoint"
+
+
+def test_a_claim_of_speed_follows_the_ratios():
+    assert verdict_of(made_up(rival=50.0), FASTER) == "supported"
+    assert verdict_of(made_up(rival=50.0), ORDERS) == "supported"
+    assert verdict_of(made_up(rival=5.0), ORDERS) == "not supported"
+    assert verdict_of(made_up(rival=0.9), FASTER) == "not supported"
+    assert verdict_of(made_up(rival=50.0), GOAL) == "not supported"
+    assert verdict_of(made_up(rival=101.0), GOAL) == "supported"
+
+
+def test_a_lower_bound_can_support_and_never_refute():
+    assert verdict_of(made_up(rival=50.0, status="censored"), ORDERS) == "supported"
+    assert verdict_of(made_up(rival=5.0, status="censored"), ORDERS) == "inconclusive"
+    notes = outputs._stopped(outputs.runs(made_up(status="censored"), "shift"))
+    assert "stopped in 1 of 1 runs, after 4 of 9 solves, in 50 s" in notes[0]
+
+
+def test_the_time_of_a_path_without_certificate_is_in_no_ratio():
+    results = made_up(path_status="certificate failed")
+    assert outputs.runs(results, "shift")["times_path"].isna().all()
+    claims = outputs.claims(results)
+    assert not (claims["verdict"] == "supported").any()
+
+
+def test_growth_is_told_from_none():
+    text = "the path's CPU time does not grow with C_0"
+    assert verdict_of(made_up(grow=1.05), text) == "supported"
+    assert verdict_of(made_up(grow=2.0), text) == "not supported"
+    assert verdict_of(made_up(grow=2.0), "grows less than 3 times") == "supported"
+    assert verdict_of(made_up(grow=3.5), "grows less than 3 times") == "not supported"
+    assert not outputs.claims(made_up(costs=(1.0,)))["claim"].str.contains("grow").any()
+
+
+def test_a_path_that_fails_its_certificate_marks_its_times():
+    @dataclasses.dataclass
+    class Bad:
+        ok = False
+        kkt, gap, kkt_at, gap_at, n_points = 0.5, np.inf, 0.1, 0.2, 3
+        breakpoints = np.arange(2.0)
+
+        def certify(self):
+            return self
+
+    rows = Rows()
+    lane = Lane(task_of(), rows, {"repeats": 1, "solvers": []}, lambda done: None)
+    timing = Timing(1.0, 1.0, experiment.PathRun([Bad()]))
+    lane._record_path(Method("path"), 0, timing, timing)
+    statuses = {row["metric"]: row["status"] for row in rows.rows}
+    assert statuses == {
+        "certificate": "certificate failed",
+        "updates": "ok",
+        "time": "certificate failed",
+    }
+
+
+def test_smo_is_a_baseline():
+    from solution_paths import baselines
+
+    assert baselines.get("smo") is smo
