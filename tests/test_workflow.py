@@ -1,6 +1,7 @@
 """The workflow, tried as a user does: in a copy of the checkout, through the command line."""
 
 import copy
+import json
 import os
 import shutil
 import signal
@@ -68,24 +69,35 @@ def edit(folder, name, change):
 def test_without_a_target_the_whole_paper_suite_is_run(checkout):
     counts = job_counts(snakemake(checkout, "-n"))
     assert counts["paper"] == 1
-    assert counts["fetch"] == 5  # diabetes, three inboxes, C. elegans
+    # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift.
+    assert counts["fetch"] == 5 + 8
     assert counts["quantile_svm_timing"] == 3
+    assert counts["weighted_svm_accuracy"] == 24
+    assert counts["weighted_svm_timing"] == 10 + 24 + 5
     assert counts["suite_report"] == 1
 
 
 def test_quick_fetches_nothing_and_asks_for_every_experiment_of_the_suite(checkout):
     suite = yaml.safe_load((checkout / "config" / "config.yaml").read_text())["suites"]["quick"]
-    wanted = sum(len(what["datasets"]) for what in suite["quantile_svm"].values())
     counts = job_counts(snakemake(checkout, "-n", "quick"))
     assert "fetch" not in counts
-    assert counts["quantile_svm_accuracy"] + counts["quantile_svm_timing"] == wanted
+    for paper, experiments in suite.items():
+        wanted = sum(len(what["datasets"]) for what in experiments.values())
+        assert counts[f"{paper}_accuracy"] + counts[f"{paper}_timing"] == wanted
 
 
-@pytest.mark.parametrize("target", ["paper", "quantile_svm"])
+@pytest.mark.parametrize("target", ["paper", "quantile_svm", "weighted_svm"])
 def test_a_paper_has_its_own_target(checkout, target):
     counts = job_counts(snakemake(checkout, "-n", target))
-    assert counts["quantile_svm_report"] == 1
+    for paper in ("quantile_svm", "weighted_svm"):
+        assert counts.get(f"{paper}_report", 0) == (target in ("paper", paper))
     assert counts.get("suite_report", 0) == (target == "paper")
+
+
+def test_chosen_experiments_leave_out_the_papers_that_have_none(checkout):
+    counts = job_counts(snakemake(checkout, "-n", "quick", "--config", "only=validation"))
+    assert counts["weighted_svm_accuracy"] == 1
+    assert "quantile_svm_results" not in counts
 
 
 def test_the_timing_target_runs_timing_jobs_only(checkout):
@@ -94,6 +106,7 @@ def test_the_timing_target_runs_timing_jobs_only(checkout):
         "fetch",
         "quantile_svm_timing",
         "timing",
+        "weighted_svm_timing",
         "total",
     }
 
@@ -128,6 +141,16 @@ def test_offline_keeps_only_what_is_at_hand(checkout, tmp_path):
 # ---------------------------------------------------------------- what is refused
 
 
+def unshared(content):
+    """Return a copy without shared parts."""
+    return json.loads(json.dumps(content))
+
+
+def joined(parts):
+    """Return the configuration that several files make."""
+    return {key: value for part in parts.values() for key, value in part.items()}
+
+
 def at(content, *keys):
     """Return what lies below the keys."""
     for key in keys:
@@ -146,16 +169,22 @@ def at(content, *keys):
         ("quantile_svm.yaml", ("quantile_svm", "datasets", "diabetes")),
         ("quantile_svm.yaml", ("quantile_svm", "experiments")),
         ("quantile_svm.yaml", ("quantile_svm", "experiments", "timing")),
+        ("config.yaml", ("suites", "quick", "weighted_svm", "shift")),
+        ("weighted_svm.yaml", ("weighted_svm",)),
+        ("weighted_svm.yaml", ("weighted_svm", "datasets", "nasdaq")),
+        ("weighted_svm.yaml", ("weighted_svm", "experiments", "online")),
+        ("weighted_svm.yaml", ("weighted_svm", "experiments", "online", "solvers", 0)),
     ],
 )
 def test_an_unknown_key_is_refused_at_every_level(name, keys):
     schema = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text())
-    files = ("config.yaml", "quantile_svm.yaml")
-    parts = {file: yaml.safe_load((ROOT / "config" / file).read_text()) for file in files}
+    files = ("config.yaml", "quantile_svm.yaml", "weighted_svm.yaml")
+    # A deep copy: YAML's aliases are shared otherwise, and the change would show in many places.
+    parts = {file: unshared(yaml.safe_load((ROOT / "config" / file).read_text())) for file in files}
     validator = Draft202012Validator(schema)
-    assert list(validator.iter_errors(parts[files[0]] | parts[files[1]])) == []
+    assert list(validator.iter_errors(joined(parts))) == []
     at(parts[name], *keys).update(misspelt=1)
-    errors = list(validator.iter_errors(parts[files[0]] | parts[files[1]]))
+    errors = list(validator.iter_errors(joined(parts)))
     assert [tuple(error.absolute_path) for error in errors] == [keys]
     assert "'misspelt' was unexpected" in errors[0].message
 
