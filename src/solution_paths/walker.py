@@ -58,7 +58,7 @@ BLOCK = 64
 # Small functions are inlined: handing the tuples of arrays on costs more than their work.
 small = njit(cache=True, inline="always")
 # number[...]
-T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR, DRIFT = range(12)
+T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR, DRIFT, ROUNDING = range(13)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, DIRECTION, LOOKED, EXCHANGES = range(10)
 REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(10, 19)
@@ -846,22 +846,27 @@ def _checkpoint_every(N):
     return max(64, N // 4)
 
 
-@small
+@njit(cache=True)
 def _correct(op, st, s, tol):
     """Move the pinned duals so that their equations hold; return the largest relative residual."""
     m = s.count[M]
     worst = _residuals(op, st, s, s.v)
-    if worst <= tol.residual:
-        return worst
-    factor.multiply(s.G, m, s.v, s.da)
-    for r in range(m):
-        s.da[r] = -s.da[r]
-        s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
-    speed, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
-    for r in range(m):
-        s.a[r] += s.da[r]
-    advance(op, 1.0)
-    s.number[ODOMETER] += speed
+    for _ in range(4):
+        if worst <= tol.residual:
+            break
+        factor.multiply(s.G, m, s.v, s.da)
+        for r in range(m):
+            s.da[r] = -s.da[r]
+            s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
+        speed, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
+        for r in range(m):
+            s.a[r] += s.da[r]
+        advance(op, 1.0)
+        s.number[ODOMETER] += speed
+        before = worst
+        worst = _residuals(op, st, s, s.v)
+        if worst > 0.1 * before:  # down to the rounding of z itself
+            break
     return worst
 
 
@@ -915,17 +920,11 @@ def _refresh(op, st, s, tol):
     s.count[SINCE_REFRESH] = 0
     _inspect(op, st, s, tol)
     worst = _correct(op, st, s, tol)
-    for _ in range(4):
-        if worst <= 1e-3 * tol.lost:  # what one correction leaves of it is rounding
-            break
-        before = worst
-        worst = _correct(op, st, s, tol)
-        if worst > 0.5 * before:
-            break
     _solve_direction(op, st, s, True)
-    if worst > tol.lost:
+    limit = max(tol.lost, s.number[ROUNDING])
+    if worst > limit:
         return False
-    return not full or _violation(op, st, s) <= tol.lost
+    return not full or _violation(op, st, s) <= limit
 
 
 @njit(cache=True)
@@ -978,7 +977,7 @@ def _walk(op, st, s, log, tol, lazy):
         left = s.number[T_END] - s.number[T]
 
         # Ratio test, again when the chosen candidate turns out to be noise
-        moved = False
+        moved, recorded = False, False
         while True:
             bound = left if dt > 0 else np.inf
             n_hits, bound = _members(op, st, s, tol, dt, size, bound)
@@ -1006,6 +1005,11 @@ def _walk(op, st, s, log, tol, lazy):
                     # It only just came from there: its velocity is rounding noise.
                     s.count[HELD] = i
                     continue
+                if s.count[KIND] == NONE:
+                    # Recorded while still pinned: its value is exact then, its dual to rounding.
+                    _correct(op, st, s, tol)
+                    _record(s, log, moved)
+                    recorded = True
                 _leave(op, st, s, tol, i, down)
                 break
             if _enter(op, st, s, tol, i, down, dt, rate):
@@ -1035,7 +1039,8 @@ def _walk(op, st, s, log, tol, lazy):
         _log_event(s, log, i)
         if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
             return LOST
-        _record(s, log, moved)
+        if not recorded:
+            _record(s, log, moved)
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
             return WALL
         if s.count[ZEROS] > 100 * max(tol.stall, 4 * s.count[M]):
@@ -1254,7 +1259,7 @@ class Walker:
             *(np.zeros(cap) for _ in range(4)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(12),
+            np.zeros(13),
             np.zeros(19, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -1280,6 +1285,9 @@ class Walker:
         drift = np.maximum(drift, np.abs(stairs.soft[:, None] * _finite(stairs.level1)[:, 1:]))
         s.number[DRIFT] = float(drift.any() or stairs.kink1.any())
         op.norm[:] = np.maximum(np.hypot(self._base_norm, drift.max(axis=1)), 1e-300)
+        # What rounding makes of z when all duals are as large as they can be.
+        levels = np.abs(_finite(stairs.levels(t))).max(axis=1)
+        s.number[ROUNDING] = 1e-15 * op.norm[: op.n].max() * (op.norm @ levels) / scale[0]
         wall = np.full(len(stairs), -1) if walls is None else walls
         self.st = Stairs(
             stairs.kink0,
