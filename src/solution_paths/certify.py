@@ -118,7 +118,7 @@ def _tube(problem: Tube, t, A):
     y, f, cost = problem.y[:, None], problem.fitted(A), problem.costs(t)
     a, epsilon = A[: problem.n], problem.epsilon(t)
     error = y - f
-    scale = max(np.ptp(problem.y), 1e-300)
+    scale = np.ptp(problem.y) or np.abs(problem.y).max() or 1.0
     loss = np.maximum(np.abs(error) - epsilon, 0.0)
     norm2 = problem.lam / 2 * _norm2(problem, A, f)
     primal = norm2 + (cost * loss).sum(axis=0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import NamedTuple
@@ -18,6 +20,7 @@ from .walker import Trace
 
 Floats = NDArray[np.float64]
 FORMAT = 1
+TORN = (zipfile.BadZipFile, zlib.error)  # what a damaged .npz file raises
 
 
 class PathError(RuntimeError):
@@ -125,7 +128,11 @@ class Path:
                 "weights, or was continued before); start a new one from its last weights."
             )
         resume, self._resume = self._resume, None
-        return resume(new_weights)
+        try:
+            return resume(new_weights)
+        except ValueError:  # bad weights: nothing has moved yet
+            self._resume = resume
+            raise
 
     # -- solutions ----------------------------------------------------------------------------
 
@@ -256,7 +263,7 @@ class Path:
         Best
             Least value, the intervals where it is reached, and the middle of the widest.
         """
-        y_val = np.asarray(y_val, dtype=np.float64)
+        y_val = np.asarray(y_val)
         if len(y_val) != X_val.shape[0]:
             raise ValueError(
                 f"y_val has {len(y_val)} entries but X_val has {X_val.shape[0]} rows; pass one "
@@ -265,7 +272,7 @@ class Path:
         if metric == "zero_one":
             return self._best_zero_one(X_val, y_val)
         if metric in ("absolute", "squared"):
-            return self._best_regression(X_val, y_val, metric)
+            return self._best_regression(X_val, y_val.astype(np.float64), metric)
         raise ValueError(f"Unknown metric {metric!r}; use 'zero_one', 'absolute' or 'squared'.")
 
     def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
@@ -402,7 +409,7 @@ class Path:
             with np.load(file, allow_pickle=False) as archive:
                 content = {k: archive[k] for k in archive.files}
             meta = json.loads(str(content["meta"]))
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, KeyError, OSError, EOFError, TypeError, *TORN) as error:
             if isinstance(error, FileNotFoundError):
                 raise
             raise ValueError(
