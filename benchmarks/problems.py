@@ -39,6 +39,8 @@ class Problem:
         rbf with gamma = 1/10.
     lam : float
         Weight of the penalty (1 for a path in C).
+    certify_all : bool
+        Whether our path is certified at every breakpoint, however many there are.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Problem:
     kernel: str = "linear"
     gamma: float = 0.1
     lam: float = 1.0
+    certify_all: bool = False
 
     @cached_property
     def grid(self) -> np.ndarray:
@@ -114,7 +117,7 @@ def a8a(kind: str) -> Problem:
     """Load the whole of a8a: 22,696 rows, 123 sparse columns of zeros and ones."""
     data = load("a8a")
     lam = 1.0 if kind == "C" else 1e-3
-    return Problem(f"a8a {kind}", kind, data.X, data.y, lam=lam)
+    return Problem(f"a8a {kind}", kind, data.X, data.y, lam=lam, certify_all=True)
 
 
 def growth(n: int, kind: str) -> Problem:

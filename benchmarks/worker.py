@@ -17,6 +17,7 @@ import numpy as np
 
 from solution_paths.baselines import judge
 
+JUDGE_S = 400.0
 CLEAR_PEAK = Path("/proc/self/clear_refs")  # Linux: writing 5 resets the peak of memory
 STATUS = Path("/proc/self/status")
 
@@ -42,9 +43,13 @@ class Worker:
         without a dual solution.
         """
         self._pipe.send((key, what, bounds or {}))
+        found = self._wait(limit_s, f"stopped after {limit_s:g} s")
+        return found | self._wait(JUDGE_S, f"the judge took longer than {JUDGE_S:g} s")
+
+    def _wait(self, limit_s: float, otherwise: str) -> dict:
         if not self._pipe.poll(limit_s):
             self.stop()
-            raise Overrun(f"stopped after {limit_s:g} s")
+            raise Overrun(otherwise)
         try:
             result = self._pipe.recv()
         except EOFError as error:
@@ -76,16 +81,16 @@ def serve(pipe, peer: str) -> None:
                 return
             try:
                 problem = build(key)
-                if what == "warm":
-                    result, run = timed(module, problem.head())
-                else:
-                    result, run = timed(module, problem)
-                    result |= score(problem, run, bounds)
-                    result |= {} if key in seen else run.later()
+                result, run = timed(module, problem.head() if what == "warm" else problem)
+                pipe.send(result)
+                verdict = {}
+                if what == "time":
+                    verdict = score(problem, run, bounds)
+                    verdict |= {} if key in seen else run.later()
                     seen.add(key)
+                pipe.send(verdict)
             except Exception as error:
-                result = {"error": f"{type(error).__name__}: {error}"}
-            pipe.send(result)
+                pipe.send({"error": f"{type(error).__name__}: {error}"})
 
 
 def timed(module, problem) -> tuple[dict, object]:
@@ -96,9 +101,9 @@ def timed(module, problem) -> tuple[dict, object]:
     run = module.solve(problem)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     result = {
-        "seconds": wall if run.seconds is None else run.seconds,
-        "wall_s": wall,
-        "cpu_s": cpu,
+        "seconds": run.clock[1] if run.clock else cpu,
+        "wall_s": run.clock[0] if run.clock else wall,
+        "whole_wall_s": wall,
         "count": run.count,
         "note": run.note,
         "peak_mb": peak_mb(),

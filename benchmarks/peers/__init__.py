@@ -34,8 +34,8 @@ class Run:
         Index into points -> `Answer`.
     count : int
         Breakpoints of a path, iterations of a solver; -1 if unknown.
-    seconds : float, optional
-        Wall seconds by the peer's own rule (see its HOW) instead of those of the whole call.
+    clock : (wall, CPU) seconds, optional
+        By the peer's own rule (see its HOW) instead of those of the whole call.
     note : str
         What the reader must know about this run.
     later : callable, optional
@@ -45,7 +45,7 @@ class Run:
     points: np.ndarray
     answer: Callable[[int], Answer]
     count: int = -1
-    seconds: float | None = None
+    clock: tuple[float, float] | None = None
     note: str = ""
     later: Callable[[], dict] = dict
 

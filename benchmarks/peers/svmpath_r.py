@@ -20,14 +20,14 @@ folder <- commandArgs(TRUE)[1]
 d <- as.matrix(read.csv(file.path(folder, "data.csv"), header = FALSE))
 gamma <- scan(file.path(folder, "gamma"), quiet = TRUE)
 x <- d[, -1]; y <- d[, 1]
-begin <- proc.time()[["elapsed"]]
+begin <- proc.time()
 p <- if (gamma > 0) {
   svmpath(x, y, kernel.function = radial.kernel, param.kernel = gamma)
 } else {
   svmpath(x, y)
 }
-seconds <- proc.time()[["elapsed"]] - begin
-cat(seconds, file = file.path(folder, "seconds"))
+seconds <- proc.time() - begin
+cat(seconds[["elapsed"]], seconds[["user.self"]], file = file.path(folder, "seconds"))
 writeBin(c(length(p$lambda), p$lambda, p$alpha0, as.vector(p$alpha)), file.path(folder, "path"))
 """
 
@@ -59,10 +59,10 @@ def solve(problem) -> Run:
         Path(folder, "gamma").write_text(str(problem.gamma if problem.kernel == "rbf" else 0.0))
         Path(folder, "path.R").write_text(SCRIPT)
         subprocess.run(["Rscript", f"{folder}/path.R", folder], check=True, capture_output=True)
-        seconds = float(Path(folder, "seconds").read_text())
+        wall, cpu = map(float, Path(folder, "seconds").read_text().split())
         count, *rest = np.fromfile(Path(folder, "path"))
     k = int(count)
     lam, b, alpha = np.split(np.array(rest), [k, 2 * k])
     alpha = alpha.reshape(k, -1)  # R stores columns, one for each breakpoint
     C = 1.0 / lam
-    return Run(C, lambda i: Answer(alpha=alpha[i] * C[i], b=b[i] * C[i]), k, seconds)
+    return Run(C, lambda i: Answer(alpha=alpha[i] * C[i], b=b[i] * C[i]), k, (wall, cpu))
