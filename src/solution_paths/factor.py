@@ -129,7 +129,7 @@ def append_two(G, m, u, pivot, v, other, cross):
 
 @njit(cache=True)
 def remove_two(G, m, i, gi, j, gj):
-    """Drop coordinates i and j, whose columns of G are gi and gj; the last ones take their places."""
+    """Drop coordinates i and j, with columns gi and gj of G; the last ones take their places."""
     determinant = gi[i] * gj[j] - gi[j] * gi[j]
     ii, ij, jj = gj[j] / determinant, -gi[j] / determinant, gi[i] / determinant
     a = np.empty(m)

@@ -8,7 +8,9 @@ import scipy.sparse as sp
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 
 
-def kernel_matrix(X, Z, kernel: str, gamma: float = 1.0, degree: int = 3, coef0: float = 0.0):
+def kernel_matrix(
+    X, Z, kernel: str, gamma: float = 1.0, degree: int = 3, coef0: float = 0.0
+) -> np.ndarray:
     """Return the (len(X), len(Z)) kernel matrix.
 
     ``linear`` x.z, ``rbf`` exp(-gamma ||x - z||^2), ``poly`` (gamma x.z + coef0)^degree, and

@@ -33,13 +33,13 @@ class Operator(NamedTuple):
 
     Sizes: N coordinates, n of them samples, D columns, n_ridge of them under the ridge penalty.
 
-    ====================  =========  =================================================================
+    ====================  =========  ==========================================================
     ``H``                 (N, N)     DENSE: the symmetric map
     ``X``                 (n, D)     ROWS: the rows
     ``indptr/indices/x``  CSR        SPARSE: the rows
     ``diagonal``          (N,)       H_ii
     ``sign``              (N,)       +1 for samples, -1 for features
-    ``norm``              (N,)       |H_ij| <= norm_i norm_j, and norm_i bounds how fast z_i can move
+    ``norm``              (N,)       |H_ij| <= norm_i norm_j; bounds how fast z_i can move
     ``weight``            (D,)       column weights behind ``norm``
     ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
     ``lost0, lost1``      (N,)       DENSE: what rounding lost in these sums
@@ -48,7 +48,7 @@ class Operator(NamedTuple):
     ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
     ``row``               (D,)       ROWS: scratch, zero between calls
-    ====================  =========  =================================================================
+    ====================  =========  ==========================================================
     """
 
     kind: int
@@ -326,7 +326,7 @@ def _dense_speed(op, dt, P, m, da, own, gross, drift):
 
 @njit(cache=True)
 def rest_feature(op, i, level):
-    """A feature leaves the pinned set: its coefficient stays at minus its level."""
+    """Let the coefficient of a feature that is no longer pinned stay at minus its level."""
     if op.kind != DENSE:
         op.w[i - op.n + op.n_ridge] = -level
         op.dw[i - op.n + op.n_ridge] = 0.0

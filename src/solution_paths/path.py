@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from . import certify as certification
 from .problems import from_arrays, to_arrays
 from .staircase import Staircases
 from .walker import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 FORMAT = 1
@@ -28,11 +31,11 @@ class PathError(RuntimeError):
 
     Attributes
     ----------
-    path : Path
-        The part of the path that is exact.
+    path : Path or None
+        The part of the path that is exact; None when not even its start was reached.
     """
 
-    def __init__(self, message: str, path: Path):
+    def __init__(self, message: str, path: Path | None):
         super().__init__(message)
         self.path = path
 
@@ -47,6 +50,7 @@ class Leg:
 
     @property
     def nodes(self) -> Floats:
+        """Parameter values of the trace's nodes."""
         return self.offset + self.factor * self.trace.t
 
 
@@ -124,8 +128,8 @@ class Path:
         """
         if self._resume is None:
             raise ValueError(
-                "This path can't be continued (it was loaded from a file, is not a path in instance "
-                "weights, or was continued before); start a new one from its last weights."
+                "This path can't be continued (it was loaded from a file, is not a path in "
+                "instance weights, or was continued before); start a new one from its last weights."
             )
         resume, self._resume = self._resume, None
         try:
@@ -321,7 +325,9 @@ class Path:
 
     # -- certificate --------------------------------------------------------------------------
 
-    def certify(self, n_random: int = 100, seed: int = 0, at_breakpoints: bool = True):
+    def certify(
+        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool = True
+    ) -> certification.Certificate:
         """Check the path with code that shares nothing with the walker.
 
         Parameters
@@ -352,7 +358,7 @@ class Path:
 
     # -- pictures and files -------------------------------------------------------------------
 
-    def plot(self, what: str | None = None, ax=None, max_lines: int = 200):
+    def plot(self, what: str | None = None, ax=None, max_lines: int = 200) -> Axes:
         """Plot coefficients (linear models) or duals against the parameter.
 
         Parameters

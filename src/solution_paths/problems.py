@@ -60,10 +60,12 @@ class Machine:
 
     @property
     def n(self) -> int:
+        """Number of training rows."""
         return len(self.y)
 
     @property
     def linear(self) -> bool:
+        """Whether the model has coefficients."""
         return self.kernel == "linear"
 
     @cached_property
@@ -108,10 +110,7 @@ class Machine:
     @cached_property
     def norms(self) -> Floats:
         """The norms of the training rows in feature space, the penalised bias included."""
-        if self.linear:
-            squares = squared_norms(self.X)
-        else:
-            squares = np.maximum(self.gram.diagonal(), 0.0)
+        squares = squared_norms(self.X) if self.linear else np.maximum(self.gram.diagonal(), 0)
         extra = self.intercept_scaling**2 if self.bias == "feature" else 0.0
         return np.sqrt(squares + extra + self.diagonal)
 
@@ -122,7 +121,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Hinge(Machine):
-    """min lam/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i)); a_i = y_i alpha_i, 0 <= alpha_i <= C_i."""
+    """min lam/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i)), with a_i = y_i alpha_i."""
 
     def public_dual(self, A: Floats) -> Floats:
         """Return alpha."""
@@ -137,7 +136,7 @@ class Tube(Machine):
     epsilon0: float = 0.0
     epsilon1: float = 0.0
 
-    def epsilon(self, t):
+    def epsilon(self, t) -> Floats:
         """Return the half-width of the tube at t."""
         return self.epsilon0 + self.epsilon1 * np.asarray(t)
 
@@ -165,7 +164,7 @@ def to_arrays(problem) -> tuple[dict, dict]:
     return plain, arrays
 
 
-def from_arrays(plain: dict, arrays: dict):
+def from_arrays(plain: dict, arrays: dict) -> Machine:
     """Undo `to_arrays`."""
     known = {c.__name__: c for c in _subclasses(Problem)}
     values = dict(plain)

@@ -16,9 +16,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .operators import DENSE, Operator, row_axpy, row_dot
+from .path import PathError
 from .staircase import Staircases
 from .tolerances import Tolerances
-from .walker import Walker
+from .walker import Walker, WalkError
 
 
 def start_from_guess(
@@ -57,16 +58,21 @@ def start_from_guess(
     walker.begin(
         replace(still, kink0=still.kink0 + shift[:, None], kink1=_spread(-shift, still)), 0.0
     )
-    walker.walk(1.0, lazy=lazy, callback=callback)
+    try:
+        walker.walk(1.0, lazy=lazy, callback=callback)
+    except WalkError as error:
+        raise PathError(
+            f"The path's start could not be computed ({error}); scale the columns of X alike, or "
+            "take a larger penalty.",
+            None,
+        ) from error
     walker.start_events = walker.statistics()["events"]
     walker.begin(stairs, t0)
     return walker
 
 
 def _classify(stairs, levels, guess):
-    """Return for each dual the kink between whose levels it lies, the nearest piece, and whether
-    it lies strictly between two levels.
-    """
+    """Return each dual's kink and nearest piece, and whether it lies between two levels."""
     N, width = levels.shape
     usable = np.arange(width) <= stairs.n_kinks[:, None]
     above = (guess[:, None] <= levels) & usable  # levels decrease along the row
@@ -167,9 +173,9 @@ def coordinate_descent(op, kink, lower, upper, sweeps, accuracy):
     z = np.zeros(n if op.kind == DENSE else 0)
     w = np.zeros(op.c.shape[0])
     order = np.arange(n)
-    np.random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 (numba has no Generator here)
     for _ in range(sweeps):
-        np.random.shuffle(order)
+        np.random.shuffle(order)  # noqa: NPY002
         worst = 0.0
         for i in order:
             if op.diagonal[i] <= 0.0:

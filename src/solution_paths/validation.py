@@ -11,7 +11,7 @@ from .kernels import KERNELS
 Floats = NDArray[np.float64]
 
 
-def check_X(X, name: str = "X"):
+def check_X(X, name: str = "X") -> Floats | sp.csr_array:
     """Return X as a float64 array or CSR matrix without NaN or infinity."""
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
@@ -52,8 +52,8 @@ def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Floats]:
     classes = np.unique(y)
     if len(classes) != 2:
         raise ValueError(
-            f"y must hold exactly two labels, found {len(classes)}: {list(classes[:5])}; select two "
-            "classes, or use a regression path."
+            f"y must hold exactly two labels, found {len(classes)}: {list(classes[:5])}; select "
+            "two classes, or use a regression path."
         )
     return np.where(y == classes[1], 1.0, -1.0), classes
 

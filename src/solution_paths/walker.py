@@ -11,19 +11,19 @@ This is the exchange of Best (1996) and qpOASES, and the pivot of a parametric l
 
 Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them in the inverse.
 
-=====================  ============  ==================================================================
+=====================  ============  ========================================================
 ``state``              (N,)          2r on piece r, 2r + 1 at kink r
 ``slot``               (N,)          position in ``P``, -1 when not there
 ``due``                (N,)          odometer reading before which z_i can't reach a kink (lazy)
 ``block``              (N / 64,)     smallest ``due`` of each block of rows
-``P``                  (cap,)        pinned coordinates; a pending entrant comes after the m others
+``P``                  (cap,)        pinned coordinates; a pending entrant comes last
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
 ``J, G``               (cap, cap)    the pinned system and its inverse, lower triangles
-``u, k, g, v``         (cap,)        tableau columns of the entrant (u = G k), the leaver (g), scratch
+``u, k, g, v``         (cap,)        columns of the entrant (u = G k) and the leaver (g); scratch
 ``hit_*``              (N,)          candidates of the ratio test
 ``number, count``                    scalars, see the constants below
-=====================  ============  ==================================================================
+=====================  ============  ========================================================
 """
 
 from __future__ import annotations
@@ -58,10 +58,14 @@ BLOCK = 64
 # Small functions are inlined: handing the tuples of arrays on costs more than their work.
 small = njit(cache=True, inline="always")
 # number[...]
-T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR, DRIFT, ROUNDING = range(13)
+T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR, DRIFT, ROUNDING = range(
+    13
+)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, DIRECTION, LOOKED, EXCHANGES = range(10)
-REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(10, 19)
+REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(
+    10, 19
+)
 # KIND: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
@@ -396,7 +400,8 @@ def _members(op, st, s, tol, dt, size, bound):
             continue
         q = s.state[p] // 2
         upper, lower = _level(st, p, q, t), _level(st, p, q + 1, t)
-        noise = (max(tol.dual_noise, 0.01 * s.number[ERROR]) if dt > 0 else tol.null_noise) * (largest / op.norm[p])
+        noise = max(tol.dual_noise, 0.01 * s.number[ERROR]) if dt > 0 else tol.null_noise
+        noise *= largest / op.norm[p]
         width = abs(s.a[r])
         if upper - lower < np.inf:
             width = upper - lower
@@ -502,7 +507,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
 
 @small
 def _pending_piece(st, s, n_hits, bound, tol):
-    """A pending leaver crosses its piece at a known velocity, to the piece's other kink."""
+    """Look for the other kink of the piece that a pending leaver crosses."""
     i = s.count[PENDING]
     N = s.state.shape[0]
     t = s.number[T]
@@ -609,7 +614,7 @@ def _take_slot(op, st, s, r, i, q):
 
 @njit(cache=True)
 def _leave(op, st, s, tol, i, down):
-    """A pinned dual reached a level: the coordinate goes to the piece beyond."""
+    """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
     r = s.slot[i]
     m = s.count[M]
     kind = s.count[KIND]
@@ -669,7 +674,7 @@ def _vanishes(op, st, s, tol, r):
 
 @small
 def _swap_slot(op, st, s, r):
-    """The leaver in slot r makes room for the pending entrant, which waits after the others."""
+    """Give the leaver's slot to the pending entrant, which waits after the others."""
     m = s.count[M]
     _rest(op, st, s, s.P[r])
     s.P[r] = s.P[m]
@@ -680,7 +685,7 @@ def _swap_slot(op, st, s, r):
 
 @small
 def _settle(op, st, s):
-    """The exchange is complete: t may move again."""
+    """Complete an exchange: t may move again."""
     s.count[KIND] = NONE
     s.count[EXCHANGES] += 1
     s.number[WEAR] = 1.0
@@ -689,7 +694,7 @@ def _settle(op, st, s):
 
 @njit(cache=True)
 def _enter(op, st, s, tol, i, down, dt, rate):
-    """A value reached a kink: pin it. Return False when the event was rounding noise."""
+    """Pin a value that reached a kink; return False when the event was rounding noise."""
     m = s.count[M]
     kind = s.count[KIND]
     q = s.state[i] // 2
@@ -848,7 +853,7 @@ def _checkpoint_every(N):
 
 @njit(cache=True)
 def _correct(op, st, s, tol):
-    """Move the pinned duals so that their equations hold; return the largest relative residual."""
+    """Make the pinned equations hold; return the largest relative residual."""
     m = s.count[M]
     worst = _residuals(op, st, s, s.v)
     for _ in range(4):
@@ -1112,7 +1117,7 @@ def _pin(op, st, s, tol, i, kink, dual):
 
 @njit(cache=True)
 def _null_step(st, s, i, kink, dual):
-    """Return the shorter way along the null vector to a level, the slot there (-1: i), and which."""
+    """Return the step along the null vector to a level, whose slot (-1: i), and which level."""
     t = s.number[T]
     up, low = _level(st, i, kink, t) - dual, dual - _level(st, i, kink + 1, t)
     step, out, down = (up, -1, 0) if up < low else (-low, -1, 1)

@@ -64,7 +64,7 @@ def finish(
         low, high = path.range
         raise PathError(
             f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be "
-            f"followed further ({error}); use error.path for that part, and please report the data.",
+            f"followed further ({error}); use error.path for that part, or scale columns alike.",
             path,
         ) from error
     return path

@@ -108,7 +108,7 @@ def quantile_svm_path(
     start_events = walker.start_events
     legs, errors, counts = [], [], []
     begin = walker.snapshot()
-    # In t = -(distance to the end) levels that vanish at the end stay accurate relative to themselves.
+    # With t = -(distance to the end), levels that vanish there keep their relative accuracy.
     for number, (end, factor) in enumerate(((1.0, 1.0), (0.0, -1.0))):
         walker.restore(begin, stairs.substitute(end, factor), -0.5)
         report = callback and (lambda done, events, k=number: callback((k + done) / 2, events))

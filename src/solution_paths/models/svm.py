@@ -79,9 +79,7 @@ def svm_path(
     if not C_max > 0:
         raise ValueError(f"C_max must be > 0, not {C_max!r}.")
     one = np.ones(n)
-    problem = Hinge(
-        X, y, classes, kernel, gamma, degree, coef0, 1.0, "free", 0.0, np.zeros(n), one
-    )
+    problem = Hinge(X, y, classes, kernel, gamma, degree, coef0, 1.0, "free", 0.0, np.zeros(n), one)
     op = operator_of(problem)
     stairs = stack(hinge(y, 0.0 * one, one), equality())
     begin = min(0.01 / max(op.diagonal[:n].mean(), 1e-300), C_max)
