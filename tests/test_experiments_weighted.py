@@ -210,7 +210,7 @@ def test_nothing_fails_and_every_path_is_certified(results):
     assert check(results) == []
     held = pick(results, metric="certificate")
     counts = held.groupby("experiment").size().to_dict()
-    assert counts["online"] == 2 * 5
+    assert counts["online"] == 2 * 2 * 5
     assert counts["shift"] == 2 * 2
     assert counts["validation"] == 1
     assert (held["value"] == 1.0).all()
@@ -221,7 +221,7 @@ def test_nothing_fails_and_every_path_is_certified(results):
 def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(results):
     times = pick(results, metric="time")
     for name, methods in {
-        "online": {"path": 4, "smo": 16},
+        "online": {"path": 4, "path_given": 4, "smo": 16, "smo_given": 16},
         "regression": {"path": 4, "smo": 16},
         "shift": {
             "path": 4,
@@ -339,6 +339,14 @@ def test_the_time_of_a_path_without_certificate_is_in_no_ratio():
     assert outputs.runs(results, "shift")["times_path"].isna().all()
     claims = outputs.claims(results)
     assert not (claims["verdict"] == "supported").any()
+
+
+def test_a_method_is_compared_with_the_path_under_the_same_rules(results):
+    found = outputs.runs(results, "online").set_index(["C0", "method"])["path_s"]
+    paths = outputs.runs(results, "online").set_index(["C0", "method"])["cpu_s"]
+    for cost in (1.0, 10.0):
+        assert (found[cost, "smo"] == paths[cost, "path"].iloc[0]).all()
+        assert (found[cost, "smo_given"] == paths[cost, "path_given"].iloc[0]).all()
 
 
 def test_growth_is_told_from_none():
