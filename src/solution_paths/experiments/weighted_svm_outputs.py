@@ -414,7 +414,7 @@ def _figure_times(found: pd.DataFrame, experiment: str, name: str, out_dir: str 
     for ax in axes[0]:
         ax.set_ylim(low, high)
     axes[0][0].set_ylabel("CPU time, s")
-    fig.legend_below(figure, axes)
+    fig.legend_below(figure, axes, columns=2)
     fig.save(figure, out_dir, name)
 
 

@@ -52,10 +52,10 @@ def new_figure(columns: int = 1, rows: int = 1, size: tuple[float, float] = (4.2
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def legend_below(figure: Figure, axes: object) -> object:
-    """Put one legend for all panels below them, two entries for each panel's width."""
+def legend_below(figure: Figure, axes: object, columns: int | None = None) -> object:
+    """Put one legend for all panels below them, by default two entries for each panel's width."""
     handles, labels = axes[0][0].get_legend_handles_labels()
-    columns = min(len(labels), 2 * axes.shape[1])
+    columns = min(len(labels), columns or 2 * axes.shape[1])
     return figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
