@@ -71,6 +71,48 @@ def start_from_guess(
     return walker
 
 
+def start_from_zero_weights(
+    op: Operator,
+    scaled: Staircases,
+    goal: Staircases,
+    largest: float,
+    guess,
+    tolerances: Tolerances | None = None,
+    lazy: bool = True,
+) -> Walker:
+    """Return a walker on the exact solution for given instance weights, by growing the weights.
+
+    Parameters
+    ----------
+    scaled : Staircases
+        The staircases with all weights times t.
+    goal : Staircases
+        Staircases that agree with ``scaled`` at t = 1 where their own t is 0.
+    largest : float
+        The largest weight: the walk begins where it is small beside 1 / mean(K_ii).
+    guess : callable
+        Maps t to feasible duals for the weights times t, and an anchor.
+    """
+    begin = min(0.01 / max(op.diagonal[: op.n].mean() * largest, 1e-300), 1.0)
+    duals, anchor = guess(begin)
+    walker = start_from_guess(op, scaled, begin, duals, tolerances, lazy, anchor=anchor)
+    if begin < 1.0:
+        # from there it is a C-path
+        events = walker.start_events
+        try:
+            walker.begin(scaled, begin)
+            walker.walk(1.0, lazy=lazy)
+        except WalkError as error:
+            raise PathError(
+                f"The weights could not be grown from zero ({error}); scale the columns of X alike, "
+                "or take smaller weights.",
+                None,
+            ) from error
+        walker.start_events = events + walker.statistics()["events"]
+    walker.begin(goal, 0.0)
+    return walker
+
+
 def _classify(stairs, levels, guess):
     """Return each dual's kink and nearest piece, and whether it lies between two levels."""
     N, width = levels.shape

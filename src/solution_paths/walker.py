@@ -321,7 +321,14 @@ def _solve_direction(op, st, s, refine):
         op.row[:] = 0.0
     factor.multiply(s.G, m, s.v, s.regular)
     if refine:
-        _refine(op, st, s, s.regular, s.v[:m].copy())
+        target = s.v[:m].copy()
+        # each step gains as many digits as the inverse has
+        error = max(s.number[ERROR], 1e-16)
+        while error > 1e-16:
+            _refine(op, st, s, s.regular, target)
+            error *= max(s.number[ERROR], 1e-8)
+            if s.number[ERROR] > 1e-2:
+                break
 
 
 @small
@@ -885,7 +892,12 @@ def _refactor(op, st, s):
         s.J[r, :m] = s.v[:m]
         s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
     if m > 0:
-        s.G[:m, :m] = np.linalg.inv(s.J[:m, :m].copy())
+        # LU gives small residuals on one side only; the symmetric part needs one Newton step.
+        J = s.J[:m, :m].copy()
+        G = np.linalg.inv(J)
+        G = 0.5 * (G + G.T)
+        G = 2.0 * G - np.dot(np.dot(G, J), G)
+        s.G[:m, :m] = 0.5 * (G + G.T)
     s.count[REFACTORED] += 1
 
 
@@ -911,6 +923,8 @@ def _maintain(op, st, s, tol):
         return _refresh(op, st, s, tol)
     if s.number[WEAR] > tol.worn or op.moving[0] == 0:
         _inspect(op, st, s, tol)
+        _solve_direction(op, st, s, True)
+    elif s.number[ERROR] > tol.worn:
         _solve_direction(op, st, s, True)
     _correct(op, st, s, tol)
     return True

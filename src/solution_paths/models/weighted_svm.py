@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..path import Path
 from ..problems import Hinge, Machine
 from ..staircase import Staircases, equality, hinge, stack
-from ..starts import balanced_guess, start_from_guess
+from ..starts import balanced_guess, start_from_zero_weights
 from ..tolerances import Tolerances
 from ..validation import check_kernel, check_labels, check_weights, check_X
 from ..walker import Walker
@@ -98,8 +98,16 @@ def weighted_svm_path(
     )
     op = operator_of(problem)
     stairs = weighted_hinge(problem)
-    guess, anchor = balanced_guess(op, y, before)
-    walker = start_from_guess(op, stairs, 0.0, guess, tolerances, lazy, anchor=anchor)
+    scaled = stack(hinge(y, 0.0 * before, before), equality())
+    walker = start_from_zero_weights(
+        op,
+        scaled,
+        stairs,
+        before.max(),
+        lambda t: balanced_guess(op, y, t * before),
+        tolerances,
+        lazy,
+    )
     return weighted_leg(walker, problem, weighted_hinge, lazy, callback, walker.start_events)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..path import Path
 from ..problems import Machine, Tube
 from ..staircase import Staircases, epsilon_insensitive, equality, stack
-from ..starts import start_from_guess
+from ..starts import start_from_zero_weights
 from ..tolerances import Tolerances
 from ..validation import check_kernel, check_vector, check_weights, check_X
 from .common import operator_of
@@ -99,8 +99,15 @@ def weighted_svr_path(
     middle = int(used[np.argsort(y[used], kind="stable")[len(used) // 2]])
     guess = np.zeros(n + 1)
     guess[n] = -y[middle]
-    walker = start_from_guess(
-        operator_of(problem), weighted_tube(problem), 0.0, guess, tolerances, lazy, anchor=middle
+    tube = epsilon_insensitive(y, problem.epsilon0, 0.0 * before, 0.0, before)
+    walker = start_from_zero_weights(
+        operator_of(problem),
+        stack(tube, equality()),
+        weighted_tube(problem),
+        before.max(),
+        lambda t: (guess, middle),
+        tolerances,
+        lazy,
     )
     return weighted_leg(walker, problem, weighted_tube, lazy, callback, walker.start_events)
 
