@@ -1,6 +1,8 @@
 """Exact solution paths of support vector machines and robust regressions."""
 
 from .certify import Certificate
+from .models.l1_svm import l1_svm_path
+from .models.lasso import lasso_path
 from .models.quantile_svm import quantile_svm_path
 from .models.svm import svm_path
 from .models.weighted_svm import weighted_svm_path
@@ -17,6 +19,8 @@ __all__ = [
     "PathError",
     "Tolerances",
     "__version__",
+    "l1_svm_path",
+    "lasso_path",
     "quantile_svm_path",
     "svm_path",
     "weighted_svm_path",

@@ -11,7 +11,7 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from .problems import Hinge, Machine, Tube
+from .problems import Hinge, L1Hinge, Lasso, Machine, Tube
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
@@ -134,6 +134,58 @@ def _tube(problem: Tube, t, A):
     outside = (np.abs(a) - cost) / unit
     kkt = np.maximum(wrong, outside).max(axis=0)
     return np.maximum(kkt, _imbalance(problem, A, cost)), *_relative(problem, A, cost, primal, dual)
+
+
+@residuals.register
+def _lasso(problem: Lasso, t, A):
+    X, y = problem.X, problem.y[:, None]
+    residual = y - X @ A
+    c = X.T @ residual
+    scale = max(np.abs(X.T @ problem.y).max(), 1e-300)
+    size = np.maximum(np.abs(A).max(axis=0), 1e-300)
+    outside = np.maximum(np.abs(c) - t, 0.0) / scale
+    inside = np.minimum(np.abs(c - t * np.sign(A)) / scale, np.abs(A) / size)
+    kkt = np.maximum(outside, inside).max(axis=0)
+    primal = 0.5 * (residual**2).sum(axis=0) + t * np.abs(A).sum(axis=0)
+    # c = 0 at lam = 0, but for rounding
+    limit = t + 1e-13 * scale
+    feasible = residual * np.minimum(1.0, limit / np.maximum(np.abs(c).max(axis=0), 1e-300))
+    dual = (y * feasible).sum(axis=0) - 0.5 * (feasible**2).sum(axis=0)
+    floor = 0.5 * (problem.y**2).sum()  # the loss at w = 0: at lam = 0 the optimum may vanish
+    terms = 4 * np.finfo(float).eps * floor
+    return kkt, *_gap_beyond(primal, dual, terms)
+
+
+@residuals.register
+def _l1_hinge(problem: L1Hinge, t, A):
+    X, y, n = problem.X, problem.y[:, None], problem.n
+    alpha, w, b = y * A[:n], problem.coefs(A), problem.intercepts(A)
+    f = X @ w + b
+    loss = np.maximum(1.0 - y * f, 0.0)
+    c = X.T @ A[:n]
+    scale = max(np.abs(X).sum(axis=0).max(), 1e-300)
+    size = np.maximum(np.abs(w).max(axis=0), 1e-300)
+    wrong = np.maximum(
+        np.minimum(loss, np.maximum(1.0 - alpha, 0.0)),
+        np.minimum(np.maximum(y * f - 1.0, 0.0), np.maximum(alpha, 0.0)),
+    )
+    box = np.maximum(-alpha, alpha - 1.0)
+    penalty = np.maximum(
+        np.maximum(np.abs(c) - t, 0.0) / scale,
+        np.minimum(np.abs(c - t * np.sign(w)) / scale, np.abs(w) / size),
+    )
+    kkt = np.maximum(np.maximum(wrong, box).max(axis=0), penalty.max(axis=0))
+    kkt = np.maximum(kkt, np.abs(A[:n].sum(axis=0)))
+    primal = loss.sum(axis=0) + t * np.abs(w).sum(axis=0)
+    terms = (np.abs(X) @ np.abs(w) + np.abs(b) + 1.0).sum(axis=0)
+    return kkt, *_gap_beyond(primal, alpha.sum(axis=0), 4 * np.finfo(float).eps * terms)
+
+
+def _gap_beyond(primal, dual, rounding):
+    """Return the relative gap beyond an absolute rounding error, and that error, relative."""
+    scale = np.maximum(np.abs(primal), np.abs(dual))
+    scale = np.where(scale > 0, scale, 1.0)
+    return np.maximum(np.abs(primal - dual) - rounding, 0.0) / scale, rounding / scale
 
 
 def _norm2(problem: Machine, A, f):

@@ -145,6 +145,73 @@ class Tube(Machine):
         return A[: self.n]
 
 
+@dataclass(frozen=True)
+class Penalised:
+    """f(x) = w.x + b with an l1 penalty lam ||w||_1; the path is in lam.
+
+    Attributes
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Labels -1, +1, or real targets.
+    classes : (2,) array
+        The labels that were given for -1 and +1 (empty for regression).
+    """
+
+    X: Floats
+    y: Floats
+    classes: Floats
+    linear = True
+    kernel = "linear"
+
+    @property
+    def n(self) -> int:
+        """Number of training rows."""
+        return len(self.y)
+
+    def decision(self, X_new, A: Floats) -> Floats:
+        """Return f at the rows of X_new for duals A, (m,) or (m, B)."""
+        return np.asarray(X_new @ self.coefs(A)) + self.intercepts(A)
+
+    def arrays(self) -> dict:
+        """Return the fields, for saving."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(frozen=True)
+class Lasso(Penalised):
+    """min 1/2 ||y - X w||^2 + lam ||w||_1; the coordinates are w itself."""
+
+    def coefs(self, A: Floats) -> Floats:
+        """Return w."""
+        return A + 0.0
+
+    def intercepts(self, A: Floats) -> Floats:
+        """Return zeros: there is no bias."""
+        return np.zeros(A.shape[1:])
+
+    def public_dual(self, A: Floats) -> Floats:
+        """Return the residual y - X w, which solves the dual problem."""
+        return (self.y - (self.X @ A).T).T
+
+
+@dataclass(frozen=True)
+class L1Hinge(Penalised):
+    """min sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1; coordinates y alpha, -w, -b."""
+
+    def coefs(self, A: Floats) -> Floats:
+        """Return w."""
+        return -A[self.n : -1] + 0.0
+
+    def intercepts(self, A: Floats) -> Floats:
+        """Return b."""
+        return -A[-1]
+
+    def public_dual(self, A: Floats) -> Floats:
+        """Return alpha, 0 <= alpha_i <= 1."""
+        return (A[: self.n].T * self.y).T + 0.0
+
+
 def to_arrays(problem) -> tuple[dict, dict]:
     """Split a problem into plain values and arrays, for saving without pickles."""
     plain, arrays = {"problem": type(problem).__name__}, {}
@@ -164,9 +231,9 @@ def to_arrays(problem) -> tuple[dict, dict]:
     return plain, arrays
 
 
-def from_arrays(plain: dict, arrays: dict) -> Machine:
+def from_arrays(plain: dict, arrays: dict) -> Machine | Penalised:
     """Undo `to_arrays`."""
-    known = {c.__name__: c for c in _subclasses(Problem)}
+    known = {c.__name__: c for c in (*_subclasses(Machine), *_subclasses(Penalised))}
     values = dict(plain)
     kind = known[values.pop("problem")]
     for name, item in arrays.items():
@@ -177,9 +244,6 @@ def from_arrays(plain: dict, arrays: dict) -> Machine:
             parts = (item, arrays[f"{stem}.indices"], arrays[f"{stem}.indptr"])
             values[stem] = sp.csr_array(parts, shape=tuple(arrays[f"{stem}.shape"]))
     return kind(**values)
-
-
-Problem = Machine
 
 
 def _subclasses(cls):

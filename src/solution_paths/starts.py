@@ -47,10 +47,13 @@ def start_from_guess(
     """
     levels = stairs.levels(t0)
     kink, piece, inside = _classify(stairs, levels, guess)
-    if anchor is not None:
-        inside[anchor] = True
     still = stairs.substitute(t0, 0.0)
-    walker = Walker(op, still, (2 * piece).astype(np.int8), guess, tolerances=tolerances)
+    state = (2 * piece).astype(np.int8)
+    if anchor is not None:  # with the border it is regular, though neither need be alone
+        first = np.append(anchor, np.arange(op.n, len(guess)))
+        state[first] = 2 * kink[first] + 1
+        inside[first] = False
+    walker = Walker(op, still, state, guess, tolerances=tolerances)
     inner = np.flatnonzero(inside)
     walker.pin(inner, kink[inner], guess[inner])
     z = walker.values()
@@ -104,8 +107,8 @@ def start_from_zero_weights(
             walker.walk(1.0, lazy=lazy)
         except WalkError as error:
             raise PathError(
-                f"The weights could not be grown from zero ({error}); scale the columns of X alike, "
-                "or take smaller weights.",
+                f"The weights could not be grown from zero ({error}); scale the columns of X "
+                "alike, or take smaller weights.",
                 None,
             ) from error
         walker.start_events = events + walker.statistics()["events"]

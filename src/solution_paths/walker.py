@@ -364,7 +364,8 @@ def _direction(op, st, s, tol):
     s.number[SPEED], s.number[GROSS] = set_direction(
         op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
     )
-    if kind == NONE and s.number[DRIFT] == 0.0 and m == op.n_ridge == op.c.shape[0]:
+    full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
+    if full and kind == NONE and s.number[DRIFT] == 0.0:
         # As many independent rows are pinned as w has entries, so that w can't move at all.
         op.dc[:] = 0.0
         op.dw[:] = 0.0
@@ -917,6 +918,13 @@ def _rebuild(op, st, s):
 
 
 @small
+def _rebuild_every(op, s):
+    """Events between two looks at everything, so that they cost less than the events."""
+    N = s.state.shape[0]
+    return max(512, N) if op.kind == DENSE else max(16, N // 16)
+
+
+@small
 def _maintain(op, st, s, tol):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
     if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
@@ -933,7 +941,7 @@ def _maintain(op, st, s, tol):
 @njit(cache=True)
 def _refresh(op, st, s, tol):
     """Renew what rounding has worn; return False when the path is lost."""
-    full = s.count[SINCE_REBUILD] >= max(512, s.state.shape[0])
+    full = s.count[SINCE_REBUILD] >= _rebuild_every(op, s)
     if full:
         _rebuild(op, st, s)
     s.count[SINCE_REFRESH] = 0
@@ -988,7 +996,6 @@ def _room(s, log):
 def _walk(op, st, s, log, tol, lazy):
     """Follow the path until T_END, or until something else ends the walk; return why."""
     N = s.state.shape[0]
-    budget = s.count[BUDGET]
     while _room(s, log):
         # Direction
         dt, size = _direction(op, st, s, tol)
@@ -1045,6 +1052,8 @@ def _walk(op, st, s, log, tol, lazy):
                 return RAY if dt > 0 else UNBOUNDED
             _step(op, s, dt, size, left)
             s.number[T] = s.number[T_END]
+            if op.kind != DENSE:
+                s.count[SINCE_REBUILD] = s.state.shape[0]
             _refresh(op, st, s, tol)
             _record(s, log, True)
             return DONE
@@ -1064,8 +1073,8 @@ def _walk(op, st, s, log, tol, lazy):
             return WALL
         if s.count[ZEROS] > 100 * max(tol.stall, 4 * s.count[M]):
             return STALLED
-        budget -= 1
-        if budget <= 0 and s.count[KIND] == NONE:
+        s.count[BUDGET] -= 1
+        if s.count[BUDGET] <= 0 and s.count[KIND] == NONE:
             return PAUSE
     return GROW
 
@@ -1224,6 +1233,32 @@ class Trace(NamedTuple):
         left, right = self.duals(node), self.duals(node + 1)
         part = (t - self.t[node]) / (self.t[node + 1] - self.t[node])
         return left + part * (right - left)
+
+    def without_last(self) -> Trace:
+        """Return the trace up to its last but one node; the ray goes on from there."""
+        end = self.start[-2]
+        return self._replace(
+            t=self.t[:-1],
+            event=self.event[:-1],
+            start=self.start[:-1],
+            P=self.P[:end],
+            a=self.a[:end],
+        )
+
+    def down_to_zero(self, n: int) -> Trace:
+        """Return the trace with a node at t = 0, where the duals of the n samples vanish.
+
+        For levels proportional to t: below its first breakpoint a path is linear down to zero.
+        """
+        last = slice(self.start[-2], self.start[-1])
+        P, a = self.P[last], self.a[last]
+        return self._replace(
+            t=np.append(self.t, 0.0),
+            event=np.append(self.event, self.event[-1]),
+            start=np.append(self.start, self.start[-1] + len(P)),
+            P=np.append(self.P, P),
+            a=np.append(self.a, np.where(n > P, 0.0, a - self.t[-1] * self.ray[P])),
+        )
 
 
 class WalkError(RuntimeError):
@@ -1413,6 +1448,7 @@ class Walker:
                 self._grow()
                 s = self.s
             elif ending == PAUSE:
+                s.count[BUDGET] = budget
                 if callback is not None:
                     callback((s.number[T] - begin) / (t_end - begin), int(s.count[EVENTS]))
             elif ending in (DONE, RAY, WALL):

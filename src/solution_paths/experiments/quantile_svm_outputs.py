@@ -573,7 +573,7 @@ def _figure_kinks(results: pd.DataFrame, out_dir: str | Path) -> None:
     ax.plot(n, n * np.log(n), "--", color=fig.GREY, label="n log n")
     ax.set(xscale="log", yscale="log", xlabel="training samples n", ylabel="number of kinks")
     fig.plain_log_ticks(ax)
-    ax.legend(loc="upper left")
+    ax.legend(loc="lower right")
     fig.save(figure, out_dir, "figure_3_kinks")
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..path import Path
+from ..path import Leg, Path
 from ..problems import Hinge
 from ..staircase import equality, hinge, stack
 from ..starts import balanced_guess, start_from_guess
 from ..tolerances import Tolerances
 from ..validation import check_kernel, check_labels, check_X
-from ..walker import RAY
+from ..walker import DONE, RAY
 from .common import finish, operator_of, total, walk_leg
+
+# Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
+# are so small, or so large, that rounding would decide where breakpoints are.
+NEARLY_ZERO = 1e-5
+LARGEST = 1e10
 
 
 def svm_path(
@@ -44,7 +49,8 @@ def svm_path(
     y : (n,) array
         Two labels; the larger one is +1.
     C_max : float
-        Where to stop; by default after the last breakpoint.
+        Where to stop; by default after the last breakpoint. Breakpoints above 1e10 / mean(K_ii)
+        can't be told from rounding and are not looked for.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
     lazy : bool
@@ -88,14 +94,20 @@ def svm_path(
     start_events = walker.start_events
     here = walker.snapshot()
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, 0.0, 0.0, -1.0, lazy=lazy)
+    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy=lazy)
+    if error is None:
+        down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
     counts = [walker.statistics()]
     legs = [down]
-    ending = None
+    ray = False
     if error is None and begin < C_max:
         walker.restore(here, stairs, begin)
-        up, ending, error = walk_leg(walker, C_max, 0.0, 1.0, lazy=lazy, callback=callback)
+        last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
+        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy=lazy, callback=callback)
+        ray = ending == RAY
+        if ending == DONE and last < C_max:
+            up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True
         legs.append(up)
         counts.append(walker.statistics())
-    diagnostics = total(*counts) | {"start_events": start_events, "ray": ending == RAY}
+    diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish("C", legs, problem, diagnostics, error)

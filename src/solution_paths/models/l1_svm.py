@@ -1,0 +1,99 @@
+"""l1-penalised support vector machine: every penalty lam.
+
+Samples and features are coordinates of one staircase system, tied by a saddle map without any
+ridge. The pinned system is regular only with as many samples as features, so that every breakpoint
+is a pair: a step in lam, and an exchange at fixed lam, which is the pivot of a parametric linear
+programme. The path is piecewise constant in lam, with jumps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..operators import rows_operator
+from ..path import Path
+from ..problems import L1Hinge
+from ..staircase import equality, hinge, stack, staircases
+from ..tolerances import Tolerances
+from ..validation import check_labels, check_X
+from ..walker import Walker
+from .common import finish, walk_leg
+
+
+def l1_svm_path(
+    X,
+    y: ArrayLike,
+    *,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Compute the l1-penalised support vector machine for every lam.
+
+    Minimises, for all lam at once, sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Two labels; the larger one is +1.
+    lazy, tolerances, callback
+        See `quantile_svm_path`.
+
+    Returns
+    -------
+    Path
+        In ``lam``, from 0 to just above the least lam at which w = 0. At a jump any point between
+        its two ends is optimal.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When the path can't be followed to lam = 0; ``error.path`` is the exact part.
+
+    References
+    ----------
+    Zhu, Rosset, Hastie and Tibshirani (2003), "1-norm support vector machines".
+    """
+    X = check_X(X)
+    if not isinstance(X, np.ndarray):
+        raise ValueError("l1_svm_path needs a dense X; call X.toarray() first.")
+    n, d = X.shape
+    y, classes = check_labels(y, n)
+    state, duals = _start(y, d)
+    largest = np.abs(X.T @ duals[:n]).max()
+    features = staircases(
+        [0.0, 0.0],
+        [np.inf, 0.0, -np.inf],
+        kink_rates=[1.0, -1.0],  # in t = -lam
+        size=d,
+    )
+    stairs = stack(hinge(y, 1.0), features, equality())
+    op = rows_operator(np.empty((n, 0)), np.hstack([X, np.ones((n, 1))]))
+    walker = Walker(op, stairs, state, duals, -1.001 * max(largest, 1e-300), tolerances)
+    leg, _, error = walk_leg(walker, 0.0, 0.0, -1.0, lazy=lazy, callback=callback)
+    return finish("lam", [leg], L1Hinge(X, y, classes), walker.statistics(), error)
+
+
+def _start(y: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return states and duals for a large lam: w = 0 and b = the label of the larger class.
+
+    The smaller class is at full level and so are as many of the larger one, all of which tie at
+    their kink; the next of these is pinned, together with the bias.
+    """
+    n = len(y)
+    larger = 1.0 if (y > 0).sum() >= (y < 0).sum() else -1.0
+    smaller_class, larger_class = np.flatnonzero(y != larger), np.flatnonzero(y == larger)
+    full = np.concatenate([smaller_class, larger_class[: len(smaller_class)]])
+    anchor = larger_class[min(len(smaller_class), len(larger_class) - 1)]
+    state = np.full(n + d + 1, 2, dtype=np.int8)  # features: w = 0
+    state[:n] = np.where(y > 0, 2, 0)
+    state[full] = np.where(y[full] > 0, 0, 2)
+    state[anchor] = state[-1] = 1
+    duals = np.zeros(n + d + 1)
+    duals[full] = y[full]
+    duals[-1] = -larger
+    return state, duals

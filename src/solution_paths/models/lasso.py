@@ -1,0 +1,82 @@
+"""Lasso: every penalty lam from the largest that matters down to zero.
+
+The coordinates are the coefficients, tied by the Gram matrix of the columns, X'X, which the rows
+operator holds as X' without forming it. Kinks stand at X'y -+ lam, levels are (inf, 0, -inf).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..operators import rows_operator
+from ..path import Path
+from ..problems import Lasso
+from ..staircase import staircases
+from ..tolerances import Tolerances
+from ..validation import check_vector, check_X
+from ..walker import Walker
+from .common import finish, walk_leg
+
+
+def lasso_path(
+    X,
+    y: ArrayLike,
+    *,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Compute the lasso for every lam.
+
+    Minimises, for all lam at once, 1/2 ||y - X w||^2 + lam ||w||_1. There is no intercept: centre
+    X and y for one. (scikit-learn's alpha is lam / n.)
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Real targets.
+    lazy, tolerances, callback
+        See `quantile_svm_path`.
+
+    Returns
+    -------
+    Path
+        In ``lam``, from 0 to just above max |X'y|, from where w = 0; ``coef`` gives w, ``dual``
+        the residual y - X w.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When the path can't be followed to lam = 0; ``error.path`` is the exact part.
+
+    References
+    ----------
+    Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression"; Osborne, Presnell
+    and Turlach (2000), "A new approach to variable selection in least squares problems".
+    """
+    X = check_X(X)
+    if not isinstance(X, np.ndarray):
+        raise ValueError("lasso_path needs a dense X; call X.toarray() first.")
+    y = check_vector(y, len(X), "y")
+    correlation = X.T @ y
+    largest = np.abs(correlation).max()
+    if largest == 0:
+        raise ValueError("X.T @ y is zero, so that w = 0 for every lam; check X and y.")
+    stairs = staircases(
+        [correlation, correlation],
+        [np.inf, 0.0, -np.inf],
+        kink_rates=[1.0, -1.0],  # in t = -lam
+        size=X.shape[1],
+    )
+    op = rows_operator(np.ascontiguousarray(X.T))
+    d = X.shape[1]
+    walker = Walker(
+        op, stairs, np.full(d, 2, dtype=np.int8), np.zeros(d), -1.001 * largest, tolerances
+    )
+    leg, _, error = walk_leg(walker, 0.0, 0.0, -1.0, lazy=lazy, callback=callback)
+    problem = Lasso(X, y, np.empty(0))
+    return finish("lam", [leg], problem, walker.statistics(), error)

@@ -1,0 +1,91 @@
+"""The same loop traces models with a saddle map, soft corners of l1 penalties, and walls."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.linear_model import lars_path
+
+from solution_paths import l1_svm_path, lasso_path
+from solution_paths.operators import gram_operator
+from solution_paths.staircase import staircases
+from solution_paths.walker import DONE, WALL, Walker
+
+CASES = ("gauss", "duplicated columns", "wide", "integers")
+
+
+def data(name):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(15, 40) if name == "wide" else (40, 6))
+    if name == "duplicated columns":
+        X = np.hstack([X, X[:, :3], -X[:, :1]])
+    if name == "integers":
+        X = np.round(X)
+    return X, X[:, 0] - X[:, 1] + rng.normal(size=len(X))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lasso_holds_at_every_knot(name):
+    path = lasso_path(*data(name))
+    certificate = path.certify()
+    assert certificate.ok, certificate
+
+
+def test_lasso_agrees_with_lars_where_nothing_ties():
+    X, y = data("gauss")
+    path = lasso_path(X, y)
+    alphas, _, coefs = lars_path(X, y, method="lasso")
+    for alpha, coef in zip(alphas, coefs.T, strict=True):
+        np.testing.assert_allclose(path.coef(alpha * len(y)), coef, atol=1e-9)
+    knots = path.breakpoints[1:-1]
+    np.testing.assert_allclose(np.sort(alphas[:-1] * len(y))[-len(knots) :], knots, rtol=1e-9)
+
+
+def test_lasso_on_the_two_row_tie_where_lars_path_is_wrong():
+    X = np.array([[0, 0, 0, -1, 0], [0, -1, 0, 0, 0]], dtype=float)
+    path = lasso_path(X, [-2.5, -2.5])
+    assert path.certify().ok
+    np.testing.assert_allclose(path.coef(1.0), [0, 1.5, 0, 1.5, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_l1_svm_against_a_linear_programme(name):
+    X, y = data(name)
+    y = np.sign(y)
+    path = l1_svm_path(X, y)
+    certificate = path.certify()
+    assert certificate.ok, certificate
+    assert path.diagnostics["exchanges"] > 0
+    for lam in np.quantile(path.breakpoints, [0.1, 0.4, 0.7, 0.9]):
+        w, b = path.coef(lam), path.intercept(lam)
+        ours = np.maximum(1 - y * (X @ w + b), 0).sum() + lam * np.abs(w).sum()
+        assert ours == pytest.approx(programme(X, y, lam), rel=1e-8, abs=1e-9)
+
+
+def programme(X, y, lam):
+    """Return the optimal value by HiGHS."""
+    n, d = X.shape
+    cost = np.concatenate([np.full(2 * d, lam), [0, 0], np.ones(n)])
+    rows = y[:, None] * np.hstack([X, -X, np.ones((n, 1)), -np.ones((n, 1))])
+    found = linprog(cost, -np.hstack([rows, np.eye(n)]), -np.ones(n), method="highs")
+    return found.fun
+
+
+def test_a_walk_stops_at_a_wall_and_a_jump_lowers_the_objective():
+    # One sample, K = 1, f = a: inlier with 1 > f >= s. Cost C falls from 0.5: f falls with it
+    # until it enters the wall at s = 0.2, where it becomes an outlier (theta = 0: no cost at all).
+    s = 0.2
+    stairs = staircases([s, 1.0], [np.inf, 0.5, 0.0], level_rates=[0.0, -0.5, 0.0], size=1)
+    walker = Walker(gram_operator(np.eye(1)), stairs, np.array([2], dtype=np.int8), np.zeros(1))
+    walker.begin(stairs, 0.0, walls=np.array([0]))
+    assert walker.walk(1.0) == WALL
+    np.testing.assert_allclose(walker.duals(), [s])
+    np.testing.assert_allclose(walker.s.number[0], 1 - s / 0.5)
+    # The jump: the sample's level moves from its dual to C theta = 0 on the piece beyond the wall.
+    jump = staircases([s], [s, -np.inf], level_rates=[-s, 0.0], size=1)
+    flipped = Walker(gram_operator(np.eye(1)), jump, np.array([0], dtype=np.int8), np.zeros(1))
+    assert flipped.walk(1.0) == DONE
+    np.testing.assert_allclose(flipped.duals(), [0.0], atol=1e-15)
+    C = 0.5 * (1 - walker.s.number[0])
+    before = 0.5 * s**2 + C * (1 - s)
+    after = 0.0 + C * (1 - s)  # an outlier's loss is capped at 1 - s
+    assert after < before
