@@ -141,7 +141,14 @@ def test_an_interrupted_run_continues_and_the_report_is_written(tmp_path, monkey
 
     def fake(task, workers, say):
         done.append(task.problem)
-        found = {"seconds": 0.01, "wall_s": 0.01, "kkt": 1e-12, "gap": 1e-12, "count": 374}
+        found = {
+            "seconds": 0.01,
+            "wall_s": 0.01,
+            "kkt": 1e-12,
+            "gap": 1e-12,
+            "count": 369,
+            "events": 374,
+        }
         found |= {"n_points": 100, "certified": True, "load": 0.5, "peak_mb": 300.0}
         rows = [run.row(task, "ours", k, **found) for k in range(5)]
         return [*rows, run.row(task, "svmpath_r", 0, "not available", "Rscript is not there")]
