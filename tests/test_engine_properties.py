@@ -113,12 +113,6 @@ def check_weighted_svr(X, target, name, before, after, epsilon):
 # What the engine can't do yet; ``data/cases/engine.json`` has each of these made small.
 OPEN = {
     ("quantile", "linear"): "rounding gathered in w leaves a gap where the objective is small",
-    ("quantile", "rbf"): "with nobody pinned, values are taken for standing still",
-    ("quantile", "poly"): "with nobody pinned, values are taken for standing still",
-    ("svm", "linear"): "the start pins a row of zeros before the free bias",
-    ("svm", "rbf"): "an event near C = 1e16 where all margins are pinned by copies",
-    ("weighted_svm", "linear"): "the start pins a row of zeros before the free bias",
-    ("weighted_svr", "linear"): "the start pins a row of zeros before the free bias",
 }
 
 

@@ -1246,19 +1246,14 @@ class Trace(NamedTuple):
         )
 
     def down_to_zero(self, n: int) -> Trace:
-        """Return the trace with a node at t = 0, where the duals of the n samples vanish.
+        """Return the trace with its last node, where nothing happened, moved on to t = 0.
 
-        For levels proportional to t: below its first breakpoint a path is linear down to zero.
+        The duals of the first n coordinates vanish there (levels proportional to t).
         """
-        last = slice(self.start[-2], self.start[-1])
-        P, a = self.P[last], self.a[last]
-        return self._replace(
-            t=np.append(self.t, 0.0),
-            event=np.append(self.event, self.event[-1]),
-            start=np.append(self.start, self.start[-1] + len(P)),
-            P=np.append(self.P, P),
-            a=np.append(self.a, np.where(n > P, 0.0, a - self.t[-1] * self.ray[P])),
-        )
+        end = self.start[-2]
+        P, a = self.P[end:], self.a[end:]
+        there = np.where(n > P, 0.0, a - self.t[-1] * self.ray[P])
+        return self._replace(t=np.append(self.t[:-1], 0.0), a=np.append(self.a[:end], there))
 
 
 class WalkError(RuntimeError):

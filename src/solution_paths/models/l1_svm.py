@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..operators import rows_operator
-from ..path import Path
+from ..path import Leg, Path
 from ..problems import L1Hinge
 from ..staircase import equality, hinge, stack, staircases
 from ..tolerances import Tolerances
@@ -64,7 +64,7 @@ def l1_svm_path(
     n, d = X.shape
     y, classes = check_labels(y, n)
     state, duals = _start(y, d)
-    largest = np.abs(X.T @ duals[:n]).max()
+    largest = max(np.abs(X.T @ duals[:n]).max(), 1e-300)
     features = staircases(
         [0.0, 0.0],
         [np.inf, 0.0, -np.inf],
@@ -73,8 +73,11 @@ def l1_svm_path(
     )
     stairs = stack(hinge(y, 1.0), features, equality())
     op = rows_operator(np.empty((n, 0)), np.hstack([X, np.ones((n, 1))]))
-    walker = Walker(op, stairs, state, duals, -1.001 * max(largest, 1e-300), tolerances)
-    leg, _, error = walk_leg(walker, 0.0, 0.0, -1.0, lazy=lazy, callback=callback)
+    walker = Walker(op, stairs, state, duals, -1.001 * largest, tolerances)
+    # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
+    if error is None:
+        leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
     return finish("lam", [leg], L1Hinge(X, y, classes), walker.statistics(), error)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..operators import rows_operator
-from ..path import Path
+from ..path import Leg, Path
 from ..problems import Lasso
 from ..staircase import staircases
 from ..tolerances import Tolerances
@@ -77,6 +77,9 @@ def lasso_path(
     walker = Walker(
         op, stairs, np.full(d, 2, dtype=np.int8), np.zeros(d), -1.001 * largest, tolerances
     )
-    leg, _, error = walk_leg(walker, 0.0, 0.0, -1.0, lazy=lazy, callback=callback)
+    # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
+    if error is None:
+        leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
     problem = Lasso(X, y, np.empty(0))
     return finish("lam", [leg], problem, walker.statistics(), error)
