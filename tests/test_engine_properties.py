@@ -110,38 +110,22 @@ def check_weighted_svr(X, target, name, before, after, epsilon):
         assert_least(ours, least, unit=1e-6 * cost.sum())
 
 
-# What the engine can't do yet; ``data/cases/engine.json`` has each of these made small.
-OPEN = {
-    ("quantile", "linear"): "rounding gathered in w leaves a gap where the objective is small",
-}
+each_kernel = pytest.mark.parametrize("name", KERNELS)
 
 
-def kernels_of(model):
-    """Return the kernels' names as parameters; those that are open must fail."""
-    return pytest.mark.parametrize(
-        "name",
-        [
-            pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=OPEN[model, name]))
-            if (model, name) in OPEN
-            else name
-            for name in KERNELS
-        ],
-    )
-
-
-@kernels_of("quantile")
+@each_kernel
 @given(rows=integer_rows(), lam=st.sampled_from([1e-3, 0.1, 1.0]))
 def test_quantile_path_on_ties(name, rows, lam):
     check_quantile(*rows, name, lam)
 
 
-@kernels_of("svm")
+@each_kernel
 @given(rows=integer_rows())
 def test_svm_path_on_ties(name, rows):
     check_svm(*rows, name)
 
 
-@kernels_of("weighted_svm")
+@each_kernel
 @given(data=st.data(), rows=integer_rows())
 def test_weighted_svm_path_on_ties(name, data, rows):
     X, y = rows
@@ -149,7 +133,7 @@ def test_weighted_svm_path_on_ties(name, data, rows):
     check_weighted_svm(X, y, name, before, after)
 
 
-@kernels_of("weighted_svr")
+@each_kernel
 @given(data=st.data(), rows=integer_rows(), epsilon=st.sampled_from([0.0, 0.5, 1.0]))
 def test_weighted_svr_path_on_ties(name, data, rows, epsilon):
     X, y = rows

@@ -108,7 +108,7 @@ def test_replace_by_one_that_depends_on_the_others(system, j):
     factor.read_column(G, SIZE, j, g)
     u, pivot = schur(H, SIZE, SIZE)
     assert abs(pivot) < 1e-12
-    factor.replace(G, SIZE, j, g, u, pivot)
+    factor.replace(G, SIZE, j, g, u, pivot, *np.empty((2, SIZE)))
     members = list(range(SIZE))
     members[j] = SIZE
     np.testing.assert_allclose(whole(G, SIZE), of(H, members), rtol=1e-8, atol=1e-10)
@@ -125,7 +125,7 @@ def test_append_two_that_are_singular_alone(system):
     v, other = schur(H, SIZE, b)
     cross = H[a, b] - H[a, :SIZE] @ v
     assert abs(pivot) < 1e-12 < abs(cross)
-    factor.append_two(G, SIZE, u, pivot, v, other, cross)
+    factor.append_two(G, SIZE, u, pivot, v, other, cross, *np.empty((2, SIZE)))
     np.testing.assert_allclose(whole(G, SIZE + 2), of(H, range(SIZE + 2)), rtol=1e-8, atol=1e-10)
 
 
@@ -134,7 +134,8 @@ def test_remove_two(system, i, j):
     _, H = system
     G = held(H[:SIZE, :SIZE])
     columns = np.linalg.inv(H[:SIZE, :SIZE])
-    factor.remove_two(G, SIZE, i, columns[:, i].copy(), j, columns[:, j].copy())
+    gi, gj = columns[:, i].copy(), columns[:, j].copy()
+    factor.remove_two(G, SIZE, i, gi, j, gj, *np.empty((2, SIZE)))
     expected = of(H, moved(range(SIZE), i, j))
     np.testing.assert_allclose(whole(G, SIZE - 2), expected, rtol=1e-8, atol=1e-10)
 

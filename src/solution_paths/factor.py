@@ -11,11 +11,10 @@ Goodnight (1979), "A tutorial on the SWEEP operator".
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from .compiled import lean, sums
 
 
-@njit(cache=True, fastmath=True)
+@sums
 def multiply(G, m, v, out):
     """Write G v to out."""
     for i in range(m):
@@ -30,7 +29,7 @@ def multiply(G, m, v, out):
         out[i] += total
 
 
-@njit(cache=True)
+@lean
 def read_column(G, m, j, out):
     """Write column j of G to out."""
     for i in range(j):
@@ -39,7 +38,7 @@ def read_column(G, m, j, out):
         out[i] = G[i, j]
 
 
-@njit(cache=True)
+@lean
 def _write_column(G, m, j, v):
     for i in range(j):
         G[j, i] = v[i]
@@ -47,7 +46,7 @@ def _write_column(G, m, j, v):
         G[i, j] = v[i]
 
 
-@njit(cache=True, fastmath=True)
+@sums
 def _add(G, m, factor, v, w):
     """Add factor * v w' to the lower triangle."""
     for i in range(m):
@@ -58,7 +57,7 @@ def _add(G, m, factor, v, w):
                 row[j] += fi * w[j]
 
 
-@njit(cache=True)
+@lean
 def append(G, m, u, pivot):
     """Add a coordinate with u = G H_Pc and Schur pivot H_cc - H_cP u as the last one."""
     _add(G, m, 1.0 / pivot, u, u)
@@ -67,7 +66,7 @@ def append(G, m, u, pivot):
     G[m, m] = 1.0 / pivot
 
 
-@njit(cache=True)
+@lean
 def move_last(G, m, j):
     """Put the last coordinate in place of coordinate j."""
     last = m - 1
@@ -80,40 +79,36 @@ def move_last(G, m, j):
     G[j, j] = G[last, last]
 
 
-@njit(cache=True)
+@lean
 def remove(G, m, j, g):
     """Drop coordinate j, whose column of G is g; the last one takes its place."""
     _add(G, m, -1.0 / g[j], g, g)
     move_last(G, m, j)
 
 
-@njit(cache=True)
-def replace(G, m, j, g, u, pivot):
+@lean
+def replace(G, m, j, g, u, pivot, a, b):
     """Exchange coordinate j, with column g, for one with u = G H_Pc and a Schur pivot near zero."""
     determinant = -g[j] * pivot - u[j] * u[j]
     # B = [[-g_j, u_j], [u_j, pivot]]; T_RB = [-g, u]; G' = G + T_RB B^-1 T_RB'.
     gj, uj = g[j], u[j]
     jj, jc, cc = pivot / determinant, -uj / determinant, -gj / determinant
-    v = np.empty(m)
-    w = np.empty(m)
     for i in range(m):
-        v[i] = -jj * g[i] + jc * u[i]
-        w[i] = -jc * g[i] + cc * u[i]
-    _add(G, m, -1.0, v, g)
-    _add(G, m, 1.0, w, u)
+        a[i] = -jj * g[i] + jc * u[i]
+        b[i] = -jc * g[i] + cc * u[i]
+    _add(G, m, -1.0, a, g)
+    _add(G, m, 1.0, b, u)
     for i in range(m):
-        w[i] = -w[i]
-    w[j] = cc
-    _write_column(G, m, j, w)
+        b[i] = -b[i]
+    b[j] = cc
+    _write_column(G, m, j, b)
 
 
-@njit(cache=True)
-def append_two(G, m, u, pivot, v, other, cross):
+@lean
+def append_two(G, m, u, pivot, v, other, cross, a, b):
     """Add two coordinates with Schur block [[pivot, cross], [cross, other]]."""
     determinant = pivot * other - cross * cross
     uu, uv, vv = other / determinant, -cross / determinant, pivot / determinant
-    a = np.empty(m)
-    b = np.empty(m)
     for i in range(m):
         a[i] = uu * u[i] + uv * v[i]
         b[i] = uv * u[i] + vv * v[i]
@@ -127,13 +122,11 @@ def append_two(G, m, u, pivot, v, other, cross):
     G[m + 1, m + 1] = vv
 
 
-@njit(cache=True)
-def remove_two(G, m, i, gi, j, gj):
+@lean
+def remove_two(G, m, i, gi, j, gj, a, b):
     """Drop coordinates i and j, with columns gi and gj of G; the last ones take their places."""
     determinant = gi[i] * gj[j] - gi[j] * gi[j]
     ii, ij, jj = gj[j] / determinant, -gi[j] / determinant, gi[i] / determinant
-    a = np.empty(m)
-    b = np.empty(m)
     for k in range(m):
         a[k] = ii * gi[k] + ij * gj[k]
         b[k] = ij * gi[k] + jj * gj[k]

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
+
+from .compiled import inner, lean, sums
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 
@@ -162,7 +163,7 @@ def _column_weights(free, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, fastmath=True)
+@inner
 def row_dot(op, i, v):
     """Return x_i . v."""
     total = 0.0
@@ -176,7 +177,7 @@ def row_dot(op, i, v):
     return total
 
 
-@njit(cache=True, fastmath=True)
+@inner
 def row_dots(kind, X, indptr, indices, x, i, v, dv):
     """Return x_i . v and x_i . dv in one pass over the row."""
     total, rate = 0.0, 0.0
@@ -191,7 +192,7 @@ def row_dots(kind, X, indptr, indices, x, i, v, dv):
     return total, rate
 
 
-@njit(cache=True, fastmath=True)
+@inner
 def gathered_dots(H, P, m, a, da):
     """Return sum_s H[P_s] a_s and sum_s H[P_s] da_s."""
     total, rate = 0.0, 0.0
@@ -202,7 +203,7 @@ def gathered_dots(H, P, m, a, da):
     return total, rate
 
 
-@njit(cache=True, fastmath=True)
+@inner
 def row_axpy(op, i, factor, v):
     """Add factor * x_i to v."""
     if op.kind == ROWS:
@@ -214,7 +215,7 @@ def row_axpy(op, i, factor, v):
             v[op.indices[s]] += factor * op.x[s]
 
 
-@njit(cache=True)
+@lean
 def entry(op, i, k):
     """Return x_ik."""
     if op.kind == ROWS:
@@ -225,7 +226,7 @@ def entry(op, i, k):
     return 0.0
 
 
-@njit(cache=True)
+@lean
 def column(op, P, m, j, out):
     """Write H[P, j] to out[:m], with H_jj where P holds j itself."""
     if op.kind == DENSE:
@@ -239,11 +240,13 @@ def column(op, P, m, j, out):
             out[s] = -entry(op, P[s], offset + j) if P[s] < op.n else 0.0
         return
     row_axpy(op, j, 1.0, op.row)
-    free = op.row[op.n_ridge :].copy()
+    for s in range(m):
+        if P[s] >= op.n:
+            out[s] = -op.row[offset + P[s]]
     op.row[op.n_ridge :] = 0.0
     for s in range(m):
-        p = P[s]
-        out[s] = op.scale * row_dot(op, p, op.row) if p < op.n else -free[p - op.n]
+        if P[s] < op.n:
+            out[s] = op.scale * row_dot(op, P[s], op.row)
     if op.kind == SPARSE:
         for s in range(op.indptr[j], op.indptr[j + 1]):
             op.row[op.indices[s]] = 0.0
@@ -251,13 +254,13 @@ def column(op, P, m, j, out):
         op.row[:] = 0.0
 
 
-@njit(cache=True)
+@lean
 def level_part(op, i, t):
     """Return what the levels of coordinates on pieces contribute to (H a)_i (DENSE)."""
     return (op.base0[i] + t * op.base1[i]) + (op.lost0[i] + t * op.lost1[i])
 
 
-@njit(cache=True, fastmath=True)
+@inner
 def value(op, i, t, P, m, a):
     """Return z_i."""
     if op.kind == DENSE:
@@ -271,7 +274,7 @@ def value(op, i, t, P, m, a):
     return row_dot(op, i, op.w)
 
 
-@njit(cache=True, fastmath=True)
+@sums
 def set_direction(op, dt, P, m, da, own, drift):
     """Take a direction; return (speed, gross).
 
@@ -305,7 +308,7 @@ def set_direction(op, dt, P, m, da, own, drift):
     return np.sqrt(speed2), gross + np.sqrt(levels2)
 
 
-@njit(cache=True)
+@lean
 def _dense_speed(op, dt, P, m, da, own, gross, drift):
     # |dw|^2 = rate'K rate + 2 da'K rate + da'K da, where the pinned equations give K da. It may
     # be a small difference of large numbers: what that can lose is added to the bound.
@@ -324,7 +327,7 @@ def _dense_speed(op, dt, P, m, da, own, gross, drift):
     return np.sqrt(speed2 + max(ridge, 0.0)), gross
 
 
-@njit(cache=True)
+@lean
 def rest_feature(op, i, level):
     """Let the coefficient of a feature that is no longer pinned stay at minus its level."""
     if op.kind != DENSE:
@@ -332,7 +335,7 @@ def rest_feature(op, i, level):
         op.dw[i - op.n + op.n_ridge] = 0.0
 
 
-@njit(cache=True, fastmath=True)
+@sums
 def advance(op, h):
     """Move along the direction by h."""
     for k in range(op.c.shape[0]):
@@ -340,7 +343,7 @@ def advance(op, h):
         op.w[k] += h * op.dw[k]
 
 
-@njit(cache=True)
+@lean
 def _add_exactly(total, lost, factor, v):
     """Add factor * v to total, and what rounding loses to lost (Knuth's two-sum)."""
     if factor == 0.0:
@@ -354,7 +357,7 @@ def _add_exactly(total, lost, factor, v):
         total[k] = new
 
 
-@njit(cache=True)
+@lean
 def hold_level(op, i, level0, level1, change):
     """Account for a coordinate that starts (change 1) or stops (-1) to follow a level.
 
@@ -380,7 +383,7 @@ def hold_level(op, i, level0, level1, change):
         op.quadratic[0] = 0.0
 
 
-@njit(cache=True)
+@lean
 def rebuild(op, t, duals0, duals1, P, m, a):
     """Compute everything afresh from the duals of pieces (duals0 + t duals1) and of P."""
     op.base0[:] = 0.0
@@ -393,7 +396,7 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     op.rate[:] = 0.0
     op.w[:] = 0.0
     op.dw[:] = 0.0
-    for i in range(duals0.shape[0]):
+    for i in range(op.norm.shape[0]):
         level = duals0[i] + t * duals1[i]
         if op.kind == DENSE:
             hold_level(op, i, duals0[i], duals1[i], 1)

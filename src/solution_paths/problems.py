@@ -124,9 +124,8 @@ class Hinge(Machine):
     """min lam/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i)), with a_i = y_i alpha_i."""
 
     def public_dual(self, A: Floats) -> Floats:
-        """Return alpha."""
-        alpha = (A[: self.n].T * self.y).T
-        return alpha + 0.0  # no negative zeros
+        """Return alpha, where rounding may not make it negative."""
+        return np.maximum((A[: self.n].T * self.y).T, 0.0)
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ class L1Hinge(Penalised):
 
     def public_dual(self, A: Floats) -> Floats:
         """Return alpha, 0 <= alpha_i <= 1."""
-        return (A[: self.n].T * self.y).T + 0.0
+        return np.maximum((A[: self.n].T * self.y).T, 0.0)
 
 
 def to_arrays(problem) -> tuple[dict, dict]:

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import lean
 from .operators import DENSE, Operator, row_axpy, row_dot
 from .path import PathError
 from .staircase import Staircases
@@ -221,22 +222,30 @@ def coordinate_descent(op, kink, lower, upper, sweeps, accuracy):
     np.random.seed(0)  # noqa: NPY002 (numba has no Generator here)
     for _ in range(sweeps):
         np.random.shuffle(order)  # noqa: NPY002
-        worst = 0.0
-        for i in order:
-            if op.diagonal[i] <= 0.0:
-                a[i] = upper[i] if kink[i] > 0 else lower[i]
-                continue
-            gradient = (z[i] if op.kind == DENSE else op.scale * row_dot(op, i, w)) - kink[i]
-            new = min(max(a[i] - gradient / op.diagonal[i], lower[i]), upper[i])
-            step = new - a[i]
-            if step != 0.0:
-                worst = max(worst, abs(step) * op.diagonal[i])
-                a[i] = new
-                if op.kind == DENSE:
-                    for k in range(n):
-                        z[k] += step * op.H[i, k]
-                else:
-                    row_axpy(op, i, step, w)
-        if worst <= accuracy:
+        if _sweep(op, kink, lower, upper, order, a, z, w) <= accuracy:
             break
     return a
+
+
+@lean
+def _sweep(op, kink, lower, upper, order, a, z, w):
+    """Minimise over one coordinate after the other; return the largest change of a value."""
+    worst = 0.0
+    for k in range(order.shape[0]):
+        i = order[k]
+        if op.diagonal[i] <= 0.0:
+            a[i] = upper[i] if kink[i] > 0 else lower[i]
+            continue
+        value = z[i] if op.kind == DENSE else op.scale * row_dot(op, i, w)
+        new = min(max(a[i] - (value - kink[i]) / op.diagonal[i], lower[i]), upper[i])
+        step = new - a[i]
+        if step == 0.0:
+            continue
+        worst = max(worst, abs(step) * op.diagonal[i])
+        a[i] = new
+        if op.kind == DENSE:
+            for j in range(op.n):
+                z[j] += step * op.H[i, j]
+        else:
+            row_axpy(op, i, step, w)
+    return worst

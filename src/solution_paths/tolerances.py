@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 
@@ -44,6 +44,8 @@ class Tolerances:
     lost : float
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
+    correct_each : int
+        Pinned coordinates for each event that may pass between two corrections of their duals.
     refresh_every : int
         Events between two corrections of the accumulated rounding errors.
     stall : int
@@ -62,15 +64,16 @@ class Tolerances:
     singular: float = 1e-14
     residual: float = 1e-14
     lost: float = 1e-7
+    correct_each: int = 32
     refresh_every: int = 64
     stall: int = 200
 
     def packed(self) -> PackedTolerances:
         """Return the same numbers as a named tuple, which compiled code can take."""
-        return PackedTolerances(*astuple(self))
+        return PackedTolerances(*(getattr(self, field.name) for field in fields(self)))
 
 
 PackedTolerances = NamedTuple(
     "PackedTolerances",
-    [(f.name, int if f.name in ("refresh_every", "stall") else float) for f in fields(Tolerances)],
+    [(f.name, int if isinstance(f.default, int) else float) for f in fields(Tolerances)],
 )

@@ -20,7 +20,8 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
 ``J, G``               (cap, cap)    the pinned system and its inverse, lower triangles
-``u, k, g, v``         (cap,)        columns of the entrant (u = G k) and the leaver (g); scratch
+``u, k, g``            (cap,)        columns of the entrant (u = G k) and of the leaver (g)
+``v, x, y``            (cap,)        scratch
 ``hit_*``              (N,)          candidates of the ratio test
 ``number, count``                    scalars, see the constants below
 =====================  ============  ========================================================
@@ -35,6 +36,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
+from .compiled import lean
 from .operators import (
     DENSE,
     Operator,
@@ -55,15 +57,12 @@ from .staircase import Staircases
 from .tolerances import Tolerances
 
 BLOCK = 64
-# Small functions are inlined: handing the tuples of arrays on costs more than their work.
-small = njit(cache=True, inline="always")
 # number[...]
-T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE, WEAR, ERROR, FLOOR, DRIFT, ROUNDING = range(
-    13
-)
+T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE = range(8)
+WEAR, ERROR, FLOOR, DRIFT, ROUNDING, SIZE = range(8, 14)
 # count[...]
-M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, DIRECTION, LOOKED, EXCHANGES = range(10)
-REFACTORED, SINCE_REFRESH, SINCE_REBUILD, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(
+M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
+SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(
     10, 19
 )
 # KIND: which way the pending coordinate went
@@ -90,6 +89,8 @@ class State(NamedTuple):
     k: NDArray[np.float64]
     g: NDArray[np.float64]
     v: NDArray[np.float64]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
     hit_index: NDArray[np.int64]
     hit_slack: NDArray[np.float64]
     hit_rate: NDArray[np.float64]
@@ -129,17 +130,17 @@ class Log(NamedTuple):
 # ---------------------------------------------------------------------------------------------
 
 
-@small
+@lean
 def _level(st, i, r, t):
     return st.level0[i, r] + t * st.level1[i, r]
 
 
-@small
+@lean
 def _kink(st, i, r, t):
     return st.kink0[i, r] + t * st.kink1[i, r]
 
 
-@small
+@lean
 def _residuals(op, st, s, out):
     """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
     m = s.count[M]
@@ -159,16 +160,22 @@ def _residuals(op, st, s, out):
     return worst
 
 
-@small
+@lean
 def _column(op, st, s, j):
     """Write J[P, j] to s.k and G J[P, j] to s.u; return the Schur pivot and its absolute terms."""
     m = s.count[M]
-    column(op, s.P, m, j, s.k)
+    column(op, s.P, m + (s.count[KIND] == ENTERED), j, s.k)
     factor.multiply(s.G, m, s.k, s.u)
-    return _schur(op, st, s, j)
+    pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
+    gross = abs(pivot)
+    for r in range(m):
+        term = s.k[r] * s.u[r]
+        pivot -= term
+        gross += abs(term)
+    return pivot, gross
 
 
-@small
+@lean
 def _append_row(s, m, k, diagonal):
     """Border J by the column k."""
     for r in range(m):
@@ -176,7 +183,7 @@ def _append_row(s, m, k, diagonal):
     s.J[m, m] = diagonal
 
 
-@small
+@lean
 def _replace_row(op, st, s, m, r, i):
     """Write coordinate i's row of J into slot r, from s.k = H[P, i]."""
     for q in range(r):
@@ -186,18 +193,7 @@ def _replace_row(op, st, s, m, r, i):
     s.J[r, r] = op.diagonal[i] - op.sign[i] * st.soft[i]
 
 
-@small
-def _schur(op, st, s, j):
-    pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
-    gross = abs(pivot)
-    for r in range(s.count[M]):
-        term = s.k[r] * s.u[r]
-        pivot -= term
-        gross += abs(term)
-    return pivot, gross
-
-
-@njit(cache=True)
+@lean
 def _careful_schur(op, st, s, tol, j):
     """Refine s.u; return the pivot as a quadratic form, and whether it is zero but for rounding.
 
@@ -220,45 +216,42 @@ def _careful_schur(op, st, s, tol, j):
     return pivot, op.sign[j] * pivot <= tol.singular * length * length
 
 
-@njit(cache=True)
+@lean
 def _row_quadratic(op, st, s, j):
     """Return v'Hv for v = (1, -u) from the combined row X'v."""
-    combined = np.zeros(op.c.shape[0])
-    weights = np.zeros(op.c.shape[0])
+    combined, border = op.row, op.n_ridge - op.n
     total = -op.sign[j] * st.soft[j]
     if j < op.n:
         row_axpy(op, j, 1.0, combined)
-    else:
-        weights[j - op.n + op.n_ridge] = 1.0
     for r in range(s.count[M]):
         p = s.P[r]
         total -= op.sign[p] * st.soft[p] * s.u[r] * s.u[r]
         if p < op.n:
             row_axpy(op, p, -s.u[r], combined)
-        else:
-            weights[p - op.n + op.n_ridge] = -s.u[r]
-    for k in range(combined.shape[0]):
-        if k < op.n_ridge:
-            total += op.scale * combined[k] * combined[k]
-        else:
-            total -= 2.0 * combined[k] * weights[k]
+    for r in range(s.count[M]):
+        if s.P[r] >= op.n:
+            total += 2.0 * combined[border + s.P[r]] * s.u[r]
+    if j >= op.n:
+        total -= 2.0 * combined[border + j]
+    for k in range(op.n_ridge):
+        total += op.scale * combined[k] * combined[k]
+    combined[:] = 0.0
     return total
 
 
-@njit(cache=True)
+@lean
 def _refine(op, st, s, x, target):
     """Improve the solution x of J x = target by one step."""
     m = s.count[M]
     factor.multiply(s.J, m, x, s.v)
     for r in range(m):
         s.v[r] = target[r] - s.v[r]
-    step = np.empty(m)
-    factor.multiply(s.G, m, s.v, step)
+    factor.multiply(s.G, m, s.v, s.x)
     for r in range(m):
-        x[r] += step[r]
+        x[r] += s.x[r]
 
 
-@small
+@lean
 def _inspect(op, st, s, tol):
     """Measure the error of the inverse on a random vector; compute it afresh when it is bad.
 
@@ -273,24 +266,22 @@ def _inspect(op, st, s, tol):
     s.number[WEAR] = 0.0
 
 
-@small
+@lean
 def _probe(op, st, s):
     """Return the largest relative entry of J G v - v for a vector v of random signs."""
     m = s.count[M]
-    v = np.empty(m)
     for r in range(m):
         s.count[RANDOM] = (s.count[RANDOM] * 1103515245 + 12345) % 2147483648
-        v[r] = op.norm[s.P[r]] * (1.0 if s.count[RANDOM] % 65536 < 32768 else -1.0)
-    x, product = np.empty(m), np.empty(m)
-    factor.multiply(s.G, m, v, x)
-    factor.multiply(s.J, m, x, product)
+        s.v[r] = op.norm[s.P[r]] * (1.0 if s.count[RANDOM] % 65536 < 32768 else -1.0)
+    factor.multiply(s.G, m, s.v, s.x)
+    factor.multiply(s.J, m, s.x, s.y)
     error = 0.0
     for r in range(m):
-        error = max(error, abs(product[r] - v[r]) / op.norm[s.P[r]])
+        error = max(error, abs(s.y[r] - s.v[r]) / op.norm[s.P[r]])
     return error
 
 
-@small
+@lean
 def _wear(s, growth):
     """Note that an update with a small pivot multiplied the rounding errors of the inverse."""
     s.number[WEAR] += 1e-15 * growth
@@ -301,7 +292,7 @@ def _wear(s, growth):
 # ---------------------------------------------------------------------------------------------
 
 
-@small
+@lean
 def _solve_direction(op, st, s, refine):
     """Compute the velocities of the pinned duals for dt = 1 afresh."""
     m = s.count[M]
@@ -321,17 +312,18 @@ def _solve_direction(op, st, s, refine):
         op.row[:] = 0.0
     factor.multiply(s.G, m, s.v, s.regular)
     if refine:
-        target = s.v[:m].copy()
+        for r in range(m):
+            s.y[r] = s.v[r]
         # each step gains as many digits as the inverse has
         error = max(s.number[ERROR], 1e-16)
         while error > 1e-16:
-            _refine(op, st, s, s.regular, target)
+            _refine(op, st, s, s.regular, s.y)
             error *= max(s.number[ERROR], 1e-8)
             if s.number[ERROR] > 1e-2:
                 break
 
 
-@small
+@lean
 def _direction(op, st, s, tol):
     """Set da and own; return (dt, number of pinned coordinates that move)."""
     m = s.count[M]
@@ -339,14 +331,17 @@ def _direction(op, st, s, tol):
     dt = 1.0 if kind == NONE else 0.0
     size = m
     if kind == NONE:
-        s.da[:m] = s.regular[:m]
+        for r in range(m):
+            s.da[r] = s.regular[r]
     elif kind == ENTERED:
-        s.da[:m] = -s.number[SIGN] * s.u[:m]
+        for r in range(m):
+            s.da[r] = -s.number[SIGN] * s.u[r]
         s.da[m] = s.number[SIGN]
         size = m + 1
     else:
         j = s.slot[s.count[PENDING]]
-        s.da[:m] = s.number[SIGN] * s.g[:m]
+        for r in range(m):
+            s.da[r] = s.number[SIGN] * s.g[r]
         s.da[j] = 0.0
     if kind != NONE:
         largest = 0.0
@@ -371,7 +366,6 @@ def _direction(op, st, s, tol):
         op.dw[:] = 0.0
         s.number[SPEED] = 0.0
     s.number[NOISE] = tol.noise
-    s.count[DIRECTION] += 1
     return dt, size
 
 
@@ -380,7 +374,7 @@ def _direction(op, st, s, tol):
 # ---------------------------------------------------------------------------------------------
 
 
-@small
+@lean
 def _hit(index_of, slack_of, rate_of, weight_of, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
@@ -393,7 +387,7 @@ def _hit(index_of, slack_of, rate_of, weight_of, n_hits, bound, index, slack, ra
     return n_hits, bound
 
 
-@small
+@lean
 def _members(op, st, s, tol, dt, size, bound):
     """Look for pinned duals that reach a level."""
     N = s.state.shape[0]
@@ -438,7 +432,7 @@ def _members(op, st, s, tol, dt, size, bound):
     return n_hits, bound
 
 
-@njit(cache=True)
+@lean
 def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     """Look for values on pieces that reach a kink, at those rows only whose deadline has come."""
     # Arrays are taken out of their tuples once: inside the loop that would cost more than a row.
@@ -513,7 +507,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     return n_hits, bound
 
 
-@small
+@lean
 def _pending_piece(st, s, n_hits, bound, tol):
     """Look for the other kink of the piece that a pending leaver crosses."""
     i = s.count[PENDING]
@@ -542,7 +536,7 @@ def _pending_piece(st, s, n_hits, bound, tol):
     return n_hits, bound
 
 
-@small
+@lean
 def _values_move(op, s):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
     if s.count[KIND] == ENTERED:
@@ -550,7 +544,7 @@ def _values_move(op, s):
     return s.count[KIND] == LEFT or s.number[SPEED] > 0.0
 
 
-@small
+@lean
 def _choose(s, tol, n_hits, bound):
     """Return the candidate to take among those within the bound, or -1."""
     best, chosen = -1.0, -1
@@ -576,7 +570,7 @@ def _choose(s, tol, n_hits, bound):
 # ---------------------------------------------------------------------------------------------
 
 
-@small
+@lean
 def _wake(s, i):
     """Make row i due for a look."""
     s.due[i] = s.number[ODOMETER]
@@ -585,7 +579,7 @@ def _wake(s, i):
         s.block[b] = min(s.block[b], s.due[i])
 
 
-@small
+@lean
 def _drop_slot(op, st, s, r):
     """Take the coordinate in slot r off P (the last one moves there); it follows its level now."""
     p = s.P[r]
@@ -599,7 +593,7 @@ def _drop_slot(op, st, s, r):
     s.count[M] = last
 
 
-@small
+@lean
 def _rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
     q = s.state[p] // 2
@@ -611,7 +605,7 @@ def _rest(op, st, s, p):
         _wake(s, p)
 
 
-@small
+@lean
 def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
     s.P[r] = i
@@ -620,7 +614,7 @@ def _take_slot(op, st, s, r, i, q):
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
 
 
-@njit(cache=True)
+@lean
 def _leave(op, st, s, tol, i, down):
     """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
     r = s.slot[i]
@@ -650,13 +644,13 @@ def _leave(op, st, s, tol, i, down):
         _drop_slot(op, st, s, r)
     elif kind == ENTERED:
         factor.read_column(s.G, m, r, s.v)
-        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT])
+        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT], s.x, s.y)
         _replace_row(op, st, s, m, r, s.count[PENDING])
         _swap_slot(op, st, s, r)
     else:
         other = s.slot[s.count[PENDING]]
         factor.read_column(s.G, m, r, s.v)
-        factor.remove_two(s.G, m, r, s.v, other, s.g)
+        factor.remove_two(s.G, m, r, s.v, other, s.g, s.x, s.y)
         factor.move_last(s.J, m, max(r, other))
         factor.move_last(s.J, m - 1, min(r, other))
         _drop_slot(op, st, s, max(r, other))
@@ -664,7 +658,7 @@ def _leave(op, st, s, tol, i, down):
         _settle(op, st, s)
 
 
-@small
+@lean
 def _vanishes(op, st, s, tol, r):
     """Tell whether the pinned system without slot r is singular: its pivot G_rr vanishes."""
     m = s.count[M]
@@ -674,13 +668,13 @@ def _vanishes(op, st, s, tol, r):
         largest = max(largest, abs(s.g[j]) * op.norm[s.P[j]])
     if abs(s.g[r]) * own > max(tol.suspect, 1e4 * s.number[ERROR]) * largest:
         return False
-    unit = np.zeros(m)
-    unit[r] = 1.0
-    _refine(op, st, s, s.g, unit)
+    s.y[:m] = 0.0
+    s.y[r] = 1.0
+    _refine(op, st, s, s.g, s.y)
     return abs(s.g[r]) * own <= tol.singular * largest
 
 
-@small
+@lean
 def _swap_slot(op, st, s, r):
     """Give the leaver's slot to the pending entrant, which waits after the others."""
     m = s.count[M]
@@ -691,7 +685,7 @@ def _swap_slot(op, st, s, r):
     _settle(op, st, s)
 
 
-@small
+@lean
 def _settle(op, st, s):
     """Complete an exchange: t may move again."""
     s.count[KIND] = NONE
@@ -700,7 +694,7 @@ def _settle(op, st, s):
     _solve_direction(op, st, s, False)
 
 
-@njit(cache=True)
+@lean
 def _enter(op, st, s, tol, i, down, dt, rate):
     """Pin a value that reached a kink; return False when the event was rounding noise."""
     m = s.count[M]
@@ -756,13 +750,13 @@ def _enter(op, st, s, tol, i, down, dt, rate):
     return True
 
 
-@small
+@lean
 def _is_ridge(op):
     """Tell whether values are inner products, so that dependent rows move together."""
     return op.kind == DENSE or op.n_ridge > 0
 
 
-@njit(cache=True)
+@lean
 def _is_still(op, st, s, tol, i, kink, down):
     """Tell whether coordinate i, which depends on the pinned ones, stays at its kink with them.
 
@@ -782,38 +776,37 @@ def _is_still(op, st, s, tol, i, kink, down):
     return rising <= tol.dependent * gross
 
 
-@njit(cache=True)
+@lean
 def _enter_second(op, st, s, tol, i, q):
     """Pin i together with the pending entrant, unless z_i moves by rounding only."""
     m = s.count[M]
     first = s.count[PENDING]
-    u, k = s.u[:m].copy(), s.k[:m].copy()
+    for j in range(m):
+        s.x[j], s.y[j] = s.u[j], s.k[j]
     pivot, _ = _column(op, st, s, i)
-    beside = np.empty(1)
-    column(op, np.array([first]), 1, i, beside)
-    cross = beside[0]
+    cross = s.k[m]  # H_first,i
     length = op.norm[first]
     for j in range(m):
-        cross -= k[j] * s.u[j]
-        length += abs(u[j]) * op.norm[s.P[j]]
+        cross -= s.y[j] * s.u[j]
+        length += abs(s.x[j]) * op.norm[s.P[j]]
     if abs(cross) <= tol.dependent * length * op.norm[i]:
-        s.u[:m], s.k[:m] = u, k
+        for j in range(m):
+            s.u[j], s.k[j] = s.x[j], s.y[j]
         return False
-    factor.append_two(s.G, m, u, s.number[PIVOT], s.u, pivot, cross)
-    _append_row(s, m, k, op.diagonal[first] - op.sign[first] * st.soft[first])
-    s.k[m] = beside[0]
+    factor.append_two(s.G, m, s.x, s.number[PIVOT], s.u, pivot, cross, s.v, s.g)
+    _append_row(s, m, s.y, op.diagonal[first] - op.sign[first] * st.soft[first])
     _append_row(s, m + 1, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
     _take_slot(op, st, s, m + 1, i, q)
     s.count[M] = m + 2
     return True
 
 
-@small
+@lean
 def _enter_for(op, st, s, i, q, pivot):
     """Pin i in place of the pending leaver."""
     r = s.slot[s.count[PENDING]]
     m = s.count[M]
-    factor.replace(s.G, m, r, s.g, s.u, pivot)
+    factor.replace(s.G, m, r, s.g, s.u, pivot, s.x, s.y)
     _replace_row(op, st, s, m, r, i)
     _rest(op, st, s, s.P[r])
     _take_slot(op, st, s, r, i, q)
@@ -824,7 +817,7 @@ def _enter_for(op, st, s, i, q, pivot):
 # ---------------------------------------------------------------------------------------------
 
 
-@small
+@lean
 def _record(s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
@@ -842,7 +835,7 @@ def _record(s, log, moved):
     s.count[FLAT] = start + size
 
 
-@small
+@lean
 def _log_event(s, log, i):
     e = s.count[EVENTS]
     log.coordinate[e] = i
@@ -850,19 +843,22 @@ def _log_event(s, log, i):
     s.count[EVENTS] = e + 1
     every = _checkpoint_every(s.state.shape[0])
     if (e + 1) % every == 0:
-        log.checkpoint[(e + 1) // every] = s.state
+        copy = log.checkpoint[(e + 1) // every]
+        for k in range(copy.shape[0]):
+            copy[k] = s.state[k]
 
 
-@small
+@lean
 def _checkpoint_every(N):
     """Events between two copies of all states: their memory stays below that of the duals."""
     return max(64, N // 4)
 
 
-@njit(cache=True)
+@lean
 def _correct(op, st, s, tol):
     """Make the pinned equations hold; return the largest relative residual."""
     m = s.count[M]
+    s.count[SINCE_CORRECTED] = 0
     worst = _residuals(op, st, s, s.v)
     for _ in range(4):
         if worst <= tol.residual:
@@ -902,46 +898,67 @@ def _refactor(op, st, s):
     s.count[REFACTORED] += 1
 
 
-@njit(cache=True)
+@lean
 def _rebuild(op, st, s):
     """Compute the map's state afresh from the duals."""
-    N = s.state.shape[0]
-    duals0, duals1 = np.zeros(N), np.zeros(N)
-    for i in range(N):
-        if s.slot[i] < 0:
-            duals0[i] = st.level0[i, s.state[i] // 2]
-            duals1[i] = st.level1[i, s.state[i] // 2]
+    duals0, duals1 = s.hit_slack, s.hit_rate  # no candidates are kept between events
+    for i in range(s.state.shape[0]):
+        q = s.state[i] // 2
+        duals0[i] = st.level0[i, q] if s.slot[i] < 0 else 0.0
+        duals1[i] = st.level1[i, q] if s.slot[i] < 0 else 0.0
     rebuild(op, s.number[T], duals0, duals1, s.P, s.count[M], s.a)
     s.due[:] = s.number[ODOMETER]
     s.block[:] = s.number[ODOMETER]
     s.count[SINCE_REBUILD] = 0
+    s.number[SIZE] = _size(op)
 
 
-@small
-def _rebuild_every(op, s):
-    """Events between two looks at everything, so that they cost less than the events."""
+@lean
+def _is_stale(op, s):
+    """Tell whether the map's state is to be computed afresh: rarely enough to cost little.
+
+    c = X'a is a running sum. Where it shrinks, rounding errors of its larger past stay behind.
+    """
     N = s.state.shape[0]
-    return max(512, N) if op.kind == DENSE else max(16, N // 16)
+    if op.kind == DENSE:
+        return s.count[SINCE_REBUILD] >= max(512, N)
+    return s.count[SINCE_REBUILD] >= N // 16 or _size(op) < 0.25 * s.number[SIZE]
 
 
-@small
+@lean
+def _size(op):
+    """Return the squared length of c."""
+    total = 0.0
+    for k in range(op.c.shape[0]):
+        total += op.c[k] * op.c[k]
+    return total
+
+
+@lean
 def _maintain(op, st, s, tol):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
-    if s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
-        return _refresh(op, st, s, tol)
+    stale = _is_stale(op, s)
+    if stale or s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
+        return _refresh(op, st, s, tol, stale)
     if s.number[WEAR] > tol.worn or op.moving[0] == 0:
         _inspect(op, st, s, tol)
         _solve_direction(op, st, s, True)
     elif s.number[ERROR] > tol.worn:
         _solve_direction(op, st, s, True)
-    _correct(op, st, s, tol)
+    _correct_now_and_then(op, st, s, tol)
     return True
 
 
-@njit(cache=True)
-def _refresh(op, st, s, tol):
+@lean
+def _correct_now_and_then(op, st, s, tol):
+    """Correct the pinned duals, at every event only while few are pinned: it costs their square."""
+    if s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each:
+        _correct(op, st, s, tol)
+
+
+@lean
+def _refresh(op, st, s, tol, full):
     """Renew what rounding has worn; return False when the path is lost."""
-    full = s.count[SINCE_REBUILD] >= _rebuild_every(op, s)
     if full:
         _rebuild(op, st, s)
     s.count[SINCE_REFRESH] = 0
@@ -954,7 +971,7 @@ def _refresh(op, st, s, tol):
     return not full or _violation(op, st, s) <= limit
 
 
-@njit(cache=True)
+@lean
 def _violation(op, st, s):
     """Return the largest relative violation of a kink by a value on a piece."""
     worst = 0.0
@@ -978,7 +995,7 @@ def _violation(op, st, s):
 # ---------------------------------------------------------------------------------------------
 
 
-@small
+@lean
 def _room(s, log):
     """Tell whether the next event fits into the arrays."""
     m = s.count[M]
@@ -992,7 +1009,7 @@ def _room(s, log):
     )
 
 
-@njit(cache=True)
+@lean
 def _walk(op, st, s, log, tol, lazy):
     """Follow the path until T_END, or until something else ends the walk; return why."""
     N = s.state.shape[0]
@@ -1033,7 +1050,7 @@ def _walk(op, st, s, log, tol, lazy):
                     continue
                 if s.count[KIND] == NONE:
                     # Recorded while still pinned: its value is exact then, its dual to rounding.
-                    _correct(op, st, s, tol)
+                    _correct_now_and_then(op, st, s, tol)
                     _record(s, log, moved)
                     recorded = True
                 _leave(op, st, s, tol, i, down)
@@ -1052,9 +1069,7 @@ def _walk(op, st, s, log, tol, lazy):
                 return RAY if dt > 0 else UNBOUNDED
             _step(op, s, dt, size, left)
             s.number[T] = s.number[T_END]
-            if op.kind != DENSE:
-                s.count[SINCE_REBUILD] = s.state.shape[0]
-            _refresh(op, st, s, tol)
+            _refresh(op, st, s, tol, op.kind != DENSE)
             _record(s, log, True)
             return DONE
 
@@ -1062,6 +1077,7 @@ def _walk(op, st, s, log, tol, lazy):
         s.count[LAST], s.count[CAME], s.count[HELD] = i, before, -1
         s.count[SINCE_REFRESH] += 1
         s.count[SINCE_REBUILD] += 1
+        s.count[SINCE_CORRECTED] += 1
         s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
         s.count[ZERO_STEPS] += 0 if moved else 1
         _log_event(s, log, i)
@@ -1079,7 +1095,7 @@ def _walk(op, st, s, log, tol, lazy):
     return GROW
 
 
-@small
+@lean
 def _is_move(op, st, s, dt, i, h):
     """Tell whether a step is more than rounding."""
     if dt > 0:
@@ -1087,7 +1103,7 @@ def _is_move(op, st, s, dt, i, h):
     return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
 
 
-@small
+@lean
 def _step(op, s, dt, size, h):
     """Move everything by h along the direction."""
     s.number[T] += dt * h
@@ -1102,7 +1118,7 @@ def _step(op, s, dt, size, h):
 # ---------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@lean
 def _pin(op, st, s, tol, i, kink, dual):
     """Pin coordinate i with a dual between two levels.
 
@@ -1132,13 +1148,13 @@ def _pin(op, st, s, tol, i, kink, dual):
     s.state[p] = 2 * (s.state[p] // 2 + down)
     s.slot[p] = -1
     factor.read_column(s.G, m, out, s.v)
-    factor.replace(s.G, m, out, s.v, s.u, pivot)
+    factor.replace(s.G, m, out, s.v, s.u, pivot, s.x, s.y)
     _replace_row(op, st, s, m, out, i)
     s.P[out], s.a[out], s.slot[i] = i, dual + step, out
     s.state[i] = 2 * kink + 1
 
 
-@njit(cache=True)
+@lean
 def _null_step(st, s, i, kink, dual):
     """Return the step along the null vector to a level, whose slot (-1: i), and which level."""
     t = s.number[T]
@@ -1305,10 +1321,10 @@ class Walker:
             *(np.zeros(cap) for _ in range(4)),
             np.zeros((cap, cap)),
             np.zeros((cap, cap)),
-            *(np.zeros(cap) for _ in range(4)),
+            *(np.zeros(cap) for _ in range(6)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(13),
+            np.zeros(14),
             np.zeros(19, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -1387,7 +1403,7 @@ class Walker:
         _solve_direction(self.op, self.st, s, True)
         s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
         N = len(self.stairs)
-        every = max(64, N // 4)
+        every = _checkpoint_every(N)
         rooms = 1024
         self.log = Log(
             np.zeros(rooms),
@@ -1461,7 +1477,7 @@ class Walker:
         m = s.count[M]
         if m + 2 >= len(s.P):
             cap = min(2 * len(s.P), len(self.stairs) + 4)
-            names = ["P", "a", "da", "regular", "own", "u", "k", "g", "v"]
+            names = ["P", "a", "da", "regular", "own", "u", "k", "g", "v", "x", "y"]
             J, G = np.zeros((cap, cap)), np.zeros((cap, cap))
             J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
             wider = {name: _longer(getattr(s, name), cap) for name in names}
@@ -1472,7 +1488,7 @@ class Walker:
             log = _longer_fields(log, ["P", "a"])
         if s.count[EVENTS] + 1 >= len(log.coordinate):
             log = _longer_fields(log, ["coordinate", "state"])
-        every = max(64, len(self.stairs) // 4)
+        every = _checkpoint_every(len(self.stairs))
         if (s.count[EVENTS] + 1) // every >= len(log.checkpoint):
             log = _longer_fields(log, ["checkpoint"])
         self.log = log
@@ -1489,7 +1505,7 @@ class Walker:
         """Return what was recorded since `begin`."""
         s, log = self.s, self.log
         nodes, events = s.count[NODES], s.count[EVENTS]
-        every = max(64, len(self.stairs) // 4)
+        every = _checkpoint_every(len(self.stairs))
         ray = np.zeros(len(self.stairs))
         rows = np.arange(len(ray))
         ray[:] = _finite(self.stairs.level1[rows, s.state.astype(np.int64) // 2])
