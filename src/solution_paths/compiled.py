@@ -10,4 +10,5 @@ from numba import njit
 
 lean = njit(cache=True, _nrt=False)
 sums = njit(cache=True, _nrt=False, fastmath=True)  # terms may be added up in any order
+inline = njit(cache=True, _nrt=False, forceinline=True)
 inner = njit(cache=True, _nrt=False, fastmath=True, forceinline=True)  # sums in hot loops

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .compiled import inner, lean, sums
+from .compiled import inline, inner, lean, sums
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 
@@ -58,8 +58,8 @@ class Operator(NamedTuple):
     scale: float
     H: NDArray[np.float64]
     X: NDArray[np.float64]
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
+    indptr: NDArray[np.uint64]
+    indices: NDArray[np.uint32]
     x: NDArray[np.float64]
     diagonal: NDArray[np.float64]
     sign: NDArray[np.float64]
@@ -92,8 +92,8 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         float(scale),
         none if H is None else H,
         none if X is None else X,
-        csr.indptr.astype(np.int64),
-        csr.indices.astype(np.int32),
+        csr.indptr.astype(np.uint64),
+        csr.indices.astype(np.uint32),
         csr.data.astype(np.float64),
         diagonal,
         np.where(np.arange(N) < n, 1.0, -1.0),
@@ -166,6 +166,7 @@ def _column_weights(free, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
 @inner
 def row_dot(op, i, v):
     """Return x_i . v."""
+    # indptr and indices are unsigned: numba needn't ask whether an index counts from the end.
     total = 0.0
     if op.kind == ROWS:
         X = op.X[i]
@@ -175,32 +176,6 @@ def row_dot(op, i, v):
         for s in range(op.indptr[i], op.indptr[i + 1]):
             total += op.x[s] * v[op.indices[s]]
     return total
-
-
-@inner
-def row_dots(kind, X, indptr, indices, x, i, v, dv):
-    """Return x_i . v and x_i . dv in one pass over the row."""
-    total, rate = 0.0, 0.0
-    if kind == ROWS:
-        for k in range(v.shape[0]):
-            total += X[i, k] * v[k]
-            rate += X[i, k] * dv[k]
-    else:
-        for s in range(indptr[i], indptr[i + 1]):
-            total += x[s] * v[indices[s]]
-            rate += x[s] * dv[indices[s]]
-    return total, rate
-
-
-@inner
-def gathered_dots(H, P, m, a, da):
-    """Return sum_s H[P_s] a_s and sum_s H[P_s] da_s."""
-    total, rate = 0.0, 0.0
-    for s in range(m):
-        h = H[P[s]]
-        total += h * a[s]
-        rate += h * da[s]
-    return total, rate
 
 
 @inner
@@ -261,17 +236,31 @@ def level_part(op, i, t):
 
 
 @inner
-def value(op, i, t, P, m, a):
-    """Return z_i."""
+def _dot(x, m, v):
+    total = 0.0
+    for s in range(m):
+        total += x[s] * v[s]
+    return total
+
+
+@inline
+def value(op, i, t, Q, m, a):
+    """Return z_i; row i of Q is H[i, P] (DENSE)."""
     if op.kind == DENSE:
-        H = op.H[i]
-        total = level_part(op, i, t)
-        for s in range(m):
-            total += H[P[s]] * a[s]
-        return op.sign[i] * total
+        return op.sign[i] * (level_part(op, i, t) + _dot(Q[i], m, a))
     if i >= op.n:
         return op.c[i - op.n + op.n_ridge]
     return row_dot(op, i, op.w)
+
+
+@inline
+def velocity(op, i, dt, Q, m, da):
+    """Return the velocity of z_i for a coordinate that is not pinned."""
+    if op.kind == DENSE:
+        return op.sign[i] * (dt * op.base1[i] + _dot(Q[i], m, da))
+    if i >= op.n:
+        return op.dc[i - op.n + op.n_ridge]
+    return row_dot(op, i, op.dw)
 
 
 @sums

@@ -17,6 +17,7 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 ``due``                (N,)          odometer reading before which z_i can't reach a kink (lazy)
 ``block``              (N / 64,)     smallest ``due`` of each block of rows
 ``P``                  (cap,)        pinned coordinates; a pending entrant comes last
+``Q``                  (N, cap)      DENSE: their columns H[:, P], so that rows are read in one go
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
 ``J, G``               (cap, cap)    the pinned system and its inverse, lower triangles
@@ -36,22 +37,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import lean
+from .compiled import inline, lean
 from .operators import (
     DENSE,
     Operator,
     advance,
     column,
-    gathered_dots,
     hold_level,
     level_part,
     rebuild,
     rest_feature,
     row_axpy,
     row_dot,
-    row_dots,
     set_direction,
     value,
+    velocity,
 )
 from .staircase import Staircases
 from .tolerances import Tolerances
@@ -79,6 +79,7 @@ class State(NamedTuple):
     due: NDArray[np.float64]
     block: NDArray[np.float64]
     P: NDArray[np.int64]
+    Q: NDArray[np.float64]
     a: NDArray[np.float64]
     da: NDArray[np.float64]
     regular: NDArray[np.float64]
@@ -130,12 +131,12 @@ class Log(NamedTuple):
 # ---------------------------------------------------------------------------------------------
 
 
-@lean
+@inline
 def _level(st, i, r, t):
     return st.level0[i, r] + t * st.level1[i, r]
 
 
-@lean
+@inline
 def _kink(st, i, r, t):
     return st.kink0[i, r] + t * st.kink1[i, r]
 
@@ -154,7 +155,7 @@ def _residuals(op, st, s, out):
         if op.kind == DENSE:
             out[r] += level_part(op, p, t) - op.sign[p] * kink
         else:
-            z = value(op, p, t, s.P, m, s.a)
+            z = value(op, p, t, s.Q, m, s.a)
             out[r] = op.sign[p] * (z - st.soft[p] * s.a[r] - kink)
         worst = max(worst, abs(out[r]) / st.scale[p])
     return worst
@@ -374,7 +375,7 @@ def _direction(op, st, s, tol):
 # ---------------------------------------------------------------------------------------------
 
 
-@lean
+@inline
 def _hit(index_of, slack_of, rate_of, weight_of, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
@@ -435,76 +436,65 @@ def _members(op, st, s, tol, dt, size, bound):
 @lean
 def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     """Look for values on pieces that reach a kink, at those rows only whose deadline has come."""
-    # Arrays are taken out of their tuples once: inside the loop that would cost more than a row.
-    kind, n, N, t = op.kind, op.n, s.state.shape[0], s.number[T]
-    H, X, indptr, indices, x, w, dw = op.H, op.X, op.indptr, op.indices, op.x, op.w, op.dw
-    base0, base1, lost0, lost1 = op.base0, op.base1, op.lost0, op.lost1
-    c, dc, free = op.c, op.dc, op.n_ridge - n
-    P, a, da, slot, state, due, block = s.P, s.a, s.da, s.slot, s.state, s.due, s.block
-    kink0, kink1, n_kinks, soft, scale = st.kink0, st.kink1, st.n_kinks, st.soft, st.scale
-    level0, level1, norm = st.level0, st.level1, op.norm
-    index_of, slack_of, rate_of, weight_of = s.hit_index, s.hit_slack, s.hit_rate, s.hit_weight
-    odometer, speed = s.number[ODOMETER], s.number[SPEED]
-    noise_unit, looked = s.number[NOISE] * (s.number[GROSS] + dt), 0
-    n_blocks = block.shape[0]
-    for b in range(n_blocks + 1):
-        features = b == n_blocks
-        if not features and lazy and block[b] > odometer + speed * bound:
+    n, odometer, speed = op.n, s.number[ODOMETER], s.number[SPEED]
+    for b in range(s.block.shape[0]):
+        if lazy and s.block[b] > odometer + speed * bound:
             continue
         first = np.inf
-        for i in range(n if features else b * BLOCK, N if features else min(n, (b + 1) * BLOCK)):
-            if slot[i] >= 0:
+        for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
+            if s.slot[i] >= 0:
                 continue
-            if not lazy or features or due[i] <= odometer + speed * bound:
-                looked += 1
-                if kind == DENSE:
-                    z, dz = gathered_dots(H[i], P, size, a, da)
-                    z += (base0[i] + t * base1[i]) + (lost0[i] + t * lost1[i])
-                    dz += dt * base1[i]
-                    if features:
-                        z, dz = -z, -dz
-                elif features:
-                    z, dz = c[i + free], dc[i + free]
-                else:
-                    z, dz = row_dots(kind, X, indptr, indices, x, i, w, dw)
-                q = state[i] // 2
-                if soft[i] != 0.0:
-                    z -= soft[i] * (level0[i, q] + t * level1[i, q])
-                    dz -= soft[i] * dt * level1[i, q]
-                nearest = np.inf
-                for down in range(2):
-                    k = q - down
-                    if k < 0 or k >= n_kinks[i]:
-                        continue
-                    slack = kink0[i, k] + t * kink1[i, k] - z
-                    rate = dz - dt * kink1[i, k]
-                    if down:
-                        slack, rate = -slack, -rate
-                    nearest = min(nearest, slack)
-                    if rate > noise_unit * norm[i]:
-                        n_hits, bound = _hit(
-                            index_of,
-                            slack_of,
-                            rate_of,
-                            weight_of,
-                            n_hits,
-                            bound,
-                            i + down * N,
-                            slack,
-                            rate,
-                            tol.tie * scale[i],
-                            rate / norm[i],
-                        )
-                if not features:
-                    due[i] = odometer + max(nearest, 0.0) / norm[i]
-            if not features:
-                first = min(first, due[i])
-        if not features:
-            block[b] = first
-    s.count[LOOKED] += looked
+            if s.due[i] <= odometer + speed * bound or not lazy:
+                nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
+                s.due[i] = odometer + max(nearest, 0.0) / op.norm[i]
+            first = min(first, s.due[i])
+        s.block[b] = first
+    for i in range(n, s.state.shape[0]):
+        if s.slot[i] < 0:
+            _, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
     if s.count[KIND] == LEFT:
         n_hits, bound = _pending_piece(st, s, n_hits, bound, tol)
     return n_hits, bound
+
+
+@inline
+def _look(op, st, s, tol, dt, size, i, n_hits, bound):
+    """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
+    s.count[LOOKED] += 1
+    t, q, norm = s.number[T], s.state[i] // 2, op.norm[i]
+    z = value(op, i, t, s.Q, size, s.a)
+    if st.soft[i] != 0.0:
+        z -= st.soft[i] * _level(st, i, q, t)
+    above = _kink(st, i, q, t) - z if q < st.n_kinks[i] else np.inf
+    below = z - _kink(st, i, q - 1, t) if q > 0 else np.inf
+    nearest = min(above, below)
+    if i < op.n and nearest > bound * s.number[SPEED] * norm:
+        return nearest, n_hits, bound
+    noise = s.number[NOISE] * (s.number[GROSS] + dt) * norm
+    dz = velocity(op, i, dt, s.Q, size, s.da)
+    if st.soft[i] != 0.0:
+        dz -= st.soft[i] * dt * st.level1[i, q]
+    for down in range(2):
+        slack = below if down else above
+        if slack == np.inf:
+            continue
+        rate = dz - dt * st.kink1[i, q - down]
+        rate = -rate if down else rate
+        if rate > noise:
+            n_hits, bound = _hit(
+                s.hit_index,
+                s.hit_slack,
+                s.hit_rate,
+                s.hit_weight,
+                n_hits,
+                bound,
+                i + down * s.state.shape[0],
+                slack,
+                rate,
+                tol.tie * st.scale[i],
+                rate / norm,
+            )
+    return nearest, n_hits, bound
 
 
 @lean
@@ -537,11 +527,14 @@ def _pending_piece(st, s, n_hits, bound, tol):
 
 
 @lean
-def _values_move(op, s):
+def _values_move(op, s, dt):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
     if s.count[KIND] == ENTERED:
         return not _is_ridge(op)
-    return s.count[KIND] == LEFT or s.number[SPEED] > 0.0
+    # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
+    bounded = _is_ridge(op) and s.number[DRIFT] == 0.0
+    noise = s.number[NOISE] * (s.number[GROSS] + dt) if bounded else 0.0
+    return s.count[KIND] == LEFT or s.number[SPEED] > noise
 
 
 @lean
@@ -586,11 +579,21 @@ def _drop_slot(op, st, s, r):
     last = s.count[M] - 1
     _rest(op, st, s, p)
     if r != last:
-        s.P[r] = s.P[last]
+        _place(op, s, r, s.P[last])
         s.a[r] = s.a[last]
         s.regular[r] = s.regular[last]
-        s.slot[s.P[r]] = r
     s.count[M] = last
+
+
+@lean
+def _place(op, s, r, i):
+    """Put coordinate i into slot r."""
+    s.P[r] = i
+    s.slot[i] = r
+    if op.kind == DENSE:
+        H = op.H[i]
+        for k in range(H.shape[0]):
+            s.Q[k, r] = H[k]
 
 
 @lean
@@ -608,8 +611,7 @@ def _rest(op, st, s, p):
 @lean
 def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
-    s.P[r] = i
-    s.slot[i] = r
+    _place(op, s, r, i)
     s.a[r] = _level(st, i, q, s.number[T])
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
 
@@ -679,9 +681,8 @@ def _swap_slot(op, st, s, r):
     """Give the leaver's slot to the pending entrant, which waits after the others."""
     m = s.count[M]
     _rest(op, st, s, s.P[r])
-    s.P[r] = s.P[m]
+    _place(op, s, r, s.P[m])
     s.a[r] = s.a[m]
-    s.slot[s.P[r]] = r
     _settle(op, st, s)
 
 
@@ -980,7 +981,7 @@ def _violation(op, st, s):
         if s.slot[i] >= 0:
             continue
         q = s.state[i] // 2
-        z = value(op, i, t, s.P, s.count[M], s.a)
+        z = value(op, i, t, s.Q, s.count[M], s.a)
         if st.soft[i] != 0.0:
             z -= st.soft[i] * _level(st, i, q, t)
         if q < st.n_kinks[i]:
@@ -1024,7 +1025,7 @@ def _walk(op, st, s, log, tol, lazy):
         while True:
             bound = left if dt > 0 else np.inf
             n_hits, bound = _members(op, st, s, tol, dt, size, bound)
-            if _values_move(op, s):
+            if _values_move(op, s, dt):
                 n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
             chosen = _choose(s, tol, n_hits, bound)
             if chosen < 0:
@@ -1134,7 +1135,8 @@ def _pin(op, st, s, tol, i, kink, dual):
     if not singular:
         factor.append(s.G, m, s.u, pivot)
         _append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
-        s.P[m], s.a[m], s.slot[i] = i, dual, m
+        _place(op, s, m, i)
+        s.a[m] = dual
         s.state[i] = 2 * kink + 1
         s.count[M] = m + 1
         return
@@ -1150,7 +1152,8 @@ def _pin(op, st, s, tol, i, kink, dual):
     factor.read_column(s.G, m, out, s.v)
     factor.replace(s.G, m, out, s.v, s.u, pivot, s.x, s.y)
     _replace_row(op, st, s, m, out, i)
-    s.P[out], s.a[out], s.slot[i] = i, dual + step, out
+    _place(op, s, out, i)
+    s.a[out] = dual + step
     s.state[i] = 2 * kink + 1
 
 
@@ -1185,7 +1188,7 @@ def _values(op, st, s):
     z = np.empty(N)
     m = s.count[M]
     for i in range(N):
-        z[i] = value(op, i, s.number[T], s.P, m, s.a)
+        z[i] = value(op, i, s.number[T], s.Q, m, s.a)
         if st.soft[i] != 0.0:
             q = s.state[i] // 2
             dual = s.a[s.slot[i]] if s.slot[i] >= 0 else _level(st, i, q, s.number[T])
@@ -1318,6 +1321,7 @@ class Walker:
             np.zeros(N),
             np.zeros(-(-op.n // BLOCK)),
             np.zeros(cap, dtype=np.int64),
+            np.zeros((N if op.kind == DENSE else 0, cap)),
             *(np.zeros(cap) for _ in range(4)),
             np.zeros((cap, cap)),
             np.zeros((cap, cap)),
@@ -1371,6 +1375,7 @@ class Walker:
             s.slot[:] = -1
             s.slot[pinned] = np.arange(m)
             s.count[M] = m
+            self._pack()
             s.count[KIND] = NONE
             _refactor(op, self.st, s)
         self._renew()
@@ -1391,8 +1396,15 @@ class Walker:
         s.G[: len(G), : len(G)] = G
         s.count[:] = 0
         s.count[M], s.count[RANDOM] = m, 1
+        self._pack()
         s.count[LAST] = s.count[HELD] = -1
         self.begin(stairs, t)
+
+    def _pack(self) -> None:
+        """Copy the pinned columns of a dense map."""
+        if self.op.kind == DENSE:
+            pinned = self.s.P[: self.s.count[M]]
+            self.s.Q[:, : len(pinned)] = self.op.H[:, pinned]
 
     def _renew(self) -> None:
         s = self.s
@@ -1478,10 +1490,11 @@ class Walker:
         if m + 2 >= len(s.P):
             cap = min(2 * len(s.P), len(self.stairs) + 4)
             names = ["P", "a", "da", "regular", "own", "u", "k", "g", "v", "x", "y"]
-            J, G = np.zeros((cap, cap)), np.zeros((cap, cap))
+            J, G, Q = np.zeros((cap, cap)), np.zeros((cap, cap)), np.zeros((len(s.Q), cap))
+            Q[:, : len(s.P)] = s.Q
             J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
             wider = {name: _longer(getattr(s, name), cap) for name in names}
-            self.s = s._replace(J=J, G=G, **wider)
+            self.s = s._replace(J=J, G=G, Q=Q, **wider)
         if s.count[NODES] + 2 >= len(log.start):
             log = _longer_fields(log, ["t", "event", "start"])
         if s.count[FLAT] + m + 2 >= len(log.P):
