@@ -14,7 +14,8 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 =====================  ============  ========================================================
 ``state``              (N,)          2r on piece r, 2r + 1 at kink r
 ``slot``               (N,)          position in ``P``, -1 when not there
-``due``                (N,)          odometer reading before which z_i can't reach a kink (lazy)
+``due``                (N,)          odometer reading before which z_i can't reach a kink; +inf
+                                     while pinned, -inf when nothing is known
 ``block``              (N / 64,)     smallest ``due`` of each block of rows
 ``P``                  (cap,)        pinned coordinates; a pending entrant comes last
 ``Q``                  (N, cap)      DENSE: their columns H[:, P], so that rows are read in one go
@@ -435,18 +436,23 @@ def _members(op, st, s, tol, dt, size, bound):
 
 @lean
 def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
-    """Look for values on pieces that reach a kink, at those rows only whose deadline has come."""
-    n, odometer, speed = op.n, s.number[ODOMETER], s.number[SPEED]
+    """Look for values on pieces that reach a kink, at those rows only whose deadline has come.
+
+    Without laziness the deadlines of rows on pieces stay at minus infinity.
+    """
+    n, odometer = op.n, s.number[ODOMETER]
+    speed = max(s.number[SPEED], 1e-300)
+    reach = min(odometer + speed * bound, 1e300)
     for b in range(s.block.shape[0]):
-        if lazy and s.block[b] > odometer + speed * bound:
+        if s.block[b] > reach:
             continue
         first = np.inf
         for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
-            if s.slot[i] >= 0:
-                continue
-            if s.due[i] <= odometer + speed * bound or not lazy:
+            if s.due[i] <= reach:
                 nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
-                s.due[i] = odometer + max(nearest, 0.0) / op.norm[i]
+                reach = min(odometer + speed * bound, 1e300)
+                if lazy:
+                    s.due[i] = odometer + max(nearest, 0.0) / op.norm[i]
             first = min(first, s.due[i])
         s.block[b] = first
     for i in range(n, s.state.shape[0]):
@@ -462,11 +468,15 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
     s.count[LOOKED] += 1
     t, q, norm = s.number[T], s.state[i] // 2, op.norm[i]
-    z = value(op, i, t, s.Q, size, s.a)
-    if st.soft[i] != 0.0:
-        z -= st.soft[i] * _level(st, i, q, t)
-    above = _kink(st, i, q, t) - z if q < st.n_kinks[i] else np.inf
-    below = z - _kink(st, i, q - 1, t) if q > 0 else np.inf
+    above = 0.0 if q < st.n_kinks[i] else np.inf
+    below = 0.0 if q > 0 else np.inf
+    # A deadline that is now was set at a look since which nothing moved: z is at the kink still.
+    if s.due[i] != s.number[ODOMETER] or st.n_kinks[i] != 1:
+        z = value(op, i, t, s.Q, size, s.a)
+        if st.soft[i] != 0.0:
+            z -= st.soft[i] * _level(st, i, q, t)
+        above += _kink(st, i, q, t) - z if q < st.n_kinks[i] else 0.0
+        below += z - _kink(st, i, q - 1, t) if q > 0 else 0.0
     nearest = min(above, below)
     if i < op.n and nearest > bound * s.number[SPEED] * norm:
         return nearest, n_hits, bound
@@ -566,10 +576,10 @@ def _choose(s, tol, n_hits, bound):
 @lean
 def _wake(s, i):
     """Make row i due for a look."""
-    s.due[i] = s.number[ODOMETER]
+    s.due[i] = -np.inf
     b = i // BLOCK
     if b < s.block.shape[0]:
-        s.block[b] = min(s.block[b], s.due[i])
+        s.block[b] = -np.inf
 
 
 @lean
@@ -590,6 +600,7 @@ def _place(op, s, r, i):
     """Put coordinate i into slot r."""
     s.P[r] = i
     s.slot[i] = r
+    s.due[i] = np.inf
     if op.kind == DENSE:
         H = op.H[i]
         for k in range(H.shape[0]):
@@ -823,10 +834,11 @@ def _record(s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
     node = s.count[NODES]
-    if not moved and node > 0:
+    if moved or node == 0:
+        log.t[node] = s.number[T]
+    else:
         node -= 1
     start = log.start[node]
-    log.t[node] = s.number[T]
     log.event[node] = s.count[EVENTS]
     for r in range(size):
         log.P[start + r] = s.P[r]
@@ -908,8 +920,9 @@ def _rebuild(op, st, s):
         duals0[i] = st.level0[i, q] if s.slot[i] < 0 else 0.0
         duals1[i] = st.level1[i, q] if s.slot[i] < 0 else 0.0
     rebuild(op, s.number[T], duals0, duals1, s.P, s.count[M], s.a)
-    s.due[:] = s.number[ODOMETER]
-    s.block[:] = s.number[ODOMETER]
+    for i in range(op.n):
+        s.due[i] = np.inf if s.slot[i] >= 0 else -np.inf
+    s.block[:] = -np.inf
     s.count[SINCE_REBUILD] = 0
     s.number[SIZE] = _size(op)
 
@@ -1039,7 +1052,7 @@ def _walk(op, st, s, log, tol, lazy):
 
             # Step
             _step(op, s, dt, size, h)
-            moved = moved or _is_move(op, st, s, dt, i, h)
+            moved = moved or _is_move(op, st, s, tol, dt, i, h, rate)
             left -= dt * h
 
             # Event
@@ -1097,10 +1110,11 @@ def _walk(op, st, s, log, tol, lazy):
 
 
 @lean
-def _is_move(op, st, s, dt, i, h):
+def _is_move(op, st, s, tol, dt, i, h, rate):
     """Tell whether a step is more than rounding."""
     if dt > 0:
-        return h > 1e-14 * abs(s.number[T])
+        tie = s.state[i] % 2 == 0 and h * rate <= tol.tie * st.scale[i]
+        return not tie and h > 1e-14 * abs(s.number[T])
     return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
 
 
