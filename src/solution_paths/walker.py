@@ -354,10 +354,10 @@ def _direction(op, st, s, tol):
                 s.da[r] = 0.0
     for r in range(size):
         p = s.P[r]
-        s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
-    if kind == LEFT:
-        p = s.count[PENDING]
-        s.own[s.slot[p]] = op.sign[p] * s.number[SIGN]
+        if s.state[p] % 2 == 1:
+            s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
+        else:  # the pending leaver
+            s.own[r] = op.sign[p] * s.number[SIGN]
     s.number[SPEED], s.number[GROSS] = set_direction(
         op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
     )
@@ -397,6 +397,8 @@ def _members(op, st, s, tol, dt, size, bound):
     largest = 0.0
     for r in range(size):
         largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
+    # What a dual moves until the walk's end may be rounding: then it doesn't move.
+    horizon = s.number[T_END] - t if dt > 0 else np.inf
     n_hits = 0
     for r in range(size):
         p = s.P[r]
@@ -417,7 +419,7 @@ def _members(op, st, s, tol, dt, size, bound):
             slack = level - s.a[r]
             if down:
                 rate, slack = -rate, -slack
-            if rate > noise:
+            if rate > noise and rate * horizon > 1e-15 * width:
                 n_hits, bound = _hit(
                     s.hit_index,
                     s.hit_slack,
@@ -829,8 +831,23 @@ def _enter_for(op, st, s, i, q, pivot):
 # ---------------------------------------------------------------------------------------------
 
 
+@inline
+def _snapped(st, s, i, dual):
+    """Return a dual that is a level but for its last digit as that level."""
+    q = s.state[i] // 2
+    upper = _level(st, i, q, s.number[T])
+    lower = _level(st, i, min(q + 1, st.n_kinks[i]), s.number[T])
+    unit = 4e-16 * max(abs(upper), abs(lower))
+    if unit < np.inf:
+        if abs(dual - upper) <= unit:
+            return upper
+        if abs(dual - lower) <= unit:
+            return lower
+    return dual
+
+
 @lean
-def _record(s, log, moved):
+def _record(st, s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
     node = s.count[NODES]
@@ -842,7 +859,7 @@ def _record(s, log, moved):
     log.event[node] = s.count[EVENTS]
     for r in range(size):
         log.P[start + r] = s.P[r]
-        log.a[start + r] = s.a[r]
+        log.a[start + r] = _snapped(st, s, s.P[r], s.a[r])
     log.start[node + 1] = start + size
     s.count[NODES] = node + 1
     s.count[FLAT] = start + size
@@ -1065,7 +1082,7 @@ def _walk(op, st, s, log, tol, lazy):
                 if s.count[KIND] == NONE:
                     # Recorded while still pinned: its value is exact then, its dual to rounding.
                     _correct_now_and_then(op, st, s, tol)
-                    _record(s, log, moved)
+                    _record(st, s, log, moved)
                     recorded = True
                 _leave(op, st, s, tol, i, down)
                 break
@@ -1084,7 +1101,7 @@ def _walk(op, st, s, log, tol, lazy):
             _step(op, s, dt, size, left)
             s.number[T] = s.number[T_END]
             _refresh(op, st, s, tol, op.kind != DENSE)
-            _record(s, log, True)
+            _record(st, s, log, True)
             return DONE
 
         # Record
@@ -1098,7 +1115,7 @@ def _walk(op, st, s, log, tol, lazy):
         if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
             return LOST
         if not recorded:
-            _record(s, log, moved)
+            _record(st, s, log, moved)
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
             return WALL
         if s.count[ZEROS] > 100 * max(tol.stall, 4 * s.count[M]):
@@ -1444,7 +1461,7 @@ class Walker:
         self.log.checkpoint[0] = s.state
         while self.log.P.shape[0] <= s.count[M]:
             self._grow()
-        _record(s, self.log, True)
+        _record(self.st, s, self.log, True)
 
     def pin(self, coordinates: NDArray[np.int64], kinks: NDArray[np.int64], duals) -> None:
         """Pin coordinates at the given kinks with duals between two levels.
