@@ -169,7 +169,7 @@ def _column(op, st, s, j):
     column(op, s.P, m + (s.count[KIND] == ENTERED), j, s.k)
     factor.multiply(s.G, m, s.k, s.u)
     pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
-    gross = abs(pivot)
+    gross = max(abs(pivot), op.norm[j] ** 2)
     for r in range(m):
         term = s.k[r] * s.u[r]
         pivot -= term
@@ -833,16 +833,16 @@ def _enter_for(op, st, s, i, q, pivot):
 
 @inline
 def _snapped(st, s, i, dual):
-    """Return a dual that is a level but for its last digit as that level."""
-    q = s.state[i] // 2
-    upper = _level(st, i, q, s.number[T])
-    lower = _level(st, i, min(q + 1, st.n_kinks[i]), s.number[T])
-    unit = 4e-16 * max(abs(upper), abs(lower))
+    """Return a dual that is a level but for rounding as that level."""
+    q, t = s.state[i] // 2, s.number[T]
+    first, last = q, min(q + 1, st.n_kinks[i])
+    unit = 0.0
+    for k in range(first, last + 1):
+        unit = max(unit, 4e-16 * max(abs(st.level0[i, k]), abs(t * st.level1[i, k])))
     if unit < np.inf:
-        if abs(dual - upper) <= unit:
-            return upper
-        if abs(dual - lower) <= unit:
-            return lower
+        for k in range(first, last + 1):
+            if abs(dual - _level(st, i, k, t)) <= unit:
+                return _level(st, i, k, t)
     return dual
 
 
@@ -1363,7 +1363,6 @@ class Walker:
             np.zeros(19, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
-        self.s.count[LAST] = self.s.count[HELD] = -1
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
 
     def begin(
@@ -1400,6 +1399,7 @@ class Walker:
             wall,
         )
         s.number[T] = t
+        s.count[LAST] = s.count[HELD] = -1
         if pinned is not None:
             m = len(pinned)
             s.P[:m], s.a[:m] = pinned, duals
@@ -1428,7 +1428,6 @@ class Walker:
         s.count[:] = 0
         s.count[M], s.count[RANDOM] = m, 1
         self._pack()
-        s.count[LAST] = s.count[HELD] = -1
         self.begin(stairs, t)
 
     def _pack(self) -> None:
