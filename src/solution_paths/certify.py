@@ -211,7 +211,7 @@ def _relative(problem: Machine, A, cost, primal, dual):
     scale = np.maximum(np.abs(primal), np.abs(dual))
     scale = np.where((scale > 0) & (cost.max(axis=0) > 0), scale, 1.0)  # all costs zero: absolute
     length = problem.norms @ np.abs(A[: problem.n]) / problem.lam
-    shift = (np.abs(problem.intercepts(A)) + np.abs(problem.y[:, None])) * cost
+    shift = (np.abs(problem.intercepts(A)) + np.abs(problem.y).max()) * cost
     error = length * (problem.norms @ cost) + shift.sum(axis=0)
     rounding = 4 * np.finfo(float).eps * error / scale
     return np.maximum(np.abs(primal - dual) / scale - rounding, 0.0), rounding
