@@ -63,6 +63,7 @@ SCALINGS = {
     "raw": "none",
     "minus_one_one": "symmetric",
     "standardised": "standardise",
+    "zero_one": "unit_interval",
     "unit_norm": "unit_rows",
 }
 # A sample counts as on the margin when its margin is 1 up to this.

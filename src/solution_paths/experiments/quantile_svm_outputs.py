@@ -34,6 +34,7 @@ PREPARATIONS = {
     "raw": "raw",
     "minus_one_one": "[-1, 1]",
     "standardised": "standardised",
+    "zero_one": "[0, 1]",
     "unit_norm": "unit-norm rows",
 }
 RATES = {"tpr": "True positive rate", "tnr": "True negative rate", "accuracy": "Accuracy"}
