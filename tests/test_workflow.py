@@ -249,6 +249,17 @@ def test_a_file_that_cannot_be_had_is_one_sentence(checkout, tmp_path):
     assert not (checkout / "data" / "fetched" / "diabetes.txt").exists()
 
 
+def test_code_newer_than_its_compilation_does_not_hide_the_other_jobs(checkout):
+    """Snakemake plans a stale file that others take as `ancient`, and forgets the others."""
+    marker = checkout / "results" / "compiled.txt"
+    marker.parent.mkdir()
+    marker.write_text("long ago\n")
+    os.utime(marker, (0, 0))
+    jobs = job_counts(snakemake(checkout, "-n", "quick"))
+    assert jobs["compile"] == 1
+    assert jobs["quantile_svm_accuracy"] > 1
+
+
 def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     """SIGKILL to all of it: what is finished is not computed again, the rest is."""
     sizes = [100, 150, 200, 600, 800]

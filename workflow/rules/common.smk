@@ -108,10 +108,17 @@ def fetched(paper):
     ]
 
 
-def compiled_files():
-    """The Python files whose loops numba compiles."""
-    files = Path(workflow.basedir, "src", "solution_paths").glob("*.py")
-    return sorted(str(file) for file in files if "njit" in file.read_text())
+def compile_marker():
+    """The file that says that the loops are compiled; one older than the code is removed.
+
+    Jobs wait for it as for an `ancient` file, so that a new compilation repeats none of them. With a
+    marker that is there but out of date Snakemake would plan the compilation and nothing else.
+    """
+    marker = Path(RESULTS, "compiled.txt")
+    code = Path(workflow.basedir, "src", "solution_paths").glob("*.py")
+    if marker.exists() and marker.stat().st_mtime < max(file.stat().st_mtime for file in code):
+        marker.unlink()
+    return str(marker)
 
 
 def lane_experiments(paper, lane):

@@ -15,10 +15,8 @@ rule fetch:
 
 # Compiling takes about a minute; without this, every job of the first batch would do it for itself.
 rule compile:
-    input:
-        compiled_files(),
     output:
-        f"{RESULTS}/compiled.txt",
+        compile_marker(),
     log:
         "logs/compile.log",
     script:
