@@ -5,10 +5,12 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import lars_path
 
+from engine_oracle import assert_least, least_hinge
 from solution_paths import l1_svm_path, lasso_path
 from solution_paths.operators import gram_operator
 from solution_paths.staircase import staircases
-from solution_paths.walker import DONE, WALL, Walker
+from solution_paths.starts import start_from_guess
+from solution_paths.walker import DONE, WALL, T, Walker
 
 CASES = ("gauss", "duplicated columns", "wide", "integers")
 
@@ -89,3 +91,64 @@ def test_a_walk_stops_at_a_wall_and_a_jump_lowers_the_objective():
     before = 0.5 * s**2 + C * (1 - s)
     after = 0.0 + C * (1 - s)  # an outlier's loss is capped at 1 - s
     assert after < before
+
+
+def ramp(z, s, theta):
+    """Return the robust SVM's loss: the hinge down to z = s, below it with slope theta."""
+    return np.where(z >= s, np.maximum(1 - z, 0.0), (1 - s) + theta * (s - z))
+
+
+def robust_toy(seed):
+    """Return (H, X, y): margins z = H a of a linear machine, four labels of it wrong."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(30) < 15, 1.0, -1.0)
+    X = np.column_stack([rng.normal(size=(30, 2)) + 1.2 * y[:, None], np.ones(30)])
+    y[[2, 9, 17, 25]] *= -1
+    return (X @ X.T) * np.outer(y, y), X, y
+
+
+@pytest.mark.parametrize(("seed", "s"), [(0, -0.2), (1, 0.4), (2, 0.0), (3, 0.2), (8, 0.0)])
+def test_one_outlier_jump_of_the_robust_svm(seed, s):
+    """theta falls from 1 until an inlier reaches z = s; its dual then moves at fixed theta."""
+    (H, X, y), n, C = robust_toy(seed), 30, 0.5
+    plain = staircases([1.0], [C, 0.0], size=n)
+    walker = start_from_guess(gram_operator(H), plain, 0.0, np.zeros(n))
+    outlier = walker.values() < s
+    assert 0 < outlier.sum() < n
+
+    def levels(first, second, third):
+        return [np.where(outlier, first, np.inf), np.where(outlier, -np.inf, second), third]
+
+    rates = [np.where(outlier, -C, 0.0), 0.0, 0.0]
+    third = np.where(outlier, -np.inf, 0.0)
+    stairs = staircases([s, 1.0], levels(C, C, third), level_rates=rates, size=n)
+    z, a = walker.values(), walker.duals()
+    state = np.where(outlier, 0, np.where(z < 1 - 1e-9, 2, np.where(z > 1 + 1e-9, 4, 3)))
+    walker = Walker(gram_operator(H), stairs, state.astype(np.int8), a)
+    walker.begin(stairs, 0.0, walls=np.zeros(n, dtype=np.int64))
+    assert walker.walk(1.0) == WALL
+    theta = 1.0 - walker.s.number[T]
+    a, states = walker.duals(), walker.s.state.copy()
+    (new,) = np.flatnonzero(states == 1)
+    assert not outlier[new]
+    z = H @ a
+    assert z[new] == pytest.approx(s, abs=1e-12)
+    before = 0.5 * a @ z + C * ramp(z, s, theta).sum()
+
+    # The jump: on the piece beyond the wall, its level goes from C to theta C; all others react.
+    still = stairs.substitute(1.0 - theta, 0.0)
+    still.level0[new] = C, -np.inf, -np.inf
+    still.level1[new] = (theta - 1) * C, 0.0, 0.0
+    states[new] = 0
+    jump = Walker(gram_operator(H), still, states, a)
+    assert jump.walk(1.0) == DONE
+    a = jump.duals()
+    z = H @ a
+    outlier[new] = True
+    assert (z[outlier] <= s + 1e-12).all()
+    assert (z[~outlier] >= s - 1e-12).all()
+    cost = np.where(outlier, theta * C, C)
+    hinge_part = 0.5 * a @ z + cost @ np.maximum(1 - z, 0.0)
+    assert_least(hinge_part, least_hinge(X, y, cost))
+    after = 0.5 * a @ z + C * ramp(z, s, theta).sum()
+    assert after < before - 1e-4

@@ -1,5 +1,7 @@
 """Weighted SVM and SVR: from any weights to any weights, and on from there."""
 
+import doctest
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,7 +16,8 @@ from engine_oracle import (
     rows_of,
     tube_objective,
 )
-from solution_paths import weighted_svm_path, weighted_svr_path
+from solution_paths import update_instances, weighted_svm_path, weighted_svr_path
+from solution_paths.models import weighted_svm
 
 KERNELS = {
     "linear": {},
@@ -306,3 +309,44 @@ def test_bad_new_weights_are_named_and_cost_nothing(new, message):
     with pytest.raises(ValueError, match=message):
         path.continue_to(new)
     assert path.continue_to(2.0).certify(n_random=3).ok
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_instances_enter_and_leave_as_if_trained_anew(machine):
+    problem, rng = machine("rbf"), np.random.default_rng(12)
+    n = 40
+    weights = np.where(np.arange(n) < 30, 2.0, 0.0)
+    path = problem.solve(weights, weights)
+    for _ in range(5):
+        leave = rng.choice(np.flatnonzero(weights), 3, replace=False)
+        enter = rng.choice(np.flatnonzero(weights == 0), 3, replace=False)
+        path = update_instances(path, enter=enter, leave=leave, weight=[1.0, 2.0, 3.0])
+        weights[leave], weights[enter] = 0.0, [1.0, 2.0, 3.0]
+        assert_certified(path)
+        np.testing.assert_allclose(path.problem.costs(1.0), weights)
+        anew = problem.solve(weights, weights)
+        f = path.decision_function(problem.X, 1.0)
+        np.testing.assert_allclose(f, anew.decision_function(problem.X, 0.0), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"enter": [99]}, "enter names row 99, but X has rows 0 to 39"),
+        ({"enter": [3]}, "row 3, which takes part already"),
+        ({"leave": [35]}, "row 35, which takes no part"),
+    ],
+)
+def test_instances_that_can_not_enter_or_leave(change, message):
+    problem = MACHINES[0]("linear")
+    weights = np.where(np.arange(40) < 30, 1.0, 0.0)
+    path = problem.solve(weights, weights)
+    with pytest.raises(ValueError, match=message):
+        update_instances(path, **change)
+    assert path.continue_to(weights).certify(n_random=3).ok  # nothing was spent
+
+
+def test_the_docstring_of_update_instances_tells_the_truth():
+    found = doctest.testmod(weighted_svm)
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -5,7 +5,7 @@ from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
 from .models.quantile_svm import quantile_svm_path
 from .models.svm import svm_path
-from .models.weighted_svm import weighted_svm_path
+from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .path import Best, Path, PathError
 from .tolerances import Tolerances
@@ -23,6 +23,7 @@ __all__ = [
     "lasso_path",
     "quantile_svm_path",
     "svm_path",
+    "update_instances",
     "weighted_svm_path",
     "weighted_svr_path",
 ]

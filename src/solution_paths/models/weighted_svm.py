@@ -135,6 +135,75 @@ def weighted_leg(
     return finish("theta", [leg], problem, diagnostics, error, None if error else resume)
 
 
+def update_instances(
+    path: Path, *, enter: ArrayLike = (), leave: ArrayLike = (), weight: ArrayLike | None = None
+) -> Path:
+    """Let instances enter and leave a training set: exact incremental and decremental learning.
+
+    The weights of those that enter grow from zero, of those that leave shrink to zero, along one
+    line; the cost is that of the events in between, not of a new training. ``dual(1.0)`` and
+    ``predict(X, 1.0)`` of the result belong to the new training set.
+
+    Parameters
+    ----------
+    path : Path
+        From `weighted_svm_path` or `weighted_svr_path`, or from this function; it can be continued
+        once. Its ``X`` holds every instance that may ever take part, at weight zero until then.
+    enter, leave : (k,) int arrays
+        Rows of ``X`` whose weight is zero, and rows whose weight is not.
+    weight : scalar or (k,) array, optional
+        Weights of those that enter; by default the largest weight there is.
+
+    Returns
+    -------
+    Path
+        In ``theta``, from the old training set (0) to the new one (1).
+
+    Raises
+    ------
+    ValueError
+        For a row out of range, one that enters although it takes part, or leaves although it does
+        not; the message names it.
+
+    References
+    ----------
+    Karasuyama et al. (see `weighted_svm_path`), section 4.1; the problem is that of Cauwenberghs
+    and Poggio (2001), "Incremental and decremental support vector machine learning".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import update_instances, weighted_svm_path
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [1.6]])
+    >>> y = np.array([-1, -1, 1, 1, -1])
+    >>> weights = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # the fifth is yet to come
+    >>> path = weighted_svm_path(X, y, weights, weights)
+    >>> update_instances(path, enter=[4], leave=[1]).dual(1.0).round(3)
+    array([0.089, 0.   , 1.   , 0.089, 1.   ])
+    """
+    weights = path.problem.costs(1.0)
+    rows = {}
+    for name, chosen in (("enter", enter), ("leave", leave)):
+        rows[name] = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
+        outside = rows[name][(rows[name] < 0) | (rows[name] >= len(weights))]
+        if len(outside):
+            raise ValueError(
+                f"{name} names row {outside[0]}, but X has rows 0 to {len(weights) - 1}; put every "
+                "instance that may enter into X from the start, with weight 0."
+            )
+    present = weights > 0
+    if present[rows["enter"]].any():
+        row = rows["enter"][present[rows["enter"]]][0]
+        raise ValueError(f"enter names row {row}, which takes part already; leave it out.")
+    if not present[rows["leave"]].all():
+        row = rows["leave"][~present[rows["leave"]]][0]
+        raise ValueError(f"leave names row {row}, which takes no part; leave it out.")
+    new = weights.copy()
+    new[rows["leave"]] = 0.0
+    new[rows["enter"]] = weights.max() if weight is None else weight
+    return path.continue_to(new)
+
+
 def check_two_classes(weights: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
     """Return weights that give both classes some weight."""
     for side in (1.0, -1.0):
