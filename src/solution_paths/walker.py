@@ -945,6 +945,17 @@ def _rebuild(op, st, s):
 
 
 @lean
+def _begin(op, st, s, log, tol):
+    """Compute everything that the first step of a leg needs, and record the first node."""
+    _rebuild(op, st, s)
+    s.number[FLOOR] = 0.0
+    _inspect(op, st, s, tol)
+    _correct(op, st, s, tol)
+    _solve_direction(op, st, s, True)
+    _record(st, s, log, True)
+
+
+@lean
 def _is_stale(op, s):
     """Tell whether the map's state is to be computed afresh: rarely enough to cost little.
 
@@ -1151,6 +1162,16 @@ def _step(op, s, dt, size, h):
 
 
 @lean
+def _pin_all(op, st, s, tol, coordinates, kinks, duals):
+    """Pin one coordinate after the other until the arrays are full; return how many were."""
+    for k in range(coordinates.shape[0]):
+        if s.count[M] + 2 >= s.P.shape[0]:
+            return k
+        _pin(op, st, s, tol, coordinates[k], kinks[k], duals[k])
+    return coordinates.shape[0]
+
+
+@lean
 def _pin(op, st, s, tol, i, kink, dual):
     """Pin coordinate i with a dual between two levels.
 
@@ -1238,6 +1259,21 @@ ENDINGS = {
 }
 
 
+@njit(cache=True)
+def _duals_at(level0, level1, t, kept, coordinate, state, P, a):
+    """Return all duals from the states at a checkpoint, the events since, and the pinned duals."""
+    now = kept.copy()
+    for e in range(len(coordinate)):
+        now[coordinate[e]] = state[e]
+    duals = np.empty(len(now))
+    for i in range(len(now)):
+        q = now[i] // 2
+        duals[i] = level0[i, q] + t * level1[i, q] if now[i] % 2 == 0 else 0.0
+    for r in range(len(P)):
+        duals[P[r]] = a[r]
+    return duals
+
+
 class Trace(NamedTuple):
     """A finished walk: t at K nodes and what is needed to know all duals there.
 
@@ -1257,21 +1293,22 @@ class Trace(NamedTuple):
     every: int
     ray: NDArray[np.float64]
 
-    def states(self, node: int) -> NDArray[np.int8]:
-        """Return the (N,) states at a node."""
-        events = self.event[node]
-        kept = events // self.every
-        state = self.checkpoint[kept].copy()
-        recent = slice(kept * self.every, events)
-        state[self.coordinate[recent]] = self.state[recent]
-        return state
-
     def duals(self, node: int) -> NDArray[np.float64]:
         """Return the (N,) duals at a node."""
-        a = self.stairs.duals(self.states(node), self.t[node])
+        events, t = self.event[node], self.t[node]
+        kept = events // self.every
+        recent = slice(kept * self.every, events)
         pinned = slice(self.start[node], self.start[node + 1])
-        a[self.P[pinned]] = self.a[pinned]
-        return a
+        return _duals_at(
+            self.stairs.level0,
+            self.stairs.level1,
+            t,
+            self.checkpoint[kept],
+            self.coordinate[recent],
+            self.state[recent],
+            self.P[pinned],
+            self.a[pinned],
+        )
 
     def at(self, t: float) -> NDArray[np.float64]:
         """Return the (N,) duals at t, linear between nodes and along the ray after the last."""
@@ -1438,15 +1475,10 @@ class Walker:
 
     def _renew(self) -> None:
         s = self.s
-        _rebuild(self.op, self.st, s)
-        s.number[FLOOR] = 0.0
-        _inspect(self.op, self.st, s, self.tolerances.packed())
-        _correct(self.op, self.st, s, self.tolerances.packed())
-        _solve_direction(self.op, self.st, s, True)
-        s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
         N = len(self.stairs)
         every = _checkpoint_every(N)
-        rooms = 1024
+        rooms = 4096
+        s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
         self.log = Log(
             np.zeros(rooms),
             np.zeros(rooms, dtype=np.int64),
@@ -1458,9 +1490,9 @@ class Walker:
             np.zeros((rooms // every + 2, N), dtype=np.int8),
         )
         self.log.checkpoint[0] = s.state
-        while self.log.P.shape[0] <= s.count[M]:
+        while len(self.log.P) <= s.count[M]:
             self._grow()
-        _record(self.st, s, self.log, True)
+        _begin(self.op, self.st, s, self.log, self.tolerances.packed())
 
     def pin(self, coordinates: NDArray[np.int64], kinks: NDArray[np.int64], duals) -> None:
         """Pin coordinates at the given kinks with duals between two levels.
@@ -1468,11 +1500,12 @@ class Walker:
         Those that depend on others are brought to a level without changing any value. Call
         `begin` afterwards: values and directions are not kept up to date here.
         """
-        tolerances = self.tolerances.packed()
-        for i, kink, dual in zip(coordinates, kinks, duals, strict=True):
-            while self.s.count[M] + 2 >= len(self.s.P):
+        tolerances, done = self.tolerances.packed(), 0
+        while done < len(coordinates):
+            rest = (coordinates[done:], kinks[done:], duals[done:])
+            done += _pin_all(self.op, self.st, self.s, tolerances, *rest)
+            if done < len(coordinates):
                 self._grow()
-            _pin(self.op, self.st, self.s, tolerances, i, kink, dual)
 
     def values(self) -> NDArray[np.float64]:
         """Return every z_i - delta_i a_i, computed afresh."""
