@@ -88,7 +88,7 @@ def svm_path(
     problem = Hinge(X, y, classes, kernel, gamma, degree, coef0, 1.0, "free", 0.0, np.zeros(n), one)
     op = operator_of(problem)
     stairs = stack(hinge(y, 0.0 * one, one), equality())
-    begin = min(0.01 / max(op.diagonal[:n].mean(), 1e-300), C_max)
+    begin = min(0.1 / max(op.diagonal[:n].sum(), 1e-300), C_max)
     guess, anchor = balanced_guess(op, y, begin * one)
     walker = start_from_guess(op, stairs, begin, guess, tolerances, lazy, anchor=anchor)
     start_events = walker.start_events
