@@ -97,7 +97,7 @@ def start_from_zero_weights(
     guess : callable
         Maps t to feasible duals for the weights times t, and an anchor.
     """
-    begin = min(0.01 / max(op.diagonal[: op.n].mean() * largest, 1e-300), 1.0)
+    begin = min(0.1 / max(op.diagonal[: op.n].sum() * largest, 1e-300), 1.0)
     duals, anchor = guess(begin)
     walker = start_from_guess(op, scaled, begin, duals, tolerances, lazy, anchor=anchor)
     if begin < 1.0:
