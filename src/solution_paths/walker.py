@@ -63,9 +63,8 @@ T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE = range(8)
 WEAR, ERROR, FLOOR, DRIFT, ROUNDING, SIZE = range(8, 14)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
-SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET, LAST, CAME, HELD = range(
-    10, 19
-)
+SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
+LAST, CAME, HELD, REFINED = range(16, 20)
 # KIND: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
@@ -325,7 +324,7 @@ def _solve_direction(op, st, s, refine):
                 break
 
 
-@lean
+@inline
 def _direction(op, st, s, tol):
     """Set da and own; return (dt, number of pinned coordinates that move)."""
     m = s.count[M]
@@ -389,7 +388,7 @@ def _hit(index_of, slack_of, rate_of, weight_of, n_hits, bound, index, slack, ra
     return n_hits, bound
 
 
-@lean
+@inline
 def _members(op, st, s, tol, dt, size, bound):
     """Look for pinned duals that reach a level."""
     N = s.state.shape[0]
@@ -436,7 +435,7 @@ def _members(op, st, s, tol, dt, size, bound):
     return n_hits, bound
 
 
-@lean
+@inline
 def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     """Look for values on pieces that reach a kink, at those rows only whose deadline has come.
 
@@ -538,7 +537,7 @@ def _pending_piece(st, s, n_hits, bound, tol):
     return n_hits, bound
 
 
-@lean
+@inline
 def _values_move(op, s, dt):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
     if s.count[KIND] == ENTERED:
@@ -549,7 +548,7 @@ def _values_move(op, s, dt):
     return s.count[KIND] == LEFT or s.number[SPEED] > noise
 
 
-@lean
+@inline
 def _choose(s, tol, n_hits, bound):
     """Return the candidate to take among those within the bound, or -1."""
     best, chosen = -1.0, -1
@@ -629,7 +628,7 @@ def _take_slot(op, st, s, r, i, q):
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
 
 
-@lean
+@inline
 def _leave(op, st, s, tol, i, down):
     """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
     r = s.slot[i]
@@ -708,7 +707,7 @@ def _settle(op, st, s):
     _solve_direction(op, st, s, False)
 
 
-@lean
+@inline
 def _enter(op, st, s, tol, i, down, dt, rate):
     """Pin a value that reached a kink; return False when the event was rounding noise."""
     m = s.count[M]
@@ -846,7 +845,7 @@ def _snapped(st, s, i, dual):
     return dual
 
 
-@lean
+@inline
 def _record(st, s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
@@ -865,8 +864,9 @@ def _record(st, s, log, moved):
     s.count[FLAT] = start + size
 
 
-@lean
-def _log_event(s, log, i):
+@inline
+def _log_event(s, log, i, before, moved):
+    """Log the new state of coordinate i, and count."""
     e = s.count[EVENTS]
     log.coordinate[e] = i
     log.state[e] = s.state[i]
@@ -876,6 +876,11 @@ def _log_event(s, log, i):
         copy = log.checkpoint[(e + 1) // every]
         for k in range(copy.shape[0]):
             copy[k] = s.state[k]
+    s.count[LAST], s.count[CAME], s.count[HELD] = i, before, -1
+    for clock in (SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED):
+        s.count[clock] += 1
+    s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
+    s.count[ZERO_STEPS] += 0 if moved else 1
 
 
 @lean
@@ -955,7 +960,7 @@ def _begin(op, st, s, log, tol):
     _record(st, s, log, True)
 
 
-@lean
+@inline
 def _is_stale(op, s):
     """Tell whether the map's state is to be computed afresh: rarely enough to cost little.
 
@@ -976,7 +981,7 @@ def _size(op):
     return total
 
 
-@lean
+@inline
 def _maintain(op, st, s, tol):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
     stale = _is_stale(op, s)
@@ -991,7 +996,7 @@ def _maintain(op, st, s, tol):
     return True
 
 
-@lean
+@inline
 def _correct_now_and_then(op, st, s, tol):
     """Correct the pinned duals, at every event only while few are pinned: it costs their square."""
     if s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each:
@@ -1037,7 +1042,7 @@ def _violation(op, st, s):
 # ---------------------------------------------------------------------------------------------
 
 
-@lean
+@inline
 def _room(s, log):
     """Tell whether the next event fits into the arrays."""
     m = s.count[M]
@@ -1058,75 +1063,32 @@ def _walk(op, st, s, log, tol, lazy):
     while _room(s, log):
         # Direction
         dt, size = _direction(op, st, s, tol)
-        refined = False
-        left = s.number[T_END] - s.number[T]
-
-        # Ratio test, again when the chosen candidate turns out to be noise
-        moved, recorded = False, False
-        while True:
-            bound = left if dt > 0 else np.inf
-            n_hits, bound = _members(op, st, s, tol, dt, size, bound)
-            if _values_move(op, s, dt):
-                n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
-            chosen = _choose(s, tol, n_hits, bound)
+        s.count[REFINED] = 0
+        moved, happened = False, False
+        while not happened:  # again when what was chosen turns out to be noise
+            # Ratio test
+            chosen = _ratio_test(op, st, s, tol, dt, size, lazy)
             if chosen < 0:
-                break
+                return _arrive(op, st, s, log, tol, dt, size)
             i, down = s.hit_index[chosen] % N, s.hit_index[chosen] >= N
-            rate = s.hit_rate[chosen]
-            h = max(s.hit_slack[chosen], 0.0) / rate
-            if dt > 0 and h >= left * (1.0 - 1e-13):
-                chosen = -1
-                break
+            before, rate = s.state[i], s.hit_rate[chosen]
 
             # Step
+            h = max(s.hit_slack[chosen], 0.0) / rate
             _step(op, s, dt, size, h)
             moved = moved or _is_move(op, st, s, tol, dt, i, h, rate)
-            left -= dt * h
 
             # Event
-            before = s.state[i]
-            if before % 2 == 1 and s.slot[i] >= 0:
-                if not moved and i == s.count[LAST] and 2 * (before // 2 + down) == s.count[CAME]:
-                    # It only just came from there: its velocity is rounding noise.
-                    s.count[HELD] = i
-                    continue
-                if s.count[KIND] == NONE:
-                    # Recorded while still pinned: its value is exact then, its dual to rounding.
-                    _correct_now_and_then(op, st, s, tol)
-                    _record(st, s, log, moved)
-                    recorded = True
-                _leave(op, st, s, tol, i, down)
-                break
-            if _enter(op, st, s, tol, i, down, dt, rate):
-                break
-            if refined or dt == 0:
-                level = rate / (op.norm[i] * (s.number[GROSS] + dt))
-                s.number[NOISE] = max(s.number[NOISE], 4.0 * level)
-            else:
-                _solve_direction(op, st, s, True)
-                _direction(op, st, s, tol)
-                refined = True
-        if chosen < 0:
-            if dt == 0 or left == np.inf:
-                return RAY if dt > 0 else UNBOUNDED
-            _step(op, s, dt, size, left)
-            s.number[T] = s.number[T_END]
-            _refresh(op, st, s, tol, op.kind != DENSE)
-            _record(st, s, log, True)
-            return DONE
+            happened, recorded = _event(op, st, s, log, tol, i, down, dt, rate, moved)
 
-        # Record
-        s.count[LAST], s.count[CAME], s.count[HELD] = i, before, -1
-        s.count[SINCE_REFRESH] += 1
-        s.count[SINCE_REBUILD] += 1
-        s.count[SINCE_CORRECTED] += 1
-        s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
-        s.count[ZERO_STEPS] += 0 if moved else 1
-        _log_event(s, log, i)
+        # Record and refresh
+        _log_event(s, log, i, before, moved)
         if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
             return LOST
         if not recorded:
             _record(st, s, log, moved)
+
+        # Stop?
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
             return WALL
         if s.count[ZEROS] > 100 * max(tol.stall, 4 * s.count[M]):
@@ -1137,7 +1099,71 @@ def _walk(op, st, s, log, tol, lazy):
     return GROW
 
 
+@inline
+def _ratio_test(op, st, s, tol, dt, size, lazy):
+    """Return the candidate that comes first, or -1 when none comes before the walk's end."""
+    left = s.number[T_END] - s.number[T] if dt > 0 else np.inf
+    n_hits, bound = _members(op, st, s, tol, dt, size, left)
+    if _values_move(op, s, dt):
+        n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
+    chosen = _choose(s, tol, n_hits, bound)
+    if chosen >= 0 and dt > 0:
+        h = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
+        if h >= left * (1.0 - 1e-13):
+            return -1
+    return chosen
+
+
+@inline
+def _event(op, st, s, log, tol, i, down, dt, rate, moved):
+    """Change the state of coordinate i; return whether it happened, and whether it was recorded."""
+    state = s.state[i]
+    if state % 2 == 0:
+        happened = _enter(op, st, s, tol, i, down, dt, rate)
+        if not happened:
+            _doubt(op, st, s, tol, i, dt, rate)
+        return happened, False
+    if not moved and i == s.count[LAST] and 2 * (state // 2 + down) == s.count[CAME]:
+        # It only just came from there: its velocity is rounding noise.
+        s.count[HELD] = i
+        return False, False
+    recorded = s.count[KIND] == NONE
+    if recorded:
+        # While it is still pinned its value is exact and its dual is off by rounding.
+        _correct_now_and_then(op, st, s, tol)
+        _record(st, s, log, moved)
+    _leave(op, st, s, tol, i, down)
+    return True, recorded
+
+
 @lean
+def _doubt(op, st, s, tol, i, dt, rate):
+    """After an event that was noise: compute the direction with care, then believe less of it."""
+    if s.count[REFINED] == 0 and dt > 0:
+        _solve_direction(op, st, s, True)
+        _direction(op, st, s, tol)
+        s.count[REFINED] = 1
+        return
+    level = rate / (op.norm[i] * (s.number[GROSS] + dt))
+    s.number[NOISE] = max(s.number[NOISE], 4.0 * level)
+
+
+@lean
+def _arrive(op, st, s, log, tol, dt, size):
+    """Go to the walk's end, where there is one, as no event comes before; return the ending."""
+    left = s.number[T_END] - s.number[T]
+    if dt == 0:
+        return UNBOUNDED
+    if left == np.inf:
+        return RAY
+    _step(op, s, dt, size, left)
+    s.number[T] = s.number[T_END]
+    _refresh(op, st, s, tol, op.kind != DENSE)
+    _record(st, s, log, True)
+    return DONE
+
+
+@inline
 def _is_move(op, st, s, tol, dt, i, h, rate):
     """Tell whether a step is more than rounding."""
     if dt > 0:
@@ -1146,7 +1172,7 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
     return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
 
 
-@lean
+@inline
 def _step(op, s, dt, size, h):
     """Move everything by h along the direction."""
     s.number[T] += dt * h
@@ -1397,7 +1423,7 @@ class Walker:
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
             np.zeros(14),
-            np.zeros(19, dtype=np.int64),
+            np.zeros(20, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
