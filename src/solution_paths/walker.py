@@ -60,7 +60,7 @@ from .tolerances import Tolerances
 BLOCK = 64
 # number[...]
 T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE = range(8)
-WEAR, ERROR, FLOOR, DRIFT, ROUNDING, SIZE = range(8, 14)
+WEAR, ERROR, FLOOR, DRIFT, ROUNDING, SIZE, BELOW = range(8, 15)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
 SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
@@ -850,11 +850,10 @@ def _record(st, s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
     node = s.count[NODES]
-    if moved or node == 0:
-        log.t[node] = s.number[T]
-    else:
+    if not moved and node > 0:
         node -= 1
     start = log.start[node]
+    log.t[node] = s.number[T]
     log.event[node] = s.count[EVENTS]
     for r in range(size):
         log.P[start + r] = s.P[r]
@@ -906,7 +905,7 @@ def _correct(op, st, s, tol):
         for r in range(m):
             s.a[r] += s.da[r]
         advance(op, 1.0)
-        s.number[ODOMETER] += speed
+        _travel(s, speed)
         before = worst
         worst = _residuals(op, st, s, s.v)
         if worst > 0.1 * before:  # down to the rounding of z itself
@@ -945,6 +944,7 @@ def _rebuild(op, st, s):
     for i in range(op.n):
         s.due[i] = np.inf if s.slot[i] >= 0 else -np.inf
     s.block[:] = -np.inf
+    s.number[ODOMETER] = s.number[BELOW] = 0.0
     s.count[SINCE_REBUILD] = 0
     s.number[SIZE] = _size(op)
 
@@ -1167,16 +1167,26 @@ def _arrive(op, st, s, log, tol, dt, size):
 def _is_move(op, st, s, tol, dt, i, h, rate):
     """Tell whether a step is more than rounding."""
     if dt > 0:
+        # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tol.tie * st.scale[i]
-        return not tie and h > 1e-14 * abs(s.number[T])
+        return h > (1e-12 if tie else 1e-14) * abs(s.number[T])
     return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
+
+
+@inline
+def _travel(s, length):
+    """Turn the odometer on, keeping what is below its last digit (Kahan)."""
+    length += s.number[BELOW]
+    before = s.number[ODOMETER]
+    s.number[ODOMETER] = before + length
+    s.number[BELOW] = length - (s.number[ODOMETER] - before)
 
 
 @inline
 def _step(op, s, dt, size, h):
     """Move everything by h along the direction."""
     s.number[T] += dt * h
-    s.number[ODOMETER] += s.number[SPEED] * h
+    _travel(s, s.number[SPEED] * h)
     for r in range(size):
         s.a[r] += h * s.da[r]
     advance(op, h)
@@ -1422,7 +1432,7 @@ class Walker:
             *(np.zeros(cap) for _ in range(6)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(14),
+            np.zeros(15),
             np.zeros(20, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
