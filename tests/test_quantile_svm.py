@@ -10,6 +10,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from engine_oracle import assert_least, hinge_objective, kernel, least_hinge
 from solution_paths import quantile_svm_path
+from solution_paths.data.quantile_svm import assemble
 
 MIRROR = "SOLUTION_PATHS_MIRROR"
 
@@ -62,6 +63,19 @@ def test_diabetes_against_clarabel():
     certificate = path.certify()
     assert certificate.ok, str(certificate)
     assert_optimal(path, X, y, lam, np.random.default_rng(2).random(50))
+
+
+@pytest.mark.skipif(not os.environ.get(MIRROR), reason=f"{MIRROR} names no folder with data")
+@pytest.mark.parametrize(
+    ("name", "options", "lam"),
+    [("spam", {}, 1e-6), ("spam", {"scaling": "unit_rows"}, 1e-6), ("splice", {"n": 2000}, 1e-2)],
+    ids=str,
+)
+def test_spam_and_splice_are_certified(name, options, lam):
+    """Counts of words and lam = 1e-6 make K / lam huge: a change of 1e-19 in a dual is seen."""
+    train = assemble(name, 0, **options).train
+    certificate = quantile_svm_path(train.X, train.y, lam).certify(n_random=20)
+    assert certificate.ok, str(certificate)
 
 
 def assert_same_breakpoints(paths):

@@ -45,7 +45,11 @@ class Tolerances:
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
     correct_each : int
-        Pinned coordinates for each event that may pass between two corrections of their duals.
+        With a kernel matrix: pinned coordinates for each event that may pass between two
+        corrections of their duals. (Linear models correct at every event.)
+    well_scaled : float
+        What rounding makes of a value when all duals are as large as they can be, relative to the
+        data's scale, above which a kernel matrix is corrected for at every event, too.
     refresh_every : int
         Events between two corrections of the accumulated rounding errors.
     stall : int
@@ -65,6 +69,7 @@ class Tolerances:
     residual: float = 1e-14
     lost: float = 1e-7
     correct_each: int = 32
+    well_scaled: float = 1e-10
     refresh_every: int = 64
     stall: int = 200
 

@@ -830,23 +830,26 @@ def _enter_for(op, st, s, i, q, pivot):
 # ---------------------------------------------------------------------------------------------
 
 
-@inline
-def _snapped(st, s, i, dual):
-    """Return a dual that is a level but for rounding as that level."""
-    q, t = s.state[i] // 2, s.number[T]
-    first, last = q, min(q + 1, st.n_kinks[i])
-    unit = 0.0
-    for k in range(first, last + 1):
-        unit = max(unit, 4e-16 * max(abs(st.level0[i, k]), abs(t * st.level1[i, k])))
-    if unit < np.inf:
+@lean
+def _snap(op, st, s):
+    """Put pinned duals that are at a level but for rounding there, if no value notices."""
+    t = s.number[T]
+    for r in range(s.count[M]):
+        i = s.P[r]
+        first = s.state[i] // 2
+        last = min(first + 1, st.n_kinks[i])
+        unit = 0.0
         for k in range(first, last + 1):
-            if abs(dual - _level(st, i, k, t)) <= unit:
-                return _level(st, i, k, t)
-    return dual
+            unit = max(unit, 4e-16 * max(abs(st.level0[i, k]), abs(t * st.level1[i, k])))
+        if unit == np.inf or unit * op.norm[i] ** 2 > 1e-14 * st.scale[i]:
+            continue
+        for k in range(first, last + 1):
+            if abs(s.a[r] - _level(st, i, k, t)) <= unit:
+                s.a[r] = _level(st, i, k, t)
 
 
 @inline
-def _record(st, s, log, moved):
+def _record(s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
     node = s.count[NODES]
@@ -857,7 +860,7 @@ def _record(st, s, log, moved):
     log.event[node] = s.count[EVENTS]
     for r in range(size):
         log.P[start + r] = s.P[r]
-        log.a[start + r] = _snapped(st, s, s.P[r], s.a[r])
+        log.a[start + r] = s.a[r]
     log.start[node + 1] = start + size
     s.count[NODES] = node + 1
     s.count[FLAT] = start + size
@@ -957,7 +960,7 @@ def _begin(op, st, s, log, tol):
     _inspect(op, st, s, tol)
     _correct(op, st, s, tol)
     _solve_direction(op, st, s, True)
-    _record(st, s, log, True)
+    _record(s, log, True)
 
 
 @inline
@@ -998,8 +1001,9 @@ def _maintain(op, st, s, tol):
 
 @inline
 def _correct_now_and_then(op, st, s, tol):
-    """Correct the pinned duals, at every event only while few are pinned: it costs their square."""
-    if s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each:
+    """Correct the pinned duals: at every event, or more rarely where it costs m^2 and can wait."""
+    can_wait = op.kind == DENSE and s.number[ROUNDING] <= tol.well_scaled
+    if not can_wait or s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each:
         _correct(op, st, s, tol)
 
 
@@ -1086,7 +1090,7 @@ def _walk(op, st, s, log, tol, lazy):
         if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
             return LOST
         if not recorded:
-            _record(st, s, log, moved)
+            _record(s, log, moved)
 
         # Stop?
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
@@ -1131,7 +1135,7 @@ def _event(op, st, s, log, tol, i, down, dt, rate, moved):
     if recorded:
         # While it is still pinned its value is exact and its dual is off by rounding.
         _correct_now_and_then(op, st, s, tol)
-        _record(st, s, log, moved)
+        _record(s, log, moved)
     _leave(op, st, s, tol, i, down)
     return True, recorded
 
@@ -1159,7 +1163,8 @@ def _arrive(op, st, s, log, tol, dt, size):
     _step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
     _refresh(op, st, s, tol, op.kind != DENSE)
-    _record(st, s, log, True)
+    _snap(op, st, s)
+    _record(s, log, True)
     return DONE
 
 
