@@ -376,13 +376,13 @@ def _direction(op, st, s, tol):
 
 
 @inline
-def _hit(index_of, slack_of, rate_of, weight_of, n_hits, bound, index, slack, rate, tie, weight):
+def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
-        index_of[n_hits] = index
-        slack_of[n_hits] = slack
-        rate_of[n_hits] = rate
-        weight_of[n_hits] = weight
+        s.hit_index[n_hits] = index
+        s.hit_slack[n_hits] = slack
+        s.hit_rate[n_hits] = rate
+        s.hit_weight[n_hits] = weight
         n_hits += 1
         bound = min(bound, (max(slack, 0.0) + tie) / rate)
     return n_hits, bound
@@ -420,10 +420,7 @@ def _members(op, st, s, tol, dt, size, bound):
                 rate, slack = -rate, -slack
             if rate > noise and rate * horizon > 1e-15 * width:
                 n_hits, bound = _hit(
-                    s.hit_index,
-                    s.hit_slack,
-                    s.hit_rate,
-                    s.hit_weight,
+                    s,
                     n_hits,
                     bound,
                     p + down * N,
@@ -493,10 +490,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
         rate = -rate if down else rate
         if rate > noise:
             n_hits, bound = _hit(
-                s.hit_index,
-                s.hit_slack,
-                s.hit_rate,
-                s.hit_weight,
+                s,
                 n_hits,
                 bound,
                 i + down * s.state.shape[0],
@@ -522,10 +516,7 @@ def _pending_piece(st, s, n_hits, bound, tol):
         gap = _kink(st, i, q, t) - _kink(st, i, q - 1, t)
         index = i if rate > 0 else i + N
         n_hits, bound = _hit(
-            s.hit_index,
-            s.hit_slack,
-            s.hit_rate,
-            s.hit_weight,
+            s,
             n_hits,
             bound,
             index,

@@ -121,6 +121,9 @@ def compile_marker():
     return str(marker)
 
 
+COMPILED = compile_marker()
+
+
 def lane_experiments(paper, lane):
     """Regular expression of the experiments in a lane ('accuracy' or 'timing')."""
     settings = config[paper]["experiments"]

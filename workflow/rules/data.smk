@@ -16,7 +16,7 @@ rule fetch:
 # Compiling takes about a minute; without this, every job of the first batch would do it for itself.
 rule compile:
     output:
-        compile_marker(),
+        COMPILED,
     log:
         "logs/compile.log",
     script:

@@ -3,7 +3,7 @@
 rule quantile_svm_accuracy:
     input:
         fetched("quantile_svm"),
-        ancient(compile_marker()),
+        ancient(COMPILED),
     output:
         f"{RESULTS}/{{suite}}/jobs/quantile_svm/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
     log:
@@ -21,7 +21,7 @@ rule quantile_svm_accuracy:
 rule quantile_svm_timing:
     input:
         fetched("quantile_svm"),
-        ancient(compile_marker()),
+        ancient(COMPILED),
     output:
         f"{RESULTS}/{{suite}}/jobs/quantile_svm/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
     log:

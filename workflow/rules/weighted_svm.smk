@@ -2,7 +2,7 @@
 rule weighted_svm_accuracy:
     input:
         fetched("weighted_svm"),
-        ancient(compile_marker()),
+        ancient(COMPILED),
     output:
         f"{RESULTS}/{{suite}}/jobs/weighted_svm/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
     log:
@@ -20,7 +20,7 @@ rule weighted_svm_accuracy:
 rule weighted_svm_timing:
     input:
         fetched("weighted_svm"),
-        ancient(compile_marker()),
+        ancient(COMPILED),
     output:
         f"{RESULTS}/{{suite}}/jobs/weighted_svm/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
     log:
