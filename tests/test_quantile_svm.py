@@ -223,6 +223,14 @@ def test_any_penalty(lam):
     )
 
 
+@pytest.mark.parametrize("lam", [1e-6, 1e-5, 1e-4])
+@pytest.mark.parametrize("seed", [4, 8, 9, 11])
+def test_where_the_optimum_is_tiny(seed, lam):
+    """The gap is relative to an optimum that vanishes at both ends; past duals were larger."""
+    certificate = quantile_svm_path(*noisy(n=30, d=2, seed=seed), lam).certify()
+    assert certificate.ok, str(certificate)
+
+
 TWO_ROWS = [[[0.0], [1.0]], [[1.0], [1.0]], [[2.0, 1.0], [-1.0, 0.0]]]
 
 

@@ -232,9 +232,9 @@ def test_levels_that_stop_moving_leave_no_velocity():
         nobody = np.empty(0, dtype=np.int64)
         rebuild(op, 0.0, np.zeros(len(H)), np.zeros(len(H)), nobody, 0, np.empty(0))
         for i in range(N_ROWS):
-            hold_level(op, i, 0.0, rates[i], 1)
+            hold_level(op, i, 0.0, rates[i], 1, 0.0)
         for i in range(N_ROWS):
-            hold_level(op, i, 0.0, rates[i], -1)
+            hold_level(op, i, 0.0, rates[i], -1, 0.0)
         assert op.moving[0] == 0
         assert not op.base1.any()
         assert not op.rate.any()

@@ -40,13 +40,18 @@ class Operator(NamedTuple):
     ``indptr/indices/x``  CSR        SPARSE: the rows
     ``diagonal``          (N,)       H_ii
     ``sign``              (N,)       +1 for samples, -1 for features
-    ``norm``              (N,)       |H_ij| <= norm_i norm_j; bounds how fast z_i can move
+    ``norm``              (N,)       |H_ij| <= norm_i norm_j
     ``weight``            (D,)       column weights behind ``norm``
+    ``metric``            (D, D)     few columns: L', where L L' = X'X / n; else (0, 0)
+    ``radius``            (N,)       |L^-1 x_i|, else ``norm``: bounds how fast z_i can move
     ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
     ``lost0, lost1``      (N,)       DENSE: what rounding lost in these sums
     ``quadratic``         (1,)       DENSE: rate' K rate of the samples' levels
     ``moving``            (1,)       number of coordinates whose level moves
+    ``size``              (2,)       ROWS: sum of norm_i |level_i|, as constant and rate
+    ``flat``              scalar     SPARSE: the value of all nonzeros when they are equal, else 0
     ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
+    ``c_lost, rate_lost`` (D,)       ROWS: what rounding lost in the sums c and rate
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
     ``row``               (D,)       ROWS: scratch, zero between calls
     ====================  =========  ==========================================================
@@ -56,6 +61,7 @@ class Operator(NamedTuple):
     n: int
     n_ridge: int
     scale: float
+    flat: float
     H: NDArray[np.float64]
     X: NDArray[np.float64]
     indptr: NDArray[np.uint64]
@@ -65,15 +71,20 @@ class Operator(NamedTuple):
     sign: NDArray[np.float64]
     norm: NDArray[np.float64]
     weight: NDArray[np.float64]
+    metric: NDArray[np.float64]
+    radius: NDArray[np.float64]
     base0: NDArray[np.float64]
     base1: NDArray[np.float64]
     lost0: NDArray[np.float64]
     lost1: NDArray[np.float64]
     quadratic: NDArray[np.float64]
     moving: NDArray[np.int64]
+    size: NDArray[np.float64]
     c: NDArray[np.float64]
     dc: NDArray[np.float64]
     rate: NDArray[np.float64]
+    c_lost: NDArray[np.float64]
+    rate_lost: NDArray[np.float64]
     w: NDArray[np.float64]
     dw: NDArray[np.float64]
     row: NDArray[np.float64]
@@ -83,13 +94,16 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     N, D = len(diagonal), len(weight)
     none = np.empty((0, 0))
     csr = sp.csr_array((0, 0)) if csr is None else csr
-    columns = [np.zeros(D) for _ in range(6)]
+    columns = [np.zeros(D) for _ in range(8)]
     rows = N if kind == DENSE else 0
+    flat = csr.nnz > 0 and (csr.data == csr.data[0]).all()
+    metric, radius = _metric({DENSE: None, ROWS: X, SPARSE: csr}[kind], norm)
     return Operator(
         kind,
         n,
         n_ridge,
         float(scale),
+        float(csr.data[0]) if flat else 0.0,
         none if H is None else H,
         none if X is None else X,
         csr.indptr.astype(np.uint64),
@@ -99,11 +113,35 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         np.where(np.arange(N) < n, 1.0, -1.0),
         norm,
         weight,
+        metric,
+        radius,
         *(np.zeros(rows) for _ in range(4)),
         np.zeros(1),
         np.zeros(1, dtype=np.int64),
+        np.zeros(2),
         *columns,
     )
+
+
+def _metric(X, norm):
+    """Return L' and |L^-1 x_i| for the second moments X'X / n = L L'; none where D^2 > 4 n.
+
+    |x_i.dw| <= |L^-1 x_i| |L'dw|, where |L'dw| is the root mean square of all velocities x_i.dw:
+    where columns have a mean or are correlated this is far below |x_i| |dw|.
+    """
+    radius = norm.copy()
+    if X is None or X.shape[1] ** 2 > 4 * X.shape[0]:
+        return np.empty((0, 0)), radius
+    n, D = X.shape
+    moments = X.T @ X / n
+    moments = moments.toarray() if sp.issparse(moments) else moments
+    spread = np.trace(moments)
+    if not spread > 0:
+        return np.empty((0, 0)), radius
+    L = np.linalg.cholesky(moments + 1e-6 * spread / D * np.eye(D))
+    whitened = X @ np.linalg.inv(L).T
+    radius[:n] = np.maximum(np.sqrt((whitened**2).sum(axis=1)), 1e-300)
+    return np.ascontiguousarray(L.T), radius
 
 
 def gram_operator(K: NDArray[np.float64], border: NDArray[np.float64] | None = None) -> Operator:
@@ -163,19 +201,54 @@ def _column_weights(free, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
 # ---------------------------------------------------------------------------------------------
 
 
-@inner
+@inline
 def row_dot(op, i, v):
     """Return x_i . v."""
-    # indptr and indices are unsigned: numba needn't ask whether an index counts from the end.
-    total = 0.0
     if op.kind == ROWS:
         X = op.X[i]
-        for k in range(X.shape[0]):
-            total += X[k] * v[k]
-    else:
-        for s in range(op.indptr[i], op.indptr[i + 1]):
-            total += op.x[s] * v[op.indices[s]]
+        return _dot(X, X.shape[0], v)
+    if op.flat != 0.0:
+        return op.flat * _flat_sum(op, op.indptr[i], op.indptr[i + 1], v)
+    return _sparse_sum(op, op.indptr[i], op.indptr[i + 1], v)
+
+
+@inner
+def _dot(x, m, v):
+    total = 0.0
+    for s in range(m):
+        total += x[s] * v[s]
     return total
+
+
+@inner
+def _sparse_sum(op, first, last, v):
+    # indptr and indices are unsigned: numba needn't ask whether an index counts from the end.
+    total = 0.0
+    for s in range(first, last):
+        total += op.x[s] * v[op.indices[s]]
+    return total
+
+
+@inline
+def _flat_sum(op, first, last, v):
+    """Return the sum of v over the nonzeros of a row.
+
+    Only the indices are read, a third of the memory, and one by one: gathering them into vectors,
+    as sums in any order are compiled, takes half as long again.
+    """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    a = b = c = d = 0.0
+    s = first
+    while s + four <= last:
+        a += v[op.indices[s]]
+        b += v[op.indices[s + one]]
+        c += v[op.indices[s + two]]
+        d += v[op.indices[s + three]]
+        s += four
+    while s < last:
+        a += v[op.indices[s]]
+        s += one
+    return (a + b) + (c + d)
 
 
 @inner
@@ -185,6 +258,9 @@ def row_axpy(op, i, factor, v):
         X = op.X[i]
         for k in range(X.shape[0]):
             v[k] += factor * X[k]
+    elif op.flat != 0.0:
+        for s in range(op.indptr[i], op.indptr[i + 1]):
+            v[op.indices[s]] += factor * op.flat
     else:
         for s in range(op.indptr[i], op.indptr[i + 1]):
             v[op.indices[s]] += factor * op.x[s]
@@ -235,14 +311,6 @@ def level_part(op, i, t):
     return (op.base0[i] + t * op.base1[i]) + (op.lost0[i] + t * op.lost1[i])
 
 
-@inner
-def _dot(x, m, v):
-    total = 0.0
-    for s in range(m):
-        total += x[s] * v[s]
-    return total
-
-
 @inline
 def value(op, i, t, Q, m, a):
     """Return z_i; row i of Q is H[i, P] (DENSE)."""
@@ -265,10 +333,11 @@ def velocity(op, i, dt, Q, m, da):
 
 @sums
 def set_direction(op, dt, P, m, da, own, drift):
-    """Take a direction; return (speed, gross).
+    """Take a direction; return (pace, speed, gross).
 
-    |dz_i/dh| <= norm_i * speed for every sample, and gross is the sum of the absolute terms that
-    a velocity is added up from, per unit of norm_i: rounding noise is some 1e-16 of norm_i * gross.
+    |dz_i/dh| is at most radius_i * pace and norm_i * speed for every sample, and gross is the sum
+    of the absolute terms that a velocity is added up from, per unit of norm_i: rounding noise is
+    some 1e-16 of norm_i * gross.
     ``own`` holds the velocities of the pinned values, known from the kinks they are pinned to, and
     ``drift`` is dt where kinks move (norm_i allows for their velocities), else 0.
     """
@@ -276,7 +345,8 @@ def set_direction(op, dt, P, m, da, own, drift):
     for s in range(m):
         gross += abs(da[s]) * op.norm[P[s]]
     if op.kind == DENSE:
-        return _dense_speed(op, dt, P, m, da, own, gross, drift)
+        speed = _dense_speed(op, dt, P, m, da, own, gross, drift)
+        return speed, speed, gross + dt * np.sqrt(max(op.quadratic[0], 0.0))
     D = op.c.shape[0]
     levels2 = 0.0
     for k in range(D):
@@ -294,7 +364,15 @@ def set_direction(op, dt, P, m, da, own, drift):
         speed2 += op.scale * op.dc[k] ** 2
     for k in range(op.n_ridge, D):
         speed2 += (op.dw[k] / op.weight[k]) ** 2
-    return np.sqrt(speed2), gross + np.sqrt(levels2)
+    pace2 = speed2
+    if op.metric.shape[0] > 0:
+        pace2 = drift * drift
+        for k in range(D):
+            row, total = op.metric[k], 0.0
+            for j in range(k, D):
+                total += row[j] * op.dw[j]
+            pace2 += total * total
+    return np.sqrt(pace2), np.sqrt(speed2), gross + np.sqrt(levels2)
 
 
 @lean
@@ -313,41 +391,76 @@ def _dense_speed(op, dt, P, m, da, own, gross, drift):
                     ridge -= da[s] * op.H[p, P[r]] * da[r]
         else:
             ridge += da[s] * (own[s] + dt * op.base1[p])
-    return np.sqrt(speed2 + max(ridge, 0.0)), gross
+    return np.sqrt(speed2 + max(ridge, 0.0))
+
+
+@lean
+def hold_feature(op, i, dual):
+    """Let the coefficient of a feature be minus its dual."""
+    if op.kind != DENSE:
+        op.w[i - op.n + op.n_ridge] = -dual
 
 
 @lean
 def rest_feature(op, i, level):
     """Let the coefficient of a feature that is no longer pinned stay at minus its level."""
     if op.kind != DENSE:
-        op.w[i - op.n + op.n_ridge] = -level
+        hold_feature(op, i, level)
         op.dw[i - op.n + op.n_ridge] = 0.0
 
 
-@sums
-def advance(op, h):
-    """Move along the direction by h."""
-    for k in range(op.c.shape[0]):
-        op.c[k] += h * op.dc[k]
-        op.w[k] += h * op.dw[k]
+@inline
+def add_exactly(total, lost, term):
+    """Return total + term, and what rounding has lost so far (Knuth's two-sum)."""
+    term += lost
+    new = total + term
+    back = new - total
+    return new, (total - (new - back)) + (term - back)
 
 
 @lean
-def _add_exactly(total, lost, factor, v):
-    """Add factor * v to total, and what rounding loses to lost (Knuth's two-sum)."""
+def advance(op, h):
+    """Move c along its direction by h, and w with it; features follow their duals."""
+    for k in range(op.c.shape[0]):
+        op.c[k], op.c_lost[k] = add_exactly(op.c[k], op.c_lost[k], h * op.dc[k])
+    for k in range(op.n_ridge):
+        op.w[k] = op.scale * op.c[k]
+
+
+@lean
+def move_level(op, i, change):
+    """Account for a coordinate's dual that is put elsewhere by rounding's measure."""
+    if op.kind == DENSE or i >= op.n or change == 0.0:
+        return
+    _add_row(op, i, change, op.c, op.c_lost)
+    for k in range(op.n_ridge):
+        op.w[k] = op.scale * op.c[k]
+
+
+@lean
+def _add_row(op, i, factor, total, lost):
+    """Add factor * x_i to total, and what rounding loses to lost."""
+    if op.kind == ROWS:
+        X = op.X[i]
+        for k in range(X.shape[0]):
+            total[k], lost[k] = add_exactly(total[k], lost[k], factor * X[k])
+    else:
+        for s in range(op.indptr[i], op.indptr[i + 1]):
+            k = op.indices[s]
+            total[k], lost[k] = add_exactly(total[k], lost[k], factor * op.x[s])
+
+
+@lean
+def _add_column(total, lost, factor, v):
+    """Add factor * v to total, and what rounding loses to lost."""
     if factor == 0.0:
         return
     for k in range(v.shape[0]):
-        term = factor * v[k]
-        old = total[k]
-        new = old + term
-        back = new - old
-        lost[k] += (old - (new - back)) + (term - back)
-        total[k] = new
+        total[k], lost[k] = add_exactly(total[k], lost[k], factor * v[k])
 
 
 @lean
-def hold_level(op, i, level0, level1, change):
+def hold_level(op, i, level0, level1, change, t):
     """Account for a coordinate that starts (change 1) or stops (-1) to follow a level.
 
     When no level moves any more their share of the velocities is zero, not what rounding left.
@@ -361,14 +474,20 @@ def hold_level(op, i, level0, level1, change):
         H = op.H[i]
         if i < op.n:
             op.quadratic[0] += level1 * (2.0 * op.base1[i] + level1 * op.diagonal[i])
-        _add_exactly(op.base0, op.lost0, level0, H)
-        _add_exactly(op.base1, op.lost1, level1, H)
+        _add_column(op.base0, op.lost0, level0, H)
+        _add_column(op.base1, op.lost1, level1, H)
     elif i < op.n:
-        row_axpy(op, i, level1, op.rate)
+        level = level0 + t * level1
+        up = level > 0.0 or (level == 0.0 and level1 > 0.0)
+        weight = op.norm[i] if up == (change > 0) else -op.norm[i]
+        op.size[0] += weight * level0
+        op.size[1] += weight * level1
+        _add_row(op, i, level1, op.rate, op.rate_lost)
     if op.moving[0] == 0:
         op.base1[:] = 0.0
         op.lost1[:] = 0.0
         op.rate[:] = 0.0
+        op.rate_lost[:] = 0.0
         op.quadratic[0] = 0.0
 
 
@@ -381,24 +500,27 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     op.lost1[:] = 0.0
     op.quadratic[0] = 0.0
     op.moving[0] = 0
+    op.size[:] = 0.0
     op.c[:] = 0.0
+    op.c_lost[:] = 0.0
     op.rate[:] = 0.0
+    op.rate_lost[:] = 0.0
     op.w[:] = 0.0
     op.dw[:] = 0.0
     for i in range(op.norm.shape[0]):
         level = duals0[i] + t * duals1[i]
         if op.kind == DENSE:
-            hold_level(op, i, duals0[i], duals1[i], 1)
+            hold_level(op, i, duals0[i], duals1[i], 1, t)
         elif i >= op.n:
             op.w[i - op.n + op.n_ridge] = -level
         elif level != 0.0 or duals1[i] != 0.0:
-            row_axpy(op, i, level, op.c)
-            hold_level(op, i, 0.0, duals1[i], 1)
+            _add_row(op, i, level, op.c, op.c_lost)
+            hold_level(op, i, duals0[i], duals1[i], 1, t)
     if op.kind == DENSE:
         return
     for s in range(m):
         if P[s] < op.n:
-            row_axpy(op, P[s], a[s], op.c)
+            _add_row(op, P[s], a[s], op.c, op.c_lost)
         else:
             op.w[P[s] - op.n + op.n_ridge] = -a[s]
     for k in range(op.n_ridge):

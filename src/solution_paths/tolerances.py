@@ -50,6 +50,10 @@ class Tolerances:
     well_scaled : float
         What rounding makes of a value when all duals are as large as they can be, relative to the
         data's scale, above which a kernel matrix is corrected for at every event, too.
+    travelled : float
+        With rows: what the duals have travelled since X'a was summed up, relative to their present
+        sizes, above which it is summed up afresh; its rounding errors are as many times those of
+        a fresh sum.
     refresh_every : int
         Events between two corrections of the accumulated rounding errors.
     stall : int
@@ -70,6 +74,7 @@ class Tolerances:
     lost: float = 1e-7
     correct_each: int = 32
     well_scaled: float = 1e-10
+    travelled: float = 4.0
     refresh_every: int = 64
     stall: int = 200
 

@@ -14,13 +14,16 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 =====================  ============  ========================================================
 ``state``              (N,)          2r on piece r, 2r + 1 at kink r
 ``slot``               (N,)          position in ``P``, -1 when not there
-``due``                (N,)          odometer reading before which z_i can't reach a kink; +inf
-                                     while pinned, -inf when nothing is known
+``window``             (N, 4)        on a piece: the kinks below and above, constants and rates
+``due``                (N,)          odometer reading before which z_i can't reach a kink; FAR
+                                     while pinned, -FAR when nothing is known
 ``block``              (N / 64,)     smallest ``due`` of each block of rows
+``rows``               (64,)         rows of a block that are due
 ``P``                  (cap,)        pinned coordinates; a pending entrant comes last
 ``Q``                  (N, cap)      DENSE: their columns H[:, P], so that rows are read in one go
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
+``lost``               (cap,)        what rounding has lost in ``a`` since the last rebuild
 ``J, G``               (cap, cap)    the pinned system and its inverse, lower triangles
 ``u, k, g``            (cap,)        columns of the entrant (u = G k) and of the leaver (g)
 ``v, x, y``            (cap,)        scratch
@@ -38,14 +41,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import inline, lean
+from .compiled import inline, inner, lean
 from .operators import (
     DENSE,
     Operator,
+    add_exactly,
     advance,
     column,
+    hold_feature,
     hold_level,
     level_part,
+    move_level,
     rebuild,
     rest_feature,
     row_axpy,
@@ -58,13 +64,14 @@ from .staircase import Staircases
 from .tolerances import Tolerances
 
 BLOCK = 64
+FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # number[...]
 T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE = range(8)
-WEAR, ERROR, FLOOR, DRIFT, ROUNDING, SIZE, BELOW = range(8, 15)
+WEAR, ERROR, FLOOR, DRIFT, ROUNDING, BELOW, T_LOST, CORRECTED, REACH, PACE, WORN = range(8, 19)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
 SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
-LAST, CAME, HELD, REFINED = range(16, 20)
+LAST, CAME, HELD, REFINED, REBUILT = range(16, 21)
 # KIND: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
@@ -76,14 +83,17 @@ class State(NamedTuple):
 
     state: NDArray[np.int8]
     slot: NDArray[np.int64]
+    window: NDArray[np.float64]
     due: NDArray[np.float64]
     block: NDArray[np.float64]
+    rows: NDArray[np.int64]
     P: NDArray[np.int64]
     Q: NDArray[np.float64]
     a: NDArray[np.float64]
     da: NDArray[np.float64]
     regular: NDArray[np.float64]
     own: NDArray[np.float64]
+    lost: NDArray[np.float64]
     J: NDArray[np.float64]
     G: NDArray[np.float64]
     u: NDArray[np.float64]
@@ -151,14 +161,21 @@ def _residuals(op, st, s, out):
         factor.multiply(s.J, m, s.a, out)
     for r in range(m):
         p = s.P[r]
-        kink = _kink(st, p, s.state[p] // 2, t)
         if op.kind == DENSE:
+            kink = _kink(st, p, s.state[p] // 2, t)
             out[r] += level_part(op, p, t) - op.sign[p] * kink
         else:
-            z = value(op, p, t, s.Q, m, s.a)
-            out[r] = op.sign[p] * (z - st.soft[p] * s.a[r] - kink)
+            out[r] = op.sign[p] * _residual(op, st, s, r)
         worst = max(worst, abs(out[r]) / st.scale[p])
     return worst
+
+
+@inline
+def _residual(op, st, s, r):
+    """Return z - delta a - kink of the coordinate in slot r."""
+    p, t = s.P[r], s.number[T]
+    z = value(op, p, t, s.Q, s.count[M], s.a)
+    return z - st.soft[p] * s.a[r] - _kink(st, p, s.state[p] // 2, t)
 
 
 @lean
@@ -357,7 +374,7 @@ def _direction(op, st, s, tol):
             s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
         else:  # the pending leaver
             s.own[r] = op.sign[p] * s.number[SIGN]
-    s.number[SPEED], s.number[GROSS] = set_direction(
+    s.number[PACE], s.number[SPEED], s.number[GROSS] = set_direction(
         op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
     )
     full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
@@ -365,7 +382,7 @@ def _direction(op, st, s, tol):
         # As many independent rows are pinned as w has entries, so that w can't move at all.
         op.dc[:] = 0.0
         op.dw[:] = 0.0
-        s.number[SPEED] = 0.0
+        s.number[PACE] = s.number[SPEED] = 0.0
     s.number[NOISE] = tol.noise
     return dt, size
 
@@ -439,20 +456,23 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     Without laziness the deadlines of rows on pieces stay at minus infinity.
     """
     n, odometer = op.n, s.number[ODOMETER]
-    speed = max(s.number[SPEED], 1e-300)
-    reach = min(odometer + speed * bound, 1e300)
+    pace = max(s.number[PACE], 1e-300)
+    reach = min(odometer + pace * bound, 0.1 * FAR)
     for b in range(s.block.shape[0]):
         if s.block[b] > reach:
             continue
-        first = np.inf
-        for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
-            if s.due[i] <= reach:
-                nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
-                reach = min(odometer + speed * bound, 1e300)
-                if lazy:
-                    s.due[i] = odometer + max(nearest, 0.0) / op.norm[i]
-            first = min(first, s.due[i])
-        s.block[b] = first
+        first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
+        n_due = 0
+        for i in range(first, last):  # no branch: which rows are due can't be foreseen
+            s.rows[n_due] = i
+            n_due += 1 if s.due[i] <= reach else 0
+        for k in range(n_due):
+            i = s.rows[k]
+            nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
+            if lazy:
+                s.due[i] = min(odometer + nearest / op.radius[i], FAR)
+        reach = min(odometer + pace * bound, 0.1 * FAR)
+        s.block[b] = _earliest(s.due, first, last)
     for i in range(n, s.state.shape[0]):
         if s.slot[i] < 0:
             _, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
@@ -461,34 +481,39 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     return n_hits, bound
 
 
+@inner
+def _earliest(due, first, last):
+    """Return the smallest of due[first:last]."""
+    earliest, block = FAR, due[first:last]
+    for i in range(block.shape[0]):
+        earliest = min(earliest, block[i])
+    return earliest
+
+
 @inline
 def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
     s.count[LOOKED] += 1
-    t, q, norm = s.number[T], s.state[i] // 2, op.norm[i]
-    above = 0.0 if q < st.n_kinks[i] else np.inf
-    below = 0.0 if q > 0 else np.inf
-    # A deadline that is now was set at a look since which nothing moved: z is at the kink still.
-    if s.due[i] != s.number[ODOMETER] or st.n_kinks[i] != 1:
+    t, norm, radius, window = s.number[T], op.norm[i], op.radius[i], s.window[i]
+    lower, upper = window[0] + t * window[1], window[2] + t * window[3]
+    travelled = s.number[ODOMETER] - s.due[i]
+    if abs(travelled) <= max(s.number[REACH], 0.0) and (lower == -np.inf or upper == np.inf):
+        # A deadline that is now was set at a look since which nothing moved: z is at the kink.
+        above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
+        nearest = -travelled * radius
+    else:
         z = value(op, i, t, s.Q, size, s.a)
-        if st.soft[i] != 0.0:
-            z -= st.soft[i] * _level(st, i, q, t)
-        above += _kink(st, i, q, t) - z if q < st.n_kinks[i] else 0.0
-        below += z - _kink(st, i, q - 1, t) if q > 0 else 0.0
-    nearest = min(above, below)
-    if i < op.n and nearest > bound * s.number[SPEED] * norm:
+        above, below = upper - z, z - lower
+        nearest = max(min(above, below), 0.0)
+    if i < op.n and nearest > bound * s.number[PACE] * radius:
         return nearest, n_hits, bound
     noise = s.number[NOISE] * (s.number[GROSS] + dt) * norm
     dz = velocity(op, i, dt, s.Q, size, s.da)
-    if st.soft[i] != 0.0:
-        dz -= st.soft[i] * dt * st.level1[i, q]
     for down in range(2):
         slack = below if down else above
-        if slack == np.inf:
-            continue
-        rate = dz - dt * st.kink1[i, q - down]
-        rate = -rate if down else rate
-        if rate > noise:
+        rate = dt * window[1] - dz if down else dz - dt * window[3]
+        # The first question is almost always answered no, so that processors foresee it.
+        if slack <= bound * rate and rate > noise and slack < np.inf:
             n_hits, bound = _hit(
                 s,
                 n_hits,
@@ -566,12 +591,30 @@ def _choose(s, tol, n_hits, bound):
 
 
 @lean
+def _frame(st, s, i):
+    """Set the window of coordinate i on a piece: the kinks around it, plus softness * level.
+
+    Then z_i is in the window as long as z_i - delta_i a_i is between the kinks.
+    """
+    q, soft = s.state[i] // 2, st.soft[i]
+    shift0 = soft * st.level0[i, q] if soft != 0.0 else 0.0
+    shift1 = soft * st.level1[i, q] if soft != 0.0 else 0.0
+    window = s.window[i]
+    window[:] = 0.0
+    window[0], window[2] = -np.inf, np.inf
+    if q > 0:
+        window[0], window[1] = st.kink0[i, q - 1] + shift0, st.kink1[i, q - 1] + shift1
+    if q < st.n_kinks[i]:
+        window[2], window[3] = st.kink0[i, q] + shift0, st.kink1[i, q] + shift1
+
+
+@lean
 def _wake(s, i):
     """Make row i due for a look."""
-    s.due[i] = -np.inf
+    s.due[i] = -FAR
     b = i // BLOCK
     if b < s.block.shape[0]:
-        s.block[b] = -np.inf
+        s.block[b] = -FAR
 
 
 @lean
@@ -582,7 +625,7 @@ def _drop_slot(op, st, s, r):
     _rest(op, st, s, p)
     if r != last:
         _place(op, s, r, s.P[last])
-        s.a[r] = s.a[last]
+        s.a[r], s.lost[r] = s.a[last], s.lost[last]
         s.regular[r] = s.regular[last]
     s.count[M] = last
 
@@ -592,7 +635,7 @@ def _place(op, s, r, i):
     """Put coordinate i into slot r."""
     s.P[r] = i
     s.slot[i] = r
-    s.due[i] = np.inf
+    s.due[i] = FAR
     if op.kind == DENSE:
         H = op.H[i]
         for k in range(H.shape[0]):
@@ -603,7 +646,8 @@ def _place(op, s, r, i):
 def _rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
     q = s.state[p] // 2
-    hold_level(op, p, st.level0[p, q], st.level1[p, q], 1)
+    hold_level(op, p, st.level0[p, q], st.level1[p, q], 1, s.number[T])
+    _frame(st, s, p)
     s.slot[p] = -1
     if p >= op.n:
         rest_feature(op, p, _level(st, p, q, s.number[T]))
@@ -615,8 +659,8 @@ def _rest(op, st, s, p):
 def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
     _place(op, s, r, i)
-    s.a[r] = _level(st, i, q, s.number[T])
-    hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
+    s.a[r], s.lost[r] = _level(st, i, q, s.number[T]), 0.0
+    hold_level(op, i, st.level0[i, q], st.level1[i, q], -1, s.number[T])
 
 
 @inline
@@ -627,7 +671,9 @@ def _leave(op, st, s, tol, i, down):
     kind = s.count[KIND]
     q = s.state[i] // 2 + down
     s.state[i] = 2 * q
-    s.a[r] = _level(st, i, q, s.number[T])
+    level = _level(st, i, q, s.number[T])
+    move_level(op, i, (level - s.a[r]) - s.lost[r])
+    s.a[r], s.lost[r] = level, 0.0
     if kind == ENTERED and s.count[PENDING] == i:
         # passed through: the pinned system stays what it was
         _rest(op, st, s, i)
@@ -685,7 +731,7 @@ def _swap_slot(op, st, s, r):
     m = s.count[M]
     _rest(op, st, s, s.P[r])
     _place(op, s, r, s.P[m])
-    s.a[r] = s.a[m]
+    s.a[r], s.lost[r] = s.a[m], s.lost[m]
     _settle(op, st, s)
 
 
@@ -713,6 +759,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
         st.level1[i, kink] == st.level1[i, kink + 1]
     ):
         s.state[i] = 2 * (q - 1) if down else 2 * (q + 1)
+        _frame(st, s, i)
         _wake(s, i)
         return True
     if kind == ENTERED:
@@ -895,15 +942,14 @@ def _correct(op, st, s, tol):
         for r in range(m):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
-        speed, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
-        for r in range(m):
-            s.a[r] += s.da[r]
-        advance(op, 1.0)
-        _travel(s, speed)
+        pace, _, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
+        _shift(op, s, m, 1.0)
+        _travel(s, pace)
         before = worst
         worst = _residuals(op, st, s, s.v)
         if worst > 0.1 * before:  # down to the rounding of z itself
             break
+    s.number[CORRECTED] = s.number[ODOMETER]
     return worst
 
 
@@ -936,16 +982,21 @@ def _rebuild(op, st, s):
         duals1[i] = st.level1[i, q] if s.slot[i] < 0 else 0.0
     rebuild(op, s.number[T], duals0, duals1, s.P, s.count[M], s.a)
     for i in range(op.n):
-        s.due[i] = np.inf if s.slot[i] >= 0 else -np.inf
-    s.block[:] = -np.inf
-    s.number[ODOMETER] = s.number[BELOW] = 0.0
+        s.due[i] = FAR if s.slot[i] >= 0 else -FAR
+    s.block[:] = -FAR
+    s.lost[:] = 0.0
+    s.number[ODOMETER] = s.number[BELOW] = s.number[T_LOST] = 0.0
     s.count[SINCE_REBUILD] = 0
-    s.number[SIZE] = _size(op)
+    s.count[REBUILT] += 1
+    s.number[WORN] = 0.0
 
 
 @lean
 def _begin(op, st, s, log, tol):
     """Compute everything that the first step of a leg needs, and record the first node."""
+    for i in range(s.state.shape[0]):
+        if s.slot[i] < 0:
+            _frame(st, s, i)
     _rebuild(op, st, s)
     s.number[FLOOR] = 0.0
     _inspect(op, st, s, tol)
@@ -955,30 +1006,31 @@ def _begin(op, st, s, log, tol):
 
 
 @inline
-def _is_stale(op, s):
-    """Tell whether the map's state is to be computed afresh: rarely enough to cost little.
-
-    c = X'a is a running sum. Where it shrinks, rounding errors of its larger past stay behind.
-    """
-    N = s.state.shape[0]
-    if op.kind == DENSE:
-        return s.count[SINCE_REBUILD] >= max(512, N)
-    return s.count[SINCE_REBUILD] >= N // 16 or _size(op) < 0.25 * s.number[SIZE]
-
-
-@lean
-def _size(op):
-    """Return the squared length of c."""
-    total = 0.0
-    for k in range(op.c.shape[0]):
-        total += op.c[k] * op.c[k]
-    return total
+def _is_stale(s):
+    """Tell whether everything is to be checked: rarely enough to cost little."""
+    return s.count[SINCE_REBUILD] >= max(512, s.state.shape[0])
 
 
 @inline
-def _maintain(op, st, s, tol):
+def _renew_sums(op, st, s, tol):
+    """Compute the map's state afresh when rounding may have left more in it than in a fresh one.
+
+    c = X'a is a running sum. The rounding errors of its moves add up, and where the duals shrink
+    those of their larger past stay behind.
+    """
+    if op.kind == DENSE:
+        return
+    size = op.size[0] + s.number[T] * op.size[1]
+    for r in range(s.count[M]):
+        size += abs(s.a[r]) * op.norm[s.P[r]]
+    if s.number[WORN] > tol.travelled * size:
+        _rebuild(op, st, s)
+
+
+@inline
+def _maintain(op, st, s, tol, i):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
-    stale = _is_stale(op, s)
+    stale = _is_stale(s)
     if stale or s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
         return _refresh(op, st, s, tol, stale)
     if s.number[WEAR] > tol.worn or op.moving[0] == 0:
@@ -986,15 +1038,26 @@ def _maintain(op, st, s, tol):
         _solve_direction(op, st, s, True)
     elif s.number[ERROR] > tol.worn:
         _solve_direction(op, st, s, True)
-    _correct_now_and_then(op, st, s, tol)
+    _correct_now_and_then(op, st, s, tol, i)
     return True
 
 
 @inline
-def _correct_now_and_then(op, st, s, tol):
-    """Correct the pinned duals: at every event, or more rarely where it costs m^2 and can wait."""
-    can_wait = op.kind == DENSE and s.number[ROUNDING] <= tol.well_scaled
-    if not can_wait or s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each:
+def _correct_now_and_then(op, st, s, tol, i):
+    """Correct the pinned duals after an event of coordinate i.
+
+    At every event, or more rarely where it costs m^2 and can wait, or when no pinned value can
+    have moved: then only an entrant may be off its kink.
+    """
+    _renew_sums(op, st, s, tol)
+    if op.kind == DENSE:
+        can_wait = s.number[ROUNDING] <= tol.well_scaled
+        due = not can_wait or s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each
+    else:
+        due = s.number[ODOMETER] - s.number[CORRECTED] > s.number[REACH]
+        if not due and s.slot[i] >= 0:
+            due = abs(_residual(op, st, s, s.slot[i])) > tol.residual * st.scale[i]
+    if due:
         _correct(op, st, s, tol)
 
 
@@ -1021,14 +1084,9 @@ def _violation(op, st, s):
     for i in range(s.state.shape[0]):
         if s.slot[i] >= 0:
             continue
-        q = s.state[i] // 2
-        z = value(op, i, t, s.Q, s.count[M], s.a)
-        if st.soft[i] != 0.0:
-            z -= st.soft[i] * _level(st, i, q, t)
-        if q < st.n_kinks[i]:
-            worst = max(worst, (z - _kink(st, i, q, t)) / st.scale[i])
-        if q > 0:
-            worst = max(worst, (_kink(st, i, q - 1, t) - z) / st.scale[i])
+        z, window = value(op, i, t, s.Q, s.count[M], s.a), s.window[i]
+        outside = max(z - window[2] - t * window[3], window[0] + t * window[1] - z)
+        worst = max(worst, outside / st.scale[i])
     return worst
 
 
@@ -1078,7 +1136,7 @@ def _walk(op, st, s, log, tol, lazy):
 
         # Record and refresh
         _log_event(s, log, i, before, moved)
-        if s.count[KIND] == NONE and not _maintain(op, st, s, tol):
+        if s.count[KIND] == NONE and not _maintain(op, st, s, tol, i):
             return LOST
         if not recorded:
             _record(s, log, moved)
@@ -1125,7 +1183,7 @@ def _event(op, st, s, log, tol, i, down, dt, rate, moved):
     recorded = s.count[KIND] == NONE
     if recorded:
         # While it is still pinned its value is exact and its dual is off by rounding.
-        _correct_now_and_then(op, st, s, tol)
+        _correct_now_and_then(op, st, s, tol, i)
         _record(s, log, moved)
     _leave(op, st, s, tol, i, down)
     return True, recorded
@@ -1171,20 +1229,31 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
 
 @inline
 def _travel(s, length):
-    """Turn the odometer on, keeping what is below its last digit (Kahan)."""
-    length += s.number[BELOW]
-    before = s.number[ODOMETER]
-    s.number[ODOMETER] = before + length
-    s.number[BELOW] = length - (s.number[ODOMETER] - before)
+    """Turn the odometer on."""
+    s.number[ODOMETER], s.number[BELOW] = add_exactly(s.number[ODOMETER], s.number[BELOW], length)
 
 
 @inline
 def _step(op, s, dt, size, h):
     """Move everything by h along the direction."""
-    s.number[T] += dt * h
-    _travel(s, s.number[SPEED] * h)
+    s.number[WORN] += h * s.number[GROSS]
+    s.number[T], s.number[T_LOST] = add_exactly(s.number[T], s.number[T_LOST], dt * h)
+    _travel(s, s.number[PACE] * h)
+    _shift(op, s, size, h)
+
+
+@inline
+def _shift(op, s, size, h):
+    """Move the pinned duals, and the map's state with them, by h along the direction.
+
+    Both are running sums: were rounding left to each, they would drift apart.
+    """
     for r in range(size):
-        s.a[r] += h * s.da[r]
+        s.a[r], s.lost[r] = add_exactly(s.a[r], s.lost[r], h * s.da[r])
+    if op.n < s.state.shape[0]:
+        for r in range(size):
+            if s.P[r] >= op.n:
+                hold_feature(op, s.P[r], s.a[r])
     advance(op, h)
 
 
@@ -1412,26 +1481,39 @@ class Walker:
         N = len(stairs)
         self.op = op
         self.tolerances = tolerances or Tolerances()
-        self._base_norm = op.norm.copy()
+        self._base_norm, self._base_radius = op.norm.copy(), op.radius.copy()
         pinned = np.flatnonzero(state % 2)
         cap = min(N, max(64, 2 * len(pinned))) + 4
         self.s = State(
             np.array(state, dtype=np.int8),
             np.full(N, -1),
+            np.zeros((N, 4)),
             np.zeros(N),
             np.zeros(-(-op.n // BLOCK)),
+            np.zeros(BLOCK, dtype=np.int64),
             np.zeros(cap, dtype=np.int64),
             np.zeros((N if op.kind == DENSE else 0, cap)),
-            *(np.zeros(cap) for _ in range(4)),
+            *(np.zeros(cap) for _ in range(5)),
             np.zeros((cap, cap)),
             np.zeros((cap, cap)),
             *(np.zeros(cap) for _ in range(6)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(15),
-            np.zeros(20, dtype=np.int64),
+            np.zeros(19),
+            np.zeros(21, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
+        rooms = 4096
+        self.log = Log(
+            np.zeros(rooms),
+            np.zeros(rooms, dtype=np.int64),
+            np.zeros(rooms, dtype=np.int64),
+            np.zeros(rooms * 8, dtype=np.int32),
+            np.zeros(rooms * 8),
+            np.zeros(rooms, dtype=np.int32),
+            np.zeros(rooms, dtype=np.int8),
+            np.zeros((rooms // _checkpoint_every(N) + 2, N), dtype=np.int8),
+        )
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
 
     def begin(
@@ -1448,14 +1530,21 @@ class Walker:
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        scale = _scales(stairs, t, op.n)
-        drift = np.abs(stairs.kink1 + stairs.soft[:, None] * _finite(stairs.level1)[:, :-1])
-        drift = np.maximum(drift, np.abs(stairs.soft[:, None] * _finite(stairs.level1)[:, 1:]))
-        s.number[DRIFT] = float(drift.any() or stairs.kink1.any())
-        op.norm[:] = np.maximum(np.hypot(self._base_norm, drift.max(axis=1)), 1e-300)
+        scale, drift, largest = _measure(
+            stairs.kink0,
+            stairs.kink1,
+            stairs.level0,
+            stairs.level1,
+            stairs.soft,
+            stairs.n_kinks,
+            op.n,
+            t,
+        )
+        s.number[DRIFT] = float(drift.any())
+        for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
+            bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
         # What rounding makes of z when all duals are as large as they can be.
-        levels = np.abs(_finite(stairs.levels(t))).max(axis=1)
-        s.number[ROUNDING] = 1e-15 * op.norm[: op.n].max() * (op.norm @ levels) / scale[0]
+        s.number[ROUNDING] = 1e-15 * op.norm[: op.n].max() * (op.norm @ largest) / scale[0]
         wall = np.full(len(stairs), -1) if walls is None else walls
         self.st = Stairs(
             stairs.kink0,
@@ -1467,6 +1556,9 @@ class Walker:
             scale,
             wall,
         )
+        # The length that w may travel before a sample's value moves by more than 'residual'.
+        reach = self.tolerances.residual * scale[0] / op.radius[: op.n].max()
+        s.number[REACH] = reach if op.n == len(scale) else -1.0
         s.number[T] = t
         s.count[LAST] = s.count[HELD] = -1
         if pinned is not None:
@@ -1506,21 +1598,10 @@ class Walker:
             self.s.Q[:, : len(pinned)] = self.op.H[:, pinned]
 
     def _renew(self) -> None:
+        """Empty the log; its arrays stay, since traces are copies."""
         s = self.s
-        N = len(self.stairs)
-        every = _checkpoint_every(N)
-        rooms = 4096
         s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
-        self.log = Log(
-            np.zeros(rooms),
-            np.zeros(rooms, dtype=np.int64),
-            np.zeros(rooms, dtype=np.int64),
-            np.zeros(rooms * 8, dtype=np.int32),
-            np.zeros(rooms * 8),
-            np.zeros(rooms, dtype=np.int32),
-            np.zeros(rooms, dtype=np.int8),
-            np.zeros((rooms // every + 2, N), dtype=np.int8),
-        )
+        self.log.start[0] = 0
         self.log.checkpoint[0] = s.state
         while len(self.log.P) <= s.count[M]:
             self._grow()
@@ -1584,7 +1665,7 @@ class Walker:
         m = s.count[M]
         if m + 2 >= len(s.P):
             cap = min(2 * len(s.P), len(self.stairs) + 4)
-            names = ["P", "a", "da", "regular", "own", "u", "k", "g", "v", "x", "y"]
+            names = ["P", "a", "da", "regular", "own", "lost", "u", "k", "g", "v", "x", "y"]
             J, G, Q = np.zeros((cap, cap)), np.zeros((cap, cap)), np.zeros((len(s.Q), cap))
             Q[:, : len(s.P)] = s.Q
             J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
@@ -1639,24 +1720,43 @@ class Walker:
             "zero_steps": ZERO_STEPS,
             "exchanges": EXCHANGES,
             "refactorisations": REFACTORED,
+            "rebuilds": REBUILT,
             "rows_looked_at": LOOKED,
         }
         return {name: int(self.s.count[index]) for name, index in names.items()}
 
 
-def _scales(stairs: Staircases, t: float, n: int) -> NDArray[np.float64]:
-    """Return what residuals are relative to: kinks for samples and features, duals for a bias."""
-    kinks = np.abs(stairs.kinks(t)).max(axis=1, initial=0.0)
-    levels = np.abs(_finite(stairs.level0[:n])) + np.abs(_finite(stairs.level1[:n]))
-    scale = np.ones(len(kinks))
-    bias = np.isinf(stairs.level0[:, :2]).all(axis=1)
-    for group, largest in (
-        (np.arange(len(kinks)) < n, kinks[:n].max()),
-        ((np.arange(len(kinks)) >= n) & ~bias, kinks[n:][~bias[n:]].max(initial=0.0)),
-        ((np.arange(len(kinks)) >= n) & bias, levels.max()),
-    ):
-        scale[group] = largest if largest > 0 else 1.0
-    return scale
+@njit(cache=True)
+def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
+    """Return what residuals are relative to, how fast kinks move, and the largest duals at t.
+
+    Residuals are relative to the largest kink of the samples or of the features; the balance of a
+    bias, which has infinite levels, to the largest dual.
+    """
+    N = kink0.shape[0]
+    group, drift, largest = np.zeros(N, dtype=np.int64), np.zeros(N), np.zeros(N)
+    size = np.zeros(3)
+    for i in range(N):
+        if i >= n:
+            group[i] = 2 if np.isinf(level0[i, 0]) and np.isinf(level0[i, 1]) else 1
+        for q in range(n_kinks[i]):
+            if group[i] < 2:
+                size[group[i]] = max(size[group[i]], abs(kink0[i, q] + t * kink1[i, q]))
+            drift[i] = max(drift[i], abs(kink1[i, q]))
+        for q in range(n_kinks[i] + 1):
+            if np.isinf(level0[i, q]):
+                continue
+            largest[i] = max(largest[i], abs(level0[i, q] + t * level1[i, q]))
+            if i < n:
+                size[2] = max(size[2], abs(level0[i, q]) + abs(level1[i, q]))
+            shift = soft[i] * level1[i, q]
+            for k in range(max(q - 1, 0), min(q + 1, n_kinks[i])):
+                drift[i] = max(drift[i], abs(kink1[i, k] + shift))
+    scale = np.ones(N)
+    for i in range(N):
+        if size[group[i]] > 0:
+            scale[i] = size[group[i]]
+    return scale, drift, largest
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
