@@ -54,6 +54,8 @@ class Tolerances:
         With rows: what the duals have travelled since X'a was summed up, relative to their present
         sizes, above which it is summed up afresh; its rounding errors are as many times those of
         a fresh sum.
+    enough : int
+        Rows at their kinks that are compared before the fastest of them is taken.
     refresh_every : int
         Events between two corrections of the accumulated rounding errors.
     stall : int
@@ -75,6 +77,7 @@ class Tolerances:
     correct_each: int = 32
     well_scaled: float = 1e-10
     travelled: float = 4.0
+    enough: int = 1000
     refresh_every: int = 64
     stall: int = 200
 

@@ -66,12 +66,12 @@ from .tolerances import Tolerances
 BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # number[...]
-T, ODOMETER, SIGN, PIVOT, T_END, SPEED, GROSS, NOISE = range(8)
-WEAR, ERROR, FLOOR, DRIFT, ROUNDING, BELOW, T_LOST, CORRECTED, REACH, PACE, WORN = range(8, 19)
+T, T_LOST, T_END, ODOMETER, BELOW, CORRECTED, REACH, PACE, SPEED, GROSS, NOISE = range(11)
+SIGN, PIVOT, WEAR, ERROR, FLOOR, DRIFT, ROUNDING, WORN, BEST = range(11, 20)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
 SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
-LAST, CAME, HELD, REFINED, REBUILT = range(16, 21)
+LAST, CAME, HELD, REFINED, REBUILT, TIED, FIRST = range(16, 23)
 # KIND: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
@@ -396,6 +396,8 @@ def _direction(op, st, s, tol):
 def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
+        if slack <= 0.0 and s.number[BEST] >= 0.0:
+            s.number[BEST] = max(s.number[BEST], weight)
         s.hit_index[n_hits] = index
         s.hit_slack[n_hits] = slack
         s.hit_rate[n_hits] = rate
@@ -458,16 +460,22 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     n, odometer = op.n, s.number[ODOMETER]
     pace = max(s.number[PACE], 1e-300)
     reach = min(odometer + pace * bound, 0.1 * FAR)
-    for b in range(s.block.shape[0]):
+    n_blocks, start = s.block.shape[0], s.count[FIRST]
+    for k in range(n_blocks):
+        b = k + start if k + start < n_blocks else k + start - n_blocks
         if s.block[b] > reach:
             continue
+        if s.count[TIED] >= tol.enough and s.number[BEST] > 0.0:
+            # The step has length zero, whatever the others say; next time they come first.
+            s.count[FIRST] = b
+            break
         first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
         n_due = 0
         for i in range(first, last):  # no branch: which rows are due can't be foreseen
             s.rows[n_due] = i
             n_due += 1 if s.due[i] <= reach else 0
-        for k in range(n_due):
-            i = s.rows[k]
+        for d in range(n_due):
+            i = s.rows[d]
             nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
             if lazy:
                 s.due[i] = min(odometer + nearest / op.radius[i], FAR)
@@ -500,6 +508,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     if abs(travelled) <= max(s.number[REACH], 0.0) and (lower == -np.inf or upper == np.inf):
         # A deadline that is now was set at a look since which nothing moved: z is at the kink.
         above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
+        s.count[TIED] += 1
         nearest = -travelled * radius
     else:
         z = value(op, i, t, s.Q, size, s.a)
@@ -512,8 +521,10 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     for down in range(2):
         slack = below if down else above
         rate = dt * window[1] - dz if down else dz - dt * window[3]
+        # Of rows at their kinks only one that moves faster than the others so far is of interest.
         # The first question is almost always answered no, so that processors foresee it.
-        if slack <= bound * rate and rate > noise and slack < np.inf:
+        least = slack if slack > 0.0 else min(bound, FAR) * max(s.number[BEST], 0.0) * norm
+        if least <= bound * rate and rate > noise and slack < np.inf:
             n_hits, bound = _hit(
                 s,
                 n_hits,
@@ -565,10 +576,16 @@ def _values_move(op, s, dt):
 
 
 @inline
+def _patience(s, tol):
+    """Return how many steps of length zero are taken by size before ties are broken at random."""
+    return max(tol.stall, 4 * s.count[M])
+
+
+@inline
 def _choose(s, tol, n_hits, bound):
     """Return the candidate to take among those within the bound, or -1."""
     best, chosen = -1.0, -1
-    patience = max(tol.stall, 4 * s.count[M])
+    patience = _patience(s, tol)
     N = s.state.shape[0]
     for h in range(n_hits):
         if s.hit_slack[h] > bound * s.hit_rate[h]:
@@ -1144,7 +1161,7 @@ def _walk(op, st, s, log, tol, lazy):
         # Stop?
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
             return WALL
-        if s.count[ZEROS] > 100 * max(tol.stall, 4 * s.count[M]):
+        if s.count[ZEROS] > 100 * _patience(s, tol):
             return STALLED
         s.count[BUDGET] -= 1
         if s.count[BUDGET] <= 0 and s.count[KIND] == NONE:
@@ -1156,6 +1173,9 @@ def _walk(op, st, s, log, tol, lazy):
 def _ratio_test(op, st, s, tol, dt, size, lazy):
     """Return the candidate that comes first, or -1 when none comes before the walk's end."""
     left = s.number[T_END] - s.number[T] if dt > 0 else np.inf
+    # The largest weight of a candidate at its kink; -1 where the largest is not what is wanted.
+    s.number[BEST] = 0.0 if s.count[ZEROS] < _patience(s, tol) else -1.0
+    s.count[TIED] = 0
     n_hits, bound = _members(op, st, s, tol, dt, size, left)
     if _values_move(op, s, dt):
         n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
@@ -1499,8 +1519,8 @@ class Walker:
             *(np.zeros(cap) for _ in range(6)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(19),
-            np.zeros(21, dtype=np.int64),
+            np.zeros(20),
+            np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
         rooms = 4096
