@@ -223,7 +223,6 @@ DEGENERATE = {
 }
 # what the engine can't do yet: name -> reason
 OPEN = {
-    ("features of scales 1e-6 and 1e6", "linear"): "an event at the start's C is out of place",
     ("features of scales 1e-6 and 1e6", "rbf"): "lost at C = 5e7, and the part handed over too",
 }
 

@@ -41,6 +41,9 @@ class Tolerances:
     residual : float
         Residual of the pinned equations, relative to the data's scale, above which the pinned
         duals are corrected before a node is recorded.
+    outside : float
+        How far a correction may take a dual beyond its level, relative to the distance between its
+        two levels.
     lost : float
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
@@ -73,7 +76,8 @@ class Tolerances:
     inverse: float = 1e-8
     singular: float = 1e-14
     residual: float = 1e-14
-    lost: float = 1e-7
+    outside: float = 1e-10
+    lost: float = 1e-8
     correct_each: int = 32
     well_scaled: float = 1e-10
     travelled: float = 4.0

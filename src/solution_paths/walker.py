@@ -379,10 +379,8 @@ def _direction(op, st, s, tol):
     )
     full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
     if full and kind == NONE and s.number[DRIFT] == 0.0:
-        # As many independent rows are pinned as w has entries, so that w can't move at all.
-        op.dc[:] = 0.0
-        op.dw[:] = 0.0
-        s.number[PACE] = s.number[SPEED] = 0.0
+        # As many independent rows are pinned as w has entries: but for rounding w can't move.
+        s.number[SPEED] = 0.0
     s.number[NOISE] = tol.noise
     return dt, size
 
@@ -960,14 +958,38 @@ def _correct(op, st, s, tol):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
         pace, _, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
-        _shift(op, s, m, 1.0)
-        _travel(s, pace)
+        part = _within_levels(st, s, tol)
+        _shift(op, s, m, part)
+        _travel(s, pace * part)
         before = worst
         worst = _residuals(op, st, s, s.v)
-        if worst > 0.1 * before:  # down to the rounding of z itself
+        if worst > 0.1 * before or part < 1.0:  # down to the rounding of z itself
             break
     s.number[CORRECTED] = s.number[ODOMETER]
     return worst
+
+
+@lean
+def _within_levels(st, s, tol):
+    """Return the part of a correction that takes no dual out of its range.
+
+    Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
+    than the dual has: then it is the value that stays off its kink, by rounding.
+    """
+    part, t = 1.0, s.number[T]
+    for r in range(s.count[M]):
+        p = s.P[r]
+        q = s.state[p] // 2
+        down = 1 if s.da[r] < 0.0 else 0
+        level, other = _level(st, p, q + down, t), _level(st, p, q + 1 - down, t)
+        if abs(level) == np.inf:
+            continue
+        room = abs(level - s.a[r]) if (level > s.a[r]) != (down == 1) else 0.0
+        if abs(other) < np.inf:
+            room += tol.outside * abs(level - other)
+        if part * abs(s.da[r]) > room:
+            part = room / abs(s.da[r])
+    return part
 
 
 @njit(cache=True)
@@ -980,12 +1002,16 @@ def _refactor(op, st, s):
         s.J[r, :m] = s.v[:m]
         s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
     if m > 0:
-        # LU gives small residuals on one side only; the symmetric part needs one Newton step.
         J = s.J[:m, :m].copy()
         G = np.linalg.inv(J)
         G = 0.5 * (G + G.T)
-        G = 2.0 * G - np.dot(np.dot(G, J), G)
-        s.G[:m, :m] = 0.5 * (G + G.T)
+        # LU gives small residuals on one side only, and the symmetric part may need a Newton step;
+        # where J is ill-conditioned that step's rounding errors are worse than what it mends.
+        residual = np.eye(m) - np.dot(J, G)
+        step = np.dot(G, residual)
+        better = G + 0.5 * (step + step.T)
+        left = np.eye(m) - np.dot(J, better)
+        s.G[:m, :m] = better if np.abs(left).max() < np.abs(residual).max() else G
     s.count[REFACTORED] += 1
 
 
