@@ -124,8 +124,8 @@ class Hinge(Machine):
     """min lam/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i)), with a_i = y_i alpha_i."""
 
     def public_dual(self, A: Floats) -> Floats:
-        """Return alpha, where rounding may not make it negative."""
-        return np.maximum((A[: self.n].T * self.y).T, 0.0)
+        """Return alpha, 0 <= alpha_i <= C_i but for rounding."""
+        return _without_signs_of_rounding((A[: self.n].T * self.y).T)
 
 
 @dataclass(frozen=True)
@@ -207,8 +207,17 @@ class L1Hinge(Penalised):
         return -A[-1]
 
     def public_dual(self, A: Floats) -> Floats:
-        """Return alpha, 0 <= alpha_i <= 1."""
-        return np.maximum((A[: self.n].T * self.y).T, 0.0)
+        """Return alpha, 0 <= alpha_i <= 1 but for rounding."""
+        return _without_signs_of_rounding((A[: self.n].T * self.y).T)
+
+
+def _without_signs_of_rounding(alpha: Floats) -> Floats:
+    """Return alpha with zeros for negatives below 1e-12 of the largest.
+
+    Larger ones come from ill-conditioned kernels, where zeros would move the values.
+    """
+    tiny = (alpha < 0.0) & (alpha > -1e-12 * np.abs(alpha).max(axis=0, initial=0.0))
+    return np.where(tiny, 0.0, alpha) + 0.0
 
 
 def to_arrays(problem) -> tuple[dict, dict]:

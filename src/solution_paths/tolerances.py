@@ -76,7 +76,7 @@ class Tolerances:
     inverse: float = 1e-8
     singular: float = 1e-14
     residual: float = 1e-14
-    outside: float = 1e-10
+    outside: float = 1e-11
     lost: float = 1e-8
     correct_each: int = 32
     well_scaled: float = 1e-10
