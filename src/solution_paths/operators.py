@@ -43,12 +43,15 @@ class Operator(NamedTuple):
     ``norm``              (N,)       |H_ij| <= norm_i norm_j
     ``weight``            (D,)       column weights behind ``norm``
     ``metric``            (D, D)     few columns: L', where L L' = X'X / n; else (0, 0)
-    ``radius``            (N,)       |L^-1 x_i|, else ``norm``: bounds how fast z_i can move
+    ``radius``            (N,)       |L^-1 x_i|, or what is like it: bounds how fast z_i can move
+    ``center``            (N,)       DENSE: the mean of H's first n rows
+    ``swing``             (p,)       DENSE: 1 / ``weight`` of the borders, 0 for constants
+    ``typical``           scalar     DENSE: mean squared distance of samples from their mean
     ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
     ``lost0, lost1``      (N,)       DENSE: what rounding lost in these sums
-    ``quadratic``         (1,)       DENSE: rate' K rate of the samples' levels
+    ``quadratic``         (2,)       DENSE: rate' K rate and center' rate of the samples' levels
     ``moving``            (1,)       number of coordinates whose level moves
-    ``size``              (2,)       ROWS: sum of norm_i |level_i|, as constant and rate
+    ``size``              (2,)       sum of norm_i |level_i| over pieces, as constant and rate
     ``flat``              scalar     SPARSE: the value of all nonzeros when they are equal, else 0
     ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
     ``c_lost, rate_lost`` (D,)       ROWS: what rounding lost in the sums c and rate
@@ -73,6 +76,9 @@ class Operator(NamedTuple):
     weight: NDArray[np.float64]
     metric: NDArray[np.float64]
     radius: NDArray[np.float64]
+    center: NDArray[np.float64]
+    swing: NDArray[np.float64]
+    typical: float
     base0: NDArray[np.float64]
     base1: NDArray[np.float64]
     lost0: NDArray[np.float64]
@@ -97,7 +103,11 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     columns = [np.zeros(D) for _ in range(8)]
     rows = N if kind == DENSE else 0
     flat = csr.nnz > 0 and (csr.data == csr.data[0]).all()
-    metric, radius = _metric({DENSE: None, ROWS: X, SPARSE: csr}[kind], norm)
+    if kind == DENSE:
+        metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, weight)
+    else:
+        metric, radius = _metric(X if csr.nnz == 0 else csr, norm)
+        center, swing, typical = np.empty(0), np.empty(0), 0.0
     return Operator(
         kind,
         n,
@@ -115,8 +125,11 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         weight,
         metric,
         radius,
+        center,
+        swing,
+        typical,
         *(np.zeros(rows) for _ in range(4)),
-        np.zeros(1),
+        np.zeros(2),
         np.zeros(1, dtype=np.int64),
         np.zeros(2),
         *columns,
@@ -142,6 +155,24 @@ def _metric(X, norm):
     whitened = X @ np.linalg.inv(L).T
     radius[:n] = np.maximum(np.sqrt((whitened**2).sum(axis=1)), 1e-300)
     return np.ascontiguousarray(L.T), radius
+
+
+def _about_the_mean(H, n, weight):
+    """Return (radius, center, swing, typical) of a kernel matrix with borders.
+
+    With d_i the difference of row i from the mean row, |z_i'| is at most |mean z'| + |d_i| |w'|,
+    and so at most (1 + |d_i|^2 / R^2)^1/2 ((mean z')^2 + R^2 |w'|^2)^1/2, which is radius_i times
+    pace. A wide kernel's rows are almost their mean, and a free bias moves against it.
+    """
+    center = H[:n].mean(axis=0)
+    own, border = H.diagonal()[:n], -H[:n, n:]
+    distance2 = np.maximum(own - 2.0 * center[:n] + center[:n].mean(), 0.0) + 1e-14 * own.mean()
+    difference = border - border.mean(axis=0)
+    constant = np.abs(difference).max(axis=0, initial=0.0) == 0.0
+    distance2 += ((difference * np.where(constant, 0.0, weight)) ** 2).sum(axis=1)
+    typical = float(distance2.mean()) or 1.0
+    radius = np.append(np.sqrt(1.0 + distance2 / typical), np.ones(len(H) - n))
+    return radius, center, np.where(constant, 0.0, 1.0 / weight), typical
 
 
 def gram_operator(K: NDArray[np.float64], border: NDArray[np.float64] | None = None) -> Operator:
@@ -345,8 +376,7 @@ def set_direction(op, dt, P, m, da, own, drift):
     for s in range(m):
         gross += abs(da[s]) * op.norm[P[s]]
     if op.kind == DENSE:
-        speed = _dense_speed(op, dt, P, m, da, own, gross, drift)
-        return speed, speed, gross + dt * np.sqrt(max(op.quadratic[0], 0.0))
+        return _dense_speed(op, dt, P, m, da, own, gross, drift)
     D = op.c.shape[0]
     levels2 = 0.0
     for k in range(D):
@@ -377,21 +407,27 @@ def set_direction(op, dt, P, m, da, own, drift):
 
 @lean
 def _dense_speed(op, dt, P, m, da, own, gross, drift):
-    # |dw|^2 = rate'K rate + 2 da'K rate + da'K da, where the pinned equations give K da. It may
+    # |w'|^2 = rate'K rate + 2 da'K rate + da'K da, where the pinned equations give K da. It may
     # be a small difference of large numbers: what that can lose is added to the bound.
     ridge = max(op.quadratic[0], 0.0) * dt * dt
     gross += dt * np.sqrt(max(op.quadratic[0], 0.0))
-    speed2 = drift * drift + 1e-12 * gross * gross
+    lost = 1e-14 * gross * gross
+    mean, features, swings = dt * op.quadratic[1], 0.0, 0.0
     for s in range(m):
         p = P[s]
+        mean += da[s] * op.center[p]
         if p >= op.n:
-            speed2 += (da[s] / op.weight[p - op.n]) ** 2
+            features += (da[s] / op.weight[p - op.n]) ** 2
+            swings += (da[s] * op.swing[p - op.n]) ** 2
             for r in range(m):
                 if P[r] < op.n:
                     ridge -= da[s] * op.H[p, P[r]] * da[r]
         else:
             ridge += da[s] * (own[s] + dt * op.base1[p])
-    return np.sqrt(speed2 + max(ridge, 0.0))
+    ridge = max(ridge, 0.0) + lost
+    speed = np.sqrt(drift * drift + ridge + features)
+    pace = np.sqrt(drift * drift + mean * mean + op.typical * (ridge + swings))
+    return pace, speed, gross
 
 
 @lean
@@ -470,25 +506,27 @@ def hold_level(op, i, level0, level1, change, t):
     level0, level1 = change * level0, change * level1
     if level0 == 0.0 and level1 == 0.0:
         return
-    if op.kind == DENSE:
-        H = op.H[i]
-        if i < op.n:
-            op.quadratic[0] += level1 * (2.0 * op.base1[i] + level1 * op.diagonal[i])
-        _add_column(op.base0, op.lost0, level0, H)
-        _add_column(op.base1, op.lost1, level1, H)
-    elif i < op.n:
+    if i < op.n:
         level = level0 + t * level1
         up = level > 0.0 or (level == 0.0 and level1 > 0.0)
         weight = op.norm[i] if up == (change > 0) else -op.norm[i]
         op.size[0] += weight * level0
         op.size[1] += weight * level1
+    if op.kind == DENSE:
+        H = op.H[i]
+        if i < op.n:
+            op.quadratic[0] += level1 * (2.0 * op.base1[i] + level1 * op.diagonal[i])
+        op.quadratic[1] += level1 * op.center[i]
+        _add_column(op.base0, op.lost0, level0, H)
+        _add_column(op.base1, op.lost1, level1, H)
+    elif i < op.n:
         _add_row(op, i, level1, op.rate, op.rate_lost)
     if op.moving[0] == 0:
         op.base1[:] = 0.0
         op.lost1[:] = 0.0
         op.rate[:] = 0.0
         op.rate_lost[:] = 0.0
-        op.quadratic[0] = 0.0
+        op.quadratic[:] = 0.0
 
 
 @lean
@@ -498,7 +536,7 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     op.base1[:] = 0.0
     op.lost0[:] = 0.0
     op.lost1[:] = 0.0
-    op.quadratic[0] = 0.0
+    op.quadratic[:] = 0.0
     op.moving[0] = 0
     op.size[:] = 0.0
     op.c[:] = 0.0

@@ -51,8 +51,8 @@ class Tolerances:
         With a kernel matrix: pinned coordinates for each event that may pass between two
         corrections of their duals. (Linear models correct at every event.)
     well_scaled : float
-        What rounding makes of a value when all duals are as large as they can be, relative to the
-        data's scale, above which a kernel matrix is corrected for at every event, too.
+        What rounding makes of a value, relative to the data's scale, above which a kernel matrix
+        is corrected for at every event, too, and events are approached in two steps.
     travelled : float
         With rows: what the duals have travelled since X'a was summed up, relative to their present
         sizes, above which it is summed up afresh; its rounding errors are as many times those of
@@ -73,7 +73,7 @@ class Tolerances:
     null_noise: float = 1e-8
     suspect: float = 1e-6
     worn: float = 1e-9
-    inverse: float = 1e-8
+    inverse: float = 1e-6
     singular: float = 1e-14
     residual: float = 1e-14
     outside: float = 1e-11

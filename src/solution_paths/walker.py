@@ -67,7 +67,7 @@ BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # number[...]
 T, T_LOST, T_END, ODOMETER, BELOW, CORRECTED, REACH, PACE, SPEED, GROSS, NOISE = range(11)
-SIGN, PIVOT, WEAR, ERROR, FLOOR, DRIFT, ROUNDING, WORN, BEST = range(11, 20)
+SIGN, PIVOT, WEAR, ERROR, FLOOR, DRIFT, ROUNDING, UNIT, WORN, BEST = range(11, 21)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
 SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
@@ -958,7 +958,7 @@ def _correct(op, st, s, tol):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
         pace, _, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
-        part = _within_levels(st, s, tol)
+        part = _within_levels(st, s, tol, worst)
         _shift(op, s, m, part)
         _travel(s, pace * part)
         before = worst
@@ -970,25 +970,27 @@ def _correct(op, st, s, tol):
 
 
 @lean
-def _within_levels(st, s, tol):
-    """Return the part of a correction that takes no dual out of its range.
+def _within_levels(st, s, tol, worst):
+    """Return the part of a correction to take, given the largest residual that it is to mend.
 
     Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
-    than the dual has: then it is the value that stays off its kink, by rounding.
+    than the dual has. Then it goes as far out of its range, relatively, as the value stays off.
     """
-    part, t = 1.0, s.number[T]
+    part, largest, t = 1.0, 0.0, s.number[T]
     for r in range(s.count[M]):
-        p = s.P[r]
-        q = s.state[p] // 2
-        down = 1 if s.da[r] < 0.0 else 0
-        level, other = _level(st, p, q + down, t), _level(st, p, q + 1 - down, t)
-        if abs(level) == np.inf:
+        q = s.state[s.P[r]] // 2
+        width = _level(st, s.P[r], q, t) - _level(st, s.P[r], q + 1, t)
+        largest = max(largest, width if width < np.inf else 0.0)
+    for r in range(s.count[M]):
+        q = s.state[s.P[r]] // 2
+        upper, lower = _level(st, s.P[r], q, t), _level(st, s.P[r], q + 1, t)
+        width = upper - lower
+        if width <= 0.0 or width == np.inf:
             continue
-        room = abs(level - s.a[r]) if (level > s.a[r]) != (down == 1) else 0.0
-        if abs(other) < np.inf:
-            room += tol.outside * abs(level - other)
-        if part * abs(s.da[r]) > room:
-            part = room / abs(s.da[r])
+        room = max(upper - s.a[r] if s.da[r] > 0.0 else s.a[r] - lower, 0.0) + tol.outside * width
+        step, alike = abs(s.da[r]), worst * largest
+        if part * step > room:
+            part = min(part, (room + alike) / (step + alike))
     return part
 
 
@@ -1042,6 +1044,7 @@ def _begin(op, st, s, log, tol):
             _frame(st, s, i)
     _rebuild(op, st, s)
     s.number[FLOOR] = 0.0
+    _weigh(op, s)
     _inspect(op, st, s, tol)
     _correct(op, st, s, tol)
     _solve_direction(op, st, s, True)
@@ -1055,18 +1058,24 @@ def _is_stale(s):
 
 
 @inline
+def _weigh(op, s):
+    """Return the sum of norm_i |a_i|, and note what rounding makes of a value that is so summed."""
+    size = op.size[0] + s.number[T] * op.size[1]
+    for r in range(s.count[M]):
+        size += abs(s.a[r]) * op.norm[s.P[r]]
+    s.number[ROUNDING] = s.number[UNIT] * size
+    return size
+
+
+@inline
 def _renew_sums(op, st, s, tol):
     """Compute the map's state afresh when rounding may have left more in it than in a fresh one.
 
     c = X'a is a running sum. The rounding errors of its moves add up, and where the duals shrink
     those of their larger past stay behind.
     """
-    if op.kind == DENSE:
-        return
-    size = op.size[0] + s.number[T] * op.size[1]
-    for r in range(s.count[M]):
-        size += abs(s.a[r]) * op.norm[s.P[r]]
-    if s.number[WORN] > tol.travelled * size:
+    size = _weigh(op, s)
+    if op.kind != DENSE and s.number[WORN] > tol.travelled * size:
         _rebuild(op, st, s)
 
 
@@ -1173,6 +1182,8 @@ def _walk(op, st, s, log, tol, lazy):
             h = max(s.hit_slack[chosen], 0.0) / rate
             _step(op, s, dt, size, h)
             moved = moved or _is_move(op, st, s, tol, dt, i, h, rate)
+            if before % 2 == 0 and dt > 0 and s.number[ROUNDING] > tol.well_scaled:
+                _approach(op, st, s, tol, size, i, down, h, rate)
 
             # Event
             happened, recorded = _event(op, st, s, log, tol, i, down, dt, rate, moved)
@@ -1233,6 +1244,22 @@ def _event(op, st, s, log, tol, i, down, dt, rate, moved):
         _record(s, log, moved)
     _leave(op, st, s, tol, i, down)
     return True, recorded
+
+
+@lean
+def _approach(op, st, s, tol, size, i, down, h, rate):
+    """Put value i on the kink that it reaches, once the pinned equations hold where it does.
+
+    Both are off by the rounding of a long step, which an ill-conditioned system would turn into
+    duals far out of their range.
+    """
+    _correct(op, st, s, tol)
+    _direction(op, st, s, tol)
+    window, t = s.window[i], s.number[T]
+    z = value(op, i, t, s.Q, size, s.a)
+    slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
+    if abs(slack) <= min(1e-6 * st.scale[i], h * rate):
+        _step(op, s, 1.0, size, slack / rate)
 
 
 @lean
@@ -1545,7 +1572,7 @@ class Walker:
             *(np.zeros(cap) for _ in range(6)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(20),
+            np.zeros(21),
             np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -1576,7 +1603,7 @@ class Walker:
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        scale, drift, largest = _measure(
+        scale, drift = _measure(
             stairs.kink0,
             stairs.kink1,
             stairs.level0,
@@ -1589,8 +1616,7 @@ class Walker:
         s.number[DRIFT] = float(drift.any())
         for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
             bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
-        # What rounding makes of z when all duals are as large as they can be.
-        s.number[ROUNDING] = 1e-15 * op.norm[: op.n].max() * (op.norm @ largest) / scale[0]
+        s.number[UNIT] = 1e-15 * op.norm[: op.n].max() / scale[0]
         wall = np.full(len(stairs), -1) if walls is None else walls
         self.st = Stairs(
             stairs.kink0,
@@ -1774,13 +1800,13 @@ class Walker:
 
 @njit(cache=True)
 def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
-    """Return what residuals are relative to, how fast kinks move, and the largest duals at t.
+    """Return what residuals are relative to at t, and how fast kinks move.
 
     Residuals are relative to the largest kink of the samples or of the features; the balance of a
     bias, which has infinite levels, to the largest dual.
     """
     N = kink0.shape[0]
-    group, drift, largest = np.zeros(N, dtype=np.int64), np.zeros(N), np.zeros(N)
+    group, drift = np.zeros(N, dtype=np.int64), np.zeros(N)
     size = np.zeros(3)
     for i in range(N):
         if i >= n:
@@ -1792,7 +1818,6 @@ def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
         for q in range(n_kinks[i] + 1):
             if np.isinf(level0[i, q]):
                 continue
-            largest[i] = max(largest[i], abs(level0[i, q] + t * level1[i, q]))
             if i < n:
                 size[2] = max(size[2], abs(level0[i, q]) + abs(level1[i, q]))
             shift = soft[i] * level1[i, q]
@@ -1802,7 +1827,7 @@ def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
     for i in range(N):
         if size[group[i]] > 0:
             scale[i] = size[group[i]]
-    return scale, drift, largest
+    return scale, drift
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
