@@ -1122,10 +1122,9 @@ def _refresh(op, st, s, tol, full):
     _inspect(op, st, s, tol)
     worst = _correct(op, st, s, tol)
     _solve_direction(op, st, s, True)
-    limit = max(tol.lost, s.number[ROUNDING])
-    if worst > limit:
+    if worst > tol.lost:
         return False
-    return not full or _violation(op, st, s) <= limit
+    return not full or _violation(op, st, s) <= tol.lost
 
 
 @lean
