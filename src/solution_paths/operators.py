@@ -104,7 +104,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     rows = N if kind == DENSE else 0
     flat = csr.nnz > 0 and (csr.data == csr.data[0]).all()
     if kind == DENSE:
-        metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, weight)
+        metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
     else:
         metric, radius = _metric(X if csr.nnz == 0 else csr, norm)
         center, swing, typical = np.empty(0), np.empty(0), 0.0
@@ -157,12 +157,13 @@ def _metric(X, norm):
     return np.ascontiguousarray(L.T), radius
 
 
-def _about_the_mean(H, n, weight):
+def _about_the_mean(H, n, norm, weight):
     """Return (radius, center, swing, typical) of a kernel matrix with borders.
 
     With d_i the difference of row i from the mean row, |z_i'| is at most |mean z'| + |d_i| |w'|,
     and so at most (1 + |d_i|^2 / R^2)^1/2 ((mean z')^2 + R^2 |w'|^2)^1/2, which is radius_i times
-    pace. A wide kernel's rows are almost their mean, and a free bias moves against it.
+    pace. A wide kernel's rows are almost their mean, and a free bias moves against it. Without a
+    border, and with rows far from their mean, |z_i'| <= norm_i |w'| is the better bound.
     """
     center = H[:n].mean(axis=0)
     own, border = H.diagonal()[:n], -H[:n, n:]
@@ -170,7 +171,9 @@ def _about_the_mean(H, n, weight):
     difference = border - border.mean(axis=0)
     constant = np.abs(difference).max(axis=0, initial=0.0) == 0.0
     distance2 += ((difference * np.where(constant, 0.0, weight)) ** 2).sum(axis=1)
-    typical = float(distance2.mean()) or 1.0
+    typical = float(np.median(distance2)) or 1.0
+    if border.shape[1] == 0 and typical > 0.5 * np.median(own):
+        return norm.copy(), np.zeros(len(H)), weight, 1.0
     radius = np.append(np.sqrt(1.0 + distance2 / typical), np.ones(len(H) - n))
     return radius, center, np.where(constant, 0.0, 1.0 / weight), typical
 
