@@ -231,6 +231,16 @@ def test_where_the_optimum_is_tiny(seed, lam):
     assert certificate.ok, str(certificate)
 
 
+def test_an_end_where_values_are_more_accurate_than_asked():
+    """Found by hypothesis: at tau = 1 a residual of 1e-14 is a gap of 1e-9."""
+    X = np.array([[0.0, -1.0]] * 8 + [[0.0, 2.0], [0.0, 2.0], [0.0, -1.0], [0.0, 2.0]])
+    y = np.array([1.0] + [-1.0] * 9 + [1.0, 1.0])
+    path = quantile_svm_path(X, y, 1e-3, kernel="poly", gamma=1.0, degree=2, coef0=1.0)
+    certificate = path.certify()
+    assert certificate.ok, str(certificate)
+    assert certificate.gap < 1e-11
+
+
 TWO_ROWS = [[[0.0], [1.0]], [[1.0], [1.0]], [[2.0, 1.0], [-1.0, 0.0]]]
 
 

@@ -350,3 +350,13 @@ def test_the_docstring_of_update_instances_tells_the_truth():
     found = doctest.testmod(weighted_svm)
     assert found.attempted > 0
     assert found.failed == 0
+
+
+def test_an_optimum_of_zero_is_met_to_rounding():
+    """Found by hypothesis: at the end two equal samples with equal targets are left."""
+    X = np.array([[-1.0, -1.0]] * 3 + [[1.0, 2.0], [-1.0, -1.0], [-1.0, -2.0]])
+    target = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    before, after = np.array([1.0, 1, 0, 0, 1, 1]), np.array([1.0, 1, 0, 0, 0, 0])
+    kernel = {"kernel": "poly", "gamma": 1.0, "degree": 2, "coef0": 1.0}
+    certificate = weighted_svr_path(X, target, before, after, 0.0, **kernel).certify()
+    assert certificate.ok, str(certificate)

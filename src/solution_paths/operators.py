@@ -450,11 +450,12 @@ def rest_feature(op, i, level):
 
 @inline
 def add_exactly(total, lost, term):
-    """Return total + term, and what rounding has lost so far (Knuth's two-sum)."""
-    term += lost
+    """Return (total + lost) + term in two parts again, the second what rounding loses (Knuth)."""
     new = total + term
     back = new - total
-    return new, (total - (new - back)) + (term - back)
+    lost += (total - (new - back)) + (term - back)
+    total = new + lost
+    return total, lost - (total - new)
 
 
 @lean

@@ -945,13 +945,13 @@ def _checkpoint_every(N):
 
 
 @lean
-def _correct(op, st, s, tol):
-    """Make the pinned equations hold; return the largest relative residual."""
+def _correct(op, st, s, tol, accuracy):
+    """Make the pinned equations hold, to an accuracy; return the largest relative residual."""
     m = s.count[M]
     s.count[SINCE_CORRECTED] = 0
     worst = _residuals(op, st, s, s.v)
     for _ in range(4):
-        if worst <= tol.residual:
+        if worst <= accuracy:
             break
         factor.multiply(s.G, m, s.v, s.da)
         for r in range(m):
@@ -1046,7 +1046,7 @@ def _begin(op, st, s, log, tol):
     s.number[FLOOR] = 0.0
     _weigh(op, s)
     _inspect(op, st, s, tol)
-    _correct(op, st, s, tol)
+    _correct(op, st, s, tol, tol.residual)
     _solve_direction(op, st, s, True)
     _record(s, log, True)
 
@@ -1084,7 +1084,7 @@ def _maintain(op, st, s, tol, i):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
     stale = _is_stale(s)
     if stale or s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
-        return _refresh(op, st, s, tol, stale)
+        return _refresh(op, st, s, tol, stale, tol.residual)
     if s.number[WEAR] > tol.worn or op.moving[0] == 0:
         _inspect(op, st, s, tol)
         _solve_direction(op, st, s, True)
@@ -1110,17 +1110,17 @@ def _correct_now_and_then(op, st, s, tol, i):
         if not due and s.slot[i] >= 0:
             due = abs(_residual(op, st, s, s.slot[i])) > tol.residual * st.scale[i]
     if due:
-        _correct(op, st, s, tol)
+        _correct(op, st, s, tol, tol.residual)
 
 
 @lean
-def _refresh(op, st, s, tol, full):
+def _refresh(op, st, s, tol, full, accuracy):
     """Renew what rounding has worn; return False when the path is lost."""
     if full:
         _rebuild(op, st, s)
     s.count[SINCE_REFRESH] = 0
     _inspect(op, st, s, tol)
-    worst = _correct(op, st, s, tol)
+    worst = _correct(op, st, s, tol, accuracy)
     _solve_direction(op, st, s, True)
     if worst > tol.lost:
         return False
@@ -1252,7 +1252,7 @@ def _approach(op, st, s, tol, size, i, down, h, rate):
     Both are off by the rounding of a long step, which an ill-conditioned system would turn into
     duals far out of their range.
     """
-    _correct(op, st, s, tol)
+    _correct(op, st, s, tol, tol.residual)
     _direction(op, st, s, tol)
     window, t = s.window[i], s.number[T]
     z = value(op, i, t, s.Q, size, s.a)
@@ -1283,7 +1283,8 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     _step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
-    _refresh(op, st, s, tol, op.kind != DENSE)
+    # As accurate as can be: the optimum may be tiny here, or zero.
+    _refresh(op, st, s, tol, op.kind != DENSE, 0.0)
     _snap(op, st, s)
     _record(s, log, True)
     return DONE
