@@ -42,8 +42,8 @@ class Tolerances:
         Residual of the pinned equations, relative to the data's scale, above which the pinned
         duals are corrected before a node is recorded.
     outside : float
-        How far a correction may take a dual beyond its level, relative to the distance between its
-        two levels.
+        How far a correction may freely take a dual beyond its level, relative to the distance
+        between its two levels. (A pinned sample has no loss: its dual's error is none of the gap.)
     lost : float
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
@@ -76,7 +76,7 @@ class Tolerances:
     inverse: float = 1e-6
     singular: float = 1e-14
     residual: float = 1e-14
-    outside: float = 1e-11
+    outside: float = 1e-10
     lost: float = 1e-8
     correct_each: int = 32
     well_scaled: float = 1e-10

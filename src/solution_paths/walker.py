@@ -67,7 +67,7 @@ BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # number[...]
 T, T_LOST, T_END, ODOMETER, BELOW, CORRECTED, REACH, PACE, SPEED, GROSS, NOISE = range(11)
-SIGN, PIVOT, WEAR, ERROR, FLOOR, DRIFT, ROUNDING, UNIT, WORN, BEST = range(11, 21)
+SIGN, PIVOT, WEAR, ERROR, FLOOR, DRIFT, ROUNDING, LARGEST, UNIT, WORN, BEST = range(11, 22)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
 SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
@@ -1103,7 +1103,8 @@ def _correct_now_and_then(op, st, s, tol, i):
     """
     _renew_sums(op, st, s, tol)
     if op.kind == DENSE:
-        can_wait = s.number[ROUNDING] <= tol.well_scaled
+        rounding = max(s.number[ROUNDING], s.number[LARGEST])
+        can_wait = rounding <= tol.well_scaled and s.number[ERROR] <= tol.worn
         due = not can_wait or s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each
     else:
         due = s.number[ODOMETER] - s.number[CORRECTED] > s.number[REACH]
@@ -1572,7 +1573,7 @@ class Walker:
             *(np.zeros(cap) for _ in range(6)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(21),
+            np.zeros(22),
             np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -1603,7 +1604,7 @@ class Walker:
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        scale, drift = _measure(
+        scale, drift, largest = _measure(
             stairs.kink0,
             stairs.kink1,
             stairs.level0,
@@ -1617,6 +1618,8 @@ class Walker:
         for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
             bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
         s.number[UNIT] = 1e-15 * op.norm[: op.n].max() / scale[0]
+        # What rounding makes of a value when all duals are as large as they can be here.
+        s.number[LARGEST] = s.number[UNIT] * (op.norm @ largest)
         wall = np.full(len(stairs), -1) if walls is None else walls
         self.st = Stairs(
             stairs.kink0,
@@ -1800,13 +1803,13 @@ class Walker:
 
 @njit(cache=True)
 def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
-    """Return what residuals are relative to at t, and how fast kinks move.
+    """Return what residuals are relative to at t, how fast kinks move, and the largest duals.
 
     Residuals are relative to the largest kink of the samples or of the features; the balance of a
     bias, which has infinite levels, to the largest dual.
     """
     N = kink0.shape[0]
-    group, drift = np.zeros(N, dtype=np.int64), np.zeros(N)
+    group, drift, largest = np.zeros(N, dtype=np.int64), np.zeros(N), np.zeros(N)
     size = np.zeros(3)
     for i in range(N):
         if i >= n:
@@ -1818,6 +1821,7 @@ def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
         for q in range(n_kinks[i] + 1):
             if np.isinf(level0[i, q]):
                 continue
+            largest[i] = max(largest[i], abs(level0[i, q] + t * level1[i, q]))
             if i < n:
                 size[2] = max(size[2], abs(level0[i, q]) + abs(level1[i, q]))
             shift = soft[i] * level1[i, q]
@@ -1827,7 +1831,7 @@ def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
     for i in range(N):
         if size[group[i]] > 0:
             scale[i] = size[group[i]]
-    return scale, drift
+    return scale, drift, largest
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
