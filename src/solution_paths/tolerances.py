@@ -73,7 +73,7 @@ class Tolerances:
     null_noise: float = 1e-8
     suspect: float = 1e-6
     worn: float = 1e-9
-    inverse: float = 1e-6
+    inverse: float = 1e-5
     singular: float = 1e-14
     residual: float = 1e-14
     outside: float = 1e-10
