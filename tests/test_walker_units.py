@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from solution_paths import factor
+from solution_paths import walker as walker_module
 from solution_paths.operators import (
     column,
     gram_operator,
@@ -266,3 +267,16 @@ def test_substitution_reads_the_same_staircase():
     other = stairs.substitute(offset, scale)
     np.testing.assert_allclose(other.levels(u), stairs.levels(offset + scale * u), atol=1e-15)
     np.testing.assert_allclose(other.kinks(u), stairs.kinks(offset + scale * u), atol=1e-15)
+
+
+def test_fresh_sums_are_followed_by_a_correction():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.where(rng.random(20) < 0.5, 1.0, -1.0)
+    stairs = hinge(y, np.full(20, 0.01))
+    state = np.where(y > 0, 0, 2).astype(np.int8)
+    walker = walker_module.Walker(rows_operator(X), stairs, state, np.zeros(20))
+    number = walker.s.number
+    number[walker_module.ODOMETER] = number[walker_module.CORRECTED] = 7.0
+    walker.values()  # which sums up afresh
+    travelled = number[walker_module.ODOMETER] - number[walker_module.CORRECTED]
+    assert travelled > number[walker_module.REACH]

@@ -106,7 +106,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     if kind == DENSE:
         metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
     else:
-        metric, radius = _metric(X if csr.nnz == 0 else csr, norm)
+        metric, radius = _metric(X if kind == ROWS else csr, norm)
         center, swing, typical = np.empty(0), np.empty(0), 0.0
     return Operator(
         kind,
@@ -143,7 +143,7 @@ def _metric(X, norm):
     where columns have a mean or are correlated this is far below |x_i| |dw|.
     """
     radius = norm.copy()
-    if X is None or X.shape[1] ** 2 > 4 * X.shape[0]:
+    if X.shape[1] ** 2 > 4 * X.shape[0]:
         return np.empty((0, 0)), radius
     n, D = X.shape
     moments = X.T @ X / n
@@ -443,8 +443,8 @@ def hold_feature(op, i, dual):
 @lean
 def rest_feature(op, i, level):
     """Let the coefficient of a feature that is no longer pinned stay at minus its level."""
+    hold_feature(op, i, level)
     if op.kind != DENSE:
-        hold_feature(op, i, level)
         op.dw[i - op.n + op.n_ridge] = 0.0
 
 
@@ -458,13 +458,19 @@ def add_exactly(total, lost, term):
     return total, lost - (total - new)
 
 
+@inline
+def _follow(op):
+    """Let w follow c on the columns under the ridge penalty."""
+    for k in range(op.n_ridge):
+        op.w[k] = op.scale * op.c[k]
+
+
 @lean
 def advance(op, h):
     """Move c along its direction by h, and w with it; features follow their duals."""
     for k in range(op.c.shape[0]):
         op.c[k], op.c_lost[k] = add_exactly(op.c[k], op.c_lost[k], h * op.dc[k])
-    for k in range(op.n_ridge):
-        op.w[k] = op.scale * op.c[k]
+    _follow(op)
 
 
 @lean
@@ -473,8 +479,7 @@ def move_level(op, i, change):
     if op.kind == DENSE or i >= op.n or change == 0.0:
         return
     _add_row(op, i, change, op.c, op.c_lost)
-    for k in range(op.n_ridge):
-        op.w[k] = op.scale * op.c[k]
+    _follow(op)
 
 
 @lean
@@ -554,7 +559,7 @@ def rebuild(op, t, duals0, duals1, P, m, a):
         if op.kind == DENSE:
             hold_level(op, i, duals0[i], duals1[i], 1, t)
         elif i >= op.n:
-            op.w[i - op.n + op.n_ridge] = -level
+            hold_feature(op, i, level)
         elif level != 0.0 or duals1[i] != 0.0:
             _add_row(op, i, level, op.c, op.c_lost)
             hold_level(op, i, duals0[i], duals1[i], 1, t)
@@ -564,6 +569,5 @@ def rebuild(op, t, duals0, duals1, P, m, a):
         if P[s] < op.n:
             _add_row(op, P[s], a[s], op.c, op.c_lost)
         else:
-            op.w[P[s] - op.n + op.n_ridge] = -a[s]
-    for k in range(op.n_ridge):
-        op.w[k] = op.scale * op.c[k]
+            hold_feature(op, P[s], a[s])
+    _follow(op)

@@ -1031,6 +1031,7 @@ def _rebuild(op, st, s):
     s.block[:] = -FAR
     s.lost[:] = 0.0
     s.number[ODOMETER] = s.number[BELOW] = s.number[T_LOST] = 0.0
+    s.number[CORRECTED] = -FAR  # fresh sums want a correction, and the odometer starts anew
     s.count[SINCE_REBUILD] = 0
     s.count[REBUILT] += 1
     s.number[WORN] = 0.0
@@ -1604,22 +1605,6 @@ class Walker:
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        scale, drift, largest = _measure(
-            stairs.kink0,
-            stairs.kink1,
-            stairs.level0,
-            stairs.level1,
-            stairs.soft,
-            stairs.n_kinks,
-            op.n,
-            t,
-        )
-        s.number[DRIFT] = float(drift.any())
-        for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
-            bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
-        s.number[UNIT] = 1e-15 * op.norm[: op.n].max() / scale[0]
-        # What rounding makes of a value when all duals are as large as they can be here.
-        s.number[LARGEST] = s.number[UNIT] * (op.norm @ largest)
         wall = np.full(len(stairs), -1) if walls is None else walls
         self.st = Stairs(
             stairs.kink0,
@@ -1628,9 +1613,17 @@ class Walker:
             stairs.level1,
             stairs.soft,
             stairs.n_kinks,
-            scale,
+            np.ones(len(stairs)),
             wall,
         )
+        drift, largest = _measure(self.st, op.n, t)
+        scale = self.st.scale
+        s.number[DRIFT] = float(drift.any())
+        for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
+            bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
+        s.number[UNIT] = 1e-15 * op.norm[: op.n].max() / scale[0]
+        # What rounding makes of a value when all duals are as large as they can be here.
+        s.number[LARGEST] = s.number[UNIT] * (op.norm @ largest)
         # The length that w may travel before a sample's value moves by more than 'residual'.
         reach = self.tolerances.residual * scale[0] / op.radius[: op.n].max()
         s.number[REACH] = reach if op.n == len(scale) else -1.0
@@ -1802,36 +1795,35 @@ class Walker:
 
 
 @njit(cache=True)
-def _measure(kink0, kink1, level0, level1, soft, n_kinks, n, t):
-    """Return what residuals are relative to at t, how fast kinks move, and the largest duals.
+def _measure(st, n, t):
+    """Set what residuals are relative to at t; return how fast kinks move, and the largest duals.
 
     Residuals are relative to the largest kink of the samples or of the features; the balance of a
     bias, which has infinite levels, to the largest dual.
     """
-    N = kink0.shape[0]
+    N = st.soft.shape[0]
     group, drift, largest = np.zeros(N, dtype=np.int64), np.zeros(N), np.zeros(N)
     size = np.zeros(3)
     for i in range(N):
         if i >= n:
-            group[i] = 2 if np.isinf(level0[i, 0]) and np.isinf(level0[i, 1]) else 1
-        for q in range(n_kinks[i]):
+            group[i] = 2 if np.isinf(st.level0[i, 0]) and np.isinf(st.level0[i, 1]) else 1
+        for q in range(st.n_kinks[i]):
             if group[i] < 2:
-                size[group[i]] = max(size[group[i]], abs(kink0[i, q] + t * kink1[i, q]))
-            drift[i] = max(drift[i], abs(kink1[i, q]))
-        for q in range(n_kinks[i] + 1):
-            if np.isinf(level0[i, q]):
+                size[group[i]] = max(size[group[i]], abs(_kink(st, i, q, t)))
+            drift[i] = max(drift[i], abs(st.kink1[i, q]))
+        for q in range(st.n_kinks[i] + 1):
+            if np.isinf(st.level0[i, q]):
                 continue
-            largest[i] = max(largest[i], abs(level0[i, q] + t * level1[i, q]))
+            largest[i] = max(largest[i], abs(_level(st, i, q, t)))
             if i < n:
-                size[2] = max(size[2], abs(level0[i, q]) + abs(level1[i, q]))
-            shift = soft[i] * level1[i, q]
-            for k in range(max(q - 1, 0), min(q + 1, n_kinks[i])):
-                drift[i] = max(drift[i], abs(kink1[i, k] + shift))
-    scale = np.ones(N)
+                size[2] = max(size[2], abs(st.level0[i, q]) + abs(st.level1[i, q]))
+            shift = st.soft[i] * st.level1[i, q]
+            for k in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
+                drift[i] = max(drift[i], abs(st.kink1[i, k] + shift))
     for i in range(N):
         if size[group[i]] > 0:
-            scale[i] = size[group[i]]
-    return scale, drift, largest
+            st.scale[i] = size[group[i]]
+    return drift, largest
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
