@@ -1,14 +1,154 @@
-"""How the functions of the walk are compiled.
+"""How the functions of the walk are compiled, and what they are given.
 
 Lean functions don't count references: numba would count one for each array of a tuple handed on,
 some 200 ns a call, forty times the work of a short row. Such a function must not create arrays.
+
+A `struct` is handed on as one address. A tuple of 30 arrays would be taken apart into 200 numbers,
+copied at each call: that was half of the time of an event with few pinned coordinates.
 """
 
 from __future__ import annotations
 
-from numba import njit
+import dataclasses
+from typing import Annotated, get_args, get_type_hints
+
+import numpy as np
+from llvmlite import ir
+from numba import from_dtype, njit, types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    register_model,
+    unbox,
+)
+from numpy.typing import NDArray
 
 lean = njit(cache=True, _nrt=False)
 sums = njit(cache=True, _nrt=False, fastmath=True)  # terms may be added up in any order
 inline = njit(cache=True, _nrt=False, forceinline=True)
 inner = njit(cache=True, _nrt=False, fastmath=True, forceinline=True)  # sums in hot loops
+
+# Fields of a struct: C-contiguous arrays with so many dimensions.
+Vector = Annotated[NDArray[np.float64], 1]
+Matrix = Annotated[NDArray[np.float64], 2]
+Indices = Annotated[NDArray[np.int64], 1]
+WORD = ir.IntType(64)
+
+
+def struct(cls: type) -> type:
+    """Make a frozen dataclass of numbers and arrays that compiled code takes as one address.
+
+    An instance keeps its arrays alive, and a table of words that compiled code reads: a number, or
+    an array's address and shape. The table never changes, which lets loops keep what they read.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    fields = tuple((name, _field_type(hint)) for name, hint in hints.items())
+    cls._numba_type_ = StructType(cls.__qualname__, fields)
+    cls.__post_init__ = _write_words
+    return dataclasses.dataclass(frozen=True, eq=False)(cls)
+
+
+def _field_type(hint) -> types.Type:
+    """Return the numba type of a field: int, float, or Annotated[NDArray[dtype], dimensions]."""
+    if hint in (int, float):
+        return types.int64 if hint is int else types.float64
+    array, dimensions = get_args(hint)
+    dtype = get_args(get_args(array)[1])[0]
+    return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C")
+
+
+def _write_words(self) -> None:
+    """Write the table that compiled code reads."""
+    table = []
+    for name, kind in self._numba_type_.fields:
+        value = getattr(self, name)
+        if kind == types.float64:
+            table.append(np.float64(value).view(np.int64))
+        elif kind == types.int64:
+            table.append(int(value))
+        else:
+            _check_array(self, name, kind, value)
+            table.append(value.__array_interface__["data"][0])
+            table.extend(value.shape)
+    words = np.array(table, dtype=np.int64)
+    object.__setattr__(self, "words", words)
+    object.__setattr__(self, "address", words.__array_interface__["data"][0])
+
+
+def _check_array(self, name, kind, value) -> None:
+    """Compiled code would read other memory than it should."""
+    fits = value.ndim == kind.ndim and from_dtype(value.dtype) == kind.dtype
+    if not (fits and value.flags.c_contiguous):
+        raise TypeError(
+            f"{type(self).__name__}.{name} must be a C-contiguous {kind}, got {value.dtype} of "
+            f"shape {value.shape} and strides {value.strides}."
+        )
+
+
+class StructType(types.Type):
+    """The address of a struct's table."""
+
+    def __init__(self, name, fields):
+        self.fields = fields
+        self.kinds = dict(fields)
+        self.position, position = {}, 0
+        for field, kind in fields:
+            self.position[field] = position
+            position += 1 + (kind.ndim if isinstance(kind, types.Array) else 0)
+        super().__init__(f"{name}({', '.join(f'{field}: {kind}' for field, kind in fields)})")
+
+
+@register_model(StructType)
+class _StructModel(models.OpaqueModel):
+    pass
+
+
+@infer_getattr
+class _StructAttribute(AttributeTemplate):
+    key = StructType
+
+    def generic_resolve(self, typ, name):
+        return typ.kinds.get(name)
+
+
+@unbox(StructType)
+def _unbox(typ, instance, c):
+    number = c.pyapi.object_getattr_string(instance, "address")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(address, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@lower_getattr_generic(StructType)
+def _read(context, builder, typ, address, name):
+    kind, position = typ.kinds[name], typ.position[name]
+
+    def word(k, as_type=WORD):
+        words = builder.bitcast(address, as_type.as_pointer())
+        loaded = builder.load(builder.gep(words, [WORD(position + k)]))
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return loaded
+
+    if not isinstance(kind, types.Array):
+        return word(0, context.get_value_type(kind))
+    array = context.make_array(kind)(context, builder)
+    shape = [word(1 + k) for k in range(kind.ndim)]
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides = [WORD(itemsize)]
+    for extent in shape[:0:-1]:
+        strides.insert(0, builder.mul(strides[0], extent))
+    count = shape[0]
+    for extent in shape[1:]:
+        count = builder.mul(count, extent)
+    array.data = word(0, array.data.type)
+    array.shape = cgutils.pack_array(builder, shape)
+    array.strides = cgutils.pack_array(builder, strides)
+    array.itemsize = WORD(itemsize)
+    array.nitems = count
+    array.meminfo = array.meminfo.type(None)
+    array.parent = array.parent.type(None)
+    return array._getvalue()

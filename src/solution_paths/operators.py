@@ -18,18 +18,19 @@ number of nonzeros of a row, and never needs K.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .compiled import inline, inner, lean, sums
+from .compiled import Indices, Matrix, Vector, inline, inner, lean, struct, sums
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 
 
-class Operator(NamedTuple):
+@struct
+class Operator:
     """The map and what the walker keeps up to date about it.
 
     Sizes: N coordinates, n of them samples, D columns, n_ridge of them under the ridge penalty.
@@ -65,35 +66,35 @@ class Operator(NamedTuple):
     n_ridge: int
     scale: float
     flat: float
-    H: NDArray[np.float64]
-    X: NDArray[np.float64]
-    indptr: NDArray[np.uint64]
-    indices: NDArray[np.uint32]
-    x: NDArray[np.float64]
-    diagonal: NDArray[np.float64]
-    sign: NDArray[np.float64]
-    norm: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    metric: NDArray[np.float64]
-    radius: NDArray[np.float64]
-    center: NDArray[np.float64]
-    swing: NDArray[np.float64]
+    H: Matrix
+    X: Matrix
+    indptr: Annotated[NDArray[np.uint64], 1]
+    indices: Annotated[NDArray[np.uint32], 1]
+    x: Vector
+    diagonal: Vector
+    sign: Vector
+    norm: Vector
+    weight: Vector
+    metric: Matrix
+    radius: Vector
+    center: Vector
+    swing: Vector
     typical: float
-    base0: NDArray[np.float64]
-    base1: NDArray[np.float64]
-    lost0: NDArray[np.float64]
-    lost1: NDArray[np.float64]
-    quadratic: NDArray[np.float64]
-    moving: NDArray[np.int64]
-    size: NDArray[np.float64]
-    c: NDArray[np.float64]
-    dc: NDArray[np.float64]
-    rate: NDArray[np.float64]
-    c_lost: NDArray[np.float64]
-    rate_lost: NDArray[np.float64]
-    w: NDArray[np.float64]
-    dw: NDArray[np.float64]
-    row: NDArray[np.float64]
+    base0: Vector
+    base1: Vector
+    lost0: Vector
+    lost1: Vector
+    quadratic: Vector
+    moving: Indices
+    size: Vector
+    c: Vector
+    dc: Vector
+    rate: Vector
+    c_lost: Vector
+    rate_lost: Vector
+    w: Vector
+    dw: Vector
+    row: Vector
 
 
 def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):

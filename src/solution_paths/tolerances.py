@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import NamedTuple
+from .compiled import struct
 
 
-@dataclass(frozen=True)
+@struct
 class Tolerances:
     """Tolerances and limits of the walker.
 
@@ -84,13 +83,3 @@ class Tolerances:
     enough: int = 1000
     refresh_every: int = 64
     stall: int = 200
-
-    def packed(self) -> PackedTolerances:
-        """Return the same numbers as a named tuple, which compiled code can take."""
-        return PackedTolerances(*(getattr(self, field.name) for field in fields(self)))
-
-
-PackedTolerances = NamedTuple(
-    "PackedTolerances",
-    [(f.name, int if isinstance(f.default, int) else float) for f in fields(Tolerances)],
-)

@@ -34,14 +34,15 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import inline, inner, lean
+from .compiled import Indices, Matrix, Vector, inline, inner, lean, struct
 from .operators import (
     DENSE,
     Operator,
@@ -78,62 +79,65 @@ NONE, ENTERED, LEFT = 0, 1, -1
 DONE, RAY, GROW, PAUSE, UNBOUNDED, STALLED, LOST, WALL = range(8)
 
 
-class State(NamedTuple):
+@struct
+class State:
     """Arrays of the loop; see the module's docstring."""
 
-    state: NDArray[np.int8]
-    slot: NDArray[np.int64]
-    window: NDArray[np.float64]
-    due: NDArray[np.float64]
-    block: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    P: NDArray[np.int64]
-    Q: NDArray[np.float64]
-    a: NDArray[np.float64]
-    da: NDArray[np.float64]
-    regular: NDArray[np.float64]
-    own: NDArray[np.float64]
-    lost: NDArray[np.float64]
-    J: NDArray[np.float64]
-    G: NDArray[np.float64]
-    u: NDArray[np.float64]
-    k: NDArray[np.float64]
-    g: NDArray[np.float64]
-    v: NDArray[np.float64]
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    hit_index: NDArray[np.int64]
-    hit_slack: NDArray[np.float64]
-    hit_rate: NDArray[np.float64]
-    hit_weight: NDArray[np.float64]
-    number: NDArray[np.float64]
-    count: NDArray[np.int64]
+    state: Annotated[NDArray[np.int8], 1]
+    slot: Indices
+    window: Matrix
+    due: Vector
+    block: Vector
+    rows: Indices
+    P: Indices
+    Q: Matrix
+    a: Vector
+    da: Vector
+    regular: Vector
+    own: Vector
+    lost: Vector
+    J: Matrix
+    G: Matrix
+    u: Vector
+    k: Vector
+    g: Vector
+    v: Vector
+    x: Vector
+    y: Vector
+    hit_index: Indices
+    hit_slack: Vector
+    hit_rate: Vector
+    hit_weight: Vector
+    number: Vector
+    count: Indices
 
 
-class Stairs(NamedTuple):
+@struct
+class Stairs:
     """`Staircases` for compiled code, with the data's scale and where to stop (walls)."""
 
-    kink0: NDArray[np.float64]
-    kink1: NDArray[np.float64]
-    level0: NDArray[np.float64]
-    level1: NDArray[np.float64]
-    soft: NDArray[np.float64]
-    n_kinks: NDArray[np.int64]
-    scale: NDArray[np.float64]
-    wall: NDArray[np.int64]
+    kink0: Matrix
+    kink1: Matrix
+    level0: Matrix
+    level1: Matrix
+    soft: Vector
+    n_kinks: Indices
+    scale: Vector
+    wall: Indices
 
 
-class Log(NamedTuple):
+@struct
+class Log:
     """What is recorded: nodes (t, events so far, where the pinned duals start), events, states."""
 
-    t: NDArray[np.float64]
-    event: NDArray[np.int64]
-    start: NDArray[np.int64]
-    P: NDArray[np.int32]
-    a: NDArray[np.float64]
-    coordinate: NDArray[np.int32]
-    state: NDArray[np.int8]
-    checkpoint: NDArray[np.int8]
+    t: Vector
+    event: Indices
+    start: Indices
+    P: Annotated[NDArray[np.int32], 1]
+    a: Vector
+    coordinate: Annotated[NDArray[np.int32], 1]
+    state: Annotated[NDArray[np.int8], 1]
+    checkpoint: Annotated[NDArray[np.int8], 2]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1673,7 +1677,7 @@ class Walker:
         self.log.checkpoint[0] = s.state
         while len(self.log.P) <= s.count[M]:
             self._grow()
-        _begin(self.op, self.st, s, self.log, self.tolerances.packed())
+        _begin(self.op, self.st, s, self.log, self.tolerances)
 
     def pin(self, coordinates: NDArray[np.int64], kinks: NDArray[np.int64], duals) -> None:
         """Pin coordinates at the given kinks with duals between two levels.
@@ -1681,7 +1685,7 @@ class Walker:
         Those that depend on others are brought to a level without changing any value. Call
         `begin` afterwards: values and directions are not kept up to date here.
         """
-        tolerances, done = self.tolerances.packed(), 0
+        tolerances, done = self.tolerances, 0
         while done < len(coordinates):
             rest = (coordinates[done:], kinks[done:], duals[done:])
             done += _pin_all(self.op, self.st, self.s, tolerances, *rest)
@@ -1702,7 +1706,7 @@ class Walker:
             The path could not be followed to its end; the exact part comes with the error.
         """
         s = self.s
-        tolerances = self.tolerances.packed()
+        tolerances = self.tolerances
         begin = s.number[T]
         s.number[T_END] = t_end
         s.count[BUDGET] = budget
@@ -1738,7 +1742,7 @@ class Walker:
             Q[:, : len(s.P)] = s.Q
             J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
             wider = {name: _longer(getattr(s, name), cap) for name in names}
-            self.s = s._replace(J=J, G=G, Q=Q, **wider)
+            self.s = replace(s, J=J, G=G, Q=Q, **wider)
         if s.count[NODES] + 2 >= len(log.start):
             log = _longer_fields(log, ["t", "event", "start"])
         if s.count[FLAT] + m + 2 >= len(log.P):
@@ -1837,4 +1841,4 @@ def _longer(array: NDArray, size: int) -> NDArray:
 
 
 def _longer_fields(log: Log, names: list[str]) -> Log:
-    return log._replace(**{n: _longer(getattr(log, n), 2 * len(getattr(log, n))) for n in names})
+    return replace(log, **{n: _longer(getattr(log, n), 2 * len(getattr(log, n))) for n in names})
