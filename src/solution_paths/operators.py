@@ -25,8 +25,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .compiled import Indices, Matrix, Vector, inline, inner, lean, struct, sums
+from .patterns import code_add, code_sum, find_patterns, tabulate, untabulate
 
 DENSE, ROWS, SPARSE = 0, 1, 2
+FEW = 16  # rows that are not worth a table
+Codes = Annotated[NDArray[np.uint16], 2]
+Pattern = Annotated[NDArray[np.uint16], 1]
 
 
 @struct
@@ -54,6 +58,10 @@ class Operator:
     ``moving``            (1,)       number of coordinates whose level moves
     ``size``              (2,)       sum of norm_i |level_i| over pieces, as constant and rate
     ``flat``              scalar     SPARSE: the value of all nonzeros when they are equal, else 0
+    ``codes``             (n, runs)  SPARSE: rows of equal nonzeros as patterns, or (0, 0)
+    ``parent, last``      (E,)       SPARSE: the patterns, see ``patterns``
+    ``of_w, of_dw``       (E,)       SPARSE: sums of w and dw over patterns, for looks
+    ``table``             (E,)       SPARSE: scratch, zero between calls
     ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
     ``c_lost, rate_lost`` (D,)       ROWS: what rounding lost in the sums c and rate
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
@@ -87,6 +95,12 @@ class Operator:
     quadratic: Vector
     moving: Indices
     size: Vector
+    codes: Codes
+    parent: Pattern
+    last: Pattern
+    of_w: Vector
+    of_dw: Vector
+    table: Vector
     c: Vector
     dc: Vector
     rate: Vector
@@ -103,7 +117,8 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     csr = sp.csr_array((0, 0)) if csr is None else csr
     columns = [np.zeros(D) for _ in range(8)]
     rows = N if kind == DENSE else 0
-    flat = csr.nnz > 0 and (csr.data == csr.data[0]).all()
+    flat = csr.nnz > 0 and bool((csr.data == csr.data[0]).all())
+    codes, parent, last = find_patterns(csr if flat else sp.csr_array((0, 0)))
     if kind == DENSE:
         metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
     else:
@@ -133,6 +148,10 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         np.zeros(2),
         np.zeros(1, dtype=np.int64),
         np.zeros(2),
+        codes,
+        parent,
+        last,
+        *(np.zeros(len(parent)) for _ in range(3)),
         *columns,
     )
 
@@ -302,6 +321,36 @@ def row_axpy(op, i, factor, v):
 
 
 @lean
+def rows_times(op, P, m, v, out):
+    """Write x_p . v for those of P[:m] that are samples."""
+    if op.codes.shape[0] > 0 and m > FEW:
+        tabulate(op.parent, op.last, v, op.table)
+        for s in range(m):
+            if P[s] < op.n:
+                out[s] = op.flat * code_sum(op.codes, P[s], op.table)
+        op.table[:] = 0.0
+        return
+    for s in range(m):
+        if P[s] < op.n:
+            out[s] = row_dot(op, P[s], v)
+
+
+@lean
+def add_rows(op, P, m, factor, v):
+    """Add the sum of factor_s x_p, for those of P[:m] that are samples, to v."""
+    coded = op.codes.shape[0] > 0 and m > FEW
+    for s in range(m):
+        if P[s] >= op.n or factor[s] == 0.0:
+            continue
+        if coded:
+            code_add(op.codes, P[s], factor[s], op.table)
+        else:
+            row_axpy(op, P[s], factor[s], v)
+    if coded:
+        untabulate(op.parent, op.last, op.flat, op.table, v)
+
+
+@lean
 def entry(op, i, k):
     """Return x_ik."""
     if op.kind == ROWS:
@@ -329,10 +378,10 @@ def column(op, P, m, j, out):
     for s in range(m):
         if P[s] >= op.n:
             out[s] = -op.row[offset + P[s]]
+    for k in range(op.n_ridge):
+        op.row[k] *= op.scale
     op.row[op.n_ridge :] = 0.0
-    for s in range(m):
-        if P[s] < op.n:
-            out[s] = op.scale * row_dot(op, P[s], op.row)
+    rows_times(op, P, m, op.row, out)
     if op.kind == SPARSE:
         for s in range(op.indptr[j], op.indptr[j + 1]):
             op.row[op.indices[s]] = 0.0
@@ -354,6 +403,39 @@ def value(op, i, t, Q, m, a):
     if i >= op.n:
         return op.c[i - op.n + op.n_ridge]
     return row_dot(op, i, op.w)
+
+
+@lean
+def pinned_values(op, P, m, out):
+    """Write z_p of P[:m] (ROWS, SPARSE)."""
+    rows_times(op, P, m, op.w, out)
+    for s in range(m):
+        if P[s] >= op.n:
+            out[s] = op.c[P[s] - op.n + op.n_ridge]
+
+
+@lean
+def prepare_looks(op):
+    """Tabulate w and dw, for `seen_value` and `seen_velocity`."""
+    if op.codes.shape[0] > 0:
+        tabulate(op.parent, op.last, op.w, op.of_w)
+        tabulate(op.parent, op.last, op.dw, op.of_dw)
+
+
+@inline
+def seen_value(op, i, t, Q, m, a):
+    """Return z_i as `value` does."""
+    if op.codes.shape[0] > 0 and i < op.n:
+        return op.flat * code_sum(op.codes, i, op.of_w)
+    return value(op, i, t, Q, m, a)
+
+
+@inline
+def seen_velocity(op, i, dt, Q, m, da):
+    """Return the velocity of z_i as `velocity` does."""
+    if op.codes.shape[0] > 0 and i < op.n:
+        return op.flat * code_sum(op.codes, i, op.of_dw)
+    return velocity(op, i, dt, Q, m, da)
 
 
 @inline
@@ -390,8 +472,7 @@ def set_direction(op, dt, P, m, da, own, drift):
         p = P[s]
         if p >= op.n:
             op.dw[p - op.n + op.n_ridge] = -da[s]
-        elif da[s] != 0.0:
-            row_axpy(op, p, da[s], op.dc)
+    add_rows(op, P, m, da, op.dc)
     speed2 = drift * drift
     for k in range(op.n_ridge):
         op.dw[k] = op.scale * op.dc[k]

@@ -47,19 +47,23 @@ from .operators import (
     DENSE,
     Operator,
     add_exactly,
+    add_rows,
     advance,
     column,
     hold_feature,
     hold_level,
     level_part,
     move_level,
+    pinned_values,
+    prepare_looks,
     rebuild,
     rest_feature,
     row_axpy,
-    row_dot,
+    rows_times,
+    seen_value,
+    seen_velocity,
     set_direction,
     value,
-    velocity,
 )
 from .staircase import Staircases
 from .tolerances import Tolerances
@@ -163,13 +167,15 @@ def _residuals(op, st, s, out):
     worst = 0.0
     if op.kind == DENSE:
         factor.multiply(s.J, m, s.a, out)
+    else:
+        pinned_values(op, s.P, m, out)
     for r in range(m):
         p = s.P[r]
+        kink = _kink(st, p, s.state[p] // 2, t)
         if op.kind == DENSE:
-            kink = _kink(st, p, s.state[p] // 2, t)
             out[r] += level_part(op, p, t) - op.sign[p] * kink
         else:
-            out[r] = op.sign[p] * _residual(op, st, s, r)
+            out[r] = op.sign[p] * (out[r] - st.soft[p] * s.a[r] - kink)
         worst = max(worst, abs(out[r]) / st.scale[p])
     return worst
 
@@ -248,8 +254,8 @@ def _row_quadratic(op, st, s, j):
     for r in range(s.count[M]):
         p = s.P[r]
         total -= op.sign[p] * st.soft[p] * s.u[r] * s.u[r]
-        if p < op.n:
-            row_axpy(op, p, -s.u[r], combined)
+        s.v[r] = -s.u[r]
+    add_rows(op, s.P, s.count[M], s.v, combined)
     for r in range(s.count[M]):
         if s.P[r] >= op.n:
             total += 2.0 * combined[border + s.P[r]] * s.u[r]
@@ -317,32 +323,48 @@ def _wear(s, growth):
 @lean
 def _solve_direction(op, st, s, refine):
     """Compute the velocities of the pinned duals for dt = 1 afresh."""
+    _kink_rates(op, st, s, s.y)
+    factor.multiply(s.G, s.count[M], s.y, s.regular)
+    if refine:
+        _polish(op, st, s)
+
+
+@lean
+def _refine_direction(op, st, s):
+    """Improve the velocities of the pinned duals for dt = 1."""
+    _kink_rates(op, st, s, s.y)
+    _polish(op, st, s)
+
+
+@lean
+def _polish(op, st, s):
+    """Improve the solution of J regular = y; each step gains as many digits as the inverse has."""
+    error = max(s.number[ERROR], 1e-16)
+    while error > 1e-14:
+        _refine(op, st, s, s.regular, s.y)
+        error *= max(s.number[ERROR], 1e-8)
+        if s.number[ERROR] > 1e-2:
+            break
+
+
+@lean
+def _kink_rates(op, st, s, out):
+    """Write how fast the pinned values must move against what the levels move them."""
     m = s.count[M]
     if op.kind != DENSE:
         for k in range(op.n_ridge):
             op.row[k] = op.scale * op.rate[k]
+        rows_times(op, s.P, m, op.row, out)
+        op.row[:] = 0.0
     for r in range(m):
         p = s.P[r]
         rate = st.kink1[p, s.state[p] // 2]
         if op.kind == DENSE:
-            s.v[r] = op.sign[p] * rate - op.base1[p]
+            out[r] = op.sign[p] * rate - op.base1[p]
         elif p < op.n:
-            s.v[r] = rate - row_dot(op, p, op.row)
+            out[r] = rate - out[r]
         else:
-            s.v[r] = op.rate[p - op.n + op.n_ridge] - rate
-    if op.kind != DENSE:
-        op.row[:] = 0.0
-    factor.multiply(s.G, m, s.v, s.regular)
-    if refine:
-        for r in range(m):
-            s.y[r] = s.v[r]
-        # each step gains as many digits as the inverse has
-        error = max(s.number[ERROR], 1e-16)
-        while error > 1e-16:
-            _refine(op, st, s, s.regular, s.y)
-            error *= max(s.number[ERROR], 1e-8)
-            if s.number[ERROR] > 1e-2:
-                break
+            out[r] = op.rate[p - op.n + op.n_ridge] - rate
 
 
 @inline
@@ -463,6 +485,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     pace = max(s.number[PACE], 1e-300)
     reach = min(odometer + pace * bound, 0.1 * FAR)
     n_blocks, start = s.block.shape[0], s.count[FIRST]
+    prepare_looks(op)
     for k in range(n_blocks):
         b = k + start if k + start < n_blocks else k + start - n_blocks
         if s.block[b] > reach:
@@ -513,13 +536,13 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
         s.count[TIED] += 1
         nearest = -travelled * radius
     else:
-        z = value(op, i, t, s.Q, size, s.a)
+        z = seen_value(op, i, t, s.Q, size, s.a)
         above, below = upper - z, z - lower
         nearest = max(min(above, below), 0.0)
     if i < op.n and nearest > bound * s.number[PACE] * radius:
         return nearest, n_hits, bound
     noise = s.number[NOISE] * (s.number[GROSS] + dt) * norm
-    dz = velocity(op, i, dt, s.Q, size, s.da)
+    dz = seen_velocity(op, i, dt, s.Q, size, s.da)
     for down in range(2):
         slack = below if down else above
         rate = dt * window[1] - dz if down else dz - dt * window[3]
@@ -966,6 +989,9 @@ def _correct(op, st, s, tol, accuracy):
         _shift(op, s, m, part)
         _travel(s, pace * part)
         before = worst
+        if part == 1.0 and before * s.number[ERROR] <= 0.01 * accuracy:
+            s.number[CORRECTED] = s.number[ODOMETER]
+            return before * s.number[ERROR]  # or the rounding of z itself
         worst = _residuals(op, st, s, s.v)
         if worst > 0.1 * before or part < 1.0:  # down to the rounding of z itself
             break
@@ -1094,7 +1120,7 @@ def _maintain(op, st, s, tol, i):
         _inspect(op, st, s, tol)
         _solve_direction(op, st, s, True)
     elif s.number[ERROR] > tol.worn:
-        _solve_direction(op, st, s, True)
+        _refine_direction(op, st, s)
     _correct_now_and_then(op, st, s, tol, i)
     return True
 
@@ -1103,18 +1129,17 @@ def _maintain(op, st, s, tol, i):
 def _correct_now_and_then(op, st, s, tol, i):
     """Correct the pinned duals after an event of coordinate i.
 
-    At every event, or more rarely where it costs m^2 and can wait, or when no pinned value can
-    have moved: then only an entrant may be off its kink.
+    At every event, or more rarely where rounding is far below what is asked, or when no pinned
+    value can have moved: then only an entrant may be off its kink.
     """
     _renew_sums(op, st, s, tol)
-    if op.kind == DENSE:
-        rounding = max(s.number[ROUNDING], s.number[LARGEST])
-        can_wait = rounding <= tol.well_scaled and s.number[ERROR] <= tol.worn
-        due = not can_wait or s.count[SINCE_CORRECTED] >= s.count[M] // tol.correct_each
-    else:
-        due = s.number[ODOMETER] - s.number[CORRECTED] > s.number[REACH]
-        if not due and s.slot[i] >= 0:
-            due = abs(_residual(op, st, s, s.slot[i])) > tol.residual * st.scale[i]
+    rounding = max(s.number[ROUNDING], s.number[LARGEST])
+    can_wait = rounding <= tol.well_scaled and s.number[ERROR] <= tol.worn
+    if can_wait and s.count[SINCE_CORRECTED] < s.count[M] // tol.correct_each:
+        return
+    due = op.kind == DENSE or s.number[ODOMETER] - s.number[CORRECTED] > s.number[REACH]
+    if not due and s.slot[i] >= 0:
+        due = abs(_residual(op, st, s, s.slot[i])) > tol.residual * st.scale[i]
     if due:
         _correct(op, st, s, tol, tol.residual)
 
