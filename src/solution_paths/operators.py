@@ -415,6 +415,15 @@ def pinned_values(op, P, m, out):
 
 
 @lean
+def pinned_velocities(op, P, m, out):
+    """Write the velocities of z_p of P[:m] (ROWS, SPARSE)."""
+    rows_times(op, P, m, op.dw, out)
+    for s in range(m):
+        if P[s] >= op.n:
+            out[s] = op.dc[P[s] - op.n + op.n_ridge]
+
+
+@lean
 def prepare_looks(op):
     """Tabulate w and dw, for `seen_value` and `seen_velocity`."""
     if op.codes.shape[0] > 0:

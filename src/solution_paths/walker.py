@@ -55,6 +55,7 @@ from .operators import (
     level_part,
     move_level,
     pinned_values,
+    pinned_velocities,
     prepare_looks,
     rebuild,
     rest_feature,
@@ -330,13 +331,6 @@ def _solve_direction(op, st, s, refine):
 
 
 @lean
-def _refine_direction(op, st, s):
-    """Improve the velocities of the pinned duals for dt = 1."""
-    _kink_rates(op, st, s, s.y)
-    _polish(op, st, s)
-
-
-@lean
 def _polish(op, st, s):
     """Improve the solution of J regular = y; each step gains as many digits as the inverse has."""
     error = max(s.number[ERROR], 1e-16)
@@ -367,7 +361,52 @@ def _kink_rates(op, st, s, out):
             out[r] = op.rate[p - op.n + op.n_ridge] - rate
 
 
+@lean
+def _aim(op, st, s, tol):
+    """Set the direction, refined where values may be at rest; return the same as `_direction`."""
+    s.count[REFINED] = 0
+    dt, size = _direction(op, st, s, tol)
+    rough = dt > 0 and s.number[ERROR] > tol.worn
+    if rough and s.number[SPEED] <= 100.0 * s.number[ERROR] * s.number[GROSS]:
+        _refine_direction(op, st, s, tol)
+    return dt, size
+
+
+@lean
+def _refine_direction(op, st, s, tol):
+    """Improve the velocities by what is left of the pinned values' own, and set the direction."""
+    m, error = s.count[M], min(s.number[ERROR], 1e-2)
+    left = error
+    while left > 1e-14:
+        if op.kind == DENSE:
+            _kink_rates(op, st, s, s.y)
+            _refine(op, st, s, s.regular, s.y)
+        else:
+            pinned_velocities(op, s.P, m, s.v)
+            for r in range(m):
+                s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
+            factor.multiply(s.G, m, s.v, s.x)
+            for r in range(m):
+                s.regular[r] += s.x[r]
+        _direction(op, st, s, tol)
+        left *= error
+    s.count[REFINED] = 1
+
+
 @inline
+def _is_rough(s, tol, dt, chosen):
+    """Tell whether a direction's error would show in values after the step to be taken."""
+    if dt == 0 or s.count[REFINED] > 0 or s.number[ERROR] <= tol.worn:
+        return False
+    h = s.number[T_END] - s.number[T]
+    if chosen >= 0:
+        h = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
+    elif h == np.inf:
+        return False
+    return 1e15 * s.number[UNIT] * h * s.number[GROSS] * s.number[ERROR] > tol.residual
+
+
+@lean
 def _direction(op, st, s, tol):
     """Set da and own; return (dt, number of pinned coordinates that move)."""
     m = s.count[M]
@@ -1119,8 +1158,6 @@ def _maintain(op, st, s, tol, i):
     if s.number[WEAR] > tol.worn or op.moving[0] == 0:
         _inspect(op, st, s, tol)
         _solve_direction(op, st, s, True)
-    elif s.number[ERROR] > tol.worn:
-        _refine_direction(op, st, s)
     _correct_now_and_then(op, st, s, tol, i)
     return True
 
@@ -1197,12 +1234,14 @@ def _walk(op, st, s, log, tol, lazy):
     N = s.state.shape[0]
     while _room(s, log):
         # Direction
-        dt, size = _direction(op, st, s, tol)
-        s.count[REFINED] = 0
+        dt, size = _aim(op, st, s, tol)
         moved, happened = False, False
         while not happened:  # again when what was chosen turns out to be noise
             # Ratio test
             chosen = _ratio_test(op, st, s, tol, dt, size, lazy)
+            if _is_rough(s, tol, dt, chosen):
+                _refine_direction(op, st, s, tol)
+                continue
             if chosen < 0:
                 return _arrive(op, st, s, log, tol, dt, size)
             i, down = s.hit_index[chosen] % N, s.hit_index[chosen] >= N
