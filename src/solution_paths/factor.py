@@ -16,12 +16,27 @@ from .compiled import lean, sums
 
 @sums
 def multiply(G, m, v, out):
-    """Write G v to out."""
+    """Write G v to out, four rows at a time: v and out are read for each group, not each row."""
     for i in range(m):
         out[i] = 0.0
-    for i in range(m):
-        row = G[i]
-        vi = v[i]
+    grouped = m - m % 4
+    for i in range(0, grouped, 4):
+        a, b, c, d = G[i], G[i + 1], G[i + 2], G[i + 3]
+        va, vb, vc, vd = v[i], v[i + 1], v[i + 2], v[i + 3]
+        ta = tb = tc = td = 0.0
+        for j in range(i):
+            vj = v[j]
+            ta += a[j] * vj
+            tb += b[j] * vj
+            tc += c[j] * vj
+            td += d[j] * vj
+            out[j] += a[j] * va + b[j] * vb + c[j] * vc + d[j] * vd
+        out[i] += ta + a[i] * va + b[i] * vb + c[i] * vc + d[i] * vd
+        out[i + 1] += tb + b[i] * va + b[i + 1] * vb + c[i + 1] * vc + d[i + 1] * vd
+        out[i + 2] += tc + c[i] * va + c[i + 1] * vb + c[i + 2] * vc + d[i + 2] * vd
+        out[i + 3] += td + d[i] * va + d[i + 1] * vb + d[i + 2] * vc + d[i + 3] * vd
+    for i in range(grouped, m):
+        row, vi = G[i], v[i]
         total = row[i] * vi
         for j in range(i):
             total += row[j] * v[j]

@@ -59,6 +59,7 @@ class Operator:
     ``size``              (2,)       sum of norm_i |level_i| over pieces, as constant and rate
     ``flat``              scalar     SPARSE: the value of all nonzeros when they are equal, else 0
     ``codes``             (n, runs)  SPARSE: rows of equal nonzeros as patterns, or (0, 0)
+    ``packed``            (., runs)  SPARSE: codes of the pinned rows, in the order of slots
     ``parent, last``      (E,)       SPARSE: the patterns, see ``patterns``
     ``of_w, of_dw``       (E,)       SPARSE: sums of w and dw over patterns, for looks
     ``table``             (E,)       SPARSE: scratch, zero between calls
@@ -96,6 +97,7 @@ class Operator:
     moving: Indices
     size: Vector
     codes: Codes
+    packed: Codes
     parent: Pattern
     last: Pattern
     of_w: Vector
@@ -149,6 +151,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         np.zeros(1, dtype=np.int64),
         np.zeros(2),
         codes,
+        np.zeros((N + 4 if len(codes) else 0, codes.shape[1]), dtype=np.uint16),
         parent,
         last,
         *(np.zeros(len(parent)) for _ in range(3)),
@@ -321,13 +324,23 @@ def row_axpy(op, i, factor, v):
 
 
 @lean
+def pack(op, s, i):
+    """Copy the codes of coordinate i to slot s, so that the pinned rows are read in one go."""
+    if op.codes.shape[0] == 0:
+        return
+    packed = op.packed[s]
+    for k in range(packed.shape[0]):
+        packed[k] = op.codes[i, k] if i < op.n else 0
+
+
+@lean
 def rows_times(op, P, m, v, out):
-    """Write x_p . v for those of P[:m] that are samples."""
+    """Write x_p . v for those of P[:m], the pinned coordinates, that are samples."""
     if op.codes.shape[0] > 0 and m > FEW:
         tabulate(op.parent, op.last, v, op.table)
         for s in range(m):
             if P[s] < op.n:
-                out[s] = op.flat * code_sum(op.codes, P[s], op.table)
+                out[s] = op.flat * code_sum(op.packed, s, op.table)
         op.table[:] = 0.0
         return
     for s in range(m):
@@ -337,17 +350,15 @@ def rows_times(op, P, m, v, out):
 
 @lean
 def add_rows(op, P, m, factor, v):
-    """Add the sum of factor_s x_p, for those of P[:m] that are samples, to v."""
-    coded = op.codes.shape[0] > 0 and m > FEW
-    for s in range(m):
-        if P[s] >= op.n or factor[s] == 0.0:
-            continue
-        if coded:
-            code_add(op.codes, P[s], factor[s], op.table)
-        else:
-            row_axpy(op, P[s], factor[s], v)
-    if coded:
+    """Add the sum of factor_s x_p, for those of P[:m], as above, that are samples, to v."""
+    if op.codes.shape[0] > 0 and m > FEW:
+        for s in range(m):
+            code_add(op.packed, s, factor[s], op.table)
         untabulate(op.parent, op.last, op.flat, op.table, v)
+        return
+    for s in range(m):
+        if P[s] < op.n and factor[s] != 0.0:
+            row_axpy(op, P[s], factor[s], v)
 
 
 @lean

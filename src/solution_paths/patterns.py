@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .compiled import inline, lean
 
-LIMIT = 32  # patterns in a run: tables are to be short, since each vector needs one
+LIMIT = 96  # patterns in a run: tables are to be short, since each vector needs one
 
 
 def find_patterns(
@@ -88,10 +88,15 @@ def tabulate(parent, last, v, table):
 @lean
 def untabulate(parent, last, factor, table, v):
     """Add factor times the sum of patterns, each as often as its entry says, to v; clear them."""
+    total, column = 0.0, last[parent.shape[0] - 1]
     for e in range(parent.shape[0] - 1, 0, -1):
-        v[last[e]] += factor * table[e]
+        if last[e] != column:
+            v[column] += factor * total
+            total, column = 0.0, last[e]
+        total += table[e]
         table[parent[e]] += table[e]
         table[e] = 0.0
+    v[column] += factor * total
     table[0] = 0.0
 
 

@@ -54,6 +54,7 @@ from .operators import (
     hold_level,
     level_part,
     move_level,
+    pack,
     pinned_values,
     pinned_velocities,
     prepare_looks,
@@ -233,15 +234,14 @@ def _careful_schur(op, st, s, tol, j):
     _refine(op, st, s, s.u, s.k)
     length = op.norm[j]
     pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
+    for r in range(m):
+        length += op.norm[s.P[r]] * abs(s.u[r])
     if op.kind == DENSE:
         factor.multiply(s.J, m, s.u, s.v)
         for r in range(m):
             pivot += s.u[r] * (s.v[r] - 2.0 * s.k[r])
-            length += op.norm[s.P[r]] * abs(s.u[r])
     else:
         pivot = _row_quadratic(op, st, s, j)
-        for r in range(m):
-            length += op.norm[s.P[r]] * abs(s.u[r])
     return pivot, op.sign[j] * pivot <= tol.singular * length * length
 
 
@@ -377,7 +377,7 @@ def _refine_direction(op, st, s, tol):
     """Improve the velocities by what is left of the pinned values' own, and set the direction."""
     m, error = s.count[M], min(s.number[ERROR], 1e-2)
     left = error
-    while left > 1e-14:
+    while left > tol.noise:
         if op.kind == DENSE:
             _kink_rates(op, st, s, s.y)
             _refine(op, st, s, s.regular, s.y)
@@ -717,6 +717,7 @@ def _place(op, s, r, i):
     s.P[r] = i
     s.slot[i] = r
     s.due[i] = FAR
+    pack(op, r, i)
     if op.kind == DENSE:
         H = op.H[i]
         for k in range(H.shape[0]):
@@ -1728,10 +1729,13 @@ class Walker:
         self.begin(stairs, t)
 
     def _pack(self) -> None:
-        """Copy the pinned columns of a dense map."""
+        """Copy the pinned columns of a dense map, or the codes of pinned rows."""
+        pinned = self.s.P[: self.s.count[M]]
         if self.op.kind == DENSE:
-            pinned = self.s.P[: self.s.count[M]]
             self.s.Q[:, : len(pinned)] = self.op.H[:, pinned]
+        if len(self.op.codes) > 0:
+            samples = pinned < self.op.n
+            self.op.packed[: len(pinned)] = samples[:, None] * self.op.codes[pinned * samples]
 
     def _renew(self) -> None:
         """Empty the log; its arrays stay, since traces are copies."""
