@@ -80,6 +80,6 @@ class Tolerances:
     correct_each: int = 32
     well_scaled: float = 1e-10
     travelled: float = 4.0
-    enough: int = 1000
+    enough: int = 2000
     refresh_every: int = 64
     stall: int = 200

@@ -1627,7 +1627,8 @@ class Walker:
         self.tolerances = tolerances or Tolerances()
         self._base_norm, self._base_radius = op.norm.copy(), op.radius.copy()
         pinned = np.flatnonzero(state % 2)
-        cap = min(N, max(64, 2 * len(pinned))) + 4
+        # No more rows than columns can be independent; of a kernel's there may be few or many.
+        cap = min(N, max(64, len(op.c), 2 * len(pinned))) + 4
         self.s = State(
             np.array(state, dtype=np.int8),
             np.full(N, -1),
@@ -1647,17 +1648,8 @@ class Walker:
             np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
-        rooms = 4096
-        self.log = Log(
-            np.zeros(rooms),
-            np.zeros(rooms, dtype=np.int64),
-            np.zeros(rooms, dtype=np.int64),
-            np.zeros(rooms * 8, dtype=np.int32),
-            np.zeros(rooms * 8),
-            np.zeros(rooms, dtype=np.int32),
-            np.zeros(rooms, dtype=np.int8),
-            np.zeros((rooms // _checkpoint_every(N) + 2, N), dtype=np.int8),
-        )
+        self.log = _empty_log(N)
+        self._handed_over = False
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
 
     def begin(
@@ -1738,8 +1730,10 @@ class Walker:
             self.op.packed[: len(pinned)] = samples[:, None] * self.op.codes[pinned * samples]
 
     def _renew(self) -> None:
-        """Empty the log; its arrays stay, since traces are copies."""
+        """Empty the log; its arrays stay, unless a trace has them."""
         s = self.s
+        if self._handed_over:
+            self.log, self._handed_over = _empty_log(len(self.stairs)), False
         s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
         self.log.start[0] = 0
         self.log.checkpoint[0] = s.state
@@ -1831,8 +1825,9 @@ class Walker:
         return a
 
     def trace(self) -> Trace:
-        """Return what was recorded since `begin`."""
+        """Return what was recorded since `begin`, in the log's own arrays."""
         s, log = self.s, self.log
+        self._handed_over = True
         nodes, events = s.count[NODES], s.count[EVENTS]
         every = _checkpoint_every(len(self.stairs))
         ray = np.zeros(len(self.stairs))
@@ -1841,14 +1836,14 @@ class Walker:
         ray[s.P[: s.count[M]]] = s.regular[: s.count[M]]
         return Trace(
             self.stairs,
-            log.t[:nodes].copy(),
-            log.event[:nodes].copy(),
-            log.start[: nodes + 1].copy(),
-            log.P[: s.count[FLAT]].copy(),
-            log.a[: s.count[FLAT]].copy(),
-            log.coordinate[:events].copy(),
-            log.state[:events].copy(),
-            log.checkpoint[: events // every + 1].copy(),
+            log.t[:nodes],
+            log.event[:nodes],
+            log.start[: nodes + 1],
+            log.P[: s.count[FLAT]],
+            log.a[: s.count[FLAT]],
+            log.coordinate[:events],
+            log.state[:events],
+            log.checkpoint[: events // every + 1],
             every,
             ray,
         )
@@ -1864,6 +1859,20 @@ class Walker:
             "rows_looked_at": LOOKED,
         }
         return {name: int(self.s.count[index]) for name, index in names.items()}
+
+
+def _empty_log(N: int) -> Log:
+    rooms = 4096
+    return Log(
+        np.zeros(rooms),
+        np.zeros(rooms, dtype=np.int64),
+        np.zeros(rooms, dtype=np.int64),
+        np.zeros(rooms * 8, dtype=np.int32),
+        np.zeros(rooms * 8),
+        np.zeros(rooms, dtype=np.int32),
+        np.zeros(rooms, dtype=np.int8),
+        np.zeros((rooms // _checkpoint_every(N) + 2, N), dtype=np.int8),
+    )
 
 
 @njit(cache=True)
