@@ -21,6 +21,7 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 ``rows``               (64,)         rows of a block that are due
 ``P``                  (cap,)        pinned coordinates; a pending entrant comes last
 ``Q``                  (N, cap)      DENSE: their columns H[:, P], so that rows are read in one go
+``span``               (cap, 4)      the levels above and below their duals, constants and rates
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
 ``lost``               (cap,)        what rounding has lost in ``a`` since the last rebuild
@@ -97,6 +98,7 @@ class State:
     rows: Indices
     P: Indices
     Q: Matrix
+    span: Matrix
     a: Vector
     da: Vector
     regular: Vector
@@ -485,8 +487,8 @@ def _members(op, st, s, tol, dt, size, bound):
         p = s.P[r]
         if s.state[p] % 2 == 0 or p == s.count[HELD]:
             continue
-        q = s.state[p] // 2
-        upper, lower = _level(st, p, q, t), _level(st, p, q + 1, t)
+        span = s.span[r]
+        upper, lower = span[0] + t * span[1], span[2] + t * span[3]
         noise = max(tol.dual_noise, 0.01 * s.number[ERROR]) if dt > 0 else tol.null_noise
         noise *= largest / op.norm[p]
         width = abs(s.a[r])
@@ -496,7 +498,7 @@ def _members(op, st, s, tol, dt, size, bound):
             level = lower if down else upper
             if abs(level) == np.inf:
                 continue
-            rate = s.da[r] - dt * st.level1[p, q + down]
+            rate = s.da[r] - dt * (span[3] if down else span[1])
             slack = level - s.a[r]
             if down:
                 rate, slack = -rate, -slack
@@ -707,6 +709,7 @@ def _drop_slot(op, st, s, r):
     if r != last:
         _place(op, s, r, s.P[last])
         s.a[r], s.lost[r] = s.a[last], s.lost[last]
+        _move_span(s, r, last)
         s.regular[r] = s.regular[last]
     s.count[M] = last
 
@@ -722,6 +725,22 @@ def _place(op, s, r, i):
         H = op.H[i]
         for k in range(H.shape[0]):
             s.Q[k, r] = H[k]
+
+
+@lean
+def _hold(st, s, i, kink):
+    """Pin coordinate i, which has its slot, to a kink."""
+    s.state[i] = 2 * kink + 1
+    span = s.span[s.slot[i]]
+    span[0], span[1] = st.level0[i, kink], st.level1[i, kink]
+    span[2], span[3] = st.level0[i, kink + 1], st.level1[i, kink + 1]
+
+
+@lean
+def _move_span(s, r, last):
+    """Copy the levels of the last slot to slot r."""
+    for k in range(4):
+        s.span[r, k] = s.span[last, k]
 
 
 @lean
@@ -814,6 +833,7 @@ def _swap_slot(op, st, s, r):
     _rest(op, st, s, s.P[r])
     _place(op, s, r, s.P[m])
     s.a[r], s.lost[r] = s.a[m], s.lost[m]
+    _move_span(s, r, m)
     _settle(op, st, s)
 
 
@@ -834,7 +854,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
     q = s.state[i] // 2
     kink = q - down
     if kind == LEFT and s.count[PENDING] == i:
-        s.state[i] = 2 * kink + 1
+        _hold(st, s, i, kink)
         _settle(op, st, s)
         return True
     if st.level0[i, kink] == st.level0[i, kink + 1] and (
@@ -847,7 +867,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
     if kind == ENTERED:
         if not _enter_second(op, st, s, tol, i, q):
             return False
-        s.state[i] = 2 * kink + 1
+        _hold(st, s, i, kink)
         _settle(op, st, s)
         return True
     else:
@@ -857,7 +877,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
             pivot, singular = _careful_schur(op, st, s, tol, i)
         if kind == LEFT:
             _enter_for(op, st, s, i, q, pivot)
-            s.state[i] = 2 * kink + 1
+            _hold(st, s, i, kink)
             _settle(op, st, s)
             return True
         elif singular:
@@ -879,7 +899,7 @@ def _enter(op, st, s, tol, i, down, dt, rate):
             _append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
             _take_slot(op, st, s, m, i, q)
             s.count[M] = m + 1
-    s.state[i] = 2 * kink + 1
+    _hold(st, s, i, kink)
     return True
 
 
@@ -1025,7 +1045,7 @@ def _correct(op, st, s, tol, accuracy):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
         pace, _, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
-        part = _within_levels(st, s, tol, worst)
+        part = _within_levels(s, tol, worst)
         _shift(op, s, m, part)
         _travel(s, pace * part)
         before = worst
@@ -1040,7 +1060,7 @@ def _correct(op, st, s, tol, accuracy):
 
 
 @lean
-def _within_levels(st, s, tol, worst):
+def _within_levels(s, tol, worst):
     """Return the part of a correction to take, given the largest residual that it is to mend.
 
     Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
@@ -1048,12 +1068,12 @@ def _within_levels(st, s, tol, worst):
     """
     part, largest, t = 1.0, 0.0, s.number[T]
     for r in range(s.count[M]):
-        q = s.state[s.P[r]] // 2
-        width = _level(st, s.P[r], q, t) - _level(st, s.P[r], q + 1, t)
+        span = s.span[r]
+        width = (span[0] - span[2]) + t * (span[1] - span[3])
         largest = max(largest, width if width < np.inf else 0.0)
     for r in range(s.count[M]):
-        q = s.state[s.P[r]] // 2
-        upper, lower = _level(st, s.P[r], q, t), _level(st, s.P[r], q + 1, t)
+        span = s.span[r]
+        upper, lower = span[0] + t * span[1], span[2] + t * span[3]
         width = upper - lower
         if width <= 0.0 or width == np.inf:
             continue
@@ -1113,6 +1133,8 @@ def _begin(op, st, s, log, tol):
     for i in range(s.state.shape[0]):
         if s.slot[i] < 0:
             _frame(st, s, i)
+        else:
+            _hold(st, s, i, s.state[i] // 2)
     _rebuild(op, st, s)
     s.number[FLOOR] = 0.0
     _weigh(op, s)
@@ -1434,7 +1456,7 @@ def _pin(op, st, s, tol, i, kink, dual):
         _append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
         _place(op, s, m, i)
         s.a[m] = dual
-        s.state[i] = 2 * kink + 1
+        _hold(st, s, i, kink)
         s.count[M] = m + 1
         return
     step, out, down = _null_step(st, s, i, kink, dual)
@@ -1451,7 +1473,7 @@ def _pin(op, st, s, tol, i, kink, dual):
     _replace_row(op, st, s, m, out, i)
     _place(op, s, out, i)
     s.a[out] = dual + step
-    s.state[i] = 2 * kink + 1
+    _hold(st, s, i, kink)
 
 
 @lean
@@ -1638,6 +1660,7 @@ class Walker:
             np.zeros(BLOCK, dtype=np.int64),
             np.zeros(cap, dtype=np.int64),
             np.zeros((N if op.kind == DENSE else 0, cap)),
+            np.zeros((cap, 4)),
             *(np.zeros(cap) for _ in range(5)),
             np.zeros((cap, cap)),
             np.zeros((cap, cap)),
@@ -1804,7 +1827,7 @@ class Walker:
             Q[:, : len(s.P)] = s.Q
             J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
             wider = {name: _longer(getattr(s, name), cap) for name in names}
-            self.s = replace(s, J=J, G=G, Q=Q, **wider)
+            self.s = replace(s, J=J, G=G, Q=Q, span=_longer(s.span, cap), **wider)
         if s.count[NODES] + 2 >= len(log.start):
             log = _longer_fields(log, ["t", "event", "start"])
         if s.count[FLAT] + m + 2 >= len(log.P):
