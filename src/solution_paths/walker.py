@@ -472,7 +472,7 @@ def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
     return n_hits, bound
 
 
-@inline
+@lean
 def _members(op, st, s, tol, dt, size, bound):
     """Look for pinned duals that reach a level."""
     N = s.state.shape[0]
@@ -516,7 +516,7 @@ def _members(op, st, s, tol, dt, size, bound):
     return n_hits, bound
 
 
-@inline
+@lean
 def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     """Look for values on pieces that reach a kink, at those rows only whose deadline has come.
 
@@ -764,7 +764,7 @@ def _take_slot(op, st, s, r, i, q):
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1, s.number[T])
 
 
-@inline
+@lean
 def _leave(op, st, s, tol, i, down):
     """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
     r = s.slot[i]
@@ -846,7 +846,7 @@ def _settle(op, st, s):
     _solve_direction(op, st, s, False)
 
 
-@inline
+@lean
 def _enter(op, st, s, tol, i, down, dt, rate):
     """Pin a value that reached a kink; return False when the event was rounding noise."""
     m = s.count[M]
@@ -988,7 +988,7 @@ def _snap(op, st, s):
                 s.a[r] = _level(st, i, k, t)
 
 
-@inline
+@lean
 def _record(s, log, moved):
     """Append a node, or replace the last one when nothing moved since."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
@@ -1006,7 +1006,7 @@ def _record(s, log, moved):
     s.count[FLAT] = start + size
 
 
-@inline
+@lean
 def _log_event(s, log, i, before, moved):
     """Log the new state of coordinate i, and count."""
     e = s.count[EVENTS]
@@ -1172,7 +1172,7 @@ def _renew_sums(op, st, s, tol):
         _rebuild(op, st, s)
 
 
-@inline
+@lean
 def _maintain(op, st, s, tol, i):
     """Undo rounding errors before they are recorded; return False when the path is lost."""
     stale = _is_stale(s)
@@ -1185,7 +1185,7 @@ def _maintain(op, st, s, tol, i):
     return True
 
 
-@inline
+@lean
 def _correct_now_and_then(op, st, s, tol, i):
     """Correct the pinned duals after an event of coordinate i.
 
@@ -1298,7 +1298,7 @@ def _walk(op, st, s, log, tol, lazy):
     return GROW
 
 
-@inline
+@lean
 def _ratio_test(op, st, s, tol, dt, size, lazy):
     """Return the candidate that comes first, or -1 when none comes before the walk's end."""
     left = s.number[T_END] - s.number[T] if dt > 0 else np.inf
@@ -1316,7 +1316,7 @@ def _ratio_test(op, st, s, tol, dt, size, lazy):
     return chosen
 
 
-@inline
+@lean
 def _event(op, st, s, log, tol, i, down, dt, rate, moved):
     """Change the state of coordinate i; return whether it happened, and whether it was recorded."""
     state = s.state[i]
