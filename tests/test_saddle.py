@@ -10,7 +10,8 @@ from solution_paths import l1_svm_path, lasso_path
 from solution_paths.operators import gram_operator
 from solution_paths.staircase import staircases
 from solution_paths.starts import start_from_guess
-from solution_paths.walker import DONE, WALL, T, Walker
+from solution_paths.state import DONE, WALL, T
+from solution_paths.walker import Walker
 
 CASES = ("gauss", "duplicated columns", "wide", "integers")
 

@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from numba import njit
 
 from solution_paths import factor
-from solution_paths import walker as walker_module
 from solution_paths.operators import (
     column,
     gram_operator,
@@ -16,6 +15,8 @@ from solution_paths.operators import (
     value,
 )
 from solution_paths.staircase import epsilon_insensitive, equality, hinge, stack
+from solution_paths.state import CORRECTED, ODOMETER, REACH
+from solution_paths.walker import Walker
 
 SIZE = 7
 
@@ -274,9 +275,9 @@ def test_fresh_sums_are_followed_by_a_correction():
     X, y = rng.normal(size=(20, 3)), np.where(rng.random(20) < 0.5, 1.0, -1.0)
     stairs = hinge(y, np.full(20, 0.01))
     state = np.where(y > 0, 0, 2).astype(np.int8)
-    walker = walker_module.Walker(rows_operator(X), stairs, state, np.zeros(20))
+    walker = Walker(rows_operator(X), stairs, state, np.zeros(20))
     number = walker.s.number
-    number[walker_module.ODOMETER] = number[walker_module.CORRECTED] = 7.0
+    number[ODOMETER] = number[CORRECTED] = 7.0
     walker.values()  # which sums up afresh
-    travelled = number[walker_module.ODOMETER] - number[walker_module.CORRECTED]
-    assert travelled > number[walker_module.REACH]
+    travelled = number[ODOMETER] - number[CORRECTED]
+    assert travelled > number[REACH]

@@ -10,6 +10,8 @@ copied at each call: that was half of the time of an event with few pinned coord
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+from pathlib import Path
 from typing import Annotated, get_args, get_type_hints
 
 import numpy as np
@@ -37,6 +39,12 @@ Vector = Annotated[NDArray[np.float64], 1]
 Matrix = Annotated[NDArray[np.float64], 2]
 Indices = Annotated[NDArray[np.int64], 1]
 WORD = ir.IntType(64)
+# Numba keeps compiled functions as long as their own file stays as it is, although the functions
+# that they call have become part of them. So the name of a struct's type has a mark of all files.
+FILES = ("compiled", "events", "factor", "operators", "patterns", "pinned", "starts", "state")
+FILES += ("steps", "upkeep", "walker")
+CONTENT = b"".join((Path(__file__).parent / f"{name}.py").read_bytes() for name in FILES)
+MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 
 
 def struct(cls: type) -> type:
@@ -99,7 +107,8 @@ class StructType(types.Type):
         for field, kind in fields:
             self.position[field] = position
             position += 1 + (kind.ndim if isinstance(kind, types.Array) else 0)
-        super().__init__(f"{name}({', '.join(f'{field}: {kind}' for field, kind in fields)})")
+        described = ", ".join(f"{field}: {kind}" for field, kind in fields)
+        super().__init__(f"{name}@{MARK}({described})")
 
 
 @register_model(StructType)

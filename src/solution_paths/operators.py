@@ -536,6 +536,12 @@ def _dense_speed(op, dt, P, m, da, own, gross, drift):
 
 
 @lean
+def is_ridge(op):
+    """Tell whether values are inner products, so that dependent rows move together."""
+    return op.kind == DENSE or op.n_ridge > 0
+
+
+@lean
 def hold_feature(op, i, dual):
     """Let the coefficient of a feature be minus its dual."""
     if op.kind != DENSE:

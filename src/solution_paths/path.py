@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import certify as certification
 from .problems import from_arrays, to_arrays
 from .staircase import Staircases
-from .walker import Trace
+from .trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

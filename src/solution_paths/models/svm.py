@@ -9,9 +9,9 @@ from ..path import Leg, Path
 from ..problems import Hinge
 from ..staircase import equality, hinge, stack
 from ..starts import balanced_guess, start_from_guess
+from ..state import DONE, RAY
 from ..tolerances import Tolerances
 from ..validation import check_kernel, check_labels, check_X
-from ..walker import DONE, RAY
 from .common import finish, operator_of, total, walk_leg
 
 # Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals

@@ -1,0 +1,321 @@
+"""Stage 4 of a step: one coordinate leaves its kink or enters one, alone or in an exchange."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import factor
+from .compiled import lean
+from .operators import DENSE, hold_level, is_ridge, move_level, pack, rest_feature
+from .pinned import (
+    append_row,
+    careful_schur,
+    note_wear,
+    pinned_column,
+    refine,
+    replace_row,
+)
+from .state import (
+    BLOCK,
+    ENTERED,
+    ERROR,
+    EXCHANGES,
+    FAR,
+    KIND,
+    LEFT,
+    NONE,
+    PENDING,
+    PIVOT,
+    SIGN,
+    WEAR,
+    M,
+    T,
+    level_at,
+)
+from .steps import solve_direction
+
+
+@lean
+def frame(st, s, i):
+    """Set the window of coordinate i on a piece: the kinks around it, plus softness * level.
+
+    Then z_i is in the window as long as z_i - delta_i a_i is between the kinks.
+    """
+    q, soft = s.state[i] // 2, st.soft[i]
+    shift0 = soft * st.level0[i, q] if soft != 0.0 else 0.0
+    shift1 = soft * st.level1[i, q] if soft != 0.0 else 0.0
+    window = s.window[i]
+    window[:] = 0.0
+    window[0], window[2] = -np.inf, np.inf
+    if q > 0:
+        window[0], window[1] = st.kink0[i, q - 1] + shift0, st.kink1[i, q - 1] + shift1
+    if q < st.n_kinks[i]:
+        window[2], window[3] = st.kink0[i, q] + shift0, st.kink1[i, q] + shift1
+
+
+@lean
+def _wake(s, i):
+    """Make row i due for a look."""
+    s.due[i] = -FAR
+    b = i // BLOCK
+    if b < s.block.shape[0]:
+        s.block[b] = -FAR
+
+
+@lean
+def _drop_slot(op, st, s, r):
+    """Take the coordinate in slot r off P (the last one moves there); it follows its level now."""
+    p = s.P[r]
+    last = s.count[M] - 1
+    _rest(op, st, s, p)
+    if r != last:
+        place(op, s, r, s.P[last])
+        s.a[r], s.lost[r] = s.a[last], s.lost[last]
+        _move_span(s, r, last)
+        s.regular[r] = s.regular[last]
+    s.count[M] = last
+
+
+@lean
+def place(op, s, r, i):
+    """Put coordinate i into slot r."""
+    s.P[r] = i
+    s.slot[i] = r
+    s.due[i] = FAR
+    pack(op, r, i)
+    if op.kind == DENSE:
+        H = op.H[i]
+        for k in range(H.shape[0]):
+            s.Q[k, r] = H[k]
+
+
+@lean
+def hold_at_kink(st, s, i, kink):
+    """Pin coordinate i, which has its slot, to a kink."""
+    s.state[i] = 2 * kink + 1
+    span = s.span[s.slot[i]]
+    span[0], span[1] = st.level0[i, kink], st.level1[i, kink]
+    span[2], span[3] = st.level0[i, kink + 1], st.level1[i, kink + 1]
+
+
+@lean
+def _move_span(s, r, last):
+    """Copy the levels of the last slot to slot r."""
+    for k in range(4):
+        s.span[r, k] = s.span[last, k]
+
+
+@lean
+def _rest(op, st, s, p):
+    """Coordinate p is no longer pinned: it follows the level of its piece."""
+    q = s.state[p] // 2
+    hold_level(op, p, st.level0[p, q], st.level1[p, q], 1, s.number[T])
+    frame(st, s, p)
+    s.slot[p] = -1
+    if p >= op.n:
+        rest_feature(op, p, level_at(st, p, q, s.number[T]))
+    else:
+        _wake(s, p)
+
+
+@lean
+def _take_slot(op, st, s, r, i, q):
+    """Put coordinate i, so far on piece q, into slot r with its level as dual."""
+    place(op, s, r, i)
+    s.a[r], s.lost[r] = level_at(st, i, q, s.number[T]), 0.0
+    hold_level(op, i, st.level0[i, q], st.level1[i, q], -1, s.number[T])
+
+
+@lean
+def leave(op, st, s, tol, i, down):
+    """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
+    r = s.slot[i]
+    m = s.count[M]
+    kind = s.count[KIND]
+    q = s.state[i] // 2 + down
+    s.state[i] = 2 * q
+    level = level_at(st, i, q, s.number[T])
+    move_level(op, i, (level - s.a[r]) - s.lost[r])
+    s.a[r], s.lost[r] = level, 0.0
+    if kind == ENTERED and s.count[PENDING] == i:
+        # passed through: the pinned system stays what it was
+        _rest(op, st, s, i)
+        s.count[KIND] = NONE
+        solve_direction(op, st, s, False)
+    elif kind == NONE:
+        factor.read_column(s.G, m, r, s.g)
+        if _vanishes(op, st, s, tol, r):
+            s.count[KIND] = LEFT
+            s.count[PENDING] = i
+            s.number[SIGN] = op.sign[i] * (1.0 if down else -1.0)
+            return
+        ratio = (st.level1[i, q] - s.regular[r]) / s.g[r]
+        for j in range(m):
+            s.regular[j] += ratio * s.g[j]
+        note_wear(s, op.norm[i] ** 2 * abs(s.g[r]))
+        factor.remove(s.G, m, r, s.g)
+        factor.move_last(s.J, m, r)
+        _drop_slot(op, st, s, r)
+    elif kind == ENTERED:
+        factor.read_column(s.G, m, r, s.v)
+        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT], s.x, s.y)
+        replace_row(op, st, s, m, r, s.count[PENDING])
+        _swap_slot(op, st, s, r)
+    else:
+        other = s.slot[s.count[PENDING]]
+        factor.read_column(s.G, m, r, s.v)
+        factor.remove_two(s.G, m, r, s.v, other, s.g, s.x, s.y)
+        factor.move_last(s.J, m, max(r, other))
+        factor.move_last(s.J, m - 1, min(r, other))
+        _drop_slot(op, st, s, max(r, other))
+        _drop_slot(op, st, s, min(r, other))
+        _settle(op, st, s)
+
+
+@lean
+def _vanishes(op, st, s, tol, r):
+    """Tell whether the pinned system without slot r is singular: its pivot G_rr vanishes."""
+    m = s.count[M]
+    own = op.norm[s.P[r]]
+    largest = 0.0
+    for j in range(m):
+        largest = max(largest, abs(s.g[j]) * op.norm[s.P[j]])
+    if abs(s.g[r]) * own > max(tol.suspect, 1e4 * s.number[ERROR]) * largest:
+        return False
+    s.y[:m] = 0.0
+    s.y[r] = 1.0
+    refine(op, st, s, s.g, s.y)
+    return abs(s.g[r]) * own <= tol.singular * largest
+
+
+@lean
+def _swap_slot(op, st, s, r):
+    """Give the leaver's slot to the pending entrant, which waits after the others."""
+    m = s.count[M]
+    _rest(op, st, s, s.P[r])
+    place(op, s, r, s.P[m])
+    s.a[r], s.lost[r] = s.a[m], s.lost[m]
+    _move_span(s, r, m)
+    _settle(op, st, s)
+
+
+@lean
+def _settle(op, st, s):
+    """Complete an exchange: t may move again."""
+    s.count[KIND] = NONE
+    s.count[EXCHANGES] += 1
+    s.number[WEAR] = 1.0
+    solve_direction(op, st, s, False)
+
+
+@lean
+def enter(op, st, s, tol, i, down, dt, rate):
+    """Pin a value that reached a kink; return False when the event was rounding noise."""
+    m = s.count[M]
+    kind = s.count[KIND]
+    q = s.state[i] // 2
+    kink = q - down
+    if kind == LEFT and s.count[PENDING] == i:
+        hold_at_kink(st, s, i, kink)
+        _settle(op, st, s)
+        return True
+    if st.level0[i, kink] == st.level0[i, kink + 1] and (
+        st.level1[i, kink] == st.level1[i, kink + 1]
+    ):
+        s.state[i] = 2 * (q - 1) if down else 2 * (q + 1)
+        frame(st, s, i)
+        _wake(s, i)
+        return True
+    if kind == ENTERED:
+        if not _enter_second(op, st, s, tol, i, q):
+            return False
+        hold_at_kink(st, s, i, kink)
+        _settle(op, st, s)
+        return True
+    else:
+        pivot, gross = pinned_column(op, st, s, i)
+        singular = False
+        if op.sign[i] * pivot <= max(tol.suspect, 1e4 * s.number[ERROR]) * gross:
+            pivot, singular = careful_schur(op, st, s, tol, i)
+        if kind == LEFT:
+            _enter_for(op, st, s, i, q, pivot)
+            hold_at_kink(st, s, i, kink)
+            _settle(op, st, s)
+            return True
+        elif singular:
+            if dt > 0 and _is_still(op, st, s, tol, i, kink, down):
+                return False
+            s.count[KIND] = ENTERED
+            s.count[PENDING] = i
+            s.number[SIGN] = 1.0 if down else -1.0
+            s.number[PIVOT] = pivot
+            _take_slot(op, st, s, m, i, q)
+        else:
+            residual = op.sign[i] * (-rate if down else rate)
+            note_wear(s, gross / abs(pivot))
+            step = -residual / pivot
+            for j in range(m):
+                s.regular[j] -= step * s.u[j]
+            s.regular[m] = st.level1[i, q] + step
+            factor.append(s.G, m, s.u, pivot)
+            append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
+            _take_slot(op, st, s, m, i, q)
+            s.count[M] = m + 1
+    hold_at_kink(st, s, i, kink)
+    return True
+
+
+@lean
+def _is_still(op, st, s, tol, i, kink, down):
+    """Tell whether coordinate i, which depends on the pinned ones, stays at its kink with them.
+
+    Then z_i = sum_p u_p z_p, and its velocity follows from the kinks' alone, without rounding
+    noise: with kinks that stand still it is zero (Sentelle's theorem).
+    """
+    if not is_ridge(op):
+        return False
+    total = -op.sign[i] * st.kink1[i, kink]
+    gross = abs(total)
+    for r in range(s.count[M]):
+        p = s.P[r]
+        term = s.u[r] * op.sign[p] * s.own[r]
+        total += term
+        gross += abs(term)
+    rising = -op.sign[i] * total if down else op.sign[i] * total
+    return rising <= tol.dependent * gross
+
+
+@lean
+def _enter_second(op, st, s, tol, i, q):
+    """Pin i together with the pending entrant, unless z_i moves by rounding only."""
+    m = s.count[M]
+    first = s.count[PENDING]
+    for j in range(m):
+        s.x[j], s.y[j] = s.u[j], s.k[j]
+    pivot, _ = pinned_column(op, st, s, i)
+    cross = s.k[m]  # H_first,i
+    length = op.norm[first]
+    for j in range(m):
+        cross -= s.y[j] * s.u[j]
+        length += abs(s.x[j]) * op.norm[s.P[j]]
+    if abs(cross) <= tol.dependent * length * op.norm[i]:
+        for j in range(m):
+            s.u[j], s.k[j] = s.x[j], s.y[j]
+        return False
+    factor.append_two(s.G, m, s.x, s.number[PIVOT], s.u, pivot, cross, s.v, s.g)
+    append_row(s, m, s.y, op.diagonal[first] - op.sign[first] * st.soft[first])
+    append_row(s, m + 1, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
+    _take_slot(op, st, s, m + 1, i, q)
+    s.count[M] = m + 2
+    return True
+
+
+@lean
+def _enter_for(op, st, s, i, q, pivot):
+    """Pin i in place of the pending leaver."""
+    r = s.slot[s.count[PENDING]]
+    m = s.count[M]
+    factor.replace(s.G, m, r, s.g, s.u, pivot, s.x, s.y)
+    replace_row(op, st, s, m, r, i)
+    _rest(op, st, s, s.P[r])
+    _take_slot(op, st, s, r, i, q)

@@ -1,0 +1,458 @@
+"""Stages 1 to 3 of a step: the direction, the ratio test, and the move itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import factor
+from .compiled import inline, inner, lean
+from .operators import (
+    DENSE,
+    add_exactly,
+    advance,
+    hold_feature,
+    is_ridge,
+    pinned_velocities,
+    prepare_looks,
+    rows_times,
+    seen_value,
+    seen_velocity,
+    set_direction,
+)
+from .pinned import refine
+from .state import (
+    BELOW,
+    BEST,
+    BLOCK,
+    DRIFT,
+    ENTERED,
+    ERROR,
+    FAR,
+    FIRST,
+    GROSS,
+    HELD,
+    KIND,
+    LEFT,
+    LOOKED,
+    NOISE,
+    NONE,
+    ODOMETER,
+    PACE,
+    PENDING,
+    RANDOM,
+    REACH,
+    REFINED,
+    SIGN,
+    SPEED,
+    T_END,
+    T_LOST,
+    TIED,
+    UNIT,
+    WORN,
+    ZEROS,
+    M,
+    T,
+    kink_at,
+)
+
+# ---------------------------------------------------------------------------------------------
+# Stage 1: direction
+# ---------------------------------------------------------------------------------------------
+
+
+@lean
+def solve_direction(op, st, s, refine):
+    """Compute the velocities of the pinned duals for dt = 1 afresh."""
+    _kink_rates(op, st, s, s.y)
+    factor.multiply(s.G, s.count[M], s.y, s.regular)
+    if refine:
+        _polish(op, st, s)
+
+
+@lean
+def _polish(op, st, s):
+    """Improve the solution of J regular = y; each step gains as many digits as the inverse has."""
+    error = max(s.number[ERROR], 1e-16)
+    while error > 1e-14:
+        refine(op, st, s, s.regular, s.y)
+        error *= max(s.number[ERROR], 1e-8)
+        if s.number[ERROR] > 1e-2:
+            break
+
+
+@lean
+def _kink_rates(op, st, s, out):
+    """Write how fast the pinned values must move against what the levels move them."""
+    m = s.count[M]
+    if op.kind != DENSE:
+        for k in range(op.n_ridge):
+            op.row[k] = op.scale * op.rate[k]
+        rows_times(op, s.P, m, op.row, out)
+        op.row[:] = 0.0
+    for r in range(m):
+        p = s.P[r]
+        rate = st.kink1[p, s.state[p] // 2]
+        if op.kind == DENSE:
+            out[r] = op.sign[p] * rate - op.base1[p]
+        elif p < op.n:
+            out[r] = rate - out[r]
+        else:
+            out[r] = op.rate[p - op.n + op.n_ridge] - rate
+
+
+@lean
+def aim(op, st, s, tol):
+    """Set the direction, refined where values may be at rest; return what `set_velocities` does."""
+    s.count[REFINED] = 0
+    dt, size = set_velocities(op, st, s, tol)
+    rough = dt > 0 and s.number[ERROR] > tol.worn
+    if rough and s.number[SPEED] <= 100.0 * s.number[ERROR] * s.number[GROSS]:
+        refine_direction(op, st, s, tol)
+    return dt, size
+
+
+@lean
+def refine_direction(op, st, s, tol):
+    """Improve the velocities by what is left of the pinned values' own, and set the direction."""
+    m, error = s.count[M], min(s.number[ERROR], 1e-2)
+    left = error
+    while left > tol.noise:
+        if op.kind == DENSE:
+            _kink_rates(op, st, s, s.y)
+            refine(op, st, s, s.regular, s.y)
+        else:
+            pinned_velocities(op, s.P, m, s.v)
+            for r in range(m):
+                s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
+            factor.multiply(s.G, m, s.v, s.x)
+            for r in range(m):
+                s.regular[r] += s.x[r]
+        set_velocities(op, st, s, tol)
+        left *= error
+    s.count[REFINED] = 1
+
+
+@inline
+def is_rough(s, tol, dt, chosen):
+    """Tell whether a direction's error would show in values after the step to be taken."""
+    if dt == 0 or s.count[REFINED] > 0 or s.number[ERROR] <= tol.worn:
+        return False
+    h = s.number[T_END] - s.number[T]
+    if chosen >= 0:
+        h = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
+    elif h == np.inf:
+        return False
+    return 1e15 * s.number[UNIT] * h * s.number[GROSS] * s.number[ERROR] > tol.residual
+
+
+@lean
+def set_velocities(op, st, s, tol):
+    """Set da and own; return (dt, number of pinned coordinates that move)."""
+    m = s.count[M]
+    kind = s.count[KIND]
+    dt = 1.0 if kind == NONE else 0.0
+    size = m
+    if kind == NONE:
+        for r in range(m):
+            s.da[r] = s.regular[r]
+    elif kind == ENTERED:
+        for r in range(m):
+            s.da[r] = -s.number[SIGN] * s.u[r]
+        s.da[m] = s.number[SIGN]
+        size = m + 1
+    else:
+        j = s.slot[s.count[PENDING]]
+        for r in range(m):
+            s.da[r] = s.number[SIGN] * s.g[r]
+        s.da[j] = 0.0
+    if kind != NONE:
+        largest = 0.0
+        for r in range(size):
+            largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
+        for r in range(size):
+            if abs(s.da[r]) * op.norm[s.P[r]] < 1e-12 * largest:
+                s.da[r] = 0.0
+    for r in range(size):
+        p = s.P[r]
+        if s.state[p] % 2 == 1:
+            s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
+        else:  # the pending leaver
+            s.own[r] = op.sign[p] * s.number[SIGN]
+    s.number[PACE], s.number[SPEED], s.number[GROSS] = set_direction(
+        op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
+    )
+    full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
+    if full and kind == NONE and s.number[DRIFT] == 0.0:
+        # As many independent rows are pinned as w has entries: but for rounding w can't move.
+        s.number[SPEED] = 0.0
+    s.number[NOISE] = tol.noise
+    return dt, size
+
+
+# ---------------------------------------------------------------------------------------------
+# Stage 2: ratio test. A candidate is (index, slack, rate): index i + N means that i goes down.
+# ---------------------------------------------------------------------------------------------
+
+
+@inline
+def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
+    """Note a candidate if it comes before the bound; return the new count and bound."""
+    if slack <= bound * rate:
+        if slack <= 0.0 and s.number[BEST] >= 0.0:
+            s.number[BEST] = max(s.number[BEST], weight)
+        s.hit_index[n_hits] = index
+        s.hit_slack[n_hits] = slack
+        s.hit_rate[n_hits] = rate
+        s.hit_weight[n_hits] = weight
+        n_hits += 1
+        bound = min(bound, (max(slack, 0.0) + tie) / rate)
+    return n_hits, bound
+
+
+@lean
+def _members(op, st, s, tol, dt, size, bound):
+    """Look for pinned duals that reach a level."""
+    N = s.state.shape[0]
+    t = s.number[T]
+    largest = 0.0
+    for r in range(size):
+        largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
+    # What a dual moves until the walk's end may be rounding: then it doesn't move.
+    horizon = s.number[T_END] - t if dt > 0 else np.inf
+    n_hits = 0
+    for r in range(size):
+        p = s.P[r]
+        if s.state[p] % 2 == 0 or p == s.count[HELD]:
+            continue
+        span = s.span[r]
+        upper, lower = span[0] + t * span[1], span[2] + t * span[3]
+        noise = max(tol.dual_noise, 0.01 * s.number[ERROR]) if dt > 0 else tol.null_noise
+        noise *= largest / op.norm[p]
+        width = abs(s.a[r])
+        if upper - lower < np.inf:
+            width = upper - lower
+        for down in range(2):
+            level = lower if down else upper
+            if abs(level) == np.inf:
+                continue
+            rate = s.da[r] - dt * (span[3] if down else span[1])
+            slack = level - s.a[r]
+            if down:
+                rate, slack = -rate, -slack
+            if rate > noise and rate * horizon > 1e-15 * width:
+                n_hits, bound = _hit(
+                    s,
+                    n_hits,
+                    bound,
+                    p + down * N,
+                    slack,
+                    rate,
+                    tol.tie * width,
+                    rate * op.norm[p],
+                )
+    return n_hits, bound
+
+
+@lean
+def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
+    """Look for values on pieces that reach a kink, at those rows only whose deadline has come.
+
+    Without laziness the deadlines of rows on pieces stay at minus infinity.
+    """
+    n, odometer = op.n, s.number[ODOMETER]
+    pace = max(s.number[PACE], 1e-300)
+    reach = min(odometer + pace * bound, 0.1 * FAR)
+    n_blocks, start = s.block.shape[0], s.count[FIRST]
+    prepare_looks(op)
+    for k in range(n_blocks):
+        b = k + start if k + start < n_blocks else k + start - n_blocks
+        if s.block[b] > reach:
+            continue
+        if s.count[TIED] >= tol.enough and s.number[BEST] > 0.0:
+            # The step has length zero, whatever the others say; next time they come first.
+            s.count[FIRST] = b
+            break
+        first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
+        n_due = 0
+        for i in range(first, last):  # no branch: which rows are due can't be foreseen
+            s.rows[n_due] = i
+            n_due += 1 if s.due[i] <= reach else 0
+        for d in range(n_due):
+            i = s.rows[d]
+            nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
+            if lazy:
+                s.due[i] = min(odometer + nearest / op.radius[i], FAR)
+        reach = min(odometer + pace * bound, 0.1 * FAR)
+        s.block[b] = _earliest(s.due, first, last)
+    for i in range(n, s.state.shape[0]):
+        if s.slot[i] < 0:
+            _, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
+    if s.count[KIND] == LEFT:
+        n_hits, bound = _pending_piece(st, s, n_hits, bound, tol)
+    return n_hits, bound
+
+
+@inner
+def _earliest(due, first, last):
+    """Return the smallest of due[first:last]."""
+    earliest, block = FAR, due[first:last]
+    for i in range(block.shape[0]):
+        earliest = min(earliest, block[i])
+    return earliest
+
+
+@inline
+def _look(op, st, s, tol, dt, size, i, n_hits, bound):
+    """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
+    s.count[LOOKED] += 1
+    t, norm, radius, window = s.number[T], op.norm[i], op.radius[i], s.window[i]
+    lower, upper = window[0] + t * window[1], window[2] + t * window[3]
+    travelled = s.number[ODOMETER] - s.due[i]
+    if abs(travelled) <= max(s.number[REACH], 0.0) and (lower == -np.inf or upper == np.inf):
+        # A deadline that is now was set at a look since which nothing moved: z is at the kink.
+        above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
+        s.count[TIED] += 1
+        nearest = -travelled * radius
+    else:
+        z = seen_value(op, i, t, s.Q, size, s.a)
+        above, below = upper - z, z - lower
+        nearest = max(min(above, below), 0.0)
+    if i < op.n and nearest > bound * s.number[PACE] * radius:
+        return nearest, n_hits, bound
+    noise = s.number[NOISE] * (s.number[GROSS] + dt) * norm
+    dz = seen_velocity(op, i, dt, s.Q, size, s.da)
+    for down in range(2):
+        slack = below if down else above
+        rate = dt * window[1] - dz if down else dz - dt * window[3]
+        # Of rows at their kinks only one that moves faster than the others so far is of interest.
+        # The first question is almost always answered no, so that processors foresee it.
+        least = slack if slack > 0.0 else min(bound, FAR) * max(s.number[BEST], 0.0) * norm
+        if least <= bound * rate and rate > noise and slack < np.inf:
+            n_hits, bound = _hit(
+                s,
+                n_hits,
+                bound,
+                i + down * s.state.shape[0],
+                slack,
+                rate,
+                tol.tie * st.scale[i],
+                rate / norm,
+            )
+    return nearest, n_hits, bound
+
+
+@lean
+def _pending_piece(st, s, n_hits, bound, tol):
+    """Look for the other kink of the piece that a pending leaver crosses."""
+    i = s.count[PENDING]
+    N = s.state.shape[0]
+    t = s.number[T]
+    q = s.state[i] // 2
+    rate = s.own[s.slot[i]]
+    if 0 < q < st.n_kinks[i]:
+        # It left one kink exactly and runs towards the other: the distance is the gap, moved on
+        # by nothing since the step begins at the kink it left.
+        gap = kink_at(st, i, q, t) - kink_at(st, i, q - 1, t)
+        index = i if rate > 0 else i + N
+        n_hits, bound = _hit(
+            s,
+            n_hits,
+            bound,
+            index,
+            gap,
+            abs(rate),
+            tol.tie * st.scale[i],
+            abs(rate),
+        )
+    return n_hits, bound
+
+
+@inline
+def _values_move(op, s, dt):
+    """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
+    if s.count[KIND] == ENTERED:
+        return not is_ridge(op)
+    # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
+    bounded = is_ridge(op) and s.number[DRIFT] == 0.0
+    noise = s.number[NOISE] * (s.number[GROSS] + dt) if bounded else 0.0
+    return s.count[KIND] == LEFT or s.number[SPEED] > noise
+
+
+@inline
+def patience(s, tol):
+    """Return how many steps of length zero are taken by size before ties are broken at random."""
+    return max(tol.stall, 4 * s.count[M])
+
+
+@inline
+def _choose(s, tol, n_hits, bound):
+    """Return the candidate to take among those within the bound, or -1."""
+    best, chosen = -1.0, -1
+    enough = patience(s, tol)
+    N = s.state.shape[0]
+    for h in range(n_hits):
+        if s.hit_slack[h] > bound * s.hit_rate[h]:
+            continue
+        if s.count[ZEROS] < enough:
+            weight = s.hit_weight[h]
+        elif s.count[ZEROS] < 10 * enough:
+            s.count[RANDOM] = (s.count[RANDOM] * 1103515245 + 12345) % 2147483648
+            weight = float(s.count[RANDOM])
+        else:
+            weight = float(N - s.hit_index[h] % N)
+        if weight > best:
+            best, chosen = weight, h
+    return chosen
+
+
+@lean
+def ratio_test(op, st, s, tol, dt, size, lazy):
+    """Return the candidate that comes first, or -1 when none comes before the walk's end."""
+    left = s.number[T_END] - s.number[T] if dt > 0 else np.inf
+    # The largest weight of a candidate at its kink; -1 where the largest is not what is wanted.
+    s.number[BEST] = 0.0 if s.count[ZEROS] < patience(s, tol) else -1.0
+    s.count[TIED] = 0
+    n_hits, bound = _members(op, st, s, tol, dt, size, left)
+    if _values_move(op, s, dt):
+        n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
+    chosen = _choose(s, tol, n_hits, bound)
+    if chosen >= 0 and dt > 0:
+        h = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
+        if h >= left * (1.0 - 1e-13):
+            return -1
+    return chosen
+
+
+# ---------------------------------------------------------------------------------------------
+# Stage 3: move
+# ---------------------------------------------------------------------------------------------
+
+
+@inline
+def travel(s, length):
+    """Turn the odometer on."""
+    s.number[ODOMETER], s.number[BELOW] = add_exactly(s.number[ODOMETER], s.number[BELOW], length)
+
+
+@inline
+def take_step(op, s, dt, size, h):
+    """Move everything by h along the direction."""
+    s.number[WORN] += h * s.number[GROSS]
+    s.number[T], s.number[T_LOST] = add_exactly(s.number[T], s.number[T_LOST], dt * h)
+    travel(s, s.number[PACE] * h)
+    shift_duals(op, s, size, h)
+
+
+@inline
+def shift_duals(op, s, size, h):
+    """Move the pinned duals, and the map's state with them, by h along the direction.
+
+    Both are running sums: were rounding left to each, they would drift apart.
+    """
+    for r in range(size):
+        s.a[r], s.lost[r] = add_exactly(s.a[r], s.lost[r], h * s.da[r])
+    if op.n < s.state.shape[0]:
+        for r in range(size):
+            if s.P[r] >= op.n:
+                hold_feature(op, s.P[r], s.a[r])
+    advance(op, h)
