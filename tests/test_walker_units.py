@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from numba import njit
 
-from solution_paths import factor
+from solution_paths import factor, quantile_svm_path
 from solution_paths.operators import (
     column,
     gram_operator,
@@ -15,7 +15,8 @@ from solution_paths.operators import (
     value,
 )
 from solution_paths.staircase import epsilon_insensitive, equality, hinge, stack
-from solution_paths.state import CORRECTED, ODOMETER, REACH
+from solution_paths.starts import start_from_guess
+from solution_paths.state import CORRECTED, DONE, ERROR, ODOMETER, REACH, M
 from solution_paths.walker import Walker
 
 SIZE = 7
@@ -281,3 +282,25 @@ def test_fresh_sums_are_followed_by_a_correction():
     walker.values()  # which sums up afresh
     travelled = number[ODOMETER] - number[CORRECTED]
     assert travelled > number[REACH]
+
+
+@pytest.mark.parametrize("kind", ["rows", "kernel"])
+def test_an_inaccurate_inverse_costs_refinement_but_no_accuracy(kind):
+    rng = np.random.default_rng(7)
+    n, d, lam = 400, 40, 1e-2
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    path = quantile_svm_path(X, y, lam=lam, intercept_scaling=0.0)
+    op = rows_operator(X, scale=1.0 / lam) if kind == "rows" else gram_operator(X @ X.T / lam)
+    cost = np.where(y > 0, 2.0 / n, 0.0), np.where(y > 0, -2.0 / n, 2.0 / n)
+    walker = start_from_guess(op, hinge(y, *cost), 0.3, y * path.dual(0.3))
+    m, s = walker.s.count[M], walker.s
+    assert m > 16  # or the inverse would be looked at after each event
+    s.G[:m, :m] *= 1.0 + 1e-10 * rng.uniform(-1.0, 1.0, size=(m, m))
+    s.number[ERROR] = 1e-6
+    before = walker.statistics()["refactorisations"]
+    assert walker.walk(0.35) == DONE
+    assert walker.statistics()["events"] > 10
+    assert walker.statistics()["refactorisations"] == before
+    assert s.number[ERROR] > 1e-9
+    np.testing.assert_allclose(y * walker.duals(), path.dual(0.35), rtol=0, atol=1e-12)
