@@ -116,19 +116,22 @@ def refine_direction(op, st, s, tol):
     """Improve the velocities by what is left of the pinned values' own, and set the direction."""
     m, error = s.count[M], min(s.number[ERROR], 1e-2)
     left = error
-    while left > tol.noise:
+    while left > 0.1 * tol.noise:
+        left *= error
         if op.kind == DENSE:
             _kink_rates(op, st, s, s.y)
             refine(op, st, s, s.regular, s.y)
         else:
             pinned_velocities(op, s.P, m, s.v)
+            largest = 0.0
             for r in range(m):
                 s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
+                largest = max(largest, abs(s.v[r]) / op.norm[s.P[r]])
+            left = min(left, error * largest / max(s.number[GROSS], 1e-300))
             factor.multiply(s.G, m, s.v, s.x)
             for r in range(m):
                 s.regular[r] += s.x[r]
         set_velocities(op, st, s, tol)
-        left *= error
     s.count[REFINED] = 1
 
 
