@@ -88,6 +88,24 @@ def assert_same_breakpoints(paths):
             np.testing.assert_allclose(other.dual(tau), first.dual(tau), atol=1e-10)
 
 
+def test_entries_of_a_sparse_matrix_that_are_given_twice_are_added():
+    rng = np.random.default_rng(5)
+    X = (rng.random((60, 4)) < 0.5).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=60) > 1, 1, -1)
+    row, column = np.nonzero(X)
+    once = sp.csr_array(X)
+    order = np.append(np.arange(len(row)), 3)  # one entry twice
+    indptr = np.append(0, np.cumsum(np.bincount(row[order], minlength=60)))
+    order = order[np.argsort(row[order], kind="stable")]
+    twice = sp.csr_array((np.ones(len(order)), column[order], indptr), shape=X.shape)
+    assert twice.nnz == once.nnz + 1
+    X[row[3], column[3]] = 2.0
+    path, other = quantile_svm_path(twice, y, 0.1), quantile_svm_path(X, y, 0.1)
+    np.testing.assert_allclose(path.coef(0.4), other.coef(0.4), atol=1e-10)
+    assert path.certify().ok
+    assert twice.nnz == once.nnz + 1  # the caller's matrix is left as it is
+
+
 def test_one_path_however_the_data_are_held():
     X, y = noisy()
     X[np.abs(X) < 0.3] = 0.0
