@@ -325,3 +325,29 @@ def test_tau_outside_the_path_is_named():
     for tau in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match=r"tau = .* is outside this path, which covers"):
             path.dual(tau)
+
+
+def categories(seed, n=2000):
+    """Twelve categorical features as indicators, some of categories that hardly occur."""
+    rng = np.random.default_rng(seed)
+    columns, logit = [], np.zeros(n)
+    for size in rng.integers(2, 12, size=12):
+        choice = rng.choice(size, size=n, p=rng.dirichlet(np.full(size, 0.5)))
+        columns.append(np.eye(size)[choice])
+        logit += rng.normal(size=size)[choice]
+    return np.hstack(columns), np.where(logit + rng.logistic(size=n) > 1, 1, -1)
+
+
+# Nearly as many rows are pinned as are independent, and the inverse has errors of 1e-7: events were
+# met a little too late or pivots believed too early, and paths were lost or wrong by up to 1e-3.
+RARE = [(0, 1e-4), (2, 1e-3), (3, 1e-4), (8, 1e-3), (11, 1e-4)]
+LEFT_OVER = pytest.mark.xfail(strict=True, reason="a gap of 2.7e-9 near tau = .9936")
+
+
+@pytest.mark.parametrize(("seed", "lam"), [*RARE, pytest.param(9, 1e-3, marks=LEFT_OVER)])
+def test_rare_categories(seed, lam):
+    X, y = categories(seed)
+    path = quantile_svm_path(sp.csr_array(X), y, lam=lam)
+    assert path.range == (0.0, 1.0)
+    certificate = path.certify(n_random=20)
+    assert certificate.ok, str(certificate)

@@ -10,7 +10,6 @@ from .operators import DENSE, hold_level, is_ridge, move_level, pack, rest_featu
 from .pinned import (
     append_row,
     careful_schur,
-    column_error,
     note_wear,
     pinned_column,
     refine,
@@ -236,8 +235,7 @@ def enter(op, st, s, tol, i, down, dt, rate):
     else:
         pivot, gross = pinned_column(op, st, s, i)
         singular = False
-        share = op.sign[i] * pivot / gross
-        if share <= tol.suspect or _spoils(op, s, tol, i, share):
+        if op.sign[i] * pivot <= max(tol.suspect, 1e4 * s.number[ERROR]) * gross:
             pivot, singular = careful_schur(op, st, s, tol, i)
         if kind == LEFT:
             _enter_for(op, st, s, i, q, pivot)
@@ -265,21 +263,6 @@ def enter(op, st, s, tol, i, down, dt, rate):
             s.count[M] = m + 1
     hold_at_kink(st, s, i, kink)
     return True
-
-
-@lean
-def _spoils(op, s, tol, i, share):
-    """Tell whether an update by s.u as it is would leave too large an error in the inverse.
-
-    The inverse stays that of a system near by, but what it lacks is divided by the pivot.
-    """
-    if share > 1e4 * s.number[ERROR]:
-        return False
-    error = column_error(op, s, i) / share
-    if error > tol.inverse:
-        return True
-    s.number[ERROR] = max(s.number[ERROR], error)
-    return False
 
 
 @lean

@@ -96,16 +96,6 @@ def careful_schur(op, st, s, tol, j):
 
 
 @lean
-def column_error(op, s, j):
-    """Return the largest relative entry of k - J u, which an update by u divides by its pivot."""
-    m, error = s.count[M], 0.0
-    factor.multiply(s.J, m, s.u, s.v)
-    for r in range(m):
-        error = max(error, abs(s.k[r] - s.v[r]) / op.norm[s.P[r]])
-    return error / op.norm[j]
-
-
-@lean
 def _row_quadratic(op, st, s, j):
     """Return v'Hv for v = (1, -u) from the combined row X'v."""
     combined, border = op.row, op.n_ridge - op.n

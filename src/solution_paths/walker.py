@@ -37,6 +37,7 @@ from .state import (
     DONE,
     DRIFT,
     ENTERED,
+    ERROR,
     EVENTS,
     EXCHANGES,
     FLAT,
@@ -127,7 +128,8 @@ def _walk(op, st, s, log, tol, lazy):
             h = max(s.hit_slack[chosen], 0.0) / rate
             take_step(op, s, dt, size, h)
             moved = moved or _is_move(op, st, s, tol, dt, i, h, rate)
-            if before % 2 == 0 and dt > 0 and s.number[ROUNDING] > tol.well_scaled:
+            inexact = s.number[ROUNDING] > tol.well_scaled or s.number[ERROR] > 0.01 * tol.worn
+            if before % 2 == 0 and dt > 0 and h > 0.0 and inexact:
                 _approach(op, st, s, tol, size, i, down, h, rate)
 
             # Event
