@@ -417,21 +417,12 @@ def value(op, i, t, Q, m, a):
 
 
 @lean
-def pinned_values(op, P, m, out):
-    """Write z_p of P[:m] (ROWS, SPARSE)."""
-    rows_times(op, P, m, op.w, out)
+def pinned_products(op, P, m, w, c, out):
+    """Write z_p of P[:m] for given w and c, or their velocities for dw and dc (ROWS, SPARSE)."""
+    rows_times(op, P, m, w, out)
     for s in range(m):
         if P[s] >= op.n:
-            out[s] = op.c[P[s] - op.n + op.n_ridge]
-
-
-@lean
-def pinned_velocities(op, P, m, out):
-    """Write the velocities of z_p of P[:m] (ROWS, SPARSE)."""
-    rows_times(op, P, m, op.dw, out)
-    for s in range(m):
-        if P[s] >= op.n:
-            out[s] = op.dc[P[s] - op.n + op.n_ridge]
+            out[s] = c[P[s] - op.n + op.n_ridge]
 
 
 @lean

@@ -7,7 +7,7 @@ from numba import njit
 
 from . import factor
 from .compiled import inline, lean
-from .operators import DENSE, add_rows, column, level_part, pinned_values, row_axpy, value
+from .operators import DENSE, add_rows, column, level_part, pinned_products, row_axpy, value
 from .state import ENTERED, ERROR, FLOOR, KIND, RANDOM, REFACTORED, WEAR, M, T, kink_at
 
 
@@ -20,7 +20,7 @@ def residuals(op, st, s, out):
     if op.kind == DENSE:
         factor.multiply(s.J, m, s.a, out)
     else:
-        pinned_values(op, s.P, m, out)
+        pinned_products(op, s.P, m, op.w, op.c, out)
     for r in range(m):
         p = s.P[r]
         kink = kink_at(st, p, s.state[p] // 2, t)

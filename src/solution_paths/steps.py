@@ -12,7 +12,7 @@ from .operators import (
     advance,
     hold_feature,
     is_ridge,
-    pinned_velocities,
+    pinned_products,
     prepare_looks,
     rows_times,
     seen_value,
@@ -122,7 +122,7 @@ def refine_direction(op, st, s, tol):
             _kink_rates(op, st, s, s.y)
             refine(op, st, s, s.regular, s.y)
         else:
-            pinned_velocities(op, s.P, m, s.v)
+            pinned_products(op, s.P, m, op.dw, op.dc, s.v)
             largest = 0.0
             for r in range(m):
                 s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])

@@ -31,7 +31,9 @@ class Tolerances:
         A pivot below ``suspect`` times the sum of its absolute terms is computed again with one
         step of iterative refinement before it is believed.
     worn : float
-        Estimated growth of the inverse's rounding errors above which they are measured.
+        Estimated growth of the inverse's rounding errors above which they are measured. With a
+        measured error above it corrections can't wait and directions are refined, and above a
+        hundredth of it events are approached in two steps.
     inverse : float
         Measured relative error of the inverse above which it is computed afresh.
     singular : float
@@ -47,11 +49,12 @@ class Tolerances:
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
     correct_each : int
-        With a kernel matrix: pinned coordinates for each event that may pass between two
-        corrections of their duals. (Linear models correct at every event.)
+        Pinned coordinates for each event that may pass between two corrections of their duals,
+        where the problem is well scaled and the inverse accurate; else every event is followed by
+        one, unless it is a linear model's whose w has not moved.
     well_scaled : float
-        What rounding makes of a value, relative to the data's scale, above which a kernel matrix
-        is corrected for at every event, too, and events are approached in two steps.
+        What rounding makes of a value, relative to the data's scale, above which corrections
+        can't wait and events are approached in two steps.
     travelled : float
         With rows: what the duals have travelled since X'a was summed up, relative to their present
         sizes, above which it is summed up afresh; its rounding errors are as many times those of
