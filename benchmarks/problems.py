@@ -12,7 +12,7 @@ import numpy as np
 
 from solution_paths.baselines import HingeProblem, quantile_costs
 from solution_paths.data import load
-from solution_paths.data import quantile_svm as paper
+from solution_paths.papers.quantile_svm import data as paper
 
 HERE = Path(__file__).parent
 STORED = ("g200", "dup200", "int200", "unb200")

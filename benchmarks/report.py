@@ -13,7 +13,7 @@ import pandas as pd
 from peers import MODULES
 from problems import GROWTH, PAPER, STORED
 
-from solution_paths.experiments.common import replace_atomically
+from solution_paths.benchmarking.common import replace_atomically
 
 NAMES = {peer: importlib.import_module(f"peers.{peer}").NAME for peer in MODULES}
 COLOURS = dict(zip(MODULES, [f"C{k}" for k in range(len(MODULES))], strict=True))

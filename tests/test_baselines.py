@@ -7,7 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from solution_paths import baselines
-from solution_paths.baselines import Answer, HingeProblem, judge, liblinear, quantile_costs
+from solution_paths.baselines import (
+    Answer,
+    HingeProblem,
+    judge,
+    liblinear,
+    quantile_costs,
+)
 from solution_paths.baselines.problem import gram_matrix
 
 

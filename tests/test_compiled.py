@@ -9,9 +9,15 @@ import pytest
 import scipy.sparse as sp
 
 from solution_paths import quantile_svm_path
-from solution_paths.compiled import Matrix, Vector, lean, struct, sums
-from solution_paths.operators import add_rows, pack, rows_operator, rows_times
-from solution_paths.patterns import LIMIT, find_patterns, tabulate
+from solution_paths.engine.compiled import (
+    Matrix,
+    Vector,
+    lean,
+    struct,
+    sums,
+)
+from solution_paths.engine.operators import add_rows, pack, rows_operator, rows_times
+from solution_paths.engine.patterns import LIMIT, find_patterns, tabulate
 
 
 @struct

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths.data import dro, generators, robust_svm, weighted_svm
+from solution_paths.data import generators
 from solution_paths.data import protocols as p
-from solution_paths.data.quantile_svm import _restrict, assemble
+from solution_paths.papers.distributionally_robust import data as dro
+from solution_paths.papers.quantile_svm.data import _restrict, assemble
+from solution_paths.papers.robust_svm import data as robust_svm
+from solution_paths.papers.weighted_svm import data as weighted_svm
 
 
 def rng(seed=0):

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from solution_paths import quantile_svm_path
-from solution_paths.experiments import common
-from solution_paths.experiments import quantile_svm as experiment
-from solution_paths.experiments import quantile_svm_outputs as outputs
-from solution_paths.experiments.common import Cell, Rows, Timing
+from solution_paths.benchmarking import common
+from solution_paths.benchmarking.common import Cell, Rows, Timing
+from solution_paths.papers.quantile_svm import experiments as experiment
+from solution_paths.papers.quantile_svm import outputs
 
 ROOT = Path(__file__).parents[1]
 CELL = Cell("path", "two_moons", 0, "accuracy", settings={"lam": 0.1})

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from solution_paths.baselines import Answer, TubeProblem, judge, smo
+from solution_paths.benchmarking import common
+from solution_paths.benchmarking.common import Rows, Timing
 from solution_paths.data.protocols import Part
-from solution_paths.experiments import common
-from solution_paths.experiments import weighted_svm as experiment
-from solution_paths.experiments import weighted_svm_outputs as outputs
-from solution_paths.experiments.common import Rows, Timing
-from solution_paths.experiments.weighted_svm import Lane, Method, Task
+from solution_paths.papers.weighted_svm import experiments as experiment
+from solution_paths.papers.weighted_svm import outputs
+from solution_paths.papers.weighted_svm.experiments import Lane, Method, Task
 from solution_paths.reporting.check import check
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +79,7 @@ def test_every_suite_has_distinct_cells_with_known_runners():
 
 
 def test_the_papers_tasks_are_the_24_of_the_data_layer():
-    from solution_paths.data.weighted_svm import SHIFT_TASKS
+    from solution_paths.papers.weighted_svm.data import SHIFT_TASKS
 
     shift = config()["suites"]["paper"]["weighted_svm"]["shift"]["datasets"]
     assert shift == list(SHIFT_TASKS)

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths import Path, quantile_svm_path, svm_path, weighted_svm_path, weighted_svr_path
+from solution_paths import (
+    Path,
+    quantile_svm_path,
+    svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
 
 
 def rows(n, d=3, seed=0, flip=0.2):

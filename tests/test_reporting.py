@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from matplotlib.image import imread
 
-from solution_paths.experiments import quantile_svm as experiment
-from solution_paths.experiments import quantile_svm_outputs as outputs
-from solution_paths.experiments.common import read_results
+from solution_paths.benchmarking.common import read_results
+from solution_paths.papers.quantile_svm import experiments as experiment
+from solution_paths.papers.quantile_svm import outputs
 from solution_paths.reporting import check, figures, page, tables
 from test_experiments import shared_suite, small_config
 

@@ -7,11 +7,11 @@ from sklearn.linear_model import lars_path
 
 from engine_oracle import assert_least, least_hinge
 from solution_paths import l1_svm_path, lasso_path
-from solution_paths.operators import gram_operator
-from solution_paths.staircase import staircases
-from solution_paths.starts import start_from_guess
-from solution_paths.state import DONE, WALL, T
-from solution_paths.walker import Walker
+from solution_paths.engine.operators import gram_operator
+from solution_paths.engine.staircase import staircases
+from solution_paths.engine.starts import start_from_guess
+from solution_paths.engine.state import DONE, WALL, T
+from solution_paths.engine.walker import Walker
 
 CASES = ("gauss", "duplicated columns", "wide", "integers")
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from engine_oracle import assert_least, fitted, hinge_objective, kernel, least_hinge, peers, rows_of
 from solution_paths import PathError, svm_path
-from solution_paths.walker import Walker, WalkError
+from solution_paths.engine.walker import Walker, WalkError
 
 RBF = {"kernel": "rbf", "gamma": 0.1}
 

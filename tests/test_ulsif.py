@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from solution_paths.experiments.ulsif import fit_coefficients, fit_ulsif, leave_one_out_error
+from solution_paths.papers.weighted_svm.ulsif import (
+    fit_coefficients,
+    fit_ulsif,
+    leave_one_out_error,
+)
 
 
 def _bases(n_train: int, n_test: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 from numba import njit
 
-from solution_paths import factor, quantile_svm_path
-from solution_paths.operators import (
+from solution_paths import quantile_svm_path
+from solution_paths.engine import factor
+from solution_paths.engine.operators import (
     column,
     gram_operator,
     hold_level,
@@ -14,10 +15,17 @@ from solution_paths.operators import (
     rows_operator,
     value,
 )
-from solution_paths.staircase import epsilon_insensitive, equality, hinge, stack
-from solution_paths.starts import start_from_guess
-from solution_paths.state import CORRECTED, DONE, ERROR, ODOMETER, REACH, M
-from solution_paths.walker import Walker
+from solution_paths.engine.staircase import epsilon_insensitive, equality, hinge, stack
+from solution_paths.engine.starts import start_from_guess
+from solution_paths.engine.state import (
+    CORRECTED,
+    DONE,
+    ERROR,
+    ODOMETER,
+    REACH,
+    M,
+)
+from solution_paths.engine.walker import Walker
 
 SIZE = 7
 

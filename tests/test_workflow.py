@@ -356,7 +356,7 @@ def test_both_schemas_are_valid_and_refuse_unknown_keys_everywhere():
 
 
 def test_the_results_schema_has_the_columns_that_experiments_write():
-    from solution_paths.experiments.common import SCHEMA
+    from solution_paths.benchmarking.common import SCHEMA
 
     schema = yaml.safe_load((ROOT / "workflow" / "schemas" / "results.schema.yaml").read_text())
     assert list(schema["properties"]) == SCHEMA.names

@@ -1,14 +1,15 @@
 """Exact solution paths of support vector machines and robust regressions."""
 
 from .certify import Certificate
+from .engine.tolerances import Tolerances
+from .errors import PathError
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
 from .models.quantile_svm import quantile_svm_path
 from .models.svm import svm_path
 from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
-from .path import Best, Path, PathError
-from .tolerances import Tolerances
+from .path import Best, Path
 
 __version__ = "0.1.0"
 

@@ -11,7 +11,13 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from .problems import Hinge, L1Hinge, Lasso, Machine, Tube
+from .problems import (
+    Hinge,
+    L1Hinge,
+    Lasso,
+    Machine,
+    Tube,
+)
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
+from .engine.staircase import Staircases
+from .engine.trace import Trace
 from .problems import from_arrays, to_arrays
-from .staircase import Staircases
-from .trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,20 +24,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 FORMAT = 1
 TORN = (zipfile.BadZipFile, zlib.error)  # what a damaged .npz file raises
-
-
-class PathError(RuntimeError):
-    """The path could not be followed to its end.
-
-    Attributes
-    ----------
-    path : Path or None
-        The part of the path that is exact; None when not even its start was reached.
-    """
-
-    def __init__(self, message: str, path: Path | None):
-        super().__init__(message)
-        self.path = path
 
 
 @dataclass(frozen=True)

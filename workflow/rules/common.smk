@@ -20,7 +20,7 @@ def check_schema():
 
 check_schema()
 
-PUBLISHED = str(Path(workflow.basedir, "src", "solution_paths", "published"))
+PUBLISHED = str(Path(workflow.basedir, "src", "solution_paths", "papers"))
 RESULTS = config["results"]
 DATASETS = yaml.safe_load(Path(workflow.basedir, "config", "datasets.yaml").read_text())["datasets"]
 
@@ -115,7 +115,7 @@ def compile_marker():
     marker that is there but out of date Snakemake would plan the compilation and nothing else.
     """
     marker = Path(RESULTS, "compiled.txt")
-    code = Path(workflow.basedir, "src", "solution_paths").glob("*.py")
+    code = Path(workflow.basedir, "src", "solution_paths", "engine").glob("*.py")
     if marker.exists() and marker.stat().st_mtime < max(file.stat().st_mtime for file in code):
         marker.unlink()
     return str(marker)

@@ -9,7 +9,7 @@ import pandas as pd
 import yaml
 
 name = snakemake.rule.removesuffix("_results")
-paper = import_module(f"solution_paths.experiments.{name}")
+paper = import_module(f"solution_paths.papers.{name}.experiments")
 cells = [cell for job in snakemake.input for cell in Path(job).read_text().split("\n") if cell]
 paper.collect(cells, snakemake.output[0])
 schema = yaml.safe_load(Path(snakemake.params.schema).read_text())

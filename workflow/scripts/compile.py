@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solution_paths import quantile_svm_path
-from solution_paths.experiments.weighted_svm import warm_up
+from solution_paths.papers.weighted_svm.experiments import warm_up
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))

@@ -8,11 +8,11 @@ for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # before numpy is imported
 from importlib import import_module
 from pathlib import Path
 
-from solution_paths.experiments.progress import Progress
+from solution_paths.benchmarking.progress import Progress
 
 job = snakemake.wildcards
 name = snakemake.rule.rpartition("_")[0]  # the rule is called <paper>_<lane>
-paper = import_module(f"solution_paths.experiments.{name}")
+paper = import_module(f"solution_paths.papers.{name}.experiments")
 chunk = {
     "experiment": job.experiment,
     "dataset": job.dataset,

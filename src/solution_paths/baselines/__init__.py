@@ -10,9 +10,22 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import clarabel_solver, cvxpy_solver, lbfgsb, liblinear, sklearn_svc, smo
+from . import (
+    clarabel_solver,
+    cvxpy_solver,
+    lbfgsb,
+    liblinear,
+    sklearn_svc,
+    smo,
+)
 from .judge import Verdict, judge
-from .problem import Answer, HingeProblem, Stopwatch, TubeProblem, quantile_costs
+from .problem import (
+    Answer,
+    HingeProblem,
+    Stopwatch,
+    TubeProblem,
+    quantile_costs,
+)
 
 BASELINES: dict[str, ModuleType] = {
     "liblinear": liblinear,

@@ -9,7 +9,13 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC
 
-from .problem import Answer, HingeProblem, Stopwatch, gram_matrix, reuse_or_build
+from .problem import (
+    Answer,
+    HingeProblem,
+    Stopwatch,
+    gram_matrix,
+    reuse_or_build,
+)
 
 NAME = "LIBSVM (SVC)"
 TIGHT_OPTIONS = {"tolerance": 1e-7}

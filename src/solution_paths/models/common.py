@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ..engine.operators import Operator, gram_operator, rows_operator
+from ..engine.walker import Walker, WalkError
+from ..errors import PathError
 from ..kernels import kernel_matrix
-from ..operators import Operator, gram_operator, rows_operator
-from ..path import Leg, Path, PathError
+from ..path import Leg, Path
 from ..problems import Machine
-from ..walker import Walker, WalkError
 
 
 def operator_of(problem: Machine) -> Operator:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..operators import rows_operator
+from ..engine.operators import rows_operator
+from ..engine.staircase import equality, hinge, stack, staircases
+from ..engine.tolerances import Tolerances
+from ..engine.walker import Walker
 from ..path import Leg, Path
 from ..problems import L1Hinge
-from ..staircase import equality, hinge, stack, staircases
-from ..tolerances import Tolerances
 from ..validation import check_labels, check_X
-from ..walker import Walker
 from .common import finish, walk_leg
 
 

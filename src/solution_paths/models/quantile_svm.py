@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..engine.staircase import hinge
+from ..engine.starts import coordinate_descent, start_from_guess
+from ..engine.tolerances import Tolerances
 from ..path import Path
 from ..problems import Hinge
-from ..staircase import hinge
-from ..starts import coordinate_descent, start_from_guess
-from ..tolerances import Tolerances
 from ..validation import check_kernel, check_labels, check_positive, check_X
 from .common import finish, operator_of, total, walk_leg
 

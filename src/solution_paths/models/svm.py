@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..engine.staircase import equality, hinge, stack
+from ..engine.starts import balanced_guess, start_from_guess
+from ..engine.state import DONE, RAY
+from ..engine.tolerances import Tolerances
 from ..path import Leg, Path
 from ..problems import Hinge
-from ..staircase import equality, hinge, stack
-from ..starts import balanced_guess, start_from_guess
-from ..state import DONE, RAY
-from ..tolerances import Tolerances
 from ..validation import check_kernel, check_labels, check_X
 from .common import finish, operator_of, total, walk_leg
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..engine.staircase import Staircases, equality, hinge, stack
+from ..engine.starts import balanced_guess, start_from_zero_weights
+from ..engine.tolerances import Tolerances
+from ..engine.walker import Walker
 from ..path import Path
 from ..problems import Hinge, Machine
-from ..staircase import Staircases, equality, hinge, stack
-from ..starts import balanced_guess, start_from_zero_weights
-from ..tolerances import Tolerances
 from ..validation import check_kernel, check_labels, check_weights, check_X
-from ..walker import Walker
 from .common import finish, operator_of, walk_leg
 
 

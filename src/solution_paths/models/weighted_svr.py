@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..engine.staircase import Staircases, epsilon_insensitive, equality, stack
+from ..engine.starts import start_from_zero_weights
+from ..engine.tolerances import Tolerances
 from ..path import Path
 from ..problems import Machine, Tube
-from ..staircase import Staircases, epsilon_insensitive, equality, stack
-from ..starts import start_from_zero_weights
-from ..tolerances import Tolerances
 from ..validation import check_kernel, check_vector, check_weights, check_X
 from .common import operator_of
 from .weighted_svm import weighted_leg

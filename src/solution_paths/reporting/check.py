@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..experiments.common import read_results
+from ..benchmarking.common import read_results
 
 KKT_BOUND, GAP_BOUND = 1e-7, 1e-9
 OBJECTIVE_BOUND = 1e-8

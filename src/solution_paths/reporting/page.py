@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..experiments.common import read_results, replace_atomically
+from ..benchmarking.common import read_results, replace_atomically
 from .tables import STYLE, formatted, table_html
 
 TITLES = {"quantile_svm": "Quantile SVM", "weighted_svm": "Weighted SVM"}
@@ -60,7 +60,7 @@ def _names(missing: object) -> list[str]:
 
 def _paper(folder: Path, paper: str, settings: dict) -> list[str]:
     """Everything about one paper, in the order in which a reader asks for it."""
-    experiment = import_module(f"solution_paths.experiments.{paper}")
+    experiment = import_module(f"solution_paths.papers.{paper}.experiments")
     results = read_results(folder / "results.parquet")
     parts = [f"<h2>{html.escape(TITLES.get(paper, paper))}</h2>", _summary(results)]
     parts.append("<h3>Claims of the text</h3>" + _claims(folder / "claims.csv"))

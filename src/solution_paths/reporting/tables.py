@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..experiments.common import replace_atomically
+from ..benchmarking.common import replace_atomically
 
 AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
 NOT_IN_PAPER, NOT_COMPARED = "not in the paper", "seconds: not compared"

@@ -25,14 +25,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import baselines
-from ..baselines import Answer, HingeProblem, Stopwatch, TubeProblem, judge, smo
-from ..baselines.judge import Verdict
-from ..data import seed_sequence
-from ..data import weighted_svm as paper_data
-from ..data.protocols import Part, Split, biased_split, fit_scaler, principal_components
-from ..kernels import kernel_matrix
-from .common import (
+from ... import baselines
+from ...baselines import (
+    Answer,
+    HingeProblem,
+    Stopwatch,
+    TubeProblem,
+    judge,
+    smo,
+)
+from ...baselines.judge import Verdict
+from ...benchmarking.common import (
     Cell,
     Report,
     Rows,
@@ -45,8 +48,24 @@ from .common import (
     or_none,
     run_job,
 )
+from ...data import seed_sequence
+from ...data.protocols import (
+    Part,
+    Split,
+    biased_split,
+    fit_scaler,
+    principal_components,
+)
+from ...kernels import kernel_matrix
+from . import data as paper_data
+from .outputs import (
+    CAPTIONS,
+    assumptions,
+    claims,
+    figures,
+    tables,
+)
 from .ulsif import fit_ulsif
-from .weighted_svm_outputs import CAPTIONS, assumptions, claims, figures, tables
 
 __all__ = [
     "CAPTIONS",
@@ -197,7 +216,7 @@ class Task:
 
     def path(self, before: np.ndarray, after: np.ndarray, report: Report | None = None) -> Any:
         """Return the path between two weight vectors, its start included."""
-        from .. import weighted_svm_path, weighted_svr_path
+        from ... import weighted_svm_path, weighted_svr_path
 
         kernel = {"kernel": "rbf", "gamma": self.gamma, "diagonal": self.diagonal}
         if self.epsilon is None:

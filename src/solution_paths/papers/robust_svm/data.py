@@ -8,7 +8,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from .protocols import (
+from ...data.protocols import (
     Part,
     Split,
     add_regression_noise,
@@ -17,8 +17,8 @@ from .protocols import (
     flip_labels,
     split_fractions,
 )
-from .seeds import generators
-from .sources import load
+from ...data.seeds import generators
+from ...data.sources import load
 
 PAPER = "robust_svm"
 FRACTIONS = (0.4, 0.3, 0.3)

@@ -9,10 +9,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from . import dna
-from .protocols import Part, Split, fit_scaler, split_sizes
-from .seeds import generators
-from .sources import load, sequences
+from ...data import dna
+from ...data.protocols import Part, Split, fit_scaler, split_sizes
+from ...data.seeds import generators
+from ...data.sources import load, sequences
 
 PAPER = "quantile_svm"
 POSITIVE_SHARE = 0.055  # the paper's, on which its figure 2 rests

@@ -6,7 +6,14 @@ import numpy as np
 
 from . import factor
 from .compiled import lean
-from .operators import DENSE, hold_level, is_ridge, move_level, pack, rest_feature
+from .operators import (
+    DENSE,
+    hold_level,
+    is_ridge,
+    move_level,
+    pack,
+    rest_feature,
+)
 from .pinned import (
     append_row,
     careful_schur,

@@ -8,16 +8,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..reporting import figures as fig
-from ..reporting import tables as tab
-from ..reporting.selection import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED, failures, title
-from ..reporting.selection import claim as _claim
-from ..reporting.selection import hyper as _hyper
-from ..reporting.selection import mean as _mean
-from ..reporting.selection import only as _only
-from ..reporting.selection import short as _short
-from ..reporting.selection import verdict as _verdict
-from .common import read_results
+from ...benchmarking.common import read_results
+from ...reporting import figures as fig
+from ...reporting import tables as tab
+from ...reporting.selection import (
+    INCONCLUSIVE,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    failures,
+    title,
+)
+from ...reporting.selection import claim as _claim
+from ...reporting.selection import hyper as _hyper
+from ...reporting.selection import mean as _mean
+from ...reporting.selection import only as _only
+from ...reporting.selection import short as _short
+from ...reporting.selection import verdict as _verdict
 
 METHODS = {
     "path": "DPF (our path)",
@@ -94,7 +100,7 @@ def assumptions(settings: dict) -> list[str]:
 def _published(folder: str | Path | None, number: int) -> pd.DataFrame:
     name = f"quantile_svm_table_{number}.csv"
     if folder is None:
-        with resources.as_file(resources.files("solution_paths") / "published" / name) as file:
+        with resources.as_file(resources.files("solution_paths.papers.quantile_svm") / "published" / name) as file:
             frame = pd.read_csv(file)
     else:
         frame = pd.read_csv(Path(folder) / name)

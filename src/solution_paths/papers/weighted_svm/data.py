@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .protocols import (
+from ...data.protocols import (
     Part,
     Split,
     biased_split,
@@ -14,8 +14,8 @@ from .protocols import (
     split_sizes,
     technical_features,
 )
-from .seeds import generators
-from .sources import load
+from ...data.seeds import generators
+from ...data.sources import load
 
 PAPER = "weighted_svm"
 LAST_DAY = np.datetime64("2009-12-31")

@@ -26,12 +26,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
-from .. import baselines
-from ..baselines import Answer, HingeProblem, judge, quantile_costs
-from ..data import quantile_svm as paper_data
-from ..data import registry, seed_sequence
-from ..data.protocols import Part, Split, fit_scaler, split_fractions, split_sizes
-from .common import (
+from ... import baselines
+from ...baselines import Answer, HingeProblem, judge, quantile_costs
+from ...benchmarking.common import (
     Cell,
     Report,
     Rows,
@@ -45,7 +42,22 @@ from .common import (
     run_job,
     stopwatch,
 )
-from .quantile_svm_outputs import CAPTIONS, assumptions, claims, figures, tables
+from ...data import registry, seed_sequence
+from ...data.protocols import (
+    Part,
+    Split,
+    fit_scaler,
+    split_fractions,
+    split_sizes,
+)
+from . import data as paper_data
+from .outputs import (
+    CAPTIONS,
+    assumptions,
+    claims,
+    figures,
+    tables,
+)
 
 __all__ = [
     "CAPTIONS",
@@ -175,7 +187,7 @@ def _problem(part: Part, settings: dict, tau: float) -> HingeProblem:
 
 def _path(part: Part, settings: dict, report: Report | None = None) -> Any:
     """Run the path algorithm on one part."""
-    from .. import quantile_svm_path
+    from ... import quantile_svm_path
 
     def callback(done: float, events: int) -> None:
         if report is not None:

@@ -10,10 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from .protocols import Part, Split, fit_scaler, split_fractions, split_sizes
-from .registry import find
-from .seeds import generators
-from .sources import load
+from ...data.protocols import (
+    Part,
+    Split,
+    fit_scaler,
+    split_fractions,
+    split_sizes,
+)
+from ...data.registry import find
+from ...data.seeds import generators
+from ...data.sources import load
 
 PAPER = "dro"
 

@@ -24,8 +24,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .compiled import Indices, Matrix, Vector, inline, inner, lean, struct, sums
-from .patterns import code_add, code_sum, find_patterns, tabulate, untabulate
+from .compiled import (
+    Indices,
+    Matrix,
+    Vector,
+    inline,
+    inner,
+    lean,
+    struct,
+    sums,
+)
+from .patterns import (
+    code_add,
+    code_sum,
+    find_patterns,
+    tabulate,
+    untabulate,
+)
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 FEW = 16  # rows that are not worth a table

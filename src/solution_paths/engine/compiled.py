@@ -41,9 +41,7 @@ Indices = Annotated[NDArray[np.int64], 1]
 WORD = ir.IntType(64)
 # Numba keeps compiled functions as long as their own file stays as it is, although the functions
 # that they call have become part of them. So the name of a struct's type has a mark of all files.
-FILES = ("compiled", "events", "factor", "operators", "patterns", "pinned", "starts", "state")
-FILES += ("steps", "upkeep", "walker")
-CONTENT = b"".join((Path(__file__).parent / f"{name}.py").read_bytes() for name in FILES)
+CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 
 

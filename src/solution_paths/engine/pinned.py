@@ -7,8 +7,27 @@ from numba import njit
 
 from . import factor
 from .compiled import inline, lean
-from .operators import DENSE, add_rows, column, level_part, pinned_products, row_axpy, value
-from .state import ENTERED, ERROR, FLOOR, KIND, RANDOM, REFACTORED, WEAR, M, T, kink_at
+from .operators import (
+    DENSE,
+    add_rows,
+    column,
+    level_part,
+    pinned_products,
+    row_axpy,
+    value,
+)
+from .state import (
+    ENTERED,
+    ERROR,
+    FLOOR,
+    KIND,
+    RANDOM,
+    REFACTORED,
+    WEAR,
+    M,
+    T,
+    kink_at,
+)
 
 
 @lean

@@ -15,9 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..errors import PathError
 from .compiled import lean
 from .operators import DENSE, Operator, row_axpy, row_dot
-from .path import PathError
 from .staircase import Staircases
 from .tolerances import Tolerances
 from .walker import Walker, WalkError

@@ -31,7 +31,14 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import Indices, Matrix, Vector, inline, lean, struct
+from .compiled import (
+    Indices,
+    Matrix,
+    Vector,
+    inline,
+    lean,
+    struct,
+)
 
 BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with

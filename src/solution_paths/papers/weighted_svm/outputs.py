@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..reporting import figures as fig
-from ..reporting import tables as tab
-from ..reporting.selection import (
+from ...benchmarking.common import read_results
+from ...reporting import figures as fig
+from ...reporting import tables as tab
+from ...reporting.selection import (
     INCONCLUSIVE,
     NOT_SUPPORTED,
     SUPPORTED,
@@ -25,7 +26,6 @@ from ..reporting.selection import (
     title,
     verdict,
 )
-from .common import read_results
 
 METHODS = {
     "path": "path",

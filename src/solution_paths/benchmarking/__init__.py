@@ -1,0 +1,1 @@
+"""What every paper's experiments share: cells, rows, timing, certificates, settings."""

@@ -1,0 +1,1 @@
+"""One folder for each paper: its data, experiments, outputs and published numbers."""

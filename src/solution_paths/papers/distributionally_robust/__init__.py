@@ -1,0 +1,1 @@
+"""Distributionally robust models."""
