@@ -43,7 +43,6 @@ class Entry:
     task: str
     n: int
     d: int
-    papers: tuple[str, ...]
     licence: str
     files: tuple[FileForm, ...] = ()
     homepage: str | None = None
@@ -124,7 +123,6 @@ def _entry(name: str, raw: dict[str, Any]) -> Entry:
         name=name,
         files=files,
         labels={-1: labels["negative"], 1: labels["positive"]} if labels else None,
-        papers=tuple(raw.pop("papers")),
         parents=tuple(raw.pop("parents", ())),
         **raw,
     )
