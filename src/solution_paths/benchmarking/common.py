@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from ..baselines import Stopwatch
 from ..data import load, registry, seed_sequence
+from ..files import replace_atomically
 
 # Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
@@ -154,19 +154,6 @@ def source_digest() -> str:
     for file in sorted(root.rglob("*.py")):
         digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        write(Path(name))
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def write_rows(path: str | Path, rows: Iterable[dict[str, Any]]) -> None:

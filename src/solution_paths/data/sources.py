@@ -20,6 +20,7 @@ import numpy as np
 import pooch
 import scipy.sparse as sp
 
+from ..files import replace_atomically
 from . import dna, generated
 from .errors import DataError, DataUnavailable, UnverifiedDataWarning
 from .parsers import PARSERS, Raw
@@ -275,18 +276,6 @@ def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw
 # ---------------------------------------------------------------- files
 
 
-def _place_atomically(source: Path, target: Path) -> None:
-    """Copy beside the target first, so that the name appears with its whole content or not."""
-    handle, part = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    os.close(handle)
-    try:
-        shutil.copyfile(source, part)
-        os.chmod(part, 0o644)
-        os.replace(part, target)
-    finally:
-        Path(part).unlink(missing_ok=True)
-
-
 def _download_file(url: str, folder: Path, name: str) -> Path:
     """Fetch one address into `folder`, with retries."""
     fetcher = pooch.create(
@@ -489,5 +478,6 @@ def fetch(
     target = places.raw / raw.meta["file"]
     if origin == "mirror":
         places.raw.mkdir(parents=True, exist_ok=True)
-        _place_atomically(places.mirror / raw.meta["file"], target)
+        source = places.mirror / raw.meta["file"]
+        replace_atomically(target, lambda part: shutil.copyfile(source, part))
     return [target]

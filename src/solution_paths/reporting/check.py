@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ..benchmarking.common import read_results
+from ..certify import GAP_LIMIT, KKT_LIMIT
 
-KKT_BOUND, GAP_BOUND = 1e-7, 1e-9
 OBJECTIVE_BOUND = 1e-8
 
 
@@ -43,10 +43,10 @@ def _certificates(results: pd.DataFrame) -> list[str]:
     if not len(rows):
         return ["No path has a certificate: expected one row 'certificate' for each path."]
     # Written so that nan fails as well.
-    bad = rows[~((rows["kkt"] <= KKT_BOUND) & (rows["gap"] <= GAP_BOUND) & (rows["value"] == 1.0))]
+    bad = rows[~((rows["kkt"] <= KKT_LIMIT) & (rows["gap"] <= GAP_LIMIT) & (rows["value"] == 1.0))]
     return [
-        f"{_where(r)}: the certificate fails (KKT violation {r.kkt:.3g}, bound {KKT_BOUND:g}; "
-        f"gap {r.gap:.3g}, bound {GAP_BOUND:g})."
+        f"{_where(r)}: the certificate fails (KKT violation {r.kkt:.3g}, bound {KKT_LIMIT:g}; "
+        f"gap {r.gap:.3g}, bound {GAP_LIMIT:g})."
         for r in bad.itertuples()
     ]
 
@@ -103,7 +103,7 @@ def _trend(group: pd.DataFrame, metric: str, sign: float, where: str) -> list[st
 def _recovered(results: pd.DataFrame) -> list[str]:
     """Require that a recovered solution is as good as the path itself."""
     rows = results[results["method"].isin(["recover", "recover_w"]) & (results["metric"] == "time")]
-    bad = rows[~(rows["gap"].abs() <= GAP_BOUND)]
+    bad = rows[~(rows["gap"].abs() <= GAP_LIMIT)]
     return [f"{_where(r)}: a recovered solution has the gap {r.gap:.3g}." for r in bad.itertuples()]
 
 
