@@ -139,16 +139,12 @@ def judge(
         All nan if the answer isn't finite, states too little to determine a model, or has arrays
         of wrong lengths.
     """
-    refused = Verdict(*[np.nan] * 5)
-    parts = (answer.alpha, answer.w, answer.b)
-    if not all(np.isfinite(p).all() for p in parts if p is not None):
-        return refused
-    given = Solution(*(p if p is None else np.asarray(p, float)[..., None] for p in parts))
-    if not objective.states_enough(given):
-        return refused
-    if given.a is not None:
-        given = given._replace(a=objective.signed_dual(given.a))
-    found = score(objective, np.array([float(t)]), given, lower_bound)
+    stated = objective.stated(answer)
+    finite = all(np.isfinite(part).all() for part in stated if part is not None)
+    if not (finite and objective.states_enough(stated)):
+        return Verdict(*[np.nan] * 5)
+    column = Solution(*(None if part is None else part[..., None] for part in stated))
+    found = score(objective, np.array([float(t)]), column, lower_bound)
     return Verdict(*(float(entry[0]) for entry in vars(found).values()))
 
 

@@ -135,7 +135,11 @@ class _Tube:
     @staticmethod
     def matrices(objective: Tube) -> tuple[sp.csc_matrix, sp.csc_matrix]:
         one, zero = sp.eye(objective.n), sp.csr_matrix((objective.n, objective.n))
-        rows = [sp.csr_matrix(np.repeat([[1.0, 0.0]], objective.n, axis=1))] if objective.free_bias else []
+        rows = (
+            [sp.csr_matrix(np.repeat([[1.0, 0.0]], objective.n, axis=1))]
+            if objective.free_bias
+            else []
+        )
         A = sp.vstack([*rows, sp.bmat([[one, -one], [-one, -one], [zero, one]])]).tocsc()
         return sp.block_diag([np.triu(objective.gram()), zero]).tocsc(), A
 

@@ -88,6 +88,15 @@ class Objective:
         """Undo `public_dual`."""
         return (alpha.T * self.y).T if len(self.classes) else alpha
 
+    def stated(self, answer) -> Solution:
+        """Read what has ``alpha`` (as `public_dual` writes it), ``w`` and ``b``, each or None."""
+        alpha, w, b = (
+            None if part is None else np.asarray(part, dtype=np.float64)
+            for part in (answer.alpha, answer.w, answer.b)
+        )
+        right = alpha is not None and alpha.shape == (self.n,)
+        return Solution(self.signed_dual(alpha) if right else alpha, w, b)
+
 
 def check_targets(y, X, labels: bool) -> Floats:
     """Return y as an array of n finite numbers, or labels -1 and +1; not a copy if it is one."""

@@ -182,10 +182,12 @@ class Machine(Objective):
     # -- judgement -----------------------------------------------------------------------------
 
     def states_enough(self, s: Solution) -> bool:
-        """Tell whether a solution determines a model, with arrays of the right lengths."""
+        """Tell whether a solution determines a model of this kind, with arrays of right lengths."""
         if s.a is None and (s.w is None or self.diagonal):
             return False
         if s.b is None and (self.free_bias or (s.a is None and self.bias_value)):
+            return False
+        if self.bias == "none" and s.b is not None and np.any(s.b):
             return False
         if s.w is not None and (not self.linear or len(s.w) != self.X.shape[1]):
             return False

@@ -27,7 +27,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 from ... import baselines
-from ...baselines import Answer, HingeProblem, judge, quantile_costs
+from ...baselines import Answer, judge
 from ...benchmarking.common import (
     Cell,
     Report,
@@ -50,6 +50,8 @@ from ...data.protocols import (
     split_fractions,
     split_sizes,
 )
+from ...models.quantile_svm import quantile_hinge
+from ...objectives import Hinge
 from . import data as paper_data
 from .outputs import (
     CAPTIONS,
@@ -175,14 +177,9 @@ def _prepared(cell: Cell, offline: bool) -> Split:
     return prepare(cell.dataset, cell.split, cell.settings, offline)
 
 
-def _problem(part: Part, settings: dict, tau: float) -> HingeProblem:
-    return HingeProblem(
-        part.X,
-        part.y,
-        quantile_costs(part.y, tau),
-        settings["lam"],
-        intercept_scaling=settings["intercept_scaling"],
-    )
+def _problem(part: Part, settings: dict, tau: float) -> Hinge:
+    scaling = settings["intercept_scaling"]
+    return quantile_hinge(part.X, part.y, settings["lam"], intercept_scaling=scaling).at(tau)
 
 
 def _path(part: Part, settings: dict, report: Report | None = None) -> Any:
@@ -447,15 +444,10 @@ def _solver_columns(name: str, answer: Answer, verdict: Any) -> dict[str, Any]:
     }
 
 
-def _accuracy(problem: HingeProblem, answer: Answer, part: Part) -> float | None:
-    w = answer.w
-    if w is None and answer.alpha is None:
+def _accuracy(problem: Hinge, answer: Answer, part: Part) -> float | None:
+    if answer.w is None and answer.alpha is None:
         return None
-    b = answer.b
-    if w is None:
-        whole = problem.features.T @ (problem.y * answer.alpha) / problem.lam
-        w, b = whole[: problem.X.shape[1]], whole[-1] * problem.bias_value
-    f = np.asarray(part.X @ w).ravel() + b
+    f = problem.decision(part.X, problem.stated(answer))
     return float(np.mean((f >= 0.0) == (part.y > 0)))
 
 
@@ -579,7 +571,7 @@ class _TimingLane:
         self.spent[method] = self.spent.get(method, 0.0) + np.nan_to_num(answer.wall_s)
         return Timing(answer.cpu_s, answer.wall_s, answer)
 
-    def _bound(self, problem: HingeProblem, tau: float) -> float:
+    def _bound(self, problem: Hinge, tau: float) -> float:
         if tau not in self._bounds:
             self._bounds[tau] = judge(problem, Answer(alpha=self.path.dual(tau))).dual
         return self._bounds[tau]

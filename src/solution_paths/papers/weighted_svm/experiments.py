@@ -28,13 +28,11 @@ import numpy as np
 from ... import baselines
 from ...baselines import (
     Answer,
-    HingeProblem,
     Stopwatch,
-    TubeProblem,
+    Verdict,
     judge,
     smo,
 )
-from ...baselines.judge import Verdict
 from ...benchmarking.common import (
     Cell,
     Report,
@@ -56,7 +54,8 @@ from ...data.protocols import (
     fit_scaler,
     principal_components,
 )
-from ...kernels import kernel_matrix
+from ...kernels import Kernel
+from ...objectives import Hinge, Tube
 from . import data as paper_data
 from .outputs import (
     CAPTIONS,
@@ -203,7 +202,7 @@ class Task:
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Kernel values of rows against the samples, without what is added to the diagonal."""
-        return kernel_matrix(X, self.X, "rbf", self.gamma)
+        return Kernel("rbf", self.gamma)(X, self.X)
 
     @cached_property
     def gram(self) -> np.ndarray:
@@ -211,8 +210,11 @@ class Task:
         return self.kernel(self.X)
 
     @cached_property
-    def _judged_gram(self) -> np.ndarray:
-        return self.gram + self.diagonal * np.eye(self.n)
+    def _objective(self) -> Hinge | Tube:
+        options = {"kernel": Kernel("rbf", self.gamma), "diagonal": self.diagonal, "bias": "free"}
+        if self.epsilon is not None:
+            return Tube(self.X, self.y, epsilon0=self.epsilon, **options)
+        return Hinge(self.X, self.y, **options)
 
     def path(self, before: np.ndarray, after: np.ndarray, report: Report | None = None) -> Any:
         """Return the path between two weight vectors, its start included."""
@@ -240,12 +242,9 @@ class Task:
             return machine.solve_svc(self.y, weights, **options)
         return machine.solve_svr(self.y, weights, self.epsilon, **options)
 
-    def problem(self, weights: np.ndarray) -> HingeProblem | TubeProblem:
+    def problem(self, weights: np.ndarray) -> Hinge | Tube:
         """Return the problem as the judge and the oracle take it."""
-        if self.epsilon is not None:
-            return TubeProblem(self._judged_gram, self.y, weights, self.epsilon)
-        kind = {"free_bias": True, "kernel": "precomputed"}
-        return HingeProblem(self._judged_gram, self.y, weights, 1.0, **kind)
+        return self._objective.with_costs(weights)
 
     def judge(self, weights: np.ndarray, alpha: np.ndarray, b: float) -> Verdict:
         """Score duals and a bias."""
