@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from solution_paths.baselines import HingeProblem, quantile_costs
 from solution_paths.data import load
+from solution_paths.kernels import Kernel
+from solution_paths.models.quantile_svm import quantile_hinge
+from solution_paths.objectives import Hinge
 from solution_paths.papers.quantile_svm import data as paper
 
 HERE = Path(__file__).parent
@@ -60,26 +62,15 @@ class Problem:
         return np.geomspace(SMALLEST_C, LARGEST_C[self.kernel], 100)
 
     @cached_property
-    def _whole(self) -> HingeProblem:
-        free = self.kind == "C"
-        costs = np.ones(len(self.y))
-        return HingeProblem(
-            self.X, self.y, costs, self.lam, free_bias=free, kernel=self.kernel, gamma=self.gamma
-        )
+    def _whole(self) -> Hinge:
+        if self.kind == "tau":
+            return quantile_hinge(self.X, self.y, self.lam)
+        kernel = Kernel(self.kernel, self.gamma)
+        return Hinge(self.X, self.y, cost0=0.0, cost1=1.0, lam=self.lam, kernel=kernel, bias="free")
 
-    def at(self, t: float) -> HingeProblem:
+    def at(self, t: float) -> Hinge:
         """Return the problem at one value of the parameter, as the judge and solvers know it."""
-        free = self.kind == "C"
-        costs = np.full(len(self.y), t) if free else quantile_costs(self.y, t)
-        return self._whole.with_costs(costs)
-
-    def share(self) -> None:
-        """Compute once what every value of the parameter needs; `at` passes it on."""
-        getattr(self._whole, "features" if self.kernel == "linear" else "gram")
-
-    def forget(self) -> None:
-        """Undo `share`, so that whoever needs a Gram matrix computes it within its time."""
-        self.__dict__.pop("_whole", None)
+        return self._whole.at(t)
 
     def head(self) -> Problem:
         """Return a few rows of each class: enough to compile everything that the whole needs."""

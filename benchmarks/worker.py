@@ -95,7 +95,6 @@ def serve(pipe, peer: str) -> None:
 
 def timed(module, problem) -> tuple[dict, object]:
     """Solve once; return seconds and peak memory, and the run."""
-    problem.forget()
     reset = clear_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     run = module.solve(problem)
@@ -114,7 +113,6 @@ def timed(module, problem) -> tuple[dict, object]:
 
 def score(problem, run, bounds: dict) -> dict:
     """Worst KKT violation and relative gap over the points that were handed out."""
-    problem.share()
     kkt, gap, dual = [], [], {}
     for k, t in enumerate(run.points):
         verdict = judge(problem.at(t), run.answer(k), bounds.get(place(t)))

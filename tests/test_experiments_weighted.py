@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from solution_paths.baselines import Answer, TubeProblem, judge, smo
+from solution_paths.baselines import Answer, judge, smo
 from solution_paths.benchmarking import common
 from solution_paths.benchmarking.common import Rows, Timing
 from solution_paths.data.protocols import Part
+from solution_paths.objectives import Tube
 from solution_paths.papers.weighted_svm import experiments as experiment
 from solution_paths.papers.weighted_svm import outputs
 from solution_paths.papers.weighted_svm.experiments import Lane, Method, Task
@@ -171,10 +172,10 @@ def test_the_judge_of_regressions_accepts_the_optimum_only():
     weights = np.full(task.n, 2.0)
     found = task.solve(task.machine(), weights, tol=1e-10)
     problem = task.problem(weights)
-    assert isinstance(problem, TubeProblem)
+    assert isinstance(problem, Tube)
     assert judge(problem, Answer(alpha=found.alpha, b=found.b)).ok(1e-9, 1e-7)
-    error = task.y - problem.gram @ found.alpha - found.b
-    primal = 0.5 * found.alpha @ problem.gram @ found.alpha
+    error = task.y - problem.gram() @ found.alpha - found.b
+    primal = 0.5 * found.alpha @ problem.gram() @ found.alpha
     primal += 2.0 * np.maximum(np.abs(error) - 0.1, 0.0).sum()
     verdict = judge(problem, Answer(alpha=found.alpha, b=found.b))
     assert verdict.primal == pytest.approx(primal, rel=1e-13)

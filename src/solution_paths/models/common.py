@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..engine.operators import Operator, gram_operator, rows_operator
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError
-from ..kernels import kernel_matrix
+from ..objectives import Objective
+from ..objectives.machine import Machine
 from ..path import Leg, Path
-from ..problems import Machine
+from ..validation import check_kernel, check_labels, check_vector, check_X
 
 
-def operator_of(problem: Machine) -> Operator:
+def classification(X, y, kernel: str, gamma: float | None, degree: int, coef0: float) -> dict:
+    """Check samples and labels; return these arguments of an objective, by name."""
+    X = check_X(X)
+    y, classes = check_labels(y, X.shape[0])
+    kernel = check_kernel(X, kernel, gamma, degree, coef0)
+    return {"X": X, "y": y, "classes": classes, "kernel": kernel}
+
+
+def regression(X, y, kernel: str, gamma: float | None, degree: int, coef0: float) -> dict:
+    """Check samples and targets; return these arguments of an objective, by name."""
+    X = check_X(X)
+    y = check_vector(y, X.shape[0], "y")
+    return {"X": X, "y": y, "kernel": check_kernel(X, kernel, gamma, degree, coef0)}
+
+
+def operator_of(objective: Machine) -> Operator:
     """Return the map of a machine: rows for linear models with more samples than columns."""
-    n = problem.n
-    free = np.ones((n, 1)) if problem.bias == "free" else None
-    if problem.linear and problem.diagonal == 0 and _rows_are_cheaper(problem.X):
-        X = problem.X
-        if problem.bias == "feature":
-            constant = np.full((n, 1), problem.intercept_scaling)
-            stacked = sp.hstack if sp.issparse(X) else np.hstack
-            X = stacked([X, constant])
-        return rows_operator(X, free, scale=1.0 / problem.lam)
-    K = kernel_matrix(
-        problem.X, problem.X, problem.kernel, problem.gamma, problem.degree, problem.coef0
-    )
-    if problem.bias == "feature":
-        K = K + problem.intercept_scaling**2
-    if problem.diagonal:
-        K = K + problem.diagonal * np.eye(n)
-    return gram_operator(K / problem.lam, free)
+    free = np.ones((objective.n, 1)) if objective.free_bias else None
+    if objective.linear and objective.diagonal == 0 and _rows_are_cheaper(objective.X):
+        return rows_operator(objective.features(), free, scale=1.0 / objective.lam)
+    return gram_operator(objective.gram() / objective.lam, free)
 
 
 def _rows_are_cheaper(X) -> bool:
@@ -54,13 +56,13 @@ def walk_leg(
 def finish(
     parameter: str,
     legs: list[Leg],
-    problem: Machine,
+    objective: Objective,
     diagnostics: dict,
     error: WalkError | None,
     resume=None,
 ) -> Path:
     """Return the path, or raise its error with the exact part."""
-    path = Path(parameter, legs, problem, diagnostics, resume)
+    path = Path(parameter, legs, objective, diagnostics, resume)
     if error is not None:
         low, high = path.range
         raise PathError(

@@ -9,10 +9,9 @@ from ..engine.staircase import equality, hinge, stack
 from ..engine.starts import balanced_guess, start_from_guess
 from ..engine.state import DONE, RAY
 from ..engine.tolerances import Tolerances
+from ..objectives import Hinge
 from ..path import Leg, Path
-from ..problems import Hinge
-from ..validation import check_kernel, check_labels, check_X
-from .common import finish, operator_of, total, walk_leg
+from .common import classification, finish, operator_of, total, walk_leg
 
 # Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
 # are so small, or so large, that rounding would decide where breakpoints are.
@@ -78,15 +77,12 @@ def svm_path(
     unbalanced, is replaced by a walk from a balanced guess at a small C, from which the path goes
     down to 0 and up.
     """
-    X = check_X(X)
-    n = X.shape[0]
-    y, classes = check_labels(y, n)
-    gamma = check_kernel(X, kernel, gamma)
+    samples = classification(X, y, kernel, gamma, degree, coef0)
     if not C_max > 0:
         raise ValueError(f"C_max must be > 0, not {C_max!r}.")
-    one = np.ones(n)
-    problem = Hinge(X, y, classes, kernel, gamma, degree, coef0, 1.0, "free", 0.0, np.zeros(n), one)
-    op = operator_of(problem)
+    objective = Hinge(**samples, cost0=0.0, cost1=1.0, bias="free")
+    y, n, one = objective.y, objective.n, objective.cost1
+    op = operator_of(objective)
     stairs = stack(hinge(y, 0.0 * one, one), equality())
     begin = min(0.1 / max(op.diagonal[:n].sum(), 1e-300), C_max)
     guess, anchor = balanced_guess(op, y, begin * one)
@@ -110,4 +106,4 @@ def svm_path(
         legs.append(up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
-    return finish("C", legs, problem, diagnostics, error)
+    return finish("C", legs, objective, diagnostics, error)
