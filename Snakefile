@@ -23,9 +23,9 @@ for suite in config["suites"]:
         name:
             suite
         default_target: suite == "paper"
-        localrule: True
         input:
             suite_targets(suite),
+        localrule: True
 
 
 # A target for each paper: its part of the suite "paper".
@@ -34,13 +34,13 @@ for paper in config["papers"]:
     rule:
         name:
             paper
-        localrule: True
         input:
             paper_targets("paper", paper),
+        localrule: True
 
 
 # The timing lane of the suite "paper", nothing else.
 rule timing:
-    localrule: True
     input:
         job_lists("paper", lane="timing"),
+    localrule: True

@@ -1,7 +1,8 @@
 """Settings: declared once as typed models, and every mistake in them told in one sentence.
 
 A configuration is plain YAML. Models say which keys there are, of which type, and what they mean;
-an unknown key is refused with the nearest known one. (pydantic comes with solution_paths[workflow].)
+an unknown key is refused with the nearest known one. (pydantic is part of
+solution_paths[workflow].)
 """
 
 from __future__ import annotations

@@ -133,7 +133,13 @@ COMPILED = compile_marker()
 
 def paper_targets(suite, paper):
     """What one paper contributes to a suite; nothing where `only` and `offline` leave it no job."""
-    folder, parts = f"{RESULTS}/{suite}/{paper}", ("tables", "figures", "claims.csv", "notebook.ipynb")
+    folder, parts = f"{RESULTS}/{suite}/{paper}", (
+        "outputs.json",
+        "tables",
+        "figures",
+        "claims.csv",
+        "notebook.ipynb",
+    )
     return lambda wildcards: [f"{folder}/{part}" for part in parts] if jobs(suite, paper) else []
 
 
@@ -146,5 +152,9 @@ def suite_targets(suite):
     """Everything that a suite's target rule asks for."""
     return lambda wildcards: [
         f"{RESULTS}/{suite}/report.html",
-        *(target for paper in papers_of(suite) for target in paper_targets(suite, paper)(wildcards)),
+        *(
+            target
+            for paper in papers_of(suite)
+            for target in paper_targets(suite, paper)(wildcards)
+        ),
     ]

@@ -71,6 +71,8 @@ rule notebook:
     input:
         notebook="notebooks/results.ipynb",
         results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
+        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+        manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",
         claims=f"{RESULTS}/{{suite}}/{{paper}}/claims.csv",
         tables=f"{RESULTS}/{{suite}}/{{paper}}/tables",
         figures=f"{RESULTS}/{{suite}}/{{paper}}/figures",

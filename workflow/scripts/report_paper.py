@@ -4,6 +4,6 @@ from pathlib import Path
 
 from solution_paths.papers.reports import write_outputs
 
-folder = Path(snakemake.output.claims).parent
-written = write_outputs(snakemake.config, snakemake.wildcards.suite, snakemake.wildcards.paper, folder)
+job, folder = snakemake.wildcards, Path(snakemake.output.claims).parent
+written = write_outputs(snakemake.config, job.suite, job.paper, folder)
 Path(snakemake.log[0]).write_text(written)

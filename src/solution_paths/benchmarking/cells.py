@@ -1,8 +1,8 @@
 """Cells: the smallest units of work that are written, and never done twice.
 
-A cell is one Parquet file of rows, and one of curves where it has any. Both carry the cell's
-identity and checksums of their pages: a file that is truncated, altered or another cell's is set
-aside under another name, named, and computed again.
+A cell is a Parquet file of rows, one of curves where it has any, and a small JSON file, written
+last, with the cell's identity and the checksums of the other two. What is truncated, altered,
+missing or another cell's is set aside under another name, named, and computed again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from .rows import CURVES, SCHEMA, Rows, table_of
 Report = Callable[..., None]
 # A cell with such a row is run again at the next call.
 UNFINISHED = {"failed", "not available", "certificate failed"}
-IDENTITY = b"cell"
 
 
 class DamagedCell(RuntimeError):
@@ -87,7 +86,7 @@ class Cell:
     @property
     def id(self) -> str:
         """File name without suffix. It holds a hash of the settings: changed settings, new cell."""
-        digest = hashlib.sha256(self.identity.encode()).hexdigest()[:10]
+        digest = _short_digest(self.identity)
         parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, digest]
         return "-".join(part for part in parts if part)
 
@@ -110,89 +109,92 @@ class Cell:
         ]
 
 
+def _short_digest(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()[:10]
+
+
 # ---------------------------------------------------------------- files
 
 
 def file_of(cell: Cell, folder: str | Path) -> Path:
-    """Return where the cell's rows are written."""
-    return Path(folder) / f"{cell.id}.parquet"
+    """Return the file that says that a cell is done, and of what it consists."""
+    return Path(folder) / f"{cell.id}.json"
 
 
-def curves_beside(file: Path) -> Path:
-    """Return where the curves are that belong to a file of rows."""
+def rows_of(file: Path) -> Path:
+    """Return where a cell's rows are."""
+    return file.with_suffix(".parquet")
+
+
+def curves_of(file: Path) -> Path:
+    """Return where a cell's curves are, if it has any."""
     return file.with_suffix(".curves.parquet")
 
 
-def write_table(path: Path, table: pa.Table, identity: str = "") -> None:
-    """Write a table atomically, with its identity and checksums of its pages."""
-    marked = table.replace_schema_metadata({IDENTITY: identity}) if identity else table
-    options = {"compression": "zstd", "write_page_checksum": True}
-    replace_atomically(path, lambda part: pq.write_table(marked, part, **options))
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a table atomically."""
+    replace_atomically(path, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
 def write_cell(file: Path, identity: str, rows: Rows) -> None:
-    """Write a cell: its curves first, so that its rows say that all of it is there."""
-    curves = curves_beside(file)
-    curves.unlink(missing_ok=True)
+    """Write a cell's tables, and last the file that says that they are all there."""
+    file.unlink(missing_ok=True)
+    write_table(rows_of(file), table_of(rows.rows, SCHEMA))
+    parts = [rows_of(file)]
     if rows.points:
-        write_table(curves, table_of(rows.points, CURVES), identity)
-    table = table_of(rows.rows, SCHEMA)
-    described = json.dumps({"identity": identity, "points": len(rows.points)})
-    write_table(file, table, described)
+        write_table(curves_of(file), table_of(rows.points, CURVES))
+        parts.append(curves_of(file))
+    content = {"identity": identity, "files": {part.name: _digest(part) for part in parts}}
+    replace_atomically(file, lambda part: part.write_text(json.dumps(content), "utf-8"))
 
 
-def read_cell(file: Path) -> tuple[str, pa.Table, pa.Table]:
-    """Return (identity, rows, curves) of a cell's files, or raise `DamagedCell`."""
-    table, described = _read_marked(file, SCHEMA)
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def check_cell(file: Path) -> None:
+    """Raise `DamagedCell` unless a cell is whole and is the one that its name says."""
     try:
-        described = json.loads(described)
-        identity, points = described["identity"], described["points"]
-    except (ValueError, KeyError, TypeError):
-        raise DamagedCell(f"{file} doesn't say which cell it is") from None
-    curves = CURVES.empty_table()
-    if points:
-        curves, owner = _read_marked(curves_beside(file), CURVES)
-        if owner != identity or len(curves) != points:
-            raise DamagedCell(f"{curves_beside(file)} belongs to another cell")
-    return identity, table, curves
-
-
-def _read_marked(file: Path, schema: pa.Schema) -> tuple[pa.Table, str]:
-    try:
-        table = pq.read_table(file, page_checksum_verification=True)
+        content = json.loads(file.read_text("utf-8"))
+        identity, files = content["identity"], dict(content["files"])
     except FileNotFoundError:
         raise DamagedCell(f"{file} is missing") from None
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise DamagedCell(f"{file} can't be read ({reason})") from None
-    if table.schema.names != schema.names:
-        raise DamagedCell(f"{file} has other columns than a cell")
-    return table, (table.schema.metadata or {}).get(IDENTITY, b"").decode()
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DamagedCell(f"{file} can't be read") from None
+    if not file.stem.endswith(_short_digest(identity)) or rows_of(file).name not in files:
+        raise DamagedCell(f"{file} belongs to another cell")
+    for name, expected in files.items():
+        part = file.with_name(name)
+        if not part.is_file():
+            raise DamagedCell(f"{part} is missing")
+        if _digest(part) != expected:
+            raise DamagedCell(f"{part} is not what was written under that name")
 
 
-def checked(file: Path, cell_id: str | None = None) -> tuple[pa.Table, pa.Table]:
-    """Return rows and curves of a cell that is whole and that its name belongs to."""
-    identity, table, curves = read_cell(file)
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
-    if not (cell_id or file.stem).endswith(digest):
-        raise DamagedCell(f"{file} holds another cell's results")
-    return table, curves
+def read_cell(file: Path) -> tuple[pa.Table, pa.Table]:
+    """Return rows and curves of a cell, or raise `DamagedCell`."""
+    check_cell(file)
+    rows = pq.read_table(rows_of(file), schema=SCHEMA)
+    if not curves_of(file).is_file():
+        return rows, CURVES.empty_table()
+    return rows, pq.read_table(curves_of(file), schema=CURVES)
 
 
 def set_aside(file: Path) -> Path:
     """Rename a damaged cell, so that it is computed again and can still be looked at."""
-    aside = file.with_suffix(".damaged")
-    if file.exists():
-        file.replace(aside)
-    return aside
+    for part in (curves_of(file), rows_of(file), file):
+        if part.exists():
+            part.replace(part.with_name(f"{part.name}.damaged"))
+    return file.with_name(f"{file.name}.damaged")
 
 
 def finished(file: Path) -> bool:
     """Tell whether a cell need not be run again: it is there, whole, and nothing in it failed."""
     if not file.is_file():
         return False
-    table, _ = checked(file)
-    return not UNFINISHED & set(table["status"].to_pylist())
+    check_cell(file)
+    statuses = pq.read_table(rows_of(file), columns=["status"])["status"]
+    return not UNFINISHED & set(statuses.to_pylist())
 
 
 def forget_damaged_jobs(results: str | Path) -> list[str]:
@@ -208,7 +210,7 @@ def forget_damaged_jobs(results: str | Path) -> list[str]:
         try:
             for file in job.read_text().split("\n"):
                 if file:
-                    checked(Path(file))
+                    check_cell(Path(file))
         except DamagedCell as error:
             sentences.append(f"{error}: it is computed again.")
             job.unlink()
@@ -229,15 +231,12 @@ def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path
     parts = []
     for file in files:
         try:
-            parts.append(checked(file))
+            parts.append(read_cell(file))
         except DamagedCell as error:
             aside = set_aside(file)
             raise DamagedCell(f"{error}; it is now {aside.name}, run the command again") from None
-    for target, tables, schema in zip(
-        (results, curves), zip(*parts, strict=True), (SCHEMA, CURVES), strict=True
-    ):
-        whole = pa.concat_tables([part.replace_schema_metadata() for part in tables])
-        write_table(Path(target), whole.cast(schema))
+    for target, tables in zip((results, curves), zip(*parts, strict=True), strict=True):
+        write_table(Path(target), pa.concat_tables(tables))
     return sum(len(table) for table, _ in parts)
 
 

@@ -54,7 +54,7 @@ def solver_columns(name: str, answer: Answer, verdict: Verdict) -> dict[str, Any
 
 def answer_of(path: Any, t: float) -> Answer:
     """Return a path's solution as it states it, for the judge."""
-    w = path.coef(t) if path.problem.linear else None
+    w = path.coef(t) if path.objective.linear else None
     return Answer(alpha=path.dual(t), w=w, b=path.intercept(t))
 
 
@@ -63,11 +63,11 @@ def add_oracle_comparison(rows: Rows, path: Any, points: Iterable[float], **colu
 
     The path's answer and the oracle's are scored by the one judge.
     """
-    if path.problem.n > ORACLE_ROWS:
+    if path.objective.n > ORACLE_ROWS:
         return
     worst, start = 0.0, None
     for t in points:
-        problem = path.problem.at(t)
+        problem = path.objective.at(t)
         start = baselines.solve("clarabel", problem, start=start)
         theirs, ours = judge(problem, start).primal, judge(problem, answer_of(path, t)).primal
         worst = max(worst, abs(ours - theirs) / abs(theirs))

@@ -47,7 +47,7 @@ class Study:
         return (known and known.title) or dataset.replace("_", " ").capitalize()
 
     def ran(self, experiment: str) -> list[str]:
-        """List the data sets of an experiment, in the order in which they were run."""
+        """List the data sets of an experiment, in the order of the results."""
         own = self.results.loc[self.results["experiment"] == experiment, "dataset"]
         return list(dict.fromkeys(own))
 

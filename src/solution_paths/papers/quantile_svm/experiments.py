@@ -350,13 +350,10 @@ def choose_lam(cell: Cell, rows: Rows, report: Report) -> None:
 
 
 def _accuracy(problem: Hinge, answer: Answer, part: Part) -> float | None:
-    if answer.w is None and answer.alpha is None:
+    stated = problem.stated(answer)
+    if not problem.states_enough(stated):
         return None
-    if answer.w is None:
-        f = problem.decision(part.X, problem.y * answer.alpha)
-    else:
-        f = np.asarray(part.X @ answer.w).ravel() + answer.b
-    return float(np.mean((f >= 0.0) == (part.y > 0)))
+    return float(np.mean((problem.decision(part.X, stated) >= 0.0) == (part.y > 0)))
 
 
 @PAPER.experiment(settings=Boundaries)

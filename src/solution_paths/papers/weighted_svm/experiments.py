@@ -194,14 +194,17 @@ class Task:
             return machine.solve_svc(self.y, weights, **options)
         return machine.solve_svr(self.y, weights, self.epsilon, **options)
 
+    @cached_property
+    def _objective(self) -> Hinge | Tube:
+        """Return what is minimised, whatever the weights."""
+        data = {"kernel": Kernel("precomputed"), "diagonal": self.diagonal}
+        if self.epsilon is None:
+            return Hinge(self.gram, self.y, **data)
+        return Tube(self.gram, self.y, epsilon0=self.epsilon, **data)
+
     def judge(self, weights: np.ndarray, alpha: np.ndarray, b: float) -> Verdict:
         """Score duals and a bias."""
-        data = {"kernel": Kernel("precomputed"), "diagonal": self.diagonal, "bias": "free"}
-        if self.epsilon is None:
-            problem = Hinge(self.gram, self.y, cost0=weights, **data)
-        else:
-            problem = Tube(self.gram, self.y, cost0=weights, epsilon0=self.epsilon, **data)
-        return judge(problem, Answer(alpha=alpha, b=b))
+        return judge(self._objective.with_costs(weights), Answer(alpha=alpha, b=b))
 
     def fitted(self, path: Any, theta: float) -> np.ndarray:
         """Predictions at the samples, as at any other point: without the added diagonal."""

@@ -72,8 +72,8 @@ def _assumptions(study: Study) -> list[str]:
         "needs, the path is charged with the whole matrix. 'Kernel matrix given' is the same "
         "without kernel values: the work of the solvers alone.",
         f"A method's sequence of solves in a run is stopped after {', '.join(limits)}. Its row "
-        "says how many solves were done; times and ratios made of it are lower bounds, and nothing is "
-        "extrapolated.",
+        "says how many solves were done; times and ratios made of it are lower bounds, and nothing "
+        "is extrapolated.",
         "A decision of exactly 0 counts as +1.",
     ]
     if "online" in used:
