@@ -409,7 +409,7 @@ def _run_choose_lam(cell: Cell, rows: Rows, report: Report, offline: bool) -> No
         for name in solvers:
             answer = baselines.solve(name, problem)
             bound = scored[0][1].dual if scored else None
-            verdict = judge(problem, answer, bound)
+            verdict = judge(problem, answer, lower_bound=bound)
             accuracy = _accuracy(problem, answer, parts.validation)
             scored.append((verdict.primal, verdict, accuracy))
             rows.add(
@@ -593,7 +593,7 @@ class _TimingLane:
             judged = {"kkt": or_none(verdict.kkt), "gap": or_none(verdict.gap)}
             rows.add("time", seconds["cpu_s"], **judged, **seconds, **columns)
             return
-        verdict = judge(problem, timing.result, self._bound(problem, tau))
+        verdict = judge(problem, timing.result, lower_bound=self._bound(problem, tau))
         columns = {**_solver_columns(method, timing.result, verdict), **columns}
         rows.add("time", seconds["cpu_s"], **columns)
         if repeat == 0 and timing.result.setup_cpu_s > 0.0:
