@@ -318,11 +318,15 @@ def test_both_ends_ask_for_the_same_limits():
 def test_rounding_is_subtracted_from_the_gaps_of_both():
     path = quantile_svm_path(*sample()[:2], 1e-9)  # the optimum is tiny, rounding large
     t = 0.5
-    verdict = judge(path.objective, answer_at(path, t), t=t)
-    assert verdict.rounding > 1e-12
+    worse = Answer(alpha=(1 - 1e-3) * path.dual(t))
+    verdict = judge(path.objective, worse, t=t)
     size = max(abs(verdict.primal), abs(verdict.dual))
     plain = abs(verdict.primal - verdict.dual) / size
-    assert verdict.gap == max(plain - verdict.rounding, 0.0)
+    assert 1e-12 < verdict.rounding < plain
+    assert verdict.gap == pytest.approx(plain - verdict.rounding, abs=1e-3 * verdict.rounding)
+    column = path.objective.solution(worse.alpha[:, None] * path.objective.y[:, None])
+    found = certification.certify(path.objective, np.array([t]), lambda index: column)
+    assert (found.gap, found.rounding) == pytest.approx((verdict.gap, verdict.rounding), rel=1e-12)
 
 
 def test_answers_that_state_too_little_are_refused():
