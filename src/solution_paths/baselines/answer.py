@@ -68,8 +68,8 @@ class Reusable:
     value: Any
 
     def fits(self, objective: Objective, key: tuple) -> bool:
-        """Return True when the objective has the very same arrays and the same fixed settings."""
-        return self.X is objective.X and self.y is objective.y and self.key == key
+        """Return True when the objective has the very same rows, and labels and settings alike."""
+        return self.X is objective.X and self.key == key and np.array_equal(self.y, objective.y)
 
 
 def reuse_or_build(objective: Objective, start: Answer | None, key: tuple, build: Any) -> Any:
