@@ -94,7 +94,7 @@ def test_a_second_call_reuses_what_the_first_one_built(name):
     assert judge(other, again).primal == pytest.approx(judge(other, fresh).primal, rel=1e-4)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix])
 def test_objectives_of_the_same_rows_reuse_what_was_built(kind):
     X, y = _clouds()
     X = kind(X)

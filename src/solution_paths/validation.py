@@ -14,8 +14,7 @@ Floats = NDArray[np.float64]
 def check_X(X, name: str = "X") -> Floats | sp.csr_array:
     """Return X as a float64 array or CSR matrix without NaN or infinity."""
     if sp.issparse(X):
-        if not (isinstance(X, sp.csr_array) and X.dtype == np.float64):
-            X = sp.csr_array(X, dtype=np.float64)
+        X = sp.csr_array(X, dtype=np.float64)
         if not X.has_canonical_format:  # entries given twice count as their sum, squared too
             X = X.copy()
             X.sum_duplicates()
