@@ -94,6 +94,16 @@ def test_a_second_call_reuses_what_the_first_one_built(name):
     assert judge(other, again).primal == pytest.approx(judge(other, fresh).primal, rel=1e-4)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_objectives_of_the_same_rows_reuse_what_was_built(kind):
+    X, y = _clouds()
+    X = kind(X)
+    first = baselines.solve("lbfgsb", quantile(X, y, 0.3, 1e-2))
+    assert baselines.solve("lbfgsb", quantile(X, y, 0.6, 1e-2), start=first).state is first.state
+    other = baselines.solve("lbfgsb", quantile(X, -y, 0.6, 1e-2), start=first)
+    assert other.state is not first.state
+
+
 @pytest.mark.parametrize("name", baselines.BASELINES)
 def test_state_of_other_data_is_not_reused(name):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]

@@ -1,6 +1,8 @@
 """The checker is checked: it must pass what is right and fail what is not."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path as FilePath
 
 import clarabel
 import numpy as np
@@ -11,6 +13,7 @@ from solution_paths import (
     Path,
     l1_svm_path,
     lasso_path,
+    objectives,
     quantile_svm_path,
     svm_path,
     weighted_svm_path,
@@ -245,7 +248,7 @@ def test_judge_and_certificate_agree_on_the_same_solution(path):
     for t in np.linspace(low, high, 7)[1:-1]:
         column = path.objective.solution(path._duals(t)[:, None])
         theirs = certification.certify(path.objective, np.array([t]), lambda index, c=column: c)
-        ours = judge(path.objective, answer_at(path, t), t)
+        ours = judge(path.objective, answer_at(path, t), t=t)
         assert theirs.ok
         assert ours.ok()
         assert ours.rounding == pytest.approx(theirs.rounding, rel=1e-9)
@@ -257,18 +260,17 @@ def test_judge_and_certificate_agree_on_the_same_solution(path):
             assert (frozen.primal, frozen.dual) == pytest.approx((ours.primal, ours.dual))
 
 
-def swapped(y, alpha):
-    """Duals of one sample of each class exchanged."""
-    wrong = alpha.copy()
-    i, j = (np.argmax(np.where(y == side, alpha, -1.0)) for side in (1.0, -1.0))
-    i, j = int(i), int(np.argmin(np.where(y == y[i], alpha, np.inf)))
-    wrong[[i, j]] = wrong[[j, i]]
+def exchanged(objective, a):
+    """Signed duals, those of two samples of one class exchanged."""
+    wrong, own = a.copy(), np.flatnonzero(objective.y > 0)
+    pair = own[[np.argmin(a[own]), np.argmax(a[own])]]
+    wrong[pair] = wrong[pair[::-1]]
     return wrong
 
 
 SPOIL = {
     "scaled": lambda o, s: s._replace(a=s.a * (1 - 1e-5)),
-    "two duals exchanged": lambda o, s: s._replace(a=(o.y * swapped(o.y, o.y * s.a))),
+    "two duals exchanged": lambda o, s: s._replace(a=exchanged(o, s.a)),
     "labels swapped": lambda o, s: s._replace(a=-s.a),
     "unbalanced": lambda o, s: s._replace(a=s.a - 1e-4 * np.where(s.a > 1e-3, 1.0, 0.0)),
     "infeasible": lambda o, s: s._replace(a=s.a * (1 + 1e-4)),
@@ -287,16 +289,15 @@ def test_a_wrong_answer_fails_at_both_ends(spoil):
     column = Solution(*(None if part is None else np.asarray(part)[..., None] for part in wrong))
     assert not certification.certify(objective, np.array([t]), lambda index: column).ok
     alpha = objective.y * wrong.a
-    verdict = judge(objective, Answer(alpha=alpha, w=wrong.w, b=float(wrong.b)), t)
+    verdict = judge(objective, Answer(alpha=alpha, w=wrong.w, b=float(wrong.b)), t=t)
     assert not verdict.ok()
-    assert not np.isfinite(verdict.gap) or verdict.gap > 1e-9 or verdict.kkt > 1e-7
 
 
 def test_infeasible_duals_bound_nothing_for_either():
     X, y, _, cost = machines()
     objective = Hinge(X, y, cost0=cost, bias="free")
     a, bias = dual_solution(X @ X.T, y, cost)
-    # far fewer than all samples: relative to all costs together this would be below the limit
+    # unbalanced relative to the largest cost, though not relative to all costs together
     a[0] += 2e-7 * cost.max()
     assert judged(objective, a, bias).gap == np.inf
     assert judge(objective, Answer(alpha=y * a, b=bias)).gap == np.inf
@@ -317,11 +318,15 @@ def test_both_ends_ask_for_the_same_limits():
 def test_rounding_is_subtracted_from_the_gaps_of_both():
     path = quantile_svm_path(*sample()[:2], 1e-9)  # the optimum is tiny, rounding large
     t = 0.5
-    verdict = judge(path.objective, answer_at(path, t), t)
-    assert verdict.rounding > 1e-12
+    worse = Answer(alpha=(1 - 1e-3) * path.dual(t))
+    verdict = judge(path.objective, worse, t=t)
     size = max(abs(verdict.primal), abs(verdict.dual))
     plain = abs(verdict.primal - verdict.dual) / size
-    assert verdict.gap == max(plain - verdict.rounding, 0.0)
+    assert 1e-12 < verdict.rounding < plain
+    assert verdict.gap == pytest.approx(plain - verdict.rounding, abs=1e-3 * verdict.rounding)
+    column = path.objective.solution(worse.alpha[:, None] * path.objective.y[:, None])
+    found = certification.certify(path.objective, np.array([t]), lambda index: column)
+    assert (found.gap, found.rounding) == pytest.approx((verdict.gap, verdict.rounding), rel=1e-12)
 
 
 def test_answers_that_state_too_little_are_refused():
@@ -333,10 +338,10 @@ def test_answers_that_state_too_little_are_refused():
     rbf = Hinge(X, y, cost0=cost, kernel=Kernel("rbf", 0.5), bias="none")
     assert np.isnan(judge(rbf, Answer(w=np.zeros(3), b=0.0)).primal)  # a kernel has no w
     alone = answer_at(path, 1.0)
-    bound = judge(path.objective, alone, 1.0).dual
+    bound = judge(path.objective, alone, t=1.0).dual
     alone = replace(alone, alpha=None)
-    assert not judge(path.objective, alone, 1.0).ok(kkt_limit=np.inf)  # no bound
-    assert judge(path.objective, alone, 1.0, lower_bound=bound).ok(kkt_limit=np.inf)
+    assert not judge(path.objective, alone, t=1.0).ok(kkt_limit=np.inf)  # no bound
+    assert judge(path.objective, alone, t=1.0, lower_bound=bound).ok(kkt_limit=np.inf)
 
 
 @pytest.mark.parametrize("name", ["rbf", "poly", "linear"])
@@ -369,3 +374,28 @@ def test_an_objective_shares_what_was_computed_and_freezes_its_costs():
     assert other.norms is not objective.norms
     tube = Tube(objective.X, objective.y, epsilon0=0.1, epsilon1=1.0)
     assert (tube.at(0.5).epsilon(), tube.at(0.5).moves) == (0.6, False)
+
+
+def test_coefficients_that_the_duals_do_not_imply_fail_though_every_value_is_right():
+    X, y, _ = sample()
+    path = svm_path(np.c_[X, np.zeros(len(y))], y, C_max=10.0)
+    good = answer_at(path, 2.0)
+    off = replace(good, w=good.w + np.array([0.0, 0.0, 0.0, 1e-5]))
+    assert judge(path.objective, good, t=2.0).ok()
+    verdict = judge(path.objective, off, t=2.0)
+    assert verdict.gap <= certification.GAP_LIMIT  # the gap grows with the square
+    assert verdict.kkt == pytest.approx(1e-5 / np.linalg.norm(off.w), rel=1e-3)
+
+
+def test_objectives_know_no_walker_and_no_solver():
+    for file in FilePath(objectives.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == 2:
+                assert node.module in ("kernels", "validation"), file
+            elif isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0):
+                names = (
+                    [node.module]
+                    if isinstance(node, ast.ImportFrom)
+                    else [alias.name for alias in node.names]
+                )
+                assert not any(name.startswith("solution_paths") for name in names), file

@@ -118,7 +118,7 @@ def score(
 
 
 def judge(
-    objective: Objective, answer, t: float = 0.0, lower_bound: float | None = None
+    objective: Objective, answer, *, t: float = 0.0, lower_bound: float | None = None
 ) -> Verdict:
     """Score a solver's answer.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..objectives import Hinge, Objective
 
@@ -68,8 +69,19 @@ class Reusable:
     value: Any
 
     def fits(self, objective: Objective, key: tuple) -> bool:
-        """Return True when the objective has the very same arrays and the same fixed settings."""
-        return self.X is objective.X and self.y is objective.y and self.key == key
+        """Return True when the objective has the very same rows, and labels and settings alike."""
+        same = self.key == key and np.array_equal(self.y, objective.y)
+        return same and _same_rows(self.X, objective.X)
+
+
+def _same_rows(X, Z) -> bool:
+    """Tell whether two matrices are one, or two CSR views of the same entries."""
+    if X is Z or not (sp.issparse(X) and sp.issparse(Z)):
+        return X is Z
+    return X.shape == Z.shape and all(
+        len(own) == len(other) and np.shares_memory(own, other)
+        for own, other in ((X.data, Z.data), (X.indices, Z.indices))
+    )
 
 
 def reuse_or_build(objective: Objective, start: Answer | None, key: tuple, build: Any) -> Any:

@@ -37,9 +37,9 @@ class L1Hinge(Penalised):
         return Solution(A[: self.n], -A[self.n : -1] + 0.0, -A[-1])
 
     def states_enough(self, s: Solution) -> bool:
-        """Tell whether a solution states w and b, and duals of the right length if any."""
-        model = s.w is not None and s.b is not None and len(s.w) == self.X.shape[1]
-        return model and (s.a is None or len(s.a) == self.n)
+        """Tell whether one solution states w and b, and duals of the right shape if any."""
+        model = s.w is not None and s.b is not None and s.w.shape == self.X.shape[1:]
+        return model and (s.a is None or s.a.shape == self.y.shape)
 
     def terms(self, t: Floats, s: Solution) -> Terms:
         """Return what there is to know of solutions in columns at parameters t (B,)."""

@@ -27,9 +27,9 @@ class Lasso(Penalised):
         return (self.y - (self.X @ s.w).T).T
 
     def states_enough(self, s: Solution) -> bool:
-        """Tell whether a solution states w, and no bias."""
-        shape = s.w is not None and len(s.w) == self.X.shape[1]
-        return shape and (s.b is None or not np.any(s.b))
+        """Tell whether one solution states w, and no bias."""
+        right = s.w is not None and s.w.shape == self.X.shape[1:]
+        return right and (s.b is None or not np.any(s.b))
 
     def terms(self, t: Floats, s: Solution) -> Terms:
         """Return what there is to know of solutions in columns at parameters t (B,)."""

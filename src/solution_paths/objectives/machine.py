@@ -168,7 +168,9 @@ class Machine(Objective):
 
     def intercepts(self, s: Solution) -> Floats:
         """Return b."""
-        return self._implied_bias(s.a) if s.b is None else s.b
+        if s.b is not None:
+            return s.b
+        return np.zeros(s.w.shape[1:]) if s.a is None else self._implied_bias(s.a)
 
     def _implied_bias(self, a: Floats) -> Floats:
         return self.bias_value**2 * a.sum(axis=0) / self.lam
@@ -182,16 +184,16 @@ class Machine(Objective):
     # -- judgement -----------------------------------------------------------------------------
 
     def states_enough(self, s: Solution) -> bool:
-        """Tell whether a solution determines a model of this kind, with arrays of right lengths."""
+        """Tell whether one solution determines a model of this kind, in arrays of right shapes."""
         if s.a is None and (s.w is None or self.diagonal):
             return False
         if s.b is None and (self.free_bias or (s.a is None and self.bias_value)):
             return False
         if self.bias == "none" and s.b is not None and np.any(s.b):
             return False
-        if s.w is not None and (not self.linear or len(s.w) != self.X.shape[1]):
+        if s.w is not None and (not self.linear or s.w.shape != self.X.shape[1:]):
             return False
-        return s.a is None or len(s.a) == self.n
+        return s.a is None or s.a.shape == self.y.shape
 
     def terms(self, t: Floats, s: Solution) -> Terms:
         """Return what there is to know of solutions in columns at parameters t (B,)."""
@@ -235,8 +237,7 @@ class Machine(Objective):
         if s.w is None:  # the bias alone is stated
             square = implied.norm2 - self._bias2(implied.b) + self._bias2(s.b)
             return Model(implied.f - implied.b + s.b, square, s.b)
-        columns = s.w.shape[1]
-        b = s.b if s.b is not None else np.zeros(columns) if implied is None else implied.b
+        b = self.intercepts(s)
         f, square = np.asarray(self.X @ s.w) + b, (s.w**2).sum(axis=0) + self._bias2(b)
         if self.diagonal:
             own = self.diagonal * s.a / self.lam
