@@ -1,4 +1,4 @@
-"""Scientific assertions over a suite's results: ``python -m solution_paths.papers.assertions FOLDER``.
+"""Scientific assertions over a suite: ``python -m solution_paths.papers.assertions FOLDER``.
 
 FOLDER is ``results/<suite>``. The exit status is 0 when everything holds, else 1, with one sentence
 for each assertion that doesn't.
