@@ -85,7 +85,7 @@ def step() -> Figure:
     lines = (("$a_4$", 0.5, 0.58), ("$a_5$", 0.3, -0.3 / end))
     draw_line(right, *lines[1][1:], 0.0, end, fig.RED)
     draw_line(right, *lines[0][1:], None, end, fig.RED)
-    for text, start, rate in lines:
+    for text, start, _ in lines:
         right.text(0.01, start + 0.07, text, color=fig.RED)
     crossing = (0.75 - lines[0][1]) / (lines[0][2] - 0.3)
     mark(right, crossing, 0.75 + 0.3 * crossing, hollow=True)

@@ -24,7 +24,14 @@ NEARLY_ZERO = 1e-5
 LARGEST = 1e10
 
 
-def classification(X, y, kernel: str, gamma: float | None, degree: int, coef0: float) -> dict:
+def classification(
+    X,
+    y,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> dict:
     """Check samples and labels; return these arguments of an objective, by name."""
     X = check_X(X)
     y, classes = check_labels(y, X.shape[0])
@@ -32,7 +39,14 @@ def classification(X, y, kernel: str, gamma: float | None, degree: int, coef0: f
     return {"X": X, "y": y, "classes": classes, "kernel": kernel}
 
 
-def regression(X, y, kernel: str, gamma: float | None, degree: int, coef0: float) -> dict:
+def regression(
+    X,
+    y,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> dict:
     """Check samples and targets; return these arguments of an objective, by name."""
     X = check_X(X)
     y = check_vector(y, X.shape[0], "y")
