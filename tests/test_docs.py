@@ -7,6 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
+
+from solution_paths import papers
+from solution_paths.benchmarking.cells import read_cell
 
 ROOT = Path(__file__).parents[1]
 IMAGE = re.compile(r"!\[[^]]*\]\(([^)]+)\)")
@@ -44,6 +48,26 @@ def test_new_model_is_exact_on_ties():
         assert names["lad_path"](X, y, 100.0, **options).certify().ok
 
 
+def test_new_paper_is_accepted_and_runs(tmp_path, monkeypatch):
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    settings = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1]
+    folder = tmp_path / "hastie"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "experiments.py").write_text(example("CONTRIBUTING.md"))
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    for module in ("", ".experiments"):
+        monkeypatch.delitem(sys.modules, f"{papers.__name__}.hastie{module}", raising=False)
+    config = {"suites": {"quick": "Small."}, "papers": {"hastie": yaml.safe_load(settings)}}
+    (paper,) = papers.check_config(config).values()
+    (cell,) = paper.run(config, "quick", "path", "two_moons", [0], tmp_path / "cells")
+    rows, _ = read_cell(cell)
+    assert dict(zip(*(rows[c].to_pylist() for c in ("metric", "value")), strict=True)) == {
+        "certificate": 1.0,
+        "breakpoints": rows["n_breakpoints"].to_pylist()[0],
+    }
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/engine.md"])
 def test_pictures_and_links_lead_somewhere(name):
     file = ROOT / name
@@ -57,4 +81,6 @@ def test_pictures_and_links_lead_somewhere(name):
 def test_paths_in_the_text_exist(name):
     text = (ROOT / name).read_text("utf-8")
     for path in set(re.findall(r"`((?:src|config|docs|workflow|tests|notebooks)/[\w./]+)`", text)):
+        if "hastie" in path:  # the paper of an example
+            continue
         assert (ROOT / path).exists(), path
