@@ -43,21 +43,26 @@ Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(
 Shares = Annotated[tuple[Share, ...], Field(min_length=1), AfterValidator(_unique)]
 
 
-def check(model: type[Settings], content: Any, where: str) -> Any:
-    """Return the content as an instance of the model, or raise a `ConfigError` of one sentence."""
+def check(model: type[Settings], content: Any, where: str, also_known: Iterable[str] = ()) -> Any:
+    """Return the content as an instance of the model, or raise a `ConfigError` of one sentence.
+
+    ``also_known`` are keys that may stand beside the model's and were taken out before.
+    """
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigError(_sentence(error, model, where)) from None
+        raise ConfigError(_sentence(error, model, where, also_known)) from None
 
 
-def _sentence(error: ValidationError, model: type[Settings], where: str) -> str:
+def _sentence(
+    error: ValidationError, model: type[Settings], where: str, also_known: Iterable[str]
+) -> str:
     """Say where and what the first mistake is, and how many more there are."""
     mistakes = error.errors(include_url=False)
     first = mistakes[0]
     place = ".".join([where, *(str(part) for part in first["loc"])])
     if first["type"] == "extra_forbidden":
-        text = unknown_key(place, _keys_beside(model, first["loc"]))
+        text = unknown_key(place, [*_keys_beside(model, first["loc"]), *also_known])
     elif first["type"] == "missing":
         text = f"{place} is missing; add it"
     else:
