@@ -39,6 +39,7 @@ class Trace(NamedTuple):
     start: NDArray[np.int64]
     P: NDArray[np.int32]
     a: NDArray[np.float64]
+    low: NDArray[np.float64]
     coordinate: NDArray[np.int32]
     state: NDArray[np.int8]
     checkpoint: NDArray[np.int8]
@@ -82,6 +83,7 @@ class Trace(NamedTuple):
             start=self.start[:-1],
             P=self.P[:end],
             a=self.a[:end],
+            low=self.low[:end],
         )
 
     def down_to_zero(self, n: int) -> Trace:
@@ -92,4 +94,8 @@ class Trace(NamedTuple):
         end = self.start[-2]
         P, a = self.P[end:], self.a[end:]
         there = np.where(n > P, 0.0, a - self.t[-1] * self.ray[P])
-        return self._replace(t=np.append(self.t[:-1], 0.0), a=np.append(self.a[:end], there))
+        return self._replace(
+            t=np.append(self.t[:-1], 0.0),
+            a=np.append(self.a[:end], there),
+            low=np.append(self.low[:end], np.zeros(len(there))),
+        )
