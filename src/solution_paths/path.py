@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
 from .engine.staircase import Staircases
-from .engine.trace import Trace
+from .engine.trace import Trace, combine
 from .problems import from_arrays, to_arrays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-FORMAT = 1
+FORMAT = 2
 TORN = (zipfile.BadZipFile, zlib.error)  # what a damaged .npz file raises
 
 
@@ -160,6 +160,36 @@ class Path:
         duals = self._node_duals(left)
         return duals if part == 0.0 else duals + part * (self._node_duals(right) - duals)
 
+    def _node_primal(self, node: int) -> tuple[Floats, float]:
+        """Return a ridge model's (w, b) at a node, from duals in two parts."""
+        leg, p = self._legs[self._leg[node]], self.problem
+        duals, low = leg.trace.parts(int(self._index[node]))
+        w = combine(p.X, duals[: p.n], low[: p.n]) / p.lam
+        if p.bias == "free":
+            return w, float(-(duals[p.n] + low[p.n]))
+        ones = np.ones((p.n, 1))
+        total = float(combine(ones, duals[: p.n], low[: p.n])[0]) if p.bias == "feature" else 0.0
+        return w, p.intercept_scaling**2 * total / p.lam
+
+    def _primal(self, t: float) -> tuple[Floats, float]:
+        """Return (w, b) of a linear model at t: at a node as accurate as the walk knew it."""
+        t, p = self._check(t), self.problem
+        right = int(np.searchsorted(self._t, t, side="right"))
+        if not hasattr(p, "lam"):
+            duals = self._duals(t)
+            return p.coefs(duals), float(p.intercepts(duals))
+        w, b = self._node_primal(right - 1)
+        if right == len(self._t):
+            if t > self._t[-1]:
+                ray = (t - self._t[-1]) * self._legs[-1].trace.ray
+                w, b = w + p.coefs(ray), b + float(p.intercepts(ray))
+            return w, b
+        part = (t - self._t[right - 1]) / (self._t[right] - self._t[right - 1])
+        if part == 0.0:
+            return w, b
+        w_right, b_right = self._node_primal(right)
+        return w + part * (w_right - w), b + part * (b_right - b)
+
     def _block(self, points: ArrayLike) -> Floats:
         return np.stack([self._duals(t) for t in np.asarray(points)], axis=1)
 
@@ -183,10 +213,12 @@ class Path:
                 f"A path with kernel={self.problem.kernel!r} has no coefficients; use "
                 "decision_function, or dual for the expansion in training rows."
             )
-        return self.problem.coefs(self._duals(t))
+        return self._primal(t)[0]
 
     def intercept(self, t: float) -> float:
         """Return the bias b at t."""
+        if self.problem.linear:
+            return self._primal(t)[1]
         return float(self.problem.intercepts(self._duals(t)))
 
     def decision_function(self, X_new, t: float) -> Floats:
@@ -199,6 +231,9 @@ class Path:
         t : float
             Parameter value.
         """
+        if self.problem.linear:
+            w, b = self._primal(t)
+            return np.asarray(X_new @ w) + b
         return self.problem.decision(X_new, self._duals(t))
 
     def predict(self, X_new, t: float) -> NDArray:

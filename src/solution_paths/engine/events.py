@@ -36,11 +36,15 @@ from .state import (
     PENDING,
     PIVOT,
     SIGN,
+    UNIT,
+    UNSURE,
     WORN,
     M,
     T,
     level_at,
 )
+
+EPSILON = np.finfo(np.float64).eps
 
 
 @lean
@@ -145,7 +149,10 @@ def leave(op, st, s, tol, i, down):
     q = s.state[i] // 2 + down
     s.state[i] = 2 * q
     level = level_at(st, i, q, s.number[T])
-    move_level(op, i, (level - s.a[r]) - s.lost[r])
+    jump = (level - s.a[r]) - s.lost[r]
+    move_level(op, i, jump)
+    if abs(jump) * op.norm[i] * s.number[UNIT] > tol.residual * EPSILON:
+        s.count[UNSURE] = 1  # the others' values feel it
     s.number[WORN] += abs(level) * op.norm[i]
     s.a[r], s.lost[r] = level, 0.0
     if kind == ENTERED and s.count[PENDING] == i:

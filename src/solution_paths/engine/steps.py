@@ -460,7 +460,7 @@ def take_step(op, s, dt, size, h):
         before = s.number[T]
         s.number[T] += h
         h = s.number[T] - before
-    s.number[WORN] += h * s.number[GROSS]
+    s.number[WORN] += abs(h) * s.number[GROSS]
     travel(s, s.number[PACE] * h)
     shift_duals(op, s, size, h)
 

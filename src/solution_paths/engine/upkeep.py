@@ -170,16 +170,22 @@ def _shift(op, s, way):
 
 @lean
 def approach(op, st, s, size, i, down, h, rate):
-    """Put value i on the kink that it reaches, now that the pinned equations hold there.
+    """Put coordinate i where its event is, now that the pinned equations hold there.
 
     It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
     out of their range.
     """
-    window, t = s.window[i], s.number[T]
-    z = value(op, i, t, s.Q, size, s.a)
-    slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
+    t, far = s.number[T], 1e-6 * st.scale[i]
+    if s.state[i] % 2 == 0:
+        window = s.window[i]
+        z = value(op, i, t, s.Q, size, s.a)
+        slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
+    else:
+        span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
+        slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
+        far = np.inf
     step = slack / rate
-    if abs(slack) <= 1e-6 * st.scale[i] and abs(step) <= 0.5 * h and t + step <= s.number[T_END]:
+    if abs(slack) <= far and abs(step) <= 0.5 * h and t + step <= s.number[T_END]:
         take_step(op, s, 1.0, size, step)
 
 

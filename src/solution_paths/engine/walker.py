@@ -55,6 +55,7 @@ from .state import (
     T_END,
     UNBOUNDED,
     UNIT,
+    UNSURE,
     WALL,
     ZERO_STEPS,
     ZEROS,
@@ -113,8 +114,7 @@ def _walk(op, st, s, log, tol, lazy):
                 if not pending:
                     if not hold(op, st, s, tol):
                         return LOST
-                    if before % 2 == 0:
-                        approach(op, st, s, size, i, down, h, rate)
+                    approach(op, st, s, size, i, down, h, rate)
                     record(s, log)
 
             # Event
@@ -123,9 +123,11 @@ def _walk(op, st, s, log, tol, lazy):
         # Record and refresh
         log_event(s, log, i, before, moved)
         if s.count[KIND] == NONE:
-            if pending and moved:
-                if not hold(op, st, s, tol):
-                    return LOST
+            exchanged = pending and moved
+            if (exchanged or s.count[UNSURE] > 0) and not hold(op, st, s, tol):
+                return LOST
+            s.count[UNSURE] = 0
+            if exchanged:
                 record(s, log)
             if not maintain(op, st, s, tol):
                 return LOST
