@@ -3,7 +3,9 @@
 A problem is named by (function, class of data, seed) and made from nothing else, so that engines
 can be compared on the same ones. Each path is judged at a sample of breakpoints and between them
 by its own objective, in longdouble (80 bits on x86), from what the path hands out: coefficients and
-bias for linear models (else f from the duals), and duals for the lower bound.
+bias for linear models (else f from the duals), and duals for the lower bound. A gap is "exact" to
+1e-9, "close" to 1e-7, else "wrong"; "limit" is one above 1e-9 that a w in double can't state better
+(twice the sum over rows of cost times half a unit of the last place of the terms of w.x).
 
     python benchmarks/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
     python benchmarks/fuzz.py --function svm --data scales --seeds 7 8 --verbose
@@ -219,7 +221,11 @@ def _machine_gap(path, t, state):
     if p.bias == "free":
         outside = max(outside, abs(a.sum()) / unit)
         primal = primal + abs(a.sum()) * abs(f).max()  # what an unbalanced dual is worth
-    return primal, dual, outside
+    # A w in double can't say more: each value is off by half a unit of the last place of its terms.
+    limit = LONG(0)
+    if p.linear and not p.diagonal:
+        limit = LONG(2.3e-16) * (cost @ (np.abs(X) @ np.abs(w) + abs(b)))
+    return primal, dual, outside, limit
 
 
 def _penalised_gap(path, t, state):
@@ -232,22 +238,25 @@ def _penalised_gap(path, t, state):
         c = np.abs(X.T @ residual).max()
         scale = max(np.abs(X.T @ y).max(), LONG(1e-300))
         feasible = residual * min(LONG(1), (t + LONG(1e-13) * scale) / max(c, LONG(1e-300)))
-        floor = LONG(1e-9) * (y @ y)  # at lam = 0 the optimum may be zero
-        return primal + floor, y @ feasible - feasible @ feasible / 2 + floor, LONG(0)
+        floor = LONG(1e-6) * (y @ y)  # at lam = 0 the optimum may be zero
+        return primal + floor, y @ feasible - feasible @ feasible / 2 + floor, LONG(0), LONG(0)
     a = path._duals(float(t)).astype(LONG)[: p.n]
+    limit = LONG(2.3e-16) * (np.abs(X) @ np.abs(w) + abs(b)).sum()
     primal = np.maximum(1 - y * f, 0).sum() + t * np.abs(w).sum()
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300))
     outside = max((-y * a).max(), (y * a - 1).max(), abs(a.sum()), LONG(0))
     outside = max(outside, (np.abs(X.T @ a).max() - t) / scale)
     floor = LONG(1e-6) * len(y)
-    return primal + floor, (y * a).sum() + floor, outside
+    return primal + floor, (y * a).sum() + floor, outside, limit
 
 
 def judge(path, seed=0, points=24):
-    """Return the worst relative gap and dual infeasibility, and where the gap is."""
+    """Return the worst relative gap, the same beyond what a w in double can state, the worst
+    dual infeasibility, and where the gap is.
+    """
     p, nodes = path.problem, path._t
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
-        return np.inf, np.inf, np.nan
+        return np.inf, np.inf, np.inf, np.nan
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
     state = {"X": X.astype(LONG)}
     machine = hasattr(p, "lam")
@@ -258,16 +267,20 @@ def judge(path, seed=0, points=24):
     pieces = rng.integers(0, max(len(nodes) - 1, 1), points)
     right = np.minimum(pieces + 1, len(nodes) - 1)
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
-    worst, outside, at = 0.0, 0.0, np.nan
+    worst, beyond, outside, at = 0.0, 0.0, 0.0, np.nan
     for t in np.concatenate([[nodes[0], nodes[-1]], inner, between]):
-        primal, dual, off = (_machine_gap if machine else _penalised_gap)(path, float(t), state)
+        primal, dual, off, limit = (_machine_gap if machine else _penalised_gap)(
+            path, float(t), state
+        )
         scale = max(abs(primal), abs(dual))
         gap = float(abs(primal - dual) / scale) if scale > 0 else 0.0
         gap = gap if np.isfinite(gap) else np.inf
         if gap >= worst:
             worst, at = gap, float(t)
         outside = max(outside, float(off) if np.isfinite(off) else np.inf)
-    return worst, outside, at
+        limit = float(limit / scale) if scale > 0 else 0.0
+        beyond = max(beyond, gap if gap > 2.0 * limit else 0.0)
+    return worst, beyond, outside, at
 
 
 def run_one(function, data, seed):
@@ -290,10 +303,13 @@ def run_one(function, data, seed):
     if path is None:
         return row
     row["events"] = int(path.diagnostics.get("events", 0))
-    gap, outside, at = judge(path)
-    worst = max(gap, outside)
+    gap, beyond, outside, at = judge(path)
+    worst = max(beyond, outside)
     verdict = "exact" if worst <= EXACT else "close" if worst <= WRONG else "wrong"
-    return row | {"end": row.get("end", verdict), "gap": gap, "outside": outside, "at": at}
+    if verdict == "exact" and gap > EXACT:
+        verdict = "limit"
+    end = {"end": row.get("end", verdict)}
+    return row | end | {"gap": gap, "beyond": beyond, "outside": outside, "at": at}
 
 
 # -- the command ------------------------------------------------------------------------------
@@ -318,7 +334,9 @@ def report(files):
         for key in ("function", "data"):
             for name in dict.fromkeys(r[key] for r in rows):
                 ends = Counter(r["end"] for r in rows if r[key] == name)
-                bad = {end: k for end, k in ends.items() if end not in ("exact", "ValueError")}
+                bad = {
+                    end: k for end, k in ends.items() if end not in ("exact", "limit", "ValueError")
+                }
                 print(f"  {name:16s} {sum(ends.values()):6d}  {bad}")
 
 
@@ -348,7 +366,7 @@ def main():
         if arguments.out:
             with arguments.out.open("a") as handle:
                 handle.write(json.dumps(row) + "\n")
-        if arguments.verbose or row["end"] not in ("exact", "ValueError"):
+        if arguments.verbose or row["end"] not in ("exact", "limit", "ValueError"):
             print(row, flush=True)
     print(dict(ends))
     return None

@@ -72,8 +72,23 @@ def residuals(op, st, s, out):
             out[r] += level_part(op, p, t) - op.sign[p] * kink
         else:
             out[r] = op.sign[p] * (out[r] - st.soft[p] * s.a[r] - kink)
-        worst = max(worst, abs(out[r]) / st.scale[p])
+        balance = p >= op.n and s.span[r, 0] == np.inf and s.span[r, 2] == -np.inf
+        unit = _size_of_duals(s, st.scale[p]) if balance else st.scale[p]
+        worst = max(worst, abs(out[r]) / unit)
     return worst
+
+
+@lean
+def _size_of_duals(s, otherwise):
+    """Return what the balance of the duals is relative to: the largest level of pinned ones."""
+    size, t = 0.0, s.number[T]
+    for r in range(s.count[M]):
+        span = s.span[r]
+        for k in range(0, 4, 2):
+            level = abs(span[k] + t * span[k + 1])
+            if level < np.inf:
+                size = max(size, level)
+    return size if size > 0.0 else otherwise
 
 
 @lean

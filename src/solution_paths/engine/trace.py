@@ -66,7 +66,8 @@ class Trace(NamedTuple):
     """A finished walk: t at K nodes and what is needed to know all duals there.
 
     ``event[k]`` events happened up to node k; its pinned coordinates and their duals are
-    ``P[start[k]:start[k + 1]]`` and ``a[...] + low[...]``. All states are kept every ``every`` events.
+    ``P[start[k]:start[k + 1]]`` and ``a[...] + low[...]``. Every ``every``
+    events all states are kept.
     """
 
     stairs: Staircases

@@ -7,7 +7,7 @@ import numpy as np
 from .compiled import inline, lean
 from .events import frame, hold_at_kink
 from .operators import DENSE, follow_duals, measure_direction, rebuild, sum_up, value
-from .pinned import apply_factor, refactor, residuals
+from .pinned import apply_factor, refactor, residuals, weigh
 from .state import (
     BELOW,
     CAME,
@@ -112,6 +112,8 @@ def settle(op, st, s, accuracy):
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
     worst, last = residuals(op, st, s, s.v), np.inf
+    if accuracy > 0.0 and worst > accuracy:
+        accuracy = max(accuracy, 0.1 * _rounding(op, s))
     if worst <= accuracy:
         return worst
     _keep_direction(op, s)
@@ -155,6 +157,19 @@ def _restore_direction(op, s):
         s.da[r], s.own[r] = s.kept[0, r], s.kept[1, r]
     for k in range(op.dc.shape[0]):
         op.dc[k], op.dw[k] = op.kept[0, k], op.kept[1, k]
+
+
+@lean
+def _rounding(op, s):
+    """Return what rounding may make of a value, relative to the data's scale."""
+    total = 0.0
+    if op.kind == DENSE or op.n_ridge == 0:
+        total = op.size[0] + s.number[T] * op.size[1] + weigh(op, s, s.a)
+    else:
+        for k in range(op.w.shape[0]):
+            total += (op.w[k] / op.weight[k]) ** 2
+        total = np.sqrt(total)
+    return s.number[UNIT] * total
 
 
 @lean

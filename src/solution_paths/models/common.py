@@ -14,10 +14,10 @@ from ..problems import Machine
 
 
 def operator_of(problem: Machine) -> Operator:
-    """Return the map of a machine: rows for linear models with more samples than columns."""
+    """Return the map of a machine: rows for linear models unless they are very wide."""
     n = problem.n
     free = np.ones((n, 1)) if problem.bias == "free" else None
-    if problem.linear and problem.diagonal == 0 and _rows_are_cheaper(problem.X):
+    if problem.linear and problem.diagonal == 0 and _rows_are_cheap(problem.X):
         X = problem.X
         if problem.bias == "feature":
             constant = np.full((n, 1), problem.intercept_scaling)
@@ -34,10 +34,15 @@ def operator_of(problem: Machine) -> Operator:
     return gram_operator(K / problem.lam, free)
 
 
-def _rows_are_cheaper(X) -> bool:
+# A map through the rows is the more accurate one: its conditions are not squared.
+MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
+FEW_COLUMNS = 500  # vectors of so many cost nothing
+
+
+def _rows_are_cheap(X) -> bool:
     """Rows cost O(D) a look and keep (D,) vectors; a Gram matrix costs n^2 once."""
     n, d = X.shape
-    return d < n
+    return d < max(MANY_COLUMNS * n, FEW_COLUMNS)
 
 
 def walk_leg(
