@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
 from .engine.staircase import Staircases
-from .engine.trace import Trace
+from .engine.trace import Trace, combine
 from .files import replace_atomically
 from .objectives import Objective, Solution, from_arrays, to_arrays
+from .objectives.machine import Machine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,24 +151,39 @@ class Path:
             )
         return float(t)
 
-    def _node_duals(self, node: int) -> Floats:
-        leg = self._legs[self._leg[node]]
-        return leg.trace.duals(int(self._index[node]))
+    def _node_solution(self, node: int) -> Solution:
+        """Return the solution at a node; a linear machine's with a w of its own.
 
-    def _duals(self, t: float) -> Floats:
-        """Return the (N,) duals at t, borders included."""
-        t = self._check(t)
-        right = int(np.searchsorted(self._t, t, side="right"))
-        if right == len(self._t):
-            last = self._node_duals(right - 1)
-            return last + (t - self._t[-1]) * self._legs[-1].trace.ray if self._has_ray else last
-        left = right - 1
-        part = (t - self._t[left]) / (self._t[right] - self._t[left])
-        duals = self._node_duals(left)
-        return duals if part == 0.0 else duals + part * (self._node_duals(right) - duals)
+        Its duals are kept in two parts, so that w meets the pinned equations to the rounding of w
+        itself, not of sums of duals that may be many orders of magnitude larger.
+        """
+        leg, objective = self._legs[self._leg[node]], self.objective
+        duals, low = leg.trace.parts(int(self._index[node]))
+        found = objective.solution(duals)
+        if not (objective.linear and isinstance(objective, Machine)):
+            return found
+        a, rest = duals[: objective.n], low[: objective.n]
+        w = combine(objective.X, a, rest) / objective.lam
+        if objective.free_bias:
+            return found._replace(w=w, b=-(duals[objective.n] + low[objective.n]))
+        total = combine(np.ones((objective.n, 1)), a, rest)[0]
+        return found._replace(w=w, b=objective.bias_value**2 * total / objective.lam)
 
     def _solution(self, t: float) -> Solution:
-        return self.objective.solution(self._duals(t))
+        t = self._check(t)
+        right = int(np.searchsorted(self._t, t, side="right"))
+        left = self._node_solution(right - 1)
+        if right == len(self._t):
+            if not self._has_ray or t == self._t[-1]:
+                return left
+            beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
+            if left.w is not None:
+                beyond = beyond._replace(
+                    w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
+                )
+            return _added(left, beyond)
+        part = (t - self._t[right - 1]) / (self._t[right] - self._t[right - 1])
+        return left if part == 0.0 else _between(left, self._node_solution(right), part)
 
     def dual(self, t: float) -> Floats:
         """Return the (n,) duals at parameter t.
@@ -219,8 +235,8 @@ class Path:
         """Yield (t, f): nodes in order, in blocks that overlap by one, and (m, block) values."""
         for first in range(0, max(len(self._t) - 1, 1), block - 1):
             nodes = np.arange(first, min(first + block, len(self._t)))
-            A = np.stack([self._node_duals(k) for k in nodes], axis=1)
-            yield self._t[nodes], self.objective.decision(X_new, self.objective.solution(A))
+            found = _columns([self._node_solution(k) for k in nodes])
+            yield self._t[nodes], self.objective.decision(X_new, found)
 
     def crossings(self, X_new) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
@@ -341,10 +357,13 @@ class Path:
         points = np.concatenate([self._t[:n_nodes], random])
 
         def solutions(index: NDArray) -> Solution:
-            columns = [
-                self._node_duals(i) if i < n_nodes else self._duals(points[i]) for i in index
-            ]
-            return self.objective.solution(np.stack(columns, axis=1))
+            nodes = n_nodes
+            return _columns(
+                [
+                    self._node_solution(i) if i < nodes else self._solution(points[i])
+                    for i in index
+                ]
+            )
 
         return certification.certify(self.objective, points, solutions)
 
@@ -371,7 +390,7 @@ class Path:
         what = what or ("coef" if few else "dual")
         ax = ax or plt.subplots()[1]
         nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
-        found = self.objective.solution(np.stack([self._node_duals(k) for k in nodes], axis=1))
+        found = _columns([self._node_solution(k) for k in nodes])
         curves = self.objective.coefs if what == "coef" else self.objective.public_dual
         ax.plot(self._t[nodes], curves(found)[:max_lines].T, linewidth=0.9)
         ax.set_xlabel(self.parameter)
@@ -441,6 +460,22 @@ class Path:
             f"<Path of {self.objective.n} samples in {self.parameter} from {low:g} to {high:g}, "
             f"{len(self.breakpoints)} breakpoints>"
         )
+
+
+def _columns(solutions: list[Solution]) -> Solution:
+    """Put solutions beside each other."""
+    parts = zip(*solutions, strict=True)
+    return Solution(*(None if own[0] is None else np.stack(own, axis=-1) for own in parts))
+
+
+def _added(one: Solution, other: Solution) -> Solution:
+    return Solution(*(u if u is None else u + v for u, v in zip(one, other, strict=True)))
+
+
+def _between(left: Solution, right: Solution, part: float) -> Solution:
+    """Return what lies a part of the way from one solution to the other."""
+    pairs = zip(left, right, strict=True)
+    return Solution(*(u if u is None else u + part * (v - u) for u, v in pairs))
 
 
 def _trace_from(content: dict, prefix: str) -> Trace:

@@ -23,6 +23,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
     infer_getattr,
+    intrinsic,
     lower_getattr_generic,
     register_model,
     unbox,
@@ -33,6 +34,17 @@ lean = njit(cache=True, _nrt=False)
 sums = njit(cache=True, _nrt=False, fastmath=True)  # terms may be added up in any order
 inline = njit(cache=True, _nrt=False, forceinline=True)
 inner = njit(cache=True, _nrt=False, fastmath=True, forceinline=True)  # sums in hot loops
+
+
+@intrinsic
+def fma(typing, a, b, c):
+    """Return a * b + c, rounded once."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
 
 # Fields of a struct: C-contiguous arrays with so many dimensions.
 Vector = Annotated[NDArray[np.float64], 1]

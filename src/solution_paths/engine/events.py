@@ -16,17 +16,19 @@ from .operators import (
 )
 from .pinned import (
     append_row,
-    careful_schur,
-    note_wear,
-    pinned_column,
-    refine,
-    replace_row,
+    border_entry,
+    hold_system,
+    join,
+    keeps_system,
+    part,
+    schur,
+    solve,
 )
 from .state import (
     BLOCK,
     ENTERED,
-    ERROR,
     EXCHANGES,
+    FACTORED,
     FAR,
     KIND,
     LEFT,
@@ -34,12 +36,15 @@ from .state import (
     PENDING,
     PIVOT,
     SIGN,
-    WEAR,
+    UNIT,
+    UNSURE,
+    WORN,
     M,
     T,
     level_at,
 )
-from .steps import solve_direction
+
+EPSILON = np.finfo(np.float64).eps
 
 
 @lean
@@ -79,7 +84,9 @@ def _drop_slot(op, st, s, r):
         place(op, s, r, s.P[last])
         s.a[r], s.lost[r] = s.a[last], s.lost[last]
         _move_span(s, r, last)
-        s.regular[r] = s.regular[last]
+        s.rank[r] = s.rank[last]
+        if s.rank[r] >= 0:
+            s.order[s.rank[r]] = r
     s.count[M] = last
 
 
@@ -129,70 +136,113 @@ def _rest(op, st, s, p):
 def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
     place(op, s, r, i)
+    s.rank[r] = -1
     s.a[r], s.lost[r] = level_at(st, i, q, s.number[T]), 0.0
+    s.number[WORN] += abs(s.a[r]) * op.norm[i]
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1, s.number[T])
 
 
 @lean
 def leave(op, st, s, tol, i, down):
     """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
-    r = s.slot[i]
-    m = s.count[M]
-    kind = s.count[KIND]
+    r, kind = s.slot[i], s.count[KIND]
     q = s.state[i] // 2 + down
     s.state[i] = 2 * q
     level = level_at(st, i, q, s.number[T])
-    move_level(op, i, (level - s.a[r]) - s.lost[r])
+    jump = (level - s.a[r]) - s.lost[r]
+    move_level(op, i, jump)
+    if abs(jump) * op.norm[i] * s.number[UNIT] > tol.residual * EPSILON:
+        s.count[UNSURE] = 1  # the others' values feel it
+    s.number[WORN] += abs(level) * op.norm[i]
     s.a[r], s.lost[r] = level, 0.0
     if kind == ENTERED and s.count[PENDING] == i:
         # passed through: the pinned system stays what it was
         _rest(op, st, s, i)
         s.count[KIND] = NONE
-        solve_direction(op, st, s, False)
     elif kind == NONE:
-        factor.read_column(s.G, m, r, s.g)
         if _vanishes(op, st, s, tol, r):
             s.count[KIND] = LEFT
             s.count[PENDING] = i
             s.number[SIGN] = op.sign[i] * (1.0 if down else -1.0)
             return
-        ratio = (st.level1[i, q] - s.regular[r]) / s.g[r]
-        for j in range(m):
-            s.regular[j] += ratio * s.g[j]
-        note_wear(s, op.norm[i] ** 2 * abs(s.g[r]))
-        factor.remove(s.G, m, r, s.g)
-        factor.move_last(s.J, m, r)
-        _drop_slot(op, st, s, r)
+        _take_out(op, st, s, r)
     elif kind == ENTERED:
-        factor.read_column(s.G, m, r, s.v)
-        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT], s.x, s.y)
-        replace_row(op, st, s, m, r, s.count[PENDING])
+        exchange(op, st, s, tol, r, s.count[PENDING])
         _swap_slot(op, st, s, r)
     else:
-        other = s.slot[s.count[PENDING]]
+        _take_out_two(op, st, s, r, s.slot[s.count[PENDING]])
+
+
+@lean
+def _take_out(op, st, s, r):
+    """Take slot r out of the pinned system."""
+    m = s.count[M]
+    if is_ridge(op):
+        part(s, r)
+    else:
+        factor.read_column(s.G, m, r, s.g)
+        factor.remove(s.G, m, r, s.g)
+    if keeps_system(op):
+        factor.move_last(s.J, m, r)
+    _drop_slot(op, st, s, r)
+
+
+@lean
+def _take_out_two(op, st, s, r, other):
+    """Take out a pending leaver, without which the system is singular, and a second one."""
+    m = s.count[M]
+    factor.read_column(s.G, m, r, s.v)
+    factor.remove_two(s.G, m, r, s.v, other, s.g, s.x, s.y)
+    factor.move_last(s.J, m, max(r, other))
+    factor.move_last(s.J, m - 1, min(r, other))
+    _drop_slot(op, st, s, max(r, other))
+    _drop_slot(op, st, s, min(r, other))
+    _settle(s)
+
+
+@lean
+def exchange(op, st, s, tol, r, i):
+    """Let coordinate i, which depends on the pinned ones, replace slot r in the factor."""
+    m = s.count[M]
+    if is_ridge(op):
+        part(s, r)
+        square, _ = schur(op, st, s, tol, i)
+        slot, s.slot[i] = s.slot[i], r
+        join(op, st, s, i, square)
+        s.slot[i] = slot
+    else:
         factor.read_column(s.G, m, r, s.v)
-        factor.remove_two(s.G, m, r, s.v, other, s.g, s.x, s.y)
-        factor.move_last(s.J, m, max(r, other))
-        factor.move_last(s.J, m - 1, min(r, other))
-        _drop_slot(op, st, s, max(r, other))
-        _drop_slot(op, st, s, min(r, other))
-        _settle(op, st, s)
+        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT], s.x, s.y)
 
 
 @lean
 def _vanishes(op, st, s, tol, r):
-    """Tell whether the pinned system without slot r is singular: its pivot G_rr vanishes."""
+    """Tell whether the pinned system without slot r is singular; if so s.g is its null vector."""
     m = s.count[M]
-    own = op.norm[s.P[r]]
-    largest = 0.0
+    if is_ridge(op) and _borders_hold_without(op, s, r):
+        return False
+    s.k[:m] = 0.0
+    s.k[r] = 1.0
+    solve(op, st, s, s.k, s.g, 0.0)
+    if is_ridge(op):
+        return True
+    own, largest = op.norm[s.P[r]], 0.0
     for j in range(m):
         largest = max(largest, abs(s.g[j]) * op.norm[s.P[j]])
-    if abs(s.g[r]) * own > max(tol.suspect, 1e4 * s.number[ERROR]) * largest:
-        return False
-    s.y[:m] = 0.0
-    s.y[r] = 1.0
-    refine(op, st, s, s.g, s.y)
     return abs(s.g[r]) * own <= tol.singular * largest
+
+
+@lean
+def _borders_hold_without(op, s, r):
+    """Tell whether the pinned samples other than slot r determine each border unknown."""
+    for b in range(s.W.shape[1]):
+        held = False
+        for k in range(s.count[FACTORED]):
+            p = s.P[s.order[k]]
+            held = held or (s.order[k] != r and border_entry(op, p, b) != 0.0)
+        if not held:
+            return False
+    return True
 
 
 @lean
@@ -203,28 +253,26 @@ def _swap_slot(op, st, s, r):
     place(op, s, r, s.P[m])
     s.a[r], s.lost[r] = s.a[m], s.lost[m]
     _move_span(s, r, m)
-    _settle(op, st, s)
+    hold_system(op, st, s, s.P[r])
+    _settle(s)
 
 
 @lean
-def _settle(op, st, s):
+def _settle(s):
     """Complete an exchange: t may move again."""
     s.count[KIND] = NONE
     s.count[EXCHANGES] += 1
-    s.number[WEAR] = 1.0
-    solve_direction(op, st, s, False)
 
 
 @lean
-def enter(op, st, s, tol, i, down, dt, rate):
+def enter(op, st, s, tol, i, down, dt):
     """Pin a value that reached a kink; return False when the event was rounding noise."""
-    m = s.count[M]
-    kind = s.count[KIND]
+    m, kind = s.count[M], s.count[KIND]
     q = s.state[i] // 2
     kink = q - down
     if kind == LEFT and s.count[PENDING] == i:
         hold_at_kink(st, s, i, kink)
-        _settle(op, st, s)
+        _settle(s)
         return True
     if st.level0[i, kink] == st.level0[i, kink + 1] and (
         st.level1[i, kink] == st.level1[i, kink + 1]
@@ -237,37 +285,30 @@ def enter(op, st, s, tol, i, down, dt, rate):
         if not _enter_second(op, st, s, tol, i, q):
             return False
         hold_at_kink(st, s, i, kink)
-        _settle(op, st, s)
+        _settle(s)
         return True
+    if kind == LEFT:
+        _enter_for(op, st, s, tol, i, q)
+        hold_at_kink(st, s, i, kink)
+        _settle(s)
+        return True
+    pivot, singular = schur(op, st, s, tol, i)
+    if singular:
+        if dt > 0 and _is_still(op, st, s, tol, i, kink, down):
+            return False
+        s.count[KIND] = ENTERED
+        s.count[PENDING] = i
+        s.number[SIGN] = 1.0 if down else -1.0
+        s.number[PIVOT] = pivot
+        _take_slot(op, st, s, m, i, q)
     else:
-        pivot, gross = pinned_column(op, st, s, i)
-        singular = False
-        if op.sign[i] * pivot <= max(tol.suspect, 1e4 * s.number[ERROR]) * gross:
-            pivot, singular = careful_schur(op, st, s, tol, i)
-        if kind == LEFT:
-            _enter_for(op, st, s, i, q, pivot)
-            hold_at_kink(st, s, i, kink)
-            _settle(op, st, s)
-            return True
-        elif singular:
-            if dt > 0 and _is_still(op, st, s, tol, i, kink, down):
-                return False
-            s.count[KIND] = ENTERED
-            s.count[PENDING] = i
-            s.number[SIGN] = 1.0 if down else -1.0
-            s.number[PIVOT] = pivot
-            _take_slot(op, st, s, m, i, q)
-        else:
-            residual = op.sign[i] * (-rate if down else rate)
-            note_wear(s, gross / abs(pivot))
-            step = -residual / pivot
-            for j in range(m):
-                s.regular[j] -= step * s.u[j]
-            s.regular[m] = st.level1[i, q] + step
+        if not is_ridge(op):
             factor.append(s.G, m, s.u, pivot)
-            append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
-            _take_slot(op, st, s, m, i, q)
-            s.count[M] = m + 1
+        _take_slot(op, st, s, m, i, q)
+        if is_ridge(op):
+            join(op, st, s, i, pivot)
+        s.count[M] = m + 1
+        hold_system(op, st, s, i)
     hold_at_kink(st, s, i, kink)
     return True
 
@@ -298,19 +339,19 @@ def _enter_second(op, st, s, tol, i, q):
     m = s.count[M]
     first = s.count[PENDING]
     for j in range(m):
-        s.x[j], s.y[j] = s.u[j], s.k[j]
-    pivot, _ = pinned_column(op, st, s, i)
+        s.x[j], s.f[j] = s.u[j], s.k[j]
+    pivot, _ = schur(op, st, s, tol, i)
     cross = s.k[m]  # H_first,i
     length = op.norm[first]
     for j in range(m):
-        cross -= s.y[j] * s.u[j]
+        cross -= s.f[j] * s.u[j]
         length += abs(s.x[j]) * op.norm[s.P[j]]
     if abs(cross) <= tol.dependent * length * op.norm[i]:
         for j in range(m):
-            s.u[j], s.k[j] = s.x[j], s.y[j]
+            s.u[j], s.k[j] = s.x[j], s.f[j]
         return False
     factor.append_two(s.G, m, s.x, s.number[PIVOT], s.u, pivot, cross, s.v, s.g)
-    append_row(s, m, s.y, op.diagonal[first] - op.sign[first] * st.soft[first])
+    append_row(s, m, s.f, op.diagonal[first] - op.sign[first] * st.soft[first])
     append_row(s, m + 1, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
     _take_slot(op, st, s, m + 1, i, q)
     s.count[M] = m + 2
@@ -318,11 +359,19 @@ def _enter_second(op, st, s, tol, i, q):
 
 
 @lean
-def _enter_for(op, st, s, i, q, pivot):
+def _enter_for(op, st, s, tol, i, q):
     """Pin i in place of the pending leaver."""
     r = s.slot[s.count[PENDING]]
     m = s.count[M]
-    factor.replace(s.G, m, r, s.g, s.u, pivot, s.x, s.y)
-    replace_row(op, st, s, m, r, i)
-    _rest(op, st, s, s.P[r])
-    _take_slot(op, st, s, r, i, q)
+    if is_ridge(op):
+        part(s, r)
+        square, _ = schur(op, st, s, tol, i)
+        _rest(op, st, s, s.P[r])
+        _take_slot(op, st, s, r, i, q)
+        join(op, st, s, i, square)
+    else:
+        pivot, _ = schur(op, st, s, tol, i)
+        factor.replace(s.G, m, r, s.g, s.u, pivot, s.x, s.y)
+        _rest(op, st, s, s.P[r])
+        _take_slot(op, st, s, r, i, q)
+    hold_system(op, st, s, i)

@@ -28,6 +28,7 @@ from .compiled import (
     Indices,
     Matrix,
     Vector,
+    fma,
     inline,
     inner,
     lean,
@@ -67,8 +68,8 @@ class Operator:
     ``center``            (N,)       DENSE: the mean of H's first n rows
     ``swing``             (p,)       DENSE: 1 / ``weight`` of the borders, 0 for constants
     ``typical``           scalar     DENSE: mean squared distance of samples from their mean
-    ``base0, base1``      (N,)       DENSE: H applied to the levels of coordinates on pieces
-    ``lost0, lost1``      (N,)       DENSE: what rounding lost in these sums
+    ``base0, base1``      (N,)|(D,)  H, or X', applied to the levels on pieces: constants and rates
+    ``lost0, lost1``      (N,)|(D,)  what rounding lost in these sums
     ``quadratic``         (2,)       DENSE: rate' K rate and center' rate of the samples' levels
     ``moving``            (1,)       number of coordinates whose level moves
     ``size``              (2,)       sum of norm_i |level_i| over pieces, as constant and rate
@@ -78,10 +79,11 @@ class Operator:
     ``parent, last``      (E,)       SPARSE: the patterns, see ``patterns``
     ``of_w, of_dw``       (E,)       SPARSE: sums of w and dw over patterns, for looks
     ``table``             (E,)       SPARSE: scratch, zero between calls
-    ``c, dc, rate``       (D,)       ROWS: X'a, its velocity, and the part of it that levels make
-    ``c_lost, rate_lost`` (D,)       ROWS: what rounding lost in the sums c and rate
+    ``c, c_lost, dc``     (D,)       ROWS: X'a, what rounding lost of it, and its velocity
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
-    ``row``               (D,)       ROWS: scratch, zero between calls
+    ``shift``             (D,)       ROWS: what was taken from the columns, see `rows_operator`
+    ``row, row_low``      (D,)       ROWS: scratch, zero between calls
+    ``kept``              (2, D)     ROWS: dc and dw, put aside by corrections
     ====================  =========  ==========================================================
     """
 
@@ -119,21 +121,25 @@ class Operator:
     of_dw: Vector
     table: Vector
     c: Vector
-    dc: Vector
-    rate: Vector
     c_lost: Vector
-    rate_lost: Vector
+    dc: Vector
     w: Vector
     dw: Vector
     row: Vector
+    row_low: Vector
+    kept: Matrix
+    shift: Vector
 
 
-def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):
+def _operator(
+    kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None, shift=None
+):
     N, D = len(diagonal), len(weight)
     none = np.empty((0, 0))
     csr = sp.csr_array((0, 0)) if csr is None else csr
-    columns = [np.zeros(D) for _ in range(8)]
-    rows = N if kind == DENSE else 0
+    columns = [np.zeros(D) for _ in range(7)]
+    shift = np.zeros(D) if shift is None else shift
+    sums = N if kind == DENSE else D
     flat = csr.nnz > 0 and bool((csr.data == csr.data[0]).all())
     codes, parent, last = find_patterns(csr if flat else sp.csr_array((0, 0)))
     if kind == DENSE:
@@ -161,7 +167,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         center,
         swing,
         typical,
-        *(np.zeros(rows) for _ in range(4)),
+        *(np.zeros(sums) for _ in range(4)),
         np.zeros(2),
         np.zeros(1, dtype=np.int64),
         np.zeros(2),
@@ -171,6 +177,8 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         last,
         *(np.zeros(len(parent)) for _ in range(3)),
         *columns,
+        np.zeros((2, D)),
+        shift,
     )
 
 
@@ -377,6 +385,25 @@ def add_rows(op, P, m, factor, v):
 
 
 @lean
+def add_rows_exactly(op, P, m, factor, total, low, first=-1):
+    """Write x_first plus the sum of factor_s x_p to total, rounded once; low is zero scratch.
+
+    Sums of equal numbers, read by patterns, are left to rounding.
+    """
+    if first >= 0:
+        row_axpy(op, first, 1.0, total)
+    if op.codes.shape[0] > 0:
+        add_rows(op, P, m, factor, total)
+        return
+    for s in range(m):
+        if P[s] < op.n and factor[s] != 0.0:
+            add_row(op, P[s], factor[s], total, low)
+    for k in range(total.shape[0]):
+        total[k] += low[k]
+        low[k] = 0.0
+
+
+@lean
 def entry(op, i, k):
     """Return x_ik."""
     if op.kind == ROWS:
@@ -474,13 +501,29 @@ def velocity(op, i, dt, Q, m, da):
     return row_dot(op, i, op.dw)
 
 
+@lean
+def follow_duals(op, dt, P, m, da):
+    """Set the velocities of c and w that duals and levels make (ROWS, SPARSE)."""
+    for k in range(op.c.shape[0]):
+        op.dc[k], op.row_low[k] = dt * op.base1[k], dt * op.lost1[k]
+    for s in range(m):
+        p = P[s]
+        if p >= op.n:
+            op.dw[p - op.n + op.n_ridge] = -da[s]
+    add_rows_exactly(op, P, m, da, op.dc, op.row_low)
+    if op.codes.shape[0] > 0:
+        op.row_low[:] = 0.0
+    for k in range(op.n_ridge):
+        op.dw[k] = op.scale * op.dc[k]
+
+
 @sums
-def set_direction(op, dt, P, m, da, own, drift):
-    """Take a direction; return (pace, speed, gross).
+def measure_direction(op, dt, P, m, da, own, drift):
+    """Return (pace, speed, gross, unit) of a direction.
 
     |dz_i/dh| is at most radius_i * pace and norm_i * speed for every sample, and gross is the sum
-    of the absolute terms that a velocity is added up from, per unit of norm_i: rounding noise is
-    some 1e-16 of norm_i * gross.
+    of the absolute terms that a velocity is added up from, per unit of norm_i. Rounding noise is
+    some 1e-16 of norm_i * unit.
     ``own`` holds the velocities of the pinned values, known from the kinks they are pinned to, and
     ``drift`` is dt where kinks move (norm_i allows for their velocities), else 0.
     """
@@ -491,17 +534,10 @@ def set_direction(op, dt, P, m, da, own, drift):
         return _dense_speed(op, dt, P, m, da, own, gross, drift)
     D = op.c.shape[0]
     levels2 = 0.0
-    for k in range(D):
-        op.dc[k] = dt * op.rate[k]
-        levels2 += (op.weight[k] * op.dc[k]) ** 2
-    for s in range(m):
-        p = P[s]
-        if p >= op.n:
-            op.dw[p - op.n + op.n_ridge] = -da[s]
-    add_rows(op, P, m, da, op.dc)
     speed2 = drift * drift
+    for k in range(D):
+        levels2 += (op.weight[k] * dt * op.base1[k]) ** 2
     for k in range(op.n_ridge):
-        op.dw[k] = op.scale * op.dc[k]
         speed2 += op.scale * op.dc[k] ** 2
     for k in range(op.n_ridge, D):
         speed2 += (op.dw[k] / op.weight[k]) ** 2
@@ -513,7 +549,10 @@ def set_direction(op, dt, P, m, da, own, drift):
             for j in range(k, D):
                 total += row[j] * op.dw[j]
             pace2 += total * total
-    return np.sqrt(pace2), np.sqrt(speed2), gross + np.sqrt(levels2)
+    speed, levels = np.sqrt(speed2), np.sqrt(levels2)
+    # With a ridge w's velocity is known to its own rounding, else to that of the duals'.
+    unit = speed + levels if op.n_ridge > 0 else gross + levels
+    return np.sqrt(pace2), speed, gross + levels, unit
 
 
 @lean
@@ -538,7 +577,7 @@ def _dense_speed(op, dt, P, m, da, own, gross, drift):
     ridge = max(ridge, 0.0) + lost
     speed = np.sqrt(drift * drift + ridge + features)
     pace = np.sqrt(drift * drift + mean * mean + op.typical * (ridge + swings))
-    return pace, speed, gross
+    return pace, speed, gross, gross
 
 
 @lean
@@ -573,10 +612,18 @@ def add_exactly(total, lost, term):
 
 
 @inline
+def add_product(total, lost, factor, x):
+    """Return (total + lost) + factor * x in two parts again."""
+    term = factor * x
+    total, lost = add_exactly(total, lost, term)
+    return total, lost + fma(factor, x, -term)
+
+
+@inline
 def _follow(op):
     """Let w follow c on the columns under the ridge penalty."""
     for k in range(op.n_ridge):
-        op.w[k] = op.scale * op.c[k]
+        op.w[k] = op.scale * (op.c[k] + op.c_lost[k])
 
 
 @lean
@@ -592,21 +639,19 @@ def move_level(op, i, change):
     """Account for a coordinate's dual that is put elsewhere by rounding's measure."""
     if op.kind == DENSE or i >= op.n or change == 0.0:
         return
-    _add_row(op, i, change, op.c, op.c_lost)
+    add_row(op, i, change, op.c, op.c_lost)
     _follow(op)
 
 
 @lean
-def _add_row(op, i, factor, total, lost):
+def add_row(op, i, factor, total, lost):
     """Add factor * x_i to total, and what rounding loses to lost."""
     if op.kind == ROWS:
-        X = op.X[i]
-        for k in range(X.shape[0]):
-            total[k], lost[k] = add_exactly(total[k], lost[k], factor * X[k])
+        _add_column(total, lost, factor, op.X[i])
     else:
         for s in range(op.indptr[i], op.indptr[i + 1]):
             k = op.indices[s]
-            total[k], lost[k] = add_exactly(total[k], lost[k], factor * op.x[s])
+            total[k], lost[k] = add_product(total[k], lost[k], factor, op.x[s])
 
 
 @lean
@@ -615,7 +660,7 @@ def _add_column(total, lost, factor, v):
     if factor == 0.0:
         return
     for k in range(v.shape[0]):
-        total[k], lost[k] = add_exactly(total[k], lost[k], factor * v[k])
+        total[k], lost[k] = add_product(total[k], lost[k], factor, v[k])
 
 
 @lean
@@ -643,18 +688,18 @@ def hold_level(op, i, level0, level1, change, t):
         _add_column(op.base0, op.lost0, level0, H)
         _add_column(op.base1, op.lost1, level1, H)
     elif i < op.n:
-        _add_row(op, i, level1, op.rate, op.rate_lost)
+        add_row(op, i, level0, op.base0, op.lost0)
+        if level1 != 0.0:
+            add_row(op, i, level1, op.base1, op.lost1)
     if op.moving[0] == 0:
         op.base1[:] = 0.0
         op.lost1[:] = 0.0
-        op.rate[:] = 0.0
-        op.rate_lost[:] = 0.0
         op.quadratic[:] = 0.0
 
 
 @lean
-def rebuild(op, t, duals0, duals1, P, m, a):
-    """Compute everything afresh from the duals of pieces (duals0 + t duals1) and of P."""
+def rebuild(op, t, duals0, duals1):
+    """Compute the sums over levels afresh from the duals of pieces, duals0 + t duals1."""
     op.base0[:] = 0.0
     op.base1[:] = 0.0
     op.lost0[:] = 0.0
@@ -662,26 +707,24 @@ def rebuild(op, t, duals0, duals1, P, m, a):
     op.quadratic[:] = 0.0
     op.moving[0] = 0
     op.size[:] = 0.0
-    op.c[:] = 0.0
-    op.c_lost[:] = 0.0
-    op.rate[:] = 0.0
-    op.rate_lost[:] = 0.0
     op.w[:] = 0.0
     op.dw[:] = 0.0
     for i in range(op.norm.shape[0]):
-        level = duals0[i] + t * duals1[i]
-        if op.kind == DENSE:
-            hold_level(op, i, duals0[i], duals1[i], 1, t)
-        elif i >= op.n:
-            hold_feature(op, i, level)
-        elif level != 0.0 or duals1[i] != 0.0:
-            _add_row(op, i, level, op.c, op.c_lost)
-            hold_level(op, i, duals0[i], duals1[i], 1, t)
-    if op.kind == DENSE:
-        return
+        hold_level(op, i, duals0[i], duals1[i], 1, t)
+        if i >= op.n:
+            hold_feature(op, i, duals0[i] + t * duals1[i])
+
+
+@lean
+def sum_up(op, t, P, m, a, low):
+    """Add up c = X'a afresh from the levels' sums and the pinned duals a + low (ROWS, SPARSE)."""
+    for k in range(op.c.shape[0]):
+        op.c[k], op.c_lost[k] = op.base0[k], op.lost0[k] + t * op.lost1[k]
+        op.c[k], op.c_lost[k] = add_product(op.c[k], op.c_lost[k], t, op.base1[k])
     for s in range(m):
         if P[s] < op.n:
-            _add_row(op, P[s], a[s], op.c, op.c_lost)
+            add_row(op, P[s], a[s], op.c, op.c_lost)
+            row_axpy(op, P[s], low[s], op.c_lost)
         else:
-            hold_feature(op, P[s], a[s])
+            hold_feature(op, P[s], a[s] + low[s])
     _follow(op)

@@ -1,33 +1,58 @@
-"""The pinned system J a_P = b and its inverse: residuals, columns, pivots, and how good it is."""
+"""The pinned system J a_P = b: its products, its factor, and the one solve that all else uses.
+
+With a ridge or a kernel J is [[K, -B], [-B', 0]], K the products of the pinned samples and B their
+borders' columns. K + B B' (B weighted) has the same solutions under the balance B'a, and is
+positive definite where the bordered system is regular; of it the triangular factor R is kept, and
+the borders follow from the small Schur complement W'W, R'W = B. For rows the diagonal of R is the
+length of a residual vector, so that conditions are never squared; what a solve leaves is computed
+from the rows.
+
+Without a ridge (l1 penalty alone) J is indefinite, with as many samples as features; there the
+inverse is kept, and refined in every solve against J, which holds the data themselves.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from . import factor
+from . import factor, triangle
 from .compiled import inline, lean
 from .operators import (
     DENSE,
-    add_rows,
+    add_rows_exactly,
     column,
+    entry,
+    is_ridge,
     level_part,
     pinned_products,
     row_axpy,
-    value,
+    rows_times,
 )
 from .state import (
+    CONTRACTION,
     ENTERED,
-    ERROR,
-    FLOOR,
+    FACTORED,
     KIND,
-    RANDOM,
     REFACTORED,
-    WEAR,
+    SINCE_FACTORED,
     M,
     T,
     kink_at,
 )
+
+MANY = 6  # steps of refinement: each wins a digit at least, or the last one has been reached
+
+
+@inline
+def keeps_system(op):
+    """Tell whether J itself is held, as entries of a kernel or of the data."""
+    return op.kind == DENSE or not is_ridge(op)
+
+
+# ---------------------------------------------------------------------------------------------
+# Residuals
+# ---------------------------------------------------------------------------------------------
 
 
 @lean
@@ -47,31 +72,349 @@ def residuals(op, st, s, out):
             out[r] += level_part(op, p, t) - op.sign[p] * kink
         else:
             out[r] = op.sign[p] * (out[r] - st.soft[p] * s.a[r] - kink)
-        worst = max(worst, abs(out[r]) / st.scale[p])
+        balance = p >= op.n and s.span[r, 0] == np.inf and s.span[r, 2] == -np.inf
+        unit = _size_of_duals(s, st.scale[p]) if balance else st.scale[p]
+        worst = max(worst, abs(out[r]) / unit)
     return worst
 
 
-@inline
-def residual(op, st, s, r):
-    """Return z - delta a - kink of the coordinate in slot r."""
-    p, t = s.P[r], s.number[T]
-    z = value(op, p, t, s.Q, s.count[M], s.a)
-    return z - st.soft[p] * s.a[r] - kink_at(st, p, s.state[p] // 2, t)
+@lean
+def _size_of_duals(s, otherwise):
+    """Return what the balance of the duals is relative to: the largest level of pinned ones."""
+    size, t = 0.0, s.number[T]
+    for r in range(s.count[M]):
+        span = s.span[r]
+        for k in range(0, 4, 2):
+            level = abs(span[k] + t * span[k + 1])
+            if level < np.inf:
+                size = max(size, level)
+    return size if size > 0.0 else otherwise
 
 
 @lean
-def pinned_column(op, st, s, j):
-    """Write J[P, j] to s.k and G J[P, j] to s.u; return the Schur pivot and its absolute terms."""
+def product(op, st, s, x, out):
+    """Write J x to out."""
     m = s.count[M]
-    column(op, s.P, m + (s.count[KIND] == ENTERED), j, s.k)
-    factor.multiply(s.G, m, s.k, s.u)
-    pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
-    gross = max(abs(pivot), op.norm[j] ** 2)
+    if keeps_system(op):
+        factor.multiply(s.J, m, x, out)
+        return
+    row, border = op.row, op.n_ridge - op.n
+    add_rows_exactly(op, s.P, m, x, row, op.row_low)
     for r in range(m):
-        term = s.k[r] * s.u[r]
-        pivot -= term
-        gross += abs(term)
-    return pivot, gross
+        if s.P[r] >= op.n:
+            out[r] = -row[border + s.P[r]]
+    for k in range(op.n_ridge):
+        row[k] *= op.scale
+    for r in range(m):
+        if s.P[r] >= op.n:
+            row[border + s.P[r]] = -x[r]
+    rows_times(op, s.P, m, row, out)
+    for r in range(m):
+        out[r] -= op.sign[s.P[r]] * st.soft[s.P[r]] * x[r]
+    row[:] = 0.0
+
+
+# ---------------------------------------------------------------------------------------------
+# Solving
+# ---------------------------------------------------------------------------------------------
+
+
+@lean
+def apply_factor(op, s, v, out):
+    """Write the factor's solution of J out = v."""
+    m, q = s.count[M], s.count[FACTORED]
+    if not is_ridge(op):
+        factor.multiply(s.G, m, v, out)
+        return
+    for k in range(q):
+        s.x[k] = v[s.order[k]]
+    triangle.solve_lower(s.R, q, s.x)
+    if q < m:
+        _solve_borders(op, s, q, v, out)
+    triangle.solve_upper(s.R, q, s.x)
+    for k in range(q):
+        out[s.order[k]] = s.x[k]
+
+
+@lean
+def _solve_borders(op, s, q, v, out):
+    """Write the borders' part of a solution, and add its share to s.x = R'^-1 v."""
+    p, x = s.W.shape[1], s.x
+    for b in range(p):
+        r = s.slot[op.n + b]
+        share = op.weight[op.weight.shape[0] - p + b] ** 2 * v[r]
+        for k in range(q):
+            x[k] -= share * s.W[k, b]
+    for b in range(p):
+        total = v[s.slot[op.n + b]]
+        for k in range(q):
+            total += s.W[k, b] * x[k]
+        s.small[b, p] = -total
+        for c in range(p):
+            total = 0.0
+            for k in range(q):
+                total += s.W[k, b] * s.W[k, c]
+            s.small[b, c] = total
+    _eliminate(s.small, p)
+    for b in range(p):
+        out[s.slot[op.n + b]] = s.small[b, p]
+        for k in range(q):
+            x[k] += s.small[b, p] * s.W[k, b]
+
+
+@lean
+def _eliminate(A, p):
+    """Solve a small positive definite system, whose right-hand side is the last column."""
+    for b in range(p):
+        for c in range(p):
+            if c != b and A[b, b] != 0.0:
+                part = A[c, b] / A[b, b]
+                for k in range(b, p + 1):
+                    A[c, k] -= part * A[b, k]
+    for b in range(p):
+        A[b, p] = A[b, p] / A[b, b] if A[b, b] != 0.0 else 0.0
+
+
+@lean
+def solve(op, st, s, target, x, accuracy):
+    """Solve J x = target, with residuals from the data.
+
+    Refined until the residual is below ``accuracy`` times the terms that it is summed from, or
+    until it no longer halves. How much the first step leaves is noted: the only measure of trust.
+    """
+    m = s.count[M]
+    size = largest(op, s, target)
+    apply_factor(op, s, target, x)
+    last = np.inf
+    for step in range(MANY):
+        product(op, st, s, x, s.v)
+        for r in range(m):
+            s.v[r] = target[r] - s.v[r]
+        worst, gross = largest(op, s, s.v), weigh(op, s, x)
+        if step == 0:
+            note_contraction(s, worst, size)
+        if worst <= accuracy * gross or not worst <= 0.5 * last:
+            break
+        last = worst
+        apply_factor(op, s, s.v, s.y)
+        for r in range(m):
+            x[r] += s.y[r]
+
+
+@inline
+def note_contraction(s, left, size):
+    """Note what share of a right-hand side the factor's solution leaves."""
+    if size > 0.0:
+        s.number[CONTRACTION] = left / size
+
+
+@lean
+def largest(op, s, v):
+    """Return the largest of v, each relative to the norm of its coordinate."""
+    worst = 0.0
+    for r in range(s.count[M]):
+        worst = max(worst, abs(v[r]) / op.norm[s.P[r]])
+    return worst
+
+
+@lean
+def weigh(op, s, x):
+    """Return the sum of |x| times the norms of the coordinates."""
+    total = 0.0
+    for r in range(s.count[M]):
+        total += abs(x[r]) * op.norm[s.P[r]]
+    return total
+
+
+# ---------------------------------------------------------------------------------------------
+# The entrant
+# ---------------------------------------------------------------------------------------------
+
+
+@lean
+def schur(op, st, s, tol, j):
+    """Return the Schur pivot of coordinate j and whether it is zero but for rounding.
+
+    Where it is (nearly) zero s.u holds the solution of J u = H[P, j]; s.f holds what `join` needs.
+    """
+    if not is_ridge(op):
+        column(op, s.P, s.count[M] + (s.count[KIND] == ENTERED), j, s.k)
+        solve(op, st, s, s.k, s.u, 0.0)
+        return _quadratic(op, st, s, tol, j, op.diagonal[j] - op.sign[j] * st.soft[j])
+    q, f = s.count[FACTORED], s.f
+    gram_column(op, s, j, s.k)
+    for k in range(q):
+        f[k] = s.k[s.order[k]]
+    triangle.solve_lower(s.R, q, f)
+    square = gram_diagonal(op, st, j)
+    length = square
+    for k in range(q):
+        square -= f[k] * f[k]
+    full = op.kind != DENSE and q >= op.c.shape[0] and st.soft[j] == 0.0
+    trusted = op.kind == DENSE or s.number[CONTRACTION] <= tol.trusted
+    if not full and trusted and square > tol.cautious * length:
+        return square, False
+    for k in range(q):
+        s.x[k] = f[k]
+    triangle.solve_upper(s.R, q, s.x)
+    s.u[: s.count[M]] = 0.0
+    for k in range(q):
+        s.u[s.order[k]] = s.x[k]
+    if op.kind == DENSE:
+        _refine_gram(op, s, st, s.k, s.u)
+        return _quadratic(op, st, s, tol, j, length)
+    square, gross = _residual_row(op, st, s, j)
+    return square, full or square <= (tol.parallel * gross) ** 2
+
+
+@lean
+def gram_diagonal(op, st, j):
+    """Return the squared length of a sample, borders' columns included."""
+    total = op.diagonal[j] - st.soft[j]
+    p = op.weight.shape[0] - op.n_ridge
+    for b in range(p):
+        total += (op.weight[op.n_ridge + b] * border_entry(op, j, b)) ** 2
+    return total
+
+
+@inline
+def border_entry(op, i, b):
+    """Return entry i of border column b."""
+    if op.kind == DENSE:
+        return -op.H[i, op.n + b]
+    return entry(op, i, op.n_ridge + b)
+
+
+@lean
+def gram_column(op, s, j, out):
+    """Write the products of sample j with the pinned samples, borders' columns included."""
+    m = s.count[M]
+    if op.kind == DENSE:
+        H = op.H[j]
+        for r in range(m):
+            out[r] = H[s.P[r]]
+        for b in range(op.weight.shape[0]):
+            share = op.weight[b] ** 2 * H[op.n + b]
+            for r in range(m):
+                if s.P[r] < op.n:
+                    out[r] += share * op.H[s.P[r], op.n + b]
+        return
+    row_axpy(op, j, 1.0, op.row)
+    for k in range(op.row.shape[0]):
+        op.row[k] *= op.weight[k] * op.weight[k]
+    rows_times(op, s.P, m, op.row, out)
+    op.row[:] = 0.0
+
+
+@lean
+def _refine_gram(op, s, st, k, u):
+    """Improve s.u and s.f by one step against the kernel's entries."""
+    m, q = s.count[M], s.count[FACTORED]
+    factor.multiply(s.J, m, u, s.v)
+    for r in range(m):
+        s.v[r] = k[r] - s.v[r]
+    for b in range(op.weight.shape[0]):
+        total = 0.0
+        for r in range(m):
+            if s.P[r] < op.n:
+                total += u[r] * border_entry(op, s.P[r], b)
+        total *= op.weight[b] ** 2
+        for r in range(m):
+            if s.P[r] < op.n:
+                s.v[r] -= total * border_entry(op, s.P[r], b)
+    for i in range(q):
+        s.x[i] = s.v[s.order[i]]
+    triangle.solve_lower(s.R, q, s.x)
+    for i in range(q):
+        s.f[i] += s.x[i]
+    triangle.solve_upper(s.R, q, s.x)
+    for i in range(q):
+        u[s.order[i]] += s.x[i]
+
+
+@lean
+def _quadratic(op, st, s, tol, j, pivot):
+    """Return the pivot as v'Hv, v = (1, -u), which is stationary in u, and whether it is zero."""
+    m = s.count[M]
+    length = op.norm[j]
+    factor.multiply(s.J, m, s.u, s.v)
+    if op.kind == DENSE:
+        for b in range(op.weight.shape[0]):
+            total = 0.0
+            for r in range(m):
+                if s.P[r] < op.n:
+                    total += s.u[r] * border_entry(op, s.P[r], b)
+            pivot += (op.weight[b] * total) ** 2
+    for r in range(m):
+        length += op.norm[s.P[r]] * abs(s.u[r])
+        pivot += s.u[r] * (s.v[r] - 2.0 * s.k[r])
+    return pivot, op.sign[j] * pivot <= tol.singular * length * length
+
+
+@lean
+def _residual_row(op, st, s, j):
+    """Make x_j - X_P'u orthogonal to the pinned rows; return its squared length, and its terms'.
+
+    Corrected semi-normal equations (Bjorck): s.u and s.f = R'^-T u are improved with it.
+    """
+    m, q, row = s.count[M], s.count[FACTORED], op.row
+    square = last = np.inf
+    for _ in range(MANY):
+        for r in range(m):
+            s.v[r] = -s.u[r]
+        add_rows_exactly(op, s.P, m, s.v, row, op.row_low, j)
+        last, square = square, -st.soft[j]
+        for k in range(row.shape[0]):
+            square += (op.weight[k] * row[k]) ** 2
+            row[k] *= op.weight[k] * op.weight[k]
+        for r in range(m):
+            square -= st.soft[s.P[r]] * s.u[r] * s.u[r]
+        rows_times(op, s.P, m, row, s.v)
+        row[:] = 0.0
+        if square > 0.5 * last:
+            break
+        for k in range(q):
+            r = s.order[k]
+            s.x[k] = s.v[r] + st.soft[s.P[r]] * s.u[r]
+        triangle.solve_lower(s.R, q, s.x)
+        for k in range(q):
+            s.f[k] += s.x[k]
+        triangle.solve_upper(s.R, q, s.x)
+        for k in range(q):
+            s.u[s.order[k]] += s.x[k]
+    return square, op.norm[j] + weigh(op, s, s.u)
+
+
+# ---------------------------------------------------------------------------------------------
+# Updates of the factor
+# ---------------------------------------------------------------------------------------------
+
+
+@lean
+def join(op, st, s, i, square):
+    """Take sample i, in the slot that it has, into the factor; s.f is its column, from `schur`."""
+    q, f = s.count[FACTORED], s.f
+    diagonal = np.sqrt(max(square, 1e-300))
+    triangle.append(s.R, q, f, diagonal)
+    for b in range(s.W.shape[1]):
+        total = border_entry(op, i, b)
+        for k in range(q):
+            total -= f[k] * s.W[k, b]
+        s.W[q, b] = total / diagonal
+    s.order[q], s.rank[s.slot[i]] = s.slot[i], q
+    s.count[FACTORED] = q + 1
+
+
+@lean
+def part(s, r):
+    """Take the sample in slot r out of the factor."""
+    q, k = s.count[FACTORED], s.rank[r]
+    triangle.remove(s.R, q, k, s.W, s.x)
+    for j in range(k, q - 1):
+        s.order[j] = s.order[j + 1]
+        s.rank[s.order[j]] = j
+    s.rank[r] = -1
+    s.count[FACTORED] = q - 1
 
 
 @lean
@@ -83,126 +426,40 @@ def append_row(s, m, k, diagonal):
 
 
 @lean
-def replace_row(op, st, s, m, r, i):
-    """Write coordinate i's row of J into slot r, from s.k = H[P, i]."""
-    for q in range(r):
-        s.J[r, q] = s.k[q]
-    for q in range(r + 1, m):
-        s.J[q, r] = s.k[q]
+def hold_system(op, st, s, i):
+    """Write the row of J of coordinate i, which has its slot, where J is held."""
+    if not keeps_system(op):
+        return
+    r, m = s.slot[i], s.count[M]
+    column(op, s.P, m, i, s.y)
+    for j in range(r):
+        s.J[r, j] = s.y[j]
+    for j in range(r + 1, m):
+        s.J[j, r] = s.y[j]
     s.J[r, r] = op.diagonal[i] - op.sign[i] * st.soft[i]
 
 
-@lean
-def careful_schur(op, st, s, tol, j):
-    """Refine s.u; return the pivot as a quadratic form, and whether it is zero but for rounding.
-
-    With v = (1, -u) the pivot is v'Hv, stationary in u, so that an error of u counts squared. Its
-    rounding error is that of a squared length summed up from parts norm_i |v_i|.
-    """
-    m = s.count[M]
-    refine(op, st, s, s.u, s.k)
-    length = op.norm[j]
-    pivot = op.diagonal[j] - op.sign[j] * st.soft[j]
-    for r in range(m):
-        length += op.norm[s.P[r]] * abs(s.u[r])
-    if op.kind == DENSE:
-        factor.multiply(s.J, m, s.u, s.v)
-        for r in range(m):
-            pivot += s.u[r] * (s.v[r] - 2.0 * s.k[r])
-    else:
-        pivot = _row_quadratic(op, st, s, j)
-    return pivot, op.sign[j] * pivot <= tol.singular * length * length
-
-
-@lean
-def _row_quadratic(op, st, s, j):
-    """Return v'Hv for v = (1, -u) from the combined row X'v."""
-    combined, border = op.row, op.n_ridge - op.n
-    total = -op.sign[j] * st.soft[j]
-    if j < op.n:
-        row_axpy(op, j, 1.0, combined)
-    for r in range(s.count[M]):
-        p = s.P[r]
-        total -= op.sign[p] * st.soft[p] * s.u[r] * s.u[r]
-        s.v[r] = -s.u[r]
-    add_rows(op, s.P, s.count[M], s.v, combined)
-    for r in range(s.count[M]):
-        if s.P[r] >= op.n:
-            total += 2.0 * combined[border + s.P[r]] * s.u[r]
-    if j >= op.n:
-        total -= 2.0 * combined[border + j]
-    for k in range(op.n_ridge):
-        total += op.scale * combined[k] * combined[k]
-    combined[:] = 0.0
-    return total
-
-
-@lean
-def refine(op, st, s, x, target):
-    """Improve the solution x of J x = target by one step."""
-    m = s.count[M]
-    factor.multiply(s.J, m, x, s.v)
-    for r in range(m):
-        s.v[r] = target[r] - s.v[r]
-    factor.multiply(s.G, m, s.v, s.x)
-    for r in range(m):
-        x[r] += s.x[r]
-
-
-@lean
-def inspect_inverse(op, st, s, tol):
-    """Measure the error of the inverse on a random vector; compute it afresh when it is bad.
-
-    What a fresh inverse reaches is the floor for this pinned system: no point in asking for more.
-    """
-    error = _probe(op, st, s)
-    if error > max(tol.inverse, s.number[FLOOR]):
-        refactor(op, st, s)
-        error = _probe(op, st, s)
-        s.number[FLOOR] = 10.0 * error
-    s.number[ERROR] = error
-    s.number[WEAR] = 0.0
-
-
-@lean
-def _probe(op, st, s):
-    """Return the largest relative entry of J G v - v for a vector v of random signs."""
-    m = s.count[M]
-    for r in range(m):
-        s.count[RANDOM] = (s.count[RANDOM] * 1103515245 + 12345) % 2147483648
-        s.v[r] = op.norm[s.P[r]] * (1.0 if s.count[RANDOM] % 65536 < 32768 else -1.0)
-    factor.multiply(s.G, m, s.v, s.x)
-    factor.multiply(s.J, m, s.x, s.y)
-    error = 0.0
-    for r in range(m):
-        error = max(error, abs(s.y[r] - s.v[r]) / op.norm[s.P[r]])
-    return error
-
-
-@lean
-def note_wear(s, growth):
-    """Note that an update with a small pivot multiplied the rounding errors of the inverse."""
-    s.number[WEAR] += 1e-15 * growth
-
-
 @njit(cache=True)
-def refactor(op, st, s):
-    """Compute the inverse of the pinned system afresh."""
+def refactor(op, st, s, tol):
+    """Compute the factor of the pinned system afresh."""
     m = s.count[M]
-    for r in range(m):
-        p = s.P[r]
-        column(op, s.P, m, p, s.v)
-        s.J[r, :m] = s.v[:m]
-        s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
-    if m > 0:
-        J = s.J[:m, :m].copy()
-        G = np.linalg.inv(J)
-        G = 0.5 * (G + G.T)
-        # LU gives small residuals on one side only, and the symmetric part may need a Newton step;
-        # where J is ill-conditioned that step's rounding errors are worse than what it mends.
-        residual = np.eye(m) - np.dot(J, G)
-        step = np.dot(G, residual)
-        better = G + 0.5 * (step + step.T)
-        left = np.eye(m) - np.dot(J, better)
-        s.G[:m, :m] = better if np.abs(left).max() < np.abs(residual).max() else G
     s.count[REFACTORED] += 1
+    s.count[SINCE_FACTORED] = 0
+    s.number[CONTRACTION] = 0.0
+    if keeps_system(op):
+        for r in range(m):
+            p = s.P[r]
+            column(op, s.P, m, p, s.y)
+            s.J[r, :m] = s.y[:m]
+            s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
+    if not is_ridge(op):
+        if m > 0:
+            G = np.linalg.inv(s.J[:m, :m])
+            s.G[:m, :m] = 0.5 * (G + G.T)
+        return
+    s.count[FACTORED] = 0
+    s.rank[:] = -1
+    for r in range(m):
+        if s.P[r] < op.n:
+            square, _ = schur(op, st, s, tol, s.P[r])
+            join(op, st, s, s.P[r], square)

@@ -16,9 +16,13 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 ``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
 ``own``                (cap,)        velocities of their values
 ``lost``               (cap,)        what rounding has lost in ``a`` since the last rebuild
-``J, G``               (cap, cap)    the pinned system and its inverse, lower triangles
-``u, k, g``            (cap,)        columns of the entrant (u = G k) and of the leaver (g)
-``v, x, y``            (cap,)        scratch
+``J``                  (cap, cap)    the pinned system, lower triangle (not for rows with a ridge)
+``G``                  (cap, cap)    its inverse, lower triangle (maps without a ridge only)
+``R, W``               (cap, .)      the factor R'R of the pinned rows' products, and R'W = border
+``order, rank``        (cap,)        slots in the order of R's columns, and the other way round
+``u, k, g``            (cap,)        columns of the entrant (J u = k) and of the leaver (g)
+``v, x, y, f``         (cap,)        scratch: v and y of whoever solves, x and f of the factor
+``kept, small``        (2, cap) ..   a direction put aside; the borders' small system
 ``hit_*``              (N,)          candidates of the ratio test
 ``number, count``                    scalars, see the constants below
 =====================  ============  ========================================================
@@ -43,12 +47,12 @@ from .compiled import (
 BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # number[...]
-T, T_LOST, T_END, ODOMETER, BELOW, CORRECTED, REACH, PACE, SPEED, GROSS, NOISE = range(11)
-SIGN, PIVOT, WEAR, ERROR, FLOOR, DRIFT, ROUNDING, LARGEST, UNIT, WORN, BEST = range(11, 22)
+T, T_END, ODOMETER, BELOW, REACH, PACE, SPEED, GROSS, NOISE, SIGN, PIVOT = range(11)
+DRIFT, UNIT, WORN, BEST, CONTRACTION = range(11, 16)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
-SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED, RANDOM, ZERO_STEPS, BUDGET = range(10, 16)
-LAST, CAME, HELD, REFINED, REBUILT, TIED, FIRST = range(16, 23)
+SINCE_REBUILD, SINCE_FACTORED, RANDOM, ZERO_STEPS, BUDGET = range(10, 15)
+LAST, CAME, HELD, REBUILT, TIED, FIRST, FACTORED, UNSURE = range(15, 23)
 # KIND: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
@@ -75,12 +79,19 @@ class State:
     lost: Vector
     J: Matrix
     G: Matrix
+    R: Matrix
+    W: Matrix
+    order: Indices
+    rank: Indices
     u: Vector
     k: Vector
     g: Vector
     v: Vector
     x: Vector
     y: Vector
+    f: Vector
+    kept: Matrix
+    small: Matrix
     hit_index: Indices
     hit_slack: Vector
     hit_rate: Vector
@@ -105,13 +116,14 @@ class Stairs:
 
 @struct
 class Log:
-    """What is recorded: nodes (t, events so far, where the pinned duals start), events, states."""
+    """What is recorded: nodes (t, events so far, start of the duals a + low), events, states."""
 
     t: Vector
     event: Indices
     start: Indices
     P: Annotated[NDArray[np.int32], 1]
     a: Vector
+    low: Vector
     coordinate: Annotated[NDArray[np.int32], 1]
     state: Annotated[NDArray[np.int8], 1]
     checkpoint: Annotated[NDArray[np.int8], 2]

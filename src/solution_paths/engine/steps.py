@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import factor
 from .compiled import inline, inner, lean
 from .operators import (
     DENSE,
     add_exactly,
+    add_rows_exactly,
     advance,
+    follow_duals,
     hold_feature,
     is_ridge,
+    measure_direction,
     pinned_products,
     prepare_looks,
     rows_times,
     seen_value,
     seen_velocity,
-    set_direction,
 )
-from .pinned import refine
+from .pinned import (
+    MANY,
+    apply_factor,
+    keeps_system,
+    largest,
+    note_contraction,
+    solve,
+)
 from .state import (
     BELOW,
     BEST,
     BLOCK,
     DRIFT,
     ENTERED,
-    ERROR,
     FAR,
     FIRST,
     GROSS,
@@ -41,13 +48,10 @@ from .state import (
     PENDING,
     RANDOM,
     REACH,
-    REFINED,
     SIGN,
     SPEED,
     T_END,
-    T_LOST,
     TIED,
-    UNIT,
     WORN,
     ZEROS,
     M,
@@ -61,23 +65,28 @@ from .state import (
 
 
 @lean
-def solve_direction(op, st, s, refine):
-    """Compute the velocities of the pinned duals for dt = 1 afresh."""
-    _kink_rates(op, st, s, s.y)
-    factor.multiply(s.G, s.count[M], s.y, s.regular)
-    if refine:
-        _polish(op, st, s)
-
-
-@lean
-def _polish(op, st, s):
-    """Improve the solution of J regular = y; each step gains as many digits as the inverse has."""
-    error = max(s.number[ERROR], 1e-16)
-    while error > 1e-14:
-        refine(op, st, s, s.regular, s.y)
-        error *= max(s.number[ERROR], 1e-8)
-        if s.number[ERROR] > 1e-2:
-            break
+def aim(op, st, s, tol):
+    """Set the direction; return (dt, number of pinned coordinates that move)."""
+    m = s.count[M]
+    if s.count[KIND] != NONE:
+        return 0.0, _null_direction(op, st, s, tol)
+    _kink_rates(op, st, s, s.g)
+    if keeps_system(op):
+        solve(op, st, s, s.g, s.regular, 0.1 * tol.noise)
+        for r in range(m):
+            s.da[r] = s.regular[r]
+        _set_own(op, st, s, 1.0, m)
+        if op.kind != DENSE:
+            follow_duals(op, 1.0, s.P, m, s.da)
+    else:
+        apply_factor(op, s, s.g, s.regular)
+        for r in range(m):
+            s.da[r] = s.regular[r]
+        _set_own(op, st, s, 1.0, m)
+        follow_duals(op, 1.0, s.P, m, s.da)
+        _refine_velocities(op, st, s, tol)
+    _measure(op, s, tol, 1.0, m)
+    return 1.0, m
 
 
 @lean
@@ -86,7 +95,7 @@ def _kink_rates(op, st, s, out):
     m = s.count[M]
     if op.kind != DENSE:
         for k in range(op.n_ridge):
-            op.row[k] = op.scale * op.rate[k]
+            op.row[k] = op.scale * op.base1[k]
         rows_times(op, s.P, m, op.row, out)
         op.row[:] = 0.0
     for r in range(m):
@@ -97,99 +106,107 @@ def _kink_rates(op, st, s, out):
         elif p < op.n:
             out[r] = rate - out[r]
         else:
-            out[r] = op.rate[p - op.n + op.n_ridge] - rate
+            out[r] = op.base1[p - op.n + op.n_ridge] - rate
 
 
 @lean
-def aim(op, st, s, tol):
-    """Set the direction, refined where values may be at rest; return what `set_velocities` does."""
-    s.count[REFINED] = 0
-    dt, size = set_velocities(op, st, s, tol)
-    rough = dt > 0 and s.number[ERROR] > tol.worn
-    if rough and s.number[SPEED] <= 100.0 * s.number[ERROR] * s.number[GROSS]:
-        refine_direction(op, st, s, tol)
-    return dt, size
-
-
-@lean
-def refine_direction(op, st, s, tol):
-    """Improve the velocities by what is left of the pinned values' own, and set the direction."""
-    m, error = s.count[M], min(s.number[ERROR], 1e-2)
-    left = error
-    while left > 0.1 * tol.noise:
-        left *= error
-        if op.kind == DENSE:
-            _kink_rates(op, st, s, s.y)
-            refine(op, st, s, s.regular, s.y)
-        else:
-            pinned_products(op, s.P, m, op.dw, op.dc, s.v)
-            largest = 0.0
-            for r in range(m):
-                s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
-                largest = max(largest, abs(s.v[r]) / op.norm[s.P[r]])
-            left = min(left, error * largest / max(s.number[GROSS], 1e-300))
-            factor.multiply(s.G, m, s.v, s.x)
-            for r in range(m):
-                s.regular[r] += s.x[r]
-        set_velocities(op, st, s, tol)
-    s.count[REFINED] = 1
-
-
-@inline
-def is_rough(s, tol, dt, chosen):
-    """Tell whether a direction's error would show in values after the step to be taken."""
-    if dt == 0 or s.count[REFINED] > 0 or s.number[ERROR] <= tol.worn:
-        return False
-    h = s.number[T_END] - s.number[T]
-    if chosen >= 0:
-        h = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
-    elif h == np.inf:
-        return False
-    return 1e15 * s.number[UNIT] * h * s.number[GROSS] * s.number[ERROR] > tol.residual
-
-
-@lean
-def set_velocities(op, st, s, tol):
-    """Set da and own; return (dt, number of pinned coordinates that move)."""
-    m = s.count[M]
-    kind = s.count[KIND]
-    dt = 1.0 if kind == NONE else 0.0
-    size = m
-    if kind == NONE:
-        for r in range(m):
-            s.da[r] = s.regular[r]
-    elif kind == ENTERED:
-        for r in range(m):
-            s.da[r] = -s.number[SIGN] * s.u[r]
-        s.da[m] = s.number[SIGN]
-        size = m + 1
-    else:
-        j = s.slot[s.count[PENDING]]
-        for r in range(m):
-            s.da[r] = s.number[SIGN] * s.g[r]
-        s.da[j] = 0.0
-    if kind != NONE:
-        largest = 0.0
-        for r in range(size):
-            largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
-        for r in range(size):
-            if abs(s.da[r]) * op.norm[s.P[r]] < 1e-12 * largest:
-                s.da[r] = 0.0
+def _set_own(op, st, s, dt, size):
+    """Set the velocities of the pinned values, known from their kinks."""
     for r in range(size):
         p = s.P[r]
         if s.state[p] % 2 == 1:
             s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
         else:  # the pending leaver
             s.own[r] = op.sign[p] * s.number[SIGN]
-    s.number[PACE], s.number[SPEED], s.number[GROSS] = set_direction(
+
+
+@lean
+def _refine_velocities(op, st, s, tol):
+    """Make w move the pinned values as their kinks move.
+
+    w's velocity is improved in its own right: it is known to the rounding of itself, and not to
+    that of the duals' velocities, which may be far larger and cancel.
+    """
+    m, last = s.count[M], np.inf
+    size = max(largest(op, s, s.g), 1e-300)
+    for step in range(MANY):
+        pinned_products(op, s.P, m, op.dw, op.dc, s.v)
+        for r in range(m):
+            s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
+        worst = largest(op, s, s.v)
+        if step == 0:
+            note_contraction(s, worst, size)
+        if worst <= 0.1 * tol.noise * _length(op) or not worst <= 0.5 * last:
+            break
+        last = worst
+        apply_factor(op, s, s.v, s.y)
+        add_rows_exactly(op, s.P, m, s.y, op.row, op.row_low)
+        for k in range(op.row.shape[0]):
+            op.dc[k] += op.row[k]
+        op.row[:] = 0.0
+        for k in range(op.n_ridge):
+            op.dw[k] = op.scale * op.dc[k]
+        for r in range(m):
+            s.regular[r] += s.y[r]
+            s.da[r] = s.regular[r]
+            if s.P[r] >= op.n:
+                op.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
+        _set_own(op, st, s, 1.0, m)
+
+
+@lean
+def _length(op):
+    """Return the length of w's velocity, in the weights behind norms."""
+    total = 0.0
+    for k in range(op.n_ridge):
+        total += op.scale * op.dc[k] ** 2
+    for k in range(op.n_ridge, op.dw.shape[0]):
+        total += (op.dw[k] / op.weight[k]) ** 2
+    return np.sqrt(total)
+
+
+@lean
+def _null_direction(op, st, s, tol):
+    """Set the velocities along the null vector of a singular system; return how many move."""
+    size = s.count[M]
+    if s.count[KIND] == ENTERED:
+        for r in range(size):
+            s.da[r] = -s.number[SIGN] * s.u[r]
+        s.da[size] = s.number[SIGN]
+        size += 1
+    else:
+        for r in range(size):
+            s.da[r] = s.number[SIGN] * s.g[r]
+        s.da[s.slot[s.count[PENDING]]] = 0.0
+    largest = 0.0
+    for r in range(size):
+        largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
+    for r in range(size):
+        if abs(s.da[r]) * op.norm[s.P[r]] < 1e-12 * largest:
+            s.da[r] = 0.0
+    _set_own(op, st, s, 0.0, size)
+    if op.kind != DENSE:
+        follow_duals(op, 0.0, s.P, size, s.da)
+        if s.count[KIND] == ENTERED and is_ridge(op):
+            # What depends on pinned rows changes no inner product but for rounding.
+            op.dc[:] = 0.0
+            op.dw[:] = 0.0
+    _measure(op, s, tol, 0.0, size)
+    return size
+
+
+@lean
+def _measure(op, s, tol, dt, size):
+    """Note how fast a direction is."""
+    s.number[PACE], s.number[SPEED], s.number[GROSS], unit = measure_direction(
         op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
     )
+    s.number[NOISE] = tol.noise * (unit + dt)
+    m = s.count[M]
     full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
-    if full and kind == NONE and s.number[DRIFT] == 0.0:
+    if full and dt > 0 and s.number[DRIFT] == 0.0:
         # As many independent rows are pinned as w has entries: but for rounding w can't move.
         s.number[SPEED] = 0.0
-    s.number[NOISE] = tol.noise
-    return dt, size
 
 
 # ---------------------------------------------------------------------------------------------
@@ -229,7 +246,7 @@ def _members(op, st, s, tol, dt, size, bound):
             continue
         span = s.span[r]
         upper, lower = span[0] + t * span[1], span[2] + t * span[3]
-        noise = max(tol.dual_noise, 0.01 * s.number[ERROR]) if dt > 0 else tol.null_noise
+        noise = tol.dual_noise if dt > 0 else tol.null_noise
         noise *= largest / op.norm[p]
         width = abs(s.a[r])
         if upper - lower < np.inf:
@@ -322,7 +339,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
         nearest = max(min(above, below), 0.0)
     if i < op.n and nearest > bound * s.number[PACE] * radius:
         return nearest, n_hits, bound
-    noise = s.number[NOISE] * (s.number[GROSS] + dt) * norm
+    noise = s.number[NOISE] * norm
     dz = seen_velocity(op, i, dt, s.Q, size, s.da)
     for down in range(2):
         slack = below if down else above
@@ -371,13 +388,12 @@ def _pending_piece(st, s, n_hits, bound, tol):
 
 
 @inline
-def _values_move(op, s, dt):
+def _values_move(op, s):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
     if s.count[KIND] == ENTERED:
         return not is_ridge(op)
     # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
-    bounded = is_ridge(op) and s.number[DRIFT] == 0.0
-    noise = s.number[NOISE] * (s.number[GROSS] + dt) if bounded else 0.0
+    noise = s.number[NOISE] if is_ridge(op) and s.number[DRIFT] == 0.0 else 0.0
     return s.count[KIND] == LEFT or s.number[SPEED] > noise
 
 
@@ -416,7 +432,7 @@ def ratio_test(op, st, s, tol, dt, size, lazy):
     s.number[BEST] = 0.0 if s.count[ZEROS] < patience(s, tol) else -1.0
     s.count[TIED] = 0
     n_hits, bound = _members(op, st, s, tol, dt, size, left)
-    if _values_move(op, s, dt):
+    if _values_move(op, s):
         n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
     chosen = _choose(s, tol, n_hits, bound)
     if chosen >= 0 and dt > 0:
@@ -440,8 +456,11 @@ def travel(s, length):
 @inline
 def take_step(op, s, dt, size, h):
     """Move everything by h along the direction."""
-    s.number[WORN] += h * s.number[GROSS]
-    s.number[T], s.number[T_LOST] = add_exactly(s.number[T], s.number[T_LOST], dt * h)
+    if dt > 0:  # as far as t can go
+        before = s.number[T]
+        s.number[T] += h
+        h = s.number[T] - before
+    s.number[WORN] += abs(h) * s.number[GROSS]
     travel(s, s.number[PACE] * h)
     shift_duals(op, s, size, h)
 

@@ -27,42 +27,31 @@ class Tolerances:
     null_noise : float
         The same along a null vector: an exchange on a smaller entry would leave a system that is
         singular but for rounding.
-    suspect : float
-        A pivot below ``suspect`` times the sum of its absolute terms is computed again with one
-        step of iterative refinement before it is believed.
-    worn : float
-        Estimated growth of the inverse's rounding errors above which they are measured. With a
-        measured error above it corrections can't wait and directions are refined, and above a
-        hundredth of it events are approached in two steps.
-    inverse : float
-        Measured relative error of the inverse above which it is computed afresh.
     singular : float
-        A refined pivot below ``singular`` times the sum of its absolute terms is zero: the pinned
-        system is singular, and the walk goes on along its null vector at fixed t (the exchange).
+        A refined Schur pivot below ``singular`` times its rounding unit, the squared sum of the
+        lengths of what it is combined from, is zero: the pinned system is singular, and the walk
+        goes on along its null vector at fixed t (the exchange).
+    parallel : float
+        The same for the length (not squared) of the part of a row that is independent of the
+        pinned rows, which is known to the rounding of the rows themselves.
+    cautious : float
+        A pivot below ``cautious`` times the squared length of its row is computed from the residual
+        vector, not as a difference.
+    trusted : float
+        So is every pivot of rows while a solve leaves more than this share of its right-hand side.
+    start : float
+        A pivot above this share of its row's squared length counts as independent at a start.
+    fresh : float
+        A factor whose solves leave more than this share is computed afresh, if it is not new.
     residual : float
-        Residual of the pinned equations, relative to the data's scale, above which the pinned
-        duals are corrected before a node is recorded.
-    outside : float
-        How far a correction may freely take a dual beyond its level, relative to the distance
-        between its two levels. (A pinned sample has no loss: its dual's error is none of the gap.)
+        Residual of the pinned equations, relative to the data's scale, down to which they are
+        solved; where rounding allows no such residual, until it no longer halves. Sums are renewed
+        when the rounding of their moves may have come to as much.
     lost : float
         Largest violation of a kink or level, relative to the data's scale, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
-    correct_each : int
-        Pinned coordinates for each event that may pass between two corrections of their duals,
-        where the problem is well scaled and the inverse accurate; else every event is followed by
-        one, unless it is a linear model's whose w has not moved.
-    well_scaled : float
-        What rounding makes of a value, relative to the data's scale, above which corrections
-        can't wait and events are approached in two steps.
-    travelled : float
-        With rows: what the duals have travelled since X'a was summed up, relative to their present
-        sizes, above which it is summed up afresh; its rounding errors are as many times those of
-        a fresh sum.
     enough : int
         Rows at their kinks that are compared before the fastest of them is taken.
-    refresh_every : int
-        Events between two corrections of the accumulated rounding errors.
     stall : int
         Zero-length steps in a row after which ties are broken at random; after ten times as many
         the smallest index is taken (Bland), after a hundred times as many the walk stops.
@@ -73,16 +62,13 @@ class Tolerances:
     dependent: float = 1e-9
     dual_noise: float = 1e-11
     null_noise: float = 1e-8
-    suspect: float = 1e-6
-    worn: float = 1e-9
-    inverse: float = 1e-5
     singular: float = 1e-14
+    parallel: float = 1e-13
+    cautious: float = 1e-3
+    trusted: float = 1e-8
+    start: float = 1e-9
+    fresh: float = 1e-3
     residual: float = 1e-14
-    outside: float = 1e-10
     lost: float = 1e-8
-    correct_each: int = 32
-    well_scaled: float = 1e-10
-    travelled: float = 4.0
     enough: int = 2000
-    refresh_every: int = 64
     stall: int = 200

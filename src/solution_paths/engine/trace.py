@@ -5,32 +5,69 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from .operators import add_product
 from .staircase import Staircases
 
 
 @njit(cache=True)
-def _duals_at(level0, level1, t, kept, coordinate, state, P, a):
-    """Return all duals from the states at a checkpoint, the events since, and the pinned duals."""
+def _duals_at(level0, level1, t, kept, coordinate, state, P, a, pinned_low):
+    """Return all duals in two parts, from a checkpoint, the events since, and the pinned duals."""
     now = kept.copy()
     for e in range(len(coordinate)):
         now[coordinate[e]] = state[e]
-    duals = np.empty(len(now))
+    duals, low = np.zeros(len(now)), np.zeros(len(now))
     for i in range(len(now)):
         q = now[i] // 2
-        duals[i] = level0[i, q] + t * level1[i, q] if now[i] % 2 == 0 else 0.0
+        if now[i] % 2 == 0:
+            duals[i], low[i] = add_product(level0[i, q], 0.0, t, level1[i, q])
     for r in range(len(P)):
-        duals[P[r]] = a[r]
-    return duals
+        duals[P[r]], low[P[r]] = a[r], pinned_low[r]
+    return duals, low
+
+
+@njit(cache=True)
+def _combine_dense(X, duals, low, total, lost):
+    for i in range(X.shape[0]):
+        if duals[i] != 0.0 or low[i] != 0.0:
+            for k in range(X.shape[1]):
+                total[k], lost[k] = add_product(total[k], lost[k], duals[i], X[i, k])
+                lost[k] += low[i] * X[i, k]
+
+
+@njit(cache=True)
+def _combine_sparse(indptr, indices, x, duals, low, total, lost):
+    for i in range(len(indptr) - 1):
+        if duals[i] != 0.0 or low[i] != 0.0:
+            for s in range(indptr[i], indptr[i + 1]):
+                k = indices[s]
+                total[k], lost[k] = add_product(total[k], lost[k], duals[i], x[s])
+                lost[k] += low[i] * x[s]
+
+
+def combine(X, duals, low) -> NDArray[np.float64]:
+    """Return X'(duals + low), rounded once.
+
+    Duals can be many orders of magnitude larger than what their combination leaves.
+    """
+    total, lost = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        _combine_sparse(X.indptr, X.indices, X.data, duals, low, total, lost)
+    else:
+        _combine_dense(X, duals, low, total, lost)
+    return total + lost
 
 
 class Trace(NamedTuple):
     """A finished walk: t at K nodes and what is needed to know all duals there.
 
     ``event[k]`` events happened up to node k; its pinned coordinates and their duals are
-    ``P[start[k]:start[k + 1]]`` and ``a[...]``. Every ``every`` events all states are kept.
+    ``P[start[k]:start[k + 1]]`` and ``a[...] + low[...]``. Every ``every``
+    events all states are kept.
     """
 
     stairs: Staircases
@@ -39,6 +76,7 @@ class Trace(NamedTuple):
     start: NDArray[np.int64]
     P: NDArray[np.int32]
     a: NDArray[np.float64]
+    low: NDArray[np.float64]
     coordinate: NDArray[np.int32]
     state: NDArray[np.int8]
     checkpoint: NDArray[np.int8]
@@ -47,6 +85,13 @@ class Trace(NamedTuple):
 
     def duals(self, node: int) -> NDArray[np.float64]:
         """Return the (N,) duals at a node."""
+        return self.parts(node)[0]
+
+    def parts(self, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the (N,) duals at a node in two parts, the second what rounding leaves out.
+
+        With both a linear model's pinned values are at their kinks to the rounding of its w.
+        """
         events, t = self.event[node], self.t[node]
         kept = events // self.every
         recent = slice(kept * self.every, events)
@@ -60,6 +105,7 @@ class Trace(NamedTuple):
             self.state[recent],
             self.P[pinned],
             self.a[pinned],
+            self.low[pinned],
         )
 
     def without_last(self) -> Trace:
@@ -71,6 +117,7 @@ class Trace(NamedTuple):
             start=self.start[:-1],
             P=self.P[:end],
             a=self.a[:end],
+            low=self.low[:end],
         )
 
     def down_to_zero(self, n: int) -> Trace:
@@ -81,4 +128,8 @@ class Trace(NamedTuple):
         end = self.start[-2]
         P, a = self.P[end:], self.a[end:]
         there = np.where(n > P, 0.0, a - self.t[-1] * self.ray[P])
-        return self._replace(t=np.append(self.t[:-1], 0.0), a=np.append(self.a[:end], there))
+        return self._replace(
+            t=np.append(self.t[:-1], 0.0),
+            a=np.append(self.a[:end], there),
+            low=np.append(self.low[:end], np.zeros(len(there))),
+        )

@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import factor
 from .compiled import inline, lean
 from .events import frame, hold_at_kink
-from .operators import DENSE, rebuild, set_direction, value
-from .pinned import inspect_inverse, residual, residuals
+from .operators import DENSE, follow_duals, measure_direction, rebuild, sum_up, value
+from .pinned import apply_factor, refactor, residuals, weigh
 from .state import (
     BELOW,
     CAME,
-    CORRECTED,
+    CONTRACTION,
     ENTERED,
-    ERROR,
     EVENTS,
     FAR,
     FLAT,
-    FLOOR,
     HELD,
     KIND,
-    LARGEST,
     LAST,
     NODES,
     ODOMETER,
-    REACH,
     REBUILT,
-    ROUNDING,
-    SINCE_CORRECTED,
+    SINCE_FACTORED,
     SINCE_REBUILD,
-    SINCE_REFRESH,
-    T_LOST,
+    T_END,
     UNIT,
-    WEAR,
     WORN,
     ZERO_STEPS,
     ZEROS,
@@ -42,7 +34,7 @@ from .state import (
     checkpoint_every,
     level_at,
 )
-from .steps import shift_duals, solve_direction, travel
+from .steps import shift_duals, take_step, travel
 
 # ---------------------------------------------------------------------------------------------
 # Stage 5: record
@@ -68,18 +60,17 @@ def snap_to_levels(op, st, s):
 
 
 @lean
-def record(s, log, moved):
-    """Append a node, or replace the last one when nothing moved since."""
+def record(s, log):
+    """Append a node."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
     node = s.count[NODES]
-    if not moved and node > 0:
-        node -= 1
     start = log.start[node]
     log.t[node] = s.number[T]
     log.event[node] = s.count[EVENTS]
     for r in range(size):
         log.P[start + r] = s.P[r]
         log.a[start + r] = s.a[r]
+        log.low[start + r] = s.lost[r]
     log.start[node + 1] = start + size
     s.count[NODES] = node + 1
     s.count[FLAT] = start + size
@@ -98,8 +89,8 @@ def log_event(s, log, i, before, moved):
         for k in range(copy.shape[0]):
             copy[k] = s.state[k]
     s.count[LAST], s.count[CAME], s.count[HELD] = i, before, -1
-    for clock in (SINCE_REFRESH, SINCE_REBUILD, SINCE_CORRECTED):
-        s.count[clock] += 1
+    s.count[SINCE_REBUILD] += 1
+    s.count[SINCE_FACTORED] += 1
     s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
     s.count[ZERO_STEPS] += 0 if moved else 1
 
@@ -110,56 +101,107 @@ def log_event(s, log, i, before, moved):
 
 
 @lean
-def correct(op, st, s, tol, accuracy):
-    """Make the pinned equations hold, to an accuracy; return the largest relative residual."""
+def settle(op, st, s, accuracy):
+    """Make the pinned equations hold where the walk stands; return the largest residual, relative.
+
+    Down to an accuracy, or until the residual no longer halves: then it is the rounding of the
+    values themselves. Before that sums are renewed if the rounding of their moves may be as large.
+    """
     m = s.count[M]
-    s.count[SINCE_CORRECTED] = 0
-    worst = residuals(op, st, s, s.v)
-    for _ in range(4):
-        if worst <= accuracy:
-            break
-        factor.multiply(s.G, m, s.v, s.da)
+    if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
+        sum_up(op, s.number[T], s.P, m, s.a, s.lost)
+        s.number[WORN] = 0.0
+    worst, last = residuals(op, st, s, s.v), np.inf
+    if accuracy > 0.0 and worst > accuracy:
+        accuracy = max(accuracy, 0.1 * _rounding(op, s))
+    if worst <= accuracy:
+        return worst
+    _keep_direction(op, s)
+    while worst > accuracy and worst <= 0.5 * last:
+        apply_factor(op, s, s.v, s.da)
         for r in range(m):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
-        pace, _, _ = set_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
-        part = _within_levels(s, tol, worst)
-        shift_duals(op, s, m, part)
-        travel(s, pace * part)
-        before = worst
-        if part == 1.0 and before * s.number[ERROR] <= 0.01 * accuracy:
-            s.number[CORRECTED] = s.number[ODOMETER]
-            return before * s.number[ERROR]  # or the rounding of z itself
-        worst = residuals(op, st, s, s.v)
-        if worst > 0.1 * before or part < 1.0:  # down to the rounding of z itself
+        _shift(op, s, 1.0)
+        last, worst = worst, residuals(op, st, s, s.v)
+        if worst > last:
+            _shift(op, s, -1.0)
+            worst = last
             break
-    s.number[CORRECTED] = s.number[ODOMETER]
+    _restore_direction(op, s)
     return worst
 
 
 @lean
-def _within_levels(s, tol, worst):
-    """Return the part of a correction to take, given the largest residual that it is to mend.
+def hold(op, st, s, tol):
+    """Make the pinned equations hold, with a fresh factor if need be; return False when lost."""
+    if settle(op, st, s, tol.residual) <= tol.lost:
+        return True
+    refactor(op, st, s, tol)
+    return settle(op, st, s, tol.residual) <= tol.lost
 
-    Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
-    than the dual has. Then it goes as far out of its range, relatively, as the value stays off.
+
+@inline
+def _keep_direction(op, s):
+    """Put the direction aside, whose arrays a correction uses."""
+    for r in range(s.count[M]):
+        s.kept[0, r], s.kept[1, r] = s.da[r], s.own[r]
+    for k in range(op.dc.shape[0]):
+        op.kept[0, k], op.kept[1, k] = op.dc[k], op.dw[k]
+
+
+@inline
+def _restore_direction(op, s):
+    """Take up the direction again."""
+    for r in range(s.count[M]):
+        s.da[r], s.own[r] = s.kept[0, r], s.kept[1, r]
+    for k in range(op.dc.shape[0]):
+        op.dc[k], op.dw[k] = op.kept[0, k], op.kept[1, k]
+
+
+@lean
+def _rounding(op, s):
+    """Return what rounding may make of a value, relative to the data's scale."""
+    total = 0.0
+    if op.kind == DENSE or op.n_ridge == 0:
+        total = op.size[0] + s.number[T] * op.size[1] + weigh(op, s, s.a)
+    else:
+        for k in range(op.w.shape[0]):
+            total += (op.w[k] / op.weight[k]) ** 2
+        total = np.sqrt(total)
+    return s.number[UNIT] * total
+
+
+@lean
+def _shift(op, s, way):
+    """Move the duals by s.da at fixed t, or back."""
+    m = s.count[M]
+    if op.kind != DENSE:
+        follow_duals(op, 0.0, s.P, m, s.da)
+    pace, _, _, _ = measure_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
+    shift_duals(op, s, m, way)
+    travel(s, pace)
+
+
+@lean
+def approach(op, st, s, size, i, down, h, rate):
+    """Put coordinate i where its event is, now that the pinned equations hold there.
+
+    It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
+    out of their range.
     """
-    part, largest, t = 1.0, 0.0, s.number[T]
-    for r in range(s.count[M]):
-        span = s.span[r]
-        width = (span[0] - span[2]) + t * (span[1] - span[3])
-        largest = max(largest, width if width < np.inf else 0.0)
-    for r in range(s.count[M]):
-        span = s.span[r]
-        upper, lower = span[0] + t * span[1], span[2] + t * span[3]
-        width = upper - lower
-        if width <= 0.0 or width == np.inf:
-            continue
-        room = max(upper - s.a[r] if s.da[r] > 0.0 else s.a[r] - lower, 0.0) + tol.outside * width
-        step, alike = abs(s.da[r]), worst * largest
-        if part * step > room:
-            part = min(part, (room + alike) / (step + alike))
-    return part
+    t, far = s.number[T], 1e-6 * st.scale[i]
+    if s.state[i] % 2 == 0:
+        window = s.window[i]
+        z = value(op, i, t, s.Q, size, s.a)
+        slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
+    else:
+        span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
+        slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
+        far = np.inf
+    step = slack / rate
+    if abs(slack) <= far and abs(step) <= 0.5 * h and t + step <= s.number[T_END]:
+        take_step(op, s, 1.0, size, step)
 
 
 @lean
@@ -170,107 +212,40 @@ def rebuild_sums(op, st, s):
         q = s.state[i] // 2
         duals0[i] = st.level0[i, q] if s.slot[i] < 0 else 0.0
         duals1[i] = st.level1[i, q] if s.slot[i] < 0 else 0.0
-    rebuild(op, s.number[T], duals0, duals1, s.P, s.count[M], s.a)
+    rebuild(op, s.number[T], duals0, duals1)
+    if op.kind != DENSE:
+        sum_up(op, s.number[T], s.P, s.count[M], s.a, s.lost)
     for i in range(op.n):
         s.due[i] = FAR if s.slot[i] >= 0 else -FAR
     s.block[:] = -FAR
-    s.lost[:] = 0.0
-    s.number[ODOMETER] = s.number[BELOW] = s.number[T_LOST] = 0.0
-    s.number[CORRECTED] = -FAR  # fresh sums want a correction, and the odometer starts anew
+    s.number[ODOMETER] = s.number[BELOW] = s.number[WORN] = 0.0
     s.count[SINCE_REBUILD] = 0
     s.count[REBUILT] += 1
-    s.number[WORN] = 0.0
 
 
 @lean
 def begin_leg(op, st, s, log, tol):
     """Compute everything that the first step of a leg needs, and record the first node."""
+    s.lost[:] = 0.0
     for i in range(s.state.shape[0]):
         if s.slot[i] < 0:
             frame(st, s, i)
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
     rebuild_sums(op, st, s)
-    s.number[FLOOR] = 0.0
-    _weigh(op, s)
-    inspect_inverse(op, st, s, tol)
-    correct(op, st, s, tol, tol.residual)
-    solve_direction(op, st, s, True)
-    record(s, log, True)
-
-
-@inline
-def _is_stale(s):
-    """Tell whether everything is to be checked: rarely enough to cost little."""
-    return s.count[SINCE_REBUILD] >= max(512, s.state.shape[0])
-
-
-@inline
-def _weigh(op, s):
-    """Return the sum of norm_i |a_i|, and note what rounding makes of a value that is so summed."""
-    size = op.size[0] + s.number[T] * op.size[1]
-    for r in range(s.count[M]):
-        size += abs(s.a[r]) * op.norm[s.P[r]]
-    s.number[ROUNDING] = s.number[UNIT] * size
-    return size
-
-
-@inline
-def _renew_sums(op, st, s, tol):
-    """Compute the map's state afresh when rounding may have left more in it than in a fresh one.
-
-    c = X'a is a running sum. The rounding errors of its moves add up, and where the duals shrink
-    those of their larger past stay behind.
-    """
-    size = _weigh(op, s)
-    if op.kind != DENSE and s.number[WORN] > tol.travelled * size:
-        rebuild_sums(op, st, s)
+    settle(op, st, s, tol.residual)
+    record(s, log)
 
 
 @lean
-def maintain(op, st, s, tol, i):
-    """Undo rounding errors before they are recorded; return False when the path is lost."""
-    stale = _is_stale(s)
-    if stale or s.count[SINCE_REFRESH] >= min(tol.refresh_every, max(1, s.count[M] // 8)):
-        return refresh(op, st, s, tol, stale, tol.residual)
-    if s.number[WEAR] > tol.worn or op.moving[0] == 0:
-        inspect_inverse(op, st, s, tol)
-        solve_direction(op, st, s, True)
-    correct_now_and_then(op, st, s, tol, i)
-    return True
-
-
-@lean
-def correct_now_and_then(op, st, s, tol, i):
-    """Correct the pinned duals after an event of coordinate i.
-
-    At every event, or more rarely where rounding is far below what is asked, or when no pinned
-    value can have moved: then only an entrant may be off its kink.
-    """
-    _renew_sums(op, st, s, tol)
-    rounding = max(s.number[ROUNDING], s.number[LARGEST])
-    can_wait = rounding <= tol.well_scaled and s.number[ERROR] <= tol.worn
-    if can_wait and s.count[SINCE_CORRECTED] < s.count[M] // tol.correct_each:
-        return
-    due = op.kind == DENSE or s.number[ODOMETER] - s.number[CORRECTED] > s.number[REACH]
-    if not due and s.slot[i] >= 0:
-        due = abs(residual(op, st, s, s.slot[i])) > tol.residual * st.scale[i]
-    if due:
-        correct(op, st, s, tol, tol.residual)
-
-
-@lean
-def refresh(op, st, s, tol, full, accuracy):
-    """Renew what rounding has worn; return False when the path is lost."""
-    if full:
-        rebuild_sums(op, st, s)
-    s.count[SINCE_REFRESH] = 0
-    inspect_inverse(op, st, s, tol)
-    worst = correct(op, st, s, tol, accuracy)
-    solve_direction(op, st, s, True)
-    if worst > tol.lost:
-        return False
-    return not full or _violation(op, st, s) <= tol.lost
+def maintain(op, st, s, tol):
+    """Renew what rounding has worn, and look at everything; return False when the path is lost."""
+    if s.number[CONTRACTION] > tol.fresh and s.count[SINCE_FACTORED] > s.count[M]:
+        refactor(op, st, s, tol)
+    if s.count[SINCE_REBUILD] < max(512, s.state.shape[0]):
+        return True
+    rebuild_sums(op, st, s)
+    return hold(op, st, s, tol) and _violation(op, st, s) <= tol.lost
 
 
 @lean

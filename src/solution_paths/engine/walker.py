@@ -20,15 +20,9 @@ from numpy.typing import NDArray
 
 from . import factor
 from .compiled import inline, lean
-from .events import enter, hold_at_kink, leave, place
-from .operators import DENSE, Operator, value
-from .pinned import (
-    append_row,
-    careful_schur,
-    pinned_column,
-    refactor,
-    replace_row,
-)
+from .events import enter, exchange, hold_at_kink, leave, place
+from .operators import DENSE, Operator, is_ridge, value
+from .pinned import hold_system, join, refactor, schur
 from .staircase import Staircases
 from .state import (
     BLOCK,
@@ -37,15 +31,14 @@ from .state import (
     DONE,
     DRIFT,
     ENTERED,
-    ERROR,
     EVENTS,
     EXCHANGES,
+    FACTORED,
     FLAT,
     GROSS,
     GROW,
     HELD,
     KIND,
-    LARGEST,
     LAST,
     LOOKED,
     LOST,
@@ -58,12 +51,11 @@ from .state import (
     REACH,
     REBUILT,
     REFACTORED,
-    REFINED,
-    ROUNDING,
     STALLED,
     T_END,
     UNBOUNDED,
     UNIT,
+    UNSURE,
     WALL,
     ZERO_STEPS,
     ZEROS,
@@ -76,29 +68,22 @@ from .state import (
     kink_at,
     level_at,
 )
-from .steps import (
-    aim,
-    is_rough,
-    patience,
-    ratio_test,
-    refine_direction,
-    set_velocities,
-    solve_direction,
-    take_step,
-)
+from .steps import aim, patience, ratio_test, take_step
 from .tolerances import Tolerances
 from .trace import Trace
 from .upkeep import (
+    approach,
     begin_leg,
-    correct,
-    correct_now_and_then,
+    hold,
     log_event,
     maintain,
     rebuild_sums,
     record,
-    refresh,
+    settle,
     snap_to_levels,
 )
+
+EPSILON = np.finfo(np.float64).eps
 
 # ---------------------------------------------------------------------------------------------
 # The loop
@@ -112,13 +97,10 @@ def _walk(op, st, s, log, tol, lazy):
     while _room(s, log):
         # Direction
         dt, size = aim(op, st, s, tol)
-        moved, happened = False, False
+        pending, happened, moved = s.count[KIND] != NONE, False, False
         while not happened:  # again when what was chosen turns out to be noise
             # Ratio test
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
-            if is_rough(s, tol, dt, chosen):
-                refine_direction(op, st, s, tol)
-                continue
             if chosen < 0:
                 return _arrive(op, st, s, log, tol, dt, size)
             i, down = s.hit_index[chosen] % N, s.hit_index[chosen] >= N
@@ -127,20 +109,28 @@ def _walk(op, st, s, log, tol, lazy):
             # Step
             h = max(s.hit_slack[chosen], 0.0) / rate
             take_step(op, s, dt, size, h)
-            moved = moved or _is_move(op, st, s, tol, dt, i, h, rate)
-            inexact = s.number[ROUNDING] > tol.well_scaled or s.number[ERROR] > 0.01 * tol.worn
-            if before % 2 == 0 and dt > 0 and h > 0.0 and inexact:
-                _approach(op, st, s, tol, size, i, down, h, rate)
+            if _is_move(op, st, s, tol, dt, i, h, rate):
+                moved = True
+                if not pending:
+                    if not hold(op, st, s, tol):
+                        return LOST
+                    approach(op, st, s, size, i, down, h, rate)
+                    record(s, log)
 
             # Event
-            happened, recorded = _event(op, st, s, log, tol, i, down, dt, rate, moved)
+            happened = _event(op, st, s, tol, i, down, dt, rate, moved)
 
         # Record and refresh
         log_event(s, log, i, before, moved)
-        if s.count[KIND] == NONE and not maintain(op, st, s, tol, i):
-            return LOST
-        if not recorded:
-            record(s, log, moved)
+        if s.count[KIND] == NONE:
+            exchanged = pending and moved
+            if (exchanged or s.count[UNSURE] > 0) and not hold(op, st, s, tol):
+                return LOST
+            s.count[UNSURE] = 0
+            if exchanged:
+                record(s, log)
+            if not maintain(op, st, s, tol):
+                return LOST
 
         # Stop?
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
@@ -168,53 +158,21 @@ def _room(s, log):
 
 
 @lean
-def _event(op, st, s, log, tol, i, down, dt, rate, moved):
-    """Change the state of coordinate i; return whether it happened, and whether it was recorded."""
+def _event(op, st, s, tol, i, down, dt, rate, moved):
+    """Change the state of coordinate i; return whether it happened."""
     state = s.state[i]
     if state % 2 == 0:
-        happened = enter(op, st, s, tol, i, down, dt, rate)
+        happened = enter(op, st, s, tol, i, down, dt)
         if not happened:
-            _doubt(op, st, s, tol, i, dt, rate)
-        return happened, False
+            # Its velocity was noise: believe less of the others'.
+            s.number[NOISE] = max(s.number[NOISE], 4.0 * rate / op.norm[i])
+        return happened
     if not moved and i == s.count[LAST] and 2 * (state // 2 + down) == s.count[CAME]:
         # It only just came from there: its velocity is rounding noise.
         s.count[HELD] = i
-        return False, False
-    recorded = s.count[KIND] == NONE
-    if recorded:
-        # While it is still pinned its value is exact and its dual is off by rounding.
-        correct_now_and_then(op, st, s, tol, i)
-        record(s, log, moved)
+        return False
     leave(op, st, s, tol, i, down)
-    return True, recorded
-
-
-@lean
-def _approach(op, st, s, tol, size, i, down, h, rate):
-    """Put value i on the kink that it reaches, once the pinned equations hold where it does.
-
-    Both are off by the rounding of a long step, which an ill-conditioned system would turn into
-    duals far out of their range.
-    """
-    correct(op, st, s, tol, tol.residual)
-    set_velocities(op, st, s, tol)
-    window, t = s.window[i], s.number[T]
-    z = value(op, i, t, s.Q, size, s.a)
-    slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
-    if abs(slack) <= min(1e-6 * st.scale[i], h * rate):
-        take_step(op, s, 1.0, size, slack / rate)
-
-
-@lean
-def _doubt(op, st, s, tol, i, dt, rate):
-    """After an event that was noise: compute the direction with care, then believe less of it."""
-    if s.count[REFINED] == 0 and dt > 0:
-        solve_direction(op, st, s, True)
-        set_velocities(op, st, s, tol)
-        s.count[REFINED] = 1
-        return
-    level = rate / (op.norm[i] * (s.number[GROSS] + dt))
-    s.number[NOISE] = max(s.number[NOISE], 4.0 * level)
+    return True
 
 
 @lean
@@ -227,10 +185,9 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
-    # As accurate as can be: the optimum may be tiny here, or zero.
-    refresh(op, st, s, tol, op.kind != DENSE, 0.0)
+    settle(op, st, s, 0.0)  # as accurate as can be: the optimum may be tiny here, or zero
     snap_to_levels(op, st, s)
-    record(s, log, True)
+    record(s, log)
     return DONE
 
 
@@ -267,20 +224,17 @@ def _pin(op, st, s, tol, i, kink, dual):
     one of them, or i itself, reaches a level, and leave that one out.
     """
     m = s.count[M]
-    pivot, gross = pinned_column(op, st, s, i)
-    singular = op.sign[i] * pivot <= 1e-9 * gross
-    if op.sign[i] * pivot <= 1e-2 * gross:
-        pivot, singular = careful_schur(op, st, s, tol, i)
-        singular = singular or op.sign[i] * pivot <= 1e-9 * gross
-    if not singular:
-        factor.append(s.G, m, s.u, pivot)
-        append_row(s, m, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
-        place(op, s, m, i)
-        s.a[m] = dual
-        hold_at_kink(st, s, i, kink)
+    pivot, singular = schur(op, st, s, tol, i)
+    if not singular and op.sign[i] * pivot > tol.start * op.norm[i] ** 2:
+        if not is_ridge(op):
+            factor.append(s.G, m, s.u, pivot)
+        _take(op, st, s, i, m, kink, dual)
+        if is_ridge(op):
+            join(op, st, s, i, pivot)
         s.count[M] = m + 1
+        hold_system(op, st, s, i)
         return
-    step, out, down = _null_step(st, s, i, kink, dual)
+    step, out, down = _null_step(st, s, tol, i, kink, dual)
     for r in range(m):
         s.a[r] -= step * s.u[r]
     if out < 0:
@@ -289,16 +243,24 @@ def _pin(op, st, s, tol, i, kink, dual):
     p = s.P[out]
     s.state[p] = 2 * (s.state[p] // 2 + down)
     s.slot[p] = -1
-    factor.read_column(s.G, m, out, s.v)
-    factor.replace(s.G, m, out, s.v, s.u, pivot, s.x, s.y)
-    replace_row(op, st, s, m, out, i)
-    place(op, s, out, i)
-    s.a[out] = dual + step
+    exchange(op, st, s, tol, out, i)
+    rank = s.rank[out]
+    _take(op, st, s, i, out, kink, dual + step)
+    s.rank[out] = rank
+    hold_system(op, st, s, i)
+
+
+@lean
+def _take(op, st, s, i, r, kink, dual):
+    """Put coordinate i into slot r, at a kink."""
+    place(op, s, r, i)
+    s.rank[r] = -1
+    s.a[r] = dual
     hold_at_kink(st, s, i, kink)
 
 
 @lean
-def _null_step(st, s, i, kink, dual):
+def _null_step(st, s, tol, i, kink, dual):
     """Return the step along the null vector to a level, whose slot (-1: i), and which level."""
     t = s.number[T]
     up, low = level_at(st, i, kink, t) - dual, dual - level_at(st, i, kink + 1, t)
@@ -307,7 +269,7 @@ def _null_step(st, s, i, kink, dual):
     for r in range(s.count[M]):
         largest = max(largest, abs(s.u[r]))
     for r in range(s.count[M]):
-        if abs(s.u[r]) <= 1e-9 * largest:
+        if abs(s.u[r]) <= tol.null_noise * largest:
             continue
         p = s.P[r]
         q = s.state[p] // 2
@@ -388,6 +350,9 @@ class Walker:
         pinned = np.flatnonzero(state % 2)
         # No more rows than columns can be independent; of a kernel's there may be few or many.
         cap = min(N, max(64, len(op.c), 2 * len(pinned))) + 4
+        ridge = op.kind == DENSE or op.n_ridge > 0
+        borders = N - op.n if ridge else 0
+        sizes = self._sizes(cap)
         self.s = State(
             np.array(state, dtype=np.int8),
             np.full(N, -1),
@@ -399,18 +364,27 @@ class Walker:
             np.zeros((N if op.kind == DENSE else 0, cap)),
             np.zeros((cap, 4)),
             *(np.zeros(cap) for _ in range(5)),
-            np.zeros((cap, cap)),
-            np.zeros((cap, cap)),
-            *(np.zeros(cap) for _ in range(6)),
+            *(np.zeros((size, size)) for size in sizes),
+            np.zeros((cap, borders)),
+            np.zeros(cap, dtype=np.int64),
+            np.full(cap, -1),
+            *(np.zeros(cap) for _ in range(7)),
+            np.zeros((2, cap)),
+            np.zeros((borders, borders + 1)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(22),
+            np.zeros(16),
             np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
         self.log = _empty_log(N)
         self._handed_over = False
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
+
+    def _sizes(self, cap: int) -> tuple[int, int, int]:
+        """Return the sizes of J, of its inverse, and of its triangular factor."""
+        dense, ridge = self.op.kind == DENSE, self.op.kind == DENSE or self.op.n_ridge > 0
+        return (cap if dense or not ridge else 0), (0 if ridge else cap), (cap if ridge else 0)
 
     def begin(
         self,
@@ -437,14 +411,13 @@ class Walker:
             np.ones(len(stairs)),
             wall,
         )
-        drift, largest = _measure(self.st, op.n, t)
+        drift = _measure(self.st, op.n, t)
         scale = self.st.scale
         s.number[DRIFT] = float(drift.any())
         for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
             bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
-        s.number[UNIT] = 1e-15 * op.norm[: op.n].max() / scale[0]
-        # What rounding makes of a value when all duals are as large as they can be here.
-        s.number[LARGEST] = s.number[UNIT] * (op.norm @ largest)
+        # What rounding makes of a value that is summed up from products of unit size.
+        s.number[UNIT] = EPSILON * op.norm[: op.n].max() / scale[0]
         # The length that w may travel before a sample's value moves by more than 'residual'.
         reach = self.tolerances.residual * scale[0] / op.radius[: op.n].max()
         s.number[REACH] = reach if op.n == len(scale) else -1.0
@@ -458,25 +431,24 @@ class Walker:
             s.count[M] = m
             self._pack()
             s.count[KIND] = NONE
-            refactor(op, self.st, s)
+            refactor(op, self.st, s, self.tolerances)
         self._renew()
 
     def snapshot(self) -> tuple:
         """Return a copy of where the walk stands, for `restore`."""
         s = self.s
-        arrays = (s.state, s.slot, s.P, s.a, s.J, s.G)
-        return *(array.copy() for array in arrays), int(s.count[M])
+        names = ("state", "slot", "P", "a", "J", "G", "R", "W", "order", "rank")
+        arrays = {name: getattr(s, name).copy() for name in names}
+        return arrays, int(s.count[M]), int(s.count[FACTORED])
 
     def restore(self, snapshot: tuple, stairs: Staircases, t: float) -> None:
         """Go back to a snapshot, and start a leg there; counts start anew."""
-        state, slot, P, a, J, G, m = snapshot
+        arrays, m, factored = snapshot
         s = self.s
-        s.state[:], s.slot[:] = state, slot
-        s.P[: len(P)], s.a[: len(a)] = P, a
-        s.J[: len(J), : len(J)] = J
-        s.G[: len(G), : len(G)] = G
+        for name, kept in arrays.items():  # the walk's own may have grown since
+            getattr(s, name)[tuple(slice(size) for size in kept.shape)] = kept
         s.count[:] = 0
-        s.count[M], s.count[RANDOM] = m, 1
+        s.count[M], s.count[FACTORED], s.count[RANDOM] = m, factored, 1
         self._pack()
         self.begin(stairs, t)
 
@@ -559,16 +531,20 @@ class Walker:
         m = s.count[M]
         if m + 2 >= len(s.P):
             cap = min(2 * len(s.P), len(self.stairs) + 4)
-            names = ["P", "a", "da", "regular", "own", "lost", "u", "k", "g", "v", "x", "y"]
-            J, G, Q = np.zeros((cap, cap)), np.zeros((cap, cap)), np.zeros((len(s.Q), cap))
-            Q[:, : len(s.P)] = s.Q
-            J[: len(s.P), : len(s.P)], G[: len(s.P), : len(s.P)] = s.J, s.G
+            names = ["P", "a", "da", "regular", "own", "lost", "order", "rank", "W", "span"]
+            names += ["u", "k", "g", "v", "x", "y", "f"]
             wider = {name: _longer(getattr(s, name), cap) for name in names}
-            self.s = replace(s, J=J, G=G, Q=Q, span=_longer(s.span, cap), **wider)
+            squares = zip("JGR", self._sizes(cap), strict=True)
+            wider |= {name: _wider(getattr(s, name), (n, n)) for name, n in squares}
+            wider |= {
+                name: _wider(getattr(s, name), (len(getattr(s, name)), cap))
+                for name in ("Q", "kept")
+            }
+            self.s = replace(s, **wider)
         if s.count[NODES] + 2 >= len(log.start):
             log = _longer_fields(log, ["t", "event", "start"])
         if s.count[FLAT] + m + 2 >= len(log.P):
-            log = _longer_fields(log, ["P", "a"])
+            log = _longer_fields(log, ["P", "a", "low"])
         if s.count[EVENTS] + 1 >= len(log.coordinate):
             log = _longer_fields(log, ["coordinate", "state"])
         every = checkpoint_every(len(self.stairs))
@@ -601,6 +577,7 @@ class Walker:
             log.start[: nodes + 1],
             log.P[: s.count[FLAT]],
             log.a[: s.count[FLAT]],
+            log.low[: s.count[FLAT]],
             log.coordinate[:events],
             log.state[:events],
             log.checkpoint[: events // every + 1],
@@ -629,6 +606,7 @@ def _empty_log(N: int) -> Log:
         np.zeros(rooms, dtype=np.int64),
         np.zeros(rooms * 8, dtype=np.int32),
         np.zeros(rooms * 8),
+        np.zeros(rooms * 8),
         np.zeros(rooms, dtype=np.int32),
         np.zeros(rooms, dtype=np.int8),
         np.zeros((rooms // checkpoint_every(N) + 2, N), dtype=np.int8),
@@ -637,13 +615,13 @@ def _empty_log(N: int) -> Log:
 
 @njit(cache=True)
 def _measure(st, n, t):
-    """Set what residuals are relative to at t; return how fast kinks move, and the largest duals.
+    """Set what residuals are relative to at t; return how fast kinks move.
 
     Residuals are relative to the largest kink of the samples or of the features; the balance of a
     bias, which has infinite levels, to the largest dual.
     """
     N = st.soft.shape[0]
-    group, drift, largest = np.zeros(N, dtype=np.int64), np.zeros(N), np.zeros(N)
+    group, drift = np.zeros(N, dtype=np.int64), np.zeros(N)
     size = np.zeros(3)
     for i in range(N):
         if i >= n:
@@ -655,7 +633,6 @@ def _measure(st, n, t):
         for q in range(st.n_kinks[i] + 1):
             if np.isinf(st.level0[i, q]):
                 continue
-            largest[i] = max(largest[i], abs(level_at(st, i, q, t)))
             if i < n:
                 size[2] = max(size[2], abs(st.level0[i, q]) + abs(st.level1[i, q]))
             shift = st.soft[i] * st.level1[i, q]
@@ -664,7 +641,7 @@ def _measure(st, n, t):
     for i in range(N):
         if size[group[i]] > 0:
             st.scale[i] = size[group[i]]
-    return drift, largest
+    return drift
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -674,6 +651,12 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _longer(array: NDArray, size: int) -> NDArray:
     out = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
+    return out
+
+
+def _wider(matrix: NDArray, shape: tuple[int, int]) -> NDArray:
+    out = np.zeros(shape)
+    out[: matrix.shape[0], : matrix.shape[1]] = matrix
     return out
 
 

@@ -54,17 +54,22 @@ def regression(
 
 
 def operator_of(objective: Machine) -> Operator:
-    """Return the map of a machine: rows for linear models with more samples than columns."""
+    """Return the map of a machine: rows for linear models unless they are very wide."""
     free = np.ones((objective.n, 1)) if objective.free_bias else None
-    if objective.linear and objective.diagonal == 0 and _rows_are_cheaper(objective.X):
+    if objective.linear and objective.diagonal == 0 and _rows_are_cheap(objective.X):
         return rows_operator(objective.features(), free, scale=1.0 / objective.lam)
     return gram_operator(objective.gram() / objective.lam, free)
 
 
-def _rows_are_cheaper(X) -> bool:
+# A map through the rows is the more accurate one: its conditions are not squared.
+MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
+FEW_COLUMNS = 500  # vectors of so many cost nothing
+
+
+def _rows_are_cheap(X) -> bool:
     """Rows cost O(D) a look and keep (D,) vectors; a Gram matrix costs n^2 once."""
     n, d = X.shape
-    return d < n
+    return d < max(MANY_COLUMNS * n, FEW_COLUMNS)
 
 
 def walk_leg(

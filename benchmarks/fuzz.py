@@ -1,0 +1,376 @@
+"""Random legitimate problems for every path function, judged in extended precision.
+
+A problem is named by (function, class of data, seed) and made from nothing else, so that engines
+can be compared on the same ones. Each path is judged at a sample of breakpoints and between them
+by its own objective, in longdouble (80 bits on x86), from what the path hands out: coefficients and
+bias for linear models (else f from the duals), and duals for the lower bound. A gap is "exact" to
+1e-9, "close" to 1e-7, else "wrong"; "limit" is one above 1e-9 that a w in double can't state better
+(twice the sum over rows of cost times half a unit of the last place of the terms of w.x).
+
+    python benchmarks/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
+    python benchmarks/fuzz.py --function svm --data scales --seeds 7 8 --verbose
+    python benchmarks/fuzz.py --report results/fuzz.jsonl other.jsonl
+
+What stands in the file already is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+import zlib
+from collections import Counter
+from pathlib import Path as FilePath
+
+import numpy as np
+import scipy.sparse as sp
+
+from solution_paths import (
+    PathError,
+    l1_svm_path,
+    lasso_path,
+    quantile_svm_path,
+    svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+
+
+LONG = np.longdouble
+WRONG = 1e-7  # a relative gap that is no rounding any more
+EXACT = 1e-9  # what the library promises
+
+
+# -- data -------------------------------------------------------------------------------------
+
+
+def _columns_of_mixed_units(rng, n):
+    age = rng.integers(18, 90, n)
+    income = np.round(np.exp(rng.normal(10.5, 0.8, n)), -2)
+    rate = np.round(rng.random(n), 3)
+    dummies = np.eye(4)[rng.choice(4, n, p=[0.6, 0.3, 0.08, 0.02])]
+    return np.column_stack([age, income, rate, dummies])
+
+
+def _one_hot(rng, n, drop):
+    columns = []
+    for size in rng.integers(2, 7, size=int(rng.integers(2, 5))):
+        shares = rng.dirichlet(np.full(size, 0.5))
+        columns.append(np.eye(size)[rng.choice(size, size=n, p=shares)][:, drop:])
+    return np.hstack(columns)
+
+
+def _gaussian(rng, n):
+    return rng.normal(size=(n, int(rng.integers(1, 12))))
+
+
+def _scales(rng, n):
+    X = _gaussian(rng, n)
+    return X * 10.0 ** rng.uniform(-3, 3, size=X.shape[1])
+
+
+def _duplicated(rng, n):
+    X = _gaussian(rng, n)
+    return X[rng.integers(0, max(n // 3, 2), n)]
+
+
+def _collinear(rng, n):
+    X = _gaussian(rng, n)
+    return np.hstack([X, X @ rng.normal(size=(X.shape[1], 2)), np.full((n, 1), 3.0)])
+
+
+def _words(rng, n):
+    return sp.csr_array(sp.random(n, 3 * n, density=0.05, random_state=rng, format="csr"))
+
+
+def _lattice(rng, n):
+    return rng.integers(-2, 3, size=(n, int(rng.integers(1, 4)))).astype(float)
+
+
+DATA = {
+    "gaussian": _gaussian,
+    "scales": _scales,
+    "units": _columns_of_mixed_units,
+    "one_hot": lambda rng, n: _one_hot(rng, n, 1),
+    "dummy_trap": lambda rng, n: _one_hot(rng, n, 0),
+    "sparse_dummies": lambda rng, n: sp.csr_array(_one_hot(rng, n, 0)),
+    "counts": lambda rng, n: rng.poisson(10.0 ** rng.uniform(-1, 3, 6), size=(n, 6)).astype(float),
+    "likert": lambda rng, n: rng.integers(1, 8, size=(n, int(rng.integers(2, 9)))).astype(float),
+    "lattice": _lattice,
+    "duplicated": _duplicated,
+    "collinear": _collinear,
+    "wide": lambda rng, n: rng.normal(size=(min(n, 40), 60)),
+    "words": _words,
+    "year": lambda rng, n: np.column_stack([rng.integers(1950, 2020, n), rng.normal(size=n)]),
+}
+# kernels: the options of a call, on rows of a class of data
+KERNELS = {
+    "rbf": ("gaussian", lambda rng: {"kernel": "rbf", "gamma": 10.0 ** rng.uniform(-1, 1)}),
+    "rbf_flat": ("gaussian", lambda rng: {"kernel": "rbf", "gamma": 10.0 ** rng.uniform(-5, -2)}),
+    "rbf_peaked": ("scales", lambda rng: {"kernel": "rbf", "gamma": 10.0 ** rng.uniform(0, 4)}),
+    "rbf_lattice": ("lattice", lambda rng: {"kernel": "rbf", "gamma": 0.5}),
+    "rbf_dummies": ("dummy_trap", lambda rng: {"kernel": "rbf", "gamma": 0.1}),
+    "poly": ("gaussian", lambda rng: {"kernel": "poly", "degree": 3, "coef0": 1.0}),
+    "low_rank": ("gaussian", lambda rng: {"kernel": "precomputed"}),
+}
+
+
+def make(data, function, seed):
+    """Return (X, y, real targets, options, rng) of a problem."""
+    name = zlib.crc32(f"{function}/{data}".encode())
+    rng = np.random.default_rng(np.random.SeedSequence([name, seed]))
+    n = int(np.exp(rng.uniform(np.log(6), np.log(200))))
+    source, options = KERNELS[data] if data in KERNELS else (data, lambda rng: {})
+    X, options = DATA[source](rng, n), options(rng)
+    n = X.shape[0]
+    dense = X.toarray() if sp.issparse(X) else X
+    spread = np.where(dense.std(axis=0) > 0, dense.std(axis=0), 1.0)
+    target = (dense / spread) @ rng.normal(size=X.shape[1]) + rng.normal(size=n)
+    share = rng.choice([0.5, 0.8, 0.95])
+    y = np.where(target > np.quantile(target, share), 1.0, -1.0)
+    flip = rng.random(n) < 0.1
+    y[flip] *= -1
+    y[:2] = 1.0, -1.0
+    if options.get("kernel") == "precomputed":
+        X = X @ X.T
+    if rng.random() < 0.3:
+        target = np.round(target)
+    return X, y, target, options, rng
+
+
+def _weights(rng, n):
+    kind = rng.integers(0, 4)
+    if kind == 0:
+        return np.full(n, 10.0 ** rng.uniform(-3, 3))
+    weights = rng.integers(0, 4, n) if kind == 1 else 10.0 ** rng.uniform(-2, 2, n)
+    weights = weights * (10.0 ** rng.uniform(-4, 4) if kind == 3 else 1.0)
+    weights[:2] = max(weights.max(), 1.0)
+    return np.asarray(weights, dtype=float)
+
+
+def _trace(function, X, y, target, options, rng):
+    n = len(y)
+    if function == "quantile":
+        return quantile_svm_path(X, y, 10.0 ** rng.uniform(-6, 2), **options)
+    if function == "svm":
+        return svm_path(X, y, C_max=10.0 ** rng.uniform(0, 6), **options)
+    if function == "weighted_svm":
+        path = weighted_svm_path(X, y, _weights(rng, n), _weights(rng, n), **options)
+        return path.continue_to(_weights(rng, n)) if rng.random() < 0.5 else path
+    if function == "weighted_svr":
+        epsilon = float(rng.choice([0.0, 0.1, 1.0]))
+        path = weighted_svr_path(X, target, _weights(rng, n), _weights(rng, n), epsilon, **options)
+        return path.continue_to(_weights(rng, n)) if rng.random() < 0.5 else path
+    return lasso_path(X, target) if function == "lasso" else l1_svm_path(X, y)
+
+
+FUNCTIONS = ("quantile", "svm", "weighted_svm", "weighted_svr", "lasso", "l1_svm")
+
+
+# -- the judge --------------------------------------------------------------------------------
+
+
+def _kernel(p):
+    """Return the kernel matrix in extended precision."""
+    X = (p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)).astype(LONG)
+    if p.kernel == "precomputed":
+        K = X
+    elif p.kernel == "poly":
+        K = (LONG(p.gamma) * (X @ X.T) + LONG(p.coef0)) ** int(p.degree)
+    else:
+        K = np.zeros((len(X), len(X)), dtype=LONG)
+        for column in X.T:
+            K += (column[:, None] - column[None, :]) ** 2
+        K = np.exp(-LONG(p.gamma) * K)
+    if p.bias == "feature":
+        K = K + LONG(p.intercept_scaling) ** 2
+    return K + LONG(p.diagonal) * np.eye(len(X), dtype=LONG)
+
+
+def _machine_gap(path, t, state):
+    p, A = path.problem, path._duals(t).astype(LONG)
+    a, lam = A[: p.n], LONG(p.lam)
+    if p.linear and not p.diagonal:
+        X = state["X"]
+        w, b = path.coef(t).astype(LONG), LONG(path.intercept(t))
+        f, norm2 = X @ w + b, w @ w
+        own = X.T @ a / lam
+        own2 = own @ own
+        if p.bias == "feature":
+            scaling = LONG(p.intercept_scaling)
+            norm2 = norm2 + (b / scaling) ** 2
+            own2 = own2 + (scaling * a.sum() / lam) ** 2
+    else:
+        Ka = state["K"] @ a / lam
+        norm2 = own2 = a @ Ka / lam
+        f = Ka + (LONG(path.intercept(t)) if p.bias == "free" else 0)
+    cost = np.maximum(p.cost0.astype(LONG) + LONG(t) * p.cost1.astype(LONG), 0)
+    y = p.y.astype(LONG)
+    if len(p.classes):
+        loss, linear = np.maximum(1 - y * f, 0), (y * a).sum()
+        box = np.maximum(-y * a, y * a - cost).max()
+    else:
+        epsilon = LONG(p.epsilon0)
+        loss = np.maximum(np.abs(y - f) - epsilon, 0)
+        linear, box = y @ a - epsilon * np.abs(a).sum(), (np.abs(a) - cost).max()
+    primal, dual = lam / 2 * norm2 + cost @ loss, linear - lam / 2 * own2
+    unit = cost.max() if cost.max() > 0 else LONG(1)
+    outside = max(box, 0) / unit
+    if p.bias == "free":
+        outside = max(outside, abs(a.sum()) / unit)
+        primal = primal + abs(a.sum()) * abs(f).max()  # what an unbalanced dual is worth
+    # A w in double can't say more: each value is off by half a unit of the last place of its terms.
+    limit = LONG(0)
+    if p.linear and not p.diagonal:
+        limit = LONG(2.3e-16) * (cost @ (np.abs(X) @ np.abs(w) + abs(b)))
+    return primal, dual, outside, limit
+
+
+def _penalised_gap(path, t, state):
+    p, X, t = path.problem, state["X"], LONG(t)
+    w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
+    y, f = p.y.astype(LONG), X @ w + b
+    if type(p).__name__ == "Lasso":
+        residual = y - f
+        primal = residual @ residual / 2 + t * np.abs(w).sum()
+        c = np.abs(X.T @ residual).max()
+        scale = max(np.abs(X.T @ y).max(), LONG(1e-300))
+        feasible = residual * min(LONG(1), (t + LONG(1e-13) * scale) / max(c, LONG(1e-300)))
+        floor = LONG(1e-6) * (y @ y)  # at lam = 0 the optimum may be zero
+        return primal + floor, y @ feasible - feasible @ feasible / 2 + floor, LONG(0), LONG(0)
+    a = path._duals(float(t)).astype(LONG)[: p.n]
+    limit = LONG(2.3e-16) * (np.abs(X) @ np.abs(w) + abs(b)).sum()
+    primal = np.maximum(1 - y * f, 0).sum() + t * np.abs(w).sum()
+    scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300))
+    outside = max((-y * a).max(), (y * a - 1).max(), abs(a.sum()), LONG(0))
+    outside = max(outside, (np.abs(X.T @ a).max() - t) / scale)
+    floor = LONG(1e-6) * len(y)
+    return primal + floor, (y * a).sum() + floor, outside, limit
+
+
+def judge(path, seed=0, points=24):
+    """Return the worst relative gap, the same beyond what a w in double can state, the worst
+    dual infeasibility, and where the gap is.
+    """
+    p, nodes = path.problem, path._t
+    if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
+        return np.inf, np.inf, np.inf, np.nan
+    X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
+    state = {"X": X.astype(LONG)}
+    machine = hasattr(p, "lam")
+    if machine and not (p.linear and not p.diagonal):
+        state["K"] = _kernel(p)
+    rng = np.random.default_rng(seed)
+    inner = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
+    pieces = rng.integers(0, max(len(nodes) - 1, 1), points)
+    right = np.minimum(pieces + 1, len(nodes) - 1)
+    between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
+    worst, beyond, outside, at = 0.0, 0.0, 0.0, np.nan
+    for t in np.concatenate([[nodes[0], nodes[-1]], inner, between]):
+        primal, dual, off, limit = (_machine_gap if machine else _penalised_gap)(
+            path, float(t), state
+        )
+        scale = max(abs(primal), abs(dual))
+        gap = float(abs(primal - dual) / scale) if scale > 0 else 0.0
+        gap = gap if np.isfinite(gap) else np.inf
+        if gap >= worst:
+            worst, at = gap, float(t)
+        outside = max(outside, float(off) if np.isfinite(off) else np.inf)
+        limit = float(limit / scale) if scale > 0 else 0.0
+        beyond = max(beyond, gap if gap > 2.0 * limit else 0.0)
+    return worst, beyond, outside, at
+
+
+def run_one(function, data, seed):
+    """Return a row: how the path ended and how far off it is."""
+    X, y, target, options, rng = make(data, function, seed)
+    row = {"function": function, "data": data, "seed": seed, "n": len(y), "d": X.shape[1]}
+    begin = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            path = _trace(function, X, y, target, options, rng)
+    except PathError as error:
+        row |= {"end": "PathError", "message": str(error)[:200]}
+        path = error.path
+    except ValueError as error:  # the problem was refused, with a reason
+        return row | {"end": "ValueError", "message": str(error)[:200]}
+    except Exception as error:
+        return row | {"end": type(error).__name__, "message": str(error)[:200]}
+    row["seconds"] = round(time.perf_counter() - begin, 4)
+    if path is None:
+        return row
+    row["events"] = int(path.diagnostics.get("events", 0))
+    gap, beyond, outside, at = judge(path)
+    worst = max(beyond, outside)
+    verdict = "exact" if worst <= EXACT else "close" if worst <= WRONG else "wrong"
+    if verdict == "exact" and gap > EXACT:
+        verdict = "limit"
+    end = {"end": row.get("end", verdict)}
+    return row | end | {"gap": gap, "beyond": beyond, "outside": outside, "at": at}
+
+
+# -- the command ------------------------------------------------------------------------------
+
+
+def problems(arguments):
+    """Yield the problems that were asked for, seeds outermost."""
+    functions = [arguments.function] if arguments.function else FUNCTIONS
+    for seed in range(*arguments.seeds):
+        for function in functions:
+            for data in [arguments.data] if arguments.data else [*DATA, *KERNELS]:
+                kernel = data in KERNELS or data in ("words", "sparse_dummies")
+                if not (kernel and function in ("lasso", "l1_svm")):
+                    yield function, data, seed
+
+
+def report(files):
+    """Print how the paths of each file ended, by function and by class of data."""
+    for file in files:
+        rows = [json.loads(line) for line in FilePath(file).read_text().splitlines()]
+        print(f"{file}: {len(rows)} problems, {dict(Counter(r['end'] for r in rows))}")
+        for key in ("function", "data"):
+            for name in dict.fromkeys(r[key] for r in rows):
+                ends = Counter(r["end"] for r in rows if r[key] == name)
+                bad = {
+                    end: k for end, k in ends.items() if end not in ("exact", "limit", "ValueError")
+                }
+                print(f"  {name:16s} {sum(ends.values()):6d}  {bad}")
+
+
+def main():
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", nargs=2, type=int, default=(0, 5), metavar=("FIRST", "END"))
+    parser.add_argument("--function", choices=FUNCTIONS)
+    parser.add_argument("--data", choices=[*DATA, *KERNELS])
+    parser.add_argument("--out", type=FilePath)
+    parser.add_argument("--limit", type=float, default=np.inf, help="seconds")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--report", nargs="+")
+    arguments = parser.parse_args()
+    if arguments.report:
+        return report(arguments.report)
+    done = set()
+    if arguments.out and arguments.out.exists():
+        rows = map(json.loads, arguments.out.read_text().splitlines())
+        done = {(r["function"], r["data"], r["seed"]) for r in rows}
+    begin, ends = time.perf_counter(), Counter()
+    for problem in problems(arguments):
+        if problem in done or time.perf_counter() - begin > arguments.limit:
+            continue
+        row = run_one(*problem)
+        ends[row["end"]] += 1
+        if arguments.out:
+            with arguments.out.open("a") as handle:
+                handle.write(json.dumps(row) + "\n")
+        if arguments.verbose or row["end"] not in ("exact", "limit", "ValueError"):
+            print(row, flush=True)
+    print(dict(ends))
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Data as users have them: raw units, rare categories, and problems that an engine got wrong.
+
+Each path is judged in extended precision by `benchmarks/fuzz.py`: a relative gap of 1e-9 at a
+sample of breakpoints and between them, or what a w in double can state where that is more.
+"""
+
+import json
+import sys
+from pathlib import Path as FilePath
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from engine_oracle import DATA
+from solution_paths import (
+    lasso_path,
+    quantile_svm_path,
+    svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+
+sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
+import fuzz
+
+FUNCTIONS = {
+    "quantile": quantile_svm_path,
+    "svm": svm_path,
+    "weighted": weighted_svm_path,
+    "svr": weighted_svr_path,
+    "lasso": lasso_path,
+}
+CASES = sorted(file.stem for file in (DATA / "cases").glob("*.npz"))
+
+
+def assert_exact(path, points=24):
+    """Judge a path; a dual may be outside its box by what the library promises."""
+    gap, beyond, outside, at = fuzz.judge(path, points=points)
+    assert beyond <= 1e-9, f"a relative gap of {beyond:.1e} (worst {gap:.1e}, at {at!r})"
+    assert outside <= 1e-7, f"duals are infeasible by {outside:.1e}"
+
+
+def paths_of(case):
+    """Return the path of a stored case, and the one that continues it."""
+    arguments = [case[f"arg{k}"] for k in range(int(case["n_args"]))]
+    arguments = [float(a) if a.ndim == 0 else a for a in arguments]
+    options = json.loads(str(case["kw"]))
+    path = FUNCTIONS[str(case["func"])](case["X"], case["y"], *arguments, **options)
+    return [path, path.continue_to(case["weights_next"])] if "weights_next" in case else [path]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name):
+    with np.load(DATA / "cases" / f"{name}.npz", allow_pickle=False) as case:
+        paths = paths_of(case)
+    for path in paths:
+        assert_exact(path)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1e-2, 1e-1, 1.0])
+def test_raw_breast_cancer(lam):
+    """Columns from 1e-3 to 4e3: X_P has a condition of 1e9, and its square is beyond double."""
+    path = quantile_svm_path(*load_breast_cancer(return_X_y=True), lam)
+    assert path.range == (0.0, 1.0)
+    assert len(path.breakpoints) > 1000
+    assert_exact(path, points=60)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0])
+def test_raw_wine(lam):
+    X, y = load_wine(return_X_y=True)
+    assert_exact(quantile_svm_path(X, y == 1, lam), points=60)
+
+
+def test_a_path_in_raw_units_does_not_depend_on_the_order_of_rows_and_columns():
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])
+    path = svm_path(X, y == 1, C_max=10.0)
+    other = svm_path(X[np.ix_(rows, columns)], (y == 1)[rows], C_max=10.0)
+    for C in np.geomspace(1e-6, 10.0, 9):
+        np.testing.assert_allclose(other.coef(C), path.coef(C)[columns], rtol=1e-8, atol=1e-12)
