@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,6 +26,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Exact(Settings):
+    """Settings whose values must have the stated type: text is no number, ``yes`` is not 1.
+
+    A tuple, which YAML writes as a list, says ``Field(strict=False)``; its entries stay exact.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+
 def _unique(values: tuple) -> tuple:
     if len(set(values)) < len(values):
         raise ValueError(f"{list(values)} names an entry twice")
@@ -33,6 +42,7 @@ def _unique(values: tuple) -> tuple:
 
 
 Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
@@ -43,27 +53,55 @@ Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(
 Shares = Annotated[tuple[Share, ...], Field(min_length=1), AfterValidator(_unique)]
 
 
-def check(model: type[Settings], content: Any, where: str) -> Any:
-    """Return the content as an instance of the model, or raise a `ConfigError` of one sentence."""
+def check(
+    model: type[Settings],
+    content: Any,
+    where: str,
+    *,
+    file: str = "config",
+    error: type[Exception] = ConfigError,
+) -> Any:
+    """Return the content as an instance of the model, or raise one sentence about a mistake.
+
+    Parameters
+    ----------
+    model : type of Settings
+    content : mapping
+    where : str
+        The keys that lead to the content, joined by dots; empty for a whole file.
+    file : str
+        What the sentence begins with.
+    error : type
+        What is raised.
+    """
     try:
         return model.model_validate(content)
-    except ValidationError as error:
-        raise ConfigError(_sentence(error, model, where)) from None
+    except ValidationError as mistakes:
+        raise error(f"{file}: {_sentence(mistakes, model, where)}") from None
 
 
 def _sentence(error: ValidationError, model: type[Settings], where: str) -> str:
     """Say where and what the first mistake is, and how many more there are."""
     mistakes = error.errors(include_url=False)
     first = mistakes[0]
-    place = ".".join([where, *(str(part) for part in first["loc"])])
-    if first["type"] == "extra_forbidden":
-        text = unknown_key(place, _keys_beside(model, first["loc"]))
-    elif first["type"] == "missing":
+    keys, models = _follow(model, first["loc"])
+    kind, context = first["type"], first.get("ctx", {})
+    if kind.startswith("union_tag"):  # the key that chooses a model is missing, or names none
+        keys = [*keys, context["discriminator"].strip("'")]
+    place = ".".join([*filter(None, [where]), *map(str, keys)]) or "the top level"
+    if kind == "extra_forbidden":
+        text = unknown_key(place, {key for model in models for key in model.model_fields})
+    elif kind in ("missing", "union_tag_not_found"):
         text = f"{place} is missing; add it"
+    elif kind == "union_tag_invalid":
+        text = f"{place} is {context['tag']!r}: it should be {context['expected_tags']}; correct it"
+    elif isinstance(first["input"], dict):  # a rule about several keys: too much to be repeated
+        lead = f"{place}: " if keys or where else ""
+        text = f"{lead}{_plain(first['msg'])}; correct it"
     else:
         text = f"{place} is {first['input']!r}: {_plain(first['msg'])}; correct it"
     more = f" ({len(mistakes) - 1} more mistakes follow)" if len(mistakes) > 1 else ""
-    return f"config: {text}{more}."
+    return f"{text}{more}."
 
 
 def unknown_key(place: str, known: Iterable[str]) -> str:
@@ -74,20 +112,32 @@ def unknown_key(place: str, known: Iterable[str]) -> str:
     return f"{place} is an unknown name; {remedy}"
 
 
-def _keys_beside(model: type[Settings], loc: tuple) -> Iterable[str]:
-    """List the keys that a model knows at the place of an unknown one."""
+def _follow(model: type[Settings], loc: tuple) -> tuple[list, list[type[Settings]]]:
+    """Return the keys of a place, and the models that may stand around its last one.
+
+    Pydantic names the chosen one of several models on the way; that is no key of the file.
+    """
+    keys, models = [], [model]
     for part in loc[:-1]:
-        field = model.model_fields.get(part)
-        model = (field and _model_in(field.annotation)) or model
-    return model.model_fields
+        chosen = [m for m in models if len(models) > 1 and part in _tags(m)]
+        if not chosen:
+            keys.append(part)
+        types = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        models = chosen or [inner for each in types for inner in _models_in(each)] or models
+    return [*keys, *loc[-1:]], models
 
 
-def _model_in(annotation: Any) -> type[Settings] | None:
-    """Find a settings model inside a type such as tuple[Solver, ...]."""
+def _models_in(annotation: Any) -> list[type[Settings]]:
+    """List the settings models inside a type such as tuple[Solver, ...]."""
     if isinstance(annotation, type) and issubclass(annotation, Settings):
-        return annotation
-    inner = [_model_in(part) for part in getattr(annotation, "__args__", ())]
-    return next((model for model in inner if model), None)
+        return [annotation]
+    return [m for part in getattr(annotation, "__args__", ()) for m in _models_in(part)]
+
+
+def _tags(model: type[Settings]) -> list:
+    """List the values of a model's Literal fields: what tells it from others."""
+    types = [field.annotation for field in model.model_fields.values()]
+    return [tag for each in types if get_origin(each) is Literal for tag in get_args(each)]
 
 
 def _plain(message: str) -> str:
