@@ -4,10 +4,12 @@ import copy
 import hashlib
 import http.server
 import lzma
+import runpy
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_type_hints
 
 import numpy as np
@@ -20,6 +22,7 @@ from solution_paths import data
 from solution_paths.data import generated, parsers, sources
 from solution_paths.data.registry import config_path, find
 
+FETCH_SCRIPT = Path(__file__).parents[1] / "workflow" / "scripts" / "fetch.py"
 CSV = b"1.5,2,yes\n3,4,no\n5,6,no\n7,8.25,yes\n"
 HTML = b"\xef\xbb\xbf\n<!DOCTYPE html>\n<html><body>404 Not Found</body></html>\n"
 
@@ -173,6 +176,28 @@ def test_fetch_copies_from_the_mirror_whole(bench, no_network):
     assert paths[0].read_bytes() == CSV
     assert bench.leftovers() == ["toy.csv"]
     assert data.fetch("toy", config=bench.config) == paths
+
+
+def test_the_fetch_job_and_load_agree_on_the_folder_wherever_they_run(
+    bench, no_network, tmp_path, monkeypatch
+):
+    (bench.mirror / "toy.csv").write_bytes(CSV)
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "data" / "raw").mkdir(parents=True)
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("SOLUTION_PATHS_DATASETS", str(bench.config))
+    monkeypatch.setenv(sources.MIRROR_VARIABLE, str(bench.mirror))
+    job = SimpleNamespace(
+        wildcards=SimpleNamespace(dataset="toy"),
+        params=SimpleNamespace(offline=True),
+        log=["fetch.log"],
+        output=["fetched.txt"],
+    )
+    runpy.run_path(str(FETCH_SCRIPT), {"snakemake": job})
+    assert Path("fetched.txt").read_text() == f"{bench.raw / 'toy.csv'}\n"
+    assert list((elsewhere / "data" / "raw").iterdir()) == []
+    monkeypatch.delenv(sources.MIRROR_VARIABLE)
+    assert data.load("toy", offline=True).origin == "data/raw"
 
 
 def test_fetch_interrupted_while_copying_leaves_nothing(bench, monkeypatch):
