@@ -66,6 +66,11 @@ class Labels(Exact):
     negative: Count
     positive: Count
 
+    @property
+    def counts(self) -> dict[int, int]:
+        """The same by label, -1 and +1."""
+        return {-1: self.negative, 1: self.positive}
+
 
 class Target(Exact):
     """What a regression predicts, and its range after `transform`."""

@@ -190,7 +190,7 @@ def _check_target(entry: Entry, y: np.ndarray) -> str | None:
     if entry.task == "classification":
         values, counts = np.unique(y, return_counts=True)
         found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
-        wanted = entry.labels and {-1: entry.labels.negative, 1: entry.labels.positive}
+        wanted = entry.labels and entry.labels.counts
         if (wanted and found != wanted) or set(found) != {-1, 1}:
             expected = wanted or "both classes"
             return f"has the wrong label counts, expected {expected} but found {found}"
