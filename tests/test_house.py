@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,17 @@ def test_a_wrong_import_breaks_a_contract(copy, who):
     assert code != 0, said
     broken = [text for text in said.splitlines() if " BROKEN" in text]
     assert any(contract in text for text in broken), said
+
+
+def test_a_wheel_holds_every_file_of_the_package():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["solution_paths"]
+    package = ROOT / "src" / "solution_paths"
+    packed = {file for pattern in patterns for file in package.glob(pattern)}
+    there = {file for file in package.rglob("*.*") if "__pycache__" not in file.parts}
+    assert {file for file in there if file.suffix != ".py" and file.is_file()} == packed
+    folders = {file.parent for file in there if file.suffix == ".py"}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
 def test_compiled_code_depends_on_every_file_of_the_engine():
