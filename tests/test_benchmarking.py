@@ -212,17 +212,17 @@ def test_a_damaged_cell_stops_collecting_and_is_set_aside(tmp_path):
     assert not files[2].exists()
 
 
-def test_jobs_with_damaged_cells_are_forgotten(tmp_path):
+def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
     files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
     jobs = tmp_path / "s" / "jobs" / "p" / "accuracy"
     jobs.mkdir(parents=True)
     (jobs / "0-0.txt").write_text(f"{files[0]}\n")
     (jobs / "1-2.txt").write_text(f"{files[1]}\n{files[2]}\n")
-    assert cell_files.forget_damaged_jobs(tmp_path) == []
+    assert cell_files.note_damaged_jobs(tmp_path) == []
     files[1].unlink()
-    (sentence,) = cell_files.forget_damaged_jobs(tmp_path)
+    (sentence,) = cell_files.note_damaged_jobs(tmp_path)
     assert files[1].name in sentence
-    assert {path.name for path in jobs.iterdir()} == {"0-0.txt"}
+    assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.damaged"}
 
 
 def test_progress_rises_to_one_and_carries_the_breakpoints(tmp_path):

@@ -57,6 +57,7 @@ def check(
     model: type[Settings],
     content: Any,
     where: str,
+    also_known: Iterable[str] = (),
     *,
     file: str = "config",
     error: type[Exception] = ConfigError,
@@ -69,6 +70,8 @@ def check(
     content : mapping
     where : str
         The keys that lead to the content, joined by dots; empty for a whole file.
+    also_known : iterable of str
+        Keys that may stand beside the model's and were taken out before.
     file : str
         What the sentence begins with.
     error : type
@@ -77,10 +80,12 @@ def check(
     try:
         return model.model_validate(content)
     except ValidationError as mistakes:
-        raise error(f"{file}: {_sentence(mistakes, model, where)}") from None
+        raise error(f"{file}: {_sentence(mistakes, model, where, also_known)}") from None
 
 
-def _sentence(error: ValidationError, model: type[Settings], where: str) -> str:
+def _sentence(
+    error: ValidationError, model: type[Settings], where: str, also_known: Iterable[str]
+) -> str:
     """Say where and what the first mistake is, and how many more there are."""
     mistakes = error.errors(include_url=False)
     first = mistakes[0]
@@ -90,7 +95,7 @@ def _sentence(error: ValidationError, model: type[Settings], where: str) -> str:
         keys = [*keys, context["discriminator"].strip("'")]
     place = ".".join([*filter(None, [where]), *map(str, keys)]) or "the top level"
     if kind == "extra_forbidden":
-        text = unknown_key(place, {key for model in models for key in model.model_fields})
+        text = unknown_key(place, [*_fields(models), *also_known])
     elif kind in ("missing", "union_tag_not_found"):
         text = f"{place} is missing; add it"
     elif kind == "union_tag_invalid":
@@ -110,6 +115,10 @@ def unknown_key(place: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     remedy = f"did you mean {near[0]!r}" if near else f"known are {', '.join(known) or 'none'}"
     return f"{place} is an unknown name; {remedy}"
+
+
+def _fields(models: Iterable[type[Settings]]) -> set[str]:
+    return {key for model in models for key in model.model_fields}
 
 
 def _follow(model: type[Settings], loc: tuple) -> tuple[list, list[type[Settings]]]:

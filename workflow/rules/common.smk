@@ -23,19 +23,19 @@ def read_papers():
 
 
 def check_config():
-    """Refuse a wrong configuration in one sentence, and forget jobs whose cells are damaged.
+    """Refuse a wrong configuration in one sentence, and note the jobs whose cells are damaged.
 
     Once for each command: the jobs that it starts read the same files.
     """
     from solution_paths import papers
-    from solution_paths.benchmarking.cells import forget_damaged_jobs
+    from solution_paths.benchmarking.cells import note_damaged_jobs
     from solution_paths.settings import ConfigError
 
     try:
         papers.check_config(config)
     except ConfigError as error:
         raise WorkflowError(str(error))
-    for sentence in forget_damaged_jobs(config["results"]):
+    for sentence in note_damaged_jobs(config["results"]):
         logger.warning(sentence)
 
 
@@ -99,6 +99,17 @@ def fetched(wildcards):
         for source in sources(wildcards.paper, wildcards.dataset)
         if known[source]["source"] in ("files", "derived")
     ]
+
+
+def damage(lane):
+    """The note that some of a job's cells were damaged: newer than the job, it runs the job again."""
+
+    def note(wildcards):
+        job = "{suite}/jobs/{paper}/{lane}/{experiment}/{dataset}/{first}-{last}"
+        file = Path(RESULTS, job.format(lane=lane, **wildcards) + ".damaged")
+        return [str(file)] if file.exists() else []
+
+    return note
 
 
 def job_settings(wildcards):

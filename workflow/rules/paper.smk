@@ -3,6 +3,7 @@
 rule run_accuracy:
     input:
         fetched,
+        damage("accuracy"),
         ancient(COMPILED),
     output:
         f"{RESULTS}/{{suite}}/jobs/{{paper}}/accuracy/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
@@ -17,6 +18,10 @@ rule run_accuracy:
 
 # Timing jobs take every core, so that nothing runs beside them, and use one thread.
 use rule run_accuracy as run_timing with:
+    input:
+        fetched,
+        damage("timing"),
+        ancient(COMPILED),
     output:
         f"{RESULTS}/{{suite}}/jobs/{{paper}}/timing/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
     threads: lambda wildcards: workflow.cores

@@ -197,24 +197,34 @@ def finished(file: Path) -> bool:
     return not UNFINISHED & set(statuses.to_pylist())
 
 
-def forget_damaged_jobs(results: str | Path) -> list[str]:
-    """Remove the lists of jobs whose cells are not what they should be, so that these run again.
+def note_damaged_jobs(results: str | Path) -> list[str]:
+    """Note of each finished job beside its list which of its cells aren't what they should be.
+
+    The note is one of the job's inputs, so that Snakemake runs the job again; it stays as a record.
 
     Returns
     -------
     list of str
-        A sentence for each such job.
+        A sentence for each damaged cell.
     """
     sentences = []
     for job in sorted(Path(results).glob("*/jobs/**/*.txt")):
-        try:
-            for file in job.read_text().split("\n"):
-                if file:
-                    check_cell(Path(file))
-        except DamagedCell as error:
-            sentences.append(f"{error}: it is computed again.")
-            job.unlink()
+        own = []
+        for file in filter(None, job.read_text("utf-8").split("\n")):
+            try:
+                check_cell(Path(file))
+            except DamagedCell as error:
+                own.append(f"{error}: it is computed again.")
+        if own:
+            text = "".join(f"{sentence}\n" for sentence in own)
+            note_of(job).write_text(text, "utf-8")
+        sentences += own
     return sentences
+
+
+def note_of(job: str | Path) -> Path:
+    """Return where a job's damaged cells are noted, if it ever had any."""
+    return Path(job).with_suffix(".damaged")
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:

@@ -155,7 +155,8 @@ class Paper:
         base = content.experiments[name] or {}
         check(experiment.settings, base, f"papers.{self.name}.experiments.{name}")
         override = {k: v for k, v in said.items() if k not in Run.model_fields}
-        return Plan(suite, experiment, run, check(experiment.settings, base | override, where))
+        settings = check(experiment.settings, base | override, where, Run.model_fields)
+        return Plan(suite, experiment, run, settings)
 
     # -- cells and jobs -------------------------------------------------------------------------
 
