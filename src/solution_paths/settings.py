@@ -80,33 +80,44 @@ def check(
     try:
         return model.model_validate(content)
     except ValidationError as mistakes:
-        raise error(f"{file}: {_sentence(mistakes, model, where, also_known)}") from None
+        first, *others = mistakes.errors(include_url=False)
+        keys = _keys(content, first)
+        place = ".".join([*filter(None, [where]), *map(str, keys)])
+        text = _sentence(first, place, [*_known_at(model, first["loc"]), *also_known])
+        more = f" ({len(others)} more mistakes follow)" if others else ""
+        raise error(f"{file}: {text}{more}.") from None
 
 
-def _sentence(
-    error: ValidationError, model: type[Settings], where: str, also_known: Iterable[str]
-) -> str:
-    """Say where and what the first mistake is, and how many more there are."""
-    mistakes = error.errors(include_url=False)
-    first = mistakes[0]
-    keys, models = _follow(model, first["loc"])
+def _sentence(first: Any, place: str, known: Iterable[str]) -> str:
+    """Say what a mistake is, and what to do about it."""
     kind, context = first["type"], first.get("ctx", {})
-    if kind.startswith("union_tag"):  # the key that chooses a model is missing, or names none
-        keys = [*keys, context["discriminator"].strip("'")]
-    place = ".".join([*filter(None, [where]), *map(str, keys)]) or "the top level"
     if kind == "extra_forbidden":
-        text = unknown_key(place, [*_fields(models), *also_known])
-    elif kind in ("missing", "union_tag_not_found"):
-        text = f"{place} is missing; add it"
-    elif kind == "union_tag_invalid":
-        text = f"{place} is {context['tag']!r}: it should be {context['expected_tags']}; correct it"
+        return unknown_key(place, known)
+    if kind in ("missing", "union_tag_not_found"):
+        return f"{place} is missing; add it"
+    said = f"{place or 'the top level'} is {first['input']!r}: {_plain(first['msg'])}"
+    if kind == "union_tag_invalid":
+        said = f"{place} is {context['tag']!r}: it should be {context['expected_tags']}"
     elif isinstance(first["input"], dict):  # a rule about several keys: too much to be repeated
-        lead = f"{place}: " if keys or where else ""
-        text = f"{lead}{_plain(first['msg'])}; correct it"
-    else:
-        text = f"{place} is {first['input']!r}: {_plain(first['msg'])}; correct it"
-    more = f" ({len(mistakes) - 1} more mistakes follow)" if len(mistakes) > 1 else ""
-    return f"{text}{more}."
+        said = f"{place}: {_plain(first['msg'])}" if place else _plain(first["msg"])
+    return f"{said}; correct it"
+
+
+def _keys(content: Any, mistake: Any) -> list:
+    """Return the keys that lead to a mistake.
+
+    Pydantic also names, on the way, which of several types it tried; that is no key of the file.
+    """
+    keys = []
+    for part in mistake["loc"]:
+        steps = range(len(content)) if isinstance(content, list | tuple) else content
+        if isinstance(steps, dict | range) and part in steps:
+            keys, content = [*keys, part], content[part]
+    if mistake["type"] == "missing":
+        keys.append(mistake["loc"][-1])
+    elif mistake["type"].startswith("union_tag"):  # the key that chooses a type
+        keys.append(mistake["ctx"]["discriminator"].strip("'"))
+    return keys
 
 
 def unknown_key(place: str, known: Iterable[str]) -> str:
@@ -117,23 +128,14 @@ def unknown_key(place: str, known: Iterable[str]) -> str:
     return f"{place} is an unknown name; {remedy}"
 
 
-def _fields(models: Iterable[type[Settings]]) -> set[str]:
-    return {key for model in models for key in model.model_fields}
-
-
-def _follow(model: type[Settings], loc: tuple) -> tuple[list, list[type[Settings]]]:
-    """Return the keys of a place, and the models that may stand around its last one.
-
-    Pydantic names the chosen one of several models on the way; that is no key of the file.
-    """
-    keys, models = [], [model]
+def _known_at(model: type[Settings], loc: tuple) -> set[str]:
+    """List the keys that may stand at the place of an unknown one."""
+    models = [model]
     for part in loc[:-1]:
-        chosen = [m for m in models if len(models) > 1 and part in _tags(m)]
-        if not chosen:
-            keys.append(part)
         types = [m.model_fields[part].annotation for m in models if part in m.model_fields]
-        models = chosen or [inner for each in types for inner in _models_in(each)] or models
-    return [*keys, *loc[-1:]], models
+        chosen = [m for m in models if part in _tags(m)]
+        models = [m for each in types for m in _models_in(each)] or chosen or models
+    return {key for m in models for key in m.model_fields}
 
 
 def _models_in(annotation: Any) -> list[type[Settings]]:
