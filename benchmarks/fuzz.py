@@ -251,7 +251,7 @@ def _penalised_gap(path, t, state):
     return primal + floor, (y * a).sum() + floor, outside, limit
 
 
-def judge(path, seed=0, points=24):
+def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
     p, nodes = path.problem, path._t
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
@@ -279,7 +279,7 @@ def judge(path, seed=0, points=24):
             worst, at = gap, float(t)
         outside = max(outside, float(off) if np.isfinite(off) else np.inf)
         limit = float(limit / scale) if scale > 0 else 0.0
-        beyond = max(beyond, gap if gap > 2.0 * limit else 0.0)
+        beyond = max(beyond, gap if gap > units * limit else 0.0)
     return worst, beyond, outside, at
 
 

@@ -158,7 +158,8 @@ def main():
     parser.add_argument("--every", type=int, default=20, help="nodes between two solves")
     arguments = parser.parse_args()
     print(
-        "| path (updates, m) | condition of X_P, median / worst | factor | error, median / worst | refined once | us enter / leave |"
+        "| path (updates, m) | condition of X_P, median / worst | factor "
+        "| error, median / worst | refined once | us enter / leave |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for name, rows, sets in problems():

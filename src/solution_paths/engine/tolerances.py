@@ -51,7 +51,7 @@ class Tolerances:
         How far a correction may freely take a dual beyond its level, relative to the distance
         between its two levels.
     lost : float
-        Largest violation of a kink or level, relative to the data's scale, that is accepted when
+        Largest violation of a kink, relative to the scale of the data, that is accepted when
         the walk looks at all coordinates; above it the path is lost, and the walk stops.
     enough : int
         Rows at their kinks that are compared before the fastest of them is taken.

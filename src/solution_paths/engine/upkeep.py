@@ -113,7 +113,7 @@ def settle(op, st, s, tol, accuracy):
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
     worst, last = residuals(op, st, s, s.v), np.inf
-    if worst > accuracy and accuracy >= tol.residual:
+    if op.kind == DENSE and worst > accuracy >= tol.residual:
         accuracy = max(accuracy, 0.1 * _rounding(op, s))
     if worst <= accuracy:
         return worst
@@ -138,10 +138,16 @@ def settle(op, st, s, tol, accuracy):
 @lean
 def hold(op, st, s, tol):
     """Make the pinned equations hold, with a fresh factor if need be; return False when lost."""
-    if settle(op, st, s, tol, tol.residual) <= tol.lost:
+    if settle(op, st, s, tol, tol.residual) <= _bearable(op, s, tol):
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol, tol.residual) <= tol.lost
+    return settle(op, st, s, tol, tol.residual) <= _bearable(op, s, tol)
+
+
+@inline
+def _bearable(op, s, tol):
+    """Return the violation above which a path is lost: more than values are known to."""
+    return max(tol.lost, _rounding(op, s))
 
 
 @inline
@@ -279,7 +285,7 @@ def maintain(op, st, s, tol):
     if s.count[SINCE_REBUILD] < max(512, s.state.shape[0]):
         return True
     rebuild_sums(op, st, s)
-    return hold(op, st, s, tol) and _violation(op, st, s) <= tol.lost
+    return hold(op, st, s, tol) and _violation(op, st, s) <= _bearable(op, s, tol)
 
 
 @lean
