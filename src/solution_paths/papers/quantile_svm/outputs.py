@@ -100,9 +100,7 @@ def assumptions(settings: dict) -> list[str]:
 def _published(folder: str | Path | None, number: int) -> pd.DataFrame:
     name = f"quantile_svm_table_{number}.csv"
     if folder is None:
-        with resources.as_file(
-            resources.files("solution_paths.papers.quantile_svm") / "published" / name
-        ) as file:
+        with resources.as_file(resources.files("solution_paths.papers.quantile_svm") / "published" / name) as file:
             frame = pd.read_csv(file)
     else:
         frame = pd.read_csv(Path(folder) / name)
