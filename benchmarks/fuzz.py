@@ -175,22 +175,25 @@ FUNCTIONS = ("quantile", "svm", "weighted_svm", "weighted_svr", "lasso", "l1_svm
 def _kernel(p):
     """Return the kernel matrix in extended precision."""
     X = (p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)).astype(LONG)
-    if p.kernel == "precomputed":
+    kernel = p.kernel
+    if kernel.name == "precomputed":
         K = X
-    elif p.kernel == "poly":
-        K = (LONG(p.gamma) * (X @ X.T) + LONG(p.coef0)) ** int(p.degree)
+    elif kernel.name == "linear":
+        K = X @ X.T
+    elif kernel.name == "poly":
+        K = (LONG(kernel.gamma) * (X @ X.T) + LONG(kernel.coef0)) ** int(kernel.degree)
     else:
         K = np.zeros((len(X), len(X)), dtype=LONG)
         for column in X.T:
             K += (column[:, None] - column[None, :]) ** 2
-        K = np.exp(-LONG(p.gamma) * K)
+        K = np.exp(-LONG(kernel.gamma) * K)
     if p.bias == "feature":
         K = K + LONG(p.intercept_scaling) ** 2
     return K + LONG(p.diagonal) * np.eye(len(X), dtype=LONG)
 
 
 def _machine_gap(path, t, state):
-    p, A = path.problem, path._duals(t).astype(LONG)
+    p, A = path.objective, path._duals(t).astype(LONG)
     a, lam = A[: p.n], LONG(p.lam)
     if p.linear and not p.diagonal:
         X = state["X"]
@@ -212,7 +215,7 @@ def _machine_gap(path, t, state):
         loss, linear = np.maximum(1 - y * f, 0), (y * a).sum()
         box = np.maximum(-y * a, y * a - cost).max()
     else:
-        epsilon = LONG(p.epsilon0)
+        epsilon = LONG(float(np.asarray(p.epsilon0)))
         loss = np.maximum(np.abs(y - f) - epsilon, 0)
         linear, box = y @ a - epsilon * np.abs(a).sum(), (np.abs(a) - cost).max()
     primal, dual = lam / 2 * norm2 + cost @ loss, linear - lam / 2 * own2
@@ -229,7 +232,7 @@ def _machine_gap(path, t, state):
 
 
 def _penalised_gap(path, t, state):
-    p, X, t = path.problem, state["X"], LONG(t)
+    p, X, t = path.objective, state["X"], LONG(t)
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
     y, f = p.y.astype(LONG), X @ w + b
     if type(p).__name__ == "Lasso":
@@ -253,7 +256,7 @@ def _penalised_gap(path, t, state):
 
 def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
-    p, nodes = path.problem, path._t
+    p, nodes = path.objective, path._t
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)

@@ -19,7 +19,9 @@ import numpy as np
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from solution_paths.baselines import HingeProblem, clarabel_solver, judge, smo
+from solution_paths.baselines import clarabel_solver, judge, smo
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Hinge
 
 # n, features, C, kernel; every solver sees weights drawn from [.1, 2].
 PROBLEMS = [
@@ -49,7 +51,7 @@ def make(n, d, C, kernel):
     y = np.where(score + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
     y[rng.random(n) < 0.1] *= -1
     costs = C * rng.uniform(0.1, 2.0, n)
-    return HingeProblem(X, y, costs, 1.0, free_bias=True, kernel=kernel, gamma=1.0 / d)
+    return Hinge(X, y, cost0=costs, kernel=Kernel(kernel, 1.0 / d), bias="free")
 
 
 def theirs(problem, tolerance):
@@ -63,15 +65,15 @@ def theirs(problem, tolerance):
 def ours(problem, tolerance):
     """Seconds and iterations of a fresh solver, its construction included."""
     start = time.perf_counter()
-    solver = smo.SMO(problem.X, kernel=problem.kernel, gamma=problem.gamma)
-    found = solver.solve_svc(problem.y, problem.costs, tol=tolerance)
+    solver = smo.SMO(problem.X, kernel=problem.kernel.name, gamma=problem.kernel.gamma)
+    found = solver.solve_svc(problem.y, problem.costs(), tol=tolerance)
     return time.perf_counter() - start, found.iterations
 
 
 def shuffled(problem, seed):
     """Put the rows in another order."""
     order = np.random.default_rng(seed).permutation(problem.n)
-    parts = {"X": problem.X[order], "y": problem.y[order], "costs": problem.costs[order]}
+    parts = {"X": problem.X[order], "y": problem.y[order], "cost0": problem.costs()[order]}
     return dataclasses.replace(problem, **parts)
 
 

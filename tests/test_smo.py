@@ -1,13 +1,17 @@
 """SMO: against an interior-point method, against scikit-learn, and against its own definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
-from solution_paths.baselines import HingeProblem, clarabel_solver, judge, smo
+from solution_paths.baselines import clarabel_solver, judge, smo
 from solution_paths.baselines.smo import SMO, feasible_start
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Hinge
 
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
 
@@ -19,11 +23,11 @@ def _data(n: int = 120, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarr
     return X, y, rng.uniform(0.0, 2.0, n)
 
 
-def _problem(kernel: str, C: float, n: int = 120, seed: int = 0) -> HingeProblem:
+def _problem(kernel: str, C: float, n: int = 120, seed: int = 0) -> Hinge:
     X, y, weights = _data(n, seed=seed)
     weights[::7] = 0.0
-    shape = {"gamma": 0.25, "degree": 2, "coef0": 1.0}
-    return HingeProblem(X, y, C * weights, 0.5, free_bias=True, kernel=kernel, **shape)
+    kernel = Kernel(kernel, gamma=0.25, degree=2, coef0=1.0)
+    return Hinge(X, y, cost0=C * weights, lam=0.5, bias="free", kernel=kernel)
 
 
 def _violation_svr(K, z, costs, epsilon, b) -> float:
@@ -45,7 +49,7 @@ def test_objective_agrees_with_an_interior_point_method(kernel, C):
     assert verdict.dual == pytest.approx(oracle.dual, rel=1e-6)
     assert verdict.primal == pytest.approx(oracle.primal, rel=1e-6)
     assert verdict.kkt < 1e-6
-    assert ((answer.alpha >= 0) & (answer.alpha <= problem.costs)).all()
+    assert ((answer.alpha >= 0) & (answer.alpha <= problem.costs())).all()
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
@@ -192,7 +196,7 @@ class TestCornerCases:
         rng = np.random.default_rng(0)
         X = np.repeat(rng.integers(0, 2, (40, 3)).astype(float), 2, axis=0)
         y = np.tile([1.0, -1.0, -1.0, 1.0], 20)
-        problem = HingeProblem(X, y, np.full(80, 50.0), 1.0, free_bias=True)
+        problem = Hinge(X, y, cost0=50.0, bias="free")
         verdict = judge(problem, smo.solve(problem, {"tolerance": 1e-8}))
         assert verdict.gap < 1e-7
 
@@ -220,18 +224,19 @@ class TestAsABaseline:
     def test_the_cache_is_kept_for_the_same_data_unless_it_is_to_be_cleared(self):
         problem = _problem("rbf", 10.0)
         first = smo.solve(problem)
-        other = problem.with_costs(1.1 * problem.costs)
+        other = problem.with_costs(1.1 * problem.costs())
         assert smo.solve(other, start=first).state is first.state
         assert smo.solve(other, {"clear_cache": True}, start=first).state is not first.state
-        assert smo.solve(other, {"ridge": 1e-6}, start=first).state is not first.state
+        ridged = replace(other, diagonal=1e-6)
+        assert smo.solve(ridged, start=first).state is not first.state
 
     def test_start_costs_are_in_the_problems_units(self):
         problem = _problem("rbf", 1.0)
         first = smo.solve(problem, {"tolerance": 1e-6})
-        other = problem.with_costs(2.0 * problem.costs)
-        at_cost = (first.alpha == problem.costs) & (problem.costs > 0)
+        other = problem.with_costs(2.0 * problem.costs())
+        at_cost = (first.alpha == problem.costs()) & (problem.costs() > 0)
         assert at_cost.sum() > 10
-        start_only = {"max_iterations": 0, "start_costs": problem.costs}
+        start_only = {"max_iterations": 0, "start_costs": problem.costs()}
         followed = smo.solve(other, start_only, start=first)
         clipped = smo.solve(other, {"max_iterations": 0}, start=first)
         assert np.median(followed.alpha[at_cost] / first.alpha[at_cost]) == pytest.approx(2.0)
@@ -239,7 +244,7 @@ class TestAsABaseline:
 
     def test_a_penalised_bias_is_not_applicable(self):
         X, y, weights = _data(20)
-        assert smo.solve(HingeProblem(X, y, weights, 1.0)).status == "not applicable"
+        assert smo.solve(Hinge(X, y, cost0=weights, bias="feature")).status == "not applicable"
 
 
 @pytest.mark.parametrize(

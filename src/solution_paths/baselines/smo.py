@@ -38,7 +38,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
-from .problem import Answer, HingeProblem, reuse_or_build
+from ..objectives import Hinge
+from .answer import Answer, not_a_hinge, reuse_or_build
 
 NAME = "SMO (own)"
 TIGHT_OPTIONS = {"tolerance": 1e-8}
@@ -946,23 +947,23 @@ def version() -> str:
     return f"solution_paths {metadata.version('solution_paths')}"
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty when the problem can be solved, else the reason why it can't."""
-    return "" if problem.free_bias else "SMO moves pairs, so the bias must be free"
+def supports(objective: Hinge) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    if isinstance(objective, Hinge) and not objective.free_bias:
+        return "SMO moves pairs, so the bias must be free"
+    return not_a_hinge(objective, diagonal=True)
 
 
-def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
-) -> Answer:
+def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve a problem with a free bias.
 
     Parameters
     ----------
-    problem : HingeProblem
-        With ``free_bias``; any kernel.
+    objective : Hinge
+        With a free bias; any kernel.
     options : dict
         ``tolerance`` (1e-3), ``shrinking``, ``max_iterations``, ``time_limit``, ``start_costs`` as
-        in `SMO.solve_svc`; ``ridge``, ``cache_bytes``, ``whole_gram`` as in `SMO`; ``clear_cache``
+        in `SMO.solve_svc`; ``cache_bytes``, ``whole_gram`` as in `SMO`; ``clear_cache``
         (True: begin with an empty kernel cache even if ``start`` brings one).
     start : Answer, optional
         Hot start from its ``alpha``, and with its kernel cache when the data are the same.
@@ -972,22 +973,23 @@ def solve(
     Answer
         Times are those of the solve, kernel values included.
     """
-    reason = supports(problem)
+    reason = supports(objective)
     if reason:
         return Answer(status="not applicable", message=reason)
     options = dict(options or {})
     options["tol"] = options.pop("tolerance", 1e-3)
-    build = {k: options.pop(k) for k in ("ridge", "cache_bytes", "whole_gram") if k in options}
+    build = {k: options.pop(k) for k in ("cache_bytes", "whole_gram") if k in options}
     kept = None if options.pop("clear_cache", False) else start
-    key = (NAME, problem.kernel, problem.gamma, problem.degree, problem.coef0, *build.items())
-    state, setup_cpu_s = reuse_or_build(problem, kept, key, lambda: _build(problem, build))
-    seed = None if start is None or start.alpha is None else start.alpha / problem.lam
+    key = (NAME, objective.kernel, objective.diagonal, *build.items())
+    state, setup_cpu_s = reuse_or_build(objective, kept, key, lambda: _build(objective, build))
+    costs = objective.costs()
+    seed = None if start is None or start.alpha is None else start.alpha / objective.lam
     if options.get("start_costs") is not None:
-        options["start_costs"] = np.asarray(options["start_costs"]) / problem.lam
-    found = state.value.solve_svc(problem.y, problem.costs / problem.lam, start=seed, **options)
+        options["start_costs"] = np.asarray(options["start_costs"]) / objective.lam
+    found = state.value.solve_svc(objective.y, costs / objective.lam, start=seed, **options)
     return Answer(
         # Scaling may round an alpha beyond its cost by one unit in the last place.
-        alpha=np.minimum(problem.lam * found.alpha, problem.costs),
+        alpha=np.minimum(objective.lam * found.alpha, costs),
         b=found.b,
         cpu_s=found.cpu_s,
         wall_s=found.wall_s,
@@ -999,12 +1001,14 @@ def solve(
     )
 
 
-def _build(problem: HingeProblem, build: dict[str, float]) -> SMO:
+def _build(objective: Hinge, build: dict[str, float]) -> SMO:
+    kernel = objective.kernel
     return SMO(
-        problem.X,
-        kernel=problem.kernel,
-        gamma=problem.gamma,
-        degree=problem.degree,
-        coef0=problem.coef0,
+        objective.X,
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        ridge=objective.diagonal,
         **build,
     )
