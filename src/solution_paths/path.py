@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-FORMAT = 2
+FORMAT = 3
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
@@ -359,10 +359,7 @@ class Path:
         def solutions(index: NDArray) -> Solution:
             nodes = n_nodes
             return _columns(
-                [
-                    self._node_solution(i) if i < nodes else self._solution(points[i])
-                    for i in index
-                ]
+                [self._node_solution(i) if i < nodes else self._solution(points[i]) for i in index]
             )
 
         return certification.certify(self.objective, points, solutions)
