@@ -22,7 +22,9 @@ and maxima then begin, and a pair with it is a step of one coordinate.
 Coordinates that can't take part are shrunk: the loop goes on with packed arrays and packed kernel
 rows, and u of the others is brought up to date before it may stop. A hot start clips the given
 solution into the new box and restores the balance (alpha seeding, DeCoste and Wagstaff, KDD 2000).
-Kernel rows are float64, computed when first needed; the least recently used makes room.
+Kernel rows are float64, computed when first needed, and outlive a solve: a new `SMO` object is what
+"clear the cache" means. All rows have room, so up to 8 n^2 bytes are needed, and as many again for
+packed ones.
 """
 
 from __future__ import annotations
@@ -59,23 +61,16 @@ QUICK = {"nnan", "nsz", "contract"}
 lean = njit(cache=True, _nrt=False)  # no reference counts: such functions make no arrays
 
 
-class Pool(NamedTuple):
-    """Kernel rows of m samples, and what they are computed from."""
+class Part(NamedTuple):
+    """The m coordinates that the loop works on, packed, with kernel rows of that width."""
 
     members: Indices  # (m,): the samples
     columns: Values  # (d, m): their features
     squares: Values  # (m,): their squared norms
-    table: Values  # (slots, m): the rows that are there
+    table: Values  # (m, m): the rows that were needed, the system commits memory for no others
     slot: Indices  # (m,): where a row is, or -1
-    owner: Indices  # (slots,): whose row it is, or -1
-    stamp: Indices  # (slots,): when it was used last
-
-
-class Active(NamedTuple):
-    """The m coordinates that the loop works on: their rows, and packed arrays (m,)."""
-
-    rows: Pool
-    b: Values
+    used: Indices  # (1,): how many rows there are
+    b: Values  # (m,), as the others
     u: Values
     low: Values
     high: Values
@@ -89,32 +84,29 @@ class Active(NamedTuple):
 
 
 @lean
-def _row(shape, whole, rows, k, now):
-    """Slot of row k of a pool; a missing one is cut from the whole row or computed."""
-    s, g = rows.slot[k], rows.members[k]
-    if s < 0:
-        at_hand = whole.slot[g]
-        s = np.argmin(rows.stamp) if len(rows.table) < len(rows.slot) else k
-        if rows.owner[s] >= 0:
-            rows.slot[rows.owner[s]] = -1
-        rows.owner[s], rows.slot[k] = k, s
-        if at_hand >= 0:
-            for t in range(len(rows.slot)):
-                rows.table[s, t] = whole.table[at_hand, rows.members[t]]
+def _row(shape, whole, part, k):
+    """Slot of row k of a part; a missing one is cut from the whole row or computed."""
+    if part.slot[k] < 0:
+        g, s = part.members[k], part.used[0]
+        row = part.table[s]
+        if whole.slot[g] >= 0:
+            for t in range(len(row)):
+                row[t] = whole.table[whole.slot[g], part.members[t]]
         else:
             x, square = whole.columns[:, g], whole.squares[g]
-            kernel_row(x, square, rows.columns, rows.squares, rows.table[s], *shape)
-    rows.stamp[s] = now
-    return s
+            kernel_row(x, square, part.columns, part.squares, row, *shape)
+        part.slot[k] = s
+        part.used[0] += 1
+    return part.slot[k]
 
 
 @lean
-def _add_rows(shape, whole, u, samples, factors, now):
+def _add_rows(shape, whole, samples, factors):
     """Add factors[k] times the row of samples[k] to u, for all k."""
     for k in range(len(samples)):
-        row = whole.table[_row(shape, whole, whole, samples[k], now + k)]
-        for t in range(len(u)):
-            u[t] += factors[k] * row[t]
+        row = whole.table[_row(shape, whole, whole, samples[k])]
+        for t in range(len(row)):
+            whole.u[t] += factors[k] * row[t]
 
 
 @njit(cache=True)
@@ -175,13 +167,13 @@ def _gain_block(u, down, diagonal, rising, lowest, own, a, z):
 
 
 @lean
-def _update(active, step, rising, falling, bias):
+def _update(part, step, rising, falling, bias):
     """Add step (rising - falling) to u; (place of the minimum of u + up, it, maximum of u + down).
 
     The place is looked up in the one block that has the minimum. Indices without a sign spare the
     loops Python's wrap-around of negative ones.
     """
-    u, up, down = active.u, active.up, active.down
+    u, up, down = part.u, part.up, part.down
     size, block, place = np.uint64(len(u)), np.uint64(0), NOBODY
     lowest, highest = (np.inf, -np.inf) if bias else (0.0, 0.0)
     least = lowest
@@ -197,9 +189,9 @@ def _update(active, step, rising, falling, bias):
 
 
 @lean
-def _partner(active, rising, own, lowest, alone):
+def _partner(part, rising, own, lowest, alone):
     """Find the coordinate whose fall with i's rise gains most; NOBODY if i rises best ``alone``."""
-    u, down, diagonal = active.u, active.down, active.diagonal
+    u, down, diagonal = part.u, part.down, part.diagonal
     size, block, place = np.uint64(len(u)), np.uint64(0), NOBODY
     best = lowest * lowest / max(own, SMALLEST_CURVATURE) if alone else -1.0
     most = best
@@ -227,69 +219,67 @@ def _edges(b, low, high, epsilon):
 
 
 @lean
-def _move(active, k, step, end, epsilon, ridge):
+def _move(part, k, step, end, epsilon, ridge):
     """Move b_k by a step, or exactly to the end of its way; whether it moved at all."""
-    b = active.b
+    b = part.b
     old = b[k]
     # Ends of the box and kinks are reached exactly, so that later comparisons with them hold.
     b[k] = end if step == end - old else old + step
-    active.up[k], active.down[k] = _edges(b[k], active.low[k], active.high[k], epsilon)
-    active.u[k] += ridge * step
+    part.up[k], part.down[k] = _edges(b[k], part.low[k], part.high[k], epsilon)
+    part.u[k] += ridge * step
     return b[k] != old
 
 
 @lean
-def _busy(active, lowest, highest):
+def _busy(part, lowest, highest):
     """Count the coordinates that a violating pair can contain."""
-    u, up, down, count = active.u, active.up, active.down, 0
+    u, up, down, count = part.u, part.up, part.down, 0
     for t in range(len(u)):
         count += u[t] + up[t] <= highest or u[t] + down[t] >= lowest
     return count
 
 
 @lean
-def _run(shape, whole, active, ridge, epsilon, bias, tol, near, now, iterations):
+def _run(shape, whole, part, ridge, epsilon, bias, tol, near, iterations):
     """At most so many iterations: (status, their number, lowest u + up, highest u + down).
 
     SHRINKABLE: there are coordinates to set aside, or the violation is at most ``near``. STUCK:
     rounding keeps the pair from moving. Taking arrays out of a tuple takes time: it is done once.
     """
-    rows, b, u, low, high = active.rows, active.b, active.u, active.low, active.high
-    down, diagonal, zero = active.down, active.diagonal, active.zero
-    slot, stamp, table = rows.slot, rows.stamp, rows.table
+    slot, table, b, u, low, high = part.slot, part.table, part.b, part.u, part.low, part.high
+    up, down, diagonal, zero = part.up, part.down, part.diagonal, part.zero
     interval = min(len(whole.slot), INTERVAL)
     for k in range(len(b)):
-        active.up[k], down[k] = _edges(b[k], low[k], high[k], epsilon)
-    i, lowest, highest = _update(active, 0.0, zero, zero, bias)
+        up[k], down[k] = _edges(b[k], low[k], high[k], epsilon)
+    i, lowest, highest = _update(part, 0.0, zero, zero, bias)
     for done in range(iterations):
         if highest - lowest <= tol:
             return DONE, done, lowest, highest
         if done % interval == interval - 1 and (
-            highest - lowest <= near or _busy(active, lowest, highest) <= WORTHWHILE * len(b)
+            highest - lowest <= near or _busy(part, lowest, highest) <= WORTHWHILE * len(b)
         ):
             return SHRINKABLE, done, lowest, highest
         rising, falling, own, step, moved = zero, zero, 0.0, np.inf, False
         if i != NOBODY:
-            s = slot[i] if slot[i] >= 0 else _row(shape, whole, rows, i, now + done)
-            rising, own, stamp[s] = table[s], diagonal[i], now + done
+            rising = table[slot[i] if slot[i] >= 0 else _row(shape, whole, part, i)]
+            own = diagonal[i]
             top = high[i] if b[i] >= 0.0 else min(0.0, high[i])
             step = top - b[i]
-        j = _partner(active, rising, own, lowest, not bias and i != NOBODY)
+        j = _partner(part, rising, own, lowest, not bias and i != NOBODY)
         slope, curvature = -lowest, own
         if j != NOBODY:
-            s = slot[j] if slot[j] >= 0 else _row(shape, whole, rows, j, now + done)
-            falling, stamp[s] = table[s], now + done
+            falling = table[slot[j] if slot[j] >= 0 else _row(shape, whole, part, j)]
             bottom = low[j] if b[j] <= 0.0 else max(0.0, low[j])
             step = min(step, b[j] - bottom)
             slope, curvature = u[j] + down[j] - lowest, own + diagonal[j] - 2.0 * rising[j]
         step = min(step, slope / max(curvature, SMALLEST_CURVATURE))
         if i != NOBODY:
-            moved = _move(active, i, step, top, epsilon, ridge)
+            moved = _move(part, i, step, top, epsilon, ridge)
         if j != NOBODY:
-            moved |= _move(active, j, -step, bottom, epsilon, ridge)
+            moved |= _move(part, j, -step, bottom, epsilon, ridge)
         if not moved:
             return STUCK, done, lowest, highest
-        i, lowest, highest = _update(active, step, rising, falling, bias)
+        i, lowest, highest = _update(part, step, rising, falling, bias)
     return RUNNING, iterations, lowest, highest
 
 
@@ -303,7 +293,7 @@ class _Solve:
     active together last, and ``b`` has the duals of those set aside since.
     """
 
-    def __init__(self, machine: SMO, z: Values, whole: Active, *settings: float) -> None:
+    def __init__(self, machine: SMO, z: Values, whole: Part, *settings: float) -> None:
         self.machine, self.z, self.whole, self.active = machine, z, whole, whole
         self.b, self.settings, self.tol = whole.b.copy(), (machine.ridge, *settings), settings[-1]
         self.iterations, self.near = 0, 10.0 * self.tol
@@ -329,28 +319,23 @@ class _Solve:
             self._activate()
 
     def _iterate(self, limit: float) -> int:
-        machine = self.machine
-        fixed = machine.shape, machine.rows, self.active, *self.settings, self.near
-        status, done, self.lowest, self.highest = _run(*fixed, machine.clock, int(limit))
+        fixed = self.machine.shape, self.whole, self.active, *self.settings, self.near
+        status, done, self.lowest, self.highest = _run(*fixed, int(limit))
         self.violation = self.highest - self.lowest
         self.iterations += done
-        machine.clock += done + 1
         return status
 
     def _activate(self, afresh: bool = False) -> None:
         """Make all coordinates active, with u brought up to date or computed from nothing."""
-        machine, b, u = self.machine, self.whole.b, self.whole.u
-        self.b[self.active.rows.members] = self.active.b
+        b, u = self.whole.b, self.whole.u
+        self.b[self.active.members] = self.active.b
         if afresh:
             b[:], u[:], self.refreshed = 0.0, -self.z, self.iterations
         change = self.b - b
         b[:] = self.b
-        u += machine.ridge * change
+        u += self.machine.ridge * change
         moved = np.flatnonzero(change)
-        # Rows that are there come first: new ones may take their place.
-        moved = moved[np.argsort(machine.rows.slot[moved] < 0, kind="stable")]
-        _add_rows(machine.shape, machine.rows, u, moved, change[moved], machine.clock)
-        machine.clock += len(moved)
+        _add_rows(self.machine.shape, self.whole, moved, change[moved])
         self.active = self.whole
         self._iterate(0)
 
@@ -363,9 +348,9 @@ class _Solve:
         a = self.active
         kept = np.flatnonzero((a.u + a.up <= self.highest) | (a.u + a.down >= self.lowest))
         if 2 <= len(kept) <= WORTHWHILE * len(a.b):
-            self.b[a.rows.members] = a.b
-            rows = self.machine.pool(a.rows.members[kept])
-            self.active = _active(rows, *(v[kept] for v in (a.b, a.u, a.low, a.high, a.diagonal)))
+            self.b[a.members] = a.b
+            arrays = (v[kept] for v in (a.b, a.u, a.low, a.high, a.diagonal))
+            self.active = self.machine.part(a.members[kept], *arrays)
 
     def bias(self) -> float:
         """Mean over the coordinates that pin it, else the middle of what is allowed."""
@@ -375,10 +360,6 @@ class _Solve:
             return float(-np.mean(a.u[pins] + a.up[pins]))
         ends = [v for v in (self.lowest, self.highest) if np.isfinite(v)]
         return -float(np.mean(ends)) if ends else 0.0
-
-
-def _active(rows: Pool, *arrays: Values) -> Active:
-    return Active(rows, *arrays, *np.zeros((3, len(rows.members))))
 
 
 def feasible_start(b: Values, low: Values, high: Values) -> Values:
@@ -451,8 +432,6 @@ class SMO:
         1/d when omitted.
     ridge : float
         Added to the kernel matrix's diagonal (the weighted SVM paper adds 1e-6).
-    cache_bytes : int
-        Budget for kernel rows, shared by whole rows and rows packed to the active set.
 
     Notes
     -----
@@ -468,7 +447,6 @@ class SMO:
         degree: int = 3,
         coef0: float = 0.0,
         ridge: float = 0.0,
-        cache_bytes: int = 200_000_000,
     ) -> None:
         X = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=float)
         if kernel not in KERNELS:
@@ -477,34 +455,30 @@ class SMO:
             raise ValueError(f"X has shape {X.shape}, expected a finite table: correct it.")
         if kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(f"X has shape {X.shape}, expected a square Gram matrix: pass one.")
-        if not (ridge >= 0 and cache_bytes >= 64 * X.shape[0]):
-            raise ValueError(
-                f"ridge is {ridge} and cache_bytes {cache_bytes}, expected at least 0 and "
-                f"{64 * X.shape[0]} (a few rows): raise them."
-            )
-        n, d = X.shape
+        if not ridge >= 0:
+            raise ValueError(f"ridge is {ridge}, expected a number >= 0: raise it.")
+        self.n, d = X.shape
         gamma = 1.0 / max(d, 1) if gamma is None else gamma
-        self.n, self.ridge, self.clock, self._numbers = n, float(ridge), 1, cache_bytes // 16
-        self.shape = KERNELS.index(kernel), float(gamma), int(degree), float(coef0)
+        self.shape, self.ridge = (
+            (KERNELS.index(kernel), float(gamma), degree, float(coef0)),
+            float(ridge),
+        )
         given = kernel == "precomputed"
-        self._columns = np.empty((0, n)) if given else np.ascontiguousarray(X.T)
-        self._squares = np.zeros(n) if given else squared_norms(X)
-        self.rows = self.pool(np.arange(n))
+        self._columns = np.empty((0, self.n)) if given else np.ascontiguousarray(X.T)
+        self._squares = np.zeros(self.n) if given else squared_norms(X)
+        own = np.diag(X) if given else _diagonal(self.shape, self._columns, self._squares)
+        self._whole = self.part(np.arange(self.n), *np.zeros((4, self.n)), own + self.ridge)
         if given:
             # Numba compiles anew for arrays that can't be written to.
             table = X if X.flags.writeable else X.copy()
-            self.rows = self.rows._replace(table=table, slot=np.arange(n), stamp=np.zeros(n, int))
-        own = np.diag(X) if given else _diagonal(self.shape, self._columns, self._squares)
-        self.diagonal = own + self.ridge
+            self._whole = self._whole._replace(table=table, slot=np.arange(self.n))
 
-    def pool(self, members: Indices) -> Pool:
-        """Return an empty pool for rows of some samples, of that width."""
+    def part(self, members: Indices, *arrays: Values) -> Part:
+        """Return some coordinates, without kernel rows as yet."""
         m = len(members)
-        slots = min(m, max(2, self._numbers // m))
         features = np.ascontiguousarray(self._columns[:, members]), self._squares[members]
-        table = np.empty((slots, m))  # the system commits memory only when it is touched
-        places = np.full(m, -1), np.full(slots, -1), np.zeros(slots, int)
-        return Pool(members, *features, table, *places)
+        places = np.full(m, -1), np.zeros(1, int)
+        return Part(members, *features, np.empty((m, m)), *places, *arrays, *np.zeros((3, m)))
 
     def solve_svc(self, y: ArrayLike, costs: ArrayLike, **options: Any) -> SmoResult:
         """Weighted C-SVM.
@@ -530,7 +504,7 @@ class SMO:
         -------
         SmoResult
         """
-        y, costs = self._vector(y, "y"), self._costs(costs)
+        y, costs = self._vector(y, "y"), self._vector(costs, "costs", 0.0)
         if (np.abs(y) != 1.0).any():
             raise ValueError("y holds other values than -1 and +1: recode the labels.")
         low, high = np.where(y > 0, 0.0, -costs), np.where(y > 0, costs, 0.0)
@@ -554,22 +528,20 @@ class SMO:
         -------
         SmoResult
         """
-        z, costs = self._vector(z, "z"), self._costs(costs)
+        z, costs = self._vector(z, "z"), self._vector(costs, "costs", 0.0)
         if not epsilon >= 0:
             raise ValueError(f"epsilon is {epsilon}, expected a number >= 0: raise it.")
         return self._solve(z, -costs, costs, float(epsilon), 1.0, **options)
 
-    def _vector(self, v: ArrayLike, name: str) -> Values:
+    def _vector(self, v: ArrayLike, name: str, least: float = -math.inf) -> Values:
         v = np.array(v, dtype=float)
         if v.shape != (self.n,) or not np.isfinite(v).all():
             raise ValueError(f"{name} has shape {v.shape}, expected {self.n} numbers: fix it.")
+        if v.min() < least:
+            raise ValueError(
+                f"{name} has the entry {v.min()}, expected none below {least}: raise it."
+            )
         return v
-
-    def _costs(self, costs: ArrayLike) -> Values:
-        costs = self._vector(costs, "costs")
-        if costs.min() < 0:
-            raise ValueError(f"costs has the entry {costs.min()}, expected none below 0: raise it.")
-        return costs
 
     def _solve(
         self,
@@ -588,11 +560,11 @@ class SMO:
         wall, cpu = time.perf_counter(), time.process_time()
         b = np.zeros(self.n) if start is None else self._vector(start, "start")
         if start_costs is not None:
-            old = self._costs(start_costs)
+            old = self._vector(start_costs, "start_costs", 0.0)
             at_cost = (np.abs(b) >= old * (1 - 1e-12)) & (old > 0)
             b = np.where(at_cost, np.sign(b) * np.maximum(high, -low), b)
         b = feasible_start(sign * b, low, high) if bias else np.clip(sign * b, low, high)
-        whole = _active(self.rows, b, np.empty(self.n), low, high, self.diagonal)
+        whole = self._whole._replace(b=b, u=np.empty(self.n), low=low, high=high)
         found = _Solve(self, z, whole, epsilon, bool(bias), float(tol))
         found.run(max_iterations, wall + time_limit)
         violation, solved = found.violation, found.violation <= tol
@@ -637,7 +609,7 @@ def solve(
         With ``free_bias`` or without a bias; any kernel.
     options : dict
         ``tolerance`` (1e-3), ``max_iterations``, ``time_limit``, ``start_costs`` as
-        in `SMO.solve_svc`; ``ridge``, ``cache_bytes`` as in `SMO`; ``clear_cache``
+        in `SMO.solve_svc`; ``ridge`` as in `SMO`; ``clear_cache``
         (True: begin with an empty kernel cache even if ``start`` brings one).
     start : Answer, optional
         Hot start from its ``alpha``, and with its kernel cache when the data are the same.
@@ -652,7 +624,7 @@ def solve(
         return Answer(status="not applicable", message=reason)
     options = dict(options or {})
     options["tol"] = options.pop("tolerance", 1e-3)
-    build = {k: options.pop(k) for k in ("ridge", "cache_bytes") if k in options}
+    build = {k: options.pop(k) for k in ("ridge",) if k in options}
     kept = None if options.pop("clear_cache", False) else start
     key = (NAME, problem.kernel, problem.gamma, problem.degree, problem.coef0, *build.items())
     state, setup_cpu_s = reuse_or_build(problem, kept, key, lambda: _build(problem, build))
