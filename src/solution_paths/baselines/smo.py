@@ -22,9 +22,8 @@ and maxima then begin, and a pair with it is a step of one coordinate.
 Coordinates that can't take part are shrunk: the loop goes on with packed arrays and packed kernel
 rows, and u of the others is brought up to date before it may stop. A hot start clips the given
 solution into the new box and restores the balance (alpha seeding, DeCoste and Wagstaff, KDD 2000).
-Kernel rows are float64, computed when first needed, and outlive a solve: a new `SMO` object is what
-"clear the cache" means. All rows have room, so up to 8 n^2 bytes are needed, and as many again for
-packed ones.
+Kernel rows are float64, computed when first needed, and kept for later solves. All have room: up to
+8 n^2 bytes, and as many again for packed ones.
 """
 
 from __future__ import annotations
@@ -128,10 +127,8 @@ def _vector_extreme(name):
     @intrinsic
     def extreme(context, a, b):
         def generate(context, builder, signature, arguments):
-            kind = ir.DoubleType()
-            operation = builder.module.declare_intrinsic(
-                name, [kind], ir.FunctionType(kind, [kind, kind])
-            )
+            kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 2)
+            operation = builder.module.declare_intrinsic(name, [ir.DoubleType()], kind)
             return builder.call(operation, arguments, fastmath=("nnan", "nsz"))
 
         return types.float64(types.float64, types.float64), generate
@@ -231,7 +228,7 @@ def _move(part, k, step, end, epsilon, ridge):
 
 
 @lean
-def _busy(part, lowest, highest):
+def _count_candidates(part, lowest, highest):
     """Count the coordinates that a violating pair can contain."""
     u, up, down, count = part.u, part.up, part.down, 0
     for t in range(len(u)):
@@ -256,7 +253,8 @@ def _run(shape, whole, part, ridge, epsilon, bias, tol, near, iterations):
         if highest - lowest <= tol:
             return DONE, done, lowest, highest
         if done % interval == interval - 1 and (
-            highest - lowest <= near or _busy(part, lowest, highest) <= WORTHWHILE * len(b)
+            highest - lowest <= near
+            or _count_candidates(part, lowest, highest) <= WORTHWHILE * len(b)
         ):
             return SHRINKABLE, done, lowest, highest
         rising, falling, own, step, moved = zero, zero, 0.0, np.inf, False
@@ -293,11 +291,11 @@ class _Solve:
     active together last, and ``b`` has the duals of those set aside since.
     """
 
-    def __init__(self, machine: SMO, z: Values, whole: Part, *settings: float) -> None:
-        self.machine, self.z, self.whole, self.active = machine, z, whole, whole
-        self.b, self.settings, self.tol = whole.b.copy(), (machine.ridge, *settings), settings[-1]
+    def __init__(self, solver: SMO, z: Values, whole: Part, *settings: float) -> None:
+        self.solver, self.z, self.whole, self.active = solver, z, whole, whole
+        self.b, self.settings, self.tol = whole.b.copy(), (solver.ridge, *settings), settings[-1]
         self.iterations, self.near = 0, 10.0 * self.tol
-        self._activate(afresh=True)
+        self._reconstruct(afresh=True)
 
     def run(self, max_iterations: float, deadline: float) -> None:
         """Iterate until nothing is left to do or to spend."""
@@ -310,32 +308,32 @@ class _Solve:
                 afresh = self.iterations - self.refreshed > 100 * len(self.z)
                 if self.active is self.whole and not afresh:
                     break
-                self._activate(afresh)
+                self._reconstruct(afresh)
                 if self.violation <= self.tol:
                     break
             if status != RUNNING:
                 self._shrink()
         if self.active is not self.whole:
-            self._activate()
+            self._reconstruct()
 
     def _iterate(self, limit: float) -> int:
-        fixed = self.machine.shape, self.whole, self.active, *self.settings, self.near
+        fixed = self.solver.shape, self.whole, self.active, *self.settings, self.near
         status, done, self.lowest, self.highest = _run(*fixed, int(limit))
         self.violation = self.highest - self.lowest
         self.iterations += done
         return status
 
-    def _activate(self, afresh: bool = False) -> None:
-        """Make all coordinates active, with u brought up to date or computed from nothing."""
+    def _reconstruct(self, afresh: bool = False) -> None:
+        """Make all coordinates active, with u brought up to date or computed afresh."""
         b, u = self.whole.b, self.whole.u
         self.b[self.active.members] = self.active.b
         if afresh:
             b[:], u[:], self.refreshed = 0.0, -self.z, self.iterations
         change = self.b - b
         b[:] = self.b
-        u += self.machine.ridge * change
+        u += self.solver.ridge * change
         moved = np.flatnonzero(change)
-        _add_rows(self.machine.shape, self.whole, moved, change[moved])
+        _add_rows(self.solver.shape, self.whole, moved, change[moved])
         self.active = self.whole
         self._iterate(0)
 
@@ -344,13 +342,13 @@ class _Solve:
         if self.violation <= self.near:
             # Once, and near the end: what was set aside before may have been so by mistake.
             self.near = 0.0
-            self._activate()
+            self._reconstruct()
         a = self.active
         kept = np.flatnonzero((a.u + a.up <= self.highest) | (a.u + a.down >= self.lowest))
         if 2 <= len(kept) <= WORTHWHILE * len(a.b):
             self.b[a.members] = a.b
             arrays = (v[kept] for v in (a.b, a.u, a.low, a.high, a.diagonal))
-            self.active = self.machine.part(a.members[kept], *arrays)
+            self.active = self.solver.part(a.members[kept], *arrays)
 
     def bias(self) -> float:
         """Mean over the coordinates that pin it, else the middle of what is allowed."""
@@ -421,7 +419,7 @@ class SmoResult:
 
 
 class SMO:
-    """SMO solver for one set of samples; kernel rows are kept between solves.
+    """SMO solver for one set of samples; a new object is what clears its kernel cache.
 
     Parameters
     ----------
@@ -432,10 +430,6 @@ class SMO:
         1/d when omitted.
     ridge : float
         Added to the kernel matrix's diagonal (the weighted SVM paper adds 1e-6).
-
-    Notes
-    -----
-    A new object is what clears the cache.
     """
 
     def __init__(
@@ -459,10 +453,8 @@ class SMO:
             raise ValueError(f"ridge is {ridge}, expected a number >= 0: raise it.")
         self.n, d = X.shape
         gamma = 1.0 / max(d, 1) if gamma is None else gamma
-        self.shape, self.ridge = (
-            (KERNELS.index(kernel), float(gamma), degree, float(coef0)),
-            float(ridge),
-        )
+        self.shape = KERNELS.index(kernel), float(gamma), degree, float(coef0)
+        self.ridge = float(ridge)
         given = kernel == "precomputed"
         self._columns = np.empty((0, self.n)) if given else np.ascontiguousarray(X.T)
         self._squares = np.zeros(self.n) if given else squared_norms(X)
@@ -539,7 +531,7 @@ class SMO:
             raise ValueError(f"{name} has shape {v.shape}, expected {self.n} numbers: fix it.")
         if v.min() < least:
             raise ValueError(
-                f"{name} has the entry {v.min()}, expected none below {least}: raise it."
+                f"{name} has the entry {v.min()}, expected at least {least}: raise it."
             )
         return v
 
