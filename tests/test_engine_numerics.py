@@ -1,7 +1,8 @@
 """Data as users have them: raw units, rare categories, and problems that an engine got wrong.
 
 Each path is judged in extended precision by `benchmarks/fuzz.py`: a relative gap of 1e-9 at a
-sample of breakpoints and between them, or eight units of the last place of values where that is more.
+sample of breakpoints and between them, or eight units of the last place of values where that is
+more.
 """
 
 import json
