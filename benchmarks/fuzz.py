@@ -241,7 +241,7 @@ def _penalised_gap(path, t, state):
         c = np.abs(X.T @ residual).max()
         scale = max(np.abs(X.T @ y).max(), LONG(1e-300))
         feasible = residual * min(LONG(1), (t + LONG(1e-11) * scale) / max(c, LONG(1e-300)))
-        floor = LONG(1e-6) * (y @ y)  # at lam = 0 the optimum may be zero
+        floor = LONG(1e-5) * (y @ y)  # at lam = 0 the optimum may be zero
         dual = y @ feasible - feasible @ feasible / 2
         return primal + floor, dual + floor, LONG(0), LONG(0)
     a = path._duals(float(t)).astype(LONG)[: p.n]

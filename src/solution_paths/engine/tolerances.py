@@ -51,8 +51,8 @@ class Tolerances:
         How far a correction may freely take a dual beyond its level, relative to the distance
         between its two levels.
     lost : float
-        Largest violation of a kink, relative to the scale of the data, that is accepted when
-        the walk looks at all coordinates; above it the path is lost, and the walk stops.
+        Largest violation of a kink or level, relative to the data's scale, above which the path is
+        lost and the walk stops: what the library promises of KKT violations.
     enough : int
         Rows at their kinks that are compared before the fastest of them is taken.
     stall : int
@@ -73,6 +73,6 @@ class Tolerances:
     fresh: float = 1e-3
     residual: float = 1e-14
     outside: float = 1e-10
-    lost: float = 1e-8
+    lost: float = 1e-7
     enough: int = 2000
     stall: int = 200

@@ -102,11 +102,12 @@ def log_event(s, log, i, before, moved):
 
 
 @lean
-def settle(op, st, s, tol, accuracy):
+def settle(op, st, s, tol, accuracy, outside):
     """Make the pinned equations hold where the walk stands; return the largest residual, relative.
 
     Down to an accuracy, or until the residual no longer halves: then it is the rounding of the
     values themselves. Before that sums are renewed if the rounding of their moves may be as large.
+    No dual may go further out of its range than ``outside``, or the residual, makes of its width.
     """
     m = s.count[M]
     if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
@@ -123,7 +124,7 @@ def settle(op, st, s, tol, accuracy):
         for r in range(m):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
-        way = _within_levels(s, tol, worst)
+        way = _within_levels(s, outside, worst)
         _shift(op, s, way)
         last, worst = worst, residuals(op, st, s, s.v)
         if worst > last:
@@ -137,17 +138,24 @@ def settle(op, st, s, tol, accuracy):
 
 @lean
 def hold(op, st, s, tol):
-    """Make the pinned equations hold, with a fresh factor if need be; return False when lost."""
-    if settle(op, st, s, tol, tol.residual) <= _bearable(op, s, tol):
+    """Make the pinned equations hold, at any price if need be; return False when lost."""
+    if settle(op, st, s, tol, tol.residual, tol.outside) <= tol.lost:
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol, tol.residual) <= _bearable(op, s, tol)
+    return settle(op, st, s, tol, tol.residual, np.inf) <= tol.lost and _farthest(s) <= tol.lost
 
 
-@inline
-def _bearable(op, s, tol):
-    """Return the violation above which a path is lost: more than values are known to."""
-    return max(tol.lost, _rounding(op, s))
+@lean
+def _farthest(s):
+    """Return how far pinned duals are out of their ranges, relative to the widest of these."""
+    farthest, widest, t = 0.0, 1e-300, s.number[T]
+    for r in range(s.count[M]):
+        span, width = s.span[r], _width(s, r, t)
+        if width < np.inf:
+            widest = max(widest, width)
+            farthest = max(farthest, s.a[r] - span[0] - t * span[1])
+            farthest = max(farthest, span[2] + t * span[3] - s.a[r])
+    return farthest / widest
 
 
 @inline
@@ -182,7 +190,7 @@ def _rounding(op, s):
 
 
 @lean
-def _within_levels(s, tol, worst):
+def _within_levels(s, outside, worst):
     """Return the part of a correction to take, given the largest residual that it is to mend.
 
     Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
@@ -197,7 +205,7 @@ def _within_levels(s, tol, worst):
         if width > 0.0 and width < np.inf and step != 0.0:
             level = span[0] + t * span[1] if step > 0.0 else span[2] + t * span[3]
             room = max((level - s.a[r]) / step, 0.0)
-            way = min(way, room + max(worst * widest, tol.outside * width) / abs(step))
+            way = min(way, room + max(worst * widest, outside * width) / abs(step))
     return way
 
 
@@ -273,7 +281,7 @@ def begin_leg(op, st, s, log, tol):
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
     rebuild_sums(op, st, s)
-    settle(op, st, s, tol, tol.residual)
+    settle(op, st, s, tol, tol.residual, tol.outside)
     record(s, log, 0)
 
 
@@ -285,7 +293,7 @@ def maintain(op, st, s, tol):
     if s.count[SINCE_REBUILD] < max(512, s.state.shape[0]):
         return True
     rebuild_sums(op, st, s)
-    return hold(op, st, s, tol) and _violation(op, st, s) <= _bearable(op, s, tol)
+    return hold(op, st, s, tol) and _violation(op, st, s) <= tol.lost
 
 
 @lean
