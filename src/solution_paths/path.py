@@ -397,9 +397,7 @@ class Path:
         points = np.concatenate([self._between(rng, n_random), self._on_the_ray()])
         return self._judged_at(nodes, points)
 
-    def _judged_at(
-        self, nodes: NDArray, points: Floats
-    ) -> tuple[Floats, certification.Verdict]:
+    def _judged_at(self, nodes: NDArray, points: Floats) -> tuple[Floats, certification.Verdict]:
         def solutions(index: NDArray) -> Solution:
             return _columns(
                 [

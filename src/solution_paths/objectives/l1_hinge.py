@@ -61,9 +61,7 @@ class L1Hinge(Penalised):
         floor = zero + FLOOR * self.n
         if a is None:
             unknown = zero + np.nan
-            return Terms(
-                primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero
-            )
+            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
         alpha = y * a
         clipped = np.clip(alpha, 0.0, 1.0)
         c, c_off = self.correlations(y * clipped, exact)
@@ -93,9 +91,9 @@ class L1Hinge(Penalised):
         if exact:
             own = UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
             pulled = UNIT * (np.abs(self.X).T @ clipped)
-            resolution = np.where(slope > 0, own, 0.0).sum(axis=0)
+            resolution = own.sum(axis=0)
             resolution = resolution + (pulled * np.abs(w)).sum(axis=0)
-            kkt_resolution = np.where(slope > 0, own, 0.0).max(axis=0)
+            kkt_resolution = own.max(axis=0)
             kkt_resolution = np.maximum(kkt_resolution, pulled.max(axis=0) / scale)
         return Terms(
             primal,

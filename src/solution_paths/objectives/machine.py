@@ -7,10 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ..kernels import LINEAR, Kernel, squared_norms
 from ..validation import check_positive, check_vector
-from .base import FLOOR, TRUSTED, Floats, Objective, Solution, Terms, check_targets, largest, slope_of_gap
+from .base import (
+    TRUSTED,
+    Floats,
+    Objective,
+    Solution,
+    Terms,
+    check_targets,
+    largest,
+    slope_of_gap,
+)
 from .exact import (
     UNIT,
     add,
@@ -241,9 +251,7 @@ class Machine(Objective):
             everywhere = np.ones(cost.shape, dtype=bool)
             model = self._model(s, None, everywhere if exact else None)
             primal, unsure = self._primal(model, cost, t, low, None)
-            return Terms(
-                primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero
-            )
+            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
         unit, alpha = largest(cost), self.size_of_dual(s.a)
         clipped = np.clip(alpha, 0.0, cost)
         own = self._expansion(s.a, exact)
@@ -289,8 +297,8 @@ class Machine(Objective):
         resolution = kkt_resolution = zero
         if exact:
             size = self._resolution(s, model)
-            resolution = (np.where(count, cost, 0.0) * size).sum(axis=0)
-            kkt_resolution = np.where(count, size, 0.0).max(axis=0) / scale
+            resolution = (cost * size).sum(axis=0)
+            kkt_resolution = size.max(axis=0) / scale
             if s.w is not None:
                 implied = UNIT * (self.norms @ np.abs(s.a)) / self.lam
                 resolution = resolution + self.lam / 2 * implied**2
@@ -362,9 +370,11 @@ class Machine(Objective):
             total, rest = column_sums(terms, low + s.a * f_low)
             norm2 = np.maximum(total + rest, 0.0) / self.lam
             # the second term is what the sum itself loses
-            norm2_off = (np.abs(s.a) * off).sum(axis=0) / self.lam + relative(self.n, True) * (
-                np.abs(terms).sum(axis=0)
-            ) / self.lam + UNIT * norm2
+            norm2_off = (
+                (np.abs(s.a) * off).sum(axis=0) / self.lam
+                + relative(self.n, True) * (np.abs(terms).sum(axis=0)) / self.lam
+                + UNIT * norm2
+            )
         if self.diagonal:
             more, more_low = divide(*multiply(s.a, self.diagonal), self.lam)
             f, rest = add(f, more)
@@ -442,4 +452,3 @@ class Machine(Objective):
         # the matrix is rounded, too, unless it was given
         places = 1.0 if self.kernel.name == "precomputed" else 8.0
         return UNIT * (places * (np.abs(self.judged_gram) @ np.abs(s.a)) / self.lam + b)
-
