@@ -108,9 +108,9 @@ def test_one_moved_node_fails(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_duals_of_two_swapped_nodes_fail(kind):
     path = a_path(kind)
-    good, k = path._node_duals, len(path._t) // 2
+    good, k = path._node_solution, len(path._t) // 2
     swap = {k: k + 1, k + 1: k}
-    path._node_duals = lambda node: good(swap.get(node, node))
+    path._node_solution = lambda node: good(swap.get(node, node))
     assert not path.certify(n_random=0).ok
 
 
@@ -128,14 +128,13 @@ def test_nan_fails(kind):
 @pytest.mark.parametrize("kind", ["svm", "weighted", "tube"])
 def test_a_wrong_bias_fails(kind):
     path = a_path(kind)
-    good = path._node_duals
+    good = path._node_solution
 
     def shifted(node):
-        duals = good(node)
-        duals[-1] += 1e-5
-        return duals
+        solution = good(node)
+        return solution._replace(b=solution.b + 1e-5)
 
-    path._node_duals = shifted
+    path._node_solution = shifted
     assert not path.certify(n_random=0).ok
 
 
@@ -165,6 +164,11 @@ def dual_solution(K, y, cost, epsilon=None):
     assert str(found.status) == "Solved"
     a = np.asarray(found.x) if epsilon is None else np.asarray(found.x)[:n] - found.x[n:]
     return a, found.z[0]
+
+
+def columns(*solutions):
+    """Solutions side by side."""
+    return Solution(*(p[0] if p[0] is None else np.stack(p, -1) for p in zip(*solutions)))
 
 
 def judged(objective, a, bias):
@@ -246,7 +250,7 @@ def answer_at(path, t):
 def test_judge_and_certificate_agree_on_the_same_solution(path):
     low, high = path.range[0], float(path.breakpoints[-1])
     for t in np.linspace(low, high, 7)[1:-1]:
-        column = path.objective.solution(path._duals(t)[:, None])
+        column = columns(path._solution(t))
         theirs = certification.certify(path.objective, np.array([t]), lambda index, c=column: c)
         ours = judge(path.objective, answer_at(path, t), t=t)
         assert theirs.ok

@@ -89,7 +89,7 @@ class L1Hinge(Penalised):
         kkt_off = np.maximum(kkt_off, c_off.max(axis=0) / scale)
         resolution = kkt_resolution = zero
         if exact:
-            own = UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
+            own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
             pulled = UNIT * (np.abs(self.X).T @ clipped)
             resolution = own.sum(axis=0)
             resolution = resolution + (pulled * np.abs(w)).sum(axis=0)

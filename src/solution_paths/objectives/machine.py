@@ -290,8 +290,10 @@ class Machine(Objective):
             np.minimum(early / scale, np.maximum(alpha, 0.0) / unit),
         )
         wrong = np.maximum(wrong, np.minimum(over / scale, cost / unit)).max(axis=0)
-        length = np.sqrt(np.maximum(model.norm2, np.finfo(float).tiny))
-        kkt = np.maximum(np.maximum(wrong, infeasible), distance / np.maximum(length, distance))
+        # A distance counts relative to w, or by how far it can move a value where w vanishes.
+        length = np.maximum(np.sqrt(model.norm2), distance)
+        length = np.maximum(length, scale / max(self.norms.max(), np.finfo(float).tiny))
+        kkt = np.maximum(np.maximum(wrong, infeasible), distance / length)
         kkt_off = np.where(count, model.off, 0.0).max(axis=0) / scale
         kkt_off = np.maximum(kkt_off, distance_off / length)
         resolution = kkt_resolution = zero
@@ -445,10 +447,11 @@ class Machine(Objective):
         """Return, for each value, what the rounding of w and b (or duals and K) may change."""
         b = np.abs(self._bias(s)[0])
         if s.w is not None:
-            return UNIT * (np.asarray(abs(self.X) @ np.abs(s.w)) + b)
+            # w is rounded when it is summed, and when it is divided by lam
+            return 2 * UNIT * (np.asarray(abs(self.X) @ np.abs(s.w)) + b)
         if self.linear:
             size = self.norms[:, None] * (self.norms @ np.abs(s.a)) / self.lam
-            return UNIT * (size + b)
+            return 2 * UNIT * (size + b)
         # the matrix is rounded, too, unless it was given
-        places = 1.0 if self.kernel.name == "precomputed" else 8.0
+        places = 2.0 if self.kernel.name == "precomputed" else 8.0
         return UNIT * (places * (np.abs(self.judged_gram) @ np.abs(s.a)) / self.lam + b)
