@@ -37,10 +37,10 @@ from solution_paths import (
     weighted_svr_path,
 )
 
-
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
 EXACT = 1e-9  # what the library promises
+HALF_A_UNIT = LONG(2.3e-16)
 
 
 # -- data -------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def make(data, function, seed):
     name = zlib.crc32(f"{function}/{data}".encode())
     rng = np.random.default_rng(np.random.SeedSequence([name, seed]))
     n = int(np.exp(rng.uniform(np.log(6), np.log(200))))
-    source, options = KERNELS[data] if data in KERNELS else (data, lambda rng: {})
+    source, options = KERNELS.get(data, (data, lambda rng: {}))
     X, options = DATA[source](rng, n), options(rng)
     n = X.shape[0]
     dense = X.toarray() if sp.issparse(X) else X
@@ -175,22 +175,25 @@ FUNCTIONS = ("quantile", "svm", "weighted_svm", "weighted_svr", "lasso", "l1_svm
 def _kernel(p):
     """Return the kernel matrix in extended precision."""
     X = (p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)).astype(LONG)
-    if p.kernel == "precomputed":
+    kernel = p.kernel
+    if kernel.name == "precomputed":
         K = X
-    elif p.kernel == "poly":
-        K = (LONG(p.gamma) * (X @ X.T) + LONG(p.coef0)) ** int(p.degree)
+    elif kernel.name == "linear":
+        K = X @ X.T
+    elif kernel.name == "poly":
+        K = (LONG(kernel.gamma) * (X @ X.T) + LONG(kernel.coef0)) ** int(kernel.degree)
     else:
         K = np.zeros((len(X), len(X)), dtype=LONG)
         for column in X.T:
             K += (column[:, None] - column[None, :]) ** 2
-        K = np.exp(-LONG(p.gamma) * K)
+        K = np.exp(-LONG(kernel.gamma) * K)
     if p.bias == "feature":
         K = K + LONG(p.intercept_scaling) ** 2
     return K + LONG(p.diagonal) * np.eye(len(X), dtype=LONG)
 
 
 def _machine_gap(path, t, state):
-    p, A = path.problem, path._duals(t).astype(LONG)
+    p, A = path.objective, path._duals(t).astype(LONG)
     a, lam = A[: p.n], LONG(p.lam)
     if p.linear and not p.diagonal:
         X = state["X"]
@@ -212,7 +215,7 @@ def _machine_gap(path, t, state):
         loss, linear = np.maximum(1 - y * f, 0), (y * a).sum()
         box = np.maximum(-y * a, y * a - cost).max()
     else:
-        epsilon = LONG(p.epsilon0)
+        epsilon = LONG(float(np.asarray(p.epsilon0)))
         loss = np.maximum(np.abs(y - f) - epsilon, 0)
         linear, box = y @ a - epsilon * np.abs(a).sum(), (np.abs(a) - cost).max()
     primal, dual = lam / 2 * norm2 + cost @ loss, linear - lam / 2 * own2
@@ -221,15 +224,15 @@ def _machine_gap(path, t, state):
     if p.bias == "free":
         outside = max(outside, abs(a.sum()) / unit)
         primal = primal + abs(a.sum()) * abs(f).max()  # what an unbalanced dual is worth
-    # A w in double can't say more: each value is off by half a unit of the last place of its terms.
-    limit = LONG(0)
-    if p.linear and not p.diagonal:
-        limit = LONG(2.3e-16) * (cost @ (np.abs(X) @ np.abs(w) + abs(b)))
+    # What is handed out in double can't say more: values are off by half a unit of the last place
+    # of their terms.
+    terms = np.abs(X) @ np.abs(w) + abs(b) if p.linear and not p.diagonal else state["absK"](a, lam)
+    limit = HALF_A_UNIT * (cost @ terms)
     return primal, dual, outside, limit
 
 
 def _penalised_gap(path, t, state):
-    p, X, t = path.problem, state["X"], LONG(t)
+    p, X, t = path.objective, state["X"], LONG(t)
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
     y, f = p.y.astype(LONG), X @ w + b
     if type(p).__name__ == "Lasso":
@@ -237,11 +240,12 @@ def _penalised_gap(path, t, state):
         primal = residual @ residual / 2 + t * np.abs(w).sum()
         c = np.abs(X.T @ residual).max()
         scale = max(np.abs(X.T @ y).max(), LONG(1e-300))
-        feasible = residual * min(LONG(1), (t + LONG(1e-13) * scale) / max(c, LONG(1e-300)))
-        floor = LONG(1e-6) * (y @ y)  # at lam = 0 the optimum may be zero
-        return primal + floor, y @ feasible - feasible @ feasible / 2 + floor, LONG(0), LONG(0)
+        feasible = residual * min(LONG(1), (t + LONG(1e-11) * scale) / max(c, LONG(1e-300)))
+        floor = LONG(1e-5) * (y @ y)  # at lam = 0 the optimum may be zero
+        dual = y @ feasible - feasible @ feasible / 2
+        return primal + floor, dual + floor, LONG(0), LONG(0)
     a = path._duals(float(t)).astype(LONG)[: p.n]
-    limit = LONG(2.3e-16) * (np.abs(X) @ np.abs(w) + abs(b)).sum()
+    limit = HALF_A_UNIT * (np.abs(X) @ np.abs(w) + abs(b)).sum()
     primal = np.maximum(1 - y * f, 0).sum() + t * np.abs(w).sum()
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300))
     outside = max((-y * a).max(), (y * a - 1).max(), abs(a.sum()), LONG(0))
@@ -250,11 +254,9 @@ def _penalised_gap(path, t, state):
     return primal + floor, (y * a).sum() + floor, outside, limit
 
 
-def judge(path, seed=0, points=24):
-    """Return the worst relative gap, the same beyond what a w in double can state, the worst
-    dual infeasibility, and where the gap is.
-    """
-    p, nodes = path.problem, path._t
+def judge(path, seed=0, points=24, units=2.0):
+    """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
+    p, nodes = path.objective, path._t
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
@@ -262,6 +264,7 @@ def judge(path, seed=0, points=24):
     machine = hasattr(p, "lam")
     if machine and not (p.linear and not p.diagonal):
         state["K"] = _kernel(p)
+        state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
     rng = np.random.default_rng(seed)
     inner = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
     pieces = rng.integers(0, max(len(nodes) - 1, 1), points)
@@ -279,7 +282,7 @@ def judge(path, seed=0, points=24):
             worst, at = gap, float(t)
         outside = max(outside, float(off) if np.isfinite(off) else np.inf)
         limit = float(limit / scale) if scale > 0 else 0.0
-        beyond = max(beyond, gap if gap > 2.0 * limit else 0.0)
+        beyond = max(beyond, gap if gap > units * limit else 0.0)
     return worst, beyond, outside, at
 
 

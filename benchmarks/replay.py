@@ -45,6 +45,7 @@ class Inverse:
         self.u, self.g = np.zeros(cap), np.zeros(cap)
 
     def enter(self, i):
+        """Take row i in."""
         m, P = len(self.members), self.members
         column = self.X[P] @ self.X[i] if m else np.zeros(0)
         factor.multiply(self.G, m, column, self.u)
@@ -53,6 +54,7 @@ class Inverse:
         P.append(i)
 
     def leave(self, i):
+        """Let row i go."""
         m, j = len(self.members), self.members.index(i)
         factor.read_column(self.G, m, j, self.g)
         factor.remove(self.G, m, j, self.g)
@@ -60,6 +62,7 @@ class Inverse:
         self.members.pop()
 
     def solve(self, b):
+        """Return the factor's solution."""
         out = np.zeros(len(b))
         factor.multiply(self.G, len(b), b, out)
         return out
@@ -74,6 +77,7 @@ class Triangle:
         self.carried = np.zeros(cap)
 
     def enter(self, i):
+        """Take row i in."""
         m, x = len(self.members), self.X[i]
         XP = self.X[self.members]
         r, u, e = np.zeros(m), np.zeros(m), x
@@ -88,11 +92,13 @@ class Triangle:
         self.members.append(i)
 
     def leave(self, i):
+        """Let row i go."""
         j = self.members.index(i)
         triangle.remove(self.R, len(self.members), j, self.W, self.carried)
         self.members.pop(j)
 
     def solve(self, b):
+        """Return the factor's solution."""
         out = b.copy()
         triangle.solve_lower(self.R, len(b), out)
         triangle.solve_upper(self.R, len(b), out)
@@ -152,7 +158,8 @@ def main():
     parser.add_argument("--every", type=int, default=20, help="nodes between two solves")
     arguments = parser.parse_args()
     print(
-        "| path (updates, m) | condition of X_P, median / worst | factor | error, median / worst | refined once | us enter / leave |"
+        "| path (updates, m) | condition of X_P, median / worst | factor "
+        "| error, median / worst | refined once | us enter / leave |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for name, rows, sets in problems():

@@ -1,7 +1,8 @@
 """Data as users have them: raw units, rare categories, and problems that an engine got wrong.
 
 Each path is judged in extended precision by `benchmarks/fuzz.py`: a relative gap of 1e-9 at a
-sample of breakpoints and between them, or what a w in double can state where that is more.
+sample of breakpoints and between them, or eight units of the last place of values where that is
+more.
 """
 
 import json
@@ -36,7 +37,7 @@ CASES = sorted(file.stem for file in (DATA / "cases").glob("*.npz"))
 
 def assert_exact(path, points=24):
     """Judge a path; a dual may be outside its box by what the library promises."""
-    gap, beyond, outside, at = fuzz.judge(path, points=points)
+    gap, beyond, outside, at = fuzz.judge(path, points=points, units=8.0)
     assert beyond <= 1e-9, f"a relative gap of {beyond:.1e} (worst {gap:.1e}, at {at!r})"
     assert outside <= 1e-7, f"duals are infeasible by {outside:.1e}"
 

@@ -19,7 +19,6 @@ from solution_paths.engine.operators import (
 from solution_paths.engine.staircase import epsilon_insensitive, equality, hinge, stack
 from solution_paths.engine.starts import start_from_guess
 from solution_paths.engine.state import CONTRACTION, DONE, FACTORED
-from solution_paths.engine.walker import Walker
 
 SIZE = 7
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-FORMAT = 2
+FORMAT = 3
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)

@@ -468,6 +468,33 @@ def pinned_products(op, P, m, w, c, out):
 
 
 @lean
+def pinned_values(op, P, m, w, c, out):
+    """Write z_p of P[:m] as `pinned_products` does, rounded once."""
+    if op.codes.shape[0] > 0:
+        pinned_products(op, P, m, w, c, out)
+        return
+    for s in range(m):
+        if P[s] >= op.n:
+            out[s] = c[P[s] - op.n + op.n_ridge]
+        else:
+            out[s] = _dot_exactly(op, P[s], w)
+
+
+@lean
+def _dot_exactly(op, i, v):
+    """Return x_i . v, rounded once."""
+    total, lost = 0.0, 0.0
+    if op.kind == ROWS:
+        X = op.X[i]
+        for k in range(X.shape[0]):
+            total, lost = add_product(total, lost, X[k], v[k])
+    else:
+        for k in range(op.indptr[i], op.indptr[i + 1]):
+            total, lost = add_product(total, lost, op.x[k], v[op.indices[k]])
+    return total + lost
+
+
+@lean
 def prepare_looks(op):
     """Tabulate w and dw, for `seen_value` and `seen_velocity`."""
     if op.codes.shape[0] > 0:

@@ -25,7 +25,7 @@ from .operators import (
     entry,
     is_ridge,
     level_part,
-    pinned_products,
+    pinned_values,
     row_axpy,
     rows_times,
 )
@@ -64,7 +64,7 @@ def residuals(op, st, s, out):
     if op.kind == DENSE:
         factor.multiply(s.J, m, s.a, out)
     else:
-        pinned_products(op, s.P, m, op.w, op.c, out)
+        pinned_values(op, s.P, m, op.w, op.c, out)
     for r in range(m):
         p = s.P[r]
         kink = kink_at(st, p, s.state[p] // 2, t)

@@ -6,8 +6,9 @@ Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them i
 ``state``              (N,)          2r on piece r, 2r + 1 at kink r
 ``slot``               (N,)          position in ``P``, -1 when not there
 ``window``             (N, 4)        on a piece: the kinks below and above, constants and rates
-``due``                (N,)          odometer reading before which z_i can't reach a kink; FAR
-                                     while pinned, -FAR when nothing is known
+``due``                (N,)          odometer reading before which z_i can't reach a kink; minus
+                                     the reading at which it was found at one; FAR while
+                                     pinned, -FAR when nothing is known
 ``block``              (N / 64,)     smallest ``due`` of each block of rows
 ``rows``               (64,)         rows of a block that are due
 ``P``                  (cap,)        pinned coordinates; a pending entrant comes last

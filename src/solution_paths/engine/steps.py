@@ -300,8 +300,9 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
         for d in range(n_due):
             i = s.rows[d]
             nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
-            if lazy:
-                s.due[i] = min(odometer + nearest / op.radius[i], FAR)
+            if lazy and nearest >= 0.0:
+                far = nearest / op.radius[i]
+                s.due[i] = min(odometer + far, FAR) if far > s.number[REACH] else -odometer
         reach = min(odometer + pace * bound, 0.1 * FAR)
         s.block[b] = _earliest(s.due, first, last)
     for i in range(n, s.state.shape[0]):
@@ -327,12 +328,12 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     s.count[LOOKED] += 1
     t, norm, radius, window = s.number[T], op.norm[i], op.radius[i], s.window[i]
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
-    travelled = s.number[ODOMETER] - s.due[i]
+    travelled = s.number[ODOMETER] + s.due[i]
     if abs(travelled) <= max(s.number[REACH], 0.0) and (lower == -np.inf or upper == np.inf):
-        # A deadline that is now was set at a look since which nothing moved: z is at the kink.
+        # The deadline says that z was found at its kink there, and nothing moved since.
         above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
         s.count[TIED] += 1
-        nearest = -travelled * radius
+        nearest = -1.0
     else:
         z = seen_value(op, i, t, s.Q, size, s.a)
         above, below = upper - z, z - lower

@@ -47,9 +47,12 @@ class Tolerances:
         Residual of the pinned equations, relative to the data's scale, down to which they are
         solved; where rounding allows no such residual, until it no longer halves. Sums are renewed
         when the rounding of their moves may have come to as much.
+    outside : float
+        How far a correction may freely take a dual beyond its level, relative to the distance
+        between its two levels.
     lost : float
-        Largest violation of a kink or level, relative to the data's scale, that is accepted when
-        the walk looks at all coordinates; above it the path is lost, and the walk stops.
+        Largest violation of a kink or level, relative to the data's scale, above which the path is
+        lost and the walk stops: what the library promises of KKT violations.
     enough : int
         Rows at their kinks that are compared before the fastest of them is taken.
     stall : int
@@ -69,6 +72,7 @@ class Tolerances:
     start: float = 1e-9
     fresh: float = 1e-3
     residual: float = 1e-14
-    lost: float = 1e-8
+    outside: float = 1e-10
+    lost: float = 1e-7
     enough: int = 2000
     stall: int = 200

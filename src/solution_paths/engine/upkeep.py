@@ -26,6 +26,7 @@ from .state import (
     SINCE_REBUILD,
     T_END,
     UNIT,
+    UNSURE,
     WORN,
     ZERO_STEPS,
     ZEROS,
@@ -60,10 +61,10 @@ def snap_to_levels(op, st, s):
 
 
 @lean
-def record(s, log):
-    """Append a node."""
+def record(s, log, again):
+    """Append a node, or write the last one again."""
     size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
-    node = s.count[NODES]
+    node = s.count[NODES] - again
     start = log.start[node]
     log.t[node] = s.number[T]
     log.event[node] = s.count[EVENTS]
@@ -101,18 +102,19 @@ def log_event(s, log, i, before, moved):
 
 
 @lean
-def settle(op, st, s, accuracy):
+def settle(op, st, s, tol, accuracy, outside):
     """Make the pinned equations hold where the walk stands; return the largest residual, relative.
 
     Down to an accuracy, or until the residual no longer halves: then it is the rounding of the
     values themselves. Before that sums are renewed if the rounding of their moves may be as large.
+    No dual may go further out of its range than ``outside``, or the residual, makes of its width.
     """
     m = s.count[M]
     if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
     worst, last = residuals(op, st, s, s.v), np.inf
-    if accuracy > 0.0 and worst > accuracy:
+    if op.kind == DENSE and worst > accuracy >= tol.residual:
         accuracy = max(accuracy, 0.1 * _rounding(op, s))
     if worst <= accuracy:
         return worst
@@ -122,11 +124,13 @@ def settle(op, st, s, accuracy):
         for r in range(m):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
-        _shift(op, s, 1.0)
+        way = _within_levels(s, outside, worst)
+        _shift(op, s, way)
         last, worst = worst, residuals(op, st, s, s.v)
         if worst > last:
-            _shift(op, s, -1.0)
+            _shift(op, s, -way)
             worst = last
+        if worst >= last or way < 1.0:
             break
     _restore_direction(op, s)
     return worst
@@ -134,11 +138,24 @@ def settle(op, st, s, accuracy):
 
 @lean
 def hold(op, st, s, tol):
-    """Make the pinned equations hold, with a fresh factor if need be; return False when lost."""
-    if settle(op, st, s, tol.residual) <= tol.lost:
+    """Make the pinned equations hold, at any price if need be; return False when lost."""
+    if settle(op, st, s, tol, tol.residual, tol.outside) <= tol.lost:
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol.residual) <= tol.lost
+    return settle(op, st, s, tol, tol.residual, np.inf) <= tol.lost and _farthest(s) <= tol.lost
+
+
+@lean
+def _farthest(s):
+    """Return how far pinned duals are out of their ranges, relative to the widest of these."""
+    farthest, widest, t = 0.0, 1e-300, s.number[T]
+    for r in range(s.count[M]):
+        span, width = s.span[r], _width(s, r, t)
+        if width < np.inf:
+            widest = max(widest, width)
+            farthest = max(farthest, s.a[r] - span[0] - t * span[1])
+            farthest = max(farthest, span[2] + t * span[3] - s.a[r])
+    return farthest / widest
 
 
 @inline
@@ -173,6 +190,33 @@ def _rounding(op, s):
 
 
 @lean
+def _within_levels(s, outside, worst):
+    """Return the part of a correction to take, given the largest residual that it is to mend.
+
+    Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
+    than the dual has. Then it goes as far out of its range, relatively, as the value stays off.
+    """
+    way, t, widest = 1.0, s.number[T], 0.0
+    for r in range(s.count[M]):
+        width = _width(s, r, t)
+        widest = max(widest, width if width < np.inf else 0.0)
+    for r in range(s.count[M]):
+        span, step, width = s.span[r], s.da[r], _width(s, r, t)
+        if width > 0.0 and width < np.inf and step != 0.0:
+            level = span[0] + t * span[1] if step > 0.0 else span[2] + t * span[3]
+            room = max((level - s.a[r]) / step, 0.0)
+            way = min(way, room + max(worst * widest, outside * width) / abs(step))
+    return way
+
+
+@inline
+def _width(s, r, t):
+    """Return the distance of the two levels around a pinned dual."""
+    span = s.span[r]
+    return (span[0] - span[2]) + t * (span[1] - span[3])
+
+
+@lean
 def _shift(op, s, way):
     """Move the duals by s.da at fixed t, or back."""
     m = s.count[M]
@@ -184,7 +228,7 @@ def _shift(op, s, way):
 
 
 @lean
-def approach(op, st, s, size, i, down, h, rate):
+def approach(op, st, s, tol, size, i, down, h, rate):
     """Put coordinate i where its event is, now that the pinned equations hold there.
 
     It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
@@ -202,6 +246,10 @@ def approach(op, st, s, size, i, down, h, rate):
     step = slack / rate
     if abs(slack) <= far and abs(step) <= 0.5 * h and t + step <= s.number[T_END]:
         take_step(op, s, 1.0, size, step)
+        # Where values move fast t has not digits enough.
+        left = abs(slack - (s.number[T] - t) * rate)
+        if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
+            s.count[UNSURE] = 1
 
 
 @lean
@@ -233,8 +281,8 @@ def begin_leg(op, st, s, log, tol):
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
     rebuild_sums(op, st, s)
-    settle(op, st, s, tol.residual)
-    record(s, log)
+    settle(op, st, s, tol, tol.residual, tol.outside)
+    record(s, log, 0)
 
 
 @lean

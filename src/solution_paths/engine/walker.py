@@ -114,8 +114,8 @@ def _walk(op, st, s, log, tol, lazy):
                 if not pending:
                     if not hold(op, st, s, tol):
                         return LOST
-                    approach(op, st, s, size, i, down, h, rate)
-                    record(s, log)
+                    approach(op, st, s, tol, size, i, down, h, rate)
+                    record(s, log, 0)
 
             # Event
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
@@ -123,12 +123,14 @@ def _walk(op, st, s, log, tol, lazy):
         # Record and refresh
         log_event(s, log, i, before, moved)
         if s.count[KIND] == NONE:
-            exchanged = pending and moved
-            if (exchanged or s.count[UNSURE] > 0) and not hold(op, st, s, tol):
+            exchanged, unsure = pending and moved, s.count[UNSURE] > 0
+            if (exchanged or unsure) and not hold(op, st, s, tol):
                 return LOST
             s.count[UNSURE] = 0
             if exchanged:
-                record(s, log)
+                record(s, log, 0)
+            elif unsure and moved and before % 2 == 0:
+                record(s, log, 1)  # what entered is at its kink now
             if not maintain(op, st, s, tol):
                 return LOST
 
@@ -185,9 +187,9 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
-    settle(op, st, s, 0.0)  # as accurate as can be: the optimum may be tiny here, or zero
+    settle(op, st, s, tol, EPSILON, tol.outside)  # as accurate as can be: the optimum may be tiny
     snap_to_levels(op, st, s)
-    record(s, log)
+    record(s, log, 0)
     return DONE
 
 

@@ -27,6 +27,9 @@ from ..validation import check_kernel, check_labels, check_vector, check_X
 # are so small, or so large, that rounding would decide where breakpoints are.
 NEARLY_ZERO = 1e-5
 LARGEST = 1e10
+# A map through the rows is the more accurate one, since its conditions are not squared.
+MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
+FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 12  # nodes and points between them that are looked at before a path is returned
@@ -91,11 +94,6 @@ def operator_of(objective: Machine) -> Operator:
     if objective.linear and objective.diagonal == 0 and _rows_are_cheap(objective.X):
         return rows_operator(objective.features(), free, scale=1.0 / objective.lam)
     return gram_operator(objective.gram() / objective.lam, free)
-
-
-# A map through the rows is the more accurate one: its conditions are not squared.
-MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
-FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 
 def _rows_are_cheap(X) -> bool:

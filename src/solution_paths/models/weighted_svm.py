@@ -139,7 +139,11 @@ def weighted_leg(
     check: str,
 ) -> Path:
     """Walk theta from 0 to 1; the path can be continued to other weights."""
-    leg, _, error = walk_leg(walker, 1.0, 0.0, 1.0, lazy=lazy, callback=callback)
+    # Levels keep their relative accuracy where t is zero: at the end where weights are smaller.
+    end = 1.0 if objective.costs(1.0).sum() < objective.costs(0.0).sum() else 0.0
+    if end:
+        walker.begin(build(objective).substitute(1.0), -1.0)
+    leg, _, error = walk_leg(walker, 1.0 - end, end, 1.0, lazy=lazy, callback=callback)
     diagnostics = walker.statistics() | {"start_events": start_events}
 
     def resume(new_weights: ArrayLike) -> Path:
