@@ -18,6 +18,25 @@ KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
 
 
+def status_of(gap: float, rounding: float, resolution: float, limit: float) -> str:
+    """Return "holds", "fails" or "undecided" for a violation known within its rounding.
+
+    It holds only if it is within the limit however the rounding fell. It fails if it is beyond the
+    limit whatever the rounding, and beyond twice what the rounding of the solution itself to
+    double precision may cause: nearer than that no solution in doubles need come.
+    """
+    if gap + rounding <= limit:
+        return "holds"
+    if np.isnan(gap) or gap == np.inf or gap - rounding > max(limit, 2 * resolution):
+        return "fails"
+    return "undecided"
+
+
+def worst_of(*states: str) -> str:
+    """Return "fails" before "undecided" before "holds"."""
+    return min(states, key=("fails", "undecided", "holds").index)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What was found in a solution (or in B of them: then each entry is a (B,) array).
@@ -25,16 +44,19 @@ class Verdict:
     Attributes
     ----------
     primal, dual : float
-        Objective values, recomputed; nan where the solution has no such part.
+        Objective values, recomputed; nan where the solution has no such part. Duals are clipped to
+        their box before they bound.
     gap : float
-        |primal - lower bound| / max(|primal|, |lower bound|), beyond ``rounding``. The lower bound
-        is the solution's own dual objective, or the bound that was passed in when it has no duals.
-        Infinite where duals violate their constraints by more than 1e-7: they bound nothing.
+        (primal - lower bound) / max(|primal|, |lower bound|). The lower bound is the solution's own
+        dual objective, or the bound that was passed in when it has no duals. Infinite where duals
+        violate their constraints by more than 1e-7: they bound nothing.
     kkt : float
         Largest violation of feasibility, complementarity, stationarity and balance; see
         `Certificate`. nan without duals.
-    rounding : float
-        The rounding allowance that was subtracted from the gap, relative as the gap is.
+    rounding, kkt_rounding : float
+        How far off these may be because they are evaluated in floating point: a bound.
+    resolution, kkt_resolution : float
+        How large they may become by rounding w and b (duals and K for a kernel) to double.
     """
 
     primal: float
@@ -42,14 +64,28 @@ class Verdict:
     gap: float
     kkt: float
     rounding: float
+    kkt_rounding: float = 0.0
+    resolution: float = 0.0
+    kkt_resolution: float = 0.0
 
     def ok(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> bool:
-        """Return True when both numbers are within their limits; nan is a refusal.
+        """Return True when both numbers are surely within their limits; nan is a refusal.
 
         ``kkt_limit=np.inf`` asks for the gap alone, for solutions without duals.
         """
-        kkt_fine = kkt_limit == np.inf or bool(np.all(self.kkt <= kkt_limit))
-        return kkt_fine and bool(np.all(self.gap <= gap_limit))
+        return bool(np.all(self._holds(gap_limit, kkt_limit)))
+
+    def _holds(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> NDArray:
+        kkt = np.asarray(self.kkt + self.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
+        return kkt & np.asarray(self.gap + self.rounding <= gap_limit)
+
+    @property
+    def status(self) -> str:
+        """Whether one solution "holds" or "fails", or the two can't be told apart: "undecided"."""
+        return worst_of(
+            status_of(self.gap, self.rounding, self.resolution, GAP_LIMIT),
+            status_of(self.kkt, self.kkt_rounding, self.kkt_resolution, KKT_LIMIT),
+        )
 
 
 @dataclass(frozen=True)
@@ -65,17 +101,25 @@ class Certificate:
         unbalanced free bias (|sum a_i| relative to the largest cost) count too, and, where w is
         stated beside the duals, its distance from the w that these imply.
     gap : float
-        Largest relative duality gap, (primal - dual) / max(|primal|, |dual|), beyond ``rounding``.
+        Largest relative duality gap, (primal - dual) / max(|primal|, |dual|). Nothing is
+        subtracted from it.
     rounding : float
-        Largest relative rounding error of the gap itself. y_i - f(x_i), where f(x_i) is
-        sum_j a_j k(x_j, x_i) / lam + b, can't be evaluated more accurately than 4 epsilon times
-        ||x_i|| sum_j |a_j| ||x_j|| / lam + |b| + |y_i|, and the gap sums these errors times the
-        costs. It matters only where the optimum is many
-        orders of magnitude below the loss at w = 0 (small lam, and tau near 0 or 1).
+        How far off a gap may be, at most, because it is evaluated in floating point. The judge
+        sums in double precision, and where that can't decide in twice that precision. A kernel's
+        matrix is data to it: the problem that is judged is the one with the matrix as rounded.
     kkt_at, gap_at : float
         Parameter values where these occur.
     n_points : int
         Number of parameter values that were looked at.
+    kkt_rounding : float
+        The same for the KKT violation.
+    resolution : float
+        The largest gap that rounding the solution to double precision may cause.
+    status : {"holds", "fails", "undecided"}
+        Whether kkt <= 1e-7 and gap <= 1e-9, the bounds this library promises, are surely kept, or
+        surely broken. What is within its rounding of a bound is undecided, and so is a gap that is
+        beyond it, but within twice the resolution: data in other units may decide. The worst of
+        all points.
     """
 
     kkt: float
@@ -84,37 +128,89 @@ class Certificate:
     kkt_at: float
     gap_at: float
     n_points: int
+    kkt_rounding: float = 0.0
+    resolution: float = 0.0
+    status: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.status:
+            object.__setattr__(
+                self,
+                "status",
+                worst_of(
+                    status_of(self.gap, self.rounding, self.resolution, GAP_LIMIT),
+                    status_of(self.kkt, self.kkt_rounding, 0.0, KKT_LIMIT),
+                ),
+            )
 
     @property
     def ok(self) -> bool:
-        """Whether kkt <= 1e-7 and gap <= 1e-9, the bounds this library promises."""
-        return bool(self.kkt <= KKT_LIMIT and self.gap <= GAP_LIMIT)
+        """Whether the certificate holds: what is undecided doesn't."""
+        return self.status == "holds"
 
     def __str__(self) -> str:
-        verdict = "holds" if self.ok else "FAILS"
+        verdict = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}[self.status]
         return (
-            f"certificate {verdict}: KKT violation {self.kkt:.1e} (at {self.kkt_at:.6g}), relative "
-            f"duality gap {self.gap:.1e} (at {self.gap_at:.6g}) beyond a rounding allowance of "
-            f"{self.rounding:.1e}, {self.n_points} points"
+            f"certificate {verdict}: KKT violation {self.kkt:.1e} +- {self.kkt_rounding:.1e} (at "
+            f"{self.kkt_at:.6g}; limit {KKT_LIMIT:g}), relative duality gap {self.gap:.1e} +- "
+            f"{self.rounding:.1e} (at {self.gap_at:.6g}; limit {GAP_LIMIT:g}; a solution in double "
+            f"precision resolves {self.resolution:.1e}), {self.n_points} points"
         )
 
 
 def score(
-    objective: Objective, t: NDArray, solution: Solution, lower_bound: float | None = None
+    objective: Objective,
+    t: NDArray,
+    solution: Solution,
+    lower_bound: float | None = None,
+    low: NDArray | float = 0.0,
 ) -> Verdict:
-    """Score B solutions, in columns, at parameters t (B,), whoever found them."""
-    found = objective.terms(t, solution)
-    lower = found.dual if found.dual is not None else lower_bound
-    if lower is None:
-        lower = np.nan
-    size = np.maximum(np.maximum(np.abs(found.primal), np.abs(lower)), found.floor)
-    size = np.where(size > 0, size, 1.0)
-    rounding = found.rounding / size
-    gap = np.maximum(np.abs(found.primal - lower) / size - rounding, 0.0)
-    if found.dual is not None:
-        gap = np.where(found.infeasible <= KKT_LIMIT, gap, np.inf)
-    dual = np.full(len(t), np.nan) if found.dual is None else found.dual
-    return Verdict(found.primal, dual, gap, found.kkt, rounding)
+    """Score B solutions, in columns, at parameters t + low (B,), whoever found them.
+
+    First in double precision; those about which it can't say that they hold, in twice that.
+    """
+    low = np.broadcast_to(low, t.shape)
+    found = _scored(objective, t, low, solution, lower_bound, False)
+    without_duals = bool(np.isnan(found.kkt).all())
+    open_ = ~found._holds(kkt_limit=np.inf if without_duals else KKT_LIMIT)
+    if not open_.any():
+        return found
+    part = Solution(*(None if own is None else own[..., open_] for own in solution))
+    again = _scored(objective, t[open_], low[open_], part, lower_bound, True)
+    merged = {}
+    for name, values in vars(found).items():
+        merged[name] = np.array(values, dtype=np.float64)
+        merged[name][open_] = getattr(again, name)
+    return Verdict(**merged)
+
+
+def _scored(
+    objective: Objective,
+    t: NDArray,
+    low: NDArray,
+    solution: Solution,
+    lower_bound: float | None,
+    exact: bool,
+) -> Verdict:
+    with np.errstate(all="ignore"):  # what isn't finite fails
+        found = objective.terms(t, solution, exact, low)
+        if found.gap is not None:
+            dual = lower = found.primal - found.gap
+            gap = found.gap
+        else:
+            dual = np.full(len(t), np.nan)
+            lower = np.full(len(t), np.nan if lower_bound is None else lower_bound)
+            gap = np.abs(found.primal - lower)
+        size = np.maximum(np.maximum(np.abs(found.primal), np.abs(lower)), found.floor)
+        size = np.where(size > 0, size, 1.0)
+        sure = np.maximum(size - found.unsure, 0.0)
+        relative = gap / size
+        rounding = (found.rounding + relative * found.unsure) / sure
+        if found.gap is not None:
+            relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
+        kkt, kkt_off = found.kkt, found.kkt_rounding
+        bounds = found.resolution / size, found.kkt_resolution
+        return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds)
 
 
 def judge(
@@ -153,6 +249,7 @@ def certify(
     points: NDArray[np.float64],
     solutions: Callable[[NDArray], Solution],
     block: int = 128,
+    low: NDArray[np.float64] | None = None,
 ) -> Certificate:
     """Judge the solution at every point.
 
@@ -164,14 +261,49 @@ def certify(
         Parameter values.
     solutions : callable
         Maps an array of indices into ``points`` to the solutions there, in columns.
+    low : (B,) array, optional
+        What rounding left out of the points.
     """
-    kkt, gap, rounding = (np.empty(len(points)) for _ in range(3))
+    return summary(points, verdicts(objective, points, solutions, block, low))
+
+
+def verdicts(
+    objective: Objective,
+    points: NDArray[np.float64],
+    solutions: Callable[[NDArray], Solution],
+    block: int = 128,
+    low: NDArray[np.float64] | None = None,
+) -> Verdict:
+    """Return what was found at every point, in arrays; see `certify`."""
+    low = np.zeros(len(points)) if low is None else low
+    found = []
     for first in range(0, len(points), block):
         index = np.arange(first, min(first + block, len(points)))
-        found = score(objective, points[index], solutions(index))
-        kkt[index], gap[index], rounding[index] = found.kkt, found.gap, found.rounding
+        found.append(score(objective, points[index], solutions(index), low=low[index]))
+    names = vars(found[0])
+    return Verdict(**{name: np.concatenate([getattr(v, name) for v in found]) for name in names})
+
+
+def states(found: Verdict) -> NDArray[np.str_]:
+    """Return the status of each solution."""
+    gaps = zip(found.gap, found.rounding, found.resolution, strict=True)
+    conditions = zip(found.kkt, found.kkt_rounding, found.kkt_resolution, strict=True)
+    return np.array(
+        [
+            worst_of(status_of(*gap, GAP_LIMIT), status_of(*kkt, KKT_LIMIT))
+            for gap, kkt in zip(gaps, conditions, strict=True)
+        ]
+    )
+
+
+def summary(points: NDArray[np.float64], found: Verdict) -> Certificate:
+    """Return the worst of what was found."""
     # a NaN is a violation, never a pass
-    kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (kkt, gap))
+    kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (found.kkt, found.gap))
+    rounding, resolution, kkt_rounding = (
+        np.where(np.isnan(v), np.inf, v)
+        for v in (found.rounding, found.resolution, found.kkt_rounding)
+    )
     return Certificate(
         float(kkt.max()),
         float(gap.max()),
@@ -179,4 +311,7 @@ def certify(
         float(points[kkt.argmax()]),
         float(points[gap.argmax()]),
         len(points),
+        float(kkt_rounding.max()),
+        float(resolution.max()),
+        worst_of(*set(states(found).tolist())),
     )

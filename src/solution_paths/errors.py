@@ -1,4 +1,4 @@
-"""The error of a path that could not be followed."""
+"""The error of a path that could not be followed, and the warning about what may spoil one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ if TYPE_CHECKING:
     from .path import Path
 
 
+class PathWarning(UserWarning):
+    """The data or a path are such that accuracy may be lost."""
+
+
 class PathError(RuntimeError):
     """The path could not be followed to its end.
 
     Attributes
     ----------
     path : Path or None
-        The part of the path that is exact; None when not even its start was reached.
+        The part of the path whose nodes the judge of `Path.certify` has passed; None when there is
+        none.
     """
 
     def __init__(self, message: str, path: Path | None):

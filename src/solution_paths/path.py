@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 FORMAT = 3
+RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
@@ -40,6 +41,27 @@ class Leg:
     def nodes(self) -> Floats:
         """Parameter values of the trace's nodes."""
         return self.offset + self.factor * self.trace.t
+
+    @property
+    def nodes_low(self) -> Floats:
+        """What rounding leaves out of them: the walk's own t may be known more closely."""
+        own, nodes = self.factor * self.trace.t, self.nodes
+        back = nodes - self.offset
+        return (self.offset - (nodes - back)) + (own - back)
+
+    def cut(self, nodes: int) -> Leg:
+        """Return the leg with its first nodes alone."""
+        trace = self.trace
+        end = trace.start[nodes]
+        kept = trace._replace(
+            t=trace.t[:nodes],
+            event=trace.event[:nodes],
+            start=trace.start[: nodes + 1],
+            P=trace.P[:end],
+            a=trace.a[:end],
+            low=trace.low[:end],
+        )
+        return Leg(kept, self.offset, self.factor)
 
 
 class Best(NamedTuple):
@@ -85,15 +107,17 @@ class Path:
         self.objective = objective
         self.diagnostics = dict(diagnostics or {})
         self._legs = sorted(legs, key=lambda leg: (leg.nodes.min(), leg.nodes.max()))
-        nodes, legs_of, index = [], [], []
+        nodes, lows, legs_of, index = [], [], [], []
         for number, leg in enumerate(self._legs):
             order = np.arange(len(leg.trace.t))
             if leg.factor < 0:
                 order = order[::-1]
             nodes.append(leg.nodes[order])
+            lows.append(leg.nodes_low[order])
             legs_of.append(np.full(len(order), number))
             index.append(order)
         self._t = np.concatenate(nodes)
+        self._low = np.concatenate(lows)
         self._leg = np.concatenate(legs_of)
         self._index = np.concatenate(index)
         inner = np.unique(self._t)
@@ -182,7 +206,9 @@ class Path:
                     w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
                 )
             return _added(left, beyond)
-        part = (t - self._t[right - 1]) / (self._t[right] - self._t[right - 1])
+        here, there = right - 1, right
+        step = (self._t[there] - self._t[here]) + (self._low[there] - self._low[here])
+        part = ((t - self._t[here]) - self._low[here]) / step
         return left if part == 0.0 else _between(left, self._node_solution(right), part)
 
     def dual(self, t: float) -> Floats:
@@ -334,35 +360,77 @@ class Path:
     # -- certificate --------------------------------------------------------------------------
 
     def certify(
-        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool = True
+        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool | None = None
     ) -> certification.Certificate:
         """Check the path with code that shares nothing with the walker.
+
+        Both ends, the places where walks were joined, and points on a ray behind the last
+        breakpoint are always looked at.
 
         Parameters
         ----------
         n_random : int
-            Random parameter values between the breakpoints.
+            Random parameter values between the breakpoints, and the size of the sample of
+            breakpoints; on short paths one between any two is enough.
         seed : int
             Seed of these.
-        at_breakpoints : bool
-            Check every breakpoint as well.
+        at_breakpoints : bool, optional
+            Check every breakpoint as well, or none but the ends. By default a random sample.
 
         Returns
         -------
         Certificate
         """
-        low, high = float(self._t[0]), float(self._t[-1])
-        random = np.random.default_rng(seed).uniform(low, high, size=n_random)
-        n_nodes = len(self._t) if at_breakpoints else 0
-        points = np.concatenate([self._t[:n_nodes], random])
+        return certification.summary(*self._judged(n_random, seed, at_breakpoints))
 
+    def _judged(
+        self, n_random: int, seed: int = 0, at_breakpoints: bool | None = None
+    ) -> tuple[Floats, certification.Verdict]:
+        """Return the points of a certificate, nodes first, and what the judge says of each."""
+        rng, n_nodes = np.random.default_rng(seed), len(self._t)
+        nodes = self._ends()
+        if at_breakpoints:
+            nodes = np.arange(n_nodes)
+        elif at_breakpoints is None:
+            some = rng.choice(n_nodes, size=min(n_random, n_nodes), replace=False)
+            nodes = np.union1d(nodes, some)
+        points = np.concatenate([self._between(rng, n_random), self._on_the_ray()])
+        return self._judged_at(nodes, points)
+
+    def _judged_at(self, nodes: NDArray, points: Floats) -> tuple[Floats, certification.Verdict]:
         def solutions(index: NDArray) -> Solution:
-            nodes = n_nodes
             return _columns(
-                [self._node_solution(i) if i < nodes else self._solution(points[i]) for i in index]
+                [
+                    self._node_solution(nodes[k])
+                    if k < len(nodes)
+                    else self._solution(points[k - len(nodes)])
+                    for k in index
+                ]
             )
 
-        return certification.certify(self.objective, points, solutions)
+        t = np.concatenate([self._t[nodes], points])
+        low = np.concatenate([self._low[nodes], np.zeros(len(points))])
+        return t, certification.verdicts(self.objective, t, solutions, low=low)
+
+    def _ends(self) -> NDArray[np.int64]:
+        """Return the nodes at the ends of all legs."""
+        edges = np.flatnonzero(np.diff(self._leg))
+        return np.unique(np.concatenate([[0, len(self._t) - 1], edges, edges + 1]))
+
+    def _between(self, rng: np.random.Generator, size: int) -> Floats:
+        """Return points between nodes: half of them anywhere, half in random pieces."""
+        pieces = np.flatnonzero(np.diff(self._t) > 0)
+        size = min(size, len(pieces))
+        if not size:
+            return np.empty(0)
+        own = rng.choice(pieces, size=size - size // 2, replace=False)
+        inside = self._t[own] + rng.uniform(size=len(own)) * (self._t[own + 1] - self._t[own])
+        return np.concatenate([inside, rng.uniform(self._t[0], self._t[-1], size=size // 2)])
+
+    def _on_the_ray(self) -> Floats:
+        """Return points behind the last node where the path goes on from there."""
+        last = self._t[-1] if self._t[-1] > 0 else 1.0
+        return RAYS * last if self._has_ray else np.empty(0)
 
     # -- pictures and files -------------------------------------------------------------------
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
+import scipy.sparse as sp
 
+from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict, states, summary
 from ..engine.operators import Operator, gram_operator, rows_operator
 from ..engine.staircase import Staircases
 from ..engine.starts import start_from_guess
 from ..engine.state import DONE, RAY
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
-from ..errors import PathError
+from ..errors import PathError, PathWarning
 from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
@@ -25,6 +30,33 @@ LARGEST = 1e10
 # A map through the rows is the more accurate one, since its conditions are not squared.
 MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
 FEW_COLUMNS = 500  # vectors of so many cost nothing
+
+CHECKS = ("warn", "raise", "ignore")
+CHECKED = 12  # nodes and points between them that are looked at before a path is returned
+CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
+RANGES = {"tau": (0.0, 1.0), "theta": (0.0, 1.0), "C": (0.0, np.inf), "lam": (0.0, np.inf)}
+NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
+UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
+
+
+def path_function(function: Callable[..., Path]) -> Callable[..., Path]:
+    """Check ``check``, and let no error of arithmetic leave but as a `PathError`."""
+
+    @wraps(function)
+    def call(*arguments, **options) -> Path:
+        check = options.get("check", "warn")
+        if check not in CHECKS:
+            raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}.")
+        try:
+            return function(*arguments, **options)
+        except NUMERICAL as error:
+            raise PathError(
+                f"The path could not be computed ({type(error).__name__}: {error}); scale the "
+                "columns of X alike, or take a larger penalty.",
+                None,
+            ) from error
+
+    return call
 
 
 def classification(
@@ -78,6 +110,10 @@ def walk_leg(
         ending = walker.walk(t_end, **options)
     except WalkError as error:
         return Leg(error.trace, offset, factor), -1, error
+    except NUMERICAL as error:
+        trace = walker.trace()
+        broken = WalkError(f"{type(error).__name__}: {error}", trace)
+        return Leg(trace, offset, factor), -1, broken
     return Leg(walker.trace(), offset, factor), ending, None
 
 
@@ -87,18 +123,121 @@ def finish(
     objective: Objective,
     diagnostics: dict,
     error: WalkError | None,
-    resume=None,
+    resume: Callable | None = None,
+    check: str = "warn",
 ) -> Path:
-    """Return the path, or raise its error with the exact part."""
-    path = Path(parameter, legs, objective, diagnostics, resume)
+    """Return the path once it has been checked, or raise its error with the certified part.
+
+    What is checked: nodes are finite, in order and inside the parameter's range, and the judge of
+    `Path.certify` passes the ends, the joints, a few nodes and a few points between.
+    """
     if error is not None:
-        low, high = path.range
-        raise PathError(
-            f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be "
-            f"followed further ({error}); use error.path for that part, or scale columns alike.",
-            path,
-        ) from error
+        raise _path_error(parameter, legs, objective, diagnostics, str(error)) from error
+    resume = resume and path_function(resume)
+    if check == "ignore":
+        return Path(parameter, legs, objective, diagnostics, resume)
+    path = Path(parameter, legs, objective, diagnostics, resume)
+    if any(_in_order(leg, parameter) < len(leg.trace.t) for leg in legs):
+        fault, fails = "its breakpoints are not finite, in order and in range", True
+    else:
+        fault, fails = _fault(parameter, *path._judged(CHECKED))
+    if not fault:
+        return path
+    if fails and check == "raise":
+        raise _path_error(parameter, legs, objective, diagnostics, fault)
+    warnings.warn(
+        f"The path in {parameter} {'is wrong' if fails else 'may be inaccurate'}: {fault}; "
+        f"{_remedy(objective)}. path.certify() says more.",
+        PathWarning,
+        stacklevel=_level_of_caller(),
+    )
     return path
+
+
+def _fault(parameter: str, points: np.ndarray, found: Verdict) -> tuple[str, bool]:
+    """Say what is wrong with a path, and whether that is sure."""
+    state = states(found)
+    if (state == "holds").all():
+        return "", False
+    fails = bool((state == "fails").any())
+    bad = state == ("fails" if fails else "undecided")
+    worst = summary(points[bad], Verdict(**{k: v[bad] for k, v in vars(found).items()}))
+    by_gap = worst.gap / GAP_LIMIT >= worst.kkt / KKT_LIMIT
+    name, size, at = (
+        (f"relative duality gap (limit {GAP_LIMIT:g})", worst.gap, worst.gap_at)
+        if by_gap
+        else (f"KKT violation (limit {KKT_LIMIT:g})", worst.kkt, worst.kkt_at)
+    )
+    doubt = "" if fails else f", of which double precision leaves {worst.resolution:.1e} open"
+    where = f"at {parameter} = {at:.6g}{doubt}; {bad.sum()} of {len(points)} points looked at"
+    return f"a {name} of {size:.1e} {where}", fails
+
+
+def _remedy(objective: Objective) -> str:
+    """Say what to do about a path that is not accurate."""
+    if objective.kernel.name == "precomputed":
+        return "scale the kernel matrix, or add to its diagonal"
+    X = abs(sp.csr_array(objective.X)) if sp.issparse(objective.X) else np.abs(objective.X)
+    top = X.max(axis=0)
+    top = np.asarray(top.toarray() if sp.issparse(top) else top).ravel()
+    middle = np.median(top[top > 0]) if top.any() else 1.0
+    k = int(top.argmax())
+    if top[k] > UNEVEN * middle:
+        return f"column {k} is {top[k] / middle:.0e} times larger than most: scale it"
+    return "scale the columns of X alike, or take a larger penalty (a smaller cost)"
+
+
+def _level_of_caller() -> int:
+    """Return the stacklevel at which a warning points to the code that called this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("solution_paths."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _in_order(leg: Leg, parameter: str) -> int:
+    """Return how many of a leg's first nodes are finite, in order, and inside the range."""
+    low, high = RANGES[parameter]
+    t, nodes = leg.trace.t, leg.nodes
+    good = np.isfinite(t) & (nodes >= low) & (nodes <= high)
+    good[1:] &= np.diff(t) >= 0
+    return int(np.argmin(good)) if not good.all() else len(t)
+
+
+def _path_error(
+    parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict, reason: str
+) -> PathError:
+    """Return the error, with the part of the path that is certified."""
+    kept = [_certified(leg, parameter, objective) for leg in legs]
+    left = [leg for leg in kept if leg is not None]
+    if not left:
+        return PathError(
+            f"The path in {parameter} could not be followed ({reason}); {_remedy(objective)}.", None
+        )
+    whole = len(left) == len(legs) and len(left[-1].trace.t) == len(legs[-1].trace.t)
+    counts = diagnostics | {"ray": bool(whole and diagnostics.get("ray", False))}
+    path = Path(parameter, left, objective, counts)
+    low, high = path.range
+    return PathError(
+        f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be "
+        f"followed further ({reason}); use error.path for that part, or {_remedy(objective)}.",
+        path,
+    )
+
+
+def _certified(leg: Leg, parameter: str, objective: Objective) -> Leg | None:
+    """Return the leg up to the last node that holds with none before it that fails."""
+    count = _in_order(leg, parameter)
+    if not count:
+        return None
+    path = Path(parameter, [leg.cut(count)], objective)
+    nodes = np.unique(np.linspace(0, count - 1, CUT).astype(np.int64))
+    # a path's nodes ascend, a leg's may descend
+    places = nodes if leg.factor > 0 else count - 1 - nodes
+    state = states(path._judged_at(places, np.empty(0))[1])
+    failed = np.flatnonzero(state == "fails")
+    holding = np.flatnonzero(state[: failed[0] if len(failed) else None] == "holds")
+    return leg.cut(int(nodes[holding[-1]]) + 1) if len(holding) else None
 
 
 def cost_path(
@@ -111,6 +250,7 @@ def cost_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
 
@@ -126,7 +266,7 @@ def cost_path(
         Where to stop; by default after the last breakpoint.
     unit : float
         By how much predictions must change before they meet a kink: 1 for labels.
-    lazy, tolerances, callback
+    lazy, tolerances, callback, check
         See `quantile_svm_path`.
     """
     if not C_max > 0:
@@ -154,7 +294,7 @@ def cost_path(
         legs.append(up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
-    return finish("C", legs, objective, diagnostics, error)
+    return finish("C", legs, objective, diagnostics, error, check=check)
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

@@ -18,9 +18,10 @@ from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Leg, Path
 from ..validation import check_labels, check_X
-from .common import finish, walk_leg
+from .common import finish, path_function, walk_leg
 
 
+@path_function
 def l1_svm_path(
     X,
     y: ArrayLike,
@@ -28,6 +29,7 @@ def l1_svm_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Compute the l1-penalised support vector machine for every lam.
 
@@ -38,7 +40,7 @@ def l1_svm_path(
     X : (n, d) array
     y : (n,) array
         Two labels; the larger one is +1.
-    lazy, tolerances, callback
+    lazy, tolerances, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -52,7 +54,7 @@ def l1_svm_path(
     ValueError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to lam = 0; ``error.path`` is the exact part.
+        When the path can't be followed to lam = 0; ``error.path`` is the certified part.
 
     References
     ----------
@@ -79,7 +81,7 @@ def l1_svm_path(
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
     objective = L1Hinge(X, y, classes=classes)
-    return finish("lam", [leg], objective, walker.statistics(), error)
+    return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 
 def _start(y: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:

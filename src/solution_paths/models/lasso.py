@@ -16,9 +16,10 @@ from ..engine.walker import Walker
 from ..objectives import Lasso
 from ..path import Leg, Path
 from ..validation import check_vector, check_X
-from .common import finish, walk_leg
+from .common import finish, path_function, walk_leg
 
 
+@path_function
 def lasso_path(
     X,
     y: ArrayLike,
@@ -26,6 +27,7 @@ def lasso_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Compute the lasso for every lam.
 
@@ -37,7 +39,7 @@ def lasso_path(
     X : (n, d) array
     y : (n,) array
         Real targets.
-    lazy, tolerances, callback
+    lazy, tolerances, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -51,7 +53,7 @@ def lasso_path(
     ValueError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to lam = 0; ``error.path`` is the exact part.
+        When the path can't be followed to lam = 0; ``error.path`` is the certified part.
 
     References
     ----------
@@ -81,4 +83,4 @@ def lasso_path(
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    return finish("lam", [leg], Lasso(X, y), walker.statistics(), error)
+    return finish("lam", [leg], Lasso(X, y), walker.statistics(), error, check=check)

@@ -12,7 +12,7 @@ from ..kernels import LINEAR, Kernel
 from ..objectives import Hinge
 from ..path import Path
 from ..validation import check_kernel, check_labels, check_X
-from .common import finish, operator_of, total, walk_leg
+from .common import finish, operator_of, path_function, total, walk_leg
 
 
 def quantile_hinge(
@@ -49,6 +49,7 @@ def quantile_hinge(
     )
 
 
+@path_function
 def quantile_svm_path(
     X,
     y: ArrayLike,
@@ -62,6 +63,7 @@ def quantile_svm_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Compute the quantile SVM for every quantile tau from 0 to 1.
 
@@ -94,6 +96,11 @@ def quantile_svm_path(
         Tolerances of the walker.
     callback : callable, optional
         Called now and then as ``callback(done, n_events)``, with done from 0 to 1.
+    check : {"warn", "raise", "ignore"}
+        What to do where the path, judged at its ends and a few points between by the code of
+        `Path.certify`, is not within the bounds that this library promises: warn (`PathWarning`),
+        raise a `PathError` where that is sure (and warn where double precision can't decide), or
+        don't look.
 
     Returns
     -------
@@ -105,7 +112,7 @@ def quantile_svm_path(
     ValueError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to its ends; ``error.path`` is the exact part.
+        When the path can't be followed to its ends; ``error.path`` is the certified part.
 
     References
     ----------
@@ -140,4 +147,4 @@ def quantile_svm_path(
         errors += [error] if error else []
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events}
-    return finish("tau", legs, objective, diagnostics, errors[0] if errors else None)
+    return finish("tau", legs, objective, diagnostics, errors[0] if errors else None, check=check)

@@ -10,9 +10,10 @@ from ..engine.starts import balanced_guess
 from ..engine.tolerances import Tolerances
 from ..objectives import Hinge
 from ..path import Path
-from .common import classification, cost_path
+from .common import classification, cost_path, path_function
 
 
+@path_function
 def svm_path(
     X,
     y: ArrayLike,
@@ -25,6 +26,7 @@ def svm_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Compute the support vector machine for every cost C from 0 up.
 
@@ -51,6 +53,8 @@ def svm_path(
     tolerances : Tolerances, optional
     callback : callable, optional
         Called now and then as ``callback(done, n_events)``.
+    check : {"warn", "raise", "ignore"}
+        See `quantile_svm_path`.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def svm_path(
     ValueError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to its end; ``error.path`` is the exact part.
+        When the path can't be followed to its end; ``error.path`` is the certified part.
 
     References
     ----------
@@ -82,4 +86,5 @@ def svm_path(
         lazy=lazy,
         tolerances=tolerances,
         callback=callback,
+        check=check,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,9 +15,10 @@ from ..objectives import Hinge
 from ..objectives.machine import Floats, Machine
 from ..path import Path
 from ..validation import check_weights
-from .common import classification, finish, operator_of, walk_leg
+from .common import classification, finish, operator_of, path_function, walk_leg
 
 
+@path_function
 def weighted_svm_path(
     X,
     y: ArrayLike,
@@ -30,6 +33,7 @@ def weighted_svm_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Compute the weighted SVM for all weights on the line between two weight vectors.
 
@@ -54,7 +58,7 @@ def weighted_svm_path(
         See `quantile_svm_path`.
     diagonal : float
         Added to the diagonal of the kernel matrix (the paper adds 1e-6).
-    lazy, tolerances, callback
+    lazy, tolerances, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -67,7 +71,7 @@ def weighted_svm_path(
     ValueError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to its end; ``error.path`` is the exact part.
+        When the path can't be followed to its end; ``error.path`` is the certified part.
 
     References
     ----------
@@ -92,7 +96,9 @@ def weighted_svm_path(
         tolerances,
         lazy,
     )
-    return weighted_leg(walker, objective, hinge_staircases, lazy, callback, walker.start_events)
+    return weighted_leg(
+        walker, objective, hinge_staircases, lazy, callback, walker.start_events, check
+    )
 
 
 def weighted_hinge(
@@ -124,7 +130,13 @@ def hinge_staircases(objective: Machine) -> Staircases:
 
 
 def weighted_leg(
-    walker: Walker, objective: Machine, build, lazy: bool, callback, start_events: int = 0
+    walker: Walker,
+    objective: Machine,
+    build: Callable[[Machine], Staircases],
+    lazy: bool,
+    callback,
+    start_events: int,
+    check: str,
 ) -> Path:
     """Walk theta from 0 to 1; the path can be continued to other weights."""
     # Levels keep their relative accuracy where t is zero: at the end where weights are smaller.
@@ -141,9 +153,9 @@ def weighted_leg(
         reached = objective.costs(1.0)
         onward = objective.with_costs(reached, new - reached)
         walker.begin(build(onward), 0.0)
-        return weighted_leg(walker, onward, build, lazy, callback)
+        return weighted_leg(walker, onward, build, lazy, callback, 0, check)
 
-    return finish("theta", [leg], objective, diagnostics, error, None if error else resume)
+    return finish("theta", [leg], objective, diagnostics, error, resume, check)
 
 
 def update_instances(

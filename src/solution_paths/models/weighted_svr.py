@@ -12,10 +12,11 @@ from ..objectives import Tube
 from ..objectives.machine import Floats
 from ..path import Path
 from ..validation import check_weights
-from .common import operator_of, regression
+from .common import operator_of, path_function, regression
 from .weighted_svm import weighted_leg
 
 
+@path_function
 def weighted_svr_path(
     X,
     y: ArrayLike,
@@ -31,6 +32,7 @@ def weighted_svr_path(
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback=None,
+    check: str = "warn",
 ) -> Path:
     """Compute the weighted SVR for all weights on the line between two weight vectors.
 
@@ -43,7 +45,7 @@ def weighted_svr_path(
 
     Parameters
     ----------
-    X, kernel, gamma, degree, coef0, diagonal, lazy, tolerances, callback
+    X, kernel, gamma, degree, coef0, diagonal, lazy, tolerances, callback, check
         See `weighted_svm_path`.
     y : (n,) array
         Real targets.
@@ -62,7 +64,7 @@ def weighted_svr_path(
     ValueError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to its end; ``error.path`` is the exact part.
+        When the path can't be followed to its end; ``error.path`` is the certified part.
 
     References
     ----------
@@ -91,7 +93,9 @@ def weighted_svr_path(
         tolerances,
         lazy,
     )
-    return weighted_leg(walker, objective, tube_staircases, lazy, callback, walker.start_events)
+    return weighted_leg(
+        walker, objective, tube_staircases, lazy, callback, walker.start_events, check
+    )
 
 
 def weighted_tube(

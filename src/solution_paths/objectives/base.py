@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from ..kernels import LINEAR
 
 Floats = NDArray[np.float64]
-EPSILON = np.finfo(np.float64).eps
+# Smaller objectives than this share of the loss at a constant (where that is a scale of its own)
+# count as zero: 1e-9 of it is the rounding of the targets.
+FLOOR = 1e-6
+TRUSTED = 1e-3  # objective values are units of the gap: three digits of them will do
 
 
 class Solution(NamedTuple):
@@ -41,20 +44,31 @@ class Terms(NamedTuple):
     Attributes
     ----------
     primal : objective value of the model as stated (of the one its duals imply, if it states none)
-    dual : dual objective, or None where there are no duals
-    rounding : how far primal - dual may be off by rounding alone, absolute
+    gap : primal minus the dual objective, absolute, or None where there are no duals. It is a sum
+        of terms none of which is negative, so that no digits cancel: half lam times the squared
+        distance of w from the w that the duals imply, and what each sample's (or feature's) value
+        and dual lack of complementarity. Duals are clipped to their box, so that they bound.
+    rounding : how far the gap (the primal, where there is none) may be off by its evaluation
     kkt : largest violation of the optimality conditions, relative to the data's scale
+    kkt_rounding : how far that may be off by its evaluation
     infeasible : largest violation of the dual's constraints alone, in the same units; where it
         isn't small the dual objective bounds nothing
     floor : the gap is relative to this, where both objective values are smaller
+    unsure : how far the primal may be off by its evaluation
+    resolution, kkt_resolution : gap and violation that rounding the solution itself to double, and
+        a kernel's matrix, may cause; zero unless evaluated exactly
     """
 
     primal: Floats
-    dual: Floats | None
+    gap: Floats | None
     rounding: Floats
     kkt: Floats
+    kkt_rounding: Floats
     infeasible: Floats
     floor: Floats
+    unsure: Floats
+    resolution: Floats
+    kkt_resolution: Floats
 
 
 class Objective:
@@ -121,3 +135,15 @@ def largest(values: Floats) -> Floats:
     """Return the (B,) largest entries of columns, or 1 where that is 0: a unit."""
     top = values.max(axis=0)
     return np.where(top > 0, top, 1.0)
+
+
+def slope_of_gap(
+    short: Floats, beyond: Floats, off: Floats, alpha: Floats, cost: Floats | float
+) -> Floats:
+    """Return how fast each sample's share of the gap changes with its value, at most.
+
+    It vanishes where a dual is at the level that its value asks for.
+    """
+    slope = np.where(short > off, cost - alpha, np.where(short < -off, alpha, 0.0))
+    slope = np.where(np.abs(short) <= off, np.maximum(alpha, cost - alpha), slope)
+    return np.where(beyond > -off, slope + cost, slope)

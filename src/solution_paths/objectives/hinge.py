@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .base import Floats
+from .exact import add
 from .machine import Machine
+
+NOWHERE = np.full((1, 1), -np.inf)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,27 +34,21 @@ class Hinge(Machine):
         self._set(classes=np.asarray(self.classes))
         super().__post_init__()
 
-    def loss(self, f: Floats, t) -> Floats:
-        """Return the losses at predictions f."""
-        return np.maximum(1.0 - self.y[:, None] * f, 0.0)
+    @property
+    def scale(self) -> float:
+        """The unit of values: that of labels."""
+        return 1.0
 
-    def dual_gain(self, a: Floats, t) -> Floats:
-        """Return the dual objective's linear part."""
-        return (self.y[:, None] * a).sum(axis=0)
+    def floor(self, a: Floats | None, cost: Floats) -> Floats:
+        """Return that no objective counts as zero."""
+        return np.zeros(cost.shape[1])
 
-    def outside(self, a: Floats, cost: Floats) -> Floats:
-        """Return how far duals are outside their box."""
-        alpha = self.y[:, None] * a
-        return np.maximum(-alpha, alpha - cost)
+    def size_of_dual(self, a: Floats) -> Floats:
+        """Return alpha, which is in [0, C] where a is feasible."""
+        return self.y[:, None] * a
 
-    def wrong(self, f: Floats, a: Floats, cost: Floats, unit: Floats, t) -> Floats:
-        """Return, for each sample, how far f and a are from any point of its staircase."""
+    def shortfalls(self, f: Floats, f_low: Floats, a: Floats | None, t, low=0.0) -> tuple:
+        """Return 1 - y f, rounded once, and that there is no other side."""
         y = self.y[:, None]
-        return off_hinge(y * f, y * a / unit, cost / unit)
-
-
-def off_hinge(margin: Floats, alpha: Floats, cost: Floats | float) -> Floats:
-    """Return the smaller of: margin on the wrong side of 1, dual off the level it would need."""
-    short = np.minimum(np.maximum(1.0 - margin, 0.0), np.maximum(cost - alpha, 0.0))
-    beyond = np.minimum(np.maximum(margin - 1.0, 0.0), np.maximum(alpha, 0.0))
-    return np.maximum(short, beyond)
+        short, rest = add(np.ones(1), -y * f)
+        return short + (rest - y * f_low), NOWHERE

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import EPSILON, Floats, Solution, Terms
-from .hinge import off_hinge
+from .base import FLOOR, Floats, Solution, Terms, slope_of_gap
+from .exact import UNIT, add
+from .hinge import NOWHERE
 from .penalised import TINY, Penalised, off_penalty
 
 
@@ -41,20 +42,68 @@ class L1Hinge(Penalised):
         model = s.w is not None and s.b is not None and s.w.shape == self.X.shape[1:]
         return model and (s.a is None or s.a.shape == self.y.shape)
 
-    def terms(self, t: Floats, s: Solution) -> Terms:
-        """Return what there is to know of solutions in columns at parameters t (B,)."""
-        X, y, (a, w, b) = self.X, self.y[:, None], s
-        f = X @ w + b
-        primal = np.maximum(1.0 - y * f, 0.0).sum(axis=0) + t * np.abs(w).sum(axis=0)
-        sizes = np.abs(X) @ np.abs(w) + np.abs(b) + 1.0
-        rounding, zero = 4 * EPSILON * sizes.sum(axis=0), np.zeros(w.shape[1])
+    def terms(
+        self, t: Floats, s: Solution, exact: bool = False, low: Floats | float = 0.0
+    ) -> Terms:
+        """Return what there is to know of solutions in columns at parameters t + low (B,).
+
+        With c = X'a the gap is sum_i (1 - alpha_i) (1 - m_i)^+ + alpha_i (m_i - 1)^+ for margins m,
+        plus sum_k (lam |w_k| - c_k w_k).
+        """
+        y, (a, w, b), lam = self.y[:, None], s, t + low
+        f, f_low, off = self.values(w, b, exact)
+        short, rest = add(np.ones(1), -y * f)
+        short = short + (rest - y * f_low)
+        size, zero = np.abs(w).sum(axis=0), np.zeros(w.shape[1])
+        off = off + UNIT * np.abs(short)
+        primal = np.maximum(short, 0.0).sum(axis=0) + lam * size
+        unsure = np.where(short > -off, off, 0.0).sum(axis=0) + 2 * (self.n + 8) * UNIT * primal
+        floor = zero + FLOOR * self.n
         if a is None:
-            return Terms(primal, None, rounding, zero + np.nan, infeasible=zero, floor=zero)
-        alpha, c = y * a, X.T @ a
-        scale = max(np.abs(X).sum(axis=0).max(), TINY)
+            unknown = zero + np.nan
+            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+        alpha = y * a
+        clipped = np.clip(alpha, 0.0, 1.0)
+        c, c_off = self.correlations(y * clipped, exact)
+        scale, top = max(np.abs(self.X).sum(axis=0).max(), TINY), np.abs(c).max(axis=0)
+        late, early = np.maximum(short, 0.0), np.maximum(-short, 0.0)
+        lacks = ((1.0 - clipped) * late + clipped * early).sum(axis=0)
+        total = np.abs(a.sum(axis=0))
+        room = np.minimum(clipped, 1.0 - clipped) >= total
+        near = np.where(room, np.abs(short), np.inf).min(axis=0)
+        near = np.where(np.isfinite(near), near, np.abs(short).max(axis=0))
+        # where lam is exceeded, that counts as much as it changes the optimum
+        pulls = (np.maximum(lam, top) * np.abs(w) - c * w).sum(axis=0)
+        gap = lacks + total * near + np.maximum(pulls, 0.0)
+        slope = slope_of_gap(short, NOWHERE, off, clipped, 1.0)
+        rounding = (slope * off).sum(axis=0) + 2 * size * c_off.max(axis=0)
+        rounding += 8 * UNIT * (lam * size + gap * self.n) + UNIT * self.n * near
         box = np.maximum(-alpha, alpha - 1.0).max(axis=0)
-        too_large = np.maximum(np.abs(c) - t, 0.0).max(axis=0) / scale
-        infeasible = np.maximum(np.maximum(box, too_large), np.abs(a.sum(axis=0)))
-        wrong = off_hinge(y * f, alpha, 1.0).max(axis=0)
-        kkt = np.maximum(np.maximum(wrong, infeasible), off_penalty(c, w, t, scale).max(axis=0))
-        return Terms(primal, alpha.sum(axis=0), rounding, kkt, infeasible, floor=zero)
+        infeasible = np.maximum(np.maximum(box, np.maximum(top - lam, 0.0) / scale), total)
+        wrong = np.maximum(
+            np.minimum(late, np.maximum(1.0 - alpha, 0.0)),
+            np.minimum(early, np.maximum(alpha, 0.0)),
+        ).max(axis=0)
+        kkt = np.maximum(np.maximum(wrong, infeasible), off_penalty(c, w, lam, scale).max(axis=0))
+        kkt_off = np.where(slope > 0, off, 0.0).max(axis=0)
+        kkt_off = np.maximum(kkt_off, c_off.max(axis=0) / scale)
+        resolution = kkt_resolution = zero
+        if exact:
+            own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
+            pulled = UNIT * (np.abs(self.X).T @ clipped)
+            resolution = own.sum(axis=0)
+            resolution = resolution + (pulled * np.abs(w)).sum(axis=0)
+            kkt_resolution = own.max(axis=0)
+            kkt_resolution = np.maximum(kkt_resolution, pulled.max(axis=0) / scale)
+        return Terms(
+            primal,
+            gap,
+            rounding,
+            kkt,
+            kkt_off,
+            infeasible,
+            floor,
+            unsure,
+            resolution,
+            kkt_resolution,
+        )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import EPSILON, Floats, Solution, Terms
+from .base import FLOOR, Floats, Solution, Terms
+from .exact import UNIT, add
 from .penalised import TINY, Penalised, off_penalty
 
 
@@ -31,18 +32,52 @@ class Lasso(Penalised):
         right = s.w is not None and s.w.shape == self.X.shape[1:]
         return right and (s.b is None or not np.any(s.b))
 
-    def terms(self, t: Floats, s: Solution) -> Terms:
-        """Return what there is to know of solutions in columns at parameters t (B,)."""
-        X, y, w = self.X, self.y[:, None], s.w
-        residual = y - X @ w
-        c = X.T @ residual
-        scale = max(np.abs(X.T @ self.y).max(), TINY)
-        kkt = off_penalty(c, w, t, scale).max(axis=0)
-        primal = 0.5 * (residual**2).sum(axis=0) + t * np.abs(w).sum(axis=0)
-        limit = t + 1e-13 * scale  # c = 0 at lam = 0, but for rounding
-        a = residual * np.minimum(1.0, limit / np.maximum(np.abs(c).max(axis=0), TINY))
-        dual = (y * a).sum(axis=0) - 0.5 * (a**2).sum(axis=0)
-        # the loss at w = 0: at lam = 0 the optimum may vanish
-        rounding = np.full(len(kkt), 4 * EPSILON * 0.5 * (self.y**2).sum())
-        zero = np.zeros(len(kkt))
-        return Terms(primal, dual, rounding, kkt, infeasible=zero, floor=zero)
+    def terms(
+        self, t: Floats, s: Solution, exact: bool = False, low: Floats | float = 0.0
+    ) -> Terms:
+        """Return what there is to know of solutions in columns at parameters t + low (B,).
+
+        With the dual point a = s r, for the residual r and any s that makes it feasible, the gap is
+        1/2 (1 - s)^2 ||r||^2 + sum_k (lam |w_k| - s c_k w_k), c = X'r.
+        """
+        y, w, lam = self.y[:, None], s.w, t + low
+        zero = np.zeros(w.shape[1])
+        f, f_low, f_off = self.values(w, zero, exact)
+        residual, rest = add(y, -f)
+        residual = residual + (rest - f_low)
+        c, c_off = self.correlations(residual, exact)
+        off = f_off + UNIT * np.abs(residual)
+        scale = max(np.abs(self.X.T @ self.y).max(), TINY)
+        kkt = off_penalty(c, w, lam, scale).max(axis=0)
+        size, square = np.abs(w).sum(axis=0), (residual**2).sum(axis=0)
+        primal = 0.5 * square + lam * size
+        top = np.abs(c).max(axis=0)
+        shrink = np.minimum(1.0, lam / np.maximum(top, TINY))
+        shrunk = 0.5 * ((1.0 - shrink) * residual) ** 2
+        shrunk = shrunk.sum(axis=0) + (lam * np.abs(w) - shrink * c * w).sum(axis=0)
+        # or as it is: then lam is exceeded, which counts as much as it changes the optimum
+        asis = (np.maximum(lam, top) * np.abs(w) - c * w).sum(axis=0)
+        gap = np.maximum(np.minimum(shrunk, asis), 0.0)
+        shift = np.sqrt((off**2).sum(axis=0))
+        rounding = 2 * size * c_off.max(axis=0) + 8 * UNIT * (lam * size + gap * self.n)
+        rounding += shift * ((1.0 - shrink) * np.sqrt(square) + shift)
+        unsure = shift * np.sqrt(square) + shift**2 + 2 * (self.n + 8) * UNIT * primal
+        resolution = kkt_resolution = zero
+        if exact:
+            wide = np.abs(self.X)
+            values = wide @ np.abs(w)
+            resolution = UNIT * (values * (np.abs(residual) + values)).sum(axis=0)
+            kkt_resolution = UNIT * (wide.T @ values).max(axis=0) / scale
+        floor = zero + FLOOR * 0.5 * (self.y**2).sum()
+        return Terms(
+            primal,
+            gap,
+            rounding,
+            kkt,
+            c_off.max(axis=0) / scale,
+            zero,
+            floor,
+            unsure,
+            resolution,
+            kkt_resolution,
+        )

@@ -7,21 +7,48 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ..kernels import LINEAR, Kernel, squared_norms
 from ..validation import check_positive, check_vector
-from .base import EPSILON, Floats, Objective, Solution, Terms, check_targets, largest
+from .base import (
+    TRUSTED,
+    Floats,
+    Objective,
+    Solution,
+    Terms,
+    check_targets,
+    largest,
+    slope_of_gap,
+)
+from .exact import (
+    UNIT,
+    add,
+    affine,
+    column_sums,
+    divide,
+    multiply,
+    relative,
+    rows_times,
+    transposed,
+)
 from .reference import reference_matrix
 
 BIASES = ("free", "feature", "none")
 
 
 class Model(NamedTuple):
-    """Predictions at the training rows (n, B), ||w||^2 (B,), penalised bias included, and b."""
+    """What a model says at the training rows.
+
+    ``f + f_low`` (n, B) are predictions in two parts, each right within ``off``; ``norm2`` (B,) is
+    ||w||^2 with a penalised bias, right within ``norm2_off``.
+    """
 
     f: Floats
+    f_low: Floats
+    off: Floats
     norm2: Floats
-    b: Floats
+    norm2_off: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +139,20 @@ class Machine(Objective):
         return self._once("judged_gram", lambda: reference_matrix(self.X, self.kernel))
 
     @property
+    def _largest_entries(self) -> Floats:
+        return self._once("largest", lambda: np.abs(self.judged_gram).max(axis=1))
+
+    @property
+    def rows(self) -> Floats | sp.csr_array:
+        """The training rows as the judge's sums take them: C-contiguous, or CSR."""
+        return self._once("rows", self._rows)
+
+    def _rows(self) -> Floats | sp.csr_array:
+        if sp.issparse(self.X):
+            return sp.csr_array(self.X).astype(np.float64)
+        return np.ascontiguousarray(self.X, dtype=np.float64)
+
+    @property
     def norms(self) -> Floats:
         """The norms of the training rows in feature space, the penalised bias included."""
         return self._once("norms", self._norms)
@@ -132,11 +173,11 @@ class Machine(Objective):
         """Value of the appended feature; 0 when there is none."""
         return self.intercept_scaling if self.bias == "feature" else 0.0
 
-    def costs(self, t=0.0) -> Floats:
-        """Return the (n,) or (n, B) costs C_i at t, a scalar or (B,)."""
-        if np.ndim(t):
-            return np.maximum(self.cost0[:, None] + self.cost1[:, None] * t, 0.0)
-        return np.maximum(self.cost0 + self.cost1 * t, 0.0)
+    def costs(self, t=0.0, low: Floats | float = 0.0) -> Floats:
+        """Return the (n,) or (n, B) costs C_i at t + low, a scalar or (B,), rounded once."""
+        at, rest = np.atleast_1d(np.asarray(t, dtype=np.float64)), np.atleast_1d(low)
+        costs = affine(self.cost0, self.cost1, at, np.broadcast_to(rest, at.shape))[0]
+        return np.maximum(costs if np.ndim(t) else costs[:, 0], 0.0)
 
     def with_costs(self, cost0, cost1=0.0) -> Machine:
         """Return the same data with other costs; what was computed from the data is shared."""
@@ -195,54 +236,175 @@ class Machine(Objective):
             return False
         return s.a is None or s.a.shape == self.y.shape
 
-    def terms(self, t: Floats, s: Solution) -> Terms:
-        """Return what there is to know of solutions in columns at parameters t (B,)."""
-        cost = self.costs(t)
-        floor = np.where(cost.max(axis=0) > 0, 0.0, 1.0)  # all costs zero: the gap is absolute
+    def terms(
+        self, t: Floats, s: Solution, exact: bool = False, low: Floats | float = 0.0
+    ) -> Terms:
+        """Return what there is to know of solutions in columns at parameters t + low (B,).
+
+        In double precision, or ``exact``: sums in twice that, wherever they decide.
+        """
+        cost = self.costs(t, low)
+        # all costs zero: the gap is absolute
+        floor = np.where(cost.max(axis=0) > 0, self.floor(s.a, cost), 1.0)
+        zero, unknown = np.zeros(len(t)), np.full(len(t), np.nan)
         if s.a is None:
-            model = self._stated(s, None)
-            rounding = self._rounding(cost, model.b, np.sqrt(model.norm2))
-            unknown = np.full(len(floor), np.nan)
-            return Terms(self._primal(model, cost, t), None, rounding, unknown, 0 * floor, floor)
-        unit = largest(cost)
-        implied = self._implied(s)
-        stated = s.w is not None or (s.b is not None and not self.free_bias)
-        model = self._stated(s, implied) if stated else implied
-        dual = self.dual_gain(s.a, t) - self.lam / 2 * implied.norm2
-        infeasible = (self.outside(s.a, cost) / unit).max(axis=0)
+            everywhere = np.ones(cost.shape, dtype=bool)
+            model = self._model(s, None, everywhere if exact else None)
+            primal, unsure = self._primal(model, cost, t, low, None)
+            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+        unit, alpha = largest(cost), self.size_of_dual(s.a)
+        clipped = np.clip(alpha, 0.0, cost)
+        own = self._expansion(s.a, exact)
+        model = self._model(s, own, None)
+        short, beyond = self.shortfalls(model.f, model.f_low, s.a, t, low)
+        if exact:
+            # Only where a dual is inside its box, or a value at its kink, do errors count.
+            wanted = slope_of_gap(short, beyond, model.off, clipped, cost) > 0
+            primal, unsure = self._primal(model, cost, t, low, s)
+            wanted |= ~(unsure <= TRUSTED * primal)
+            model = self._model(s, own, wanted)
+            short, beyond = self.shortfalls(model.f, model.f_low, s.a, t, low)
+        primal, unsure = self._primal(model, cost, t, low, s)
+        slope = slope_of_gap(short, beyond, model.off, clipped, cost)
+        late, early = np.maximum(short, 0.0), np.maximum(-short, 0.0)
+        over = np.maximum(beyond, 0.0)
+        lacks = (cost - clipped) * late + clipped * early + cost * over
+        moved = self.norms @ np.abs(alpha - clipped) / self.lam
+        distance, distance_off = self._distance(s, own, model)
+        outside = np.maximum(-alpha, alpha - cost).max(axis=0) / unit
+        infeasible = np.maximum(outside, 0.0)
+        unbalanced, balance_off = self._unbalanced(s.a, alpha, clipped, cost, short, exact)
         if self.free_bias:
-            infeasible = np.maximum(infeasible, np.abs(s.a.sum(axis=0)) / unit)
-        kkt = np.maximum(self.wrong(model.f, s.a, cost, unit, t).max(axis=0), infeasible)
-        if stated:
-            kkt = np.maximum(kkt, self._distance(s, model, implied))
-        rounding = self._rounding(cost, model.b, self.norms @ np.abs(s.a) / self.lam)
-        return Terms(self._primal(model, cost, t), dual, rounding, kkt, infeasible, floor)
+            infeasible = np.maximum(infeasible, np.abs(column_sums(s.a)[0]) / unit)
+        gap = self.lam / 2 * (distance + moved) ** 2 + lacks.sum(axis=0) + unbalanced
+        rounding = (
+            self.lam / 2 * distance_off * (2 * (distance + moved) + distance_off)
+            + (slope * model.off).sum(axis=0)
+            + balance_off
+            + 2 * (len(cost) + 8) * UNIT * gap
+        )
+        # -- conditions
+        scale, count = self.scale, slope > 0
+        wrong = np.maximum(
+            np.minimum(late / scale, np.maximum(cost - alpha, 0.0) / unit),
+            np.minimum(early / scale, np.maximum(alpha, 0.0) / unit),
+        )
+        wrong = np.maximum(wrong, np.minimum(over / scale, cost / unit)).max(axis=0)
+        # A distance counts relative to w, or by how far it can move a value where w vanishes.
+        length = np.maximum(np.sqrt(model.norm2), distance)
+        length = np.maximum(length, scale / max(self.norms.max(), np.finfo(float).tiny))
+        kkt = np.maximum(np.maximum(wrong, infeasible), distance / length)
+        kkt_off = np.where(count, model.off, 0.0).max(axis=0) / scale
+        kkt_off = np.maximum(kkt_off, distance_off / length)
+        resolution = kkt_resolution = zero
+        if exact:
+            size = self._resolution(s, model)
+            resolution = (cost * size).sum(axis=0)
+            kkt_resolution = size.max(axis=0) / scale
+            if s.w is not None:
+                implied = UNIT * (self.norms @ np.abs(s.a)) / self.lam
+                resolution = resolution + self.lam / 2 * implied**2
+                kkt_resolution = np.maximum(kkt_resolution, implied / length)
+        return Terms(
+            primal,
+            gap,
+            rounding,
+            kkt,
+            kkt_off,
+            infeasible,
+            floor,
+            unsure,
+            resolution,
+            kkt_resolution,
+        )
 
-    def _primal(self, model: Model, cost: Floats, t) -> Floats:
-        return self.lam / 2 * model.norm2 + (cost * self.loss(model.f, t)).sum(axis=0)
+    def _primal(
+        self, model: Model, cost: Floats, t: Floats, low, s: Solution | None
+    ) -> tuple[Floats, Floats]:
+        """Return objective values and how far they may be off."""
+        a = None if s is None else s.a
+        short, beyond = self.shortfalls(model.f, model.f_low, a, t, low)
+        loss = np.maximum(short, 0.0) + np.maximum(beyond, 0.0)
+        primal = self.lam / 2 * model.norm2 + (cost * loss).sum(axis=0)
+        near = (short > -model.off) | (beyond > -model.off)
+        unsure = self.lam / 2 * model.norm2_off + (cost * near * model.off).sum(axis=0)
+        return primal, unsure + (2 * len(cost) + 8) * UNIT * np.abs(primal)
 
-    def _implied(self, s: Solution) -> Model:
-        """Return the model whose expansion has these duals; only a free bias must be stated."""
-        b = s.b if self.free_bias else self._implied_bias(s.a)
-        own = self.diagonal * s.a / self.lam
+    def _expansion(self, a: Floats, exact: bool) -> tuple[Floats, Floats, Floats] | None:
+        """Return a linear model's w = X'a / lam in two parts, and how far off its length may be."""
+        if not self.linear:
+            return None
+        size = relative(self.n, exact) * (self.norms @ np.abs(a)) / self.lam
+        if exact:
+            w, rest = divide(*transposed(self.rows, a), self.lam)
+            return w, rest, size
+        w = np.asarray(self.X.T @ a) / self.lam
+        return w, np.zeros_like(w), size + 2 * UNIT * np.sqrt((w**2).sum(axis=0))
+
+    def _model(self, s: Solution, own, wanted: NDArray[np.bool_] | None) -> Model:
+        """Return the model as stated, or as its duals imply; exact where wanted."""
+        b, b_low = self._bias(s)
+        exact = wanted is not None
         if self.linear:
-            f = np.asarray(self.X @ (np.asarray(self.X.T @ s.a) / self.lam)) + b + own
+            w, w_low, w_off = (s.w, None, 0.0) if s.w is not None else own
+            f, f_low = np.asarray(self.X @ w), np.zeros(1)
+            norm2 = (w**2).sum(axis=0)
+            length = np.sqrt(norm2)
+            sure = relative(w.shape[0], False)
+            norm2_off = sure * norm2 + 2 * length * w_off
+            size = self.norms[:, None] * length
+            off = (sure + 2 * UNIT) * size + self.norms[:, None] * w_off
+            if exact:
+                f_hi, f_low = rows_times(self.rows, wanted, w, w_low)
+                f = np.where(wanted, f_hi, f)
+                better = relative(w.shape[0], True) * size + self.norms[:, None] * w_off
+                off = np.where(wanted, better, off)
         else:
-            f = self.judged_gram @ s.a / self.lam + b + own
-        penalised = f - b if self.free_bias else f
-        return Model(f, (s.a * penalised).sum(axis=0) / self.lam, b)
-
-    def _stated(self, s: Solution, implied: Model | None) -> Model:
-        """Return the model as stated; what isn't stated is what its duals imply."""
-        if s.w is None:  # the bias alone is stated
-            square = implied.norm2 - self._bias2(implied.b) + self._bias2(s.b)
-            return Model(implied.f - implied.b + s.b, square, s.b)
-        b = self.intercepts(s)
-        f, square = np.asarray(self.X @ s.w) + b, (s.w**2).sum(axis=0) + self._bias2(b)
+            K, weight = self.judged_gram, np.abs(s.a).sum(axis=0)
+            f, f_low = K @ s.a / self.lam, np.zeros(1)
+            size = self._largest_entries[:, None] * weight / self.lam
+            off = relative(self.n, False) * size + 2 * UNIT * np.abs(f)
+            if exact:
+                f_hi, f_low = divide(*rows_times(K, wanted, s.a), self.lam)
+                f = np.where(wanted, f_hi, f)
+                off = np.where(wanted, relative(self.n, True) * size, off)
+            terms, low = multiply(s.a, f)
+            total, rest = column_sums(terms, low + s.a * f_low)
+            norm2 = np.maximum(total + rest, 0.0) / self.lam
+            # the second term is what the sum itself loses
+            norm2_off = (
+                (np.abs(s.a) * off).sum(axis=0) / self.lam
+                + relative(self.n, True) * (np.abs(terms).sum(axis=0)) / self.lam
+                + UNIT * norm2
+            )
         if self.diagonal:
-            own = self.diagonal * s.a / self.lam
-            f, square = f + own, square + (own * s.a).sum(axis=0) / self.lam
-        return Model(f, square, b)
+            more, more_low = divide(*multiply(s.a, self.diagonal), self.lam)
+            f, rest = add(f, more)
+            f_low = f_low + rest + more_low
+            norm2 = norm2 + self.diagonal * ((s.a / self.lam) ** 2).sum(axis=0)
+        plain = f
+        f, rest = add(f, np.broadcast_to(b, f.shape))
+        f_low = f_low + rest + b_low
+        if not exact:
+            off = off + 2 * UNIT * (np.abs(plain) + np.abs(b))
+        else:
+            off = off + 4 * UNIT**2 * np.abs(b) + np.where(wanted, 0.0, 2 * UNIT * np.abs(f))
+        return Model(f, f_low, off, norm2 + self._bias2(b), norm2_off)
+
+    def _bias(self, s: Solution) -> tuple[Floats, Floats]:
+        """Return b, stated or implied, in two parts."""
+        if s.b is not None:
+            return s.b, np.zeros_like(s.b)
+        if s.a is None or not self.bias_value:
+            shape = (s.w if s.a is None else s.a).shape[1:]
+            return np.zeros(shape), np.zeros(shape)
+        return self._implied_bias_parts(s.a)
+
+    def _implied_bias_parts(self, a: Floats) -> tuple[Floats, Floats]:
+        total, rest = divide(*column_sums(a), self.lam)
+        square, low = multiply(self.bias_value, np.float64(self.bias_value))
+        b, e = multiply(total, square)
+        return b, e + square * rest + low * total
 
     def _bias2(self, b: Floats) -> Floats:
         """Return a bias's part of ||w||^2: infinite where there may be no bias."""
@@ -250,15 +412,46 @@ class Machine(Objective):
             return np.zeros_like(b)
         return (b / self.bias_value) ** 2 if self.bias_value else np.where(b == 0, 0.0, np.inf)
 
-    def _distance(self, s: Solution, model: Model, implied: Model) -> Floats:
-        """Return ||w - w(a)|| relative to the larger of the two, the penalised bias included."""
-        off = self._bias2(model.b - implied.b)
+    def _distance(self, s: Solution, own, model: Model) -> tuple[Floats, Floats]:
+        """Return ||w - w(a)||, the penalised bias included, and how far off it may be."""
+        square, off = np.zeros(s.a.shape[1]), np.zeros(s.a.shape[1])
         if s.w is not None:
-            off = off + ((s.w - np.asarray(self.X.T @ s.a) / self.lam) ** 2).sum(axis=0)
-        size = np.maximum(np.maximum(model.norm2, implied.norm2), np.finfo(float).tiny)
-        return np.sqrt(off / size)
+            w, low, off = own
+            square = ((s.w - w - low) ** 2).sum(axis=0)
+        if s.b is not None and not self.free_bias:
+            b, low = self._implied_bias_parts(s.a)
+            square = square + self._bias2(s.b - b - low)
+        distance = np.sqrt(square)
+        return distance, off + (self.n + 8) * UNIT * distance
 
-    def _rounding(self, cost: Floats, b: Floats, length: Floats) -> Floats:
-        """Return 4 epsilon times the sizes of what is summed, times costs: see `Certificate`."""
-        shift = (np.abs(b) + np.abs(self.y).max()) * cost
-        return 4 * EPSILON * (length * (self.norms @ cost) + shift.sum(axis=0))
+    def _unbalanced(
+        self, a: Floats, alpha: Floats, clipped: Floats, cost: Floats, short: Floats, exact: bool
+    ) -> tuple[Floats, Floats]:
+        """Return what it takes, at most, to balance the duals of a free bias; and its rounding.
+
+        One sample whose dual has room takes up all of the imbalance.
+        """
+        if not self.free_bias:
+            return np.zeros(a.shape[1]), np.zeros(a.shape[1])
+        sign = np.where(a < 0, -1.0, 1.0) if not len(self.classes) else self.y[:, None]
+        total, rest = column_sums(sign * clipped)
+        total = np.abs(total + rest)
+        room = np.minimum(clipped, cost - clipped) >= total
+        near = np.where(room, np.abs(short), np.inf).min(axis=0)
+        near = np.where(np.isfinite(near), near, np.abs(short).max(axis=0))
+        bend = total**2 * (self.norms**2).max() / (2 * self.lam)
+        worst = 2 * UNIT * total * near + relative(self.n, True) * np.abs(clipped).sum(axis=0)
+        return total * near + bend, worst * np.maximum(near, UNIT)
+
+    def _resolution(self, s: Solution, model: Model) -> Floats:
+        """Return, for each value, what the rounding of w and b (or duals and K) may change."""
+        b = np.abs(self._bias(s)[0])
+        if s.w is not None:
+            # w is rounded when it is summed, and when it is divided by lam
+            return 2 * UNIT * (np.asarray(abs(self.X) @ np.abs(s.w)) + b)
+        if self.linear:
+            size = self.norms[:, None] * (self.norms @ np.abs(s.a)) / self.lam
+            return 2 * UNIT * (size + b)
+        # the matrix is rounded, too, unless it was given
+        places = 2.0 if self.kernel.name == "precomputed" else 8.0
+        return UNIT * (places * (np.abs(self.judged_gram) @ np.abs(s.a)) / self.lam + b)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .base import Floats, Objective, Solution, check_targets
+from .exact import UNIT, add, relative, rows_times, transposed
 
 TINY = 1e-300
 
@@ -28,6 +30,35 @@ class Penalised(Objective):
     def __post_init__(self) -> None:
         labels = len(self.classes) > 0
         object.__setattr__(self, "y", check_targets(self.y, self.X, labels))
+
+    @cached_property
+    def row_norms(self) -> Floats:
+        """The norms of the rows, with a 1 appended for the bias."""
+        return np.sqrt((self.X**2).sum(axis=1) + 1.0)
+
+    @cached_property
+    def column_norms(self) -> Floats:
+        """The norms of the columns."""
+        return np.sqrt((self.X**2).sum(axis=0))
+
+    def values(self, w: Floats, b: Floats, exact: bool) -> tuple[Floats, Floats, Floats]:
+        """Return X w + b in two parts, and how far off it may be."""
+        size = self.row_norms[:, None] * np.sqrt((w**2).sum(axis=0) + b**2)
+        off = relative(len(w) + 1, exact) * size
+        if not exact:
+            f = self.X @ w + b
+            return f, np.zeros_like(f), off
+        f, low = rows_times(self.X, np.ones((self.n, w.shape[1]), dtype=bool), w)
+        f, rest = add(f, np.broadcast_to(b, f.shape))
+        return f, low + rest, off
+
+    def correlations(self, a: Floats, exact: bool) -> tuple[Floats, Floats]:
+        """Return X'a, rounded once if exact, and how far off it may be."""
+        off = relative(self.n, exact) * self.column_norms[:, None] * np.sqrt((a**2).sum(axis=0))
+        if not exact:
+            return self.X.T @ a, off
+        c, low = transposed(self.X, a)
+        return c + low, off + UNIT * np.abs(c)
 
     def coefs(self, s: Solution) -> Floats:
         """Return w."""

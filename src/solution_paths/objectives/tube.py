@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import Floats
+from .base import FLOOR, Floats
+from .exact import add, affine
 from .machine import Machine
 
 
@@ -48,26 +49,33 @@ class Tube(Machine):
         """Whether it depends on a parameter."""
         return super().moves or self.epsilon1 != 0.0
 
-    def loss(self, f: Floats, t) -> Floats:
-        """Return the losses at predictions f."""
-        return np.maximum(np.abs(self.y[:, None] - f) - self.epsilon(t), 0.0)
+    @property
+    def scale(self) -> float:
+        """The unit of values: the targets' range."""
+        return float(np.ptp(self.y) or np.abs(self.y).max() or 1.0)
 
-    def dual_gain(self, a: Floats, t) -> Floats:
-        """Return the dual objective's part without ||w||^2."""
-        return (self.y[:, None] * a).sum(axis=0) - self.epsilon(t) * np.abs(a).sum(axis=0)
+    def floor(self, a: Floats | None, cost: Floats) -> Floats:
+        """Return what counts as zero where a constant is the solution: the targets' rounding."""
+        if a is None:
+            return np.zeros(cost.shape[1])
+        return np.where(a.any(axis=0), 0.0, FLOOR * cost.sum(axis=0) * np.abs(self.y).max())
 
-    def outside(self, a: Floats, cost: Floats) -> Floats:
-        """Return how far duals are outside their box."""
-        return np.abs(a) - cost
+    def size_of_dual(self, a: Floats) -> Floats:
+        """Return |a|, which is in [0, C] where a is feasible."""
+        return np.abs(a)
 
-    def wrong(self, f: Floats, a: Floats, cost: Floats, unit: Floats, t) -> Floats:
-        """Return, for each sample, how far f and a are from any point of its staircase."""
-        error, found = self.y[:, None] - f, np.zeros_like(a)
-        scale = np.ptp(self.y) or np.abs(self.y).max() or 1.0
-        for side in (1.0, -1.0):
-            over = (side * error - self.epsilon(t)) / scale
-            own = np.maximum(side * a, 0.0)
-            below_level = np.minimum(np.maximum(over, 0.0), np.maximum(cost - own, 0.0) / unit)
-            above_zero = np.minimum(np.maximum(-over, 0.0), own / unit)
-            found = np.maximum(found, np.maximum(below_level, above_zero))
-        return found
+    def shortfalls(self, f: Floats, f_low: Floats, a: Floats | None, t, low=0.0) -> tuple:
+        """Return how far errors exceed the tube on their dual's side, and on the other."""
+        width, width_low = affine(
+            np.array([self.epsilon0]),
+            np.array([self.epsilon1]),
+            t,
+            np.broadcast_to(low, np.shape(t)),
+        )
+        error, rest = add(self.y[:, None], -f)
+        rest = rest - f_low
+        side = np.sign(error) if a is None else np.where(a == 0, np.sign(error), np.sign(a))
+        side = np.where(side == 0, 1.0, side)
+        short, lost = add(side * error, -width)
+        other, missed = add(-side * error, -width)
+        return short + (lost + side * rest - width_low), other + (missed - side * rest - width_low)

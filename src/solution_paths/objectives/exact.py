@@ -1,0 +1,194 @@
+"""Sums in twice the working precision: pairs hi + lo of doubles, by Dekker and Knuth.
+
+Only additions and products of doubles, so that results are the same on every machine. A sum of m
+products carries an absolute error of (m EPSILON)^2 times the sum of their absolute values: see
+`relative`. Shares nothing with the engine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
+SPLITTER = 134217729.0  # 2^27 + 1
+
+
+def relative(terms: int, exact: bool) -> float:
+    """Return the error of a sum of products relative to the sum of their absolute values."""
+    gamma = (terms + 4) * UNIT
+    return 2 * gamma**2 if exact else gamma
+
+
+@njit(cache=True, inline="always")
+def _product(x, y):
+    p = x * y
+    c = SPLITTER * x
+    xh = c - (c - x)
+    xl = x - xh
+    c = SPLITTER * y
+    yh = c - (c - y)
+    yl = y - yh
+    return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
+
+
+@njit(cache=True, inline="always")
+def _sum(x, y):
+    s = x + y
+    z = s - x
+    return s, (x - (s - z)) + (y - z)
+
+
+@njit(cache=True)
+def _affine(start, slope, t, low, out, rest):
+    for i in range(len(start)):
+        for k in range(len(t)):
+            p, e = _product(slope[i], t[k])
+            s, f = _sum(start[i], p)
+            e += f + slope[i] * low[k]
+            out[i, k] = s + e
+            rest[i, k] = e - (out[i, k] - s)
+
+
+def affine(start: Floats, slope: Floats, t: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """Return start + slope (t + low), (n, B), as a pair."""
+    out, rest = np.empty((len(start), len(t))), np.empty((len(start), len(t)))
+    _affine(start, slope, t, low, out, rest)
+    return out, rest
+
+
+@njit(cache=True)
+def _column_sums(hi, lo, out, rest):
+    for i in range(hi.shape[0]):
+        for k in range(hi.shape[1]):
+            s, e = _sum(out[k], hi[i, k])
+            out[k] = s
+            rest[k] += e + lo[i, k]
+
+
+def column_sums(hi: Floats, lo: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the sums of columns, (B,), as a pair."""
+    out, rest = np.zeros(hi.shape[1]), np.zeros(hi.shape[1])
+    _column_sums(hi, np.zeros_like(hi) if lo is None else lo, out, rest)
+    return add(out, rest)
+
+
+def add(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return x + y as a pair."""
+    s = x + y
+    z = s - x
+    return s, (x - (s - z)) + (y - z)
+
+
+def divide(hi: Floats, lo: Floats, by: float) -> tuple[Floats, Floats]:
+    """Return (hi + lo) / by as a pair."""
+    if by == 1.0:
+        return hi, lo
+    q = hi / by
+    p, e = multiply(q, by)
+    return q, ((hi - p) - e + lo) / by
+
+
+def multiply(x: Floats, y: Floats | float) -> tuple[Floats, Floats]:
+    """Return x y as a pair."""
+    p = x * y
+    c = SPLITTER * x
+    xh = c - (c - x)
+    xl = x - xh
+    c = SPLITTER * np.asarray(y)
+    yh = c - (c - y)
+    yl = y - yh
+    return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
+
+
+@njit(cache=True)
+def _transposed_dense(X, a, out, rest):
+    for b in range(a.shape[0]):
+        total, lost = out[b], rest[b]
+        for i in range(X.shape[0]):
+            factor = a[b, i]
+            if factor != 0.0:
+                row = X[i]
+                for k in range(X.shape[1]):
+                    p, e = _product(factor, row[k])
+                    s, f = _sum(total[k], p)
+                    total[k] = s
+                    lost[k] += e + f
+
+
+@njit(cache=True)
+def _transposed_sparse(indptr, indices, x, a, out, rest):
+    for b in range(a.shape[0]):
+        total, lost = out[b], rest[b]
+        for i in range(len(indptr) - 1):
+            factor = a[b, i]
+            if factor != 0.0:
+                for at in range(indptr[i], indptr[i + 1]):
+                    k = indices[at]
+                    p, e = _product(factor, x[at])
+                    s, f = _sum(total[k], p)
+                    total[k] = s
+                    lost[k] += e + f
+
+
+def transposed(X, a: Floats) -> tuple[Floats, Floats]:
+    """Return X'a, (d, B), as a pair, for duals a (n, B)."""
+    out, rest = np.zeros((a.shape[1], X.shape[1])), np.zeros((a.shape[1], X.shape[1]))
+    columns = np.ascontiguousarray(a.T)
+    if sp.issparse(X):
+        _transposed_sparse(X.indptr, X.indices, X.data, columns, out, rest)
+    else:
+        _transposed_dense(np.ascontiguousarray(X), columns, out, rest)
+    hi, lo = add(out, rest)
+    return hi.T, lo.T
+
+
+@njit(cache=True)
+def _rows_dense(X, wanted, hi, lo, out, rest):
+    used = np.empty(X.shape[1], dtype=np.int64)
+    for b in range(hi.shape[0]):
+        m = 0
+        for k in range(X.shape[1]):
+            if hi[b, k] != 0.0 or lo[b, k] != 0.0:
+                used[m] = k
+                m += 1
+        for i in range(X.shape[0]):
+            if wanted[b, i]:
+                total, lost = 0.0, 0.0
+                for j in range(m):
+                    k = used[j]
+                    p, e = _product(X[i, k], hi[b, k])
+                    total, f = _sum(total, p)
+                    lost += (e + f) + X[i, k] * lo[b, k]
+                out[b, i], rest[b, i] = _sum(total, lost)
+
+
+@njit(cache=True)
+def _rows_sparse(indptr, indices, x, wanted, hi, lo, out, rest):
+    for b in range(hi.shape[0]):
+        for i in range(len(indptr) - 1):
+            if wanted[b, i]:
+                total, lost = 0.0, 0.0
+                for at in range(indptr[i], indptr[i + 1]):
+                    k = indices[at]
+                    p, e = _product(x[at], hi[b, k])
+                    total, f = _sum(total, p)
+                    lost += (e + f) + x[at] * lo[b, k]
+                out[b, i], rest[b, i] = _sum(total, lost)
+
+
+def rows_times(
+    X, wanted: NDArray[np.bool_], hi: Floats, lo: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return X (hi + lo), (n, B), as a pair where it is wanted (n, B), zeros elsewhere."""
+    out, rest = np.zeros(wanted.shape[::-1]), np.zeros(wanted.shape[::-1])
+    lo = np.zeros_like(hi) if lo is None else lo
+    given = [np.ascontiguousarray(v.T) for v in (wanted, hi, lo)]
+    if sp.issparse(X):
+        _rows_sparse(X.indptr, X.indices, X.data, *given, out, rest)
+    else:
+        _rows_dense(np.ascontiguousarray(X), *given, out, rest)
+    return out.T, rest.T
