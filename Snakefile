@@ -5,8 +5,6 @@ min_version("9.0")
 
 
 configfile: "config/config.yaml"
-configfile: "config/quantile_svm.yaml"
-configfile: "config/weighted_svm.yaml"
 
 
 report: "workflow/report/workflow.rst"
@@ -14,42 +12,35 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/quantile_svm.smk"
-include: "workflow/rules/weighted_svm.smk"
+include: "workflow/rules/paper.smk"
 include: "workflow/rules/report.smk"
 
 
-localrules:
-    paper,
-    quick,
-    timing,
-    quantile_svm,
-    weighted_svm,
+# A target for each suite: everything of every paper. Plain `snakemake` builds the suite "paper".
+for suite in config["suites"]:
+
+    rule:
+        name:
+            suite
+        default_target: suite == "paper"
+        input:
+            suite_targets(suite),
+        localrule: True
 
 
-rule paper:
-    default_target: True
-    input:
-        suite_targets("paper"),
+# A target for each paper: its part of the suite "paper".
+for paper in config["papers"]:
 
-
-rule quick:
-    input:
-        suite_targets("quick"),
-
-
-# One paper's part of the suite "paper".
-rule quantile_svm:
-    input:
-        paper_targets("paper", "quantile_svm"),
-
-
-rule weighted_svm:
-    input:
-        paper_targets("paper", "weighted_svm"),
+    rule:
+        name:
+            paper
+        input:
+            paper_targets("paper", paper),
+        localrule: True
 
 
 # The timing lane of the suite "paper", nothing else.
 rule timing:
     input:
         job_lists("paper", lane="timing"),
+    localrule: True

@@ -13,13 +13,13 @@ import pandas as pd
 from peers import MODULES
 from problems import GROWTH, PAPER, STORED
 
-from solution_paths.benchmarking.common import replace_atomically
+from solution_paths.certify import GAP_LIMIT, KKT_LIMIT
+from solution_paths.files import replace_atomically
 
 NAMES = {peer: importlib.import_module(f"peers.{peer}").NAME for peer in MODULES}
 COLOURS = dict(zip(MODULES, [f"C{k}" for k in range(len(MODULES))], strict=True))
 C_PATHS = [f"{name} {kernel}" for kernel in ("linear", "rbf") for name in STORED]
 C_PATHS += ["g1000 linear", "g500 rbf", "g1000 rbf", "g2000 rbf"]
-KKT_LIMIT, GAP_LIMIT = 1e-7, 1e-9
 NO_RUN = "not measured"
 
 

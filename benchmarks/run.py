@@ -28,7 +28,8 @@ from peers import MODULES
 from problems import GROWTH, HERE, PAPER, STORED, use_mirror
 from worker import Overrun, Worker
 
-from solution_paths.benchmarking.common import machine, replace_atomically, source_digest
+from solution_paths.benchmarking.rows import machine, source_digest
+from solution_paths.files import replace_atomically
 
 REPEATS = 5
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -21,7 +21,9 @@ import numpy as np
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from solution_paths.baselines import HingeProblem, clarabel_solver, judge, smo
+from solution_paths.baselines import clarabel_solver, judge, smo
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Hinge
 
 # n, features, C, kernel, bias; every solver sees weights drawn from [.1, 2].
 PROBLEMS = [
@@ -55,35 +57,35 @@ def make(n, d, C, kernel, bias):
     y = np.where(score + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
     y[rng.random(n) < 0.1] *= -1
     costs = C * rng.uniform(0.1, 2.0, n)
-    shape = {"kernel": kernel, "gamma": 1.0 / d}
-    return HingeProblem(X, y, costs, 1.0, intercept_scaling=0.0, free_bias=bias, **shape)
+    shape = {"kernel": Kernel(kernel, 1.0 / d), "bias": "free" if bias else "none"}
+    return Hinge(X, y, cost0=costs, **shape)
 
 
 def theirs(problem, tolerance):
     """Seconds and iterations of scikit-learn."""
-    shape = {"kernel": problem.kernel, "gamma": problem.gamma}
+    shape = {"kernel": problem.kernel.name, "gamma": problem.kernel.gamma}
     machine = SVC(C=1.0, tol=tolerance, cache_size=1000, **shape)
     if not problem.free_bias:
         machine = LinearSVC(
             C=1.0, loss="hinge", tol=tolerance, fit_intercept=False, max_iter=100_000
         )
     start = time.process_time()
-    machine.fit(problem.X, problem.y, sample_weight=problem.costs)
+    machine.fit(problem.X, problem.y, sample_weight=problem.costs())
     return time.process_time() - start, int(np.ravel(machine.n_iter_)[0])
 
 
 def ours(problem, tolerance):
     """Seconds and iterations of a fresh solver, its construction included."""
     start = time.process_time()
-    solver = smo.SMO(problem.X, kernel=problem.kernel, gamma=problem.gamma)
-    found = solver.solve_svc(problem.y, problem.costs, bias=problem.free_bias, tol=tolerance)
+    solver = smo.SMO(problem.X, kernel=problem.kernel.name, gamma=problem.kernel.gamma)
+    found = solver.solve_svc(problem.y, problem.costs(), bias=problem.free_bias, tol=tolerance)
     return time.process_time() - start, found.iterations
 
 
 def shuffled(problem, seed):
     """Put the rows in another order."""
     order = np.random.default_rng(seed).permutation(problem.n)
-    parts = {"X": problem.X[order], "y": problem.y[order], "costs": problem.costs[order]}
+    parts = {"X": problem.X[order], "y": problem.y[order], "cost0": problem.costs()[order]}
     return dataclasses.replace(problem, **parts)
 
 

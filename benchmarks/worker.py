@@ -95,7 +95,6 @@ def serve(pipe, peer: str) -> None:
 
 def timed(module, problem) -> tuple[dict, object]:
     """Solve once; return seconds and peak memory, and the run."""
-    problem.forget()
     reset = clear_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     run = module.solve(problem)
@@ -114,16 +113,16 @@ def timed(module, problem) -> tuple[dict, object]:
 
 def score(problem, run, bounds: dict) -> dict:
     """Worst KKT violation and relative gap over the points that were handed out."""
-    problem.share()
-    kkt, gap, dual = [], [], {}
+    kkt, gap, rounding, dual = [], [], [], {}
     for k, t in enumerate(run.points):
-        verdict = judge(problem.at(t), run.answer(k), bounds.get(place(t)))
+        verdict = judge(problem.at(t), run.answer(k), lower_bound=bounds.get(place(t)))
         kkt.append(verdict.kkt)
-        gap.append(abs(verdict.gap))
+        gap.append(verdict.gap)
+        rounding.append(verdict.rounding)
         if np.isfinite(verdict.gap):
             dual[place(t)] = verdict.dual
-    worst = {"kkt": max(kkt, key=_nan_first), "gap": max(gap, key=_nan_first)}
-    worst = {name: float(value) for name, value in worst.items()}
+    worst = {"kkt": kkt, "gap": gap, "rounding": rounding}
+    worst = {name: float(max(values, key=_nan_first)) for name, values in worst.items()}
     return worst | {"n_points": len(gap), "bounds": dual}
 
 

@@ -7,14 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from solution_paths import baselines
-from solution_paths.baselines import (
-    Answer,
-    HingeProblem,
-    judge,
-    liblinear,
-    quantile_costs,
-)
-from solution_paths.baselines.problem import gram_matrix
+from solution_paths.baselines import Answer, judge, liblinear
+from solution_paths.kernels import Kernel
+from solution_paths.models.quantile_svm import quantile_hinge
+from solution_paths.objectives import Hinge, Tube
 
 
 def _clouds(n: int = 60, d: int = 4, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -23,26 +19,33 @@ def _clouds(n: int = 60, d: int = 4, seed: int = 3) -> tuple[np.ndarray, np.ndar
     return rng.normal(size=(n, d)) + 0.6 * y[:, None], y
 
 
-def _problems() -> dict[str, HingeProblem]:
+def quantile(X, y, tau, lam, **options) -> Hinge:
+    return quantile_hinge(X, y, lam, **options).at(tau)
+
+
+def _problems() -> dict[str, Hinge | Tube]:
     X, y = _clouds()
-    costs = quantile_costs(y, 0.3)
     each = np.random.default_rng(0).uniform(0.2, 1.0, len(y)) / len(y)
     duplicated = np.vstack([X, X])[:90]
-    y2 = np.r_[y, y][:90]
+    free = {"cost0": each, "bias": "free"}
     return {
-        "linear": HingeProblem(X, y, costs, 1e-2),
-        "positive label first": HingeProblem(X, -y, quantile_costs(-y, 0.6), 0.1),
-        "sparse": HingeProblem(sp.csr_matrix(np.where(X > 0.5, X, 0.0)), y, costs, 1e-2),
-        "last column zero": HingeProblem(np.c_[X, np.zeros(len(y))], y, costs, 1e-2),
-        "duplicated rows": HingeProblem(duplicated, y2, quantile_costs(y2, 0.5), 1e-2),
-        "wide bias": HingeProblem(X, y, costs, 1e-2, intercept_scaling=3.0),
-        "no bias": HingeProblem(X, y, costs, 1e-2, intercept_scaling=0.0),
-        "one cost each": HingeProblem(X, y, each, 1e-2),
-        "tau 0": HingeProblem(X, y, quantile_costs(y, 0.0), 1e-2),
-        "rbf": HingeProblem(X, y, costs, 1e-2, kernel="rbf", gamma=0.25),
-        "free bias": HingeProblem(X, y, each, 1e-2, free_bias=True),
-        "poly, free bias": HingeProblem(
-            X, y, each, 1e-1, free_bias=True, kernel="poly", gamma=0.5, degree=2, coef0=1.0
+        "linear": quantile(X, y, 0.3, 1e-2),
+        "positive label first": quantile(X, -y, 0.6, 0.1),
+        "sparse": quantile(sp.csr_matrix(np.where(X > 0.5, X, 0.0)), y, 0.3, 1e-2),
+        "last column zero": quantile(np.c_[X, np.zeros(len(y))], y, 0.3, 1e-2),
+        "duplicated rows": quantile(duplicated, np.r_[y, y][:90], 0.5, 1e-2),
+        "wide bias": quantile(X, y, 0.3, 1e-2, intercept_scaling=3.0),
+        "no bias": quantile(X, y, 0.3, 1e-2, intercept_scaling=0.0),
+        "one cost each": Hinge(X, y, cost0=each, lam=1e-2, bias="feature"),
+        "tau 0": quantile(X, y, 0.0, 1e-2),
+        "rbf": quantile(X, y, 0.3, 1e-2, kernel=Kernel("rbf", 0.25)),
+        "free bias": Hinge(X, y, lam=1e-2, **free),
+        "poly, free bias": Hinge(X, y, lam=1e-1, kernel=Kernel("poly", 0.5, 2, 1.0), **free),
+        "diagonal": Hinge(X, y, lam=1e-2, diagonal=0.1, **free),
+        "diagonal, no bias": Hinge(X, y, cost0=each, lam=1e-2, diagonal=0.1, bias="none"),
+        "tube": Tube(X, X[:, 0] + 0.3 * y, epsilon0=0.2, lam=1e-2, **free),
+        "tube, rbf": Tube(
+            X, 3.0 * X[:, 0], epsilon0=0.1, kernel=Kernel("rbf", 0.25), bias="feature", cost0=each
         ),
     }
 
@@ -64,7 +67,7 @@ def test_every_baseline_reaches_its_stated_accuracy(name, problem):
         return
     oracle = judge(problem, baselines.solve("clarabel", problem))
     verdict = judge(problem, answer, lower_bound=oracle.dual)
-    assert verdict.ok(baseline.STATED_GAP), (answer.message, verdict)
+    assert verdict.ok(baseline.STATED_GAP, np.inf), (answer.message, verdict)
     assert answer.cpu_s >= 0
     assert answer.wall_s > 0
 
@@ -82,13 +85,23 @@ def test_a_second_call_reuses_what_the_first_one_built(name):
     first = baselines.solve(name, problem)
     if first.status == "not available":
         pytest.skip(first.message)
-    other = problem.with_costs(problem.costs * np.where(problem.y > 0, 0.5, 1.5))
+    other = problem.with_costs(problem.costs() * np.where(problem.y > 0, 0.5, 1.5))
     again = baselines.solve(name, other, start=first)
     fresh = baselines.solve(name, other)
     assert again.state is first.state
     assert again.setup_cpu_s == 0.0
     # LIBLINEAR visits samples in a random order, so two runs agree to its tolerance only.
     assert judge(other, again).primal == pytest.approx(judge(other, fresh).primal, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_objectives_of_the_same_rows_reuse_what_was_built(kind):
+    X, y = _clouds()
+    X = kind(X)
+    first = baselines.solve("lbfgsb", quantile(X, y, 0.3, 1e-2))
+    assert baselines.solve("lbfgsb", quantile(X, y, 0.6, 1e-2), start=first).state is first.state
+    other = baselines.solve("lbfgsb", quantile(X, -y, 0.6, 1e-2), start=first)
+    assert other.state is not first.state
 
 
 @pytest.mark.parametrize("name", baselines.BASELINES)
@@ -105,7 +118,7 @@ def test_state_of_other_data_is_not_reused(name):
 def test_liblinear_is_called_with_the_papers_arguments():
     X, y = _clouds()
     tau, lam = 0.3, 1e-3
-    words = liblinear._arguments(HingeProblem(X, y, quantile_costs(y, tau), lam), 1e-3).split()
+    words = liblinear._arguments(quantile(X, y, tau, lam), 1e-3).split()
     given = {words[i]: float(words[i + 1]) for i in range(0, 10, 2) if words[i] != "-q"}
     assert given["-s"] == 3
     assert given["-B"] == 1
@@ -141,7 +154,7 @@ class TestTheJudge:
         p = self.problem
         margins = p.y * (p.X @ answer.w + answer.b)
         primal = p.lam / 2 * (answer.w @ answer.w + answer.b**2)
-        primal += sum(c * max(0.0, 1.0 - m) for c, m in zip(p.costs, margins, strict=True))
+        primal += sum(c * max(0.0, 1.0 - m) for c, m in zip(p.costs(), margins, strict=True))
         assert judge(p, answer).primal == pytest.approx(primal, rel=1e-14)
 
     @pytest.mark.parametrize("factor", [1.001, 0.999])
@@ -153,7 +166,7 @@ class TestTheJudge:
 
     def test_refuses_one_wrong_dual_coefficient(self, answer):
         alpha = answer.alpha.copy()
-        alpha[np.argmin(np.abs(alpha - self.problem.costs / 2))] *= 0.9
+        alpha[np.argmin(np.abs(alpha - self.problem.costs() / 2))] *= 0.9
         assert self._refuses(answer, alpha=alpha)
 
     def test_refuses_an_infeasible_dual_however_good_it_looks(self, answer):
@@ -167,12 +180,16 @@ class TestTheJudge:
 
     def test_refuses_weights_alone_without_a_bound(self, answer):
         alone = Answer(w=answer.w, b=answer.b)
-        assert not judge(self.problem, alone).ok(1e-9)
-        assert judge(self.problem, alone, judge(self.problem, answer).dual).ok(1e-9)
+        assert not judge(self.problem, alone).ok(1e-9, np.inf)
+        assert judge(self.problem, alone, lower_bound=judge(self.problem, answer).dual).ok(
+            1e-9, np.inf
+        )
 
     def test_refuses_a_bound_above_the_optimum(self, answer):
         alone = Answer(w=answer.w, b=answer.b)
-        assert not judge(self.problem, alone, 2 * judge(self.problem, answer).primal).ok(1e-9)
+        assert not judge(
+            self.problem, alone, lower_bound=2 * judge(self.problem, answer).primal
+        ).ok(1e-9, np.inf)
 
     def test_refuses_a_bias_where_the_problem_has_none(self):
         problem = PROBLEMS["no bias"]
@@ -192,9 +209,10 @@ class TestTheJudge:
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"kernel": "cubic"}, "kernel"),
+        ({"bias": "loose"}, "bias"),
         ({"y": np.arange(60.0)}, "y"),
-        ({"costs": -np.ones(60)}, "costs"),
+        ({"cost0": -np.ones(60)}, "cost0"),
+        ({"cost1": np.ones(9)}, "cost1"),
         ({"lam": 0.0}, "lam"),
     ],
 )
@@ -210,12 +228,30 @@ def test_an_unknown_baseline_lists_the_known_ones():
 
 def test_kernels_match_their_definition():
     X, y = _clouds(n=9)
-    kwargs = {"gamma": 0.3, "degree": 3, "coef0": 2.0}
     for kernel, f in {
         "rbf": lambda a, b: np.exp(-0.3 * np.sum((a - b) ** 2)),
         "poly": lambda a, b: (0.3 * a @ b + 2.0) ** 3,
         "linear": lambda a, b: a @ b,
     }.items():
-        K = gram_matrix(HingeProblem(X, y, quantile_costs(y, 0.5), 1.0, kernel=kernel, **kwargs))
+        K = Hinge(X, y, kernel=Kernel(kernel, gamma=0.3, degree=3, coef0=2.0)).gram()
         expected = np.array([[f(a, b) for b in X] for a in X])
         np.testing.assert_allclose(K, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"name": "cubic"}, "kernel"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"degree": 1.5}, "degree"),
+        ({"coef0": -1.0}, "coef0"),
+    ],
+)
+def test_a_bad_kernel_is_refused_by_name(change, name):
+    with pytest.raises(ValueError, match=name):
+        dataclasses.replace(Kernel("poly"), **change)
+
+
+def test_an_objective_that_moves_is_refused():
+    with pytest.raises(ValueError, match=r"pass objective\.at"):
+        baselines.solve("clarabel", quantile_hinge(*_clouds(), 0.1))

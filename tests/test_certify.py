@@ -1,6 +1,8 @@
 """The checker is checked: it must pass what is right and fail what is not."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path as FilePath
 
 import clarabel
 import numpy as np
@@ -9,13 +11,18 @@ import scipy.sparse as sp
 
 from solution_paths import (
     Path,
+    l1_svm_path,
+    lasso_path,
+    objectives,
     quantile_svm_path,
     svm_path,
     weighted_svm_path,
     weighted_svr_path,
 )
 from solution_paths import certify as certification
-from solution_paths.problems import Hinge, Tube
+from solution_paths.baselines import Answer, judge
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Hinge, Lasso, Solution, Tube, reference
 
 
 def sample(n=40, d=3, seed=0):
@@ -48,7 +55,7 @@ def corrupted(path, **changes):
     trace = legs[k].trace
     changed = {name: change(trace, getattr(trace, name).copy()) for name, change in changes.items()}
     legs[k] = replace(legs[k], trace=trace._replace(**changed))
-    return Path(path.parameter, legs, path.problem, path.diagnostics)
+    return Path(path.parameter, legs, path.objective, path.diagnostics)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,6 +65,7 @@ def test_a_right_path_passes(kind):
     assert certificate.ok
     assert certificate.n_points == len(path._t) + 100
     assert "holds" in str(certificate)
+    assert f"rounding allowance of {certificate.rounding:.1e}" in str(certificate)
     # corrupting nothing corrupts nothing: the tests below change what they say
     again = corrupted(path, a=lambda _, a: a).certify()
     assert (again.kkt, again.gap) == (certificate.kkt, certificate.gap)
@@ -159,60 +167,235 @@ def dual_solution(K, y, cost, epsilon=None):
     return a, found.z[0]
 
 
-def judged(problem, a, bias):
-    duals = np.append(a, -bias)[:, None]
-    return certification.certify(problem, np.zeros(1), lambda index: duals)
+def judged(objective, a, bias):
+    found = Solution(a[:, None], b=np.array([bias]))
+    return certification.certify(objective, np.zeros(1), lambda index: found)
 
 
 def machines():
     X, y, target = sample(n=30)
     cost = np.linspace(0.5, 2.0, 30)
-    common = ("linear", 1.0, 3, 0.0, 1.0, "free", 0.0, cost, 0 * cost)
-    return X, y, target, cost, common
+    return X, y, target, cost
 
 
 def test_a_solvers_hinge_solution_passes_and_a_perturbed_one_fails():
-    X, y, _, cost, common = machines()
-    problem = Hinge(X, y, np.array([-1.0, 1.0]), *common)
+    X, y, _, cost = machines()
+    objective = Hinge(X, y, cost0=cost, bias="free")
     a, bias = dual_solution(X @ X.T, y, cost)
-    assert judged(problem, a, bias).ok
+    assert judged(objective, a, bias).ok
     inside = int(np.argmax(np.minimum(np.abs(a), cost - np.abs(a))))
     for wrong in (a * (1 - 1e-5), a + 1e-5 * (np.arange(30) == inside), a - 1e-4 * y):
-        assert not judged(problem, wrong, bias).ok
-    assert not judged(problem, a, bias + 1e-5).ok
-    assert not judged(problem, a * np.nan, bias).ok
+        assert not judged(objective, wrong, bias).ok
+    assert not judged(objective, a, bias + 1e-5).ok
+    assert not judged(objective, a * np.nan, bias).ok
 
 
 def test_a_solvers_tube_solution_passes_and_a_perturbed_one_fails():
-    X, _, target, cost, common = machines()
-    problem = Tube(X, target, np.empty(0), *common, epsilon0=0.1)
+    X, _, target, cost = machines()
+    objective = Tube(X, target, cost0=cost, epsilon0=0.1, bias="free")
     a, bias = dual_solution(X @ X.T, target, cost, epsilon=0.1)
-    assert judged(problem, a, bias).ok
+    assert judged(objective, a, bias).ok
     inside = int(np.argmax(np.minimum(np.abs(a), cost - np.abs(a))))
     for wrong in (a * (1 - 1e-5), a + 1e-5 * (np.arange(30) == inside), np.clip(a, -0.3, 0.3)):
-        assert not judged(problem, wrong, bias).ok
-    assert not judged(problem, a, bias - 1e-5).ok
+        assert not judged(objective, wrong, bias).ok
+    assert not judged(objective, a, bias - 1e-5).ok
 
 
 def test_duals_outside_their_box_fail():
-    X, y, _, cost, common = machines()
-    problem = Hinge(X, y, np.array([-1.0, 1.0]), *common)
+    X, y, _, cost = machines()
+    objective = Hinge(X, y, cost0=cost, bias="free")
     a, bias = dual_solution(X @ X.T, y, cost)
     full = int(np.argmax(np.abs(a) / cost))
     over = a.copy()
     over[full] *= 1 + 1e-6
-    assert judged(problem, over, bias).kkt > 1e-7
+    assert judged(objective, over, bias).kkt > 1e-7
 
 
 def test_an_unbalanced_free_bias_fails():
-    X, y, _, cost, common = machines()
+    X, y, _, cost = machines()
     zero = np.zeros(30)
     # all duals zero is balanced, but not optimal; all at full level is not even balanced
-    problem = Hinge(X, y, np.array([-1.0, 1.0]), *common)
-    assert not judged(problem, zero, 0.0).ok
-    assert judged(problem, y * cost, 0.0).kkt >= abs(y @ cost) / cost.max() * 0.99
+    objective = Hinge(X, y, cost0=cost, bias="free")
+    assert not judged(objective, zero, 0.0).ok
+    assert judged(objective, y * cost, 0.0).kkt >= abs(y @ cost) / cost.max() * 0.99
 
 
-def test_an_unknown_problem_is_named():
-    with pytest.raises(TypeError, match="No certificate is known for str"):
-        certification.certify("nothing", np.zeros(1), lambda index: np.zeros((1, 1)))
+# -- one judge for both -----------------------------------------------------------------------
+
+
+def more_paths():
+    X, y, target = sample()
+    n = len(y)
+    before, after = np.linspace(0.5, 2.0, n), np.linspace(3.0, 0.0, n)
+    yield from (a_path(kind) for kind in KINDS)
+    yield quantile_svm_path(X, y, 0.05, kernel="rbf", gamma=0.5)
+    yield weighted_svm_path(X, y, before, after, kernel="poly", degree=2, coef0=1.0, diagonal=0.1)
+    yield weighted_svm_path(X, y, before, after, diagonal=0.1)
+    yield lasso_path(X, target)
+    yield l1_svm_path(X, y)
+
+
+def answer_at(path, t):
+    """What a path hands out, as a solver would state it."""
+    w = path.coef(t) if path.objective.linear else None
+    alpha = None if isinstance(path.objective, Lasso) else path.dual(t)
+    return Answer(alpha=alpha, w=w, b=path.intercept(t))
+
+
+@pytest.mark.parametrize("path", list(more_paths()), ids=lambda p: type(p.objective).__name__)
+def test_judge_and_certificate_agree_on_the_same_solution(path):
+    low, high = path.range[0], float(path.breakpoints[-1])
+    for t in np.linspace(low, high, 7)[1:-1]:
+        column = path.objective.solution(path._duals(t)[:, None])
+        theirs = certification.certify(path.objective, np.array([t]), lambda index, c=column: c)
+        ours = judge(path.objective, answer_at(path, t), t=t)
+        assert theirs.ok
+        assert ours.ok()
+        assert ours.rounding == pytest.approx(theirs.rounding, rel=1e-9)
+        assert ours.gap == pytest.approx(theirs.gap, abs=1e-14)
+        assert ours.kkt == pytest.approx(theirs.kkt, abs=1e-11)
+        assert ours.primal == pytest.approx(ours.dual, rel=1e-9)
+        if path.objective.moves and hasattr(path.objective, "at"):
+            frozen = judge(path.objective.at(t), answer_at(path, t))
+            assert (frozen.primal, frozen.dual) == pytest.approx((ours.primal, ours.dual))
+
+
+def exchanged(objective, a):
+    """Signed duals, those of two samples of one class exchanged."""
+    wrong, own = a.copy(), np.flatnonzero(objective.y > 0)
+    pair = own[[np.argmin(a[own]), np.argmax(a[own])]]
+    wrong[pair] = wrong[pair[::-1]]
+    return wrong
+
+
+SPOIL = {
+    "scaled": lambda o, s: s._replace(a=s.a * (1 - 1e-5)),
+    "two duals exchanged": lambda o, s: s._replace(a=exchanged(o, s.a)),
+    "labels swapped": lambda o, s: s._replace(a=-s.a),
+    "unbalanced": lambda o, s: s._replace(a=s.a - 1e-4 * np.where(s.a > 1e-3, 1.0, 0.0)),
+    "infeasible": lambda o, s: s._replace(a=s.a * (1 + 1e-4)),
+    "NaN": lambda o, s: s._replace(a=np.where(np.arange(o.n) == 3, np.nan, s.a)),
+    "NaN bias": lambda o, s: s._replace(b=s.b * np.nan),
+    "another bias": lambda o, s: s._replace(b=s.b + 1e-5),
+    "other coefficients": lambda o, s: s._replace(w=(1 + 1e-5) * o.coefs(s)),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOIL.values(), ids=SPOIL)
+def test_a_wrong_answer_fails_at_both_ends(spoil):
+    path = a_path("svm")
+    objective, t = path.objective, 2.0
+    wrong = spoil(objective, path._solution(t))
+    column = Solution(*(None if part is None else np.asarray(part)[..., None] for part in wrong))
+    assert not certification.certify(objective, np.array([t]), lambda index: column).ok
+    alpha = objective.y * wrong.a
+    verdict = judge(objective, Answer(alpha=alpha, w=wrong.w, b=float(wrong.b)), t=t)
+    assert not verdict.ok()
+
+
+def test_infeasible_duals_bound_nothing_for_either():
+    X, y, _, cost = machines()
+    objective = Hinge(X, y, cost0=cost, bias="free")
+    a, bias = dual_solution(X @ X.T, y, cost)
+    # unbalanced relative to the largest cost, though not relative to all costs together
+    a[0] += 2e-7 * cost.max()
+    assert judged(objective, a, bias).gap == np.inf
+    assert judge(objective, Answer(alpha=y * a, b=bias)).gap == np.inf
+
+
+def test_both_ends_ask_for_the_same_limits():
+    for gap, kkt, fine in (
+        (certification.GAP_LIMIT, certification.KKT_LIMIT, True),
+        (1.01 * certification.GAP_LIMIT, 0.0, False),
+        (0.0, 1.01 * certification.KKT_LIMIT, False),
+        (np.nan, 0.0, False),
+        (0.0, np.nan, False),
+    ):
+        assert certification.Certificate(kkt, gap, 0.0, 0.0, 0.0, 1).ok == fine
+        assert certification.Verdict(1.0, 1.0, gap, kkt, 0.0).ok() == fine
+
+
+def test_rounding_is_subtracted_from_the_gaps_of_both():
+    path = quantile_svm_path(*sample()[:2], 1e-9)  # the optimum is tiny, rounding large
+    t = 0.5
+    worse = Answer(alpha=(1 - 1e-3) * path.dual(t))
+    verdict = judge(path.objective, worse, t=t)
+    size = max(abs(verdict.primal), abs(verdict.dual))
+    plain = abs(verdict.primal - verdict.dual) / size
+    assert 1e-12 < verdict.rounding < plain
+    assert verdict.gap == pytest.approx(plain - verdict.rounding, abs=1e-3 * verdict.rounding)
+    column = path.objective.solution(worse.alpha[:, None] * path.objective.y[:, None])
+    found = certification.certify(path.objective, np.array([t]), lambda index: column)
+    assert (found.gap, found.rounding) == pytest.approx((verdict.gap, verdict.rounding), rel=1e-12)
+
+
+def test_answers_that_state_too_little_are_refused():
+    X, y, _, cost = machines()
+    path, free = a_path("svm"), Hinge(X, y, cost0=cost, bias="free")
+    assert np.isnan(judge(free, Answer(alpha=0 * y)).gap)  # no bias
+    assert np.isnan(judge(free, Answer(b=0.0)).gap)  # a bias alone
+    assert np.isnan(judge(free, Answer(w=np.zeros(2), b=0.0)).primal)  # three columns
+    rbf = Hinge(X, y, cost0=cost, kernel=Kernel("rbf", 0.5), bias="none")
+    assert np.isnan(judge(rbf, Answer(w=np.zeros(3), b=0.0)).primal)  # a kernel has no w
+    alone = answer_at(path, 1.0)
+    bound = judge(path.objective, alone, t=1.0).dual
+    alone = replace(alone, alpha=None)
+    assert not judge(path.objective, alone, t=1.0).ok(kkt_limit=np.inf)  # no bound
+    assert judge(path.objective, alone, t=1.0, lower_bound=bound).ok(kkt_limit=np.inf)
+
+
+@pytest.mark.parametrize("name", ["rbf", "poly", "linear"])
+def test_the_judges_kernel_is_the_librarys(name):
+    X, y, _ = sample(n=50)
+    kernel = Kernel(name, gamma=0.4, degree=3, coef0=2.0)
+    for rows in (X, sp.csr_array(np.where(X > 0, X, 0.0))):
+        expected = kernel(rows, rows)
+        np.testing.assert_allclose(Hinge(rows, y, kernel=kernel).judged_gram, expected, rtol=1e-12)
+
+
+def test_the_judges_kernel_of_sparse_rows_goes_by_blocks(monkeypatch):
+    X, y, _ = sample(n=50)
+    X = sp.csr_array(np.where(X > 0, X, 0.0))
+    objective = Hinge(X, y, kernel=Kernel("rbf", 0.3))
+    monkeypatch.setattr(reference, "ENTRIES", 7 * X.shape[1])
+    np.testing.assert_allclose(objective.judged_gram, objective.gram(), rtol=1e-12)
+
+
+def test_an_objective_shares_what_was_computed_and_freezes_its_costs():
+    path = a_path("quantile")
+    objective = path.objective
+    at = objective.at(0.3)
+    assert objective.moves
+    assert not at.moves
+    np.testing.assert_array_equal(at.costs(), objective.costs(0.3))
+    np.testing.assert_array_equal(at.costs(0.9), objective.costs(0.3))
+    assert at.norms is objective.norms
+    other = replace(objective, X=2.0 * objective.X)
+    assert other.norms is not objective.norms
+    tube = Tube(objective.X, objective.y, epsilon0=0.1, epsilon1=1.0)
+    assert (tube.at(0.5).epsilon(), tube.at(0.5).moves) == (0.6, False)
+
+
+def test_coefficients_that_the_duals_do_not_imply_fail_though_every_value_is_right():
+    X, y, _ = sample()
+    path = svm_path(np.c_[X, np.zeros(len(y))], y, C_max=10.0)
+    good = answer_at(path, 2.0)
+    off = replace(good, w=good.w + np.array([0.0, 0.0, 0.0, 1e-5]))
+    assert judge(path.objective, good, t=2.0).ok()
+    verdict = judge(path.objective, off, t=2.0)
+    assert verdict.gap <= certification.GAP_LIMIT  # the gap grows with the square
+    assert verdict.kkt == pytest.approx(1e-5 / np.linalg.norm(off.w), rel=1e-3)
+
+
+def test_objectives_know_no_walker_and_no_solver():
+    for file in FilePath(objectives.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == 2:
+                assert node.module in ("kernels", "validation"), file
+            elif isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0):
+                names = (
+                    [node.module]
+                    if isinstance(node, ast.ImportFrom)
+                    else [alias.name for alias in node.names]
+                )
+                assert not any(name.startswith("solution_paths") for name in names), file

@@ -48,7 +48,7 @@ KINDS = [*CLASSIFIERS, "svr"]
 
 def new_rows(path, m=40):
     X, y = rows(m, seed=9)
-    if path.problem.kernel == "precomputed":
+    if path.objective.kernel.name == "precomputed":
         train, _ = rows(50)
         return X @ train.T, y
     return X, y

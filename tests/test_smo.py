@@ -1,14 +1,17 @@
 """SMO: against an interior-point method, against scikit-learn, and against its own definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
-from solution_paths.baselines import HingeProblem, clarabel_solver, judge, smo
+from solution_paths.baselines import clarabel_solver, judge, smo
 from solution_paths.baselines.smo import SMO, feasible_start
-from solution_paths.kernels import KERNELS, kernel_matrix, kernel_row, squared_norms
+from solution_paths.kernels import KERNELS, Kernel, kernel_row, squared_norms
+from solution_paths.objectives import Hinge
 
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
 
@@ -20,11 +23,15 @@ def _data(n: int = 120, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarr
     return X, y, rng.uniform(0.0, 2.0, n)
 
 
-def _problem(kernel: str, C: float, n: int = 120, seed: int = 0) -> HingeProblem:
+def _kernel(kernel: str, **shape) -> Kernel:
+    return Kernel(kernel, **shape)
+
+
+def _problem(kernel: str, C: float, n: int = 120, seed: int = 0) -> Hinge:
     X, y, weights = _data(n, seed=seed)
     weights[::7] = 0.0
-    shape = {"gamma": 0.25, "degree": 2, "coef0": 1.0}
-    return HingeProblem(X, y, C * weights, 0.5, free_bias=True, kernel=kernel, **shape)
+    kernel = Kernel(kernel, gamma=0.25, degree=2, coef0=1.0)
+    return Hinge(X, y, cost0=C * weights, lam=0.5, bias="free", kernel=kernel)
 
 
 def _violation_svr(K, z, costs, epsilon, b) -> float:
@@ -46,7 +53,7 @@ def test_objective_agrees_with_an_interior_point_method(kernel, C):
     assert verdict.dual == pytest.approx(oracle.dual, rel=1e-6)
     assert verdict.primal == pytest.approx(oracle.primal, rel=1e-6)
     assert verdict.kkt < 1e-6
-    assert ((answer.alpha >= 0) & (answer.alpha <= problem.costs)).all()
+    assert ((answer.alpha >= 0) & (answer.alpha <= problem.costs())).all()
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
@@ -57,7 +64,7 @@ def test_a_row_is_that_of_the_kernel_matrix(kernel):
     row, kind = np.empty(50), KERNELS.index(kernel)
     for k in range(50):
         kernel_row(X[k], X[k] @ X[k], X.T.copy(), squared_norms(X), row, kind, *shape.values())
-        assert np.allclose(row, kernel_matrix(X[k : k + 1], X, kernel, **shape), rtol=1e-14)
+        assert np.allclose(row, Kernel(kernel, **shape)(X[k : k + 1], X), rtol=1e-14)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -67,7 +74,7 @@ def test_the_way_rows_are_come_by_does_not_change_the_solution(kernel, bias):
     shape = {"kernel": kernel, "gamma": 0.25, "degree": 2, "coef0": 1.0}
     options = {"bias": bias, **TIGHT}
     plain = SMO(X, **shape).solve_svc(y, weights * 20, **options)
-    K = kernel_matrix(X, X, **shape)
+    K = _kernel(**shape)(X, X)
     has_rows = SMO(X, **shape)
     has_rows.solve_svc(y, weights, bias=bias)
     others = [
@@ -83,7 +90,7 @@ def test_the_way_rows_are_come_by_does_not_change_the_solution(kernel, bias):
 
 def test_a_given_matrix_is_neither_copied_nor_changed():
     X, y, weights = _data(100)
-    K = kernel_matrix(X, X, "rbf", 0.25)
+    K = Kernel("rbf", 0.25)(X, X)
     before, solver = K.copy(), SMO(K, kernel="precomputed")
     solver.solve_svc(y, 100 * weights, **TIGHT)
     assert np.shares_memory(solver._whole.table, K)
@@ -166,9 +173,9 @@ class TestWithoutABias:
         assert ((found.alpha >= 0) & (found.alpha <= C * weights)).all()
         b = y * found.alpha
         low, high = np.minimum(0, y * C * weights), np.maximum(0, y * C * weights)
-        u = kernel_matrix(X, X, **shape) @ b - y
+        u = _kernel(**shape)(X, X) @ b - y
         assert self._violation(u, b < high, b > low) <= 1e-8 + 1e-10 * C
-        problem = HingeProblem(X, y, C * weights, 1.0, intercept_scaling=0.0, **shape)
+        problem = Hinge(X, y, cost0=C * weights, bias="none", kernel=_kernel(**shape))
         oracle = judge(problem, clarabel_solver.solve(problem))
         assert -found.objective == pytest.approx(oracle.dual, rel=1e-7)
         answer = smo.solve(problem, {"tolerance": 1e-8, "time_limit": 20.0})
@@ -185,7 +192,7 @@ class TestWithoutABias:
         costs = rng.uniform(0.0, 5.0, 120)
         costs[:10] = 0.0
         found = SMO(X, kernel=kernel, gamma=0.5).solve_svr(z, costs, epsilon, bias=False, **TIGHT)
-        K = kernel_matrix(X, X, kernel, 0.5)
+        K = Kernel(kernel, 0.5)(X, X)
         b, u = found.alpha, K @ found.alpha - z
         assert found.status == "solved"
         assert (np.abs(b) <= costs).all()
@@ -319,7 +326,7 @@ class TestCornerCases:
         rng = np.random.default_rng(0)
         X = np.repeat(rng.integers(0, 2, (40, 3)).astype(float), 2, axis=0)
         y = np.tile([1.0, -1.0, -1.0, 1.0], 20)
-        problem = HingeProblem(X, y, np.full(80, 50.0), 1.0, free_bias=True)
+        problem = Hinge(X, y, cost0=50.0, bias="free")
         verdict = judge(problem, smo.solve(problem, {"tolerance": 1e-8}))
         assert verdict.gap < 1e-7
 
@@ -337,7 +344,7 @@ class TestCornerCases:
         found = SMO(X).solve_svc(y, 1e6 * weights, bias=bias, tol=1e-9, time_limit=0.2)
         assert found.status == "inaccurate"
         assert found.wall_s < 2.0
-        K, b = kernel_matrix(X, X, "rbf", 0.25), y * found.alpha
+        K, b = Kernel("rbf", 0.25)(X, X), y * found.alpha
         dual = 0.5 * b @ K @ b - found.alpha.sum()
         assert found.objective == pytest.approx(dual, rel=1e-8)
 
@@ -357,18 +364,19 @@ class TestAsABaseline:
     def test_the_cache_is_kept_for_the_same_data_unless_it_is_to_be_cleared(self):
         problem = _problem("rbf", 10.0)
         first = smo.solve(problem)
-        other = problem.with_costs(1.1 * problem.costs)
+        other = problem.with_costs(1.1 * problem.costs())
         assert smo.solve(other, start=first).state is first.state
         assert smo.solve(other, {"clear_cache": True}, start=first).state is not first.state
-        assert smo.solve(other, {"ridge": 1e-6}, start=first).state is not first.state
+        ridged = replace(other, diagonal=1e-6)
+        assert smo.solve(ridged, start=first).state is not first.state
 
     def test_start_costs_are_in_the_problems_units(self):
         problem = _problem("rbf", 1.0)
         first = smo.solve(problem, {"tolerance": 1e-6})
-        other = problem.with_costs(2.0 * problem.costs)
-        at_cost = (first.alpha == problem.costs) & (problem.costs > 0)
+        other = problem.with_costs(2.0 * problem.costs())
+        at_cost = (first.alpha == problem.costs()) & (problem.costs() > 0)
         assert at_cost.sum() > 10
-        start_only = {"max_iterations": 0, "start_costs": problem.costs}
+        start_only = {"max_iterations": 0, "start_costs": problem.costs()}
         followed = smo.solve(other, start_only, start=first)
         clipped = smo.solve(other, {"max_iterations": 0}, start=first)
         assert np.median(followed.alpha[at_cost] / first.alpha[at_cost]) == pytest.approx(2.0)
@@ -376,7 +384,7 @@ class TestAsABaseline:
 
     def test_a_penalised_bias_is_not_applicable(self):
         X, y, weights = _data(20)
-        assert smo.solve(HingeProblem(X, y, weights, 1.0)).status == "not applicable"
+        assert smo.solve(Hinge(X, y, cost0=weights, bias="feature")).status == "not applicable"
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_every_way_to_hold_the_data(name):
                     (dense, X, np.sum(dense.coef(C) ** 2)),
                     (
                         other,
-                        X @ X.T if other.problem.kernel == "precomputed" else X,
+                        X @ X.T if other.objective.kernel.name == "precomputed" else X,
                         np.sum((X.T @ (y * other.dual(C))) ** 2),
                     ),
                 )

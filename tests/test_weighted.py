@@ -180,10 +180,10 @@ def test_continuing_begins_where_the_path_ended(machine):
     path = problem.solve(cost, some_weights(40, rng))
     for _ in range(6):
         end = path.dual(1.0)
-        reached, f = path.problem.costs(1.0), path.decision_function(problem.X, 1.0)
+        reached, f = path.objective.costs(1.0), path.decision_function(problem.X, 1.0)
         new = some_weights(40, rng, top=10.0 ** rng.uniform(-1, 2))
         onward = path.continue_to(new)
-        np.testing.assert_allclose(onward.problem.costs(0.0), reached)
+        np.testing.assert_allclose(onward.objective.costs(0.0), reached)
         np.testing.assert_allclose(onward.dual(0.0), end, atol=1e-12 * reached.max())
         np.testing.assert_allclose(onward.decision_function(problem.X, 0.0), f, atol=1e-9)
         assert_certified(onward)
@@ -323,7 +323,7 @@ def test_instances_enter_and_leave_as_if_trained_anew(machine):
         path = update_instances(path, enter=enter, leave=leave, weight=[1.0, 2.0, 3.0])
         weights[leave], weights[enter] = 0.0, [1.0, 2.0, 3.0]
         assert_certified(path)
-        np.testing.assert_allclose(path.problem.costs(1.0), weights)
+        np.testing.assert_allclose(path.objective.costs(1.0), weights)
         anew = problem.solve(weights, weights)
         f = path.decision_function(problem.X, 1.0)
         np.testing.assert_allclose(f, anew.decision_function(problem.X, 0.0), atol=1e-9)

@@ -30,7 +30,7 @@ def solve(problem) -> Run:
     import daqp
 
     y, n = problem.y, len(problem.y)
-    Q = problem.at(1.0).gram * np.outer(y, y)
+    Q = problem.at(1.0).gram() * np.outer(y, y)
     sense = np.zeros(n + 1, dtype=np.int32)
     sense[n] = EQUALITY
     model = daqp.Model()

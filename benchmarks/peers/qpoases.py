@@ -30,7 +30,7 @@ def solve(problem) -> Run:
 
     y, n = problem.y, len(problem.y)
     with Stopwatch() as setup:
-        K = problem.at(1.0).gram
+        K = problem.at(1.0).gram()
         Q, row, linear = K * np.outer(y, y), y[None], -np.ones(n)
         shape = {"h": casadi.Sparsity.dense(n, n), "a": casadi.Sparsity.dense(1, n)}
         options = {"printLevel": "none", "error_on_fail": False, "nWSR": 100 * n + 10_000}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -16,14 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from . import certify as certification
 from .engine.staircase import Staircases
 from .engine.trace import Trace
-from .problems import from_arrays, to_arrays
+from .files import replace_atomically
+from .objectives import Objective, Solution, from_arrays, to_arrays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-FORMAT = 1
-TORN = (zipfile.BadZipFile, zlib.error)  # what a damaged .npz file raises
+FORMAT = 2
+# what a damaged .npz file raises, or one of other content
+DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Path:
         Name of the parameter, for example ``"tau"``.
     breakpoints : (K,) array
         Parameter values at which some coordinate changes state, ascending, both ends included.
-    problem : Machine
+    objective : Objective
         Data and objective.
     diagnostics : dict
         Counts of the walk: events, zero-length steps, exchanges, refactorisations, rows looked at,
@@ -71,11 +72,16 @@ class Path:
     """
 
     def __init__(
-        self, parameter: str, legs: list[Leg], problem, diagnostics: dict | None = None, resume=None
+        self,
+        parameter: str,
+        legs: list[Leg],
+        objective: Objective,
+        diagnostics: dict | None = None,
+        resume=None,
     ):
         self._resume = resume
         self.parameter = parameter
-        self.problem = problem
+        self.objective = objective
         self.diagnostics = dict(diagnostics or {})
         self._legs = sorted(legs, key=lambda leg: (leg.nodes.min(), leg.nodes.max()))
         nodes, legs_of, index = [], [], []
@@ -160,15 +166,15 @@ class Path:
         duals = self._node_duals(left)
         return duals if part == 0.0 else duals + part * (self._node_duals(right) - duals)
 
-    def _block(self, points: ArrayLike) -> Floats:
-        return np.stack([self._duals(t) for t in np.asarray(points)], axis=1)
+    def _solution(self, t: float) -> Solution:
+        return self.objective.solution(self._duals(t))
 
     def dual(self, t: float) -> Floats:
         """Return the (n,) duals at parameter t.
 
         Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work.
         """
-        return self.problem.public_dual(self._duals(t))
+        return self.objective.public_dual(self._solution(t))
 
     def coef(self, t: float) -> Floats:
         """Return the (d,) coefficients at t (linear models only).
@@ -178,16 +184,16 @@ class Path:
         AttributeError
             For a kernel model.
         """
-        if not self.problem.linear:
+        if not self.objective.linear:
             raise AttributeError(
-                f"A path with kernel={self.problem.kernel!r} has no coefficients; use "
+                f"A path with kernel={self.objective.kernel.name!r} has no coefficients; use "
                 "decision_function, or dual for the expansion in training rows."
             )
-        return self.problem.coefs(self._duals(t))
+        return self.objective.coefs(self._solution(t))
 
     def intercept(self, t: float) -> float:
         """Return the bias b at t."""
-        return float(self.problem.intercepts(self._duals(t)))
+        return float(self.objective.intercepts(self._solution(t)))
 
     def decision_function(self, X_new, t: float) -> Floats:
         """Return the (m,) values f(x) at parameter t.
@@ -199,12 +205,12 @@ class Path:
         t : float
             Parameter value.
         """
-        return self.problem.decision(X_new, self._duals(t))
+        return self.objective.decision(X_new, self._solution(t))
 
     def predict(self, X_new, t: float) -> NDArray:
         """Return predicted labels (f >= 0 is the larger label) or values at t."""
         f = self.decision_function(X_new, t)
-        classes = self.problem.classes
+        classes = self.objective.classes
         return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
 
     # -- the whole path at once ---------------------------------------------------------------
@@ -214,7 +220,7 @@ class Path:
         for first in range(0, max(len(self._t) - 1, 1), block - 1):
             nodes = np.arange(first, min(first + block, len(self._t)))
             A = np.stack([self._node_duals(k) for k in nodes], axis=1)
-            yield self._t[nodes], self.problem.decision(X_new, A)
+            yield self._t[nodes], self.objective.decision(X_new, self.objective.solution(A))
 
     def crossings(self, X_new) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
@@ -275,7 +281,7 @@ class Path:
         error : (k,) array
             Mean error on each open step.
         """
-        classes = self.problem.classes
+        classes = self.objective.classes
         if len(classes) == 0:
             raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
         positive = np.asarray(y_val) == classes[1]
@@ -334,13 +340,13 @@ class Path:
         n_nodes = len(self._t) if at_breakpoints else 0
         points = np.concatenate([self._t[:n_nodes], random])
 
-        def duals(index: NDArray) -> Floats:
+        def solutions(index: NDArray) -> Solution:
             columns = [
                 self._node_duals(i) if i < n_nodes else self._duals(points[i]) for i in index
             ]
-            return np.stack(columns, axis=1)
+            return self.objective.solution(np.stack(columns, axis=1))
 
-        return certification.certify(self.problem, points, duals)
+        return certification.certify(self.objective, points, solutions)
 
     # -- pictures and files -------------------------------------------------------------------
 
@@ -361,38 +367,39 @@ class Path:
         """
         import matplotlib.pyplot as plt
 
-        few = self.problem.linear and self.problem.X.shape[1] <= 50
+        few = self.objective.linear and self.objective.X.shape[1] <= 50
         what = what or ("coef" if few else "dual")
         ax = ax or plt.subplots()[1]
         nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
-        A = np.stack([self._node_duals(k) for k in nodes], axis=1)
-        curves = self.problem.coefs(A) if what == "coef" else self.problem.public_dual(A)
-        ax.plot(self._t[nodes], curves[:max_lines].T, linewidth=0.9)
+        found = self.objective.solution(np.stack([self._node_duals(k) for k in nodes], axis=1))
+        curves = self.objective.coefs if what == "coef" else self.objective.public_dual
+        ax.plot(self._t[nodes], curves(found)[:max_lines].T, linewidth=0.9)
         ax.set_xlabel(self.parameter)
         ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
         return ax
 
     def save(self, file) -> None:
         """Write the path to an .npz file (no pickles inside), atomically."""
-        plain, arrays = to_arrays(self.problem)
+        plain, arrays = to_arrays(self.objective)
         meta = {
             "format": FORMAT,
             "parameter": self.parameter,
             "diagnostics": self.diagnostics,
-            "problem": plain,
+            "objective": plain,
             "legs": [{"offset": leg.offset, "factor": leg.factor} for leg in self._legs],
         }
-        content = {f"problem/{k}": v for k, v in arrays.items()}
+        content = {f"objective/{k}": v for k, v in arrays.items()}
         for number, leg in enumerate(self._legs):
             trace = leg.trace._asdict()
             stairs = vars(trace.pop("stairs"))
             content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
             content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
-        file = FilePath(file)
-        partial = file.with_name(file.name + ".part")
-        with open(partial, "wb") as handle:
-            np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
-        os.replace(partial, file)
+
+        def write(partial: FilePath) -> None:
+            with open(partial, "wb") as handle:  # a name without .npz stays as it is
+                np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
+
+        replace_atomically(FilePath(file), write)
 
     @classmethod
     def load(cls, file) -> Path:
@@ -401,29 +408,37 @@ class Path:
             with np.load(file, allow_pickle=False) as archive:
                 content = {k: archive[k] for k in archive.files}
             meta = json.loads(str(content["meta"]))
-        except (ValueError, KeyError, OSError, EOFError, TypeError, *TORN) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
+            known = meta["format"] == FORMAT
+            path = cls._from_content(meta, content) if known else None
+        except FileNotFoundError:
+            raise
+        except DAMAGED as error:
             raise ValueError(
                 f"{file} is not a path written by Path.save (expected an .npz archive); "
                 "save the path again."
             ) from error
-        if meta["format"] != FORMAT:
+        if path is None:
             raise ValueError(
                 f"{file} has format {meta['format']}, this version reads {FORMAT}; compute the "
                 "path again."
             )
+        return path
+
+    @classmethod
+    def _from_content(cls, meta: dict, content: dict) -> Path:
         legs = [
             Leg(_trace_from(content, f"leg{number}/"), leg["offset"], leg["factor"])
             for number, leg in enumerate(meta["legs"])
         ]
-        own = {k.removeprefix("problem/"): v for k, v in content.items() if k[:8] == "problem/"}
-        return cls(meta["parameter"], legs, from_arrays(meta["problem"], own), meta["diagnostics"])
+        prefix = "objective/"
+        own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
+        objective = from_arrays(meta["objective"], own)
+        return cls(meta["parameter"], legs, objective, meta["diagnostics"])
 
     def __repr__(self) -> str:
         low, high = self.range
         return (
-            f"<Path of {self.problem.n} samples in {self.parameter} from {low:g} to {high:g}, "
+            f"<Path of {self.objective.n} samples in {self.parameter} from {low:g} to {high:g}, "
             f"{len(self.breakpoints)} breakpoints>"
         )
 

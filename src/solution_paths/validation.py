@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels import KERNELS
+from .kernels import Kernel
 
 Floats = NDArray[np.float64]
 
@@ -79,26 +79,14 @@ def check_positive(value: float, name: str) -> float:
     return value
 
 
-def check_kernel(X, kernel: str, gamma: float | None) -> float:
-    """Check a kernel's name, gamma, and a precomputed matrix; return gamma."""
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}.")
-    if kernel == "precomputed":
+def check_kernel(
+    X, name: str, gamma: float | None = None, degree: int = 3, coef0: float = 0.0
+) -> Kernel:
+    """Return the kernel for rows X, gamma 1 / d unless given; check a precomputed matrix."""
+    kernel = Kernel(name, 1.0 / X.shape[1] if gamma is None else gamma, degree, coef0)
+    if name == "precomputed":
         _check_gram(X)
-    return 1.0 / X.shape[1] if gamma is None else check_positive(gamma, "gamma")
-
-
-def check_shape_of_kernel(kernel: str, degree: int, coef0: float, scaling: float) -> None:
-    """Check a polynomial's degree and constant, and the value of the appended feature."""
-    if kernel == "poly" and not (np.isfinite(degree) and degree == int(degree) >= 1):
-        raise ValueError(f"degree must be a whole number >= 1, not {degree!r}.")
-    if kernel == "poly" and not (np.isfinite(coef0) and coef0 >= 0):
-        raise ValueError(
-            f"coef0 must be a finite number >= 0, not {coef0!r}; below zero the kernel may not be "
-            "positive semidefinite."
-        )
-    if not np.isfinite(scaling):
-        raise ValueError(f"intercept_scaling must be a finite number, not {scaling!r}.")
+    return kernel
 
 
 def _check_gram(K) -> None:

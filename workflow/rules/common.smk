@@ -1,82 +1,77 @@
 # All helper Python of the workflow. Rule files hold rules only.
 import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from pathlib import Path
 from snakemake.exceptions import WorkflowError
+from snakemake.utils import update_config
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def check_schema():
-    """Refuse a configuration that does not fit its schema, in one sentence."""
+def read_yaml(*parts):
+    """Read a YAML file of the checkout."""
+    return yaml.load(Path(workflow.basedir, *parts).read_text("utf-8"), LOADER)
+
+
+def read_papers():
+    """Put every file of config/papers into the configuration; the command line overrides them."""
     switch = str(config.get("offline")).lower()  # --config offline=true arrives as text
     config["offline"] = {"true": True, "false": False}.get(switch, config.get("offline"))
-    name = "workflow/schemas/config.schema.yaml"
-    schema = yaml.safe_load(Path(workflow.basedir, name).read_text())
-    error = best_match(Draft202012Validator(schema).iter_errors(config))
-    if error:
-        where = ".".join(map(str, error.absolute_path)) or "top level"
-        raise WorkflowError(f"config: {where}: {error.message[:300]}; correct it as {name} says.")
+    files = sorted(Path(workflow.basedir, "config", "papers").glob("*.yaml"))
+    papers = {file.stem: read_yaml("config", "papers", file.name) for file in files}
+    update_config(papers, config.get("papers", {}))
+    config["papers"] = papers
 
 
-check_schema()
+def check_config():
+    """Refuse a wrong configuration in one sentence, and note the jobs whose cells are damaged.
 
-PUBLISHED = str(Path(workflow.basedir, "src", "solution_paths", "papers"))
+    Once for each command: the jobs that it starts read the same files.
+    """
+    from solution_paths import papers
+    from solution_paths.benchmarking.cells import note_damaged_jobs
+    from solution_paths.settings import ConfigError
+
+    try:
+        papers.check_config(config)
+    except ConfigError as error:
+        raise WorkflowError(str(error))
+    for sentence in note_damaged_jobs(config["results"]):
+        logger.warning(sentence)
+
+
+read_papers()
+if workflow.is_main_process:
+    check_config()
 RESULTS = config["results"]
-DATASETS = yaml.safe_load(Path(workflow.basedir, "config", "datasets.yaml").read_text())["datasets"]
 
 
 wildcard_constraints:
     suite="|".join(config["suites"]),
+    paper="|".join(config["papers"]),
+    lane="accuracy|timing",
     dataset="[a-z0-9_]+",
-    experiment="[a-z_]+",
+    experiment="[a-z0-9_]+",
     first=r"\d+",
     last=r"\d+",
 
 
+def jobs(suite, paper=None, lane=None):
+    """The jobs of a suite: one for each data set, experiment and chunk of splits."""
+    from solution_paths.papers import get_paper
+
+    papers = config["papers"] if paper is None else [paper]
+    found = [job for name in papers for job in get_paper(name).jobs(config, suite)]
+    return [job for job in found if lane in (None, job.lane) and at_hand(job.paper, job.dataset)]
+
+
+def job_lists(suite, paper=None, lane=None):
+    """The files that a suite's jobs write last. A function, so that only who needs it asks."""
+    return lambda wildcards: [job.file(RESULTS) for job in jobs(suite, paper, lane)]
+
+
 def sources(paper, dataset):
     """Names in config/datasets.yaml of what a paper's data set is made of."""
-    return config[paper]["datasets"][dataset].get("sources", [dataset])
-
-
-def check_names():
-    """Refuse what no schema can: names without settings, and data sets that nobody described."""
-    known = {experiment for _, _, experiment, _ in all_experiments()}
-    for name in filter(None, config["only"].split(",")):
-        if name not in known:
-            raise WorkflowError(f"config: only: no suite has an experiment called {name!r}.")
-    for suite, paper, experiment, what in all_experiments():
-        where = f"config: suites.{suite}.{paper}.{experiment}"
-        if experiment not in config[paper]["experiments"]:
-            raise WorkflowError(
-                f"{where} has no settings; add them to config/{paper}.yaml under experiments."
-            )
-        for dataset in what["datasets"]:
-            if dataset not in config[paper]["datasets"]:
-                raise WorkflowError(
-                    f"{where} names the data set {dataset!r}, which has no settings; "
-                    f"add them to config/{paper}.yaml under datasets."
-                )
-            for source in sources(paper, dataset):
-                if source not in DATASETS:
-                    raise WorkflowError(
-                        f"{where} needs the data set {source!r}, which is unknown; "
-                        "add it to config/datasets.yaml or correct the name."
-                    )
-
-
-def all_experiments():
-    """Every (suite, paper, experiment, what it runs on) that the configuration asks for."""
-    only = [name for name in config["only"].split(",") if name]
-    return [
-        (suite, paper, experiment, what)
-        for suite, papers in config["suites"].items()
-        for paper, experiments in papers.items()
-        for experiment, what in experiments.items()
-        if not only or experiment in only
-    ]
-
-
-check_names()
+    return config["papers"][paper]["datasets"][dataset].get("sources", [dataset])
 
 
 def at_hand(paper, dataset):
@@ -90,22 +85,44 @@ def at_hand(paper, dataset):
 
 def not_at_hand(suite):
     """The data sets that the suite asks for and has to do without."""
-    wanted = {
-        (paper, dataset)
-        for its_suite, paper, experiment, what in all_experiments()
-        if its_suite == suite
-        for dataset in what["datasets"]
-    }
+    from solution_paths.papers import get_paper
+
+    wanted = {(p, j.dataset) for p in config["papers"] for j in get_paper(p).jobs(config, suite)}
     return sorted({dataset for paper, dataset in wanted if not at_hand(paper, dataset)})
 
 
-def fetched(paper):
+def fetched(wildcards):
     """The data files that a job waits for; bundled and generated data need none."""
-    return lambda wildcards: [
+    known = read_yaml("config", "datasets.yaml")["datasets"]
+    return [
         f"data/fetched/{source}.txt"
-        for source in sources(paper, wildcards.dataset)
-        if DATASETS[source]["source"] in ("files", "derived")
+        for source in sources(wildcards.paper, wildcards.dataset)
+        if known[source]["source"] in ("files", "derived")
     ]
+
+
+def damage(lane):
+    """The note that some of a job's cells were damaged: newer than the job, it runs the job again."""
+
+    def note(wildcards):
+        job = "{suite}/jobs/{paper}/{lane}/{experiment}/{dataset}/{first}-{last}"
+        file = Path(RESULTS, job.format(lane=lane, **wildcards) + ".damaged")
+        return [str(file)] if file.exists() else []
+
+    return note
+
+
+def job_settings(wildcards):
+    """What a job's result depends on; a change makes Snakemake run the job again."""
+    paper = config["papers"][wildcards.paper]
+    said = paper["suites"][wildcards.suite][wildcards.experiment]
+    run = ("datasets", "splits", "splits_per_job")
+    return {
+        "common": paper.get("settings", {}),
+        "dataset": paper["datasets"][wildcards.dataset],
+        "experiment": paper["experiments"][wildcards.experiment],
+        "suite": {key: value for key, value in said.items() if key not in run},
+    }
 
 
 def compile_marker():
@@ -115,7 +132,8 @@ def compile_marker():
     marker that is there but out of date Snakemake would plan the compilation and nothing else.
     """
     marker = Path(RESULTS, "compiled.txt")
-    code = Path(workflow.basedir, "src", "solution_paths", "engine").glob("*.py")
+    files = Path(workflow.basedir, "src", "solution_paths").rglob("*.py")
+    code = [file for file in files if "numba" in file.read_text("utf-8")]
     if marker.exists() and marker.stat().st_mtime < max(file.stat().st_mtime for file in code):
         marker.unlink()
     return str(marker)
@@ -124,56 +142,30 @@ def compile_marker():
 COMPILED = compile_marker()
 
 
-def lane_experiments(paper, lane):
-    """Regular expression of the experiments in a lane ('accuracy' or 'timing')."""
-    settings = config[paper]["experiments"]
-    return "|".join(name for name, what in settings.items() if what["lane"] == lane)
-
-
-def job_settings(paper):
-    """What a job's result depends on; a change makes Snakemake run the job again."""
-    return lambda wildcards: {
-        "common": {k: v for k, v in config[paper].items() if k not in ("datasets", "experiments")},
-        "dataset": config[paper]["datasets"][wildcards.dataset],
-        "experiment": config[paper]["experiments"][wildcards.experiment],
-        "suite": {
-            k: v
-            for k, v in config["suites"][wildcards.suite][paper][wildcards.experiment].items()
-            if k not in ("datasets", "splits", "splits_per_job")
-        },
-    }
-
-
-def job_lists(suite, paper=None, lane=None):
-    """The files that a suite's jobs write: one for each data set, experiment and chunk of splits."""
-    return [
-        f"{RESULTS}/{suite}/jobs/{name}/{experiment}/{dataset}/{first}-{last}.txt"
-        for its_suite, name, experiment, what in all_experiments()
-        if its_suite == suite and paper in (None, name)
-        if lane in (None, config[name]["experiments"][experiment]["lane"])
-        for dataset in what["datasets"]
-        if at_hand(name, dataset)
-        for first, last in chunks(what["splits"], what.get("splits_per_job", what["splits"]))
-    ]
-
-
-def chunks(splits, size):
-    """First and last split of each job."""
-    return [(first, min(first + size, splits) - 1) for first in range(0, splits, size)]
-
-
 def paper_targets(suite, paper):
-    """What one paper contributes to a suite."""
-    folder = f"{RESULTS}/{suite}/{paper}"
-    return [f"{folder}/{part}" for part in ("tables", "figures", "claims.csv", "notebook.ipynb")]
+    """What one paper contributes to a suite; nothing where `only` and `offline` leave it no job."""
+    folder, parts = f"{RESULTS}/{suite}/{paper}", (
+        "outputs.json",
+        "tables",
+        "figures",
+        "claims.csv",
+        "notebook.ipynb",
+    )
+    return lambda wildcards: [f"{folder}/{part}" for part in parts] if jobs(suite, paper) else []
 
 
 def papers_of(suite):
-    """The papers of a suite that have a job: `only` and `offline` may leave one without any."""
-    return [paper for paper in config["suites"][suite] if job_lists(suite, paper)]
+    """The papers of a suite that have a job."""
+    return [paper for paper in config["papers"] if jobs(suite, paper)]
 
 
 def suite_targets(suite):
     """Everything that a suite's target rule asks for."""
-    parts = [target for paper in papers_of(suite) for target in paper_targets(suite, paper)]
-    return [f"{RESULTS}/{suite}/report.html", *parts]
+    return lambda wildcards: [
+        f"{RESULTS}/{suite}/report.html",
+        *(
+            target
+            for paper in papers_of(suite)
+            for target in paper_targets(suite, paper)(wildcards)
+        ),
+    ]

@@ -1,20 +1,14 @@
-"""Join a paper's cells into one results table, and check every row against the schema."""
+"""Join a paper's cells into one table of results and one of curves."""
 
-import json
-from importlib import import_module
+import sys
 from pathlib import Path
 
-import jsonschema
-import pandas as pd
-import yaml
+from solution_paths.benchmarking.cells import DamagedCell, collect
 
-name = snakemake.rule.removesuffix("_results")
-paper = import_module(f"solution_paths.papers.{name}.experiments")
 cells = [cell for job in snakemake.input for cell in Path(job).read_text().split("\n") if cell]
-paper.collect(cells, snakemake.output[0])
-schema = yaml.safe_load(Path(snakemake.params.schema).read_text())
-validator = jsonschema.Draft202012Validator(schema)
-rows = json.loads(pd.read_parquet(snakemake.output[0]).to_json(orient="records"))
-for row in rows:
-    validator.validate(row)
-Path(snakemake.log[0]).write_text(f"{len(rows)} rows of {len(cells)} cells fit the schema\n")
+try:
+    rows = collect(cells, snakemake.output.results, snakemake.output.curves)
+except DamagedCell as error:
+    Path(snakemake.log[0]).write_text(f"{error}\n")
+    sys.exit(f"error: {error}.")
+Path(snakemake.log[0]).write_text(f"{rows} rows of {len(cells)} cells\n")

@@ -7,7 +7,7 @@ from solution_paths.data import DataError, fetch
 
 name, offline = snakemake.wildcards.dataset, snakemake.params.offline
 try:
-    text = "".join(f"{path}\n" for path in fetch(name, raw_dir="data/raw", offline=offline))
+    text = "".join(f"{path}\n" for path in fetch(name, offline=offline))
 except DataError as error:
     Path(snakemake.log[0]).write_text(f"{error}\n")
     sys.exit(f"error: {error}")

@@ -1,13 +1,11 @@
 """Execute a notebook headless, on a suite's results, and keep it with its output."""
 
-import os
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 
 results = Path(snakemake.input.results).resolve().parent
-os.environ["SOLUTION_PATHS_RESULTS"] = str(results)
 notebook = nbformat.read(snakemake.input.notebook, as_version=4)
 NotebookClient(notebook, timeout=600, resources={"metadata": {"path": results}}).execute()
 nbformat.write(notebook, snakemake.output[0])

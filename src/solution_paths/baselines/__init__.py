@@ -1,8 +1,8 @@
-"""Outside solvers, one file each, all called alike, and the one judge of their answers.
+"""Outside solvers, one file each, all called alike; `certify.judge` scores their answers.
 
-A baseline is a module with ``NAME``, ``version()``, ``supports(problem)``, ``TIGHT_OPTIONS`` and
+A baseline is a module with ``NAME``, ``version()``, ``supports(objective)``, ``TIGHT_OPTIONS`` and
 ``STATED_GAP`` (the relative gap that it reaches with those options: what the conformance tests ask
-for), and ``solve(problem, options, start) -> Answer``. Add the module to ``BASELINES`` and it
+for), and ``solve(objective, options, start) -> Answer``. Add the module to ``BASELINES`` and it
 inherits every conformance test.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from ..certify import Verdict, judge
+from ..objectives import Objective
 from . import (
     clarabel_solver,
     cvxpy_solver,
@@ -18,14 +20,7 @@ from . import (
     sklearn_svc,
     smo,
 )
-from .judge import Verdict, judge
-from .problem import (
-    Answer,
-    HingeProblem,
-    Stopwatch,
-    TubeProblem,
-    quantile_costs,
-)
+from .answer import Answer, Stopwatch
 
 BASELINES: dict[str, ModuleType] = {
     "liblinear": liblinear,
@@ -52,25 +47,24 @@ def get(name: str) -> ModuleType:
 
 
 def solve(
-    name: str, problem: HingeProblem, options: dict | None = None, start: Answer | None = None
+    name: str, objective: Objective, options: dict | None = None, start: Answer | None = None
 ) -> Answer:
     """Call a baseline by name; an answer whose status says why when it can't solve the problem."""
     baseline = get(name)
-    reason = baseline.supports(problem)
+    if objective.moves:
+        raise ValueError("The objective depends on a parameter t: pass objective.at(t).")
+    reason = baseline.supports(objective)
     if reason:
         return Answer(status="not applicable", message=reason)
-    return baseline.solve(problem, options, start)
+    return baseline.solve(objective, options, start)
 
 
 __all__ = [
     "BASELINES",
     "Answer",
-    "HingeProblem",
     "Stopwatch",
-    "TubeProblem",
     "Verdict",
     "get",
     "judge",
-    "quantile_costs",
     "solve",
 ]

@@ -1,6 +1,6 @@
 """Clarabel, an interior-point method, called directly: the oracle of the tests.
 
-Linear kernel: the primal in (w, b, slacks), whose multipliers are alpha. Other kernels: the dual.
+Hinge, linear kernel: the primal in (w, b, slacks), whose multipliers are alpha. Else the dual.
 The objective is divided by the largest cost, so that the tolerances mean the same at every scale.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from .problem import Answer, HingeProblem, Stopwatch, reuse_or_build
+from ..objectives import Hinge, Objective, Tube
+from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "Clarabel"
 TIGHT_OPTIONS: dict = {}
@@ -26,13 +27,13 @@ def version() -> str:
     return clarabel.__version__
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty: every problem can be solved."""
-    return ""
+def supports(objective: Objective) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    return "" if isinstance(objective, Tube) else not_a_hinge(objective, diagonal=True)
 
 
 def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
+    objective: Hinge | Tube, options: dict | None = None, start: Answer | None = None
 ) -> Answer:
     """Solve; options: any setting of Clarabel, by default tolerances of 1e-13. No warm start."""
     try:
@@ -44,23 +45,24 @@ def solve(
     settings.max_threads = 1
     for name, value in {**DEFAULTS, **(options or {})}.items():
         setattr(settings, name, value)
-    scale = max(float(problem.costs.max()), np.finfo(float).tiny)
-    linear = problem.kernel == "linear"
-    build = _primal_matrices if linear else _dual_matrices
-    key = (problem.kernel, problem.lam, problem.free_bias, problem.bias_value)
-    state, setup = reuse_or_build(problem, start, key, lambda: build(problem))
+    scale = max(float(objective.costs().max()), np.finfo(float).tiny)
+    form = _Tube if isinstance(objective, Tube) else _Primal if _linear(objective) else _Dual
+    key = (form, objective.kernel, objective.lam, objective.bias, objective.bias_value)
+    key = (*key, objective.diagonal)
+    state, setup = reuse_or_build(objective, start, key, lambda: form.matrices(objective))
     P, A = state.value
-    q, b, n_zero = (_primal_vectors if linear else _dual_vectors)(problem, scale)
+    q, b, n_zero = form.vectors(objective, scale)
     cones = [clarabel.ZeroConeT(n_zero)] if n_zero else []
     cones.append(clarabel.NonnegativeConeT(A.shape[0] - n_zero))
     with Stopwatch() as watch:
-        found = clarabel.DefaultSolver(P / scale if linear else P, q, A, b, cones, settings).solve()
+        found = clarabel.DefaultSolver(
+            P / scale if form is _Primal else P, q, A, b, cones, settings
+        ).solve()
     x, z = np.array(found.x), np.array(found.z)
-    solution = _from_primal(problem, x, z, scale) if linear else _from_dual(problem, x, z, scale)
     # "InsufficientProgress" is what it says when 1e-13 is beyond reach; the judge sees how far off.
     known = {"Solved": "solved", "AlmostSolved": "inaccurate", "InsufficientProgress": "inaccurate"}
     return Answer(
-        **solution,
+        **form.solution(objective, x, z, scale),
         cpu_s=watch.cpu_s,
         wall_s=watch.wall_s,
         setup_cpu_s=setup,
@@ -71,50 +73,89 @@ def solve(
     )
 
 
-def _primal_matrices(problem: HingeProblem) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+def _linear(objective: Hinge) -> bool:
+    """Whether w is finite-dimensional: what is added to the diagonal is a feature a sample."""
+    return objective.linear and not objective.diagonal
+
+
+class _Primal:
     """Variables: w (features), the bias if it is free, slacks. Rows: margins, then slacks >= 0."""
-    n, d = problem.features.shape
-    free = int(problem.free_bias)
-    P = sp.diags(np.r_[np.full(d, problem.lam), np.zeros(n + free)]).tocsc()
-    blocks = [sp.csr_matrix(problem.features).multiply(problem.y[:, None])]
-    if free:
-        blocks.append(sp.csr_matrix(problem.y[:, None]))
-    margins = sp.hstack([*blocks, sp.eye(n)])
-    slacks = sp.hstack([sp.csr_matrix((n, d + free)), sp.eye(n)])
-    return P, (-sp.vstack([margins, slacks])).tocsc()
+
+    @staticmethod
+    def matrices(objective: Hinge) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+        X, y = sp.csr_matrix(objective.features()), objective.y[:, None]
+        (n, d), free = X.shape, int(objective.free_bias)
+        P = sp.diags(np.r_[np.full(d, objective.lam), np.zeros(n + free)]).tocsc()
+        blocks = [X.multiply(y)]
+        if free:
+            blocks.append(sp.csr_matrix(y))
+        margins = sp.hstack([*blocks, sp.eye(n)])
+        slacks = sp.hstack([sp.csr_matrix((n, d + free)), sp.eye(n)])
+        return P, (-sp.vstack([margins, slacks])).tocsc()
+
+    @staticmethod
+    def vectors(objective: Hinge, scale: float) -> tuple[np.ndarray, np.ndarray, int]:
+        n, d = objective.n, objective.X.shape[1] + (objective.bias != "none")
+        return np.r_[np.zeros(d), objective.costs() / scale], np.r_[-np.ones(n), np.zeros(n)], 0
+
+    @staticmethod
+    def solution(objective: Hinge, x: np.ndarray, z: np.ndarray, scale: float) -> dict:
+        d = objective.X.shape[1]
+        value = 1.0 if objective.free_bias else objective.bias_value
+        alpha = np.clip(z[: objective.n] * scale, 0.0, objective.costs())
+        return {"alpha": alpha, "w": x[:d].copy(), "b": float(x[d] * value) if value else 0.0}
 
 
-def _primal_vectors(problem: HingeProblem, scale: float) -> tuple[np.ndarray, np.ndarray, int]:
-    n, d = problem.features.shape
-    q = np.r_[np.zeros(d + int(problem.free_bias)), problem.costs / scale]
-    return q, np.r_[-np.ones(n), np.zeros(n)], 0
-
-
-def _from_primal(problem: HingeProblem, x: np.ndarray, z: np.ndarray, scale: float) -> dict:
-    d = problem.X.shape[1]
-    has_bias = problem.free_bias or bool(problem.bias_value)
-    b = x[d] * (1.0 if problem.free_bias else problem.bias_value) if has_bias else 0.0
-    alpha = np.clip(z[: problem.n] * scale, 0.0, problem.costs)
-    return {"alpha": alpha, "w": x[:d].copy(), "b": float(b)}
-
-
-def _dual_matrices(problem: HingeProblem) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+class _Dual:
     """Variables: alpha / scale. Rows: balance if the bias is free, alpha >= 0, alpha <= costs."""
-    n = problem.n
-    Q = problem.gram * problem.y[:, None] * problem.y[None, :]
-    rows = [sp.csr_matrix(problem.y[None, :])] if problem.free_bias else []
-    return sp.csc_matrix(np.triu(Q)), sp.vstack([*rows, -sp.eye(n), sp.eye(n)]).tocsc()
+
+    @staticmethod
+    def matrices(objective: Hinge) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+        n, y = objective.n, objective.y
+        Q = objective.gram() * y[:, None] * y[None, :]
+        rows = [sp.csr_matrix(y[None, :])] if objective.free_bias else []
+        return sp.csc_matrix(np.triu(Q)), sp.vstack([*rows, -sp.eye(n), sp.eye(n)]).tocsc()
+
+    @staticmethod
+    def vectors(objective: Hinge, scale: float) -> tuple[np.ndarray, np.ndarray, int]:
+        # With alpha = scale u the objective is scale^2/lam (u'Qu/2 - (lam/scale) 1'u).
+        n, free = objective.n, int(objective.free_bias)
+        q = np.full(n, -objective.lam / scale)
+        return q, np.r_[np.zeros(free), np.zeros(n), objective.costs() / scale], free
+
+    @staticmethod
+    def solution(objective: Hinge, x: np.ndarray, z: np.ndarray, scale: float) -> dict:
+        alpha = np.clip(x * scale, 0.0, objective.costs())
+        return {"alpha": alpha, "b": _bias(objective, z, scale)}
 
 
-def _dual_vectors(problem: HingeProblem, scale: float) -> tuple[np.ndarray, np.ndarray, int]:
-    # With alpha = scale u the objective is scale^2/lam (u'Qu/2 - (lam/scale) 1'u).
-    n, free = problem.n, int(problem.free_bias)
-    q = np.full(n, -problem.lam / scale)
-    return q, np.r_[np.zeros(free), np.zeros(n), problem.costs / scale], free
+class _Tube:
+    """Variables: a / scale and s = |a| / scale. Rows: balance, a <= s, -a <= s, s <= costs."""
+
+    @staticmethod
+    def matrices(objective: Tube) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+        one, zero = sp.eye(objective.n), sp.csr_matrix((objective.n, objective.n))
+        rows = (
+            [sp.csr_matrix(np.repeat([[1.0, 0.0]], objective.n, axis=1))]
+            if objective.free_bias
+            else []
+        )
+        A = sp.vstack([*rows, sp.bmat([[one, -one], [-one, -one], [zero, one]])]).tocsc()
+        return sp.block_diag([np.triu(objective.gram()), zero]).tocsc(), A
+
+    @staticmethod
+    def vectors(objective: Tube, scale: float) -> tuple[np.ndarray, np.ndarray, int]:
+        n, free, small = objective.n, int(objective.free_bias), objective.lam / scale
+        q = small * np.r_[-objective.y, np.full(n, objective.epsilon())]
+        return q, np.r_[np.zeros(free + 2 * n), objective.costs() / scale], free
+
+    @staticmethod
+    def solution(objective: Tube, x: np.ndarray, z: np.ndarray, scale: float) -> dict:
+        cost = objective.costs()
+        a = np.clip(x[: objective.n] * scale, -cost, cost)
+        return {"alpha": a, "b": _bias(objective, z, scale)}
 
 
-def _from_dual(problem: HingeProblem, x: np.ndarray, z: np.ndarray, scale: float) -> dict:
-    alpha = np.clip(x * scale, 0.0, problem.costs)
-    if problem.free_bias:
-        return {"alpha": alpha, "b": float(z[0] * scale / problem.lam)}
-    return {"alpha": alpha, "b": float(problem.bias_value**2 * (alpha @ problem.y) / problem.lam)}
+def _bias(objective: Hinge | Tube, z: np.ndarray, scale: float) -> float | None:
+    """Return the balance's multiplier, a free bias; the duals imply any other."""
+    return float(z[0] * scale / objective.lam) if objective.free_bias else None

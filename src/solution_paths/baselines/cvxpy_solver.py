@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .problem import Answer, HingeProblem, Stopwatch, reuse_or_build
+from ..objectives import Hinge
+from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "CVXPY"
 TIGHT_OPTIONS = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -25,14 +26,14 @@ def version() -> str:
     return f"{cvxpy.__version__} with Clarabel {clarabel.__version__}"
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty when the problem can be solved, else the reason why it can't."""
-    return "" if problem.kernel == "linear" else "this model is written for the linear kernel"
+def supports(objective: Hinge) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    if isinstance(objective, Hinge) and not objective.linear:
+        return "this model is written for the linear kernel"
+    return not_a_hinge(objective)
 
 
-def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
-) -> Answer:
+def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve; options: ``rebuild`` (default False), the rest goes to Clarabel."""
     try:
         import clarabel  # noqa: F401  (CVXPY finds it by itself; this names it when it's missing)
@@ -40,13 +41,14 @@ def solve(
     except ImportError as error:
         return Answer(status="not available", message=f"cvxpy: {error}")
     options = dict(options or {})
-    key = (problem.bias_value, problem.free_bias)
+    key = (objective.bias_value, objective.free_bias)
     old = None if options.pop("rebuild", False) else start
-    state, setup = reuse_or_build(problem, old, key, lambda: _build(problem, cvxpy))
+    state, setup = reuse_or_build(objective, old, key, lambda: _build(objective, cvxpy))
     model, w, bias, costs, margins = state.value
-    scale = max(float(problem.costs.max()), np.finfo(float).tiny)
-    costs.value = problem.costs / scale
-    model.param_dict["penalty"].value = np.sqrt(problem.lam / (2.0 * scale))
+    cost = objective.costs()
+    scale = max(float(cost.max()), np.finfo(float).tiny)
+    costs.value = cost / scale
+    model.param_dict["penalty"].value = np.sqrt(objective.lam / (2.0 * scale))
     with Stopwatch() as watch:
         try:
             model.solve(solver=cvxpy.CLARABEL, **options)
@@ -54,10 +56,10 @@ def solve(
             return Answer(status="failed", message=str(error), setup_cpu_s=setup, state=state)
     if w.value is None:
         return Answer(status="failed", message=model.status, setup_cpu_s=setup, state=state)
-    d = problem.X.shape[1]
-    b = bias.value if problem.free_bias else problem.bias_value * w.value[d:].sum()
+    d = objective.X.shape[1]
+    b = bias.value if objective.free_bias else objective.bias_value * w.value[d:].sum()
     return Answer(
-        alpha=np.clip(margins.dual_value * scale, 0.0, problem.costs),
+        alpha=np.clip(margins.dual_value * scale, 0.0, cost),
         w=w.value[:d].copy(),
         b=float(b),
         cpu_s=watch.cpu_s,
@@ -70,14 +72,15 @@ def solve(
     )
 
 
-def _build(problem: HingeProblem, cvxpy) -> tuple:
+def _build(objective: Hinge, cvxpy) -> tuple:
     """Model, weights (a penalised bias last), free bias, cost parameter, margins; compiled."""
-    n, d = problem.features.shape
+    X = objective.features()
+    n, d = X.shape
     w, slack = cvxpy.Variable(d), cvxpy.Variable(n, nonneg=True)
-    bias = cvxpy.Variable() if problem.free_bias else 0.0
+    bias = cvxpy.Variable() if objective.free_bias else 0.0
     costs = cvxpy.Parameter(n, nonneg=True, value=np.ones(n))
     penalty = cvxpy.Parameter(nonneg=True, name="penalty", value=1.0)
-    margins = cvxpy.multiply(problem.y, problem.features @ w + bias) + slack >= 1
+    margins = cvxpy.multiply(objective.y, X @ w + bias) + slack >= 1
     model = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(penalty * w) + costs @ slack), [margins])
     model.get_problem_data(cvxpy.CLARABEL)  # compiles; later solves only fill in parameters
     return model, w, bias, costs, margins

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from .problem import Answer, HingeProblem, Stopwatch, reuse_or_build
+from ..objectives import Hinge
+from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "L-BFGS-B"
 TIGHT_OPTIONS = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 200_000}
@@ -23,43 +25,44 @@ def version() -> str:
     return f"scipy {scipy.__version__}"
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty when the problem can be solved, else the reason why it can't."""
-    return "L-BFGS-B takes bounds but no balance equation" if problem.free_bias else ""
+def supports(objective: Hinge) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    if isinstance(objective, Hinge) and objective.free_bias:
+        return "L-BFGS-B takes bounds but no balance equation"
+    return not_a_hinge(objective, diagonal=not objective.linear)
 
 
-def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
-) -> Answer:
+def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve; options: ``ftol``, ``gtol``, ``maxiter``, ``maxcor`` of scipy, by default scipy's.
 
     A ``start`` with a dual solution is used as the starting point when ``warm`` is set.
     """
     options = dict(options or {})
     warm = options.pop("warm", False)
-    key = (problem.kernel, problem.bias_value, problem.gamma, problem.degree, problem.coef0)
-    state, setup = reuse_or_build(problem, start, key, lambda: _operator(problem))
-    product, scale = state.value, max(float(problem.costs.max()), np.finfo(float).tiny)
-    upper = problem.costs / scale
-    begin = np.zeros(problem.n)
+    key = (NAME, objective.kernel, objective.bias_value, objective.diagonal)
+    state, setup = reuse_or_build(objective, start, key, lambda: _operator(objective))
+    product, cost = state.value, objective.costs()
+    scale = max(float(cost.max()), np.finfo(float).tiny)
+    upper = cost / scale
+    begin = np.zeros(objective.n)
     if warm and start is not None and start.alpha is not None:
         begin = np.clip(start.alpha / scale, 0.0, upper)
 
-    def objective(u: np.ndarray) -> tuple[float, np.ndarray]:
-        image = product(u) * (scale / problem.lam)
+    def dual(u: np.ndarray) -> tuple[float, np.ndarray]:
+        image = product(u) * (scale / objective.lam)
         return 0.5 * float(u @ image) - float(u.sum()), image - 1.0
 
     with Stopwatch() as watch:
         found = minimize(
-            objective,
+            dual,
             begin,
             jac=True,
             method="L-BFGS-B",
-            bounds=np.column_stack([np.zeros(problem.n), upper]),
+            bounds=np.column_stack([np.zeros(objective.n), upper]),
             options={"maxiter": 15_000, "maxfun": 10**7, **options},
         )
     return Answer(
-        alpha=np.clip(found.x * scale, 0.0, problem.costs),
+        alpha=np.clip(found.x * scale, 0.0, cost),
         cpu_s=watch.cpu_s,
         wall_s=watch.wall_s,
         setup_cpu_s=setup,
@@ -70,18 +73,17 @@ def solve(
     )
 
 
-def _operator(problem: HingeProblem):
+def _operator(objective: Hinge):
     """Return v -> Q v, with everything that doesn't depend on v done beforehand."""
-    y = problem.y
-    if problem.kernel != "linear":
-        Q = problem.gram * y[:, None] * y[None, :]
+    y = objective.y
+    if not objective.linear:
+        Q = objective.gram() * y[:, None] * y[None, :]
         return lambda v: Q @ v
-    signed = problem.features.multiply(y[:, None]).tocsr() if _sparse(problem) else None
-    if signed is None:
-        signed = problem.features * y[:, None]
-    transposed = signed.T.tocsr() if _sparse(problem) else np.ascontiguousarray(signed.T)
+    X = objective.features()
+    if not sp.issparse(X):
+        signed = X * y[:, None]
+        transposed = np.ascontiguousarray(signed.T)
+    else:
+        signed = X.multiply(y[:, None]).tocsr()
+        transposed = signed.T.tocsr()
     return lambda v: signed @ (transposed @ v)
-
-
-def _sparse(problem: HingeProblem) -> bool:
-    return hasattr(problem.features, "tocsr")

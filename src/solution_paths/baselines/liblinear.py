@@ -15,7 +15,8 @@ from contextlib import redirect_stdout, suppress
 import numpy as np
 import scipy.sparse as sp
 
-from .problem import Answer, HingeProblem, Stopwatch, reuse_or_build
+from ..objectives import Hinge
+from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "LIBLINEAR"
 # `-e` bounds projected gradients, LIBLINEAR visits samples in a random order, and it gives up
@@ -34,21 +35,21 @@ def version() -> str:
         return "not installed"
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty when the problem can be solved, else the reason why it can't."""
-    if problem.kernel != "linear":
+def supports(objective: Hinge) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    if not isinstance(objective, Hinge) or objective.diagonal:
+        return not_a_hinge(objective)
+    if not objective.linear:
         return "LIBLINEAR has the linear kernel only"
-    if problem.free_bias:
+    if objective.free_bias:
         return "LIBLINEAR's -s 3 penalises the bias"
-    costs = [problem.costs[problem.y == sign] for sign in (1.0, -1.0)]
+    costs = [objective.costs()[objective.y == sign] for sign in (1.0, -1.0)]
     if any(len(c) and np.ptp(c) > 0 for c in costs):
         return "LIBLINEAR takes one cost for each class, not one for each sample"
     return ""
 
 
-def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
-) -> Answer:
+def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve; options: ``tolerance`` (``-e``, default the paper's 1e-3), ``seed``. No warm start."""
     try:
         from liblinear import liblinear, liblinearutil
@@ -57,23 +58,23 @@ def solve(
     options = options or {}
 
     def convert() -> object:
-        X = sp.csr_matrix(problem.X, dtype=float)
+        X = sp.csr_matrix(objective.X, dtype=float)
         X.sort_indices()
-        converted = liblinear.problem(problem.y, X)
-        converted.set_bias(problem.bias_value or -1)
+        converted = liblinear.problem(objective.y, X)
+        converted.set_bias(objective.bias_value or -1)
         return converted
 
-    state, setup = reuse_or_build(problem, start, (problem.bias_value,), convert)
-    parameter = liblinear.parameter(_arguments(problem, options.get("tolerance", 1e-3)))
+    state, setup = reuse_or_build(objective, start, (objective.bias_value,), convert)
+    parameter = liblinear.parameter(_arguments(objective, options.get("tolerance", 1e-3)))
     _seed(options.get("seed", 1))
     with redirect_stdout(io.StringIO()), Stopwatch() as watch:
         model = liblinearutil.train(state.value, parameter)
-    w = np.array(model.w[: model.nr_feature + bool(problem.bias_value)])
+    w = np.array(model.w[: model.nr_feature + bool(objective.bias_value)])
     if model.label[0] == -1:  # w points to the class that LIBLINEAR met first
         w = -w
-    b = w[-1] * problem.bias_value if problem.bias_value else 0.0
+    b = w[-1] * objective.bias_value if objective.bias_value else 0.0
     return Answer(
-        w=w[: problem.X.shape[1]],
+        w=w[: objective.X.shape[1]],
         b=float(b),
         cpu_s=watch.cpu_s,
         wall_s=watch.wall_s,
@@ -89,16 +90,16 @@ def _seed(seed: int) -> None:
         ctypes.CDLL(None).srand(seed)
 
 
-def _arguments(problem: HingeProblem, tolerance: float) -> str:
+def _arguments(objective: Hinge, tolerance: float) -> str:
     """Write the paper's command line for these costs."""
-    n = problem.n
-    up, down = (_class_cost(problem, sign) for sign in (1.0, -1.0))
+    n = objective.n
+    up, down = (_class_cost(objective, sign) for sign in (1.0, -1.0))
     return (
-        f"-s 3 -B {problem.bias_value or -1!r} -e {tolerance!r} -w1 {n * up!r} -w-1 {n * down!r} "
-        f"-c {1.0 / (n * problem.lam)!r} -q"
+        f"-s 3 -B {objective.bias_value or -1!r} -e {tolerance!r} -w1 {n * up!r} -w-1 {n * down!r} "
+        f"-c {1.0 / (n * objective.lam)!r} -q"
     )
 
 
-def _class_cost(problem: HingeProblem, sign: float) -> float:
-    costs = problem.costs[problem.y == sign]
+def _class_cost(objective: Hinge, sign: float) -> float:
+    costs = objective.costs()[objective.y == sign]
     return float(costs[0]) if len(costs) else 0.0

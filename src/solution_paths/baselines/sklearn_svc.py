@@ -9,13 +9,8 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC
 
-from .problem import (
-    Answer,
-    HingeProblem,
-    Stopwatch,
-    gram_matrix,
-    reuse_or_build,
-)
+from ..objectives import Hinge
+from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "LIBSVM (SVC)"
 TIGHT_OPTIONS = {"tolerance": 1e-7}
@@ -27,33 +22,34 @@ def version() -> str:
     return f"scikit-learn {sklearn.__version__}"
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty when the problem can be solved, else the reason why it can't."""
-    if not problem.free_bias:
+def supports(objective: Hinge) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    if not isinstance(objective, Hinge):
+        return not_a_hinge(objective)
+    if not objective.free_bias:
         return "LIBSVM's bias is always free"
-    return "" if (problem.costs > 0).all() else "SVC drops samples of weight zero"
+    return "" if (objective.costs() > 0).all() else "SVC drops samples of weight zero"
 
 
-def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
-) -> Answer:
+def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve; options: ``tolerance`` (default 1e-3), ``max_iter``, ``cache_size`` (MB, 200)."""
     options = options or {}
-    key = (problem.kernel, problem.gamma, problem.degree, problem.coef0)
-    state, setup = reuse_or_build(problem, start, key, lambda: gram_matrix(problem))
+    key = (NAME, objective.kernel, objective.diagonal)
+    state, setup = reuse_or_build(objective, start, key, objective.gram)
+    cost = objective.costs()
     machine = SVC(
-        C=1.0 / problem.lam,
+        C=1.0 / objective.lam,
         kernel="precomputed",
         tol=options.get("tolerance", 1e-3),
         max_iter=options.get("max_iter", -1),
         cache_size=options.get("cache_size", 200),
     )
     with Stopwatch() as watch:
-        machine.fit(state.value, problem.y, sample_weight=problem.costs)
-    alpha = np.zeros(problem.n)
-    alpha[machine.support_] = np.abs(machine.dual_coef_.ravel()) * problem.lam
+        machine.fit(state.value, objective.y, sample_weight=cost)
+    alpha = np.zeros(objective.n)
+    alpha[machine.support_] = np.abs(machine.dual_coef_.ravel()) * objective.lam
     return Answer(
-        alpha=np.clip(alpha, 0.0, problem.costs),
+        alpha=np.clip(alpha, 0.0, cost),
         b=float(machine.intercept_[0]),
         cpu_s=watch.cpu_s,
         wall_s=watch.wall_s,

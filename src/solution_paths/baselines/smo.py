@@ -42,7 +42,8 @@ from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import KERNELS, kernel_row, squared_norms
-from .problem import Answer, HingeProblem, reuse_or_build
+from ..objectives import Hinge
+from .answer import Answer, not_a_hinge, reuse_or_build
 
 NAME = "SMO (own)"
 TIGHT_OPTIONS = {"tolerance": 1e-8}
@@ -416,7 +417,7 @@ class SMO:
     ----------
     X : (n, d) array or sparse matrix, or the (n, n) Gram matrix for ``kernel="precomputed"``
     kernel : {"linear", "rbf", "poly", "precomputed"}
-        As in `kernels.kernel_matrix`.
+        As in `kernels.Kernel`.
     gamma : float, optional
         1/d when omitted.
     degree, coef0, ridge : float
@@ -565,24 +566,23 @@ def version() -> str:
     return f"solution_paths {metadata.version('solution_paths')}"
 
 
-def supports(problem: HingeProblem) -> str:
-    """Empty when the problem can be solved, else the reason why it can't."""
-    free = problem.free_bias or not problem.bias_value
-    return "" if free else "SMO takes a free bias or none"
+def supports(objective: Hinge) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    if isinstance(objective, Hinge) and objective.bias_value:
+        return "SMO takes a free bias or none"
+    return not_a_hinge(objective, diagonal=True)
 
 
-def solve(
-    problem: HingeProblem, options: dict | None = None, start: Answer | None = None
-) -> Answer:
+def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve a problem with a free bias or none.
 
     Parameters
     ----------
-    problem : HingeProblem
-        With ``free_bias`` or without a bias; any kernel.
+    objective : Hinge
+        With a free bias or without a bias; any kernel.
     options : dict
         ``tolerance`` (1e-3), ``max_iterations``, ``time_limit``, ``start_costs`` as
-        in `SMO.solve_svc`; ``ridge`` as in `SMO`; ``clear_cache``
+        in `SMO.solve_svc`; ``clear_cache``
         (True: begin with an empty kernel cache even if ``start`` brings one).
     start : Answer, optional
         Hot start from its ``alpha``, and with its kernel cache when the data are the same.
@@ -592,23 +592,23 @@ def solve(
     Answer
         Times are those of the solve, kernel values included.
     """
-    reason = supports(problem)
+    reason = supports(objective)
     if reason:
         return Answer(status="not applicable", message=reason)
     options = dict(options or {})
     options["tol"] = options.pop("tolerance", 1e-3)
-    build = {k: options.pop(k) for k in ("ridge",) if k in options}
     kept = None if options.pop("clear_cache", False) else start
-    key = (NAME, problem.kernel, problem.gamma, problem.degree, problem.coef0, *build.items())
-    state, setup_cpu_s = reuse_or_build(problem, kept, key, lambda: _build(problem, build))
-    seed = None if start is None or start.alpha is None else start.alpha / problem.lam
+    key = (NAME, objective.kernel, objective.diagonal)
+    state, setup_cpu_s = reuse_or_build(objective, kept, key, lambda: _build(objective))
+    costs = objective.costs()
+    seed = None if start is None or start.alpha is None else start.alpha / objective.lam
     if options.get("start_costs") is not None:
-        options["start_costs"] = np.asarray(options["start_costs"]) / problem.lam
-    options["bias"] = problem.free_bias
-    found = state.value.solve_svc(problem.y, problem.costs / problem.lam, start=seed, **options)
+        options["start_costs"] = np.asarray(options["start_costs"]) / objective.lam
+    options["bias"] = objective.free_bias
+    found = state.value.solve_svc(objective.y, costs / objective.lam, start=seed, **options)
     return Answer(
         # Scaling may round an alpha beyond its cost by one unit in the last place.
-        alpha=np.minimum(problem.lam * found.alpha, problem.costs),
+        alpha=np.minimum(objective.lam * found.alpha, costs),
         b=found.b,
         cpu_s=found.cpu_s,
         wall_s=found.wall_s,
@@ -620,12 +620,13 @@ def solve(
     )
 
 
-def _build(problem: HingeProblem, build: dict[str, float]) -> SMO:
+def _build(objective: Hinge) -> SMO:
+    kernel = objective.kernel
     return SMO(
-        problem.X,
-        kernel=problem.kernel,
-        gamma=problem.gamma,
-        degree=problem.degree,
-        coef0=problem.coef0,
-        **build,
+        objective.X,
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        ridge=objective.diagonal,
     )

@@ -7,8 +7,8 @@
 """
 
 try:
-    import jsonschema as _jsonschema  # noqa: F401
     import pooch as _pooch  # noqa: F401
+    import pydantic as _pydantic  # noqa: F401
     import yaml as _yaml  # noqa: F401
 except ImportError as _error:
     raise ImportError(
@@ -19,7 +19,7 @@ except ImportError as _error:
 from .errors import DataError, DataUnavailable, UnknownDataSet, UnverifiedDataWarning
 from .registry import Entry, registry
 from .seeds import generators, seed_sequence
-from .sources import DataSet, available, fetch, load
+from .sources import DataSet, available, fetch, load, load_seeded, read_once
 
 __all__ = [
     "DataError",
@@ -32,6 +32,8 @@ __all__ = [
     "fetch",
     "generators",
     "load",
+    "load_seeded",
+    "read_once",
     "registry",
     "seed_sequence",
 ]

@@ -31,7 +31,14 @@ __all__ = [
     "technical_features",
 ]
 
-SCALINGS = ("none", "symmetric", "unit_interval", "standardise", "unit_rows")
+# What `fit_scaler` can do to features, and how people are told.
+SCALINGS = {
+    "none": "raw units",
+    "symmetric": "[-1, 1]",
+    "unit_interval": "[0, 1]",
+    "standardise": "standardised",
+    "unit_rows": "rows of length 1",
+}
 
 
 class Part(NamedTuple):

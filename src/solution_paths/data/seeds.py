@@ -14,7 +14,7 @@ def seed_sequence(paper: str, dataset: str, split: int) -> np.random.SeedSequenc
     Parameters
     ----------
     paper, dataset : str
-        For example ``"quantile_svm"``, ``"diabetes"``.
+        Names of a paper and of one of its data sets.
     split : int
         Number of the split or repetition, from 0.
 

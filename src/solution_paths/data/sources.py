@@ -12,6 +12,8 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 import pooch
 import scipy.sparse as sp
 
+from ..files import replace_atomically
 from . import dna, generated
 from .errors import DataError, DataUnavailable, UnverifiedDataWarning
 from .parsers import PARSERS, Raw
@@ -187,15 +190,16 @@ def _check_target(entry: Entry, y: np.ndarray) -> str | None:
     if entry.task == "classification":
         values, counts = np.unique(y, return_counts=True)
         found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
-        if (entry.labels and found != entry.labels) or set(found) != {-1, 1}:
-            expected = entry.labels or "both classes"
+        wanted = entry.labels and entry.labels.counts
+        if (wanted and found != wanted) or set(found) != {-1, 1}:
+            expected = wanted or "both classes"
             return f"has the wrong label counts, expected {expected} but found {found}"
     elif entry.target:
         low, high, expected = y.min(), y.max(), entry.target
-        if not np.allclose((low, high), (expected["min"], expected["max"]), rtol=1e-6, atol=1e-9):
+        if not np.allclose((low, high), (expected.min, expected.max), rtol=1e-6, atol=1e-9):
             return (
-                f"has the wrong target range, expected {expected['min']:g} to "
-                f"{expected['max']:g} but found {low:g} to {high:g}"
+                f"has the wrong target range, expected {expected.min:g} to "
+                f"{expected.max:g} but found {low:g} to {high:g}"
             )
     return None
 
@@ -275,18 +279,6 @@ def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw
 # ---------------------------------------------------------------- files
 
 
-def _place_atomically(source: Path, target: Path) -> None:
-    """Copy beside the target first, so that the name appears with its whole content or not."""
-    handle, part = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    os.close(handle)
-    try:
-        shutil.copyfile(source, part)
-        os.chmod(part, 0o644)
-        os.replace(part, target)
-    finally:
-        Path(part).unlink(missing_ok=True)
-
-
 def _download_file(url: str, folder: Path, name: str) -> Path:
     """Fetch one address into `folder`, with retries."""
     fetcher = pooch.create(
@@ -357,15 +349,21 @@ def _obtain(entry: Entry, places: _Place, offline: bool) -> tuple[Raw, str, str]
 # ---------------------------------------------------------------- the public face
 
 
-def load(
-    name: str,
-    *,
-    raw_dir: str | Path | None = None,
-    mirror: str | Path | None = None,
-    offline: bool = False,
-    config: str | Path | None = None,
-    **parameters: Any,
-) -> DataSet:
+_READ: dict | None = None  # what `read_once` keeps: (name, options) -> data set
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Read and check each data set once inside the block; what `load` returns is then shared."""
+    global _READ
+    outer, _READ = _READ, {}
+    try:
+        yield
+    finally:
+        _READ = outer
+
+
+def load(name: str, **options: Any) -> DataSet:
     """Load a data set by name.
 
     Parameters
@@ -396,6 +394,34 @@ def load(
     DataError
         The file is not what it should be: one sentence says what was expected and found.
     """
+    if _READ is None:
+        return _load(name, **options)
+    key = (name, *sorted(options.items()))
+    if key not in _READ:
+        _READ[key] = _load(name, **options)
+    return _READ[key]
+
+
+def load_seeded(
+    name: str, seed: np.random.SeedSequence, *, n: int | None = None, **options: Any
+) -> DataSet:
+    """Load a data set; a generated one with its own seed (and of n samples, if it has a size)."""
+    known = find(name, options.get("config")).parameters
+    given = {"seed": int(seed.generate_state(1)[0])} if "seed" in known else {}
+    if "n" in known and n is not None:
+        given["n"] = n
+    return load(name, **options, **given)
+
+
+def _load(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+    **parameters: Any,
+) -> DataSet:
     entry = find(name, config)
     if parameters and entry.source not in ("generated", "derived"):
         raise ValueError(f"{name} is a fixed data set and takes no parameters: {list(parameters)}.")
@@ -488,6 +514,6 @@ def fetch(
     raw, origin, _ = _obtain(entry, places, offline)
     target = places.raw / raw.meta["file"]
     if origin == "mirror":
-        places.raw.mkdir(parents=True, exist_ok=True)
-        _place_atomically(places.mirror / raw.meta["file"], target)
+        source = places.mirror / raw.meta["file"]
+        replace_atomically(target, lambda part: shutil.copyfile(source, part))
     return [target]

@@ -62,17 +62,6 @@ class Trace(NamedTuple):
             self.a[pinned],
         )
 
-    def at(self, t: float) -> NDArray[np.float64]:
-        """Return the (N,) duals at t, linear between nodes and along the ray after the last."""
-        node = int(np.searchsorted(self.t, t, side="right")) - 1
-        node = max(node, 0)
-        if node == len(self.t) - 1:
-            left = self.duals(node)
-            return left if t <= self.t[-1] else left + (t - self.t[-1]) * self.ray
-        left, right = self.duals(node), self.duals(node + 1)
-        part = (t - self.t[node]) / (self.t[node + 1] - self.t[node])
-        return left + part * (right - left)
-
     def without_last(self) -> Trace:
         """Return the trace up to its last but one node; the ray goes on from there."""
         end = self.start[-2]

@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-import scipy.sparse as sp
 
 from ..engine.operators import Operator, gram_operator, rows_operator
+from ..engine.staircase import Staircases
+from ..engine.starts import start_from_guess
+from ..engine.state import DONE, RAY
+from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError
-from ..kernels import kernel_matrix
+from ..objectives import Objective
+from ..objectives.machine import Machine
 from ..path import Leg, Path
-from ..problems import Machine
+from ..validation import check_kernel, check_labels, check_vector, check_X
+
+# Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
+# are so small, or so large, that rounding would decide where breakpoints are.
+NEARLY_ZERO = 1e-5
+LARGEST = 1e10
 
 
-def operator_of(problem: Machine) -> Operator:
+def classification(
+    X,
+    y,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> dict:
+    """Check samples and labels; return these arguments of an objective, by name."""
+    X = check_X(X)
+    y, classes = check_labels(y, X.shape[0])
+    kernel = check_kernel(X, kernel, gamma, degree, coef0)
+    return {"X": X, "y": y, "classes": classes, "kernel": kernel}
+
+
+def regression(
+    X,
+    y,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> dict:
+    """Check samples and targets; return these arguments of an objective, by name."""
+    X = check_X(X)
+    y = check_vector(y, X.shape[0], "y")
+    return {"X": X, "y": y, "kernel": check_kernel(X, kernel, gamma, degree, coef0)}
+
+
+def operator_of(objective: Machine) -> Operator:
     """Return the map of a machine: rows for linear models with more samples than columns."""
-    n = problem.n
-    free = np.ones((n, 1)) if problem.bias == "free" else None
-    if problem.linear and problem.diagonal == 0 and _rows_are_cheaper(problem.X):
-        X = problem.X
-        if problem.bias == "feature":
-            constant = np.full((n, 1), problem.intercept_scaling)
-            stacked = sp.hstack if sp.issparse(X) else np.hstack
-            X = stacked([X, constant])
-        return rows_operator(X, free, scale=1.0 / problem.lam)
-    K = kernel_matrix(
-        problem.X, problem.X, problem.kernel, problem.gamma, problem.degree, problem.coef0
-    )
-    if problem.bias == "feature":
-        K = K + problem.intercept_scaling**2
-    if problem.diagonal:
-        K = K + problem.diagonal * np.eye(n)
-    return gram_operator(K / problem.lam, free)
+    free = np.ones((objective.n, 1)) if objective.free_bias else None
+    if objective.linear and objective.diagonal == 0 and _rows_are_cheaper(objective.X):
+        return rows_operator(objective.features(), free, scale=1.0 / objective.lam)
+    return gram_operator(objective.gram() / objective.lam, free)
 
 
 def _rows_are_cheaper(X) -> bool:
@@ -54,13 +81,13 @@ def walk_leg(
 def finish(
     parameter: str,
     legs: list[Leg],
-    problem: Machine,
+    objective: Objective,
     diagnostics: dict,
     error: WalkError | None,
     resume=None,
 ) -> Path:
     """Return the path, or raise its error with the exact part."""
-    path = Path(parameter, legs, problem, diagnostics, resume)
+    path = Path(parameter, legs, objective, diagnostics, resume)
     if error is not None:
         low, high = path.range
         raise PathError(
@@ -69,6 +96,62 @@ def finish(
             path,
         ) from error
     return path
+
+
+def cost_path(
+    objective: Machine,
+    stairs: Staircases,
+    guess: Callable[[Operator, float], tuple[np.ndarray, int]],
+    C_max: float = np.inf,
+    *,
+    unit: float = 1.0,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
+
+    Parameters
+    ----------
+    objective : Machine
+        With a free bias and costs C = t.
+    stairs : Staircases
+        Of the samples and the bias, their levels proportional to t.
+    guess : callable
+        Maps (operator, C) to feasible duals (n + 1,) for a small C, and a sample to pin.
+    C_max : float
+        Where to stop; by default after the last breakpoint.
+    unit : float
+        By how much predictions must change before they meet a kink: 1 for labels.
+    lazy, tolerances, callback
+        See `quantile_svm_path`.
+    """
+    if not C_max > 0:
+        raise ValueError(f"C_max must be > 0, not {C_max!r}.")
+    n, op = objective.n, operator_of(objective)
+    begin = min(0.1 * unit / max(op.diagonal[:n].sum(), 1e-300), C_max)
+    duals, anchor = guess(op, begin)
+    walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, anchor=anchor)
+    start_events = walker.start_events
+    here = walker.snapshot()
+    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy=lazy)
+    if error is None:
+        down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
+    counts = [walker.statistics()]
+    legs = [down]
+    ray = False
+    if error is None and begin < C_max:
+        walker.restore(here, stairs, begin)
+        last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
+        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy=lazy, callback=callback)
+        ray = ending == RAY
+        if ending == DONE and last < C_max:
+            up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True
+        legs.append(up)
+        counts.append(walker.statistics())
+    diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
+    return finish("C", legs, objective, diagnostics, error)
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

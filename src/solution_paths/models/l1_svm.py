@@ -15,8 +15,8 @@ from ..engine.operators import rows_operator
 from ..engine.staircase import equality, hinge, stack, staircases
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
+from ..objectives import L1Hinge
 from ..path import Leg, Path
-from ..problems import L1Hinge
 from ..validation import check_labels, check_X
 from .common import finish, walk_leg
 
@@ -78,7 +78,8 @@ def l1_svm_path(
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    return finish("lam", [leg], L1Hinge(X, y, classes), walker.statistics(), error)
+    objective = L1Hinge(X, y, classes=classes)
+    return finish("lam", [leg], objective, walker.statistics(), error)
 
 
 def _start(y: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:

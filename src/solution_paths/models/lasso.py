@@ -13,8 +13,8 @@ from ..engine.operators import rows_operator
 from ..engine.staircase import staircases
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
+from ..objectives import Lasso
 from ..path import Leg, Path
-from ..problems import Lasso
 from ..validation import check_vector, check_X
 from .common import finish, walk_leg
 
@@ -81,5 +81,4 @@ def lasso_path(
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    problem = Lasso(X, y, np.empty(0))
-    return finish("lam", [leg], problem, walker.statistics(), error)
+    return finish("lam", [leg], Lasso(X, y), walker.statistics(), error)

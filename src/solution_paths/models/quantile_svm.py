@@ -8,10 +8,45 @@ from numpy.typing import ArrayLike
 from ..engine.staircase import hinge
 from ..engine.starts import coordinate_descent, start_from_guess
 from ..engine.tolerances import Tolerances
+from ..kernels import LINEAR, Kernel
+from ..objectives import Hinge
 from ..path import Path
-from ..problems import Hinge
-from ..validation import check_kernel, check_labels, check_positive, check_X
+from ..validation import check_kernel, check_labels, check_X
 from .common import finish, operator_of, total, walk_leg
+
+
+def quantile_hinge(
+    X, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
+) -> Hinge:
+    """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
+
+    Its costs are equation (4) of the paper; see `quantile_svm_path`.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix
+    y : (n,) array
+        Two labels; the larger one is +1.
+    lam : float
+        Weight of the penalty, > 0.
+    kernel : Kernel
+    intercept_scaling : float
+        Value of the appended feature; 0 means no bias.
+    """
+    X = check_X(X)
+    n = X.shape[0]
+    y, classes = check_labels(y, n)
+    return Hinge(
+        X,
+        y,
+        classes=classes,
+        kernel=kernel,
+        lam=lam,
+        bias="feature",
+        intercept_scaling=intercept_scaling,
+        cost0=np.where(y > 0, 2.0 / n, 0.0),
+        cost1=np.where(y > 0, -2.0 / n, 2.0 / n),
+    )
 
 
 def quantile_svm_path(
@@ -80,28 +115,16 @@ def quantile_svm_path(
     all positives (tau = 0) or negatives (tau = 1) share the margin.
     """
     X = check_X(X)
-    n = X.shape[0]
-    y, classes = check_labels(y, n)
-    lam = check_positive(lam, "lam")
-    gamma = check_kernel(X, kernel, gamma)
-    cost0 = np.where(y > 0, 2.0 / n, 0.0)
-    cost1 = np.where(y > 0, -2.0 / n, 2.0 / n)
-    problem = Hinge(
+    objective = quantile_hinge(
         X,
         y,
-        classes,
-        kernel,
-        gamma,
-        degree,
-        coef0,
         lam,
-        "feature" if intercept_scaling else "none",
-        float(intercept_scaling),
-        cost0,
-        cost1,
+        kernel=check_kernel(X, kernel, gamma, degree, coef0),
+        intercept_scaling=intercept_scaling,
     )
-    op = operator_of(problem)
-    stairs = hinge(y, cost0, cost1)
+    y, n = objective.y, objective.n
+    op = operator_of(objective)
+    stairs = hinge(y, objective.cost0, objective.cost1)
     half = np.full(n, 1.0 / n)
     guess = coordinate_descent(op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, 20, 1e-2)
     walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy)
@@ -117,4 +140,4 @@ def quantile_svm_path(
         errors += [error] if error else []
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events}
-    return finish("tau", legs, problem, diagnostics, errors[0] if errors else None)
+    return finish("tau", legs, objective, diagnostics, errors[0] if errors else None)

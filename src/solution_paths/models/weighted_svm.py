@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,10 +9,11 @@ from ..engine.staircase import Staircases, equality, hinge, stack
 from ..engine.starts import balanced_guess, start_from_zero_weights
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
+from ..objectives import Hinge
+from ..objectives.machine import Floats, Machine
 from ..path import Path
-from ..problems import Hinge, Machine
-from ..validation import check_kernel, check_labels, check_weights, check_X
-from .common import finish, operator_of, walk_leg
+from ..validation import check_weights
+from .common import classification, finish, operator_of, walk_leg
 
 
 def weighted_svm_path(
@@ -75,64 +74,72 @@ def weighted_svm_path(
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", equations (2), (3), (7) and (9).
     """
-    X = check_X(X)
-    n = X.shape[0]
-    y, classes = check_labels(y, n)
-    gamma = check_kernel(X, kernel, gamma)
-    before = check_two_classes(check_weights(weights_from, n, "weights_from"), y, "weights_from")
-    after = check_two_classes(check_weights(weights_to, n, "weights_to"), y, "weights_to")
-    problem = Hinge(
-        X,
-        y,
-        classes,
-        kernel,
-        gamma,
-        degree,
-        coef0,
-        1.0,
-        "free",
-        0.0,
-        before,
-        after - before,
-        float(diagonal),
+    objective = weighted_hinge(
+        **classification(X, y, kernel, gamma, degree, coef0),
+        weights_from=weights_from,
+        weights_to=weights_to,
+        diagonal=diagonal,
     )
-    op = operator_of(problem)
-    stairs = weighted_hinge(problem)
+    y, before = objective.y, objective.cost0
+    op = operator_of(objective)
     scaled = stack(hinge(y, 0.0 * before, before), equality())
     walker = start_from_zero_weights(
         op,
         scaled,
-        stairs,
+        hinge_staircases(objective),
         before.max(),
         lambda t: balanced_guess(op, y, t * before),
         tolerances,
         lazy,
     )
-    return weighted_leg(walker, problem, weighted_hinge, lazy, callback, walker.start_events)
+    return weighted_leg(walker, objective, hinge_staircases, lazy, callback, walker.start_events)
 
 
-def weighted_hinge(problem: Machine) -> Staircases:
+def weighted_hinge(
+    X, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, **options
+) -> Hinge:
+    """Return the weighted SVM's objective, in t = theta; ``.at(theta)`` is that of one vector.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix
+    y : (n,) array
+        Labels -1 and +1.
+    weights_from, weights_to : (n,) arrays or scalars
+        See `weighted_svm_path`.
+    options
+        ``kernel``, ``diagonal`` and ``classes`` of `Hinge`.
+    """
+    names = {"weights_from": weights_from, "weights_to": weights_to}
+    before, after = (
+        check_two_classes(check_weights(weights, len(y), name), y, name)
+        for name, weights in names.items()
+    )
+    return Hinge(X, y, cost0=before, cost1=after - before, bias="free", **options)
+
+
+def hinge_staircases(objective: Machine) -> Staircases:
     """Return the staircases of a weighted SVM with free bias."""
-    return stack(hinge(problem.y, problem.cost0, problem.cost1), equality())
+    return stack(hinge(objective.y, objective.cost0, objective.cost1), equality())
 
 
 def weighted_leg(
-    walker: Walker, problem: Machine, build, lazy: bool, callback, start_events: int = 0
+    walker: Walker, objective: Machine, build, lazy: bool, callback, start_events: int = 0
 ) -> Path:
     """Walk theta from 0 to 1; the path can be continued to other weights."""
     leg, _, error = walk_leg(walker, 1.0, 0.0, 1.0, lazy=lazy, callback=callback)
     diagnostics = walker.statistics() | {"start_events": start_events}
 
     def resume(new_weights: ArrayLike) -> Path:
-        new = check_weights(new_weights, problem.n, "new_weights")
-        if len(problem.classes):
-            check_two_classes(new, problem.y, "new_weights")
-        reached = problem.costs(1.0)
-        onward = replace(problem, cost0=reached, cost1=new - reached)
+        new = check_weights(new_weights, objective.n, "new_weights")
+        if len(objective.classes):
+            check_two_classes(new, objective.y, "new_weights")
+        reached = objective.costs(1.0)
+        onward = objective.with_costs(reached, new - reached)
         walker.begin(build(onward), 0.0)
         return weighted_leg(walker, onward, build, lazy, callback)
 
-    return finish("theta", [leg], problem, diagnostics, error, None if error else resume)
+    return finish("theta", [leg], objective, diagnostics, error, None if error else resume)
 
 
 def update_instances(
@@ -181,7 +188,7 @@ def update_instances(
     >>> update_instances(path, enter=[4], leave=[1]).dual(1.0).round(3)
     array([0.089, 0.   , 1.   , 0.089, 1.   ])
     """
-    weights = path.problem.costs(1.0)
+    weights = path.objective.costs(1.0)
     rows = {}
     for name, chosen in (("enter", enter), ("leave", leave)):
         rows[name] = np.atleast_1d(np.asarray(chosen, dtype=np.int64))

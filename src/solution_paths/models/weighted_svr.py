@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 from ..engine.staircase import Staircases, epsilon_insensitive, equality, stack
 from ..engine.starts import start_from_zero_weights
 from ..engine.tolerances import Tolerances
+from ..objectives import Tube
+from ..objectives.machine import Floats
 from ..path import Path
-from ..problems import Machine, Tube
-from ..validation import check_kernel, check_vector, check_weights, check_X
-from .common import operator_of
+from ..validation import check_weights
+from .common import operator_of, regression
 from .weighted_svm import weighted_leg
 
 
@@ -68,51 +69,57 @@ def weighted_svr_path(
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", section 4.3.
     """
-    X = check_X(X)
-    n = X.shape[0]
-    y = check_vector(y, n, "y")
-    gamma = check_kernel(X, kernel, gamma)
-    before = check_weights(weights_from, n, "weights_from")
-    after = check_weights(weights_to, n, "weights_to")
-    if not (np.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon must be a finite number >= 0, not {epsilon!r}.")
-    for name, weights in (("weights_from", before), ("weights_to", after)):
-        if not weights.any():
-            raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
-    problem = Tube(
-        X,
-        y,
-        np.empty(0),
-        kernel,
-        gamma,
-        degree,
-        coef0,
-        1.0,
-        "free",
-        0.0,
-        before,
-        after - before,
-        float(diagonal),
-        float(epsilon),
+    objective = weighted_tube(
+        **regression(X, y, kernel, gamma, degree, coef0),
+        weights_from=weights_from,
+        weights_to=weights_to,
+        epsilon=epsilon,
+        diagonal=diagonal,
     )
+    y, n, before = objective.y, objective.n, objective.cost0
     used = np.flatnonzero(before > 0)
     middle = int(used[np.argsort(y[used], kind="stable")[len(used) // 2]])
     guess = np.zeros(n + 1)
     guess[n] = -y[middle]
-    tube = epsilon_insensitive(y, problem.epsilon0, 0.0 * before, 0.0, before)
+    tube = epsilon_insensitive(y, objective.epsilon0, 0.0 * before, 0.0, before)
     walker = start_from_zero_weights(
-        operator_of(problem),
+        operator_of(objective),
         stack(tube, equality()),
-        weighted_tube(problem),
+        tube_staircases(objective),
         before.max(),
         lambda t: (guess, middle),
         tolerances,
         lazy,
     )
-    return weighted_leg(walker, problem, weighted_tube, lazy, callback, walker.start_events)
+    return weighted_leg(walker, objective, tube_staircases, lazy, callback, walker.start_events)
 
 
-def weighted_tube(problem: Machine) -> Staircases:
+def weighted_tube(
+    X, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, epsilon: float, **options
+) -> Tube:
+    """Return the weighted SVR's objective, in t = theta; ``.at(theta)`` is that of one vector.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix
+    y : (n,) array
+        Real targets.
+    weights_from, weights_to, epsilon
+        See `weighted_svr_path`.
+    options
+        ``kernel`` and ``diagonal`` of `Tube`.
+    """
+    before = check_weights(weights_from, len(y), "weights_from")
+    after = check_weights(weights_to, len(y), "weights_to")
+    for name, weights in (("weights_from", before), ("weights_to", after)):
+        if not weights.any():
+            raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
+    return Tube(X, y, cost0=before, cost1=after - before, epsilon0=epsilon, bias="free", **options)
+
+
+def tube_staircases(objective: Tube) -> Staircases:
     """Return the staircases of a weighted SVR with free bias."""
-    tube = epsilon_insensitive(problem.y, problem.epsilon0, problem.cost0, 0.0, problem.cost1)
+    tube = epsilon_insensitive(
+        objective.y, objective.epsilon0, objective.cost0, 0.0, objective.cost1
+    )
     return stack(tube, equality())

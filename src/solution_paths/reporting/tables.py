@@ -1,85 +1,42 @@
-"""Tables: paper, ours, difference, verdict; written as CSV, Markdown, HTML and LaTeX.
-
-Verdicts follow fixed rules. A measured mean agrees when it is within two standard errors of the
-difference. Seconds of different machines are never compared; ratios between methods are.
-"""
+"""Tables: built as data frames, shown to people, written as CSV, Markdown, HTML and LaTeX."""
 
 from __future__ import annotations
 
-import html
 import math
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
+import jinja2
 import numpy as np
 import pandas as pd
 
-from ..benchmarking.common import replace_atomically
-
-AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
-NOT_IN_PAPER, NOT_COMPARED = "not in the paper", "seconds: not compared"
-# Two single numbers without a spread agree within this share; two ratios of times within a factor.
-SINGLE_SHARE, RATIO_FACTOR = 0.05, 2.0
+from ..files import replace_atomically
+from .study import Study
+from .verdicts import NOT_COMPARED
 
 
-def verdict_exact(paper: float, ours: float, tolerance: float = 0.0) -> str:
-    """Verdict for counts and settings: equal up to half a printed digit, or not."""
-    if _unknown(ours):
-        return MISSING
-    if _unknown(paper):
-        return NOT_IN_PAPER
-    return AGREES if abs(paper - ours) <= tolerance + 1e-12 * abs(paper) else DIFFERS
+@dataclass(frozen=True)
+class Shown:
+    """A table as people see it: every cell is text.
 
-
-def verdict_mean(
-    paper: float,
-    ours: float,
-    paper_std: float | None = None,
-    ours_std: float | None = None,
-    paper_n: int = 1,
-    ours_n: int = 1,
-) -> str:
-    """Verdict for measured values.
-
-    Two means with standard deviations over ``paper_n`` and ``ours_n`` splits agree when they
-    differ by at most two standard errors of the difference. A published number without a spread is
-    one more draw from ours, when ours has at least three splits. Single numbers agree within 5 %.
+    ``numeric`` says of each column whether it holds numbers only.
     """
-    if _unknown(ours):
-        return MISSING
-    if _unknown(paper):
-        return NOT_IN_PAPER
-    if not _unknown(ours_std) and ours_n >= 3:
-        spread = ours_std if _unknown(paper_std) else paper_std
-        error = math.sqrt(spread**2 / paper_n + ours_std**2 / ours_n)
-        return AGREES if abs(paper - ours) <= 2.0 * error else DIFFERS
-    return AGREES if abs(paper - ours) <= SINGLE_SHARE * abs(paper) else DIFFERS
+
+    name: str
+    heading: str
+    columns: list[str]
+    rows: list[list[str]]
+    numeric: list[bool]
+    notes: list[str]
 
 
-def verdict_ratio(paper: float, ours: float) -> str:
-    """Verdict for a ratio of times: agrees within a factor of two, else says how far off."""
-    if _unknown(ours):
-        return MISSING
-    if _unknown(paper):
-        return NOT_IN_PAPER
-    if max(paper / ours, ours / paper) <= RATIO_FACTOR:
-        return AGREES
-    return f"{paper / ours:.3g} times lower" if ours < paper else f"{ours / paper:.3g} times higher"
-
-
-def _unknown(value: float | None) -> bool:
-    return value is None or bool(np.isnan(value))
-
-
-def comparison(rows: list[dict]) -> pd.DataFrame:
-    """Frame with the columns of every comparison; ``difference`` is ours minus the paper's."""
-    frame = pd.DataFrame(rows)
-    for name in ("paper", "ours"):
-        frame[name] = pd.to_numeric(frame[name], errors="coerce")
-    frame["difference"] = frame["ours"] - frame["paper"]
-    seconds = frame["verdict"] == NOT_COMPARED
-    frame.loc[seconds, "difference"] = np.nan
-    first = [c for c in frame.columns if c not in ("paper", "ours", "difference", "verdict")]
-    return frame[[*first, "paper", "ours", "difference", "verdict"]]
+def show(frame: pd.DataFrame, name: str, heading: str, notes: list[str] | None = None) -> Shown:
+    """Return a data frame as people see it."""
+    cells = frame.map(formatted)
+    rows = [[str(v) for v in row] for row in cells.itertuples(index=False)]
+    numeric = [all(_numeric(v) for v in cells[c]) for c in cells.columns]
+    return Shown(name, heading, [str(c) for c in cells.columns], rows, numeric, list(notes or []))
 
 
 def formatted(value: object) -> str:
@@ -95,87 +52,123 @@ def formatted(value: object) -> str:
     return str(value)
 
 
-def write_table(
-    frame: pd.DataFrame, out_dir: str | Path, name: str, title: str, notes: list[str] | None = None
-) -> None:
-    """Write a table four times: ``name.csv`` in full precision, ``.md``, ``.html``, ``.tex``."""
-    out, notes = Path(out_dir), notes or []
-    shown = frame.map(formatted)
-    texts = {
-        "csv": frame.to_csv(index=False),
-        "md": _markdown(shown, title, notes),
-        "html": _html(shown, title, notes),
-        "tex": _latex(shown, title, notes),
-    }
-    for suffix, text in texts.items():
-        replace_atomically(
-            out / f"{name}.{suffix}", lambda part, text=text: part.write_text(text, "utf-8")
-        )
-
-
-def _markdown(shown: pd.DataFrame, title: str, notes: list[str]) -> str:
-    def line(cells: list) -> str:
-        return "| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |"
-
-    rows = [line(list(shown.columns)), line(["---"] * shown.shape[1])]
-    rows += [line(list(row)) for row in shown.itertuples(index=False)]
-    return "\n".join([f"**{title}**", "", *rows, "", *(f"- {note}" for note in notes), ""])
-
-
-def table_html(shown: pd.DataFrame) -> str:
-    """Return the bare HTML table of a formatted frame; numbers are right-aligned."""
-    numeric = [all(_numeric(v) for v in shown[c]) for c in shown.columns]
-    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in shown.columns)
-    body = []
-    for row in shown.itertuples(index=False):
-        cells = (
-            f'<td class="{"number" if right else "text"}">{html.escape(str(v))}</td>'
-            for v, right in zip(row, numeric, strict=True)
-        )
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-
-
 def _numeric(text: str) -> bool:
     return text == "—" or text.replace("±", "").strip()[:1] in set("-0123456789")
 
 
-def _html(shown: pd.DataFrame, title: str, notes: list[str]) -> str:
-    items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}'
-        f"</title><style>{STYLE}</style></head><body><h3>{html.escape(title)}</h3>"
-        f"{table_html(shown)}<ul>{items}</ul></body></html>"
+@cache
+def templates() -> jinja2.Environment:
+    """Return the templates; only HTML needs its special characters replaced by the engine."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=lambda name: bool(name) and name.endswith(".html"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
     )
+    environment.filters["latex"] = _latex
+    environment.filters["markdown"] = lambda text: str(text).replace("|", "\\|")
+    return environment
 
 
-def _latex(shown: pd.DataFrame, title: str, notes: list[str]) -> str:
-    def clean(text: object) -> str:
-        swaps = {"\\": r"\textbackslash{}", "—": "--", "±": r"$\pm$", "|": r"$|$", "~": r"\~{}"}
-        swaps |= {c: f"\\{c}" for c in "&%$#_{}"} | {"^": r"\^{}", "<": "$<$", ">": "$>$"}
-        return "".join(swaps.get(c, c) for c in str(text))
+def _latex(text: object) -> str:
+    swaps = {"\\": r"\textbackslash{}", "—": "--", "±": r"$\pm$", "|": r"$|$", "~": r"\~{}"}
+    swaps |= {c: f"\\{c}" for c in "&%$#_{}"} | {"^": r"\^{}", "<": "$<$", ">": "$>$"}
+    return "".join(swaps.get(c, c) for c in str(text))
 
-    rows = [" & ".join(clean(v) for v in row) + r" \\" for row in shown.itertuples(index=False)]
-    head = " & ".join(clean(c) for c in shown.columns) + r" \\"
-    return "\n".join(
-        [
-            r"\begin{table}\centering",
-            rf"\caption{{{clean(title)}. {clean(' '.join(notes))}}}",
-            rf"\begin{{tabular}}{{{'l' * shown.shape[1]}}}\hline",
-            head,
-            r"\hline",
-            *rows,
-            r"\hline\end{tabular}\end{table}",
-            "",
+
+def write_table(frame: pd.DataFrame, shown: Shown, out_dir: str | Path) -> None:
+    """Write a table four times: ``name.csv`` in full precision, ``.md``, ``.html``, ``.tex``."""
+    texts = {"csv": frame.to_csv(index=False)}
+    for suffix in ("md", "html", "tex"):
+        texts[suffix] = templates().get_template(f"table.{suffix}").render(table=asdict(shown))
+    for suffix, text in texts.items():
+        file = Path(out_dir) / f"{shown.name}.{suffix}"
+        replace_atomically(file, lambda part, text=text: part.write_text(text, "utf-8"))
+
+
+# ---------------------------------------------------------------- tables that papers share
+
+
+def comparison(rows: list[dict]) -> pd.DataFrame:
+    """Frame with the columns of every comparison; ``difference`` is ours minus the paper's."""
+    if not rows:
+        return pd.DataFrame()
+    frame = pd.DataFrame(rows)
+    for name in ("paper", "ours"):
+        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+    frame["difference"] = frame["ours"] - frame["paper"]
+    frame.loc[frame["verdict"] == NOT_COMPARED, "difference"] = np.nan
+    first = [c for c in frame.columns if c not in ("paper", "ours", "difference", "verdict")]
+    return frame[[*first, "paper", "ours", "difference", "verdict"]]
+
+
+def compared(dataset: str, quantity: str, paper: float, ours: float, verdict: str) -> dict:
+    """Return a row of a comparison."""
+    names = {"data set": dataset, "quantity": quantity}
+    return {**names, "paper": paper, "ours": ours, "verdict": verdict}
+
+
+# Hyper-parameters that tell paths apart are the columns of `certificates`.
+def certificates(study: Study) -> pd.DataFrame:
+    """One row for each path's certificate: the gap beside the rounding that was subtracted."""
+    own = study.only(metric="certificate")
+    keys = list(dict.fromkeys(key for h in own["hyper"] for key in h))
+    varying = [k for k in keys if len({str(h.get(k)) for h in own["hyper"]}) > 1]
+    rows = [
+        {
+            "experiment": row.experiment,
+            "data set": study.name(row.dataset),
+            "split": row.split,
+            **({"method": row.method} if own["method"].nunique() > 1 else {}),
+            **{key: row.hyper.get(key) for key in varying},
+            "breakpoints": row.n_breakpoints,
+            "KKT violation": row.kkt,
+            "gap beyond rounding": row.gap,
+            "rounding subtracted": row.rounding,
+            "holds": bool(row.value == 1.0),
+        }
+        for row in own.itertuples()
+    ]
+    frame = pd.DataFrame(rows)
+    for column in ("breakpoints", *varying):
+        if column in frame:
+            frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    return frame
+
+
+def metrics(study: Study) -> pd.DataFrame:
+    """Every metric by experiment, data set and method: the table of a paper that declares none."""
+    known = study.results[study.results["value"].notna()]
+    groups = known.groupby(["experiment", "dataset", "method", "metric"], sort=False)["value"]
+    table = groups.agg(["count", "mean", "std", "min", "max"]).reset_index()
+    table["dataset"] = table["dataset"].map(study.name)
+    return table.rename(columns={"dataset": "data set", "count": "values"})
+
+
+def settings_used(study: Study) -> pd.DataFrame:
+    """Every setting as this suite used it, its overrides included."""
+    rows = [{"what": "all experiments", "setting": k, "value": str(v)} for k, v in study.common]
+    for experiment, settings in study.settings.items():
+        used = ", ".join(study.name(d) for d in study.ran(experiment))
+        rows.append({"what": experiment, "setting": "data sets", "value": used or "none"})
+        rows += [
+            {"what": experiment, "setting": key, "value": _said(value)}
+            for key, value in settings.model_dump().items()
         ]
-    )
+    ran = set(study.results["dataset"])
+    for name, settings in study.datasets.items():
+        said = settings.model_dump(exclude_defaults=True, exclude={"title"})
+        if name in ran and said:
+            text = "; ".join(f"{key} = {_said(value)}" for key, value in said.items())
+            rows.append({"what": study.name(name), "setting": "data set", "value": text})
+    return pd.DataFrame(rows)
 
 
-STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:.6rem 0;font-size:14px;display:block;overflow-x:auto}
-th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}
-th{border-bottom:2px solid #444}td.number{text-align:right;font-variant-numeric:tabular-nums}
-ul{font-size:13px;color:#444}img{max-width:100%;height:auto}figure{margin:1rem 0}
-figcaption{font-size:13px;color:#444}
-"""
+def _said(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{k} {_said(v)}" for k, v in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(_said(v) for v in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

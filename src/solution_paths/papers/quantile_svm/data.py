@@ -1,30 +1,41 @@
 """The three data sets of the quantile SVM paper, cut and scaled as in its section 4.
 
->>> from solution_paths.data import quantile_svm
->>> parts = quantile_svm.assemble("diabetes", split=0)      # doctest: +SKIP
+>>> from solution_paths.papers.quantile_svm import data
+>>> parts = data.prepare("diabetes", sizes=(668, 50, 50))  # doctest: +SKIP
 >>> parts.train.X.shape, parts.validation.X.shape, parts.test.X.shape  # doctest: +SKIP
 ((668, 8), (50, 8), (50, 8))
 """
+
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...data import dna
-from ...data.protocols import Part, Split, fit_scaler, split_sizes
-from ...data.seeds import generators
-from ...data.sources import load, sequences
+from ...data.protocols import Part, Split, fit_scaler, split_fractions, split_sizes
+from ...data.seeds import generators, seed_sequence
+from ...data.sources import load, load_seeded, sequences
 
 PAPER = "quantile_svm"
 POSITIVE_SHARE = 0.055  # the paper's, on which its figure 2 rests
 
 
-def diabetes(split: int = 0, *, scaling: str = "symmetric", **where) -> Split:
+def diabetes(
+    split: int = 0,
+    *,
+    sizes: Sequence[int] = (668, 50, 50),
+    scaling: str = "symmetric",
+    **where,
+) -> Split:
     """Diabetes: 668 / 50 / 50 at random, scaled by the training rows.
 
     Parameters
     ----------
     split : int
         Number of the random split, from 0.
+    sizes : three int
+        Rows for training, validation and test.
     scaling : str
         See `protocols.fit_scaler`. The paper states none.
     **where
@@ -32,7 +43,7 @@ def diabetes(split: int = 0, *, scaling: str = "symmetric", **where) -> Split:
     """
     data = load("diabetes", **where)
     (rng,) = generators(PAPER, "diabetes", split, 1)
-    rows = split_sizes(data.n, (668, 50, 50), rng)
+    rows = split_sizes(data.n, sizes, rng)
     scaler = fit_scaler(data.X[rows[0]], scaling)
     parts = [Part(scaler.transform(data.X[r]), data.y[r]) for r in rows]
     return Split(*parts, meta=_meta(data, scaling, rows))
@@ -84,25 +95,28 @@ def _restrict(X: sp.csr_matrix, width: int, seen: np.ndarray) -> sp.csr_matrix:
 def splice(
     split: int = 0,
     *,
-    n: int = 10_000,
+    sizes: Sequence[int] = (10_000, 10_000, 10_000),
     n_positive: int | None = None,
     scaling: str = "none",
     **where,
 ) -> Split:
-    """Splice: three disjoint random parts of n acceptor sites, 804 one-hot features each.
+    """Splice: three disjoint random parts of acceptor sites, 804 one-hot features each.
 
     Parameters
     ----------
     split : int
         Number of the random draw, from 0.
-    n : int
-        Rows of each part: 10,000 in the paper.
+    sizes : three int
+        Rows of each part, equally many: 10,000 in the paper.
     n_positive : int, optional
         True sites in each part; 5.5 % of n unless given, as in the paper (the file has 3.3 %).
     scaling : {"none", "unit_rows"}
     **where
         As in `diabetes`.
     """
+    n = int(sizes[0])
+    if any(size != n for size in sizes):
+        raise ValueError(f"splice is cut into three equal parts, so sizes can't be {list(sizes)}.")
     n_positive = round(POSITIVE_SHARE * n) if n_positive is None else int(n_positive)
     if not 0 < n_positive < n:
         raise ValueError(f"n_positive must lie between 0 and n = {n}, not {n_positive}.")
@@ -135,17 +149,53 @@ def _meta(data, scaling, rows) -> dict:
     return meta | {"verified": data.verified, "sha256": data.meta.get("sha256")}
 
 
-ASSEMBLIES = {"diabetes": diabetes, "spam": spam, "splice": splice}
+@lru_cache(maxsize=4)
+def prepare(
+    name: str,
+    split: int = 0,
+    *,
+    sizes: tuple[float, ...] | None = None,
+    scaling: str = "none",
+    positives: int | None = None,
+    offline: bool = False,
+) -> Split:
+    """Return training, validation and test part of any data set, scaled by the training part.
 
+    The paper's three data sets are cut as in the paper; any other is split at random in the
+    proportions ``sizes`` (each part with each class in proportion), and a generated one is made
+    anew for each split.
 
-def assemble(name: str, split: int = 0, **options) -> Split:
-    """Return one split of ``"diabetes"``, ``"spam"`` or ``"splice"``; see the functions so named.
+    Parameters
+    ----------
+    name : str
+    split : int
+        From 0.
+    sizes : three numbers
+        Rows of the parts, or fractions where all are below 1; spam's parts are its inboxes.
+    scaling : str
+        See `protocols.fit_scaler`.
+    positives : int, optional
+        How many positives each part of splice draws.
+    offline : bool
 
     Raises
     ------
     ValueError
-        Another name, or an option outside its range.
+        A size that the data set can't have, or a scaling that sparse data can't have.
     """
-    if name not in ASSEMBLIES:
-        raise ValueError(f"the quantile SVM paper uses {', '.join(ASSEMBLIES)}, not {name!r}.")
-    return ASSEMBLIES[name](split, **options)
+    options = {"scaling": scaling, "offline": offline}
+    if name == "spam":
+        if sizes is not None:
+            raise ValueError("spam's parts are its three inboxes, so it takes no sizes: drop them.")
+        return spam(split, **options)
+    if name == "splice":
+        return splice(split, sizes=sizes, n_positive=positives, **options)
+    if name == "diabetes":
+        return diabetes(split, sizes=sizes, **options)
+    seeds = seed_sequence(PAPER, name, split).spawn(2)
+    n = int(sum(sizes)) if max(sizes) > 1 else None
+    data = load_seeded(name, seeds[0], n=n, offline=offline)
+    cut = split_sizes if max(sizes) > 1 else split_fractions
+    rows = cut(data.n, sizes, np.random.default_rng(seeds[1]), y=data.y)
+    scaler = fit_scaler(data.X[rows[0]], scaling)
+    return Split(*(Part(scaler.transform(data.X[r]), data.y[r]) for r in rows))

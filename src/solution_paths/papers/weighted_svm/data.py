@@ -1,6 +1,7 @@
 """The weighted SVM paper's data: time series, covariate shift, Boston housing (its section 4)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from ...data.protocols import (
     split_sizes,
     technical_features,
 )
-from ...data.seeds import generators
-from ...data.sources import load
+from ...data.seeds import generators, seed_sequence
+from ...data.sources import load, load_seeded
 
 PAPER = "weighted_svm"
 LAST_DAY = np.datetime64("2009-12-31")
@@ -163,11 +164,55 @@ def boston(run: int = 0, *, n: int = N_HOUSING, **where: Any) -> Split:
     return Split(train, None, test, meta)
 
 
-ASSEMBLIES = {"nasdaq": nasdaq, "housing": boston}
+def _series(name: str, split: int, n: int, n_new: int, **where: Any) -> Split:
+    """Treat the rows of any data set as a series, in their order."""
+    data = load_seeded(name, seed_sequence(PAPER, name, split), n=n + n_new, **where)
+    X = fit_scaler(data.X[:n], "unit_interval").transform(data.X)
+    return Split(Part(X[:n], data.y[:n]), None, Part(X[n : n + n_new], data.y[n : n + n_new]))
 
 
-def assemble(name: str, split: int = 0, **options: Any) -> Split:
-    """Return run number `split` of ``"nasdaq"``, ``"housing"`` or a task of `SHIFT_TASKS`."""
-    if name in ASSEMBLIES:
-        return ASSEMBLIES[name](split, **options)
-    return covariate_shift(name, split, **options)
+def _shift(name: str, split: int, n_train: int, n_test: int, **where: Any) -> Split:
+    """Shift the inputs of any data set as `covariate_shift` does."""
+    seeds = seed_sequence(PAPER, name, split).spawn(2)
+    data = load_seeded(name, seeds[0], **where)
+    scores, rng = principal_components(data.X, 4), np.random.default_rng(seeds[1])
+    parts = biased_split(scores[:, 0], n_train, n_test, rng, slope=SLOPE)
+    scaler = fit_scaler(scores[parts[0]], "unit_interval")
+    train, test = (Part(scaler.transform(scores[r]), data.y[r]) for r in parts)
+    return Split(train, None, test)
+
+
+def _regression(name: str, split: int, n: int | None = None, **where: Any) -> Split:
+    """Take all rows of any regression."""
+    data = load_seeded(name, seed_sequence(PAPER, name, split), n=n, **where)
+    X = fit_scaler(data.X, "symmetric").transform(data.X)
+    return Split(Part(X, data.y), None, Part(X[:0], data.y[:0]))
+
+
+OTHERS = {"series": _series, "shift": _shift, "regression": _regression}
+
+
+@lru_cache(maxsize=4)
+def prepare(kind: str, name: str, split: int = 0, *, offline: bool = False, **sizes: int) -> Split:
+    """Return the training part and what comes later (``test``), scaled as in the paper.
+
+    The paper's data sets (and the substitutes of its covariate-shift tasks) are cut as in its
+    section 4; any other is cut the same way, and a generated one is drawn anew for each split.
+
+    Parameters
+    ----------
+    kind : {"series", "shift", "regression"}
+    name : str
+    split : int
+        From 0.
+    offline : bool
+    **sizes
+        ``n``, ``n_new``, ``n_train``, ``n_test``, as the kind takes them.
+    """
+    if name == "nasdaq":
+        return nasdaq(split, offline=offline, **sizes)
+    if name == "housing":
+        return boston(split, offline=offline, **sizes)
+    if name in SHIFT_TASKS:
+        return covariate_shift(name, split, offline=offline, **sizes)
+    return OTHERS[kind](name, split, offline=offline, **sizes)

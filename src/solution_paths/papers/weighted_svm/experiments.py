@@ -1,8 +1,6 @@
-"""Weighted SVM paper: what is run. What is made of the results is in `weighted_svm_outputs`.
+"""Weighted SVM paper: what is run. What is made of the results is in `outputs`.
 
-Settings are read from ``config["weighted_svm"]`` and overridden by
-``config["suites"][suite]["weighted_svm"]``. Experiments, each a function below; each has one cell
-for every cost C_0:
+Every experiment has one cell for each cost C_0:
 
 online      time series: instances enter and leave, all weights change (figure 3)
 shift       covariate shift: from C_0 to C_0 times the importance (figure 4)
@@ -15,165 +13,129 @@ follows the same sequence of weights. Only the solver calls are timed, interleav
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from ... import baselines
-from ...baselines import (
-    Answer,
-    HingeProblem,
-    Stopwatch,
-    TubeProblem,
-    judge,
-    smo,
-)
-from ...baselines.judge import Verdict
-from ...benchmarking.common import (
-    Cell,
-    Report,
-    Rows,
-    Timing,
-    collect,
-    experiment_settings,
-    interleaved,
-    list_cells,
-    load_seeded,
-    or_none,
-    run_job,
-)
-from ...data import seed_sequence
-from ...data.protocols import (
-    Part,
-    Split,
-    biased_split,
-    fit_scaler,
-    principal_components,
-)
-from ...kernels import kernel_matrix
-from . import data as paper_data
-from .outputs import (
-    CAPTIONS,
-    assumptions,
-    claims,
-    figures,
-    tables,
-)
+from ... import weighted_svm_path, weighted_svr_path
+from ...baselines import Answer, Stopwatch, smo
+from ...benchmarking.cells import Cell, Report
+from ...benchmarking.config import DataSetSettings
+from ...benchmarking.judging import add_certificate, add_oracle_comparison, describe
+from ...benchmarking.paper import Paper
+from ...benchmarking.rows import Rows, or_none
+from ...benchmarking.timing import Lane, Timing
+from ...certify import Verdict, judge
+from ...data.protocols import Part, Split
+from ...kernels import Kernel
+from ...objectives import Hinge, Tube
+from ...settings import Count, NotNegative, Positive, Positives, Settings
+from .data import prepare
 from .ulsif import fit_ulsif
 
-__all__ = [
-    "CAPTIONS",
-    "assumptions",
-    "cells",
-    "claims",
-    "collect",
-    "figures",
-    "run_chunk",
-    "tables",
-]
-
-PAPER = "weighted_svm"
-# A method whose first round took longer than this is not repeated.
-SHORT_S = 2.0
+# Wall seconds that the repeats of a method may take in all.
+BUDGET_S = 10.0
 # Of each sequence of solves, this many answers are judged: spread evenly, the last among them.
 JUDGED = 5
-# Objective values are compared with the oracle's up to this many samples, at these theta.
-ORACLE_ROWS, ORACLE_THETAS = 1000, (0.5, 1.0)
+# Objective values are compared with the oracle's at these theta.
+ORACLE_THETAS = (0.5, 1.0)
 # A decision value this near to 0 may count as either label in a comparison with brute force.
 NO_SIGN = 1e-9
 
 
-# ---------------------------------------------------------------- what is to be run
+# ---------------------------------------------------------------- settings
 
 
-def cells(config: dict, suite: str) -> list[Cell]:
-    """List every cell of a suite."""
-    return list_cells(PAPER, _cells_of, config, suite)
+class Common(Settings):
+    """The kernel is exp(-gamma ||x - x'||^2 / p), p features.
 
-
-def run_chunk(
-    config: dict, suite: str, chunk: dict, out_dir: str | Path, progress: Report | None = None
-) -> list[Path]:
-    """Run the cells of a job that aren't there yet; return the files of all its cells.
-
-    The parameters are those of `quantile_svm.run_chunk`.
+    ``diagonal`` is added to the training matrix's diagonal.
     """
 
-    def hyper(cell: Cell) -> dict[str, Any]:
-        return {key: cell.settings[key] for key in ("C0", "gamma", "diagonal")}
-
-    job = (config, suite, chunk, out_dir, progress)
-    columns = {"hyper_parameters": hyper, "kernel": lambda cell: "rbf"}
-    return run_job(PAPER, _cells_of, RUNNERS, *job, **columns)
+    gamma: Positive
+    diagonal: NotNegative
 
 
-def _cells_of(config: dict, suite: str, experiment: str, dataset: str, split: int) -> list[Cell]:
-    """One cell for each cost."""
-    paper = config[PAPER]
-    lane, chosen = experiment_settings(config, suite, PAPER, experiment)
-    data = {k: v for k, v in paper["datasets"][dataset].items() if k != "sources"}
-    common = {"gamma": paper["gamma"], "diagonal": paper["diagonal"], **data}
-    costs = chosen.pop("costs")
-    return [
-        Cell(experiment, dataset, split, lane, f"C{c:g}", {**common, **chosen, "C0": float(c)})
-        for c in costs
-    ]
+class DataSet(DataSetSettings):
+    """Sizes, where they are not the paper's.
 
-
-# ---------------------------------------------------------------- data
-
-
-def prepare(experiment: str, dataset: str, split: int, settings: dict, offline: bool) -> Split:
-    """Return the training part and what comes later (``test``), scaled as in the paper.
-
-    The paper's data sets are cut by `data.weighted_svm`; any other is cut the same way, and a
-    generated one is drawn anew for each split.
+    ``n``: training instances; ``n_new``: those that arrive later (online); ``n_train`` and
+    ``n_test`` of a covariate-shift task.
     """
-    sizes = {k: settings[k] for k in ("n", "n_new", "n_train", "n_test") if k in settings}
-    if dataset in paper_data.ASSEMBLIES or dataset in paper_data.SHIFT_TASKS:
-        return paper_data.assemble(dataset, split, offline=offline, **sizes)
-    return OTHERS[experiment](dataset, split, sizes, offline)
+
+    n: Count | None = None
+    n_new: Count | None = None
+    n_train: Count | None = None
+    n_test: Count | None = None
 
 
-def _other_series(dataset: str, split: int, sizes: dict, offline: bool) -> Split:
-    """Treat the rows as a series, in their order."""
-    n, n_new = sizes["n"], sizes["n_new"]
-    data = load_seeded(dataset, seed_sequence(PAPER, dataset, split), offline, n=n + n_new)
-    X = fit_scaler(data.X[:n], "unit_interval").transform(data.X)
-    return Split(Part(X[:n], data.y[:n]), None, Part(X[n : n + n_new], data.y[n : n + n_new]))
+class Solver(Settings):
+    """SMO's tolerance, and how a solve starts from the one before: clip (the paper's) | follow."""
+
+    tolerance: Positive
+    seeding: Literal["clip", "follow"]
 
 
-def _other_shift(dataset: str, split: int, sizes: dict, offline: bool) -> Split:
-    """Shift the inputs as `data.weighted_svm.covariate_shift` does."""
-    seeds = seed_sequence(PAPER, dataset, split).spawn(2)
-    data = load_seeded(dataset, seeds[0], offline)
-    scores = principal_components(data.X, 4)
-    rng, (n_train, n_test) = np.random.default_rng(seeds[1]), (sizes["n_train"], sizes["n_test"])
-    parts = biased_split(scores[:, 0], n_train, n_test, rng, slope=paper_data.SLOPE)
-    scaler = fit_scaler(scores[parts[0]], "unit_interval")
-    train, test = (Part(scaler.transform(scores[r]), data.y[r]) for r in parts)
-    return Split(train, None, test)
+class Costs(Settings):
+    """Values of C_0, one cell for each."""
+
+    costs: Positives
 
 
-def _other_regression(dataset: str, split: int, sizes: dict, offline: bool) -> Split:
-    """Take all rows of a regression."""
-    data = load_seeded(dataset, seed_sequence(PAPER, dataset, split), offline, n=sizes.get("n"))
-    X = fit_scaler(data.X, "symmetric").transform(data.X)
-    return Split(Part(X, data.y), None, Part(X[:0], data.y[:0]))
+class Timed(Costs):
+    """What the timing experiments share.
+
+    ``repeats`` of each method; ``limit_s``: wall seconds after which a method's sequence of solves
+    is stopped and its row says so; ``solvers``: variants of SMO.
+    """
+
+    repeats: Count
+    limit_s: Positive
+    solvers: Annotated[tuple[Solver, ...], Field(min_length=1)]
 
 
-OTHERS = {
-    "online": _other_series,
-    "shift": _other_shift,
-    "validation": _other_shift,
-    "regression": _other_regression,
-}
+class Online(Timed):
+    """``updates`` of a time series; ``slope`` is the paper's a."""
+
+    slope: NotNegative
+    updates: Count
+
+
+class Shift(Timed):
+    """SMO at every breakpoint, at ``grid`` evenly spaced weights, and at the end only."""
+
+    grid: Count
+
+
+class Regression(Timed):
+    """Step 2: until the mean relative change is at most ``change``, at most ``rounds`` times.
+
+    ``epsilon`` is in the target's unit; |e_i| counts as at least ``floor`` sigma (open in the
+    paper).
+    """
+
+    epsilon: NotNegative
+    change: Positive
+    rounds: Count
+    floor: Positive
+
+
+def _columns(cell: Cell) -> dict[str, Any]:
+    return {"hyper_parameters": {"C0": cell.value, **cell.common.model_dump()}, "kernel": "rbf"}
+
+
+PAPER = Paper("weighted_svm", Common, DataSet, _columns)
+
+
+def _parts(kind: str, cell: Cell) -> Split:
+    """Return the training part and what comes later."""
+    sizes = cell.data.model_dump(include={"n", "n_new", "n_train", "n_test"}, exclude_none=True)
+    return prepare(kind, cell.dataset, cell.split, offline=cell.offline, **sizes)
 
 
 # ---------------------------------------------------------------- one problem, three solvers
@@ -185,16 +147,14 @@ class Task:
     Parameters
     ----------
     part : Part
-    settings : dict
-        ``gamma``: the kernel is exp(-gamma ||x - x'||^2 / p), p features; ``diagonal`` is added to
-        the training matrix's diagonal.
+    common : Common
     epsilon : float, optional
         Half-width of the tube: the task is a regression.
     """
 
-    def __init__(self, part: Part, settings: dict, epsilon: float | None = None) -> None:
+    def __init__(self, part: Part, common: Common, epsilon: float | None = None) -> None:
         self.X, self.y, self.epsilon = np.ascontiguousarray(part.X, float), part.y, epsilon
-        self.gamma, self.diagonal = settings["gamma"] / self.X.shape[1], settings["diagonal"]
+        self.gamma, self.diagonal = common.gamma / self.X.shape[1], common.diagonal
 
     @property
     def n(self) -> int:
@@ -203,21 +163,15 @@ class Task:
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Kernel values of rows against the samples, without what is added to the diagonal."""
-        return kernel_matrix(X, self.X, "rbf", self.gamma)
+        return Kernel("rbf", gamma=self.gamma)(X, self.X)
 
     @cached_property
     def gram(self) -> np.ndarray:
         """Kernel matrix of the samples, without what is added to its diagonal."""
         return self.kernel(self.X)
 
-    @cached_property
-    def _judged_gram(self) -> np.ndarray:
-        return self.gram + self.diagonal * np.eye(self.n)
-
     def path(self, before: np.ndarray, after: np.ndarray, report: Report | None = None) -> Any:
         """Return the path between two weight vectors, its start included."""
-        from ... import weighted_svm_path, weighted_svr_path
-
         kernel = {"kernel": "rbf", "gamma": self.gamma, "diagonal": self.diagonal}
         if self.epsilon is None:
             return weighted_svm_path(self.X, self.y, before, after, callback=report, **kernel)
@@ -240,16 +194,17 @@ class Task:
             return machine.solve_svc(self.y, weights, **options)
         return machine.solve_svr(self.y, weights, self.epsilon, **options)
 
-    def problem(self, weights: np.ndarray) -> HingeProblem | TubeProblem:
-        """Return the problem as the judge and the oracle take it."""
-        if self.epsilon is not None:
-            return TubeProblem(self._judged_gram, self.y, weights, self.epsilon)
-        kind = {"free_bias": True, "kernel": "precomputed"}
-        return HingeProblem(self._judged_gram, self.y, weights, 1.0, **kind)
+    @cached_property
+    def _objective(self) -> Hinge | Tube:
+        """Return what is minimised, whatever the weights."""
+        data = {"kernel": Kernel("precomputed"), "diagonal": self.diagonal}
+        if self.epsilon is None:
+            return Hinge(self.gram, self.y, **data)
+        return Tube(self.gram, self.y, epsilon0=self.epsilon, **data)
 
     def judge(self, weights: np.ndarray, alpha: np.ndarray, b: float) -> Verdict:
         """Score duals and a bias."""
-        return judge(self.problem(weights), Answer(alpha=alpha, b=b))
+        return judge(self._objective.with_costs(weights), Answer(alpha=alpha, b=b))
 
     def fitted(self, path: Any, theta: float) -> np.ndarray:
         """Predictions at the samples, as at any other point: without the added diagonal."""
@@ -274,7 +229,6 @@ class PathRun:
 
     paths: list[Any] = field(default_factory=list)
     kernel_cpu_s: float = 0.0
-    certified: bool = False
 
 
 @dataclass
@@ -363,82 +317,62 @@ def follow_smo(
 # ---------------------------------------------------------------- the timing lane
 
 
-class Lane:
-    """Path and SMO taking turns; every repeat becomes a row.
+class Contest:
+    """Path and SMO on the same task; every repeat becomes a row.
 
     Parameters
     ----------
     task : Task
     rows : Rows
-    settings : dict
-        ``repeats``, ``limit_s`` (of a method's sequence), ``solvers`` (SMO's tolerances and
-        seedings).
-    report : callable
+    settings : Timed
+    start : (n,) array
+        Solution at the first weights, from which SMO begins.
     """
 
-    def __init__(self, task: Task, rows: Rows, settings: dict, report: Report) -> None:
-        self.task, self.rows, self.settings, self.report = task, rows, settings, report
-        self.calls: dict[Method, Callable[[], Timing]] = {}
+    def __init__(self, task: Task, rows: Rows, settings: Timed, start: np.ndarray) -> None:
+        self.task, self.rows, self.settings, self.start = task, rows, settings, start
+        self.lane: Lane
         self.weights: dict[str, Sequence[np.ndarray]] = {}
-        self.start: np.ndarray | None = None
+        self._certified: dict[str, dict[str, Any]] = {}
+
+    def run(self, report: Report, enter: Callable[[Contest], None]) -> None:
+        """Let ``enter`` enter the methods, and time them all in turns."""
+        self.lane = Lane(self.settings.repeats, BUDGET_S, report)
+        enter(self)
+        self.lane.run()
 
     def solvers(self, name: str, cold: bool = False) -> list[Method]:
         """List the SMO methods of a name; a cold start has no seeding."""
-        wanted = [
-            (s["tolerance"], "none" if cold else s["seeding"]) for s in self.settings["solvers"]
-        ]
+        wanted = [(s.tolerance, "none" if cold else s.seeding) for s in self.settings.solvers]
         return [Method(name, *pair) for pair in dict.fromkeys(wanted)]
 
     def add_path(self, name: str, call: Callable[[], Timing]) -> None:
         """Add a path; the first that is added must come before SMO, which needs its weights."""
-        self.calls[Method(name)] = call
+        self.lane.add(call, lambda *r: self._record_path(name, *r), name)
 
     def add_smo(self, name: str, cold: bool = False, clear_cache: bool = False) -> None:
         """Add SMO through ``self.weights[name]`` in every variant of the settings."""
+        start = None if cold else self.start
         for method in self.solvers(name, cold):
-            self.calls[method] = lambda m=method: follow_smo(
-                self.task,
-                None if cold else self.start,
-                self.weights[m.name],
-                m,
-                self.settings["limit_s"],
-                clear_cache,
-            )
 
-    def run(self) -> None:
-        """Time all methods in turns and write every repeat down."""
-        first: dict[Method, Timing] = {}
-        turns = interleaved(self.calls, self._repeats)
-        gc.freeze()  # compilers leave many objects behind, which no collection need look at
-        for count, (method, repeat, timing) in enumerate(turns, start=1):
-            gc.collect()  # what earlier repeats left, outside every timing
-            if isinstance(timing.result, PathRun):
-                first.setdefault(method, timing)
-                self._record_path(method, repeat, timing, first[method])
-            else:
-                self._record_smo(method, repeat, timing)
-            self.report(min(0.99, count / (len(self.calls) * self.settings["repeats"])))
+            def call(method: Method = method) -> Timing:
+                weights, limit = self.weights[method.name], self.settings.limit_s
+                return follow_smo(self.task, start, weights, method, limit, clear_cache)
 
-    def _repeats(self, method: Method, first_s: float) -> int:
-        return self.settings["repeats"] if first_s <= SHORT_S else 1
+            self.lane.add(call, lambda *r, m=method: self._record_smo(m, *r), method)
 
-    def _record_path(self, method: Method, repeat: int, timing: Timing, first: Timing) -> None:
-        columns = {"method": method.name, "repeat": repeat}
-        if timing is first:
-            judged, first.result.certified = certificates(
-                self.rows, method.name, timing.result.paths
-            )
-            columns |= judged
-            self.rows.add("updates", len(timing.result.paths), method=method.name)
-            first.result.paths.clear()  # they hold every breakpoint's duals
-        if not first.result.certified:
-            # A time to a wrong answer is none: it stays in the table, and out of every comparison.
-            columns |= {"status": "certificate failed", "message": "the path is not certified"}
-        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
-        self.rows.add("time", timing.cpu_s, **seconds, **columns)
-        if timing.result.kernel_cpu_s:
-            self.rows.add("kernel_time", timing.result.kernel_cpu_s, **columns)
-        timing.result.paths.clear()
+    def _record_path(self, name: str, repeat: int, timing: Timing) -> None:
+        """Judge the first round's paths, and write the time down beside what was found."""
+        run = timing.result
+        if name not in self._certified:
+            self._certified[name] = certificates(self.rows, name, run.paths)
+            self.rows.add("updates", len(run.paths), method=name)
+        columns = {"method": name, "repeat": repeat, "cpu_s": timing.cpu_s}
+        columns |= {"wall_s": timing.wall_s, **self._certified[name]}
+        self.rows.add("time", timing.cpu_s, **columns)
+        if run.kernel_cpu_s:
+            self.rows.add("kernel_time", run.kernel_cpu_s, **columns)
+        run.paths.clear()  # they hold every breakpoint's duals
 
     def _record_smo(self, method: Method, repeat: int, timing: Timing) -> None:
         run = timing.result
@@ -453,43 +387,31 @@ class Lane:
             columns = {"status": "censored", "message": reason}
         if repeat == 0 and run.answers:
             verdicts = [self.task.judge(*answer) for answer in run.answers]
-            columns["kkt"] = or_none(max(v.kkt for v in verdicts))
-            columns["gap"] = or_none(max(v.gap for v in verdicts))
-        self.rows.add(
-            "time",
-            timing.cpu_s,
-            cpu_s=timing.cpu_s,
-            wall_s=timing.wall_s,
-            method=method.name,
-            method_version=smo.version(),
-            repeat=repeat,
-            hyper_parameters=hyper,
-            **columns,
-        )
+            for name in ("kkt", "gap", "rounding"):
+                columns[name] = or_none(max(getattr(v, name) for v in verdicts))
+        columns |= {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "hyper_parameters": hyper}
+        columns |= {"method": method.name, "method_version": smo.version(), "repeat": repeat}
+        self.rows.add("time", timing.cpu_s, **columns)
 
 
-def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> tuple[dict[str, Any], bool]:
-    """Add the certificate of each path as a row; return columns for all, and if all hold."""
-    found = [path.certify() for path in paths]
-    for k, (path, own) in enumerate(zip(paths, found, strict=True)):
-        rows.add(
-            "certificate",
-            float(own.ok),
-            method=method,
-            n_breakpoints=len(path.breakpoints),
-            kkt=or_none(own.kkt),
-            gap=or_none(own.gap),
-            status="ok" if own.ok else "certificate failed",
-            message=f"{own.n_points} points; worst KKT violation at theta = {own.kkt_at:.6g}, "
-            f"worst gap at {own.gap_at:.6g}",
-            hyper_parameters={"update": k + 1},
-        )
-    together = {
-        "n_breakpoints": sum(len(path.breakpoints) for path in paths),
-        "kkt": or_none(max(own.kkt for own in found)),
-        "gap": or_none(max(own.gap for own in found)),
-    }
-    return together, all(own.ok for own in found)
+def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> dict[str, Any]:
+    """Add the certificate of each path as a row; return columns for rows about all of them.
+
+    A time to a wrong answer is none: rows about a path that isn't certified say so in their status,
+    stay in the table, and out of every comparison.
+    """
+    found = [
+        add_certificate(rows, path, method=method, hyper_parameters={"update": k})
+        for k, path in enumerate(paths, start=1)
+    ]
+    together = {"n_breakpoints": sum(own["n_breakpoints"] for own in found)}
+    for name in ("kkt", "gap", "rounding"):
+        values = [own[name] for own in found]
+        together[name] = None if None in values else max(values)
+    held = [row["status"] == "ok" for row in rows.rows[-len(paths) :]]
+    if not all(held):
+        together |= {"status": "certificate failed", "message": "the path is not certified"}
+    return together
 
 
 def warm_up() -> None:
@@ -497,8 +419,8 @@ def warm_up() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = np.where(X[:, 0] + rng.normal(size=30) > 0, 1.0, -1.0)
-    settings = {"gamma": 1.0, "diagonal": 1e-6}
-    for task in (Task(Part(X, y), settings), Task(Part(X, X[:, 1] ** 2), settings, 0.05)):
+    common = Common(gamma=1.0, diagonal=1e-6)
+    for task in (Task(Part(X, y), common), Task(Part(X, X[:, 1] ** 2), common, 0.05)):
         weights = [np.ones(30), rng.uniform(0.5, 2.0, size=30)]
         base = task.base(weights[0])
         start = base.dual(1.0)
@@ -522,40 +444,37 @@ def series_weights(n: int, total: int, first: int, cost: float, slope: float) ->
     return weights
 
 
-def _run_online(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
+@PAPER.experiment(lane="timing", settings=Online, each="costs")
+def online(cell: Cell, rows: Rows, report: Report) -> None:
     """Five updates: new instances enter, the oldest leave, and all weights change.
 
     Once with the kernel cache cleared at each update, as in the paper, and once with the kernel
     matrix given to both, which shows the work of the solvers alone.
     """
-    settings = cell.settings
-    parts = prepare("online", cell.dataset, cell.split, settings, offline)
+    parts, updates = _parts("series", cell), cell.settings.updates
     both = (parts.train, parts.test)
     stream = Part(np.vstack([p.X for p in both]), np.concatenate([p.y for p in both]))
-    n, total, updates = len(parts.train.y), len(stream.y), settings["updates"]
+    n, total = len(parts.train.y), len(stream.y)
     if (total - n) % updates:
         raise ValueError(f"{total - n} new instances can't be cut into {updates} equal updates.")
-    batch, shape = (total - n) // updates, (settings["C0"], settings["slope"])
+    batch, shape = (total - n) // updates, (cell.value, cell.settings.slope)
     weights = [series_weights(n, total, k * batch, *shape) for k in range(updates + 1)]
-    task = Task(stream, settings)
-    _describe(rows, parts)
+    task = Task(stream, cell.common)
+    describe(rows, parts)
     warm_up()
-    lane = Lane(task, rows, settings, report)
-    lane.start = task.base(weights[0]).dual(1.0)
-    lane.weights = {"smo": weights, "smo_given": weights}
-    for suffix, clear in (("", True), ("_given", False)):
+    contest = Contest(task, rows, cell.settings, task.base(weights[0]).dual(1.0))
+    contest.weights = {"smo": weights, "smo_given": weights}
 
-        def path(clear: bool = clear) -> Timing:
-            return follow_path(task, task.base(weights[0]), weights, clear)
+    def enter(contest: Contest) -> None:
+        for suffix, clear in (("", True), ("_given", False)):
 
-        lane.add_path(f"path{suffix}", path)
-        lane.add_smo(f"smo{suffix}", clear_cache=clear)
-    lane.run()
+            def path(clear: bool = clear) -> Timing:
+                return follow_path(task, task.base(weights[0]), weights, clear)
 
+            contest.add_path(f"path{suffix}", path)
+            contest.add_smo(f"smo{suffix}", clear_cache=clear)
 
-def _describe(rows: Rows, parts: Split) -> None:
-    for name, part in {"train": parts.train, "test": parts.test}.items():
-        rows.add(f"n_{name}", len(part.y), method="data")
+    contest.run(report, enter)
 
 
 # ---------------------------------------------------------------- covariate shift
@@ -563,9 +482,8 @@ def _describe(rows: Rows, parts: Split) -> None:
 
 def importance_weights(cell: Cell, parts: Split, rows: Rows) -> list[np.ndarray]:
     """Return [C_0 everywhere, C_0 times the importance of each training point by uLSIF]."""
-    seed = seed_sequence(PAPER, f"{cell.dataset}/ulsif", cell.split)
-    ratio = fit_ulsif(parts.train.X, parts.test.X, seed=seed)
-    importance, cost = ratio(parts.train.X), cell.settings["C0"]
+    ratio = fit_ulsif(parts.train.X, parts.test.X, seed=cell.seed("ulsif"))
+    importance, cost = ratio(parts.train.X), cell.value
     rows.add("importance_zero_share", np.mean(importance == 0.0), method="ulsif")
     rows.add("importance_largest", importance.max(), method="ulsif")
     for name in ("width", "ridge"):
@@ -578,17 +496,16 @@ def _line(ends: list[np.ndarray], thetas: np.ndarray) -> list[np.ndarray]:
     return [ends[0] + theta * (ends[1] - ends[0]) for theta in thetas]
 
 
-def _run_shift(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
+@PAPER.experiment(lane="timing", settings=Shift, each="costs")
+def shift(cell: Cell, rows: Rows, report: Report) -> None:
     """From uniform weights to the importance, against SMO at every breakpoint and on a grid."""
-    settings = cell.settings
-    parts = prepare("shift", cell.dataset, cell.split, settings, offline)
-    _describe(rows, parts)
-    ends, task = importance_weights(cell, parts, rows), Task(parts.train, settings)
+    parts = _parts("shift", cell)
+    describe(rows, parts)
+    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
     warm_up()
-    lane = Lane(task, rows, settings, report)
-    lane.start = task.base(ends[0]).dual(1.0)
-    lane.weights = {
-        "smo_grid": _line(ends, np.linspace(0.0, 1.0, settings["grid"] + 1)),
+    contest = Contest(task, rows, cell.settings, task.base(ends[0]).dual(1.0))
+    contest.weights = {
+        "smo_grid": _line(ends, np.linspace(0.0, 1.0, cell.settings.grid + 1)),
         "smo_end": ends,
         "smo_cold": ends,
     }
@@ -597,7 +514,7 @@ def _run_shift(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
         timing = follow_path(task, task.base(ends[0]), ends)
         bends = timing.result.paths[0].breakpoints
         thetas = np.unique(np.concatenate([[0.0], bends[bends > 0.0], [1.0]]))
-        lane.weights.setdefault("smo_breakpoints", _line(ends, thetas))
+        contest.weights.setdefault("smo_breakpoints", _line(ends, thetas))
         return timing
 
     def whole() -> Timing:
@@ -605,36 +522,36 @@ def _run_shift(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
             found = task.path(*ends)
         return Timing(watch.cpu_s, watch.wall_s, PathRun([found]))
 
-    lane.add_path("path", path)
-    lane.add_path("path_whole", whole)
-    for name in ("smo_breakpoints", "smo_grid", "smo_end"):
-        lane.add_smo(name)
-    lane.add_smo("smo_cold", cold=True)
-    lane.run()
+    def enter(contest: Contest) -> None:
+        contest.add_path("path", path)
+        contest.add_path("path_whole", whole)
+        for name in ("smo_breakpoints", "smo_grid", "smo_end"):
+            contest.add_smo(name)
+        contest.add_smo("smo_cold", cold=True)
+
+    contest.run(report, enter)
 
 
-def _run_validation(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
+@PAPER.experiment(settings=Costs, each="costs")
+def validation(cell: Cell, rows: Rows, report: Report) -> None:
     """Figure 5: the validation error as an exact step function of theta, and its minimiser."""
-    settings = cell.settings
-    parts = prepare("validation", cell.dataset, cell.split, settings, offline)
-    _describe(rows, parts)
-    ends, task = importance_weights(cell, parts, rows), Task(parts.train, settings)
-    path, validation = task.path(*ends, report=report), parts.test
-    carried = {"method": "path", **certificates(rows, "path", [path])[0]}
-    edges, error = path.error_steps(validation.X, validation.y)
-    for left, value in zip(edges[:-1], error, strict=True):
-        rows.add("step_validation_error", value, hyper_parameters={"theta": left}, **carried)
-    best = path.best(validation.X, validation.y, metric="zero_one")
+    parts = _parts("shift", cell)
+    describe(rows, parts)
+    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
+    path, data = task.path(*ends, report=report), parts.test
+    carried = {"method": "path", **certificates(rows, "path", [path])}
+    edges, error = path.error_steps(data.X, data.y)
+    rows.add_curve("validation_error", edges[:-1], error, method="path")
+    best = path.best(data.X, data.y, metric="zero_one")
     for low, high in best.intervals:
         hyper = {"low": low, "high": high, "theta": best.parameter}
         rows.add("validation_error_best", best.value, hyper_parameters=hyper, **carried)
     for theta in (0.0, 1.0):
-        wrong = (path.decision_function(validation.X, theta) >= 0) != (validation.y > 0)
+        wrong = (path.decision_function(data.X, theta) >= 0) != (data.y > 0)
         rows.add("validation_error", wrong.mean(), hyper_parameters={"theta": theta}, **carried)
-    looked, errors = brute_force_errors(task, path, validation, edges, error, best.value)
+    looked, errors = brute_force_errors(task, path, data, edges, error, best.value)
     rows.add("step_errors", errors, hyper_parameters={"points": looked}, **carried)
-    if task.n <= ORACLE_ROWS:
-        _against_oracle(task, path, ends, rows, carried)
+    add_oracle_comparison(rows, path, ORACLE_THETAS, **carried)
 
 
 def brute_force_errors(
@@ -669,19 +586,6 @@ def brute_force_errors(
     return len(thetas), int(errors)
 
 
-def _against_oracle(
-    task: Task, path: Any, ends: list[np.ndarray], rows: Rows, carried: dict[str, Any]
-) -> None:
-    """Largest relative difference of the objective from Clarabel's, solved cold."""
-    worst = 0.0
-    for theta in ORACLE_THETAS:
-        problem = task.problem(_line(ends, np.array([theta]))[0])
-        theirs = judge(problem, baselines.solve("clarabel", problem)).primal
-        ours = judge(problem, Answer(alpha=path.dual(theta), b=path.intercept(theta))).primal
-        worst = max(worst, abs(ours - theirs) / abs(theirs))
-    rows.add("objective_difference", worst, **carried)
-
-
 # ---------------------------------------------------------------- heteroscedastic regression
 
 
@@ -700,36 +604,38 @@ def relative_change(old: np.ndarray, new: np.ndarray, floor: float) -> float:
     return float(np.mean(np.abs(old - new) / np.maximum(np.abs(old), least)))
 
 
-def _run_regression(cell: Cell, rows: Rows, report: Report, offline: bool) -> None:
+@PAPER.experiment(lane="timing", settings=Regression, each="costs")
+def regression(cell: Cell, rows: Rows, report: Report) -> None:
     """Reweight by the residuals until they settle; SMO follows the path's weights."""
-    settings = cell.settings
-    parts = prepare("regression", cell.dataset, cell.split, settings, offline)
-    _describe(rows, parts)
-    task = Task(parts.train, settings, settings["epsilon"])
-    uniform = np.full(task.n, settings["C0"])
+    parts = _parts("regression", cell)
+    describe(rows, parts)
+    task = Task(parts.train, cell.common, cell.settings.epsilon)
+    uniform = np.full(task.n, cell.value)
     warm_up()
-    lane = Lane(task, rows, settings, report)
-    lane.start = task.base(uniform).dual(1.0)
+    contest = Contest(task, rows, cell.settings, task.base(uniform).dual(1.0))
 
     def path() -> Timing:
-        if "smo" in lane.weights:
-            return follow_path(task, task.base(uniform), lane.weights["smo"])
-        timing, lane.weights["smo"] = _reweight_until_settled(task, uniform, settings, rows)
+        if "smo" in contest.weights:
+            return follow_path(task, task.base(uniform), contest.weights["smo"])
+        timing, contest.weights["smo"] = _reweight_until_settled(task, uniform, cell, rows)
         return timing
 
-    lane.add_path("path", path)
-    lane.add_smo("smo")
-    lane.run()
+    def enter(contest: Contest) -> None:
+        contest.add_path("path", path)
+        contest.add_smo("smo")
+
+    contest.run(report, enter)
 
 
 def _reweight_until_settled(
-    task: Task, uniform: np.ndarray, settings: dict, rows: Rows
+    task: Task, uniform: np.ndarray, cell: Cell, rows: Rows
 ) -> tuple[Timing, list[np.ndarray]]:
     """Time the path through the rounds of step 2; return the weights of all rounds as well."""
-    cost, floor = settings["C0"], settings["floor"]
+    cost, settings = cell.value, cell.settings
+    floor = settings.floor
     path, run, weights, cpu, wall = task.base(uniform), PathRun(), [uniform], 0.0, 0.0
     residual, change = task.y - task.fitted(path, 1.0), np.inf
-    while change > settings["change"] and len(run.paths) < settings["rounds"]:
+    while change > settings.change and len(run.paths) < settings.rounds:
         weights.append(reweighted(residual, cost, floor))
         with Stopwatch() as watch:
             path = path.continue_to(weights[-1])
@@ -740,11 +646,3 @@ def _reweight_until_settled(
     rows.add("rounds", len(run.paths), method="path")
     rows.add("last_change", change, method="path")
     return Timing(cpu, wall, run), weights
-
-
-RUNNERS: dict[str, Callable[[Cell, Rows, Report, bool], None]] = {
-    "online": _run_online,
-    "shift": _run_shift,
-    "validation": _run_validation,
-    "regression": _run_regression,
-}

@@ -7,25 +7,16 @@ which is a lower bound; so are ratios to the path made of it.
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from ...benchmarking.common import read_results
 from ...reporting import figures as fig
-from ...reporting import tables as tab
-from ...reporting.selection import (
-    INCONCLUSIVE,
-    NOT_SUPPORTED,
-    SUPPORTED,
-    claim,
-    failures,
-    hyper,
-    only,
-    title,
-    verdict,
-)
+from ...reporting.outputs import Outputs
+from ...reporting.study import Study, hyper
+from ...reporting.verdicts import Claim, on_sentence
 
 METHODS = {
     "path": "path",
@@ -38,11 +29,7 @@ METHODS = {
     "smo_end": "SMO at the end only",
     "smo_cold": "SMO at the end only, cold",
 }
-FIGURES = {
-    "online": ("figure_3_online", "Figure 3: five updates of a time series"),
-    "shift": ("figure_4_shift", "Figure 4: covariate shift"),
-    "regression": ("figure_6_regression", "Figure 6: heteroscedastic regression"),
-}
+TIMED = ("online", "shift", "regression")
 # The SMO methods of each experiment that the paper compares the path with.
 RIVALS = {
     "online": ["smo", "smo_given"],
@@ -60,29 +47,18 @@ PANELS = 3
 # A growth of the mean time by less than this share is none.
 NO_GROWTH = 0.1
 ROUNDS = (20, 50)
+PROJECT = "this project"
+
+OUTPUTS = Outputs()
 
 
-CAPTIONS = {
-    "figure_3_online": "Figure 3: CPU seconds of five updates of five instances in and five out "
-    "against C_0, mean over the runs and, pale, the quartiles; kernel values are computed anew at "
-    "each update by both. Hollow marks with an arrow are lower bounds: runs were stopped.",
-    "figure_4_shift": "Figure 4: CPU seconds from uniform weights to the importance against C_0, "
-    "mean over the tasks and, pale, the quartiles; SMO at every breakpoint and at evenly spaced "
-    "weights. Hollow marks with an arrow are lower bounds: runs were stopped at their limit.",
-    "figure_5_validation": "Figure 5: validation error against theta, as an exact step function of "
-    "the whole path; shaded where it is least.",
-    "figure_6_regression": "Figure 6: CPU seconds of step 2, all rounds together, against C_0, "
-    "mean over the runs and, pale, the quartiles. Hollow marks with an arrow are lower bounds: "
-    "runs were stopped at their limit.",
-}
-
-
-def assumptions(settings: dict) -> list[str]:
-    """Say what the paper leaves open and what was chosen, from the paper's part of the config."""
-    e = settings["experiments"]
-    return [
-        f"The kernel is exp(-gamma ||x - x'||^2 / p), gamma = {settings['gamma']:g}, p features; "
-        f"{settings['diagonal']:g} is added to the diagonal of the training matrix for the path, "
+def _assumptions(study: Study) -> list[str]:
+    """Say what the paper leaves open and what was chosen, as this suite ran it."""
+    common, used = study.common, study.settings
+    limits = [f"{name} {used[name].limit_s:g} s" for name in TIMED if name in used]
+    texts = [
+        f"The kernel is exp(-gamma ||x - x'||^2 / p), gamma = {common.gamma:g}, p features; "
+        f"{common.diagonal:g} is added to the diagonal of the training matrix for the path, "
         "for SMO and for the judge, but not in predictions.",
         "Every method begins at the same exact solution at the old weights, as the paper assumes "
         "it given: computing it, and the path's factor, is not timed. 'path, its start included' "
@@ -95,24 +71,37 @@ def assumptions(settings: dict) -> list[str]:
         "Time series: the kernel cache is cleared at each update; SMO computes the rows that it "
         "needs, the path is charged with the whole matrix. 'Kernel matrix given' is the same "
         "without kernel values: the work of the solvers alone.",
-        "A method's sequence of solves in a run is stopped after the limit of its experiment ("
-        + ", ".join(f"{k} {e[k]['limit_s']:g} s" for k in FIGURES if k in e)
-        + "). Its row says how many solves were done; times and ratios made of it are lower "
-        "bounds, and nothing is extrapolated.",
-        "Time series: the last 2515 + 25 instances up to 2009-12-31 (the window that the paper "
-        "states has 2263 days, not 2515), 10 runs that start 5 days apart; inputs to [0, 1] by the "
-        f"first 2515; a = {e['online']['slope']:g}.",
-        "Covariate shift: the paper's 24 Berlin sessions are not public. One task is made of BCI "
-        "data set 4 of the semi-supervised learning book, 23 of spambase, musk, abalone and wine, "
-        "by biased sampling along the first of four principal components. The importance is "
-        "uLSIF's, its width and ridge by leave-one-out. Validation data are the task's test part.",
-        "Regression: the target keeps its unit (1000 dollars), epsilon = "
-        f"{e['regression']['epsilon']:g} in that unit. |e_i| counts as at least "
-        f"{e['regression']['floor']:g} sigma, in the weights and in the stopping rule. SMO follows "
-        "the weights of the exact solutions, so that all methods solve the same problems, at most "
-        f"{e['regression']['rounds']} rounds.",
+        f"A method's sequence of solves in a run is stopped after {', '.join(limits)}. Its row "
+        "says how many solves were done; times and ratios made of it are lower bounds, and nothing "
+        "is extrapolated.",
         "A decision of exactly 0 counts as +1.",
     ]
+    if "online" in used:
+        texts.append(
+            "Time series: NASDAQ is the last 2515 + 25 instances up to 2009-12-31 (the window that "
+            "the paper states has 2263 days, not 2515), runs start 5 days apart; inputs to [0, 1] "
+            f"by the first 2515; a = {used['online'].slope:g}."
+        )
+    if {"shift", "validation"} & set(used):
+        texts.append(
+            "Covariate shift: the paper's 24 Berlin sessions are not public. One task is made of "
+            "BCI data set 4 of the semi-supervised learning book, 23 of spambase, musk, abalone "
+            "and wine, by biased sampling along the first of four principal components. The "
+            "importance is uLSIF's, its width and ridge by leave-one-out. Validation data are the "
+            "task's test part."
+        )
+    if "regression" in used:
+        own = used["regression"]
+        texts.append(
+            "Regression: the target keeps its unit (housing: 1000 dollars), epsilon = "
+            f"{own.epsilon:g} in that unit. |e_i| counts as at least {own.floor:g} sigma, in the "
+            "weights and in the stopping rule. SMO follows the weights of the exact solutions, so "
+            f"that all methods solve the same problems, at most {own.rounds} rounds."
+        )
+    return texts
+
+
+OUTPUTS.assumptions = _assumptions
 
 
 # ---------------------------------------------------------------- runs
@@ -126,13 +115,13 @@ def label(method: str, tolerance: float | None = None, seeding: str | None = Non
     return f"{text}, {tolerance:g}" + ("" if seeding == "none" else f", {seeding}")
 
 
-def runs(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def runs(study: Study, experiment: str) -> pd.DataFrame:
     """One row for each run: mean CPU seconds over its repeats, how it ended, what it reached.
 
     ``times_path`` is its time over the path's in the same run, nan where that path isn't
     certified; ``censored`` tells that both are lower bounds.
     """
-    own = only(results, experiment=experiment, metric="time").copy()
+    own = study.only(experiment=experiment, metric="time").copy()
     for key in ("C0", "tolerance", "seeding", "solves", "solved"):
         own[key] = hyper(own, key)
     for key in ("C0", "tolerance"):
@@ -191,7 +180,7 @@ def by_cost(found: pd.DataFrame) -> pd.DataFrame:
 
 # ---------------------------------------------------------------- tables
 
-_NOTES_TIMES = [
+NOTES_TIMES = [
     "CPU seconds of the solver calls alone, one thread, all methods interleaved in one process; a "
     "run is repeated when it is short. Mean, standard deviation and range are over the runs.",
     "times the path: the mean time over the path's mean time; least: of single runs.",
@@ -202,43 +191,12 @@ _NOTES_TIMES = [
     "the last and some other answers of each sequence.",
     "The paper draws these times and prints no number: its statements are checked under 'claims'.",
 ]
-_NOTES_5 = [
+NOTES_5 = [
     "The paper's example (BCI, 727 training and 273 validation instances, C = 10) has its least "
     "error at theta in [0.866, 0.885]; its data are not public, so that it can't be compared.",
     "Disagreements: places at which decisions computed from the duals differ from the steps, of a "
     "fine grid, both sides of every crossing and the middle of every step.",
 ]
-
-
-def tables(
-    results: pd.DataFrame | str | Path, published: str | Path | None, out_dir: str | Path
-) -> None:
-    """Write every table; the paper prints no number, so that ``published`` isn't read."""
-    results = read_results(results)
-    Path(out_dir).mkdir(parents=True, exist_ok=True)
-    for experiment, (name, heading) in FIGURES.items():
-        found = runs(results, experiment)
-        remarks = [*_NOTES_TIMES, *_stopped(found), *_failures(results, experiment)]
-        _write(_table_times(found), out_dir, name.replace("figure", "table"), heading, remarks)
-    shift = runs(results, "shift")
-    heading = "Figure 4 by task, SMO as in the paper (tolerance 1e-3, clip)"
-    remarks = _failures(results, "shift")
-    _write(_table_tasks(shift), out_dir, "table_4_tasks", heading, remarks)
-    heading = "Figure 5: validation error as an exact step function of theta"
-    remarks = [*_NOTES_5, *_failures(results, "validation")]
-    _write(_table_5(results), out_dir, "table_5_validation", heading, remarks)
-    heading = "Certificates of all paths"
-    _write(_table_certificates(results), out_dir, "table_certificates", heading, _failures(results))
-
-
-def _write(frame: pd.DataFrame, out_dir: str | Path, name: str, heading: str, notes: list) -> None:
-    if len(frame):
-        tab.write_table(frame, out_dir, name, heading, notes)
-
-
-def _failures(results: pd.DataFrame, *experiments: str) -> list[str]:
-    """Failures in a sentence each; runs that were stopped have sentences of their own."""
-    return failures(results[results["status"] != "censored"], *experiments)
 
 
 def _stopped(found: pd.DataFrame) -> list[str]:
@@ -259,6 +217,40 @@ def _stopped(found: pd.DataFrame) -> list[str]:
 def _range(values: pd.Series, form: str = ".0f") -> str:
     low, high = format(float(values.min()), form), format(float(values.max()), form)
     return low if low == high else f"{low} to {high}"
+
+
+def _notes_of_times(experiment: str) -> Callable[[Study], list[str]]:
+    return lambda study: [*NOTES_TIMES, *_stopped(runs(study, experiment))]
+
+
+@OUTPUTS.table(
+    "table_3_online",
+    "Figure 3: five updates of a time series",
+    "online",
+    notes=_notes_of_times("online"),
+)
+def table_3(study: Study) -> pd.DataFrame:
+    """Show the times of the online experiment."""
+    return _table_times(runs(study, "online"))
+
+
+@OUTPUTS.table(
+    "table_4_shift", "Figure 4: covariate shift", "shift", notes=_notes_of_times("shift")
+)
+def table_4(study: Study) -> pd.DataFrame:
+    """Show the times of the covariate-shift experiment."""
+    return _table_times(runs(study, "shift"))
+
+
+@OUTPUTS.table(
+    "table_6_regression",
+    "Figure 6: heteroscedastic regression",
+    "regression",
+    notes=_notes_of_times("regression"),
+)
+def table_6(study: Study) -> pd.DataFrame:
+    """Show the times of the regression experiment."""
+    return _table_times(runs(study, "regression"))
 
 
 def _table_times(found: pd.DataFrame) -> pd.DataFrame:
@@ -292,13 +284,17 @@ def _table_times(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _table_tasks(found: pd.DataFrame) -> pd.DataFrame:
-    rows = []
+@OUTPUTS.table(
+    "table_4_tasks", "Figure 4 by task, SMO as in the paper (tolerance 1e-3, clip)", "shift"
+)
+def table_tasks(study: Study) -> pd.DataFrame:
+    """Ratios of times of every task."""
+    found, rows = runs(study, "shift"), []
     for (dataset, split, cost), group in found.groupby(RUN, sort=False):
         path = group[group["method"] == "path"]
         if not len(path):
             continue
-        row = {"task": title(dataset), "split": split, "C_0": cost}
+        row = {"task": study.name(dataset), "split": split, "C_0": cost}
         row |= {"breakpoints": path["n_breakpoints"].iloc[0], "path, CPU s": path["cpu_s"].iloc[0]}
         for method in RIVALS["shift"]:
             own = of_line(group, (method, *PAPERS_SMO))
@@ -310,9 +306,9 @@ def _table_tasks(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def validations(results: pd.DataFrame) -> pd.DataFrame:
+def validations(study: Study) -> pd.DataFrame:
     """One row for each step function of experiment ``validation``."""
-    own = only(results, experiment="validation").copy()
+    own = study.only(experiment="validation").copy()
     own["C0"], own["theta"] = (hyper(own, k).astype(float) for k in ("C0", "theta"))
     rows = []
     for (dataset, split, cost), group in own.groupby(RUN, sort=False):
@@ -327,7 +323,7 @@ def validations(results: pd.DataFrame) -> pd.DataFrame:
                 "C0": cost,
                 "n_train": of["n_train"]["value"].iloc[0],
                 "n_validation": of["n_test"]["value"].iloc[0],
-                "steps": len(of["step_validation_error"]),
+                "steps": len(steps(study, dataset, split, cost)[0]),
                 "least": best["value"].iloc[0],
                 "theta": best["theta"].iloc[0],
                 "intervals": list(zip(hyper(best, "low"), hyper(best, "high"), strict=True)),
@@ -340,13 +336,20 @@ def validations(results: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _table_5(results: pd.DataFrame) -> pd.DataFrame:
+@OUTPUTS.table(
+    "table_5_validation",
+    "Figure 5: validation error as an exact step function of theta",
+    "validation",
+    notes=NOTES_5,
+)
+def table_5(study: Study) -> pd.DataFrame:
+    """Show the least validation error, and where it is reached."""
     rows = []
-    for v in validations(results).itertuples():
+    for v in validations(study).itertuples():
         shown = "; ".join(f"[{low:.6g}, {high:.6g}]" for low, high in v.intervals)
         rows.append(
             {
-                "task": title(v.dataset),
+                "task": study.name(v.dataset),
                 "split": v.split,
                 "C_0": v.C0,
                 "training": v.n_train,
@@ -363,44 +366,42 @@ def _table_5(results: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _table_certificates(results: pd.DataFrame) -> pd.DataFrame:
-    own = only(results, metric="certificate").copy()
-    own["C0"] = hyper(own, "C0").astype(float)
-    rows = [
-        {
-            "experiment": experiment,
-            "method": METHODS[method],
-            "C_0": cost,
-            "data sets": group["dataset"].nunique(),
-            "paths": len(group),
-            "breakpoints": group["n_breakpoints"].sum(),
-            "worst KKT violation": group["kkt"].max(),
-            "worst relative gap": group["gap"].max(),
-            "hold": f"{int((group['value'] == 1.0).sum())} of {len(group)}",
-        }
-        for (experiment, method, cost), group in own.groupby(["experiment", "method", "C0"])
-    ]
-    return pd.DataFrame(rows)
-
-
 # ---------------------------------------------------------------- figures
 
 
-def figures(results: pd.DataFrame | str | Path, out_dir: str | Path) -> None:
-    """Draw every figure for which there are results, as PNG and PDF."""
-    results = read_results(results)
-    Path(out_dir).mkdir(parents=True, exist_ok=True)
-    with fig.style():
-        for experiment, (name, _) in FIGURES.items():
-            _figure_times(runs(results, experiment), experiment, name, out_dir)
-        _figure_5(results, out_dir)
+COMMON_CAPTION = (
+    "mean over the runs and, pale, the quartiles. Hollow marks with an arrow are lower bounds: "
+    "runs were stopped at their limit."
+)
 
 
-def _figure_times(found: pd.DataFrame, experiment: str, name: str, out_dir: str | Path) -> None:
+@OUTPUTS.figure(
+    "figure_3_online",
+    "Figure 3: CPU seconds of five updates of a time series, five instances in and five out, "
+    "against C_0; kernel values are computed anew at each update by both; " + COMMON_CAPTION,
+    "online",
+)
+def figure_3(study: Study) -> Figure | None:
+    """Show the times of the online experiment."""
+    return _figure_times(runs(study, "online"), "online")
+
+
+@OUTPUTS.figure(
+    "figure_4_shift",
+    "Figure 4: CPU seconds from uniform weights to the importance against C_0, SMO at every "
+    "breakpoint and at evenly spaced weights; " + COMMON_CAPTION,
+    "shift",
+)
+def figure_4(study: Study) -> Figure | None:
+    """Show the times of the covariate-shift experiment."""
+    return _figure_times(runs(study, "shift"), "shift")
+
+
+def _figure_times(found: pd.DataFrame, experiment: str) -> Figure | None:
     """CPU seconds against C_0, log-log; a panel for each tolerance of SMO."""
     shown = found[found["method"].isin(["path", "path_given", *RIVALS[experiment]])]
     if not len(shown):
-        return
+        return None
     tolerances = sorted(shown["tolerance"].dropna().unique(), reverse=True) or [np.nan]
     figure, axes = fig.new_figure(len(tolerances), size=(4.0, 3.6))
     for ax, tolerance in zip(axes[0], tolerances, strict=True):
@@ -416,7 +417,7 @@ def _figure_times(found: pd.DataFrame, experiment: str, name: str, out_dir: str 
         ax.set_ylim(low, high)
     axes[0][0].set_ylabel("CPU time, s")
     fig.legend_below(figure, axes, columns=2)
-    fig.save(figure, out_dir, name)
+    return figure
 
 
 def _seeding(line: tuple) -> str:
@@ -436,15 +437,21 @@ def _draw_line(ax: object, summary: pd.DataFrame, k: int, name: str) -> None:
             ax.plot(own.index, 1.35 * own["mean"], "^", color=colour, ms=4)
 
 
-def _figure_5(results: pd.DataFrame, out_dir: str | Path) -> None:
+@OUTPUTS.figure(
+    "figure_5_validation",
+    "Figure 5: validation error against theta, as an exact step function of the whole path; shaded "
+    "where it is least.",
+    "validation",
+)
+def figure_5(study: Study) -> Figure | None:
     """Draw the steps of the first tasks, each with its exact minimiser."""
-    found = validations(results)
+    found = validations(study)
     if not len(found):
-        return
+        return None
     first = found[(found["split"] == 0) & (found["C0"] == found["C0"].min())].head(PANELS)
     figure, axes = fig.new_figure(len(first), size=(3.7, 3.2))
     for ax, v in zip(axes[0], first.itertuples(), strict=True):
-        theta, error = steps(results, v.dataset, v.split, v.C0)
+        theta, error = steps(study, v.dataset, v.split, v.C0)
         look = {"color": fig.BLUE, "linewidth": 1.2, "label": "validation error"}
         ax.stairs(error, np.append(theta, 1.0), baseline=None, **look)
         for j, (low, high) in enumerate(v.intervals):
@@ -452,77 +459,92 @@ def _figure_5(results: pd.DataFrame, out_dir: str | Path) -> None:
                 low, high, color=fig.ORANGE, alpha=0.5, lw=0.8, label="least" if not j else None
             )
         numbers = f"{v.n_train:.0f} training, {v.n_validation:.0f} validation"
-        ax.set(title=f"{title(v.dataset)}, $C_0$ = {v.C0:g}\n{numbers}", xlabel="θ", xlim=(0, 1))
+        ax.set(
+            title=f"{study.name(v.dataset)}, $C_0$ = {v.C0:g}\n{numbers}", xlabel="θ", xlim=(0, 1)
+        )
     axes[0][0].set_ylabel("validation error")
     fig.legend_below(figure, axes)
-    fig.save(figure, out_dir, "figure_5_validation")
+    return figure
 
 
-def steps(
-    results: pd.DataFrame, dataset: str, split: int, cost: float
-) -> tuple[np.ndarray, np.ndarray]:
+@OUTPUTS.figure(
+    "figure_6_regression",
+    "Figure 6: CPU seconds of step 2, all rounds together, against C_0; " + COMMON_CAPTION,
+    "regression",
+)
+def figure_6(study: Study) -> Figure | None:
+    """Show the times of the regression experiment."""
+    return _figure_times(runs(study, "regression"), "regression")
+
+
+def steps(study: Study, dataset: str, split: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
     """Return (theta, error) of a step function; ``error[k]`` holds from ``theta[k]`` on."""
-    own = only(results, experiment="validation", metric="step_validation_error", dataset=dataset)
-    own = own[(own["split"] == split) & (hyper(own, "C0").astype(float) == cost)]
-    theta = hyper(own, "theta").to_numpy(float)
-    order = np.argsort(theta, kind="stable")
-    return theta[order], own["value"].to_numpy(float)[order]
+    own = study.curve("validation_error", experiment="validation", dataset=dataset, split=split)
+    own = own[hyper(own, "C0").astype(float) == cost].sort_values("x", kind="stable")
+    return own["x"].to_numpy(), own["y"].to_numpy()
 
 
 # ---------------------------------------------------------------- claims
 
 
-def claims(results: pd.DataFrame | str | Path) -> pd.DataFrame:
-    """Check the sentences of the paper's section 4, and this project's own goals.
-
-    Returns
-    -------
-    DataFrame with the columns claim, dataset, verdict, evidence
-    """
-    results = read_results(results)
-    made: list[dict] = []
-    for experiment in FIGURES:
-        found = runs(results, experiment)
+@OUTPUTS.claims
+def time_claims(study: Study) -> list[Claim]:
+    """Check the sentences of section 4 about times."""
+    made = []
+    for experiment in TIMED:
+        found = runs(study, experiment)
         if len(found):
-            made += _speed_claims(found, experiment) + _growth_claims(found, experiment)
-    made += _round_claims(results) + _validation_claims(results)
-    made += _goals(runs(results, "shift"))
-    return pd.DataFrame(made, columns=["claim", "dataset", "verdict", "evidence"])
+            made += _speed_claims(study, found, experiment) + _growth_claims(
+                study, found, experiment
+            )
+    return made
 
 
-def at_least(ratios: pd.DataFrame, bound: float) -> str:
-    """Verdict on "``times_path`` is at least the bound in every row".
+def _tested(study: Study, experiment: str) -> bool:
+    """Tell whether an experiment ran on nothing but the paper's data."""
+    return all(study.is_papers(dataset) for dataset in study.ran(experiment))
+
+
+def at_least(ratios: pd.DataFrame, bound: float) -> bool | None:
+    """Tell whether ``times_path`` is at least the bound in every row.
 
     A lower bound that is too small can't tell, nor can a path without a certificate (nan).
     """
     ratio = ratios["times_path"]
     if (ratio.notna() & ~(ratio >= bound) & ~ratios["censored"]).any():
-        return NOT_SUPPORTED
-    return SUPPORTED if len(ratios) and (ratio >= bound).all() else INCONCLUSIVE
+        return False
+    return True if len(ratios) and (ratio >= bound).all() else None
 
 
-def _speed_claims(found: pd.DataFrame, experiment: str) -> list[dict]:
+def _speed_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[Claim]:
     """Check "faster in all cases" and "one or two orders of magnitude"."""
-    made = []
+    made, tested = [], _tested(study, experiment)
     for line in lines(found[found["method"].isin(RIVALS[experiment])]):
         own = of_line(found, line)
         known = own.dropna(subset=["times_path"])
         if not len(known):
             continue
         name, least = label(*line), known.loc[known["times_path"].idxmin()]
-        where = f"{title(least['dataset'])}, split {least['split']}, C_0 = {least['C0']:g}"
+        where = f"{study.name(least['dataset'])}, split {least['split']}, C_0 = {least['C0']:g}"
         evidence = (
             f"slower in {int((known['times_path'] <= 1.0).sum())} of {len(known)} runs; least "
             f"ratio {least['times_path']:.3g} ({where}); {_by_cost_text(own)}"
         )
         text = f"the path is faster than {name} in all cases"
         # 1 + 1e-9: "faster" is strict.
-        made.append(claim(text, experiment, at_least(own, 1.0 + 1e-9), evidence))
+        options = {"tested": tested, "runs": _n_runs(own)}
+        verdict = on_sentence(at_least(own, 1.0 + 1e-9), **options)
+        made.append(Claim(text, experiment, verdict, evidence))
         if line[1:] == PAPERS_SMO:
-            means = _means(own)
+            verdict = on_sentence(at_least(_means(own), 10.0), **options)
             text = f"the path is one or two orders of magnitude faster than {name}"
-            made.append(claim(text, experiment, at_least(means, 10.0), _by_cost_text(own)))
+            made.append(Claim(text, experiment, verdict, _by_cost_text(own)))
     return made
+
+
+def _n_runs(own: pd.DataFrame) -> int:
+    """Count the data sets and splits behind each C_0, the least of them."""
+    return int(own.groupby("C0").size().min()) if len(own) else 0
 
 
 def _means(own: pd.DataFrame) -> pd.DataFrame:
@@ -559,9 +581,9 @@ def growth(own: pd.DataFrame) -> tuple[float, float, pd.DataFrame]:
     return float(change.mean()), float(error), table
 
 
-def _growth_claims(found: pd.DataFrame, experiment: str) -> list[dict]:
+def _growth_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[Claim]:
     """Check that the path's time does not grow with C_0, and SMO's does."""
-    made = []
+    made, tested = [], _tested(study, experiment)
     for line in lines(found[found["method"].isin(["path", *RIVALS[experiment]])]):
         own = of_line(found, line)
         own = own[own["certified"]]
@@ -583,27 +605,33 @@ def _growth_claims(found: pd.DataFrame, experiment: str) -> list[dict]:
         else:
             text, holds = f"{label(*line)} takes longer for large C_0", change > allowed
         unknown = (bound == low).any() or (not holds and len(bound) > 0)
-        decided = INCONCLUSIVE if unknown else verdict(bool(holds))
-        made.append(claim(text, experiment, decided, evidence))
+        holds = None if unknown else bool(holds)
+        verdict = on_sentence(holds, tested=tested, runs=len(table))
+        made.append(Claim(text, experiment, verdict, evidence))
     return made
 
 
-def _round_claims(results: pd.DataFrame) -> list[dict]:
-    """Step 2 takes about 20 to 50 rounds."""
-    own = only(results, experiment="regression", metric="rounds")
-    made = []
+@OUTPUTS.claims
+def round_claims(study: Study) -> list[Claim]:
+    """Step 2 takes about 20 to 50 rounds; with rounds cut short that can't be seen."""
+    own, made = study.only(experiment="regression", metric="rounds"), []
     for dataset, group in own.groupby("dataset"):
         cost = hyper(group, "C0").astype(float)
         ranges = [f"{c:g}: {_range(v)}" for c, v in group["value"].groupby(cost)]
         holds = bool(group["value"].between(*ROUNDS).all())
+        allowed = study.settings["regression"].rounds
+        tested = study.is_papers(dataset) and allowed >= ROUNDS[1]
         text = "step 2 is iterated about 20 to 50 times"
-        made.append(claim(text, dataset, verdict(holds), f"rounds by C_0: {', '.join(ranges)}"))
+        evidence = f"rounds by C_0: {', '.join(ranges)}; at most {allowed} were allowed"
+        verdict = on_sentence(holds, tested=tested)
+        made.append(Claim(text, study.name(dataset), verdict, evidence))
     return made
 
 
-def _validation_claims(results: pd.DataFrame) -> list[dict]:
+@OUTPUTS.claims
+def validation_claims(study: Study) -> list[Claim]:
     """Figure 5: exact, and weights between the two ends are of use."""
-    found = validations(results)
+    found = validations(study)
     if not len(found):
         return []
     looked, errors = int(found["looked"].sum()), int(found["errors"].sum())
@@ -611,25 +639,30 @@ def _validation_claims(results: pd.DataFrame) -> list[dict]:
     gain = (np.minimum(found["at_0"], found["at_1"]) - found["least"]).mean()
     where = f"{found['dataset'].nunique()} tasks"
     return [
-        claim(
+        Claim(
             "the validation error is an exact step function of theta, with its exact minimiser",
             where,
-            verdict(errors == 0),
+            on_sentence(errors == 0),
             f"{errors} disagreements with brute force at {looked} places",
         ),
-        claim(
+        Claim(
             "weights between uniform and importance have a lower validation error than both",
             where,
-            verdict(bool(inner.mean() > 0.5)),
+            on_sentence(
+                bool(inner.mean() > 0.5), tested=_tested(study, "validation"), runs=len(found)
+            ),
             f"in {int(inner.sum())} of {len(found)} tasks, by {gain:.3g} on average; the minimiser "
             "is chosen on the same validation data",
         ),
     ]
 
 
-def _goals(found: pd.DataFrame) -> list[dict]:
+@OUTPUTS.claims
+def goals(study: Study) -> list[Claim]:
     """Goals of this project, which are not in the paper; only where C_0 = 1 or 10^4 was run."""
-    made = []
+    found, made, tested = runs(study, "shift"), [], _tested(study, "shift")
+    if not len(found):
+        return []
     plans = (
         ("smo_breakpoints", 1e4, 100.0, "the path is at least 100 times faster than {} at 10^4"),
         ("smo_grid", 1e4, 10.0, "the path is at least 10 times faster than {} at 10^4"),
@@ -642,12 +675,14 @@ def _goals(found: pd.DataFrame) -> list[dict]:
             means = _means(own)
             least = own["times_path"].min()
             evidence = f"{_by_cost_text(own)}; least of {len(own)} runs: {least:.3g}"
-            name = f"goal of this project: {text.format(label(method, *PAPERS_SMO))}"
-            made.append(claim(name, "shift", at_least(means, bound), evidence))
+            name = text.format(label(method, *PAPERS_SMO))
+            verdict = on_sentence(at_least(means, bound), tested=tested, runs=len(own))
+            made.append(Claim(name, "shift", verdict, evidence, PROJECT))
     path = found[(found["method"] == "path") & found["certified"] & found["C0"].isin([1.0, 1e4])]
     change, _, table = growth(path)
     if np.isfinite(change):
-        text = "goal of this project: the path's time grows less than 3 times from C_0 = 1 to 10^4"
+        text = "the path's time grows less than 3 times from C_0 = 1 to 10^4"
         evidence = f"{np.exp(change):.3g} times (geometric mean of {len(table)})"
-        made.append(claim(text, "shift", verdict(change < np.log(3.0)), evidence))
+        verdict = on_sentence(change < np.log(3.0), tested=tested, runs=len(table))
+        made.append(Claim(text, "shift", verdict, evidence, PROJECT))
     return made

@@ -1,52 +1,75 @@
 """The weighted SVM experiments on small real runs, and their outputs on made-up ones."""
 
 import dataclasses
-from pathlib import Path
+from itertools import product
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
-from solution_paths.baselines import Answer, TubeProblem, judge, smo
-from solution_paths.benchmarking import common
-from solution_paths.benchmarking.common import Rows, Timing
+from solution_paths.baselines import Answer, smo
+from solution_paths.benchmarking.cells import collect
+from solution_paths.benchmarking.rows import CURVES, SCHEMA, Rows, read_results
+from solution_paths.benchmarking.timing import Timing
+from solution_paths.certify import Certificate, judge
 from solution_paths.data.protocols import Part
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Tube
 from solution_paths.papers.weighted_svm import experiments as experiment
 from solution_paths.papers.weighted_svm import outputs
-from solution_paths.papers.weighted_svm.experiments import Lane, Method, Task
+from solution_paths.papers.weighted_svm.experiments import (
+    PAPER,
+    Common,
+    Contest,
+    Method,
+    Solver,
+    Task,
+    Timed,
+)
 from solution_paths.reporting.check import check
+from solution_paths.reporting.study import make_study
+from test_quantile_svm_paper import repository_config
 
-ROOT = Path(__file__).parents[1]
-SETTINGS = {"gamma": 1.0, "diagonal": 1e-6}
+COMMON = Common(gamma=1.0, diagonal=1e-6)
+TIMED = Timed(
+    costs=(1.0,), repeats=1, limit_s=10.0, solvers=(Solver(tolerance=1e-3, seeding="clip"),)
+)
 
 
 def config() -> dict:
     """Return the repository's configuration, its quick suite made smaller still."""
-    parts = {}
-    for name in ("config", "weighted_svm"):
-        parts |= yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
-    data = parts["weighted_svm"]["datasets"]
-    data["gaussian_classes"] = {"n": 60, "n_new": 10}
-    data["breast_cancer"] = {"n_train": 80, "n_test": 60}
-    data["drlad_simulation"] = {"n": 50}
+    whole = repository_config() | {"offline": True}
+    paper = whole["papers"]["weighted_svm"]
+    sizes = {
+        "gaussian_classes": {"n": 60, "n_new": 10},
+        "breast_cancer": {"n_train": 80, "n_test": 60},
+        "drlad_simulation": {"n": 50},
+    }
+    for name, own in sizes.items():
+        paper["datasets"][name].update(own)
     less = {"splits": 1, "costs": [1.0, 10.0], "repeats": 2, "limit_s": 5.0}
-    for name, what in parts["suites"]["quick"]["weighted_svm"].items():
+    quick = paper["suites"]["quick"]
+    for name, what in quick.items():
         what.update({"splits": 1} if name == "validation" else less)
-    parts["suites"]["quick"]["weighted_svm"]["shift"]["grid"] = 7
-    parts["suites"]["quick"]["weighted_svm"]["regression"]["rounds"] = 4
-    return parts | {"offline": True}
+    quick["shift"]["grid"] = 7
+    quick["regression"]["rounds"] = 4
+    return whole
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def study(tmp_path_factory):
     folder, files, settings = tmp_path_factory.mktemp("weighted"), [], config()
-    for name, what in settings["suites"]["quick"]["weighted_svm"].items():
-        chunk = {"experiment": name, "dataset": what["datasets"][0], "splits": [0]}
-        files += experiment.run_chunk(settings, "quick", chunk, folder / "cells")
-    experiment.collect(files, folder / "results.parquet")
-    return common.read_results(folder / "results.parquet")
+    for job in PAPER.jobs(settings, "quick"):
+        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
+        files += PAPER.run(settings, "quick", *what, folder / "cells")
+    tables = folder / "results.parquet", folder / "curves.parquet"
+    collect(files, *tables)
+    return make_study(PAPER, settings, "quick", *map(read_results, tables))
+
+
+@pytest.fixture(scope="module")
+def results(study):
+    return study.results
 
 
 def pick(frame, **wanted):
@@ -59,31 +82,34 @@ def task_of(n=40, seed=1, epsilon=None):
     rng = np.random.default_rng(seed)
     X = rng.random((n, 3))
     y = X[:, 0] + 0.2 * rng.normal(size=n)
-    return Task(Part(X, y if epsilon else np.where(y > 0.5, 1.0, -1.0)), SETTINGS, epsilon)
+    return Task(Part(X, y if epsilon else np.where(y > 0.5, 1.0, -1.0)), COMMON, epsilon)
 
 
 # ---------------------------------------------------------------- what is run
 
 
-def test_every_suite_has_distinct_cells_with_known_runners():
+def test_every_suite_has_distinct_cells():
     settings = config()
     for suite in settings["suites"]:
-        cells = experiment.cells(settings, suite)
+        runs = settings["papers"]["weighted_svm"]["suites"][suite]
+        assert set(runs) == set(PAPER.experiments)
+        cells = [
+            cell
+            for name, run in runs.items()
+            for dataset in run["datasets"]
+            for cell in PAPER.cells(settings, suite, name, dataset, range(run["splits"]))
+        ]
         assert len({cell.id for cell in cells}) == len(cells) > 0
-        assert {cell.experiment for cell in cells} == set(experiment.RUNNERS)
-    paper = experiment.cells(settings, "paper")
-    assert len({c.dataset for c in paper if c.experiment == "shift"}) == 24
-    assert {c.settings["C0"] for c in paper if c.experiment == "online"} == {
-        10.0**k for k in range(5)
-    }
+    online = [cell.value for cell in cells if cell.experiment == "online" and cell.split == 0]
+    assert online == [10.0**k for k in range(5)]
 
 
 def test_the_papers_tasks_are_the_24_of_the_data_layer():
     from solution_paths.papers.weighted_svm.data import SHIFT_TASKS
 
-    shift = config()["suites"]["paper"]["weighted_svm"]["shift"]["datasets"]
-    assert shift == list(SHIFT_TASKS)
-    sources = config()["weighted_svm"]["datasets"]
+    paper = config()["papers"]["weighted_svm"]
+    assert paper["suites"]["paper"]["shift"]["datasets"] == list(SHIFT_TASKS)
+    sources = paper["datasets"]
     assert all(sources[k]["sources"] == [task.dataset] for k, task in SHIFT_TASKS.items())
 
 
@@ -156,10 +182,10 @@ def test_a_sequence_that_runs_out_of_time_is_censored_and_says_how_far_it_came(m
     monkeypatch.setattr(experiment, "Stopwatch", Watch)
     monkeypatch.setattr(Task, "solve", slow)
     rows = Rows(suite="s", hyper_parameters={"C0": 1.0})
-    lane = Lane(task, rows, {"repeats": 1, "limit_s": 10.0, "solvers": []}, lambda done: None)
+    contest = Contest(task, rows, TIMED, start)
     timing = experiment.follow_smo(task, start, weights, Method("smo", 1e-3, "clip"), 10.0)
     assert calls == [10.0, 9.0, 8.0]
-    lane._record_smo(Method("smo", 1e-3, "clip"), 0, timing)
+    contest._record_smo(Method("smo", 1e-3, "clip"), 0, timing)
     (row,) = rows.rows
     assert row["status"] == "censored"
     assert row["message"] == "stopped after 2 of 5 solves in 102 s"
@@ -170,11 +196,11 @@ def test_the_judge_of_regressions_accepts_the_optimum_only():
     task = task_of(epsilon=0.1)
     weights = np.full(task.n, 2.0)
     found = task.solve(task.machine(), weights, tol=1e-10)
-    problem = task.problem(weights)
-    assert isinstance(problem, TubeProblem)
+    kind = {"kernel": Kernel("precomputed"), "diagonal": task.diagonal, "epsilon0": 0.1}
+    problem = Tube(task.gram, task.y, cost0=weights, **kind)
     assert judge(problem, Answer(alpha=found.alpha, b=found.b)).ok(1e-9, 1e-7)
-    error = task.y - problem.gram @ found.alpha - found.b
-    primal = 0.5 * found.alpha @ problem.gram @ found.alpha
+    error = task.y - problem.gram() @ found.alpha - found.b
+    primal = 0.5 * found.alpha @ problem.gram() @ found.alpha
     primal += 2.0 * np.maximum(np.abs(error) - 0.1, 0.0).sum()
     verdict = judge(problem, Answer(alpha=found.alpha, b=found.b))
     assert verdict.primal == pytest.approx(primal, rel=1e-13)
@@ -240,17 +266,8 @@ def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(results):
     assert (solves == 7).all()
 
 
-def test_rows_fit_the_results_schema(results):
-    schema = yaml.safe_load((ROOT / "workflow/schemas/results.schema.yaml").read_text())
-    validator = jsonschema.Draft202012Validator(schema)
-    plain = results.drop(columns="hyper").astype(object)
-    for row in plain.where(plain.notna(), None).to_dict("records"):
-        validator.validate(row)
-
-
-def test_outputs_are_written_from_results_alone(results, tmp_path):
-    experiment.tables(results, None, tmp_path / "tables")
-    experiment.figures(results, tmp_path / "figures")
+def test_outputs_are_written_from_results_alone(study, tmp_path):
+    outputs.OUTPUTS.write(study, tmp_path)
     tables = {path.stem for path in (tmp_path / "tables").glob("*.md")}
     assert tables == {
         "table_3_online",
@@ -261,19 +278,21 @@ def test_outputs_are_written_from_results_alone(results, tmp_path):
         "table_certificates",
     }
     drawn = {path.stem for path in (tmp_path / "figures").glob("*.png")}
-    assert drawn == set(experiment.CAPTIONS)
-    found = experiment.claims(results)
-    assert set(found["verdict"]) <= {"supported", "not supported", "inconclusive"}
+    assert drawn == {made.name for made in outputs.OUTPUTS.figures}
+    found = pd.read_csv(tmp_path / "claims.csv")
+    # All of its data are stand-ins, and its rounds are cut short.
+    about = found["claim"].str.contains("exact step function")
+    assert (found.loc[~about, "verdict"] == "not tested here").all()
+    assert (found.loc[about, "verdict"] == "supported").all()
     assert not found.duplicated(["claim", "dataset"]).any()
-    assert experiment.assumptions(config()["weighted_svm"])
+    said = " ".join(outputs.OUTPUTS.assumptions(study))
+    assert "online 5 s" in said
+    assert "at most 4 rounds" in said
 
 
-def test_the_figures_steps_are_those_of_the_path(results):
-    settings = next(
-        c.settings for c in experiment.cells(config(), "quick") if c.experiment == "validation"
-    )
-    v = outputs.validations(results).iloc[0]
-    theta, error = outputs.steps(results, v["dataset"], 0, settings["C0"])
+def test_the_figures_steps_are_those_of_the_path(study):
+    v = outputs.validations(study).iloc[0]
+    theta, error = outputs.steps(study, v["dataset"], 0, v["C0"])
     assert theta[0] == 0.0
     assert error.min() == v["least"]
     for low, high in v["intervals"]:
@@ -284,30 +303,37 @@ def test_the_figures_steps_are_those_of_the_path(results):
 # ---------------------------------------------------------------- verdicts on made-up results
 
 
-def made_up(path=1.0, rival=50.0, status="ok", path_status="ok", costs=(1.0, 1e4), grow=1.0):
-    """Results of one shift task whose times are given."""
-    rows = Rows(suite="s", paper="weighted_svm", experiment="shift", dataset="d", split=0)
-    for k, cost in enumerate(costs):
+DATASETS = ["bci_shift_1", "musk_shift_1", "abalone_shift_1"]
+
+
+def made_up(
+    path=1.0, rival=50.0, status="ok", path_status="ok", costs=(1.0, 1e4), grow=1.0, runs=3
+):
+    """Results of some shift tasks whose times are given."""
+    shared = {"suite": "quick", "paper": "weighted_svm", "experiment": "shift", "seed": "0"}
+    rows = Rows(**shared, split=0)
+    for (k, cost), dataset in product(enumerate(costs), DATASETS[:runs]):
         hyper = {"C0": cost}
         rows.add(
             "time", path * grow**k, cpu_s=path * grow**k, method="path", hyper_parameters=hyper,
-            repeat=0, status=path_status,
+            repeat=0, status=path_status, dataset=dataset,
         )  # fmt: skip
         hyper = {**hyper, "tolerance": 1e-3, "seeding": "clip", "solves": 9, "solved": 4}
         for method in ("smo_breakpoints", "smo_grid", "smo_end"):
             rows.add(
                 "time", rival, cpu_s=rival, method=method, hyper_parameters=hyper, repeat=0,
-                status=status,
+                status=status, dataset=dataset,
             )  # fmt: skip
     frame = pd.DataFrame(rows.rows)
-    for column in common.SCHEMA.names:
+    for column in SCHEMA.names:
         frame[column] = frame.get(column)
     frame["message"] = frame["message"].astype(object)
-    return common.read_results(frame)
+    lines = read_results(pd.DataFrame(columns=CURVES.names))
+    return make_study(PAPER, repository_config(), "paper", read_results(frame), lines)
 
 
-def verdict_of(results, text):
-    found = outputs.claims(results)
+def verdict_of(study, text):
+    found = outputs.OUTPUTS.all_claims(study)
     found = found[found["claim"].str.contains(text, regex=False)]
     assert len(found) == 1, found
     return found["verdict"].iloc[0]
@@ -331,18 +357,23 @@ def test_a_lower_bound_can_support_and_never_refute():
     assert verdict_of(made_up(rival=50.0, status="censored"), ORDERS) == "supported"
     assert verdict_of(made_up(rival=5.0, status="censored"), ORDERS) == "inconclusive"
     notes = outputs._stopped(outputs.runs(made_up(status="censored"), "shift"))
-    assert "stopped in 1 of 1 runs, after 4 of 9 solves, in 50 s" in notes[0]
+    assert "stopped in 3 of 3 runs, after 4 of 9 solves, in 50 s" in notes[0]
 
 
 def test_the_time_of_a_path_without_certificate_is_in_no_ratio():
-    results = made_up(path_status="certificate failed")
-    assert outputs.runs(results, "shift")["times_path"].isna().all()
-    claims = outputs.claims(results)
+    made = made_up(path_status="certificate failed")
+    assert outputs.runs(made, "shift")["times_path"].isna().all()
+    claims = outputs.OUTPUTS.all_claims(made)
     assert not (claims["verdict"] == "supported").any()
 
 
-def test_a_method_is_compared_with_the_path_under_the_same_rules(results):
-    found = outputs.runs(results, "online")
+def test_fewer_than_three_runs_decide_nothing_about_times():
+    assert verdict_of(made_up(rival=50.0, runs=2), FASTER) == "inconclusive"
+    assert verdict_of(made_up(rival=0.9, runs=2), FASTER) == "inconclusive"
+
+
+def test_a_method_is_compared_with_the_path_under_the_same_rules(study):
+    found = outputs.runs(study, "online")
     for cost in (1.0, 10.0):
         own = found[found["C0"] == cost]
         for smo_name, path_name in (("smo", "path"), ("smo_given", "path_given")):
@@ -356,29 +387,27 @@ def test_growth_is_told_from_none():
     assert verdict_of(made_up(grow=2.0), text) == "not supported"
     assert verdict_of(made_up(grow=2.0), "grows less than 3 times") == "supported"
     assert verdict_of(made_up(grow=3.5), "grows less than 3 times") == "not supported"
-    assert not outputs.claims(made_up(costs=(1.0,)))["claim"].str.contains("grow").any()
+    one = outputs.OUTPUTS.all_claims(made_up(costs=(1.0,)))
+    assert not one["claim"].str.contains("grow").any()
 
 
 def test_a_path_that_fails_its_certificate_marks_its_times():
-    @dataclasses.dataclass
     class Bad:
-        ok = False
-        kkt, gap, kkt_at, gap_at, n_points = 0.5, np.inf, 0.1, 0.2, 3
         breakpoints = np.arange(2.0)
 
         def certify(self):
-            return self
+            return Certificate(0.5, np.inf, 1e-12, 0.1, 0.2, 3)
 
     rows = Rows()
-    lane = Lane(task_of(), rows, {"repeats": 1, "solvers": []}, lambda done: None)
-    timing = Timing(1.0, 1.0, experiment.PathRun([Bad()]))
-    lane._record_path(Method("path"), 0, timing, timing)
+    contest = Contest(task_of(), rows, TIMED, np.zeros(40))
+    contest._record_path("path", 0, Timing(1.0, 1.0, experiment.PathRun([Bad()])))
     statuses = {row["metric"]: row["status"] for row in rows.rows}
     assert statuses == {
         "certificate": "certificate failed",
         "updates": "ok",
         "time": "certificate failed",
     }
+    assert [row["rounding"] for row in rows.rows if row["metric"] != "updates"] == [1e-12] * 2
 
 
 def test_smo_is_a_baseline():

@@ -1,0 +1,84 @@
+"""The workflow's configuration: what config/config.yaml and config/papers/*.yaml may hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..settings import Count, Name, Names, Settings
+
+
+class DataSetSettings(Settings):
+    """What every paper may say of a data set; a paper's own model adds to it.
+
+    Attributes
+    ----------
+    title : str
+        For people; its name without underscores unless given.
+    sources : tuple of str
+        Names in config/datasets.yaml of what it is made of; its own name unless given.
+    splits : int, optional
+        How many splits there are, where that is limited.
+    stand_in : bool
+        It is not the paper's: it shows that everything works, and the paper's sentences about its
+        own data are not tested on it.
+    """
+
+    title: str = ""
+    sources: tuple[Name, ...] = ()
+    splits: Count | None = None
+    stand_in: bool = False
+
+
+class Run(Settings):
+    """What a suite runs of an experiment; every further key overrides a setting of it.
+
+    Attributes
+    ----------
+    datasets : tuple of str
+        Names in the paper's data sets.
+    splits : int
+        How many, numbered from 0.
+    splits_per_job : int, optional
+        One job takes that many splits; all of them unless given. A job costs some seconds to start.
+    """
+
+    datasets: Names
+    splits: Count
+    splits_per_job: Count | None = None
+
+
+class PaperFile(Settings):
+    """A file config/papers/<paper>.yaml; its parts have models of their own."""
+
+    title: str
+    citation: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    datasets: dict[Name, dict[str, Any]]
+    experiments: dict[Name, dict[str, Any] | None]
+    suites: dict[Name, dict[Name, dict[str, Any]]] = Field(default_factory=dict)
+
+
+class Config(Settings):
+    """The whole configuration of the workflow.
+
+    Attributes
+    ----------
+    offline : bool
+        Use only the data sets that are at hand; nothing is downloaded.
+    only : str
+        Names of experiments, separated by commas: run only these. Empty: all.
+    results : str
+        Folder of everything that is computed.
+    suites : dict
+        Suite -> what it is, in a sentence.
+    papers : dict
+        Paper -> its file.
+    """
+
+    offline: bool = False
+    only: Annotated[str, Field(pattern=r"^([a-z_0-9]+(,[a-z_0-9]+)*)?$")] = ""
+    results: Annotated[str, Field(min_length=1)] = "results"
+    suites: dict[Name, str]
+    papers: dict[Name, dict[str, Any]]

@@ -1,0 +1,176 @@
+"""Result rows: their columns, declared once, and what all rows of a cell share."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+PACKAGES = ("solution_paths", "numpy", "scipy", "numba", "scikit-learn")
+
+
+def _columns(*declared: tuple[str, pa.DataType, bool, str]) -> pa.Schema:
+    """Build a schema from (name, type, whether it may be null, description)."""
+    return pa.schema(
+        [
+            pa.field(name, kind, nullable=optional, metadata={"description": text})
+            for name, kind, optional, text in declared
+        ]
+    )
+
+
+TEXT, NUMBER, WHOLE = pa.string(), pa.float64(), pa.int64()
+_IDENTITY = (
+    ("suite", TEXT, False, "name of the suite in config/config.yaml"),
+    ("paper", TEXT, False, "name of the paper: its file in config/papers"),
+    ("experiment", TEXT, False, "name of the experiment in the paper's file"),
+    ("dataset", TEXT, False, "name of the data set in the paper's file"),
+    ("split", WHOLE, False, "number of the split, from 0"),
+    ("method", TEXT, False, "path, or the name of a baseline, or what made the row"),
+    ("hyper_parameters", TEXT, False, "JSON object"),
+)
+# One value of one metric of one method, or one repeat of one timing, or one failure.
+SCHEMA = _columns(
+    *_IDENTITY,
+    ("seed", TEXT, False, "entropy of the SeedSequence keyed by (paper, data set, split)"),
+    ("method_version", TEXT, True, "version of the package that solved it"),
+    ("kernel", TEXT, True, "linear, rbf, poly or precomputed"),
+    ("metric", TEXT, False, "what value is"),
+    ("value", NUMBER, True, "full precision; null where the row is a failure"),
+    ("cpu_s", NUMBER, True, "CPU seconds of the solver call alone"),
+    ("wall_s", NUMBER, True, "wall-clock seconds of the solver call alone"),
+    ("repeat", WHOLE, True, "number of the repeat of a timing, from 0"),
+    ("n_breakpoints", WHOLE, True, "breakpoints of the path, ends included"),
+    ("kkt", NUMBER, True, "largest KKT violation found by the judge"),
+    ("gap", NUMBER, True, "largest relative duality gap beyond the rounding allowance"),
+    ("rounding", NUMBER, True, "the rounding allowance that was subtracted from the gap, relative"),
+    ("status", TEXT, False, "ok, or what went wrong"),
+    ("message", TEXT, True, "reason of a failure"),
+    ("machine", TEXT, False, "processor and operating system"),
+    ("versions", TEXT, False, "JSON object of package versions"),
+)
+# One point of a curve: an exact step function, a boundary, the points of a data set.
+CURVES = _columns(
+    *_IDENTITY,
+    ("curve", TEXT, False, "what the curve shows"),
+    ("x", NUMBER, False, "its abscissa; a step holds from x to the next point's"),
+    ("y", NUMBER, False, "its value"),
+    ("weight", NUMBER, True, "how many samples the point stands for, where it stands for some"),
+)
+
+
+class Rows:
+    """Collects result rows and curves; what all rows of a cell share is given once.
+
+    Parameters
+    ----------
+    **shared
+        Columns that every row has; ``hyper_parameters`` is a dict.
+    """
+
+    def __init__(self, **shared: Any) -> None:
+        self._shared = {"machine": machine(), "versions": versions(), **shared}
+        self.rows: list[dict[str, Any]] = []
+        self.points: list[dict[str, Any]] = []
+
+    def add(self, metric: str, value: float | None = None, **columns: Any) -> None:
+        """Add a row. ``hyper_parameters`` is a dict; ``status`` is "ok" unless given."""
+        row = {"status": "ok", "kernel": "linear", **self._complete(columns), "metric": metric}
+        row["value"] = None if value is None else float(value)
+        unknown = set(row) - set(SCHEMA.names)
+        if unknown:
+            raise KeyError(f"Results have no column {sorted(unknown)}: use {SCHEMA.names}.")
+        self.rows.append(row)
+
+    def add_curve(
+        self,
+        curve: str,
+        x: Iterable[float],
+        y: Iterable[float],
+        weight: Iterable[float] | None = None,
+        **columns: Any,
+    ) -> None:
+        """Add a curve, point by point, in the order given."""
+        shared = {k: v for k, v in self._complete(columns).items() if k in CURVES.names}
+        points = [{"x": float(a), "y": float(b)} for a, b in zip(x, y, strict=True)]
+        if weight is not None:
+            points = [p | {"weight": float(w)} for p, w in zip(points, weight, strict=True)]
+        self.points += [{**shared, "curve": curve, **point} for point in points]
+
+    def _complete(self, columns: dict[str, Any]) -> dict[str, Any]:
+        hyper = {**self._shared.get("hyper_parameters", {}), **columns.get("hyper_parameters", {})}
+        text = json.dumps(hyper, sort_keys=True, default=_plain)
+        return {**self._shared, **columns, "hyper_parameters": text}
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy values into what JSON knows."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def or_none(value: float | None) -> float | None:
+    """Return a number, or None where it is not finite."""
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def table_of(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Return rows as a table, or raise a KeyError where a column lacks a value that it needs."""
+    table = pa.Table.from_pylist(rows, schema=schema)
+    for field in schema:
+        if not field.nullable and table[field.name].null_count:
+            raise KeyError(f"A row has no {field.name!r}, which every row needs: give it one.")
+    return table
+
+
+def read_results(results: pd.DataFrame | str | Path) -> pd.DataFrame:
+    """Return a table of results or curves; ``hyper`` holds its hyper-parameters as dicts."""
+    frame = results if isinstance(results, pd.DataFrame) else pd.read_parquet(results)
+    frame = frame.copy()
+    frame["hyper"] = [json.loads(text) for text in frame["hyper_parameters"]]
+    return frame
+
+
+@cache
+def machine() -> str:
+    """Describe processor, cores and operating system in one line."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        names = [
+            row.split(":", 1)[1] for row in info.read_text().splitlines() if "model name" in row
+        ]
+        model = names[0].strip() if names else model
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+
+
+@cache
+def versions() -> str:
+    """Versions of Python, packages and this source that results depend on, as a JSON object."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    found["source"] = source_digest()
+    return json.dumps(found, sort_keys=True)
+
+
+@cache
+def source_digest() -> str:
+    """Hash this package's source, so that rows of different code can be told apart."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*.py")):
+        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]

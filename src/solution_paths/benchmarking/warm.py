@@ -1,0 +1,28 @@
+"""Compile everything that jobs will need, once."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import quantile_svm_path, weighted_svm_path, weighted_svr_path
+from ..baselines import smo
+
+
+def warm_up() -> str:
+    """Trace small paths of every kind of map, and solve small problems; say what was compiled."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    weights = (np.ones(40), rng.uniform(0.5, 2.0, size=40))
+    for features, kernel in ((X, "linear"), (sp.csr_matrix(X), "linear"), (X, "rbf")):
+        path = quantile_svm_path(features, y, 1e-2, kernel=kernel)
+        path.certify()
+        path.crossings(features)
+    for path in (
+        weighted_svm_path(X, y, *weights, kernel="rbf"),
+        weighted_svr_path(X, X[:, 1] ** 2, *weights, 0.05, kernel="rbf"),
+    ):
+        path.certify()
+    smo.warm_up()
+    return "compiled: linear (dense, sparse), rbf, free bias; SMO\n"

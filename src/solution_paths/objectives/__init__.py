@@ -1,0 +1,10 @@
+"""One file for each family: data, objective, prediction, dual, KKT violation and duality gap."""
+
+from .base import Objective, Solution
+from .hinge import Hinge
+from .l1_hinge import L1Hinge
+from .lasso import Lasso
+from .saving import from_arrays, to_arrays
+from .tube import Tube
+
+__all__ = ["Hinge", "L1Hinge", "Lasso", "Objective", "Solution", "Tube", "from_arrays", "to_arrays"]

@@ -1,0 +1,123 @@
+"""What all objectives share: a solution, what the judge reads of one, and signs of duals.
+
+An objective states its data, its value, its dual, its prediction and its optimality conditions. It
+knows no walker and no solver: it scores what either hands out by the same code.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import LINEAR
+
+Floats = NDArray[np.float64]
+EPSILON = np.finfo(np.float64).eps
+
+
+class Solution(NamedTuple):
+    """A solution, or B of them in columns; None is what isn't stated.
+
+    Attributes
+    ----------
+    a : (n,) or (n, B) array
+        Signed duals of the samples.
+    w : (d,) or (d, B) array
+        Coefficients (linear models only).
+    b : () or (B,) array
+        Bias.
+    """
+
+    a: Floats | None = None
+    w: Floats | None = None
+    b: Floats | None = None
+
+
+class Terms(NamedTuple):
+    """What an objective finds in B solutions; each entry is (B,).
+
+    Attributes
+    ----------
+    primal : objective value of the model as stated (of the one its duals imply, if it states none)
+    dual : dual objective, or None where there are no duals
+    rounding : how far primal - dual may be off by rounding alone, absolute
+    kkt : largest violation of the optimality conditions, relative to the data's scale
+    infeasible : largest violation of the dual's constraints alone, in the same units; where it
+        isn't small the dual objective bounds nothing
+    floor : the gap is relative to this, where both objective values are smaller
+    """
+
+    primal: Floats
+    dual: Floats | None
+    rounding: Floats
+    kkt: Floats
+    infeasible: Floats
+    floor: Floats
+
+
+class Objective:
+    """The face of every objective.
+
+    A family gives ``solution``, ``coefs``, ``intercepts``, ``decision``, ``states_enough`` and
+    ``terms``; see `Machine` and `Penalised`, on which all stand.
+    """
+
+    classes: Floats = np.empty(0)  # the labels that were given for -1 and +1; empty: regression
+    kernel = LINEAR
+    moves = True  # whether it depends on a parameter
+
+    @property
+    def n(self) -> int:
+        """Number of training rows."""
+        return len(self.y)
+
+    @property
+    def linear(self) -> bool:
+        """Whether the model has coefficients."""
+        return self.kernel.name == "linear"
+
+    def public_dual(self, solution: Solution) -> Floats:
+        """Return the duals as papers write them: 0 <= alpha_i <= C_i, or signed in regression."""
+        if not len(self.classes):
+            return solution.a
+        return without_signs_of_rounding((solution.a.T * self.y).T)
+
+    def signed_dual(self, alpha: Floats) -> Floats:
+        """Undo `public_dual`."""
+        return (alpha.T * self.y).T if len(self.classes) else alpha
+
+    def stated(self, answer) -> Solution:
+        """Read what has ``alpha`` (as `public_dual` writes it), ``w`` and ``b``, each or None."""
+        alpha, w, b = (
+            None if part is None else np.asarray(part, dtype=np.float64)
+            for part in (answer.alpha, answer.w, answer.b)
+        )
+        right = alpha is not None and alpha.shape == (self.n,)
+        return Solution(self.signed_dual(alpha) if right else alpha, w, b)
+
+
+def check_targets(y, X, labels: bool) -> Floats:
+    """Return y as an array of n finite numbers, or labels -1 and +1; not a copy if it is one."""
+    n, y = X.shape[0], np.asarray(y, dtype=np.float64)
+    if labels and (y.shape != (n,) or not np.isin(y, (-1.0, 1.0)).all()):
+        raise ValueError(f"y must hold {n} labels, each -1 or +1: recode the labels.")
+    if y.shape != (n,) or not np.isfinite(y).all():
+        raise ValueError(f"y must hold {n} finite numbers, one for each row of X: correct it.")
+    return y
+
+
+def without_signs_of_rounding(alpha: Floats) -> Floats:
+    """Return alpha with zeros for negatives below 1e-12 of the largest.
+
+    Larger ones come from ill-conditioned kernels, where zeros would move the values.
+    """
+    tiny = (alpha < 0.0) & (alpha > -1e-12 * np.abs(alpha).max(axis=0, initial=0.0))
+    return np.where(tiny, 0.0, alpha) + 0.0
+
+
+def largest(values: Floats) -> Floats:
+    """Return the (B,) largest entries of columns, or 1 where that is 0: a unit."""
+    top = values.max(axis=0)
+    return np.where(top > 0, top, 1.0)

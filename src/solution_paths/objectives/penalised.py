@@ -1,0 +1,54 @@
+"""Linear models under an l1 penalty: what the lasso and the l1-norm machine share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import Floats, Objective, Solution, check_targets
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Penalised(Objective):
+    """f(x) = w.x + b with an l1 penalty lam ||w||_1; the path is in lam.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Labels -1, +1, or real targets.
+    """
+
+    X: Floats
+    y: Floats
+
+    def __post_init__(self) -> None:
+        labels = len(self.classes) > 0
+        object.__setattr__(self, "y", check_targets(self.y, self.X, labels))
+
+    def coefs(self, s: Solution) -> Floats:
+        """Return w."""
+        return s.w
+
+    def intercepts(self, s: Solution) -> Floats:
+        """Return b; zeros where there is none."""
+        return np.zeros(s.w.shape[1:]) if s.b is None else s.b
+
+    def decision(self, X_new, s: Solution) -> Floats:
+        """Return f at the rows of X_new, (m,) or (m, B)."""
+        return np.asarray(X_new @ s.w) + self.intercepts(s)
+
+
+def off_penalty(c: Floats, w: Floats, lam: Floats, scale: float) -> Floats:
+    """Return, for each feature, how far its correlation c and w are from any optimal pair.
+
+    |c| <= lam, in units of ``scale``, and where w isn't zero (in units of its largest entry)
+    c = lam sign(w).
+    """
+    size = np.maximum(np.abs(w).max(axis=0), TINY)
+    outside = np.maximum(np.abs(c) - lam, 0.0) / scale
+    inside = np.minimum(np.abs(c - lam * np.sign(w)) / scale, np.abs(w) / size)
+    return np.maximum(outside, inside)

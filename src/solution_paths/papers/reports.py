@@ -1,0 +1,28 @@
+"""From a paper's results to its tables, figures and claims."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from ..reporting.outputs import Outputs
+from ..reporting.study import read_study
+from . import get_paper
+
+
+def get_outputs(name: str) -> Outputs:
+    """Return what a paper makes of its results; the shared tables where it declares nothing."""
+    module = f"{__package__}.{name}.outputs"
+    try:
+        return import_module(module).OUTPUTS
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return Outputs()
+
+
+def write_outputs(config: dict, suite: str, name: str, folder: str | Path) -> str:
+    """Write everything that a paper makes of a suite's results; say what of."""
+    study = read_study(get_paper(name), config, suite, folder)
+    get_outputs(name).write(study, folder)
+    return f"tables, figures and claims from {len(study.results)} rows\n"

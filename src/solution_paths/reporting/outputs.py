@@ -1,0 +1,188 @@
+"""What a paper makes of its results: ordered lists of tables, figures, claims and checks.
+
+A paper's module ``outputs`` holds an `Outputs` called ``OUTPUTS``; a paper without one gets a table
+of all metrics and one of its certificates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ..files import replace_atomically
+from . import figures as fig
+from . import tables as tab
+from .study import Study
+from .verdicts import Claim, claims_frame
+
+SHARED_NOTE = "Data: {}."
+CERTIFICATE_NOTE = (
+    "KKT violation and gap are the worst over all breakpoints and 100 random places, found by code "
+    "that shares nothing with the walker. The gap counts beyond what rounding makes of it: that "
+    "allowance, relative to the optimum, is the column beside it."
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A table or figure: the function that makes it of a study, and what is said about it."""
+
+    name: str
+    heading: str
+    make: Callable[[Study], Any]
+    experiments: tuple[str, ...]
+    notes: Callable[[Study], list[str]]
+
+
+class Outputs:
+    """Tables, figures, claims, assumptions and checks of a paper, in the order of registration."""
+
+    def __init__(self) -> None:
+        self.tables: list[Made] = []
+        self.figures: list[Made] = []
+        self.claim_makers: list[Callable[[Study], list[Claim]]] = []
+        self.assumptions: Callable[[Study], list[str]] = lambda study: []
+        self.checks: list[Callable[[pd.DataFrame, pd.DataFrame], list[str]]] = []
+
+    def table(
+        self, name: str, heading: str, *experiments: str, notes: Any = ()
+    ) -> Callable[[Callable], Callable]:
+        """Register a function of the study that returns a data frame (empty: no table).
+
+        Parameters
+        ----------
+        name, heading : str
+        *experiments : str
+            Whose data are named, and whose failures must be, below the table.
+        notes : sequence of str, or function of the study
+        """
+        return _registrar(self.tables, name, heading, experiments, notes)
+
+    def figure(
+        self, name: str, caption: str, *experiments: str, notes: Any = ()
+    ) -> Callable[[Callable], Callable]:
+        """Register a function of the study that returns a matplotlib figure, or None."""
+        return _registrar(self.figures, name, caption, experiments, notes)
+
+    def claims(self, make: Callable[[Study], list[Claim]]) -> Callable:
+        """Register a function of the study that returns claims."""
+        self.claim_makers.append(make)
+        return make
+
+    def check(self, make: Callable[[pd.DataFrame, pd.DataFrame], list[str]]) -> Callable:
+        """Register a function of results and curves that returns what is wrong, in sentences."""
+        self.checks.append(make)
+        return make
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    def all_claims(self, study: Study) -> pd.DataFrame:
+        """Return every claim as a table."""
+        return claims_frame([claim for make in self.claim_makers for claim in make(study)])
+
+    def write(self, study: Study, folder: str | Path) -> None:
+        """Write tables/, figures/, claims.csv and outputs.json, which says what is in them."""
+        folder = Path(folder)
+        shown = [self._write_table(made, study, folder / "tables") for made in self._all_tables()]
+        with fig.style():
+            drawn = [self._draw(made, study, folder / "figures") for made in self.figures]
+        for part in ("tables", "figures"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        claims = self.all_claims(study)
+        replace_atomically(folder / "claims.csv", lambda part: claims.to_csv(part, index=False))
+        content = {
+            "title": study.title,
+            "citation": study.citation,
+            "summary": summary(study),
+            "claims": claims.to_dict("records"),
+            "figures": [d for d in drawn if d],
+            "tables": [asdict(s) for s in shown if s],
+            "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
+            "assumptions": self.assumptions(study),
+            "provenance": [asdict(table) for table in provenance(study)],
+        }
+        text = json.dumps(content, indent=1)
+        replace_atomically(folder / "outputs.json", lambda part: part.write_text(text, "utf-8"))
+
+    def _all_tables(self) -> list[Made]:
+        """Add the tables that every paper has."""
+        shared: list[Made] = []
+        if not self.tables:
+            _registrar(shared, "table_metrics", "All metrics", (), ())(tab.metrics)
+        notes = [CERTIFICATE_NOTE]
+        heading = "Certificate of every path"
+        _registrar(shared, "table_certificates", heading, (), notes)(tab.certificates)
+        return [*self.tables, *shared]
+
+    def _write_table(self, made: Made, study: Study, folder: Path) -> tab.Shown | None:
+        frame = made.make(study)
+        if not len(frame):
+            return None
+        notes = [*made.notes(study), *_data_note(made, study)]
+        if made.experiments or not self.tables:
+            notes += study.failures(*made.experiments)
+        shown = tab.show(frame, made.name, made.heading, notes)
+        tab.write_table(frame, shown, folder)
+        return shown
+
+    def _draw(self, made: Made, study: Study, folder: Path) -> dict | None:
+        figure: Figure | None = made.make(study)
+        if figure is None:
+            return None
+        fig.save(figure, folder, made.name)
+        notes = [*made.notes(study), *_data_note(made, study)]
+        return {"name": made.name, "caption": " ".join([made.heading, *notes])}
+
+
+def _registrar(
+    kept: list[Made], name: str, heading: str, experiments: tuple[str, ...], notes: Any
+) -> Callable:
+    def register(make: Callable) -> Callable:
+        told = notes if callable(notes) else lambda study: list(notes)
+        kept.append(Made(name, heading, make, experiments, told))
+        return make
+
+    return register
+
+
+def _data_note(made: Made, study: Study) -> list[str]:
+    """Say which data are shown, so that no stand-in passes for the paper's."""
+    named = study.names_shown(made.experiments)
+    return [SHARED_NOTE.format(named)] if named else []
+
+
+def summary(study: Study) -> str:
+    """Tell in some sentences whether the certificates hold and what failed."""
+    results = study.results
+    held = results[results["metric"] == "certificate"]["value"]
+    failed = int((results["status"] == "failed").sum())
+    absent = results[results["status"] == "not available"]["dataset"].unique()
+    text = (
+        f"{len(results)} rows. The certificate holds for {int((held == 1.0).sum())} of {len(held)} "
+        f"paths. {failed} failure{'' if failed == 1 else 's'}."
+    )
+    sources = {json.loads(v).get("source") for v in results["versions"].unique()}
+    if len(sources) > 1:
+        text += (
+            f" The rows come from {len(sources)} versions of the source: remove the folder of "
+            "cells and run again for results of one."
+        )
+    if len(absent):
+        text += f" Not available: {', '.join(study.name(d) for d in absent)}."
+    return text
+
+
+def provenance(study: Study) -> list[tab.Shown]:
+    """Machines, versions and solvers, each once, with the number of rows that they made."""
+    results, found = study.results, []
+    for column, heading in (("machine", "Machines"), ("versions", "Versions")):
+        counts = results[column].value_counts().rename_axis(column).reset_index(name="rows")
+        found.append(tab.show(counts, column, heading))
+    solvers = results.dropna(subset=["method_version"])[["method", "method_version"]]
+    return [*found, tab.show(solvers.drop_duplicates(), "solvers", "Solvers")]

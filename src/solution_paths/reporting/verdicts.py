@@ -1,0 +1,121 @@
+"""Verdicts: on a published number, and on a sentence of a paper. Their rules stand here alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+# On numbers.
+AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
+NOT_IN_PAPER, NOT_COMPARED = "not in the paper", "seconds: not compared"
+# On sentences.
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+INCONCLUSIVE, NOT_TESTED = "inconclusive", "not tested here"
+# Two single numbers without a spread agree within this share; two ratios of times within a factor.
+SINGLE_SHARE, RATIO_FACTOR = 0.05, 2.0
+# A sentence about times needs so many runs (data sets, splits) or repeats.
+LEAST_RUNS = 3
+
+RULES = {
+    SUPPORTED: "the sentence holds on the data that it is about, in every case looked at",
+    NOT_SUPPORTED: "it doesn't, and what was run can tell",
+    INCONCLUSIVE: "what was run can't tell: the difference is within two standard errors, there "
+    f"are fewer than {LEAST_RUNS} runs of something that varies between runs, or only bounds are "
+    "known",
+    NOT_TESTED: "its conditions were not met here: the paper's data were not run (other data show "
+    "that everything works, and their numbers are given as evidence), or a setting was cut short",
+    AGREES: "counts and settings: equal up to half a printed digit. Means: within two standard "
+    "errors of the difference; a published number without spread counts as one more draw where "
+    f"ours has at least three splits; two single numbers within {SINGLE_SHARE:.0%}. Ratios of "
+    f"times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are never compared",
+}
+
+
+def on_count(paper: float, ours: float, tolerance: float = 0.0) -> str:
+    """Verdict for counts and settings: equal up to half a printed digit, or not."""
+    return _absent(paper, ours) or _agrees(
+        abs(paper - ours) <= tolerance + 1e-12 * abs(paper),
+    )
+
+
+def on_mean(
+    paper: float,
+    ours: float,
+    paper_std: float | None = None,
+    ours_std: float | None = None,
+    paper_n: int = 1,
+    ours_n: int = 1,
+) -> str:
+    """Verdict for measured values, means over ``paper_n`` and ``ours_n`` splits."""
+    if absent := _absent(paper, ours):
+        return absent
+    if not _unknown(ours_std) and ours_n >= 3:
+        spread = ours_std if _unknown(paper_std) else paper_std
+        error = math.sqrt(spread**2 / paper_n + ours_std**2 / ours_n)
+        return _agrees(abs(paper - ours) <= 2.0 * error)
+    return _agrees(abs(paper - ours) <= SINGLE_SHARE * abs(paper))
+
+
+def on_ratio(paper: float, ours: float) -> str:
+    """Verdict for a ratio of times: agrees within a factor of two, else says how far off."""
+    if absent := _absent(paper, ours):
+        return absent
+    if max(paper / ours, ours / paper) <= RATIO_FACTOR:
+        return AGREES
+    return f"{paper / ours:.3g} times lower" if ours < paper else f"{ours / paper:.3g} times higher"
+
+
+def _agrees(yes: bool) -> str:
+    return AGREES if yes else DIFFERS
+
+
+def _absent(paper: float | None, ours: float | None) -> str:
+    if _unknown(ours):
+        return MISSING
+    return NOT_IN_PAPER if _unknown(paper) else ""
+
+
+def _unknown(value: float | None) -> bool:
+    return value is None or bool(np.isnan(value))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, where it was looked at, what came out, and the numbers.
+
+    ``source`` is "paper" for the paper's own sentences, else "this project".
+    """
+
+    claim: str
+    dataset: str
+    verdict: str
+    evidence: str
+    source: str = "paper"
+
+
+def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = None) -> str:
+    """Verdict on a sentence.
+
+    Parameters
+    ----------
+    holds : bool or None
+        Whether it holds in what was run; None where that can't be told.
+    tested : bool
+        Whether its conditions were met: the paper's data, uncut settings.
+    runs : int, optional
+        Number of runs or repeats, where the result varies between them.
+    """
+    if not tested:
+        return NOT_TESTED
+    if holds is None or (runs is not None and runs < LEAST_RUNS):
+        return INCONCLUSIVE
+    return SUPPORTED if holds else NOT_SUPPORTED
+
+
+def claims_frame(claims: list[Claim]) -> pd.DataFrame:
+    """Return claims as a table."""
+    names = ["claim", "dataset", "verdict", "evidence", "source"]
+    return pd.DataFrame([asdict(claim) for claim in claims], columns=names)

@@ -1,0 +1,324 @@
+"""Cells, rows, resuming, timing, settings: what every paper's experiments share."""
+
+import dataclasses
+import json
+import shutil
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from solution_paths.benchmarking import cells as cell_files
+from solution_paths.benchmarking.cells import Cell, DamagedCell, collect, file_of, run_cells
+from solution_paths.benchmarking.config import DataSetSettings
+from solution_paths.benchmarking.rows import CURVES, SCHEMA, Rows, read_results, table_of
+from solution_paths.benchmarking.timing import Lane, Timing, stopwatch
+from solution_paths.files import replace_atomically
+from solution_paths.settings import ConfigError, Counts, Positive, Settings, check
+
+
+class Levels(Settings):
+    """Settings of the experiment in these tests."""
+
+    levels: Counts = (1,)
+    factor: Positive = 1.0
+
+
+CELL = Cell("s", "p", "e", "d", 0, Settings(), DataSetSettings(), Levels())
+CELLS = [dataclasses.replace(CELL, split=k) for k in range(3)]
+
+
+# ---------------------------------------------------------------- cells and rows
+
+
+def test_a_cell_is_named_after_everything_that_its_result_depends_on():
+    others = [
+        dataclasses.replace(CELL, settings=Levels(factor=2.0)),
+        dataclasses.replace(CELL, data=DataSetSettings(stand_in=True)),
+        dataclasses.replace(CELL, suite="t"),
+        dataclasses.replace(CELL, split=1),
+    ]
+    assert len({cell.id for cell in [CELL, *others]}) == 5
+    assert CELL.id == dataclasses.replace(CELL, settings=Levels(factor=1), offline=True).id
+
+
+def test_a_setting_of_several_values_gets_a_cell_for_each():
+    cells = dataclasses.replace(CELL, settings=Levels(levels=(3, 7))).split_by("levels")
+    assert [cell.value for cell in cells] == [3, 7]
+    assert [cell.label for cell in cells] == ["3", "7"]
+    assert len({cell.id for cell in cells}) == 2
+    # the same as where the suite asks for that value alone
+    assert (
+        cells[1].id
+        == dataclasses.replace(CELL, settings=Levels(levels=(7,))).split_by("levels")[0].id
+    )
+
+
+def test_rows_fit_the_schema_and_keep_full_precision(tmp_path):
+    rows = CELL.rows(method="path")
+    rows.add("value", 1 / 3, hyper_parameters={"tau": np.float64(0.1), "ends": np.arange(2.0)})
+    rows.add("nothing", None, status="failed", message="why")
+    rows.add_curve("steps", [0.0, 1 / 3], [1.0, 2.0], weight=[5, 6], hyper_parameters={"k": 1})
+    rows.add_curve("plain", [0.5], [0.25])
+    file = file_of(CELL, tmp_path)
+    cell_files.write_cell(file, CELL.identity, rows)
+    back = read_results(cell_files.rows_of(file))
+    assert back["value"][0] == 1 / 3
+    assert np.isnan(back["value"][1])
+    assert back["hyper"][0] == {"tau": 0.1, "ends": [0.0, 1.0]}
+    assert pq.read_schema(cell_files.rows_of(file)).equals(SCHEMA)
+    assert {"numpy", "solution_paths"} <= set(json.loads(back["versions"][0]))
+    assert "cores" in back["machine"][0]
+    curves = read_results(cell_files.curves_of(file))
+    assert curves["x"].tolist() == [0.0, 1 / 3, 0.5]
+    assert curves["weight"].tolist()[:2] == [5.0, 6.0]
+    assert np.isnan(curves["weight"][2])
+    assert curves["hyper"][0] == {"k": 1}
+
+
+def test_every_column_says_what_it_holds():
+    for schema in (SCHEMA, CURVES):
+        assert all(field.metadata[b"description"] for field in schema)
+
+
+def test_rows_refuse_a_column_that_is_not_declared_and_one_that_is_missing():
+    with pytest.raises(KeyError, match="colour"):
+        Rows().add("value", 1.0, colour="red")
+    rows = Rows(suite="s")
+    rows.add("value", 1.0)
+    with pytest.raises(KeyError, match="'paper', which every row needs"):
+        table_of(rows.rows, SCHEMA)
+
+
+def test_half_a_file_never_takes_the_name(tmp_path):
+    target = tmp_path / "cell.parquet"
+    target.write_text("old")
+
+    def write(part):
+        part.write_text("half")
+        raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError, match="full"):
+        replace_atomically(target, write)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+class Recorder:
+    """Runs cells and remembers which ones."""
+
+    def __init__(self, fails_on: int | None = None, error: type = ValueError):
+        self.ran, self.fails_on, self.error = [], fails_on, error
+
+    def __call__(self, cell, rows, report):
+        self.ran.append(cell.split)
+        if cell.split == self.fails_on:
+            raise self.error("split is bad")
+        report(0.5, 7)
+        rows.add("value", cell.split, method="path")
+        rows.add_curve("line", [0.0, 1.0], [cell.split, 2.0], method="path")
+
+
+def collected(files, folder):
+    """Collect cells; return results and curves."""
+    collect(files, folder / "all.parquet", folder / "lines.parquet")
+    return read_results(folder / "all.parquet"), read_results(folder / "lines.parquet")
+
+
+def test_a_failure_is_a_row_with_its_reason_and_is_tried_again(tmp_path):
+    first = Recorder(fails_on=1)
+    files = run_cells(CELLS, first, tmp_path)
+    assert first.ran == [0, 1, 2]
+    results, curves = collected(files, tmp_path)
+    assert results["status"].tolist() == ["ok", "failed", "ok"]
+    assert results["message"][1] == "ValueError: split is bad"
+    assert curves["split"].tolist() == [0, 0, 2, 2]
+    again = Recorder()
+    run_cells(CELLS, again, tmp_path)
+    assert again.ran == [1]
+
+
+def test_a_killed_run_loses_one_cell_at_most(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(CELLS, Recorder(1, KeyboardInterrupt), tmp_path)
+    written = {path.name for path in tmp_path.iterdir()}
+    file = file_of(CELLS[0], tmp_path)
+    assert written == {p.name for p in (file, cell_files.rows_of(file), cell_files.curves_of(file))}
+    rest = Recorder()
+    run_cells(CELLS, rest, tmp_path)
+    assert rest.ran == [1, 2]
+
+
+def cut_short(file):
+    """Lose the second half of a file."""
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+
+
+def flip_a_byte(file):
+    """Change one byte of the data pages."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 4] ^= 0xFF
+    file.write_bytes(bytes(content))
+
+
+def another_cells(part):
+    """Put another cell's part of the same kind under the name."""
+    return lambda file: shutil.copyfile(part(file_of(CELLS[0], file.parent)), part(file))
+
+
+rows_of, curves_of = cell_files.rows_of, cell_files.curves_of
+DAMAGE = {
+    "rows truncated": lambda file: cut_short(rows_of(file)),
+    "rows altered": lambda file: flip_a_byte(rows_of(file)),
+    "rows empty": lambda file: rows_of(file).write_bytes(b""),
+    "rows missing": lambda file: rows_of(file).unlink(),
+    "rows of another cell": another_cells(rows_of),
+    "curves truncated": lambda file: cut_short(curves_of(file)),
+    "curves missing": lambda file: curves_of(file).unlink(),
+    "curves of another cell": another_cells(curves_of),
+    "identity truncated": cut_short,
+    "identity of another cell": another_cells(lambda file: file),
+    "identity of another kind": lambda file: file.write_text("[1, 2]"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_cell_is_set_aside_named_and_computed_again(tmp_path, damage):
+    files = run_cells(CELLS, Recorder(), tmp_path / "cells")
+    whole, lines = collected(files, tmp_path)
+    DAMAGE[damage](files[1])
+    with pytest.raises(DamagedCell, match=files[1].stem):
+        cell_files.check_cell(files[1])
+    again, said = Recorder(), []
+    run_cells(CELLS, again, tmp_path / "cells", lambda *a: said.append(a[0]))
+    assert again.ran == [1]
+    assert any(files[1].stem in text and "computed again" in text for text in said)
+    assert list(files[1].parent.glob(f"{files[1].stem}*.damaged"))
+    results, curves = collected(files, tmp_path)
+    columns = ["split", "metric", "value", "status"]
+    pd.testing.assert_frame_equal(results[columns], whole[columns])
+    pd.testing.assert_frame_equal(curves[["split", "x", "y"]], lines[["split", "x", "y"]])
+
+
+def test_a_damaged_cell_stops_collecting_and_is_set_aside(tmp_path):
+    files = run_cells(CELLS, Recorder(), tmp_path / "cells")
+    cut_short(rows_of(files[2]))
+    with pytest.raises(DamagedCell, match="run the command again"):
+        collect(files, tmp_path / "all.parquet", tmp_path / "lines.parquet")
+    assert not (tmp_path / "all.parquet").exists()
+    assert not files[2].exists()
+
+
+def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
+    files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
+    jobs = tmp_path / "s" / "jobs" / "p" / "accuracy"
+    jobs.mkdir(parents=True)
+    (jobs / "0-0.txt").write_text(f"{files[0]}\n")
+    (jobs / "1-2.txt").write_text(f"{files[1]}\n{files[2]}\n")
+    assert cell_files.note_damaged_jobs(tmp_path) == []
+    files[1].unlink()
+    (sentence,) = cell_files.note_damaged_jobs(tmp_path)
+    assert files[1].name in sentence
+    assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.damaged"}
+
+
+def test_progress_rises_to_one_and_carries_the_breakpoints(tmp_path):
+    said = []
+    run_cells(CELLS, Recorder(), tmp_path, lambda *a: said.append(a))
+    done = [share for _, share, _ in said]
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+    assert ("split 0", 0.5 / 3, 7) in said
+
+
+def test_nothing_to_collect_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="no cells"):
+        collect([], tmp_path / "all.parquet", tmp_path / "lines.parquet")
+
+
+# ---------------------------------------------------------------- timing
+
+
+def lane_of(seconds, repeats, budget_s):
+    """Return (order of turns) of a lane whose entrants take the given seconds."""
+    lane, order = Lane(repeats, budget_s, lambda done: None), []
+    for name, (wall_s, group) in seconds.items():
+
+        def call(wall_s=wall_s):
+            return Timing(wall_s, wall_s, None)
+
+        lane.add(call, lambda repeat, timing, name=name: order.append((name, repeat)), group)
+    lane.run()
+    return order
+
+
+def test_methods_take_turns_and_slow_ones_run_less_often():
+    order = lane_of({"fast": (0.1, "fast"), "slow": (9.0, "slow")}, 3, 10.0)
+    assert order == [("fast", 0), ("slow", 0), ("fast", 1), ("fast", 2)]
+
+
+def test_the_calls_of_a_method_share_its_budget():
+    order = lane_of({"a": (1.0, "m"), "b": (1.0, "m"), "c": (1.0, "n")}, 5, 4.0)
+    assert [name for name, _ in order].count("a") == 2
+    assert [name for name, _ in order].count("c") == 4
+
+
+def test_a_method_that_is_not_available_has_one_turn():
+    assert lane_of({"a": (float("nan"), "a")}, 5, 10.0) == [("a", 0)]
+
+
+def test_a_short_call_is_averaged_over_many():
+    count = 0
+
+    def call():
+        nonlocal count
+        count += 1
+        time.sleep(0.001)
+
+    timing = stopwatch(call, shortest_s=0.02)
+    assert count >= 5
+    assert 0.0005 < timing.wall_s < 0.02
+    assert timing.cpu_s < timing.wall_s
+
+
+# ---------------------------------------------------------------- settings
+
+
+class Inner(Settings):
+    """A model inside another."""
+
+    tolerance: Positive
+
+
+class Outer(Settings):
+    """Settings with all that can go wrong."""
+
+    repeats: int
+    solvers: tuple[Inner, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ({"repeats": 1, "repeat": 2}, "x.repeat is an unknown name; did you mean 'repeats'?"),
+        ({"repeats": 1, "qq": 2}, "x.qq is an unknown name; known are repeats, solvers"),
+        ({}, "x.repeats is missing; add it"),
+        ({"repeats": "many"}, "x.repeats is 'many': it should be a valid integer"),
+        (
+            {"repeats": 1, "solvers": [{"tolerence": 1.0, "tolerance": 1.0}]},
+            "x.solvers.0.tolerence is an unknown name; did you mean 'tolerance'?",
+        ),
+        (
+            {"repeats": 1, "solvers": [{"tolerance": 0.0}]},
+            "x.solvers.0.tolerance is 0.0: it should be greater than 0; correct it",
+        ),
+    ],
+)
+def test_a_mistake_in_settings_is_one_sentence(content, sentence):
+    with pytest.raises(ConfigError) as error:
+        check(Outer, content, "x")
+    assert str(error.value).startswith(f"config: {sentence.rstrip('?')}")
+    assert str(error.value).count(". ") == 0

@@ -1,0 +1,380 @@
+"""The quantile SVM paper's experiments on small real paths, and what is made of them."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from solution_paths import quantile_svm_path
+from solution_paths.benchmarking.cells import collect, finished, rows_of
+from solution_paths.benchmarking.rows import read_results
+from solution_paths.papers import check_config
+from solution_paths.papers.quantile_svm import experiments as experiment
+from solution_paths.papers.quantile_svm import outputs
+from solution_paths.papers.quantile_svm.data import prepare
+from solution_paths.papers.quantile_svm.experiments import PAPER
+from solution_paths.reporting.study import Study, make_study
+
+ROOT = Path(__file__).parents[1]
+
+
+def repository_config() -> dict:
+    """Return the configuration as the workflow reads it."""
+    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+    files = (ROOT / "config" / "papers").glob("*.yaml")
+    config["papers"] = {file.stem: yaml.safe_load(file.read_text()) for file in files}
+    return config
+
+
+def small_config() -> dict:
+    """A configuration of the same shape as the workflow's, of seconds."""
+    data = {"lam": 1.0e-2, "sizes": [0.6, 0.2, 0.2], "scaling": "none"}
+    taus = [0.2, 0.5, 0.8]
+    paper = {
+        "title": "Quantile SVM",
+        "citation": "The paper.",
+        "settings": {"intercept_scaling": 1.0},
+        "datasets": {
+            "two_moons": data,
+            "quantile_toy": data,
+            "gaussian_classes": data,
+            "breast_cancer": {**data, "scaling": "symmetric"},
+        },
+        "experiments": {
+            "path": None,
+            "scaling": {"scalings": ["none", "symmetric"]},
+            "choose_lam": {"grid": [0.01, 0.1]},
+            "timing": {
+                "methods": ["path", "recover", "liblinear", "lbfgsb", "cvxpy"],
+                "taus": taus,
+                "repeats": 2,
+            },
+            "boundary": {"taus": taus},
+            "kinks": {"sizes": [60, 120]},
+            "probability": {"methods": ["path", "platt", "isotonic"], "bins": 5},
+        },
+        "suites": {
+            "tiny": {
+                "path": {"datasets": ["two_moons", "breast_cancer"], "splits": 2},
+                "scaling": {"datasets": ["two_moons"], "splits": 2},
+                "choose_lam": {"datasets": ["two_moons"], "splits": 1},
+                "timing": {"datasets": ["two_moons"], "splits": 1},
+                "boundary": {"datasets": ["quantile_toy"], "splits": 1},
+                "kinks": {"datasets": ["gaussian_classes"], "splits": 2},
+                "probability": {"datasets": ["two_moons"], "splits": 2},
+            }
+        },
+    }
+    papers = {"quantile_svm": copy.deepcopy(paper)}
+    return {"offline": True, "suites": {"tiny": "small"}, "papers": papers}
+
+
+SUITES: list[tuple[Path, Study]] = []
+
+
+def shared_suite(tmp_path_factory) -> tuple[Path, Study]:
+    """Return (results/<suite>, its study); every job is run once in a session of pytest."""
+    if not SUITES:
+        folder = tmp_path_factory.mktemp("results") / "tiny"
+        SUITES.append((folder, run_suite(folder / "quantile_svm")))
+    return SUITES[0]
+
+
+def run_suite(folder: Path) -> Study:
+    """Run every job of the small configuration and collect it."""
+    config, files = small_config(), []
+    for job in PAPER.jobs(config, "tiny"):
+        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
+        files += PAPER.run(config, "tiny", *what, folder / "cells")
+    collect(files, folder / "results.parquet", folder / "curves.parquet")
+    return study_of(read_results(folder / "results.parquet"), folder)
+
+
+def study_of(results: pd.DataFrame, folder: Path, curves: pd.DataFrame | None = None) -> Study:
+    """Return the study of the small configuration with these results."""
+    curves = read_results(folder / "curves.parquet") if curves is None else curves
+    return make_study(PAPER, small_config(), "tiny", results, curves)
+
+
+# ---------------------------------------------------------------- exact functions of tau
+
+
+def brute_force(first, crossings, tau):
+    turns = np.array([np.count_nonzero(np.asarray(c) < tau) for c in crossings])
+    return np.asarray(first) ^ (turns % 2 == 1)
+
+
+def test_step_rates_equal_counting_at_every_tau():
+    rng = np.random.default_rng(5)
+    y = rng.choice([-1.0, 1.0], size=30)
+    first = rng.random(30) < 0.8
+    crossings = [np.sort(rng.random(rng.integers(0, 4))) for _ in range(30)]
+    crossings[3] = crossings[4] = np.array([0.25])  # two rows flip together
+    found = experiment.step_rates(y, first, crossings)
+    for tau in np.concatenate([rng.random(200), [1e-9, 1 - 1e-9]]):
+        positive = brute_force(first, crossings, tau)
+        expected = {
+            "tpr": positive[y > 0].mean(),
+            "tnr": (~positive[y < 0]).mean(),
+            "accuracy": (positive == (y > 0)).mean(),
+        }
+        for rate, (at, value) in found.items():
+            k = np.searchsorted(at, tau, side="right") - 1
+            assert value[k] == pytest.approx(expected[rate], abs=1e-12)
+    at = found["tpr"][0]
+    assert at[0] == 0.0
+    assert (np.diff(at) > 0).all()
+
+
+def test_step_rates_without_any_crossing():
+    y = np.array([1.0, -1.0])
+    found = experiment.step_rates(y, np.array([True, True]), [np.empty(0)] * 2)
+    assert found["accuracy"][1].tolist() == [0.5]
+
+
+def test_probability_is_the_tau_of_the_flip_or_the_rearrangement():
+    first = np.array([True, True, False, True, False])
+    crossings = [np.array(c) for c in ([0.3], [], [], [0.2, 0.5, 0.6], [0.4, 0.9])]
+    expected = [0.3, 1.0, 0.0, 0.3, 0.5]
+    p = experiment.probabilities(first, crossings)
+    np.testing.assert_allclose(p, expected, rtol=1e-12)
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    integral = np.mean([brute_force(first, crossings, t) for t in grid], axis=0)
+    np.testing.assert_allclose(p, integral, atol=1e-4)
+
+
+def test_signs_traced_through_crossings_equal_the_decision_function():
+    part = prepare("two_moons", 1, sizes=(0.6, 0.2, 0.2), offline=True)
+    path = quantile_svm_path(part.train.X, part.train.y, 1e-2)
+    first, crossings = experiment.sign_changes(path, part.test.X)
+    for tau in np.random.default_rng(1).uniform(size=50):
+        f = path.decision_function(part.test.X, tau)
+        clear = np.abs(f) > 1e-9
+        assert ((f >= 0) == brute_force(first, crossings, tau))[clear].all()
+
+
+@pytest.mark.parametrize(
+    ("value", "sign", "count", "largest"),
+    [
+        ([1.0, 0.8, 0.8, 0.1], -1, 0, 0.0),
+        ([1.0, 0.5, 0.6, 0.7, 0.1], -1, 2, 0.2),
+        ([0.0, 0.4, 0.3, 1.0], 1, 1, 0.1),
+    ],
+)
+def test_steps_in_the_wrong_direction_are_counted(value, sign, count, largest):
+    assert outputs.wrong_way(np.array(value), sign) == (count, pytest.approx(largest))
+
+
+# ---------------------------------------------------------------- what is run
+
+
+def cells_of(config, suite, experiment):
+    """Return all cells of an experiment in a suite."""
+    run = config["papers"]["quantile_svm"]["suites"][suite][experiment]
+    return [
+        cell
+        for dataset in run["datasets"]
+        for cell in PAPER.cells(config, suite, experiment, dataset, range(run["splits"]))
+    ]
+
+
+def test_every_suite_of_the_repository_has_distinct_cells_in_both_lanes():
+    config = repository_config()
+    assert set(check_config(config)) == set(config["papers"])
+    for suite in config["suites"]:
+        names = config["papers"]["quantile_svm"]["suites"][suite]
+        cells = [cell for name in names for cell in cells_of(config, suite, name)]
+        assert len({cell.id for cell in cells}) == len(cells) > 0
+        assert {job.lane for job in PAPER.jobs(config, suite)} == {"accuracy", "timing"}
+
+
+def test_kinks_has_a_cell_for_each_size():
+    assert [c.value for c in cells_of(small_config(), "tiny", "kinks") if c.split == 0] == [60, 120]
+
+
+def test_a_data_set_with_fewer_splits_has_no_jobs_beyond_them():
+    config = small_config()
+    config["papers"]["quantile_svm"]["datasets"]["two_moons"]["splits"] = 1
+    lasts = {j.last for j in PAPER.jobs(config, "tiny") if j.dataset == "two_moons"}
+    assert lasts == {0}
+
+
+def test_the_suites_override_of_a_setting_is_what_the_cell_is_given():
+    config = small_config()
+    config["papers"]["quantile_svm"]["suites"]["tiny"]["probability"]["bins"] = 7
+    assert {c.settings.bins for c in cells_of(config, "tiny", "probability")} == {7}
+
+
+def test_parts_are_disjoint_stratified_and_seeded():
+    options = {"sizes": (0.6, 0.2, 0.2), "scaling": "symmetric", "offline": True}
+    one, other = (prepare("breast_cancer", split, **options) for split in (0, 1))
+    prepare.cache_clear()
+    again = prepare("breast_cancer", 0, **options)
+    assert again is not one
+    np.testing.assert_array_equal(one.train.X, again.train.X)
+    assert not np.array_equal(one.train.y, other.train.y)
+    assert [len(p.y) for p in (one.train, one.validation, one.test)] == [341, 114, 114]
+    shares = [np.mean(p.y > 0) for p in (one.train, one.validation, one.test)]
+    assert np.ptp(shares) < 0.02
+    assert one.train.X.min() == -1.0
+    assert one.train.X.max() == 1.0
+
+
+def test_a_data_set_is_prepared_once_a_job(tmp_path, monkeypatch):
+    from solution_paths.data import sources
+
+    read, load = [], sources._load
+    monkeypatch.setattr(sources, "_load", lambda name, **o: read.append(name) or load(name, **o))
+    prepare.cache_clear()
+    config = small_config()
+    PAPER.run(config, "tiny", "path", "breast_cancer", [0, 1], tmp_path)
+    assert read == ["breast_cancer"]
+
+
+def test_data_that_are_not_at_hand_are_a_row_and_no_crash(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOLUTION_PATHS_MIRROR", str(tmp_path))
+    config = small_config()
+    paper = config["papers"]["quantile_svm"]
+    paper["datasets"]["gisette"] = {"lam": 0.1, "sizes": [0.6, 0.2, 0.2], "scaling": "none"}
+    paper["suites"]["tiny"]["path"]["datasets"].append("gisette")
+    (file,) = PAPER.run(config, "tiny", "path", "gisette", [0], tmp_path / "cells")
+    rows = read_results(rows_of(file))
+    assert rows["status"].tolist() == ["not available"]
+    assert "gisette" in rows["message"][0]
+    assert not finished(file)
+
+
+# ---------------------------------------------------------------- the experiment itself
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    folder, study = shared_suite(tmp_path_factory)
+    return folder / "quantile_svm", study
+
+
+def pick(results, **wanted):
+    for column, value in wanted.items():
+        results = results[results[column] == value]
+    return results
+
+
+def test_nothing_fails_and_every_path_is_certified(suite):
+    results = suite[1].results
+    assert not len(results[results["status"] == "failed"])
+    held = pick(results, metric="certificate")
+    assert len(held) == 4 + 4 + 1 + 1 + 4 + 2
+    assert (held["value"] == 1.0).all()
+    assert (held["kkt"] <= 1e-7).all()
+    assert (held["gap"] <= 1e-9).all()
+
+
+def test_objectives_agree_with_the_oracle(suite):
+    results = suite[1].results
+    differences = pick(results, metric="objective_difference")["value"]
+    assert len(differences) == 4
+    assert (differences <= 1e-8).all()
+
+
+def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(suite):
+    results = suite[1].results
+    times = pick(results, experiment="timing", metric="time")
+    counts = times.groupby("method").size().to_dict()
+    names = ("recover", "recover_w", "liblinear", "lbfgsb", "cvxpy")
+    skipped = times[times["status"] == "not available"]["method"].unique()
+    assert counts == {"path": 2, **dict.fromkeys(names, 3 * 2)}
+    assert (times[times["method"] != "path"].dropna(subset=["value"])["gap"].abs() < 0.2).all()
+    assert (times[times["method"] == "recover"]["gap"].abs() < 1e-9).all()
+    assert (times[~times["method"].isin(skipped)]["cpu_s"] >= 0).all()
+
+
+def test_the_exact_steps_were_checked_and_end_where_they_should(suite):
+    results = suite[1].results
+    assert (pick(results, metric="step_errors")["value"] == 0).all()
+    tpr, tnr = (outputs.rates(suite[1], "breast_cancer", 0)[r] for r in ("tpr", "tnr"))
+    assert tpr[1][0] > 0.9 > 0.2 > tpr[1][-1]
+    assert tnr[1][0] < 0.2 < 0.9 < tnr[1][-1]
+
+
+def test_probabilities_are_scored_for_every_method(suite):
+    results = suite[1].results
+    scores = pick(results, experiment="probability", metric="brier")
+    assert set(scores["method"]) == {"path", "platt", "isotonic"}
+    assert scores["value"].between(0.0, 0.25).all()  # better than guessing one half
+    bins = suite[1].curve("reliability", method="platt", split=0)
+    assert bins["weight"].sum() == 40
+
+
+def test_finished_cells_are_not_run_again(suite):
+    folder, _ = suite
+    before = {p: p.stat().st_mtime_ns for p in (folder / "cells").iterdir()}
+    PAPER.run(small_config(), "tiny", "path", "two_moons", [0, 1], folder / "cells")
+    assert {p: p.stat().st_mtime_ns for p in (folder / "cells").iterdir()} == before
+
+
+def claims_of(study):
+    """Return the paper's claims as a table."""
+    return outputs.OUTPUTS.all_claims(study)
+
+
+def test_claims_are_checked_and_can_fail(suite):
+    folder, study = suite
+    bound = claims_of(study).loc[lambda c: c["claim"].str.contains("n log n")]
+    assert len(bound) == 3
+    assert (bound["verdict"] == "supported").all()
+    worse = study.results.copy()
+    worse.loc[worse["metric"] == "kinks", "value"] *= 100
+    bound = claims_of(study_of(worse, folder)).loc[lambda c: c["claim"].str.contains("n log n")]
+    assert (bound["verdict"] == "not supported").all()
+    turned = study.curves.copy()
+    rising = turned["curve"] == "tpr"
+    turned.loc[rising, "y"] = 1.0 - turned.loc[rising, "y"]
+    falls = claims_of(study_of(study.results, folder, turned))
+    falls = falls[falls["claim"].str.startswith("TPR falls")]
+    assert (falls["verdict"] == "not supported").all()
+
+
+def test_sentences_about_the_papers_data_are_not_tested_on_others(suite):
+    study = suite[1]
+    config = small_config()
+    config["papers"]["quantile_svm"]["datasets"]["two_moons"]["stand_in"] = True
+    other = make_study(PAPER, config, "tiny", study.results, study.curves)
+    claims = claims_of(other)
+    own = claims[claims["dataset"].str.startswith("Two moons")]
+    rates = own["claim"].str.contains("TPR|TNR|accuracy|labelled")
+    assert rates.sum() == 2 * 6
+    assert (own.loc[rates, "verdict"] == "not tested here").all()
+    assert not own.loc[rates, "evidence"].eq("").any()
+    # a bound for any data is tested on all
+    assert (own.loc[own["claim"].str.contains("n log n"), "verdict"] == "supported").all()
+    assert "Two moons (not the paper's)" in other.names_shown(["path"])
+
+
+def test_times_of_fewer_than_three_repeats_are_inconclusive(suite):
+    claims = claims_of(suite[1])
+    times = claims[claims["claim"].str.contains("faster|costs more")]
+    assert len(times) == 4
+    assert (times["verdict"] == "inconclusive").all()
+
+
+def test_the_kink_count_is_one_number_for_each_split(suite):
+    assert len(outputs.kinks_by_split(suite[1], "two_moons")) == 2
+
+
+def test_best_lam_goes_to_the_largest_when_tied(suite):
+    folder, study = suite
+    tie = study.results.copy()
+    tie.loc[tie["metric"] == "validation_accuracy", "value"] = 0.8
+    best, tied, _ = outputs.chosen_lam(study_of(tie, folder), "two_moons")
+    assert best == 0.1
+    assert tied == [0.01, 0.1]
+
+
+def test_ties_up_to_rounding_are_one_kink_and_crowded_kinks_are_many():
+    class Fixed:
+        breakpoints = np.array([0.0, 1e-9, 2e-9, 0.3, 0.3 + 1e-14, 0.7, 1.0])
+
+    assert experiment.n_kinks(Fixed()) == 4

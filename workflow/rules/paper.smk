@@ -1,0 +1,89 @@
+# A job is (paper, lane, experiment, data set, chunk of splits). Its cells, in results/<suite>/cells, are no declared
+# outputs: Snakemake would delete them when a job is killed, and they are what it resumes from.
+rule run_accuracy:
+    input:
+        fetched,
+        damage("accuracy"),
+        ancient(COMPILED),
+    output:
+        f"{RESULTS}/{{suite}}/jobs/{{paper}}/accuracy/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
+    log:
+        "logs/{suite}/{paper}/{experiment}/{dataset}/{first}-{last}.log",
+    threads: 1
+    params:
+        settings=job_settings,
+    script:
+        "../scripts/run_chunk.py"
+
+
+# Timing jobs take every core, so that nothing runs beside them, and use one thread.
+use rule run_accuracy as run_timing with:
+    input:
+        fetched,
+        damage("timing"),
+        ancient(COMPILED),
+    output:
+        f"{RESULTS}/{{suite}}/jobs/{{paper}}/timing/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
+    threads: lambda wildcards: workflow.cores
+
+
+rule results:
+    input:
+        lambda wildcards: job_lists(wildcards.suite, wildcards.paper)(wildcards),
+    output:
+        results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
+        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+    log:
+        "logs/{suite}/{paper}/results.log",
+    script:
+        "../scripts/collect.py"
+
+
+rule outputs:
+    input:
+        results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
+        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+    output:
+        manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",
+        tables=report(
+            directory(f"{RESULTS}/{{suite}}/{{paper}}/tables"),
+            patterns=["{name}.html"],
+            caption="../report/table.rst",
+            category="{paper}",
+            subcategory="Tables",
+        ),
+        figures=report(
+            directory(f"{RESULTS}/{{suite}}/{{paper}}/figures"),
+            patterns=["{name}.png"],
+            caption="../report/figure.rst",
+            category="{paper}",
+            subcategory="Figures",
+        ),
+        claims=report(
+            f"{RESULTS}/{{suite}}/{{paper}}/claims.csv",
+            caption="../report/claims.rst",
+            category="{paper}",
+        ),
+    log:
+        "logs/{suite}/{paper}/outputs.log",
+    params:
+        settings=lambda wildcards: config["papers"][wildcards.paper],
+    script:
+        "../scripts/report_paper.py"
+
+
+rule notebook:
+    input:
+        notebook="notebooks/results.ipynb",
+        results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
+        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+        manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",
+        claims=f"{RESULTS}/{{suite}}/{{paper}}/claims.csv",
+        tables=f"{RESULTS}/{{suite}}/{{paper}}/tables",
+        figures=f"{RESULTS}/{{suite}}/{{paper}}/figures",
+    output:
+        f"{RESULTS}/{{suite}}/{{paper}}/notebook.ipynb",
+    log:
+        "logs/{suite}/{paper}/notebook.log",
+    script:
+        "../scripts/run_notebook.py"
