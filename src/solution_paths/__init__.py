@@ -2,7 +2,7 @@
 
 from .certify import Certificate
 from .engine.tolerances import Tolerances
-from .errors import PathError
+from .errors import PathError, PathWarning
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
 from .models.quantile_svm import quantile_svm_path
@@ -18,6 +18,7 @@ __all__ = [
     "Certificate",
     "Path",
     "PathError",
+    "PathWarning",
     "Tolerances",
     "__version__",
     "l1_svm_path",

@@ -1,4 +1,4 @@
-"""The error of a path that could not be followed."""
+"""The error of a path that could not be followed, and the warning about what may spoil one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .path import Path
+
+
+class PathWarning(UserWarning):
+    """The data or a path are such that accuracy may be lost."""
 
 
 class PathError(RuntimeError):
@@ -20,3 +24,7 @@ class PathError(RuntimeError):
     def __init__(self, message: str, path: Path | None):
         super().__init__(message)
         self.path = path
+
+    def __reduce__(self):
+        # an error that can't be pickled breaks the pool of processes in which it is raised
+        return type(self), (self.args[0], self.path)

@@ -2,30 +2,100 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
 from ..engine.operators import Operator, gram_operator, rows_operator
+from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError
+from ..kernels import check_kernel
 from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
-from ..validation import check_kernel, check_labels, check_vector, check_X
+from ..validation import (
+    check_index,
+    check_labels,
+    check_number,
+    check_vector,
+    check_X,
+    feature_names,
+    warn_if_badly_scaled,
+)
 
 
-def classification(X, y, kernel: str, gamma: float | None, degree: int, coef0: float) -> dict:
+def labelled(X, y) -> dict:
     """Check samples and labels; return these arguments of an objective, by name."""
-    X = check_X(X)
+    check_index(X, y, "y")
+    names, X = feature_names(X), check_X(X)
     y, classes = check_labels(y, X.shape[0])
-    kernel = check_kernel(X, kernel, gamma, degree, coef0)
-    return {"X": X, "y": y, "classes": classes, "kernel": kernel}
+    return {"X": X, "y": y, "classes": classes, "feature_names": names}
 
 
-def regression(X, y, kernel: str, gamma: float | None, degree: int, coef0: float) -> dict:
-    """Check samples and targets; return these arguments of an objective, by name."""
-    X = check_X(X)
-    y = check_vector(y, X.shape[0], "y")
-    return {"X": X, "y": y, "kernel": check_kernel(X, kernel, gamma, degree, coef0)}
+def targeted(X, y) -> dict:
+    """Check samples and real targets; return these arguments of an objective, by name."""
+    check_index(X, y, "y")
+    names, X = feature_names(X), check_X(X)
+    y = check_vector(y, X.shape[0], "y", scalar=False)
+    return {"X": X, "y": y, "feature_names": names}
+
+
+def with_kernel(samples: dict, kernel: str, gamma, degree: int, coef0: float) -> dict:
+    """Add the kernel to the arguments of a machine; warn where columns are badly scaled."""
+    kernel = check_kernel(samples["X"], kernel, gamma, degree, coef0)
+    if kernel.name != "precomputed":
+        warn_if_badly_scaled(samples["X"], samples["feature_names"])
+    return samples | {"kernel": kernel}
+
+
+def dense(samples: dict, function: str) -> dict:
+    """Check that the rows of a linear model are dense; warn where columns are badly scaled."""
+    if not isinstance(samples["X"], np.ndarray):
+        raise ValueError(f"{function} needs a dense X; call X.toarray() first.")
+    warn_if_badly_scaled(samples["X"], samples["feature_names"])
+    return samples
+
+
+def check_walk(lazy: bool, tolerances: Tolerances | None, callback) -> None:
+    """Check what the walker is told."""
+    if not isinstance(lazy, bool | np.bool_):
+        raise TypeError(f"lazy must be True or False, not {lazy!r}.")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable as callback(done, n_events), not {callback!r}.")
+    if tolerances is None:
+        return
+    if not isinstance(tolerances, Tolerances):
+        raise TypeError(f"tolerances must be a solution_paths.Tolerances, not {tolerances!r}.")
+    for field in fields(tolerances):
+        name, value = f"tolerances.{field.name}", getattr(tolerances, field.name)
+        if field.type == "int":
+            check_number(value, name, least=1, whole=True)
+        else:  # only 'travelled' isn't a small share of something
+            check_number(value, name, least=0, most=None if field.name == "travelled" else 1)
+
+
+class Progress:
+    """A callback for all the stages of a call: what it is told never goes back.
+
+    The stages (a start, legs) have equal shares of ``done``, which is 1 after the last of them.
+    """
+
+    def __init__(self, callback, stages: int):
+        self.callback, self.stages = callback, stages
+        self.stage = self.events = 0
+
+    def __call__(self, done: float, events: int) -> None:
+        """Tell how much of the present stage is done, and its events."""
+        if self.callback is not None:
+            done = min(max(float(done), 0.0), 1.0)
+            self.callback((self.stage + done) / self.stages, self.events + int(events))
+
+    def next(self, events: int) -> None:
+        """End a stage that had so many events."""
+        self.events += events
+        self.stage += 1
+        self(0.0, 0)
 
 
 def operator_of(objective: Machine) -> Operator:
@@ -43,13 +113,14 @@ def _rows_are_cheaper(X) -> bool:
 
 
 def walk_leg(
-    walker: Walker, t_end: float, offset: float, factor: float, **options
+    walker: Walker, t_end: float, offset: float, factor: float, lazy: bool, progress: Progress
 ) -> tuple[Leg, int, WalkError | None]:
     """Walk to t_end (in u); return the leg, how it ended, and the error if it broke off."""
     try:
-        ending = walker.walk(t_end, **options)
+        ending = walker.walk(t_end, lazy=lazy, callback=progress)
     except WalkError as error:
         return Leg(error.trace, offset, factor), -1, error
+    progress.next(walker.statistics()["events"])
     return Leg(walker.trace(), offset, factor), ending, None
 
 

@@ -17,8 +17,7 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Leg, Path
-from ..validation import check_labels, check_X
-from .common import finish, walk_leg
+from .common import Progress, check_walk, dense, finish, labelled, walk_leg
 
 
 def l1_svm_path(
@@ -58,11 +57,9 @@ def l1_svm_path(
     ----------
     Zhu, Rosset, Hastie and Tibshirani (2003), "1-norm support vector machines".
     """
-    X = check_X(X)
-    if not isinstance(X, np.ndarray):
-        raise ValueError("l1_svm_path needs a dense X; call X.toarray() first.")
-    n, d = X.shape
-    y, classes = check_labels(y, n)
+    check_walk(lazy, tolerances, callback)
+    objective = L1Hinge(**dense(labelled(X, y), "l1_svm_path"))
+    X, y, (n, d) = objective.X, objective.y, objective.X.shape
     state, duals = _start(y, d)
     largest = max(np.abs(X.T @ duals[:n]).max(), 1e-300)
     features = staircases(
@@ -75,10 +72,9 @@ def l1_svm_path(
     op = rows_operator(np.empty((n, 0)), np.hstack([X, np.ones((n, 1))]))
     walker = Walker(op, stairs, state, duals, -1.001 * largest, tolerances)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    objective = L1Hinge(X, y, classes=classes)
     return finish("lam", [leg], objective, walker.statistics(), error)
 
 

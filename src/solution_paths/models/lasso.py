@@ -15,8 +15,7 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Lasso
 from ..path import Leg, Path
-from ..validation import check_vector, check_X
-from .common import finish, walk_leg
+from .common import Progress, check_walk, dense, finish, targeted, walk_leg
 
 
 def lasso_path(
@@ -58,10 +57,9 @@ def lasso_path(
     Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression"; Osborne, Presnell
     and Turlach (2000), "A new approach to variable selection in least squares problems".
     """
-    X = check_X(X)
-    if not isinstance(X, np.ndarray):
-        raise ValueError("lasso_path needs a dense X; call X.toarray() first.")
-    y = check_vector(y, len(X), "y")
+    check_walk(lazy, tolerances, callback)
+    objective = Lasso(**dense(targeted(X, y), "lasso_path"))
+    X, y = objective.X, objective.y
     correlation = X.T @ y
     largest = np.abs(correlation).max()
     if largest == 0:
@@ -78,7 +76,7 @@ def lasso_path(
         op, stairs, np.full(d, 2, dtype=np.int8), np.zeros(d), -1.001 * largest, tolerances
     )
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    return finish("lam", [leg], Lasso(X, y), walker.statistics(), error)
+    return finish("lam", [leg], objective, walker.statistics(), error)

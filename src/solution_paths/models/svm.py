@@ -11,7 +11,17 @@ from ..engine.state import DONE, RAY
 from ..engine.tolerances import Tolerances
 from ..objectives import Hinge
 from ..path import Leg, Path
-from .common import classification, finish, operator_of, total, walk_leg
+from ..validation import check_number
+from .common import (
+    Progress,
+    check_walk,
+    finish,
+    labelled,
+    operator_of,
+    total,
+    walk_leg,
+    with_kernel,
+)
 
 # Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
 # are so small, or so large, that rounding would decide where breakpoints are.
@@ -25,7 +35,7 @@ def svm_path(
     *,
     C_max: float = np.inf,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     lazy: bool = True,
@@ -56,7 +66,7 @@ def svm_path(
         Look at a row only when it may have reached its margin; the result is the same.
     tolerances : Tolerances, optional
     callback : callable, optional
-        Called now and then as ``callback(done, n_events)``.
+        See `quantile_svm_path`; done is a share of C_max, so that without one it leaps at the end.
 
     Returns
     -------
@@ -77,20 +87,23 @@ def svm_path(
     unbalanced, is replaced by a walk from a balanced guess at a small C, from which the path goes
     down to 0 and up.
     """
-    samples = classification(X, y, kernel, gamma, degree, coef0)
-    if not C_max > 0:
-        raise ValueError(f"C_max must be > 0, not {C_max!r}.")
+    check_walk(lazy, tolerances, callback)
+    C_max = check_number(C_max, "C_max", above=0, infinite=True)
+    samples = with_kernel(labelled(X, y), kernel, gamma, degree, coef0)
     objective = Hinge(**samples, cost0=0.0, cost1=1.0, bias="free")
     y, n, one = objective.y, objective.n, objective.cost1
     op = operator_of(objective)
     stairs = stack(hinge(y, 0.0 * one, one), equality())
     begin = min(0.1 / max(op.diagonal[:n].sum(), 1e-300), C_max)
     guess, anchor = balanced_guess(op, y, begin * one)
-    walker = start_from_guess(op, stairs, begin, guess, tolerances, lazy, anchor=anchor)
+    progress = Progress(callback, 3 if begin < C_max else 2)
+    told = {"callback": progress, "anchor": anchor}
+    walker = start_from_guess(op, stairs, begin, guess, tolerances, lazy, **told)
     start_events = walker.start_events
+    progress.next(start_events)
     here = walker.snapshot()
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy=lazy)
+    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
     if error is None:
         down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
     counts = [walker.statistics()]
@@ -99,7 +112,7 @@ def svm_path(
     if error is None and begin < C_max:
         walker.restore(here, stairs, begin)
         last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
-        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy=lazy, callback=callback)
+        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy, progress)
         ray = ending == RAY
         if ending == DONE and last < C_max:
             up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True

@@ -11,9 +11,9 @@ from ..engine.tolerances import Tolerances
 from ..objectives import Tube
 from ..objectives.machine import Floats
 from ..path import Path
-from ..validation import check_weights
-from .common import operator_of, regression
-from .weighted_svm import weighted_leg
+from ..validation import check_index
+from .common import check_walk, operator_of, targeted, with_kernel
+from .weighted_svm import costs_between, weighted_path
 
 
 def weighted_svr_path(
@@ -24,7 +24,7 @@ def weighted_svr_path(
     epsilon: float,
     *,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     diagonal: float = 0.0,
@@ -69,8 +69,11 @@ def weighted_svr_path(
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", section 4.3.
     """
+    check_walk(lazy, tolerances, callback)
+    check_index(X, weights_from, "weights_from")
+    check_index(X, weights_to, "weights_to")
     objective = weighted_tube(
-        **regression(X, y, kernel, gamma, degree, coef0),
+        **with_kernel(targeted(X, y), kernel, gamma, degree, coef0),
         weights_from=weights_from,
         weights_to=weights_to,
         epsilon=epsilon,
@@ -91,7 +94,7 @@ def weighted_svr_path(
         tolerances,
         lazy,
     )
-    return weighted_leg(walker, objective, tube_staircases, lazy, callback, walker.start_events)
+    return weighted_path(walker, objective, tube_staircases, lazy, callback)
 
 
 def weighted_tube(
@@ -107,14 +110,10 @@ def weighted_tube(
     weights_from, weights_to, epsilon
         See `weighted_svr_path`.
     options
-        ``kernel`` and ``diagonal`` of `Tube`.
+        Others of `Tube`.
     """
-    before = check_weights(weights_from, len(y), "weights_from")
-    after = check_weights(weights_to, len(y), "weights_to")
-    for name, weights in (("weights_from", before), ("weights_to", after)):
-        if not weights.any():
-            raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
-    return Tube(X, y, cost0=before, cost1=after - before, epsilon0=epsilon, bias="free", **options)
+    costs = costs_between(weights_from, weights_to, y, labels=False)
+    return Tube(X, y, **costs, epsilon0=epsilon, bias="free", **options)
 
 
 def tube_staircases(objective: Tube) -> Staircases:

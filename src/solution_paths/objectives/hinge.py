@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..validation import plain_labels
 from .base import Floats
 from .machine import Machine
 
@@ -28,7 +29,7 @@ class Hinge(Machine):
     classes: Floats = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
-        self._set(classes=np.asarray(self.classes))
+        self._set(classes=plain_labels(self.classes, 2, "classes"))
         super().__post_init__()
 
     def loss(self, f: Floats, t) -> Floats:
