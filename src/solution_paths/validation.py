@@ -37,8 +37,8 @@ def check_number(
     """Return a real number within bounds as a float, or as an int when it must be whole."""
     bounds = [f"{s} {b:g}" for s, b in ((">", above), (">=", least), ("<=", most)) if b is not None]
     wanted = "a whole number" if whole else "a number" if infinite else "a finite number"
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        value = value.item()
     fine = (
         isinstance(value, numbers.Real)
         and not isinstance(value, bool)
