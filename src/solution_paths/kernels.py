@@ -104,14 +104,15 @@ def check_kernel(
 def _check_gram(K) -> None:
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"kernel='precomputed' needs a dense square matrix of kernel values, not {K.shape}."
+            "X must be a dense square matrix of kernel values with kernel='precomputed', not of "
+            f"shape {K.shape}{' and sparse' if sp.issparse(K) else ''}."
         )
     largest = np.abs(K).max()
     if np.abs(K - K.T).max() > 1e-10 * largest:
-        raise ValueError("The precomputed kernel matrix is not symmetric; use (K + K.T) / 2.")
+        raise ValueError("X is not symmetric, with kernel='precomputed'; pass (X + X.T) / 2.")
     least = np.linalg.eigvalsh(K)[0]
     if least < -1e-8 * largest * len(K):
         raise ValueError(
-            f"The precomputed kernel matrix has the eigenvalue {least:.3g}, clearly below zero; "
-            "a kernel must be positive semidefinite."
+            f"X has the eigenvalue {least:.3g}, clearly below zero, with kernel='precomputed'; a "
+            "kernel must be positive semidefinite."
         )

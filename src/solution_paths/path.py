@@ -27,6 +27,7 @@ from .validation import (
     check_new_rows,
     check_number,
     check_vector,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class Path:
     def _check(self, t: float) -> float:
         low, high = self.range
         if not isinstance(t, numbers.Real) or isinstance(t, bool):
-            raise ValueError(f"{self.parameter} must be one number, not {t!r}.")
+            raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
         if not (low <= t <= high and t < np.inf):
             raise ValueError(
                 f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "
@@ -404,7 +405,7 @@ class Path:
         what = what if what is None else check_choice(what, "what", ("coef", "dual"))
         check_number(max_lines, "max_lines", least=1, whole=True)
         if ax is not None and not hasattr(ax, "plot"):
-            raise TypeError(f"ax must be matplotlib Axes, not {ax!r}.")
+            raise TypeError(f"ax must be matplotlib Axes, not {shown(ax)}.")
         if what == "coef":
             self._check_linear()
         few = self.objective.linear and self.objective.X.shape[1] <= 50
@@ -508,7 +509,7 @@ def _is_binary(file) -> bool:
     except (AttributeError, TypeError, ValueError, OSError) as error:
         raise TypeError(
             f"file must be the name of a file, or one open for writing bytes (mode 'wb'), not "
-            f"{file!r}."
+            f"{shown(file)}."
         ) from error
     return True
 

@@ -24,6 +24,12 @@ LABELS = {"booleans": (bool, np.bool_), "numbers": numbers.Real, "strings": str,
 # -- numbers and choices ----------------------------------------------------------------------
 
 
+def shown(value) -> str:
+    """Return what was found as a message shows it: short values themselves, others by type."""
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
+
+
 def check_number(
     value,
     name: str,
@@ -50,7 +56,7 @@ def check_number(
     )
     if not fine:
         wanted = " ".join([wanted, " and ".join(bounds)]).rstrip()
-        raise ValueError(f"{name} must be {wanted}, not {value!r}.")
+        raise ValueError(f"{name} must be {wanted}, not {shown(value)}.")
     if (abs(value) > HUGE and not infinite) or (above == 0 and value < 1 / HUGE):
         raise ValueError(
             f"{name} = {value!r} would leave the range of floating-point numbers; choose units in "
@@ -62,7 +68,7 @@ def check_number(
 def check_choice(value, name: str, choices: Sequence[str]) -> str:
     """Return one of the names that there are."""
     if not (isinstance(value, str) and value in choices):
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
 
 

@@ -21,6 +21,7 @@ from ..validation import (
     check_vector,
     check_X,
     feature_names,
+    shown,
     warn_if_badly_scaled,
 )
 
@@ -60,13 +61,14 @@ def dense(samples: dict, function: str) -> dict:
 def check_walk(lazy: bool, tolerances: Tolerances | None, callback) -> None:
     """Check what the walker is told."""
     if not isinstance(lazy, bool | np.bool_):
-        raise TypeError(f"lazy must be True or False, not {lazy!r}.")
+        raise TypeError(f"lazy must be True or False, not {shown(lazy)}.")
     if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable as callback(done, n_events), not {callback!r}.")
+        found = shown(callback)
+        raise TypeError(f"callback must be callable as callback(done, n_events), not {found}.")
     if tolerances is None:
         return
     if not isinstance(tolerances, Tolerances):
-        raise TypeError(f"tolerances must be a solution_paths.Tolerances, not {tolerances!r}.")
+        raise TypeError(f"tolerances must be a solution_paths.Tolerances, not {shown(tolerances)}.")
     for field in fields(tolerances):
         name, value = f"tolerances.{field.name}", getattr(tolerances, field.name)
         if field.type == "int":

@@ -11,7 +11,7 @@ from ..engine.walker import Walker
 from ..objectives import Hinge
 from ..objectives.machine import Floats, Machine
 from ..path import Path
-from ..validation import check_index, check_rows, check_weights
+from ..validation import check_index, check_rows, check_weights, shown
 from .common import (
     Progress,
     check_walk,
@@ -201,7 +201,9 @@ def update_instances(
     array([0.089, 0.   , 1.   , 0.089, 1.   ])
     """
     if not isinstance(path, Path):
-        raise TypeError(f"path must be a Path, not {path!r}; compute one with weighted_svm_path.")
+        raise TypeError(
+            f"path must be a Path, not {shown(path)}; compute one with weighted_svm_path."
+        )
     path.check_continuable()
     weights = path.objective.costs(1.0)
     enter, leave = (
