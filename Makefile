@@ -41,10 +41,11 @@ tables: $(STAMP)  ## run the paper suite: the papers' data sets, sizes and split
 test: $(STAMP)  ## run every test
 	$(BIN)/python -m pytest
 
-lint: $(STAMP)  ## check formatting and style of Python and Snakemake files
+lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/snakefmt --check $(RULES)
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/lint_workflow.py
 
 format: $(STAMP)  ## apply the formatting that `make lint` checks

@@ -11,11 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 DATA = FilePath(__file__).parent / "data"
+PEERS_DATA = FilePath(__file__).parents[1] / "benchmarks" / "data"
 
 
 def peers(name):
     """Return X, y of a generated set that the peers were measured on."""
-    table = np.loadtxt(DATA / f"{name}.csv", delimiter=",")
+    table = np.loadtxt(PEERS_DATA / f"{name}.csv", delimiter=",")
     return np.ascontiguousarray(table[:, 1:]), table[:, 0]
 
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from solution_paths.data import generators
 from solution_paths.data import protocols as p
 from solution_paths.papers.distributionally_robust import data as dro
-from solution_paths.papers.quantile_svm.data import _restrict, assemble
+from solution_paths.papers.quantile_svm import data as quantile_svm
 from solution_paths.papers.robust_svm import data as robust_svm
 from solution_paths.papers.weighted_svm import data as weighted_svm
 
@@ -69,10 +69,10 @@ def test_splits_depend_on_the_generator_alone():
         lambda: dro.folds(3, 4, rng()),
         lambda: dro.assemble("iris", n=101),
         lambda: robust_svm.assemble("breast_cancer", n=5),
-        lambda: weighted_svm.assemble("bci_shift_2"),
-        lambda: assemble("splce"),
-        lambda: assemble("spam", split=1),
-        lambda: assemble("splice", n=10, n_positive=10),
+        lambda: weighted_svm.covariate_shift("bci_shift_2"),
+        lambda: quantile_svm.spam(split=1),
+        lambda: quantile_svm.splice(sizes=(10, 10, 10), n_positive=10),
+        lambda: quantile_svm.splice(sizes=(10, 10, 11)),
     ],
 )
 def test_bad_arguments_are_named(call):
@@ -318,8 +318,8 @@ def test_streams_of_one_split_are_independent_of_each_other():
 
 def test_words_unseen_in_training_are_dropped():
     X = sp.csr_matrix(np.array([[1.0, 2, 0, 3], [0, 0, 4, 5]]))
-    kept = _restrict(X, 3, np.array([1.0, 0, 1]))
+    kept = quantile_svm._restrict(X, 3, np.array([1.0, 0, 1]))
     np.testing.assert_array_equal(kept.toarray(), [[1, 0, 0], [0, 0, 4]])
     assert kept.nnz == 2
-    wide = _restrict(X[:, :2], 3, np.array([1.0, 0, 1]))
+    wide = quantile_svm._restrict(X[:, :2], 3, np.array([1.0, 0, 1]))
     np.testing.assert_array_equal(wide.toarray(), [[1, 0, 0], [0, 0, 0]])

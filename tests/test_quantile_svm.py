@@ -10,7 +10,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from engine_oracle import assert_least, hinge_objective, kernel, least_hinge
 from solution_paths import quantile_svm_path
-from solution_paths.papers.quantile_svm.data import assemble
+from solution_paths.papers.quantile_svm.data import prepare
 
 MIRROR = "SOLUTION_PATHS_MIRROR"
 
@@ -68,12 +68,16 @@ def test_diabetes_against_clarabel():
 @pytest.mark.skipif(not os.environ.get(MIRROR), reason=f"{MIRROR} names no folder with data")
 @pytest.mark.parametrize(
     ("name", "options", "lam"),
-    [("spam", {}, 1e-6), ("spam", {"scaling": "unit_rows"}, 1e-6), ("splice", {"n": 2000}, 1e-2)],
+    [
+        ("spam", {}, 1e-6),
+        ("spam", {"scaling": "unit_rows"}, 1e-6),
+        ("splice", {"sizes": (2000, 2000, 2000)}, 1e-2),
+    ],
     ids=str,
 )
 def test_spam_and_splice_are_certified(name, options, lam):
     """Counts of words and lam = 1e-6 make K / lam huge: a change of 1e-19 in a dual is seen."""
-    train = assemble(name, 0, **options).train
+    train = prepare(name, 0, **options).train
     certificate = quantile_svm_path(train.X, train.y, lam).certify(n_random=20)
     assert certificate.ok, str(certificate)
 

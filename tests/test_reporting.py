@@ -133,7 +133,7 @@ def test_ratios_of_table_2_are_ratios_of_its_seconds(suite):
     )
 
 
-def test_a_data_set_of_the_paper_that_was_not_run_has_its_row(suite, tmp_path):
+def test_a_data_set_of_the_paper_that_was_not_run_has_its_row(suite):
     results = suite[1].results
     renamed = results.assign(dataset=results["dataset"].replace("two_moons", "diabetes"))
     rows = outputs.table_2(spoiled_study(suite, renamed))
@@ -144,7 +144,7 @@ def test_a_data_set_of_the_paper_that_was_not_run_has_its_row(suite, tmp_path):
     assert spam["paper"].iloc[0] == 0.467
 
 
-def test_kinks_of_a_path_without_certificate_get_no_verdict(suite, tmp_path):
+def test_kinks_of_a_path_without_certificate_get_no_verdict(suite):
     bad = spoiled(suite[1].results, "certificate", value=0.0, dataset="two_moons")
     rows = outputs.table_2(spoiled_study(suite, bad))
     kinks = rows[rows["quantity"].str.startswith("kinks")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,6 +26,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Exact(Settings):
+    """Settings whose values must have the stated type: text is no number, ``yes`` is not 1.
+
+    A tuple, which YAML writes as a list, says ``Field(strict=False)``; its entries stay exact.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+
 def _unique(values: tuple) -> tuple:
     if len(set(values)) < len(values):
         raise ValueError(f"{list(values)} names an entry twice")
@@ -33,6 +42,7 @@ def _unique(values: tuple) -> tuple:
 
 
 Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
@@ -43,32 +53,71 @@ Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(
 Shares = Annotated[tuple[Share, ...], Field(min_length=1), AfterValidator(_unique)]
 
 
-def check(model: type[Settings], content: Any, where: str, also_known: Iterable[str] = ()) -> Any:
-    """Return the content as an instance of the model, or raise a `ConfigError` of one sentence.
+def check(
+    model: type[Settings],
+    content: Any,
+    where: str,
+    also_known: Iterable[str] = (),
+    *,
+    file: str = "config",
+    error: type[Exception] = ConfigError,
+) -> Any:
+    """Return the content as an instance of the model, or raise one sentence about a mistake.
 
-    ``also_known`` are keys that may stand beside the model's and were taken out before.
+    Parameters
+    ----------
+    model : type of Settings
+    content : mapping
+    where : str
+        The keys that lead to the content, joined by dots; empty for a whole file.
+    also_known : iterable of str
+        Keys that may stand beside the model's and were taken out before.
+    file : str
+        What the sentence begins with.
+    error : type
+        What is raised.
     """
     try:
         return model.model_validate(content)
-    except ValidationError as error:
-        raise ConfigError(_sentence(error, model, where, also_known)) from None
+    except ValidationError as mistakes:
+        first, *others = mistakes.errors(include_url=False)
+        keys = _keys(content, first)
+        place = ".".join([*filter(None, [where]), *map(str, keys)])
+        text = _sentence(first, place, [*_known_at(model, first["loc"]), *also_known])
+        more = f" ({len(others)} more mistakes follow)" if others else ""
+        raise error(f"{file}: {text}{more}.") from None
 
 
-def _sentence(
-    error: ValidationError, model: type[Settings], where: str, also_known: Iterable[str]
-) -> str:
-    """Say where and what the first mistake is, and how many more there are."""
-    mistakes = error.errors(include_url=False)
-    first = mistakes[0]
-    place = ".".join([where, *(str(part) for part in first["loc"])])
-    if first["type"] == "extra_forbidden":
-        text = unknown_key(place, [*_keys_beside(model, first["loc"]), *also_known])
-    elif first["type"] == "missing":
-        text = f"{place} is missing; add it"
-    else:
-        text = f"{place} is {first['input']!r}: {_plain(first['msg'])}; correct it"
-    more = f" ({len(mistakes) - 1} more mistakes follow)" if len(mistakes) > 1 else ""
-    return f"config: {text}{more}."
+def _sentence(first: Any, place: str, known: Iterable[str]) -> str:
+    """Say what a mistake is, and what to do about it."""
+    kind, context = first["type"], first.get("ctx", {})
+    if kind == "extra_forbidden":
+        return unknown_key(place, known)
+    if kind in ("missing", "union_tag_not_found"):
+        return f"{place} is missing; add it"
+    said = f"{place or 'the top level'} is {first['input']!r}: {_plain(first['msg'])}"
+    if kind == "union_tag_invalid":
+        said = f"{place} is {context['tag']!r}: it should be {context['expected_tags']}"
+    elif isinstance(first["input"], dict):  # a rule about several keys: too much to be repeated
+        said = f"{place}: {_plain(first['msg'])}" if place else _plain(first["msg"])
+    return f"{said}; correct it"
+
+
+def _keys(content: Any, mistake: Any) -> list:
+    """Return the keys that lead to a mistake.
+
+    Pydantic also names, on the way, which of several types it tried; that is no key of the file.
+    """
+    keys = []
+    for part in mistake["loc"]:
+        steps = range(len(content)) if isinstance(content, list | tuple) else content
+        if isinstance(steps, dict | range) and part in steps:
+            keys, content = [*keys, part], content[part]
+    if mistake["type"] == "missing":
+        keys.append(mistake["loc"][-1])
+    elif mistake["type"].startswith("union_tag"):  # the key that chooses a type
+        keys.append(mistake["ctx"]["discriminator"].strip("'"))
+    return keys
 
 
 def unknown_key(place: str, known: Iterable[str]) -> str:
@@ -79,20 +128,27 @@ def unknown_key(place: str, known: Iterable[str]) -> str:
     return f"{place} is an unknown name; {remedy}"
 
 
-def _keys_beside(model: type[Settings], loc: tuple) -> Iterable[str]:
-    """List the keys that a model knows at the place of an unknown one."""
+def _known_at(model: type[Settings], loc: tuple) -> set[str]:
+    """List the keys that may stand at the place of an unknown one."""
+    models = [model]
     for part in loc[:-1]:
-        field = model.model_fields.get(part)
-        model = (field and _model_in(field.annotation)) or model
-    return model.model_fields
+        types = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        chosen = [m for m in models if part in _tags(m)]
+        models = [m for each in types for m in _models_in(each)] or chosen or models
+    return {key for m in models for key in m.model_fields}
 
 
-def _model_in(annotation: Any) -> type[Settings] | None:
-    """Find a settings model inside a type such as tuple[Solver, ...]."""
+def _models_in(annotation: Any) -> list[type[Settings]]:
+    """List the settings models inside a type such as tuple[Solver, ...]."""
     if isinstance(annotation, type) and issubclass(annotation, Settings):
-        return annotation
-    inner = [_model_in(part) for part in getattr(annotation, "__args__", ())]
-    return next((model for model in inner if model), None)
+        return [annotation]
+    return [m for part in getattr(annotation, "__args__", ()) for m in _models_in(part)]
+
+
+def _tags(model: type[Settings]) -> list:
+    """List the values of a model's Literal fields: what tells it from others."""
+    types = [field.annotation for field in model.model_fields.values()]
+    return [tag for each in types if get_origin(each) is Literal for tag in get_args(each)]
 
 
 def _plain(message: str) -> str:

@@ -7,8 +7,8 @@
 """
 
 try:
-    import jsonschema as _jsonschema  # noqa: F401
     import pooch as _pooch  # noqa: F401
+    import pydantic as _pydantic  # noqa: F401
     import yaml as _yaml  # noqa: F401
 except ImportError as _error:
     raise ImportError(

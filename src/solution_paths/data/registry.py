@@ -2,59 +2,143 @@
 
 import functools
 import os
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-import jsonschema
 import yaml
+from pydantic import Field, model_validator
 
+from ..settings import Count, Exact, Name, Text, check
+from . import parsers
 from .errors import DataError, UnknownDataSet
 
 CONFIG_VARIABLE = "SOLUTION_PATHS_DATASETS"
 CONFIG_NAME = Path("config") / "datasets.yaml"
-SCHEMA_NAME = "datasets.schema.yaml"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml, where PyYAML has it
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Address = Annotated[str, Field(pattern=r"^(https?|ftp)://[^ ]+$")]
+Homepage = Annotated[str, Field(pattern=r"^(https?|ftp)://")]  # remarks may follow
+Parser, Options = TypeVar("Parser"), TypeVar("Options")
+
+# What each source has to say, and what it can't.
+NEEDS = {
+    "files": ("files", "homepage"),
+    "bundled": ("builder",),
+    "generated": ("builder", "parameters"),
+    "derived": ("builder", "parents"),
+}
+REFUSES = {"files": ("builder", "parents")}
 
 
-@dataclass(frozen=True)
-class FileForm:
+class FileForm(Exact, Generic[Parser, Options]):
     """One file that holds the data set; an entry may have several, in different encodings.
 
     ``sha256`` is None where nobody could look at the official file; what such a file holds is
     then compared with the entry's fingerprint, if there is one.
     """
 
-    name: str
-    parser: str
-    sha256: str | None = None
-    bytes: int | None = None
-    urls: tuple[str, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict)
+    name: FileName
+    sha256: Sha256 | None
+    bytes: Count | None = None
+    urls: Annotated[tuple[Address, ...], Field(strict=False)] = ()
+    parser: Parser
+    options: Options
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What is known about one data set; see ``config/datasets.yaml`` for the meaning."""
+AnyFileForm = Annotated[
+    FileForm[Literal["csv"], parsers.Csv]
+    | FileForm[Literal["svmlight"], parsers.Svmlight]
+    | FileForm[Literal["mat"], parsers.Mat]
+    | FileForm[Literal["arff"], parsers.Arff]
+    | FileForm[Literal["fasta"], parsers.Fasta]
+    | FileForm[Literal["series"], parsers.Series],
+    Field(discriminator="parser"),
+]
 
-    name: str
-    title: str
-    source: str
-    task: str
-    n: int
-    d: int
-    licence: str
-    files: tuple[FileForm, ...] = ()
-    homepage: str | None = None
-    builder: str | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-    parents: tuple[str, ...] = ()
-    labels: dict[int, int] | None = None
-    positive: str | None = None
-    target: dict[str, Any] | None = None
-    transform: str | None = None
+
+class Labels(Exact):
+    """How many rows each label has."""
+
+    negative: Count
+    positive: Count
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """The same by label, -1 and +1."""
+        return {-1: self.negative, 1: self.positive}
+
+
+class Target(Exact):
+    """What a regression predicts, and its range after `transform`."""
+
+    name: Text
+    min: float
+    max: float
+
+
+class Description(Exact):
+    """What ``config/datasets.yaml`` says of a data set under its name; it explains the keys."""
+
+    title: Text
+    source: Literal["files", "bundled", "generated", "derived"]
+    task: Literal["classification", "regression", "series"]
+    n: Count
+    d: Count
+    licence: Text
+    files: Annotated[tuple[AnyFileForm, ...], Field(min_length=1, strict=False)] = ()
+    homepage: Homepage | None = None
+    builder: Text | None = None
+    parameters: dict[str, bool | int | float] = Field(default_factory=dict)
+    parents: Annotated[tuple[Text, ...], Field(min_length=1, strict=False)] = ()
+    labels: Labels | None = None
+    positive: Text | None = None
+    target: Target | None = None
+    transform: Literal["log1p"] | None = None
     fingerprint: float | None = None
     notes: str = ""
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        for complaint in self._complaints():
+            raise ValueError(complaint)
+        return self
+
+    def _complaints(self) -> Iterator[str]:
+        said = {key for key in self.model_fields_set if getattr(self, key) is not None}
+        lacking = [key for key in NEEDS[self.source] if key not in said]
+        yield from (f"a set whose source is {self.source!r} needs {key!r}" for key in lacking)
+        idle = [key for key in REFUSES.get(self.source, ("files",)) if key in said]
+        yield from (f"a set whose source is {self.source!r} has no {key!r}" for key in idle)
+        if self.task == "classification":
+            if self.positive is None:
+                yield "a classification needs 'positive', which says what +1 is"
+            for form in self.files:
+                if getattr(form.options, "positive", None) is None:
+                    yield f"the options of {form.name} need 'positive', the labels that are +1"
+
+
+class Entry(Description):
+    """What is known about one data set, its name included."""
+
+    name: Name
+
+
+class DataSets(Exact):
+    """The file ``config/datasets.yaml``."""
+
+    datasets: Annotated[dict[Name, Description], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _has_the_parents(self) -> Self:
+        for name, entry in self.datasets.items():
+            for parent in entry.parents:
+                if parent not in self.datasets:
+                    raise ValueError(f"{name} is made of {parent}, which is not listed")
+        return self
 
 
 def config_path(config: str | Path | None = None) -> Path:
@@ -75,68 +159,19 @@ def config_path(config: str | Path | None = None) -> Path:
     )
 
 
-def _schema_path(config: Path) -> Path:
-    places = (
-        config.parent.parent / "workflow" / "schemas" / SCHEMA_NAME,
-        config.parent / SCHEMA_NAME,
-        Path(__file__).resolve().parents[3] / "workflow" / "schemas" / SCHEMA_NAME,
-    )
-    for place in places:
-        if place.is_file():
-            return place
-    raise DataError(f"The schema of {config} is missing: put {SCHEMA_NAME} at {places[0]}.")
-
-
 def _read_yaml(path: Path) -> Any:
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), LOADER)
     except yaml.YAMLError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"{path} is not valid YAML: {detail}.") from error
 
 
-def _complaint(error: jsonschema.ValidationError) -> str:
-    """Say in one line where a configuration departs from the schema.
-
-    Alternatives (anyOf, oneOf) report the branch that came nearest.
-    """
-    error = jsonschema.exceptions.best_match([error]) or error
-    where = ".".join(str(part) for part in error.absolute_path) or "the top level"
-    return f"{where}: {' '.join(error.message.split())[:300]}"
-
-
-def _check(config: Any, schema: Any, path: Path) -> None:
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
-    if errors:
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise DataError(f"{path} does not fit its schema at {_complaint(errors[0])}{more}.")
-
-
-def _entry(name: str, raw: dict[str, Any]) -> Entry:
-    raw = dict(raw)
-    files = tuple(
-        FileForm(**{**form, "urls": tuple(form.get("urls", ()))}) for form in raw.pop("files", ())
-    )
-    labels = raw.pop("labels", None)
-    return Entry(
-        name=name,
-        files=files,
-        labels={-1: labels["negative"], 1: labels["positive"]} if labels else None,
-        parents=tuple(raw.pop("parents", ())),
-        **raw,
-    )
-
-
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _stamp: int) -> MappingProxyType:
-    content = _read_yaml(path)
-    _check(content, _read_yaml(_schema_path(path)), path)
-    entries = {name: _entry(name, raw) for name, raw in content["datasets"].items()}
-    for entry in entries.values():
-        for parent in entry.parents:
-            if parent not in entries:
-                raise DataError(f"{path}: {entry.name} is made of {parent}, which is not listed.")
+    listed = check(DataSets, _read_yaml(path), "", file=str(path), error=DataError).datasets
+    # Each description was checked just now: its rules need no second look.
+    entries = {name: Entry.model_construct(name=name, **dict(it)) for name, it in listed.items()}
     return MappingProxyType(entries)
 
 
@@ -152,7 +187,7 @@ def registry(config: str | Path | None = None) -> MappingProxyType:
     Raises
     ------
     DataError
-        If the list is missing, or doesn't fit its schema (unknown keys are refused).
+        If the list is missing, or has a mistake, such as an unknown key.
     """
     path = config_path(config)
     return _read(path, path.stat().st_mtime_ns)

@@ -190,15 +190,16 @@ def _check_target(entry: Entry, y: np.ndarray) -> str | None:
     if entry.task == "classification":
         values, counts = np.unique(y, return_counts=True)
         found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
-        if (entry.labels and found != entry.labels) or set(found) != {-1, 1}:
-            expected = entry.labels or "both classes"
+        wanted = entry.labels and entry.labels.counts
+        if (wanted and found != wanted) or set(found) != {-1, 1}:
+            expected = wanted or "both classes"
             return f"has the wrong label counts, expected {expected} but found {found}"
     elif entry.target:
         low, high, expected = y.min(), y.max(), entry.target
-        if not np.allclose((low, high), (expected["min"], expected["max"]), rtol=1e-6, atol=1e-9):
+        if not np.allclose((low, high), (expected.min, expected.max), rtol=1e-6, atol=1e-9):
             return (
-                f"has the wrong target range, expected {expected['min']:g} to "
-                f"{expected['max']:g} but found {low:g} to {high:g}"
+                f"has the wrong target range, expected {expected.min:g} to "
+                f"{expected.max:g} but found {low:g} to {high:g}"
             )
     return None
 

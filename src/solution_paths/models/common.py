@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 
 import numpy as np
 
 from ..engine.operators import Operator, gram_operator, rows_operator
+from ..engine.staircase import Staircases
+from ..engine.starts import start_from_guess
+from ..engine.state import DONE, RAY
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError
@@ -25,6 +29,11 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 
+# Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
+# are so small, or so large, that rounding would decide where breakpoints are.
+NEARLY_ZERO = 1e-5
+LARGEST = 1e10
+
 
 def labelled(X, y) -> dict:
     """Check samples and labels; return these arguments of an objective, by name."""
@@ -42,7 +51,23 @@ def targeted(X, y) -> dict:
     return {"X": X, "y": y, "feature_names": names}
 
 
-def with_kernel(samples: dict, kernel: str, gamma, degree: int, coef0: float) -> dict:
+def classification(X, y, *kernel, **options) -> dict:
+    """Check samples, labels and kernel; return these arguments of an objective, by name."""
+    return _with_kernel(labelled(X, y), *kernel, **options)
+
+
+def regression(X, y, *kernel, **options) -> dict:
+    """Check samples, targets and kernel; return these arguments of an objective, by name."""
+    return _with_kernel(targeted(X, y), *kernel, **options)
+
+
+def _with_kernel(
+    samples: dict,
+    kernel: str = "linear",
+    gamma: float | str | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> dict:
     """Add the kernel to the arguments of a machine; warn where columns are badly scaled."""
     kernel = check_kernel(samples["X"], kernel, gamma, degree, coef0)
     if kernel.name != "precomputed":
@@ -144,6 +169,65 @@ def finish(
             path,
         ) from error
     return path
+
+
+def cost_path(
+    objective: Machine,
+    stairs: Staircases,
+    guess: Callable[[Operator, float], tuple[np.ndarray, int]],
+    C_max: float = np.inf,
+    *,
+    unit: float = 1.0,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback=None,
+) -> Path:
+    """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
+
+    Parameters
+    ----------
+    objective : Machine
+        With a free bias and costs C = t.
+    stairs : Staircases
+        Of the samples and the bias, their levels proportional to t.
+    guess : callable
+        Maps (operator, C) to feasible duals (n + 1,) for a small C, and a sample to pin.
+    C_max : float
+        Where to stop; by default after the last breakpoint.
+    unit : float
+        By how much predictions must change before they meet a kink: 1 for labels.
+    lazy, tolerances, callback
+        See `quantile_svm_path`.
+    """
+    check_walk(lazy, tolerances, callback)
+    C_max = check_number(C_max, "C_max", above=0, infinite=True)
+    n, op = objective.n, operator_of(objective)
+    begin = min(0.1 * unit / max(op.diagonal[:n].sum(), 1e-300), C_max)
+    duals, anchor = guess(op, begin)
+    progress = Progress(callback, 3 if begin < C_max else 2)
+    told = {"callback": progress, "anchor": anchor}
+    walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, **told)
+    start_events = walker.start_events
+    progress.next(start_events)
+    here = walker.snapshot()
+    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
+    if error is None:
+        down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
+    counts = [walker.statistics()]
+    legs = [down]
+    ray = False
+    if error is None and begin < C_max:
+        walker.restore(here, stairs, begin)
+        last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
+        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy, progress)
+        ray = ending == RAY
+        if ending == DONE and last < C_max:
+            up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True
+        legs.append(up)
+        counts.append(walker.statistics())
+    diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
+    return finish("C", legs, objective, diagnostics, error)
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

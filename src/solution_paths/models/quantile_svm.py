@@ -14,12 +14,12 @@ from ..path import Path
 from .common import (
     Progress,
     check_walk,
+    classification,
     finish,
     labelled,
     operator_of,
     total,
     walk_leg,
-    with_kernel,
 )
 
 
@@ -126,7 +126,7 @@ def quantile_svm_path(
     all positives (tau = 0) or negatives (tau = 1) share the margin.
     """
     check_walk(lazy, tolerances, callback)
-    samples = with_kernel(labelled(X, y), kernel, gamma, degree, coef0)
+    samples = classification(X, y, kernel, gamma, degree, coef0)
     objective = _hinge(samples, lam, intercept_scaling)
     y, n = objective.y, objective.n
     op = operator_of(objective)

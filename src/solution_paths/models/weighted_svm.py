@@ -15,11 +15,10 @@ from ..validation import check_index, check_rows, check_weights, shown
 from .common import (
     Progress,
     check_walk,
+    classification,
     finish,
-    labelled,
     operator_of,
     walk_leg,
-    with_kernel,
 )
 
 
@@ -85,7 +84,7 @@ def weighted_svm_path(
     check_index(X, weights_from, "weights_from")
     check_index(X, weights_to, "weights_to")
     objective = weighted_hinge(
-        **with_kernel(labelled(X, y), kernel, gamma, degree, coef0),
+        **classification(X, y, kernel, gamma, degree, coef0),
         weights_from=weights_from,
         weights_to=weights_to,
         diagonal=diagonal,

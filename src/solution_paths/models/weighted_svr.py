@@ -12,7 +12,7 @@ from ..objectives import Tube
 from ..objectives.machine import Floats
 from ..path import Path
 from ..validation import check_index
-from .common import check_walk, operator_of, targeted, with_kernel
+from .common import check_walk, operator_of, regression
 from .weighted_svm import costs_between, weighted_path
 
 
@@ -73,7 +73,7 @@ def weighted_svr_path(
     check_index(X, weights_from, "weights_from")
     check_index(X, weights_to, "weights_to")
     objective = weighted_tube(
-        **with_kernel(targeted(X, y), kernel, gamma, degree, coef0),
+        **regression(X, y, kernel, gamma, degree, coef0),
         weights_from=weights_from,
         weights_to=weights_to,
         epsilon=epsilon,

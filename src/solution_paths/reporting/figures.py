@@ -15,7 +15,7 @@ from ..files import replace_atomically
 
 # Okabe and Ito's palette: distinguishable with every common form of colour blindness.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#000000", "#777777"
+PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#777777"
 PALETTE = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SETTINGS = {

@@ -1,7 +1,7 @@
 """The dissertation's protocol: 80 % for training, 20 % for test, cross-validation inside.
 
->>> from solution_paths.data import dro
->>> parts = dro.assemble("iris", split=0)
+>>> from solution_paths.papers.distributionally_robust import data
+>>> parts = data.assemble("iris", split=0)
 >>> parts.train.X.shape, parts.test.X.shape
 ((80, 4), (20, 4))
 """

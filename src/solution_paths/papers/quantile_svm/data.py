@@ -149,9 +149,6 @@ def _meta(data, scaling, rows) -> dict:
     return meta | {"verified": data.verified, "sha256": data.meta.get("sha256")}
 
 
-ASSEMBLIES = {"diabetes": diabetes, "spam": spam, "splice": splice}
-
-
 @lru_cache(maxsize=4)
 def prepare(
     name: str,

@@ -1,7 +1,7 @@
 """The robust SVM paper's protocol (its section 5.1): split, scale, then disturb.
 
->>> from solution_paths.data import robust_svm
->>> parts = robust_svm.assemble("wdbc", split=0)  # doctest: +SKIP
+>>> from solution_paths.papers.robust_svm import data
+>>> parts = data.assemble("wdbc", split=0)  # doctest: +SKIP
 """
 
 from typing import Any

@@ -1,0 +1,86 @@
+"""The examples in the documents run, and their paths are certified."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from solution_paths import papers
+from solution_paths.benchmarking.cells import read_cell
+
+ROOT = Path(__file__).parents[1]
+IMAGE = re.compile(r"!\[[^]]*\]\(([^)]+)\)")
+
+
+def example(name: str) -> str:
+    """Return the one Python example of a document."""
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL)
+    return code
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/engine.md"])
+def test_example_prints_a_certificate_that_holds(name):
+    done = subprocess.run(
+        [sys.executable, "-c", example(name)], capture_output=True, text=True, cwd=ROOT, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("certificate holds:")
+
+
+def test_examples_are_as_short_as_the_documents_say():
+    lines = [line for line in example("README.md").splitlines() if line.strip()]
+    assert len(lines) <= 11
+    model = example("docs/engine.md").partition("def lad_path")[2].partition("\nprint")[0]
+    assert len([line for line in model.splitlines() if line.strip()]) <= 15
+
+
+def test_new_model_is_exact_on_ties():
+    names: dict = {}
+    exec(example("docs/engine.md"), names)
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, size=(60, 3)).astype(float)
+    y = np.round(X @ [1.0, -2.0, 0.5] + rng.standard_t(2, size=60))
+    for options in ({}, {"kernel": "rbf"}):
+        assert names["lad_path"](X, y, 100.0, **options).certify().ok
+
+
+def test_new_paper_is_accepted_and_runs(tmp_path, monkeypatch):
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    settings = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1]
+    folder = tmp_path / "hastie"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "experiments.py").write_text(example("CONTRIBUTING.md"))
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    for module in ("", ".experiments"):
+        monkeypatch.delitem(sys.modules, f"{papers.__name__}.hastie{module}", raising=False)
+    config = {"suites": {"quick": "Small."}, "papers": {"hastie": yaml.safe_load(settings)}}
+    (paper,) = papers.check_config(config).values()
+    (cell,) = paper.run(config, "quick", "path", "two_moons", [0], tmp_path / "cells")
+    rows, _ = read_cell(cell)
+    assert dict(zip(*(rows[c].to_pylist() for c in ("metric", "value")), strict=True)) == {
+        "certificate": 1.0,
+        "breakpoints": rows["n_breakpoints"].to_pylist()[0],
+    }
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/engine.md"])
+def test_pictures_and_links_lead_somewhere(name):
+    file = ROOT / name
+    text = file.read_text("utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
+    for link in {*IMAGE.findall(text), *links}:
+        assert (file.parent / link).is_file(), link
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/engine.md"])
+def test_paths_in_the_text_exist(name):
+    text = (ROOT / name).read_text("utf-8")
+    for path in set(re.findall(r"`((?:src|config|docs|workflow|tests|notebooks)/[\w./]+)`", text)):
+        if "hastie" in path:  # the paper of an example
+            continue
+        assert (ROOT / path).exists(), path

@@ -1,0 +1,95 @@
+"""The house: who may import whom, and what compiled code depends on."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from solution_paths.engine import compiled
+
+ROOT = Path(__file__).parents[1]
+# A file, a wrong import in it, and what the linter calls the contract that it breaks.
+WRONG = {
+    "a layer below": ("models/svm.py", "from ..papers import get_paper", "Each layer"),
+    "an objective a walker": ("objectives/hinge.py", "from ..engine import walker", "Each layer"),
+    "the engine a path": ("engine/trace.py", "from .. import path", "Each layer"),
+    "the engine the package": ("engine/trace.py", "from .. import lasso_path", "Each layer"),
+    "a report its paper": ("reporting/study.py", "from .. import papers", "Each layer"),
+    "data a baseline": ("data/seeds.py", "from .. import baselines", "Each layer"),
+    "a module without a layer": ("drawer.py", '"""Odds and ends."""', "Each layer"),
+    "a paper another one": (
+        "papers/weighted_svm/data.py",
+        "from ..quantile_svm.data import prepare as other",
+        "No paper knows another one",
+    ),
+    "a stage a later one": ("engine/factor.py", "from . import walker", "No import cycles"),
+    "a paper Snakemake": ("papers/robust_svm/data.py", "import snakemake", "no Snakemake"),
+    "the library YAML": ("kernels.py", "import yaml", "`import solution_paths`"),
+    "the package settings": ("__init__.py", "from .settings import Settings", "`import sol"),
+    "the package a function of data": (
+        "__init__.py",
+        "from .data.seeds import seed_sequence",
+        "`import solution_paths`",
+    ),
+}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the package with its contracts."""
+    skip = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=skip)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def lint_imports(checkout):
+    """Run the linter of imports on a checkout, and return its exit code and what it says."""
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    done = subprocess.run(
+        command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=120
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_contracts_hold():
+    code, said = lint_imports(ROOT)
+    assert code == 0, said
+    assert " 0 broken" in said
+
+
+@pytest.mark.parametrize("who", WRONG)
+def test_a_wrong_import_breaks_a_contract(copy, who):
+    name, line, contract = WRONG[who]
+    file = copy / "src" / "solution_paths" / name
+    before = file.read_text() if file.exists() else ""
+    file.write_text(f"{before}\n{line}\n")
+    code, said = lint_imports(copy)
+    assert code != 0, said
+    broken = [text for text in said.splitlines() if " BROKEN" in text]
+    assert any(contract in text for text in broken), said
+
+
+def test_a_wheel_holds_every_file_of_the_package():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["solution_paths"]
+    package = ROOT / "src" / "solution_paths"
+    packed = {file for pattern in patterns for file in package.glob(pattern)}
+    there = {file for file in package.rglob("*.*") if "__pycache__" not in file.parts}
+    assert {file for file in there if file.suffix != ".py" and file.is_file()} == packed
+    folders = {file.parent for file in there if file.suffix == ".py"}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_compiled_code_depends_on_every_file_of_the_engine():
+    """Otherwise numba would go on with a function whose callee has changed (see `compiled`)."""
+    files = sorted((ROOT / "src" / "solution_paths" / "engine").rglob("*.py"))
+    assert len(files) > 10
+    assert [file.name for file in files if file.read_bytes() not in compiled.CONTENT] == []
+    assert hashlib.sha256(compiled.CONTENT).hexdigest().startswith(compiled.MARK)
