@@ -137,7 +137,8 @@ class Path:
         Parameters
         ----------
         new_weights : (n,) array
-            Weights at the end of the new path, >= 0.
+            Weights at the end of the new path, >= 0, in the order of X's rows (an index of a
+            Series is not looked at).
 
         Returns
         -------

@@ -35,10 +35,10 @@ NEARLY_ZERO = 1e-5
 LARGEST = 1e10
 
 
-def labelled(X, y) -> dict:
+def labelled(X, y, own: bool = True) -> dict:
     """Check samples and labels; return these arguments of an objective, by name."""
     check_index(X, y, "y")
-    names, X = feature_names(X), check_X(X)
+    names, X = feature_names(X), check_X(X, own=own)
     y, classes = check_labels(y, X.shape[0])
     return {"X": X, "y": y, "classes": classes, "feature_names": names}
 

@@ -47,7 +47,7 @@ def lasso_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to lam = 0; ``error.path`` is the exact part.

@@ -28,7 +28,8 @@ def quantile_hinge(
 ) -> Hinge:
     """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
 
-    Its costs are equation (4) of the paper; see `quantile_svm_path`.
+    Its costs are equation (4) of the paper; see `quantile_svm_path`. X isn't copied: solvers reuse
+    what they built for the very same rows.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ def quantile_hinge(
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     """
-    return _hinge(labelled(X, y) | {"kernel": kernel}, lam, intercept_scaling)
+    samples = labelled(X, y, own=False)
+    return _hinge(samples | {"kernel": kernel}, lam, intercept_scaling)
 
 
 def _hinge(samples: dict, lam: float, intercept_scaling: float) -> Hinge:
@@ -113,7 +115,7 @@ def quantile_svm_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to its ends; ``error.path`` is the exact part.

@@ -59,7 +59,7 @@ def weighted_svr_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to its end; ``error.path`` is the exact part.
