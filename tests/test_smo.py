@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 
 from solution_paths.baselines import clarabel_solver, judge, smo
 from solution_paths.baselines.smo import SMO, feasible_start
-from solution_paths.kernels import Kernel
+from solution_paths.kernels import KERNELS, Kernel, kernel_row, squared_norms
 from solution_paths.objectives import Hinge
 
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
@@ -21,6 +21,10 @@ def _data(n: int = 120, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarr
     X = rng.normal(size=(n, d))
     y = np.where(X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(0, 0.5, n) > 0, 1.0, -1.0)
     return X, y, rng.uniform(0.0, 2.0, n)
+
+
+def _kernel(kernel: str, **shape) -> Kernel:
+    return Kernel(kernel, **shape)
 
 
 def _problem(kernel: str, C: float, n: int = 120, seed: int = 0) -> Hinge:
@@ -53,23 +57,55 @@ def test_objective_agrees_with_an_interior_point_method(kernel, C):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
-def test_options_do_not_change_the_solution(kernel):
+def test_a_row_is_that_of_the_kernel_matrix(kernel):
+    X, _, _ = _data(50)
+    X[:, 1] = 0.0
+    shape = {"gamma": 0.25, "degree": 3, "coef0": 1.0}
+    row, kind = np.empty(50), KERNELS.index(kernel)
+    for k in range(50):
+        kernel_row(X[k], X[k] @ X[k], X.T.copy(), squared_norms(X), row, kind, *shape.values())
+        assert np.allclose(row, Kernel(kernel, **shape)(X[k : k + 1], X), rtol=1e-14)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_the_way_rows_are_come_by_does_not_change_the_solution(kernel, bias):
     X, y, weights = _data(300, seed=2)
     shape = {"kernel": kernel, "gamma": 0.25, "degree": 2, "coef0": 1.0}
-    plain = SMO(X, **shape).solve_svc(y, weights * 20, **TIGHT)
-    # 40 rows in place of 300: rows come and go all the time, whole and packed.
-    few_rows = SMO(X, **shape, cache_bytes=16 * 300 * 40)
+    options = {"bias": bias, **TIGHT}
+    plain = SMO(X, **shape).solve_svc(y, weights * 20, **options)
+    K = _kernel(**shape)(X, X)
+    has_rows = SMO(X, **shape)
+    has_rows.solve_svc(y, weights, bias=bias)
     others = [
-        SMO(X, **shape).solve_svc(y, weights * 20, shrinking=False, **TIGHT),
-        few_rows.solve_svc(y, weights * 20, **TIGHT),
-        SMO(X, **shape, whole_gram=True).solve_svc(y, weights * 20, **TIGHT),
-        SMO(sp.csr_matrix(X), **shape).solve_svc(y, weights * 20, **TIGHT),
+        has_rows.solve_svc(y, weights * 20, **options),
+        SMO(K, kernel="precomputed").solve_svc(y, weights * 20, **options),
+        SMO(sp.csr_matrix(X), **shape).solve_svc(y, weights * 20, **options),
     ]
-    assert few_rows._pools[0].size[smo.ROOMY] == 0
     for other in others:
         assert other.status == "solved"
         assert other.objective == pytest.approx(plain.objective, rel=1e-10)
         assert other.b == pytest.approx(plain.b, abs=1e-6)
+
+
+def test_a_given_matrix_is_neither_copied_nor_changed():
+    X, y, weights = _data(100)
+    K = Kernel("rbf", 0.25)(X, X)
+    before, solver = K.copy(), SMO(K, kernel="precomputed")
+    solver.solve_svc(y, 100 * weights, **TIGHT)
+    assert np.shares_memory(solver._whole.table, K)
+    assert np.array_equal(K, before)
+
+
+def test_rows_are_computed_when_needed_and_kept():
+    X, y, weights = _data(300)
+    solver = SMO(X)
+    assert solver._whole.used[0] == 0
+    solver.solve_svc(y, np.where(np.arange(300) < 40, weights, 0.0))
+    first = int(solver._whole.used[0])
+    assert 0 < first <= 40
+    solver.solve_svc(y, np.where(np.arange(300) < 40, weights, 0.0))
+    assert solver._whole.used[0] == first
 
 
 def test_reported_violation_and_objective_are_those_of_the_definition():
@@ -114,6 +150,100 @@ def test_svr_primal_and_dual_objectives_meet():
     loss = np.maximum(0.0, np.abs(z - K @ found.alpha - found.b) - 0.1)
     primal = 0.5 * found.alpha @ K @ found.alpha + costs @ loss
     assert primal == pytest.approx(-found.objective, rel=1e-6)
+
+
+class TestWithoutABias:
+    """Solutions by their definition: K b - z against the box, and Clarabel's objective."""
+
+    @staticmethod
+    def _violation(u, can_rise, can_fall, epsilon=0.0, b=0.0):
+        """Largest slope of the objective along one coordinate that may move that way."""
+        rising = -(u + np.where(b >= 0, epsilon, -epsilon))[can_rise]
+        falling = (u + np.where(b > 0, epsilon, -epsilon))[can_fall]
+        return max(rising.max(initial=0.0), falling.max(initial=0.0))
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+    @pytest.mark.parametrize("C", [1.0, 100.0])
+    def test_classification(self, kernel, C):
+        X, y, weights = _data(150)
+        weights[::7] = 0.0
+        shape = {"kernel": kernel, "gamma": 0.25, "degree": 2, "coef0": 1.0}
+        found = SMO(X, **shape).solve_svc(y, C * weights, bias=False, **TIGHT)
+        assert (found.status, found.b) == ("solved", 0.0)
+        assert ((found.alpha >= 0) & (found.alpha <= C * weights)).all()
+        b = y * found.alpha
+        low, high = np.minimum(0, y * C * weights), np.maximum(0, y * C * weights)
+        u = _kernel(**shape)(X, X) @ b - y
+        assert self._violation(u, b < high, b > low) <= 1e-8 + 1e-10 * C
+        problem = Hinge(X, y, cost0=C * weights, bias="none", kernel=_kernel(**shape))
+        oracle = judge(problem, clarabel_solver.solve(problem))
+        assert -found.objective == pytest.approx(oracle.dual, rel=1e-7)
+        answer = smo.solve(problem, {"tolerance": 1e-8, "time_limit": 20.0})
+        verdict = judge(problem, answer, lower_bound=oracle.dual)
+        assert verdict.primal == pytest.approx(oracle.primal, rel=1e-6)
+        assert verdict.kkt < 1e-6
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear"])
+    @pytest.mark.parametrize("epsilon", [0.0, 0.1])
+    def test_regression(self, kernel, epsilon):
+        rng = np.random.default_rng(3)
+        X = rng.uniform(-1, 1, (120, 3))
+        z = np.sin(3 * X[:, 0]) + X[:, 1] + 0.5 + rng.normal(0, 0.2, 120)
+        costs = rng.uniform(0.0, 5.0, 120)
+        costs[:10] = 0.0
+        found = SMO(X, kernel=kernel, gamma=0.5).solve_svr(z, costs, epsilon, bias=False, **TIGHT)
+        K = Kernel(kernel, 0.5)(X, X)
+        b, u = found.alpha, K @ found.alpha - z
+        assert found.status == "solved"
+        assert (np.abs(b) <= costs).all()
+        assert self._violation(u, b < costs, b > -costs, epsilon, b) <= 1e-8 + 1e-10
+        loss = np.maximum(0.0, np.abs(z - K @ b) - epsilon)
+        primal = 0.5 * b @ K @ b + costs @ loss
+        assert primal == pytest.approx(-found.objective, rel=1e-7)
+
+    def test_the_balance_is_not_kept(self):
+        X, _, weights = _data(60)
+        found = SMO(X).solve_svc(np.ones(60), weights, bias=False, **TIGHT)
+        assert found.alpha.sum() > 1.0
+
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_the_smallest_problems(self, bias):
+        one = SMO([[2.0]], kernel="linear")
+        alone = one.solve_svc([1.0], [10.0], bias=bias, **TIGHT)
+        assert alone.status == "solved"
+        assert alone.alpha[0] == pytest.approx(0.0 if bias else 0.25)
+        fitted = one.solve_svr([3.0], [10.0], 0.5, bias=bias, **TIGHT)
+        assert 4.0 * fitted.alpha[0] + fitted.b == pytest.approx(3.0 if bias else 2.5)
+        two = SMO([[1.0], [-1.0]], kernel="linear").solve_svc(
+            [1.0, -1.0], [10.0, 10.0], bias=bias, **TIGHT
+        )
+        assert two.alpha.sum() == pytest.approx(1.0)
+        assert two.b == pytest.approx(0.0)
+
+    def test_a_zero_row_stays_at_its_cost(self):
+        X, y, weights = _data(40)
+        X[:5] = 0.0
+        found = SMO(X, kernel="linear").solve_svc(y, weights, bias=False, **TIGHT)
+        assert np.array_equal(found.alpha[:5], weights[:5])
+
+    @pytest.mark.parametrize("factor", [0.3, 5.0])
+    def test_hot_starts(self, factor):
+        X, y, weights = _data(300, seed=4)
+        solver, new = SMO(X, gamma=0.5), factor * weights * np.linspace(0.9, 1.1, 300)
+        old = solver.solve_svc(y, weights, bias=False, **TIGHT)
+        again = solver.solve_svc(y, weights, bias=False, start=old.alpha, tol=2e-8)
+        assert again.iterations == 0
+        cold = solver.solve_svc(y, new, bias=False, **TIGHT)
+        for costs in (None, weights):
+            hot = solver.solve_svc(y, new, bias=False, start=old.alpha, start_costs=costs, **TIGHT)
+            assert hot.objective == pytest.approx(cold.objective, rel=1e-10)
+
+    def test_duplicates_that_disagree(self):
+        X = np.repeat(np.random.default_rng(0).integers(0, 2, (20, 3)).astype(float), 2, axis=0)
+        y = np.tile([1.0, -1.0], 20)
+        found = SMO(X).solve_svc(y, np.full(40, 50.0), bias=False, **TIGHT)
+        assert found.status == "solved"
+        assert found.objective == pytest.approx(-40 * 50.0)
 
 
 class TestHotStart:
@@ -208,6 +338,16 @@ class TestCornerCases:
         assert "violation" in found.message
         assert abs((y * found.alpha).sum()) < 1e-6
 
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_the_time_limit_is_kept(self, bias):
+        X, y, weights = _data(400)
+        found = SMO(X).solve_svc(y, 1e6 * weights, bias=bias, tol=1e-9, time_limit=0.2)
+        assert found.status == "inaccurate"
+        assert found.wall_s < 2.0
+        K, b = Kernel("rbf", 0.25)(X, X), y * found.alpha
+        dual = 0.5 * b @ K @ b - found.alpha.sum()
+        assert found.objective == pytest.approx(dual, rel=1e-8)
+
     def test_a_tolerance_below_rounding_ends(self):
         X, y, weights = _data(60)
         found = SMO(X).solve_svc(y, 1e4 * weights, tol=0.0, time_limit=2.0)
@@ -253,7 +393,7 @@ class TestAsABaseline:
         (lambda X, y, c: SMO(X, kernel="tanh"), "kernel"),
         (lambda X, y, c: SMO(X, kernel="precomputed"), "square"),
         (lambda X, y, c: SMO(X * np.nan), "finite"),
-        (lambda X, y, c: SMO(X, cache_bytes=10), "cache_bytes"),
+        (lambda X, y, c: SMO(X, ridge=-1.0), "ridge"),
         (lambda X, y, c: SMO(X).solve_svc(y + 1, c), "y holds"),
         (lambda X, y, c: SMO(X).solve_svc(y, -c), "costs"),
         (lambda X, y, c: SMO(X).solve_svc(y, c, start=c[:3]), "start"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from .validation import HUGE, check_choice, check_number
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
+RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,33 @@ def squared_norms(X) -> np.ndarray:
     """Return ||x_i||^2 of the rows."""
     squares = X.power(2) if sp.issparse(X) else X**2
     return np.asarray(squares.sum(axis=1)).ravel()
+
+
+@njit(cache=True, _nrt=False, fastmath=True)
+def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> None:
+    """Write one row of a kernel matrix: the compiled twin of `kernel_matrix`, for single rows.
+
+    Parameters
+    ----------
+    x : (d,) array
+        One sample, and ``square`` is its squared norm.
+    columns : (d, m) array
+        Features of the samples that it meets; ``squares`` (m,) are their squared norms.
+    out : (m,) array
+    kind : int
+        The kernel's place in `KERNELS`.
+    """
+    out[:] = 0.0
+    for k in range(len(x)):
+        if x[k] != 0.0:
+            for t in range(len(out)):
+                out[t] += x[k] * columns[k, t]
+    if kind == RBF:
+        for t in range(len(out)):
+            out[t] = math.exp(-gamma * max(square + squares[t] - 2.0 * out[t], 0.0))
+    elif kind == POLY:
+        for t in range(len(out)):
+            out[t] = (gamma * out[t] + coef0) ** degree
 
 
 def check_kernel(
