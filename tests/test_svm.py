@@ -145,7 +145,7 @@ def test_c_max_ends_the_path_there():
 
 @pytest.mark.parametrize("C_max", [0.0, -1.0, np.nan])
 def test_a_bad_c_max_is_named(C_max):
-    with pytest.raises(ValueError, match="C_max must be > 0"):
+    with pytest.raises(ValueError, match="C_max must be a number > 0"):
         svm_path([[0.0], [1.0]], [0, 1], C_max=C_max)
 
 

@@ -25,3 +25,7 @@ class PathError(RuntimeError):
     def __init__(self, message: str, path: Path | None):
         super().__init__(message)
         self.path = path
+
+    def __reduce__(self):
+        # an error that can't be pickled breaks the pool of processes in which it is raised
+        return type(self), (self.args[0], self.path)

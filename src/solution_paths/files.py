@@ -10,6 +10,8 @@ from pathlib import Path
 
 def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside the target and rename, so that nobody ever sees half a file."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it.")
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)

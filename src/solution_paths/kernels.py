@@ -1,4 +1,4 @@
-"""The kernel functions of the library."""
+"""The kernel functions of the library, and the checks of their arguments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+
+from .validation import HUGE, check_choice, check_number
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
@@ -35,18 +37,23 @@ class Kernel:
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.name not in KERNELS:
-            raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {self.name!r}.")
-        if not (np.isfinite(self.gamma) and self.gamma > 0):
-            raise ValueError(f"gamma must be a finite number > 0, not {self.gamma!r}.")
+        check_choice(self.name, "kernel", KERNELS)
+        checked = {"gamma": check_number(self.gamma, "gamma", above=0)}
+        if self.name == "poly":  # with coef0 < 0 it may not be positive semidefinite
+            checked["degree"] = check_number(self.degree, "degree", least=1, whole=True)
+            checked["coef0"] = check_number(self.coef0, "coef0", least=0)
+        for name, value in checked.items():  # numpy's numbers don't go into JSON
+            object.__setattr__(self, name, value)
+
+    def check_sizes(self, X, name: str) -> None:
+        """Refuse rows whose powers overflow."""
         if self.name != "poly":
             return
-        if not (np.isfinite(self.degree) and self.degree == int(self.degree) >= 1):
-            raise ValueError(f"degree must be a whole number >= 1, not {self.degree!r}.")
-        if not (np.isfinite(self.coef0) and self.coef0 >= 0):
+        base = self.gamma * squared_norms(X).max() + self.coef0
+        if base > 1.0 and self.degree * np.log(base) > 2 * np.log(HUGE):
             raise ValueError(
-                f"coef0 must be a finite number >= 0, not {self.coef0!r}; below zero the kernel "
-                "may not be positive semidefinite."
+                f"{name} has rows whose kernel values ({base:.1e} to the power {self.degree}) "
+                "overflow; take a smaller degree or gamma, or other units."
             )
 
     def __call__(self, X, Z) -> np.ndarray:
@@ -101,3 +108,41 @@ def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> 
     elif kind == POLY:
         for t in range(len(out)):
             out[t] = (gamma * out[t] + coef0) ** degree
+
+
+def check_kernel(
+    X, name: str, gamma: float | str | None = None, degree: int = 3, coef0: float = 0.0
+) -> Kernel:
+    """Return the kernel for checked rows X; check a precomputed matrix.
+
+    gamma is 1 / d when it is None or "auto", and 1 / (d Var(X)) for "scale", as in scikit-learn.
+    """
+    if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
+        gamma = 1.0 / X.shape[1]
+    elif isinstance(gamma, str) and gamma == "scale":
+        variance = X.power(2).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
+        gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    elif isinstance(gamma, str):
+        raise ValueError(f"gamma must be a finite number > 0, 'scale' or 'auto', not {gamma!r}.")
+    kernel = Kernel(name, gamma, degree, coef0)
+    if name == "precomputed":
+        _check_gram(X)
+    kernel.check_sizes(X, "X")
+    return kernel
+
+
+def _check_gram(K) -> None:
+    if sp.issparse(K) or K.shape[0] != K.shape[1]:
+        raise ValueError(
+            "X must be a dense square matrix of kernel values with kernel='precomputed', not of "
+            f"shape {K.shape}{' and sparse' if sp.issparse(K) else ''}."
+        )
+    largest = np.abs(K).max()
+    if np.abs(K - K.T).max() > 1e-10 * largest:
+        raise ValueError("X is not symmetric, with kernel='precomputed'; pass (X + X.T) / 2.")
+    least = np.linalg.eigvalsh(K)[0]
+    if least < -1e-8 * largest * len(K):
+        raise ValueError(
+            f"X has the eigenvalue {least:.3g}, clearly below zero, with kernel='precomputed'; a "
+            "kernel must be positive semidefinite."
+        )

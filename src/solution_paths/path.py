@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import numbers
+import os
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -18,6 +21,15 @@ from .engine.trace import Trace, combine
 from .files import replace_atomically
 from .objectives import Objective, Solution, from_arrays, to_arrays
 from .objectives.machine import Machine
+from .validation import (
+    check_choice,
+    check_index,
+    check_known_labels,
+    check_new_rows,
+    check_number,
+    check_vector,
+    shown,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +37,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 FORMAT = 3
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
+METRICS = ("zero_one", "absolute", "squared")
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
@@ -79,7 +92,10 @@ class Best(NamedTuple):
 class Path:
     """The exact solutions of a model for every value of one parameter.
 
-    Duals are linear in the parameter between consecutive breakpoints.
+    Duals are linear in the parameter between consecutive breakpoints. A path keeps a copy of its
+    data, so that it stays what it was when the caller's arrays change: 8 bytes for each entry of
+    X, twelve for each nonzero of a CSR matrix. (Read-only arrays are kept as they are.) Paths can
+    be pickled, and then can't be continued.
 
     Attributes
     ----------
@@ -127,33 +143,47 @@ class Path:
             inner = np.setdiff1d(inner, np.setdiff1d(joints, events))
         self.breakpoints = inner
 
+    def __getstate__(self) -> dict:
+        return vars(self) | {"_resume": None}  # a walk in progress stays where it is
+
+    @property
+    def feature_names(self) -> list[str | int] | None:
+        """Names of the columns of X when it was a DataFrame, else None."""
+        names = self.objective.feature_names
+        return None if names is None else list(names)
+
     def continue_to(self, new_weights: ArrayLike) -> Path:
         """Return the path from this one's end to new instance weights.
 
         The factorisation is carried on, so that a sequence of updates costs only its events. A
-        path can be continued once, and only in the process that computed it.
+        path can be continued once, and only in the process that computed it: not one that was
+        loaded, unpickled or copied.
 
         Parameters
         ----------
         new_weights : (n,) array
-            Weights at the end of the new path, >= 0.
+            Weights at the end of the new path, >= 0, in the order of X's rows (an index of a
+            Series is not looked at).
 
         Returns
         -------
         Path
             In ``theta`` from 0 (this path's end) to 1.
         """
+        self.check_continuable()
+        check, resume = self._resume
+        new_weights = check(new_weights)
+        self._resume = None  # from here the walk moves, whatever happens
+        return resume(new_weights)
+
+    def check_continuable(self) -> None:
+        """Raise a ValueError unless `continue_to` can go on from this path's end."""
         if self._resume is None:
             raise ValueError(
-                "This path can't be continued (it was loaded from a file, is not a path in "
-                "instance weights, or was continued before); start a new one from its last weights."
+                "This path can't be continued (it was loaded from a file, unpickled or copied, is "
+                "not a path in instance weights, or was continued before); start a new one from "
+                "its last weights."
             )
-        resume, self._resume = self._resume, None
-        try:
-            return resume(new_weights)
-        except ValueError:  # bad weights: nothing has moved yet
-            self._resume = resume
-            raise
 
     # -- solutions ----------------------------------------------------------------------------
 
@@ -168,7 +198,9 @@ class Path:
 
     def _check(self, t: float) -> float:
         low, high = self.range
-        if not low <= t <= high:
+        if not isinstance(t, numbers.Real) or isinstance(t, bool):
+            raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
+        if not (low <= t <= high and t < np.inf):
             raise ValueError(
                 f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "
                 "choose a value in that range."
@@ -226,12 +258,15 @@ class Path:
         AttributeError
             For a kernel model.
         """
+        self._check_linear()
+        return self.objective.coefs(self._solution(t))
+
+    def _check_linear(self) -> None:
         if not self.objective.linear:
             raise AttributeError(
                 f"A path with kernel={self.objective.kernel.name!r} has no coefficients; use "
                 "decision_function, or dual for the expansion in training rows."
             )
-        return self.objective.coefs(self._solution(t))
 
     def intercept(self, t: float) -> float:
         """Return the bias b at t."""
@@ -247,6 +282,7 @@ class Path:
         t : float
             Parameter value.
         """
+        X_new = check_new_rows(X_new, self.objective, "X_new")
         return self.objective.decision(X_new, self._solution(t))
 
     def predict(self, X_new, t: float) -> NDArray:
@@ -274,6 +310,7 @@ class Path:
         -------
         list of m ascending arrays
         """
+        X_new = check_new_rows(X_new, self.objective, "X_new")
         rows, roots = [], []
         for t, f in self._sweep(X_new):
             positive = f >= 0
@@ -301,17 +338,12 @@ class Path:
         Best
             Least value, the intervals where it is reached, and the middle of the widest.
         """
-        y_val = np.asarray(y_val)
-        if len(y_val) != X_val.shape[0]:
-            raise ValueError(
-                f"y_val has {len(y_val)} entries but X_val has {X_val.shape[0]} rows; pass one "
-                "target for each row."
-            )
-        if metric == "zero_one":
+        if check_choice(metric, "metric", METRICS) == "zero_one":
             return self._best_zero_one(X_val, y_val)
-        if metric in ("absolute", "squared"):
-            return self._best_regression(X_val, y_val.astype(np.float64), metric)
-        raise ValueError(f"Unknown metric {metric!r}; use 'zero_one', 'absolute' or 'squared'.")
+        check_index(X_val, y_val, "y_val", "X_val")
+        X_val = check_new_rows(X_val, self.objective, "X_val")
+        y_val = check_vector(y_val, X_val.shape[0], "y_val", scalar=False, of="X_val")
+        return self._best_regression(X_val, y_val, metric)
 
     def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
@@ -326,7 +358,9 @@ class Path:
         classes = self.objective.classes
         if len(classes) == 0:
             raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
-        positive = np.asarray(y_val) == classes[1]
+        check_index(X_val, y_val, "y_val", "X_val")
+        X_val = check_new_rows(X_val, self.objective, "X_val")
+        positive = check_known_labels(y_val, classes, X_val.shape[0], "y_val", "X_val")
         low, high = float(self._t[0]), float(self._t[-1])
         start = self.decision_function(X_val, low) >= 0
         roots = self.crossings(X_val)
@@ -346,7 +380,7 @@ class Path:
     def _best_zero_one(self, X_val, y_val) -> Best:
         edges, error = self.error_steps(X_val, y_val)
         least = error.min()
-        return _best_of_steps(least, edges, error <= least + 0.5 / len(y_val))
+        return _best_of_steps(least, edges, error <= least + 0.5 / np.size(y_val))
 
     def _best_regression(self, X_val, y_val, metric) -> Best:
         value, parameter = np.inf, np.nan
@@ -381,6 +415,8 @@ class Path:
         -------
         Certificate
         """
+        check_number(n_random, "n_random", least=0 if at_breakpoints else 1, whole=True)
+        check_number(seed, "seed", least=0, whole=True)
         return certification.summary(*self._judged(n_random, seed, at_breakpoints))
 
     def _judged(
@@ -451,6 +487,12 @@ class Path:
         """
         import matplotlib.pyplot as plt
 
+        what = what if what is None else check_choice(what, "what", ("coef", "dual"))
+        check_number(max_lines, "max_lines", least=1, whole=True)
+        if ax is not None and not hasattr(ax, "plot"):
+            raise TypeError(f"ax must be matplotlib Axes, not {shown(ax)}.")
+        if what == "coef":
+            self._check_linear()
         few = self.objective.linear and self.objective.X.shape[1] <= 50
         what = what or ("coef" if few else "dual")
         ax = ax or plt.subplots()[1]
@@ -463,7 +505,14 @@ class Path:
         return ax
 
     def save(self, file) -> None:
-        """Write the path to an .npz file (no pickles inside), atomically."""
+        """Write the path to an .npz file (no pickles inside), atomically.
+
+        Parameters
+        ----------
+        file : path-like or binary file object
+            A file's name, whose folders are made where they lack, or what is open for writing
+            bytes.
+        """
         plain, arrays = to_arrays(self.objective)
         meta = {
             "format": FORMAT,
@@ -479,15 +528,24 @@ class Path:
             content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
             content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
 
-        def write(partial: FilePath) -> None:
-            with open(partial, "wb") as handle:  # a name without .npz stays as it is
-                np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
+        def write(handle) -> None:  # to a handle: a name without .npz stays as it is
+            np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
 
-        replace_atomically(FilePath(file), write)
+        if _is_binary(file):
+            buffer = io.BytesIO()  # so that the file gets all or nothing
+            write(buffer)
+            file.write(buffer.getvalue())
+            return
+
+        def write_to(partial: FilePath) -> None:
+            with open(partial, "wb") as handle:
+                write(handle)
+
+        replace_atomically(FilePath(file), write_to)
 
     @classmethod
     def load(cls, file) -> Path:
-        """Read a path that `save` wrote."""
+        """Read a path that `save` wrote, from a file's name or a binary file object."""
         try:
             with np.load(file, allow_pickle=False) as archive:
                 content = {k: archive[k] for k in archive.files}
@@ -541,6 +599,20 @@ def _between(left: Solution, right: Solution, part: float) -> Solution:
     """Return what lies a part of the way from one solution to the other."""
     pairs = zip(left, right, strict=True)
     return Solution(*(u if u is None else u + part * (v - u) for u, v in pairs))
+
+
+def _is_binary(file) -> bool:
+    """Tell whether bytes can be written to an open file; False for the name of one."""
+    if isinstance(file, str | os.PathLike):
+        return False
+    try:
+        file.write(b"")
+    except (AttributeError, TypeError, ValueError, OSError) as error:
+        raise TypeError(
+            f"file must be the name of a file, or one open for writing bytes (mode 'wb'), not "
+            f"{shown(file)}."
+        ) from error
+    return True
 
 
 def _trace_from(content: dict, prefix: str) -> Trace:

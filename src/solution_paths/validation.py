@@ -1,69 +1,351 @@
-"""Checks of arguments: each error names the argument and the remedy."""
+"""Checks of arguments, one function each: errors name the argument, what was found, the remedy."""
 
 from __future__ import annotations
+
+import numbers
+import sys
+import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels import Kernel
+from .errors import PathWarning
 
 Floats = NDArray[np.float64]
+Names = tuple[str | int, ...]
+HUGE = 1e50  # products of a few numbers beyond this, or below 1 / HUGE, leave float64's range
+BADLY_SCALED = 1e6
+# what labels may be, in this order: bool is a number too
+LABELS = {"booleans": (bool, np.bool_), "numbers": numbers.Real, "strings": str, "bytes": bytes}
 
 
-def check_X(X, name: str = "X") -> Floats | sp.csr_array:
-    """Return X as a float64 array or CSR matrix without NaN or infinity."""
+# -- numbers and choices ----------------------------------------------------------------------
+
+
+def shown(value) -> str:
+    """Return what was found as a message shows it: short values themselves, others by type."""
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
+
+
+def check_number(
+    value,
+    name: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    whole: bool = False,
+    infinite: bool = False,
+) -> float:
+    """Return a real number within bounds as a float, or as an int when it must be whole."""
+    bounds = [f"{s} {b:g}" for s, b in ((">", above), (">=", least), ("<=", most)) if b is not None]
+    wanted = "a whole number" if whole else "a number" if infinite else "a finite number"
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        value = value.item()
+    fine = (
+        isinstance(value, numbers.Real)
+        and not isinstance(value, bool)
+        and (-np.inf < value < np.inf or (infinite and value == np.inf))
+        and (above is None or value > above)
+        and (least is None or value >= least)
+        and (most is None or value <= most)
+        and (not whole or value == int(value))
+    )
+    if not fine:
+        wanted = " ".join([wanted, " and ".join(bounds)]).rstrip()
+        raise ValueError(f"{name} must be {wanted}, not {shown(value)}.")
+    if (abs(value) > HUGE and not infinite) or (above == 0 and value < 1 / HUGE):
+        raise ValueError(
+            f"{name} = {value!r} would leave the range of floating-point numbers; choose units in "
+            f"which it is between {1 / HUGE:g} and {HUGE:g}."
+        )
+    return int(value) if whole else float(value)
+
+
+def check_choice(value, name: str, choices: Sequence[str]) -> str:
+    """Return one of the names that there are."""
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}.")
+    return value
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+
+def check_X(X, name: str = "X", own: bool = True) -> Floats | sp.csr_array:
+    """Return X as a float64 array or CSR matrix without NaN, infinity or values that overflow.
+
+    With ``own`` it is a read-only copy, so that nobody can change a path's data from outside; an
+    array that nobody can write to (``flags.writeable`` is False, of its bases too) isn't copied.
+    """
     if sp.issparse(X):
-        X = sp.csr_array(X, dtype=np.float64)
-        if not X.has_canonical_format:  # entries given twice count as their sum, squared too
-            X = X.copy()
-            X.sum_duplicates()
-        entries = X.data
+        X = _check_sparse(X, name, own)
     else:
-        try:
-            X = np.ascontiguousarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{name} must be a numeric (n, d) array or CSR matrix; encode other columns first."
-            ) from error
-        entries = X
+        X = _as_floats(X, name, "a numeric (n, d) array or CSR matrix; encode what is no number")
+        X = _own(X) if own else X
     if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"{name} must be a non-empty (n, d) array, not of shape {X.shape}.")
-    if not np.isfinite(entries).all():
-        raise ValueError(f"{name} contains NaN or infinity; impute or drop those rows first.")
+        raise ValueError(
+            f"{name} must be a non-empty (n, d) array, not of shape {X.shape}; pass rows of "
+            "samples, at least one (a single column as reshape(-1, 1))."
+        )
+    _check_entries(X.data if sp.issparse(X) else X, name)
     return X
 
 
-def check_vector(v: ArrayLike, n: int, name: str) -> Floats:
-    """Return v as n finite floats; a scalar is repeated."""
-    v = np.asarray(v, dtype=np.float64)
-    v = np.full(n, float(v)) if v.ndim == 0 else v.copy()
+def _as_floats(values, name: str, wanted: str) -> Floats:
+    """Return values as a float64 array; text, complex numbers and masked entries are refused."""
+    check_unmasked(values, name)
+    try:
+        array = np.asarray(values)
+        text = array.dtype == object and any(isinstance(v, str | bytes) for v in array.flat)
+        if array.dtype.kind not in "biufO" or text:
+            raise TypeError(f"values of type {array.dtype}")
+        return array.astype(np.float64, order="C", copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be {wanted}.") from error
+
+
+def check_unmasked(values, name: str) -> None:
+    """Refuse a masked array, whose hidden entries would count."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries; drop those rows, or fill them first.")
+
+
+def _check_entries(values: Floats, name: str) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{name} contains NaN or infinity (or None); impute or drop those rows first."
+        )
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest > HUGE or 0.0 < largest < 1 / HUGE:
+        raise ValueError(
+            f"{name} has entries of size {largest:g}, whose products would leave the range of "
+            f"floating-point numbers; choose units between {1 / HUGE:g} and {HUGE:g}."
+        )
+
+
+def _check_sparse(X, name: str, own: bool) -> sp.csr_array:
+    """Return a valid CSR matrix without duplicates: compiled code trusts indices blindly."""
+    try:
+        if X.dtype.kind not in "biuf":
+            raise ValueError(f"its entries are {X.dtype}")
+        _check_indices(X)
+        X = sp.csr_array(X)
+        X.check_format(full_check=True)
+    except (TypeError, ValueError, AttributeError) as error:
+        reason = str(error).rstrip(".")
+        raise ValueError(
+            f"{name} is not a valid sparse matrix of real numbers ({reason}); build it again, for "
+            "example with scipy.sparse.csr_array."
+        ) from error
+    parts = [X.data.astype(np.float64, copy=False), X.indices, X.indptr]
+    if not X.has_canonical_format:  # entries given twice count as their sum, squared too
+        X = sp.csr_array(tuple(parts), shape=X.shape, copy=True)
+        X.sum_duplicates()
+        parts = [X.data, X.indices, X.indptr]
+    # a container of its own: the user's can be given other arrays
+    return sp.csr_array(tuple(_own(part) if own else part for part in parts), shape=X.shape)
+
+
+def _check_indices(X) -> None:
+    """Check what a conversion to CSR relies on."""
+    if X.ndim != 2:
+        raise ValueError(f"it has shape {X.shape}")
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)
+    elif X.format == "coo" and X.nnz:
+        for own, size in zip(X.coords, X.shape, strict=True):
+            if len(own) != len(X.data) or own.min() < 0 or own.max() >= size:
+                raise ValueError("its coordinates don't fit its shape")
+
+
+def _own(array: NDArray) -> NDArray:
+    """Return an array that nobody else can write to."""
+    base = array
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    if base is not None:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def feature_names(X) -> Names | None:
+    """Return the names of a DataFrame's columns; None for what has no names."""
+    columns = getattr(X, "columns", None)
+    if columns is None or callable(columns):
+        return None
+    return tuple(name if isinstance(name, str | int) else str(name) for name in columns)
+
+
+def check_new_rows(X_new, objective, name: str) -> Floats | sp.csr_array:
+    """Return rows to predict, with the columns that an objective's training rows have."""
+    _check_names(feature_names(X_new), objective.feature_names, name)
+    X_new = check_X(X_new, name, own=False)
+    columns, precomputed = objective.X.shape[1], objective.kernel.name == "precomputed"
+    if X_new.shape[1] != columns:
+        remedy = "one kernel value for each training row" if precomputed else "the same columns"
+        raise ValueError(
+            f"{name} has {X_new.shape[1]} columns, but the path was computed with {columns}; pass "
+            f"{remedy}."
+        )
+    if precomputed and sp.issparse(X_new):
+        raise ValueError(f"{name} must be a dense matrix of kernel values; call {name}.toarray().")
+    objective.kernel.check_sizes(X_new, name)
+    return X_new
+
+
+def _check_names(found: Names | None, expected: Names | None, name: str) -> None:
+    if found is None or expected is None or found == expected:
+        return
+    missing = [column for column in expected if column not in found]
+    unknown = [column for column in found if column not in expected]
+    what = "has the columns of X in another order"
+    if missing or unknown:
+        what = f"lacks the column {missing[0]!r}" if missing else f"has a new column {unknown[0]!r}"
+    raise ValueError(
+        f"{name} {what}; select the columns of the training data ({name}[path.feature_names]), or "
+        "pass an array."
+    )
+
+
+def warn_if_badly_scaled(X: Floats | sp.csr_array, names: Names | None = None) -> None:
+    """Warn, naming the columns, when the largest entries of columns differ by more than 1e6.
+
+    Constant columns are no offence. Entries are compared and not norms, so that the indicator of a
+    rare category counts as what it is, a column of size 1.
+    """
+    high, low = X.max(axis=0), X.min(axis=0)
+    if sp.issparse(X):
+        high, low = high.toarray().ravel(), low.toarray().ravel()
+    moving = np.flatnonzero(high > low)
+    if len(moving) == 0:
+        return
+    size = np.maximum(np.abs(high), np.abs(low))[moving]
+    if size.max() <= BADLY_SCALED * size.min():
+        return
+
+    def column(k: int) -> str:
+        own = int(moving[k])
+        label = f"column {own}" if names is None else f"column {own} ({names[own]!r})"
+        return f"{label} with entries up to {size[k]:.3g}"
+
+    small = np.flatnonzero(size < size.max() / BADLY_SCALED)
+    more = f" and {len(small) - 1} more" if len(small) > 1 else ""
+    warnings.warn(
+        f"The columns of X differ in scale by a factor of {size.max() / size.min():.0e}: "
+        f"{column(size.argmax())}, {column(size.argmin())}{more}; scale columns alike (for example "
+        "with sklearn.preprocessing.StandardScaler), or the small ones hardly count and accuracy "
+        "is lost.",
+        PathWarning,
+        stacklevel=_callers_level(),
+    )
+
+
+def _callers_level() -> int:
+    """Return the stack level, as `warnings.warn` counts in the calling function, of the user."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+# -- one entry for each row -------------------------------------------------------------------
+
+
+def _check_length(v: NDArray, n: int, name: str, of: str) -> None:
+    if v.shape == (n, 1):
+        raise ValueError(f"{name} has shape {v.shape}; flatten it, numpy.ravel({name}).")
     if v.shape != (n,):
-        raise ValueError(f"{name} has shape {v.shape}, but X has {n} rows; pass one entry a row.")
-    if not np.isfinite(v).all():
-        raise ValueError(f"{name} contains NaN or infinity; impute or drop those rows first.")
+        raise ValueError(
+            f"{name} has shape {v.shape}, but {of} has {n} rows; pass one entry a row."
+        )
+
+
+def check_index(X, v, name: str, of: str = "X") -> None:
+    """Refuse a Series whose index isn't that of the DataFrame X: which row is meant is unclear."""
+    rows, own = getattr(X, "index", None), getattr(v, "index", None)
+    if not (hasattr(rows, "equals") and hasattr(own, "equals")) or len(rows) != len(own):
+        return
+    if not rows.equals(own):
+        raise ValueError(
+            f"{name} has another index than {of}; align it ({name}.reindex({of}.index)), or pass "
+            f"{name}.to_numpy() if its rows are in {of}'s order."
+        )
+
+
+def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: str = "X") -> Floats:
+    """Return v as n finite floats of its own; a scalar is repeated."""
+    v = _as_floats(v, name, "real numbers, one for each row; encode other values first")
+    v = np.full(n, float(v)) if v.ndim == 0 and scalar else v.copy()
+    _check_length(v, n, name, of)
+    _check_entries(v, name)
     return v
 
 
-def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Floats]:
+def check_labels(y: ArrayLike, n: int) -> tuple[Floats, NDArray]:
     """Return y as -1, +1, and the two labels that these stand for."""
-    y = np.asarray(y)
-    if y.shape != (n,):
-        raise ValueError(f"y has shape {y.shape}, but X has {n} rows; pass one label a row.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("y contains NaN or infinity; drop those rows first.")
+    y = plain_labels(y, n, "y")
     classes = np.unique(y)
     if len(classes) != 2:
         raise ValueError(
-            f"y must hold exactly two labels, found {len(classes)}: {list(classes[:5])}; select "
+            f"y must hold exactly two labels, found {len(classes)}: {classes[:5].tolist()}; select "
             "two classes, or use a regression path."
         )
     return np.where(y == classes[1], 1.0, -1.0), classes
 
 
-def check_weights(weights: ArrayLike, n: int, name: str) -> Floats:
+def check_known_labels(y: ArrayLike, classes: NDArray, n: int, name: str, of: str) -> NDArray:
+    """Return whether each label is the larger of a path's two; others are refused by name."""
+    y, known = plain_labels(y, n, name, of), classes.tolist()
+    unknown = [label for label in np.unique(y).tolist() if label not in known]
+    if unknown:
+        raise ValueError(
+            f"{name} holds the label {unknown[0]!r}, but the path was computed with {known[0]!r} "
+            f"and {known[1]!r}; recode it, or drop those rows."
+        )
+    return y == classes[1]
+
+
+def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> NDArray:
+    """Return n labels as an array of booleans, numbers or strings, whatever holds them.
+
+    So objects, pandas' strings, categories and nullable types can be compared, and saved without
+    pickles. (A list is read entry by entry: numpy would make strings of mixed ones.)
+    """
+    check_unmasked(y, name)
+    try:
+        y = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a vector with one label for each row.") from error
+    _check_length(y, n, name, of)
+    if y.dtype.kind not in "biufUS":
+        y = _plain(y.astype(object), name)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"{name} contains NaN or infinity; drop those rows first.")
+    return y
+
+
+def _plain(y: NDArray, name: str) -> NDArray:
+    """Return an object array of labels of one kind as an array of that kind."""
+    types = sorted({type(label) for label in y}, key=lambda own: own.__name__)
+    kinds = {next((k for k, one in LABELS.items() if issubclass(t, one)), None) for t in types}
+    plain = np.array(y.tolist()) if len(kinds) == 1 and None not in kinds else y
+    if plain.dtype.kind not in "biufUS":
+        found = " and ".join(own.__name__ for own in types)
+        raise ValueError(
+            f"{name} holds labels of type {found}; recode them as booleans, numbers or strings, "
+            "all of one kind, and drop rows without a label."
+        )
+    return plain
+
+
+def check_weights(weights: ArrayLike, n: int, name: str, of: str = "X") -> Floats:
     """Return weights as n finite floats >= 0."""
-    weights = check_vector(weights, n, name)
+    weights = check_vector(weights, n, name, of=of)
     if (weights < 0).any():
         raise ValueError(
             f"{name} has negative entries (the least is {weights.min():g}); weights are >= 0."
@@ -71,35 +353,26 @@ def check_weights(weights: ArrayLike, n: int, name: str) -> Floats:
     return weights
 
 
-def check_positive(value: float, name: str) -> float:
-    """Return a finite float > 0."""
-    value = float(value)
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a finite number > 0, not {value!r}.")
-    return value
-
-
-def check_kernel(
-    X, name: str, gamma: float | None = None, degree: int = 3, coef0: float = 0.0
-) -> Kernel:
-    """Return the kernel for rows X, gamma 1 / d unless given; check a precomputed matrix."""
-    kernel = Kernel(name, 1.0 / X.shape[1] if gamma is None else gamma, degree, coef0)
-    if name == "precomputed":
-        _check_gram(X)
-    return kernel
-
-
-def _check_gram(K) -> None:
-    if sp.issparse(K) or K.shape[0] != K.shape[1]:
+def check_rows(rows: ArrayLike, n: int, name: str) -> NDArray[np.int64]:
+    """Return row numbers, each once."""
+    try:
+        found = np.atleast_1d(np.asarray(rows))
+    except ValueError:  # ragged
+        found = np.empty((0, 1), dtype=object)
+    rows = found.astype(np.int64) if found.shape == (0,) else found
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        remedy = "numpy.flatnonzero(mask) of a mask" if rows.dtype == bool else "whole numbers"
         raise ValueError(
-            f"kernel='precomputed' needs a dense square matrix of kernel values, not {K.shape}."
+            f"{name} must be a list of row numbers, not of type {rows.dtype} and shape "
+            f"{rows.shape}; pass {remedy}."
         )
-    largest = np.abs(K).max()
-    if np.abs(K - K.T).max() > 1e-10 * largest:
-        raise ValueError("The precomputed kernel matrix is not symmetric; use (K + K.T) / 2.")
-    least = np.linalg.eigvalsh(K)[0]
-    if least < -1e-8 * largest * len(K):
+    outside = rows[(rows < 0) | (rows >= n)]
+    if len(outside):
         raise ValueError(
-            f"The precomputed kernel matrix has the eigenvalue {least:.3g}, clearly below zero; "
-            "a kernel must be positive semidefinite."
+            f"{name} names row {outside[0]}, but X has rows 0 to {n - 1}; put every instance that "
+            "may enter into X from the start, with weight 0."
         )
+    values, counts = np.unique(rows, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"{name} names row {values[counts > 1][0]} twice; name each row once.")
+    return rows.astype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from functools import wraps
 
 import numpy as np
@@ -18,10 +19,20 @@ from ..engine.state import DONE, RAY
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError, PathWarning
+from ..kernels import check_kernel
 from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
-from ..validation import check_kernel, check_labels, check_vector, check_X
+from ..validation import (
+    check_index,
+    check_labels,
+    check_number,
+    check_vector,
+    check_X,
+    feature_names,
+    shown,
+    warn_if_badly_scaled,
+)
 
 # Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
 # are so small, or so large, that rounding would decide where breakpoints are.
@@ -59,33 +70,94 @@ def path_function(function: Callable[..., Path]) -> Callable[..., Path]:
     return call
 
 
-def classification(
-    X,
-    y,
-    kernel: str = "linear",
-    gamma: float | None = None,
-    degree: int = 3,
-    coef0: float = 0.0,
-) -> dict:
+def labelled(X, y, own: bool = True) -> dict:
     """Check samples and labels; return these arguments of an objective, by name."""
-    X = check_X(X)
+    check_index(X, y, "y")
+    names, X = feature_names(X), check_X(X, own=own)
     y, classes = check_labels(y, X.shape[0])
-    kernel = check_kernel(X, kernel, gamma, degree, coef0)
-    return {"X": X, "y": y, "classes": classes, "kernel": kernel}
+    return {"X": X, "y": y, "classes": classes, "feature_names": names}
 
 
-def regression(
-    X,
-    y,
+def targeted(X, y) -> dict:
+    """Check samples and real targets; return these arguments of an objective, by name."""
+    check_index(X, y, "y")
+    names, X = feature_names(X), check_X(X)
+    y = check_vector(y, X.shape[0], "y", scalar=False)
+    return {"X": X, "y": y, "feature_names": names}
+
+
+def classification(X, y, *kernel, **options) -> dict:
+    """Check samples, labels and kernel; return these arguments of an objective, by name."""
+    return _with_kernel(labelled(X, y), *kernel, **options)
+
+
+def regression(X, y, *kernel, **options) -> dict:
+    """Check samples, targets and kernel; return these arguments of an objective, by name."""
+    return _with_kernel(targeted(X, y), *kernel, **options)
+
+
+def _with_kernel(
+    samples: dict,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
 ) -> dict:
-    """Check samples and targets; return these arguments of an objective, by name."""
-    X = check_X(X)
-    y = check_vector(y, X.shape[0], "y")
-    return {"X": X, "y": y, "kernel": check_kernel(X, kernel, gamma, degree, coef0)}
+    """Add the kernel to the arguments of a machine; warn where columns are badly scaled."""
+    kernel = check_kernel(samples["X"], kernel, gamma, degree, coef0)
+    if kernel.name != "precomputed":
+        warn_if_badly_scaled(samples["X"], samples["feature_names"])
+    return samples | {"kernel": kernel}
+
+
+def dense(samples: dict, function: str) -> dict:
+    """Check that the rows of a linear model are dense; warn where columns are badly scaled."""
+    if not isinstance(samples["X"], np.ndarray):
+        raise ValueError(f"{function} needs a dense X; call X.toarray() first.")
+    warn_if_badly_scaled(samples["X"], samples["feature_names"])
+    return samples
+
+
+def check_walk(lazy: bool, tolerances: Tolerances | None, callback) -> None:
+    """Check what the walker is told."""
+    if not isinstance(lazy, bool | np.bool_):
+        raise TypeError(f"lazy must be True or False, not {shown(lazy)}.")
+    if callback is not None and not callable(callback):
+        found = shown(callback)
+        raise TypeError(f"callback must be callable as callback(done, n_events), not {found}.")
+    if tolerances is None:
+        return
+    if not isinstance(tolerances, Tolerances):
+        raise TypeError(f"tolerances must be a solution_paths.Tolerances, not {shown(tolerances)}.")
+    for field in fields(tolerances):
+        name, value = f"tolerances.{field.name}", getattr(tolerances, field.name)
+        if field.type == "int":
+            check_number(value, name, least=1, whole=True)
+        else:  # only 'travelled' isn't a small share of something
+            check_number(value, name, least=0, most=None if field.name == "travelled" else 1)
+
+
+class Progress:
+    """A callback for all the stages of a call: what it is told never goes back.
+
+    The stages (a start, legs) have equal shares of ``done``, which is 1 after the last of them.
+    """
+
+    def __init__(self, callback, stages: int):
+        self.callback, self.stages = callback, stages
+        self.stage = self.events = 0
+
+    def __call__(self, done: float, events: int) -> None:
+        """Tell how much of the present stage is done, and its events."""
+        if self.callback is not None:
+            done = min(max(float(done), 0.0), 1.0)
+            self.callback((self.stage + done) / self.stages, self.events + int(events))
+
+    def next(self, events: int) -> None:
+        """End a stage that had so many events."""
+        self.events += events
+        self.stage += 1
+        self(0.0, 0)
 
 
 def operator_of(objective: Machine) -> Operator:
@@ -103,17 +175,18 @@ def _rows_are_cheap(X) -> bool:
 
 
 def walk_leg(
-    walker: Walker, t_end: float, offset: float, factor: float, **options
+    walker: Walker, t_end: float, offset: float, factor: float, lazy: bool, progress: Progress
 ) -> tuple[Leg, int, WalkError | None]:
     """Walk to t_end (in u); return the leg, how it ended, and the error if it broke off."""
     try:
-        ending = walker.walk(t_end, **options)
+        ending = walker.walk(t_end, lazy=lazy, callback=progress)
     except WalkError as error:
         return Leg(error.trace, offset, factor), -1, error
     except NUMERICAL as error:
         trace = walker.trace()
         broken = WalkError(f"{type(error).__name__}: {error}", trace)
         return Leg(trace, offset, factor), -1, broken
+    progress.next(walker.statistics()["events"])
     return Leg(walker.trace(), offset, factor), ending, None
 
 
@@ -123,7 +196,7 @@ def finish(
     objective: Objective,
     diagnostics: dict,
     error: WalkError | None,
-    resume: Callable | None = None,
+    resume: tuple[Callable, Callable] | None = None,
     check: str = "warn",
 ) -> Path:
     """Return the path once it has been checked, or raise its error with the certified part.
@@ -133,7 +206,9 @@ def finish(
     """
     if error is not None:
         raise _path_error(parameter, legs, objective, diagnostics, str(error)) from error
-    resume = resume and path_function(resume)
+    if resume is not None:
+        usable, go_on = resume
+        resume = usable, path_function(go_on)
     if check == "ignore":
         return Path(parameter, legs, objective, diagnostics, resume)
     path = Path(parameter, legs, objective, diagnostics, resume)
@@ -269,16 +344,19 @@ def cost_path(
     lazy, tolerances, callback, check
         See `quantile_svm_path`.
     """
-    if not C_max > 0:
-        raise ValueError(f"C_max must be > 0, not {C_max!r}.")
+    check_walk(lazy, tolerances, callback)
+    C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
     begin = min(0.1 * unit / max(op.diagonal[:n].sum(), 1e-300), C_max)
     duals, anchor = guess(op, begin)
-    walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, anchor=anchor)
+    progress = Progress(callback, 3 if begin < C_max else 2)
+    told = {"callback": progress, "anchor": anchor}
+    walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, **told)
     start_events = walker.start_events
+    progress.next(start_events)
     here = walker.snapshot()
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy=lazy)
+    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
     if error is None:
         down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
     counts = [walker.statistics()]
@@ -287,7 +365,7 @@ def cost_path(
     if error is None and begin < C_max:
         walker.restore(here, stairs, begin)
         last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
-        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy=lazy, callback=callback)
+        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy, progress)
         ray = ending == RAY
         if ending == DONE and last < C_max:
             up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True

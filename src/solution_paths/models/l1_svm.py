@@ -17,8 +17,7 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Leg, Path
-from ..validation import check_labels, check_X
-from .common import finish, path_function, walk_leg
+from .common import Progress, check_walk, dense, finish, labelled, path_function, walk_leg
 
 
 @path_function
@@ -51,7 +50,7 @@ def l1_svm_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to lam = 0; ``error.path`` is the certified part.
@@ -60,11 +59,9 @@ def l1_svm_path(
     ----------
     Zhu, Rosset, Hastie and Tibshirani (2003), "1-norm support vector machines".
     """
-    X = check_X(X)
-    if not isinstance(X, np.ndarray):
-        raise ValueError("l1_svm_path needs a dense X; call X.toarray() first.")
-    n, d = X.shape
-    y, classes = check_labels(y, n)
+    check_walk(lazy, tolerances, callback)
+    objective = L1Hinge(**dense(labelled(X, y), "l1_svm_path"))
+    X, y, (n, d) = objective.X, objective.y, objective.X.shape
     state, duals = _start(y, d)
     largest = max(np.abs(X.T @ duals[:n]).max(), 1e-300)
     features = staircases(
@@ -77,10 +74,9 @@ def l1_svm_path(
     op = rows_operator(np.empty((n, 0)), np.hstack([X, np.ones((n, 1))]))
     walker = Walker(op, stairs, state, duals, -1.001 * largest, tolerances)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    objective = L1Hinge(X, y, classes=classes)
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 

@@ -15,8 +15,7 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Lasso
 from ..path import Leg, Path
-from ..validation import check_vector, check_X
-from .common import finish, path_function, walk_leg
+from .common import Progress, check_walk, dense, finish, path_function, targeted, walk_leg
 
 
 @path_function
@@ -50,7 +49,7 @@ def lasso_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to lam = 0; ``error.path`` is the certified part.
@@ -60,10 +59,9 @@ def lasso_path(
     Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression"; Osborne, Presnell
     and Turlach (2000), "A new approach to variable selection in least squares problems".
     """
-    X = check_X(X)
-    if not isinstance(X, np.ndarray):
-        raise ValueError("lasso_path needs a dense X; call X.toarray() first.")
-    y = check_vector(y, len(X), "y")
+    check_walk(lazy, tolerances, callback)
+    objective = Lasso(**dense(targeted(X, y), "lasso_path"))
+    X, y = objective.X, objective.y
     correlation = X.T @ y
     largest = np.abs(correlation).max()
     if largest == 0:
@@ -80,7 +78,7 @@ def lasso_path(
         op, stairs, np.full(d, 2, dtype=np.int8), np.zeros(d), -1.001 * largest, tolerances
     )
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy=lazy, callback=callback)
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
-    return finish("lam", [leg], Lasso(X, y), walker.statistics(), error, check=check)
+    return finish("lam", [leg], objective, walker.statistics(), error, check=check)

@@ -11,8 +11,17 @@ from ..engine.tolerances import Tolerances
 from ..kernels import LINEAR, Kernel
 from ..objectives import Hinge
 from ..path import Path
-from ..validation import check_kernel, check_labels, check_X
-from .common import finish, operator_of, path_function, total, walk_leg
+from .common import (
+    Progress,
+    check_walk,
+    classification,
+    finish,
+    labelled,
+    operator_of,
+    path_function,
+    total,
+    walk_leg,
+)
 
 
 def quantile_hinge(
@@ -20,7 +29,8 @@ def quantile_hinge(
 ) -> Hinge:
     """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
 
-    Its costs are equation (4) of the paper; see `quantile_svm_path`.
+    Its costs are equation (4) of the paper; see `quantile_svm_path`. X isn't copied: solvers reuse
+    what they built for the very same rows.
 
     Parameters
     ----------
@@ -33,14 +43,14 @@ def quantile_hinge(
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     """
-    X = check_X(X)
-    n = X.shape[0]
-    y, classes = check_labels(y, n)
+    samples = labelled(X, y, own=False)
+    return _hinge(samples | {"kernel": kernel}, lam, intercept_scaling)
+
+
+def _hinge(samples: dict, lam: float, intercept_scaling: float) -> Hinge:
+    y, n = samples["y"], len(samples["y"])
     return Hinge(
-        X,
-        y,
-        classes=classes,
-        kernel=kernel,
+        **samples,
         lam=lam,
         bias="feature",
         intercept_scaling=intercept_scaling,
@@ -56,7 +66,7 @@ def quantile_svm_path(
     lam: float,
     *,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     intercept_scaling: float = 1.0,
@@ -78,15 +88,18 @@ def quantile_svm_path(
     Parameters
     ----------
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
-        Rows are samples; units are the user's, scale columns alike.
+        Rows are samples; units are the user's, scale columns alike. The path keeps a copy of its
+        own (8 bytes an entry), or X itself if nobody can write to it: set
+        ``X.flags.writeable = False`` to save the memory of a large Gram matrix. The columns of a
+        DataFrame are remembered by name.
     y : (n,) array
-        Two labels; the larger one is +1.
+        Two labels, booleans, numbers or strings; the larger one is +1.
     lam : float
         Weight of the penalty, > 0.
     kernel : {"linear", "rbf", "poly", "precomputed"}
         rbf is exp(-gamma ||x - x'||^2), poly is (gamma x.x' + coef0)^degree.
-    gamma : float, optional
-        By default 1 / d.
+    gamma : float, "scale" or "auto", optional
+        "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     lazy : bool
@@ -95,7 +108,8 @@ def quantile_svm_path(
     tolerances : Tolerances, optional
         Tolerances of the walker.
     callback : callable, optional
-        Called now and then as ``callback(done, n_events)``, with done from 0 to 1.
+        Called now and then as ``callback(done, n_events)``, and at the end: neither ever goes
+        back over the whole call, and done ends at 1.
     check : {"warn", "raise", "ignore"}
         What to do where the path, judged at its ends and a few points between by the code of
         `Path.certify`, is not within the bounds that this library promises: warn (`PathWarning`),
@@ -109,7 +123,7 @@ def quantile_svm_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to its ends; ``error.path`` is the certified part.
@@ -121,28 +135,24 @@ def quantile_svm_path(
     one starts itself at tau = 1/2 and walks both ways, so that it ends, and never begins, where
     all positives (tau = 0) or negatives (tau = 1) share the margin.
     """
-    X = check_X(X)
-    objective = quantile_hinge(
-        X,
-        y,
-        lam,
-        kernel=check_kernel(X, kernel, gamma, degree, coef0),
-        intercept_scaling=intercept_scaling,
-    )
+    check_walk(lazy, tolerances, callback)
+    samples = classification(X, y, kernel, gamma, degree, coef0)
+    objective = _hinge(samples, lam, intercept_scaling)
     y, n = objective.y, objective.n
     op = operator_of(objective)
     stairs = hinge(y, objective.cost0, objective.cost1)
     half = np.full(n, 1.0 / n)
     guess = coordinate_descent(op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, 20, 1e-2)
-    walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy)
+    progress = Progress(callback, 3)
+    walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy, callback=progress)
+    progress.next(walker.start_events)
     start_events = walker.start_events
     legs, errors, counts = [], [], []
     begin = walker.snapshot()
     # With t = -(distance to the end), levels that vanish there keep their relative accuracy.
-    for number, (end, factor) in enumerate(((1.0, 1.0), (0.0, -1.0))):
+    for end, factor in ((1.0, 1.0), (0.0, -1.0)):
         walker.restore(begin, stairs.substitute(end, factor), -0.5)
-        report = callback and (lambda done, events, k=number: callback((k + done) / 2, events))
-        leg, _, error = walk_leg(walker, 0.0, end, factor, lazy=lazy, callback=report)
+        leg, _, error = walk_leg(walker, 0.0, end, factor, lazy, progress)
         legs.append(leg)
         errors += [error] if error else []
         counts.append(walker.statistics())

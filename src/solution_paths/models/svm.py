@@ -20,7 +20,7 @@ def svm_path(
     *,
     C_max: float = np.inf,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     lazy: bool = True,
@@ -52,7 +52,7 @@ def svm_path(
         Look at a row only when it may have reached its margin; the result is the same.
     tolerances : Tolerances, optional
     callback : callable, optional
-        Called now and then as ``callback(done, n_events)``.
+        See `quantile_svm_path`; done is a share of C_max, so that without one it leaps at the end.
     check : {"warn", "raise", "ignore"}
         See `quantile_svm_path`.
 
@@ -63,7 +63,7 @@ def svm_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to its end; ``error.path`` is the certified part.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, equality, hinge, stack
@@ -14,8 +11,16 @@ from ..engine.walker import Walker
 from ..objectives import Hinge
 from ..objectives.machine import Floats, Machine
 from ..path import Path
-from ..validation import check_weights
-from .common import classification, finish, operator_of, path_function, walk_leg
+from ..validation import check_index, check_rows, check_weights, shown
+from .common import (
+    Progress,
+    check_walk,
+    classification,
+    finish,
+    operator_of,
+    path_function,
+    walk_leg,
+)
 
 
 @path_function
@@ -26,7 +31,7 @@ def weighted_svm_path(
     weights_to: ArrayLike,
     *,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     diagonal: float = 0.0,
@@ -68,7 +73,7 @@ def weighted_svm_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to its end; ``error.path`` is the certified part.
@@ -78,6 +83,9 @@ def weighted_svm_path(
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", equations (2), (3), (7) and (9).
     """
+    check_walk(lazy, tolerances, callback)
+    check_index(X, weights_from, "weights_from")
+    check_index(X, weights_to, "weights_to")
     objective = weighted_hinge(
         **classification(X, y, kernel, gamma, degree, coef0),
         weights_from=weights_from,
@@ -96,9 +104,7 @@ def weighted_svm_path(
         tolerances,
         lazy,
     )
-    return weighted_leg(
-        walker, objective, hinge_staircases, lazy, callback, walker.start_events, check
-    )
+    return weighted_path(walker, objective, hinge_staircases, lazy, callback, check)
 
 
 def weighted_hinge(
@@ -114,14 +120,10 @@ def weighted_hinge(
     weights_from, weights_to : (n,) arrays or scalars
         See `weighted_svm_path`.
     options
-        ``kernel``, ``diagonal`` and ``classes`` of `Hinge`.
+        Others of `Hinge`.
     """
-    names = {"weights_from": weights_from, "weights_to": weights_to}
-    before, after = (
-        check_two_classes(check_weights(weights, len(y), name), y, name)
-        for name, weights in names.items()
-    )
-    return Hinge(X, y, cost0=before, cost1=after - before, bias="free", **options)
+    costs = costs_between(weights_from, weights_to, y, labels=True)
+    return Hinge(X, y, **costs, bias="free", **options)
 
 
 def hinge_staircases(objective: Machine) -> Staircases:
@@ -129,33 +131,37 @@ def hinge_staircases(objective: Machine) -> Staircases:
     return stack(hinge(objective.y, objective.cost0, objective.cost1), equality())
 
 
-def weighted_leg(
-    walker: Walker,
-    objective: Machine,
-    build: Callable[[Machine], Staircases],
-    lazy: bool,
-    callback,
-    start_events: int,
-    check: str,
+def weighted_path(
+    walker: Walker, objective: Machine, build, lazy: bool, callback, check: str
 ) -> Path:
-    """Walk theta from 0 to 1; the path can be continued to other weights."""
+    """Walk theta from 0 to 1, from a walker at its start; the path can be continued."""
+    progress = Progress(callback, 2)
+    progress.next(walker.start_events)
+    return _leg(walker, objective, build, lazy, progress, check, walker.start_events)
+
+
+def _leg(
+    walker, objective, build, lazy, progress: Progress, check: str, start_events: int = 0
+) -> Path:
     # Levels keep their relative accuracy where t is zero: at the end where weights are smaller.
     end = 1.0 if objective.costs(1.0).sum() < objective.costs(0.0).sum() else 0.0
     if end:
         walker.begin(build(objective).substitute(1.0), -1.0)
-    leg, _, error = walk_leg(walker, 1.0 - end, end, 1.0, lazy=lazy, callback=callback)
+    leg, _, error = walk_leg(walker, 1.0 - end, end, 1.0, lazy, progress)
     diagnostics = walker.statistics() | {"start_events": start_events}
 
-    def resume(new_weights: ArrayLike) -> Path:
-        new = check_weights(new_weights, objective.n, "new_weights")
-        if len(objective.classes):
-            check_two_classes(new, objective.y, "new_weights")
-        reached = objective.costs(1.0)
-        onward = objective.with_costs(reached, new - reached)
-        walker.begin(build(onward), 0.0)
-        return weighted_leg(walker, onward, build, lazy, callback, 0, check)
+    def usable(new_weights: ArrayLike) -> Floats:
+        labels = len(objective.classes) > 0
+        return check_usable(new_weights, objective.y, "new_weights", labels)
 
-    return finish("theta", [leg], objective, diagnostics, error, resume, check)
+    def resume(new_weights: Floats) -> Path:
+        reached = objective.costs(1.0)
+        onward = objective.with_costs(reached, new_weights - reached)
+        walker.begin(build(onward), 0.0)
+        return _leg(walker, onward, build, lazy, Progress(progress.callback, 1), check)
+
+    resumed = None if error else (usable, resume)
+    return finish("theta", [leg], objective, diagnostics, error, resumed, check)
 
 
 def update_instances(
@@ -204,35 +210,42 @@ def update_instances(
     >>> update_instances(path, enter=[4], leave=[1]).dual(1.0).round(3)
     array([0.089, 0.   , 1.   , 0.089, 1.   ])
     """
+    if not isinstance(path, Path):
+        raise TypeError(
+            f"path must be a Path, not {shown(path)}; compute one with weighted_svm_path."
+        )
+    path.check_continuable()
     weights = path.objective.costs(1.0)
-    rows = {}
-    for name, chosen in (("enter", enter), ("leave", leave)):
-        rows[name] = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
-        outside = rows[name][(rows[name] < 0) | (rows[name] >= len(weights))]
-        if len(outside):
-            raise ValueError(
-                f"{name} names row {outside[0]}, but X has rows 0 to {len(weights) - 1}; put every "
-                "instance that may enter into X from the start, with weight 0."
-            )
-    present = weights > 0
-    if present[rows["enter"]].any():
-        row = rows["enter"][present[rows["enter"]]][0]
+    enter, leave = (
+        check_rows(chosen, len(weights), name)
+        for name, chosen in (("enter", enter), ("leave", leave))
+    )
+    for row in enter[weights[enter] > 0][:1]:
         raise ValueError(f"enter names row {row}, which takes part already; leave it out.")
-    if not present[rows["leave"]].all():
-        row = rows["leave"][~present[rows["leave"]]][0]
+    for row in leave[weights[leave] == 0][:1]:
         raise ValueError(f"leave names row {row}, which takes no part; leave it out.")
     new = weights.copy()
-    new[rows["leave"]] = 0.0
-    new[rows["enter"]] = weights.max() if weight is None else weight
+    new[leave] = 0.0
+    largest = weights.max() if weight is None else weight
+    new[enter] = check_weights(largest, len(enter), "weight", of="enter")
     return path.continue_to(new)
 
 
-def check_two_classes(weights: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
-    """Return weights that give both classes some weight."""
-    for side in (1.0, -1.0):
+def check_usable(weights: ArrayLike, y: Floats, name: str, labels: bool) -> Floats:
+    """Return weights with which a free bias is determined: some weight, in both classes."""
+    weights = check_weights(weights, len(y), name)
+    if not labels and not weights.any():
+        raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
+    for side in (1.0, -1.0) if labels else ():
         if not (weights[y == side] > 0).any():
             raise ValueError(
                 f"{name} is zero for every instance of class {side:+g}, so that the free bias is "
                 "undetermined; give at least one of them a positive weight."
             )
     return weights
+
+
+def costs_between(weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, labels: bool) -> dict:
+    """Check two weight vectors; return the costs on the line between them, by name."""
+    before = check_usable(weights_from, y, "weights_from", labels)
+    return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", labels) - before}

@@ -11,9 +11,9 @@ from ..engine.tolerances import Tolerances
 from ..objectives import Tube
 from ..objectives.machine import Floats
 from ..path import Path
-from ..validation import check_weights
-from .common import operator_of, path_function, regression
-from .weighted_svm import weighted_leg
+from ..validation import check_index
+from .common import check_walk, operator_of, path_function, regression
+from .weighted_svm import costs_between, weighted_path
 
 
 @path_function
@@ -25,7 +25,7 @@ def weighted_svr_path(
     epsilon: float,
     *,
     kernel: str = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     diagonal: float = 0.0,
@@ -61,7 +61,7 @@ def weighted_svr_path(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
         When the path can't be followed to its end; ``error.path`` is the certified part.
@@ -71,6 +71,9 @@ def weighted_svr_path(
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", section 4.3.
     """
+    check_walk(lazy, tolerances, callback)
+    check_index(X, weights_from, "weights_from")
+    check_index(X, weights_to, "weights_to")
     objective = weighted_tube(
         **regression(X, y, kernel, gamma, degree, coef0),
         weights_from=weights_from,
@@ -93,9 +96,7 @@ def weighted_svr_path(
         tolerances,
         lazy,
     )
-    return weighted_leg(
-        walker, objective, tube_staircases, lazy, callback, walker.start_events, check
-    )
+    return weighted_path(walker, objective, tube_staircases, lazy, callback, check)
 
 
 def weighted_tube(
@@ -111,14 +112,10 @@ def weighted_tube(
     weights_from, weights_to, epsilon
         See `weighted_svr_path`.
     options
-        ``kernel`` and ``diagonal`` of `Tube`.
+        Others of `Tube`.
     """
-    before = check_weights(weights_from, len(y), "weights_from")
-    after = check_weights(weights_to, len(y), "weights_to")
-    for name, weights in (("weights_from", before), ("weights_to", after)):
-        if not weights.any():
-            raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
-    return Tube(X, y, cost0=before, cost1=after - before, epsilon0=epsilon, bias="free", **options)
+    costs = costs_between(weights_from, weights_to, y, labels=False)
+    return Tube(X, y, **costs, epsilon0=epsilon, bias="free", **options)
 
 
 def tube_staircases(objective: Tube) -> Staircases:

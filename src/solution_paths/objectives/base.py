@@ -80,6 +80,7 @@ class Objective:
 
     classes: Floats = np.empty(0)  # the labels that were given for -1 and +1; empty: regression
     kernel = LINEAR
+    feature_names = None  # of the columns of X, where it was a DataFrame
     moves = True  # whether it depends on a parameter
 
     @property

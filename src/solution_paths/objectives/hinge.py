@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..validation import plain_labels
 from .base import Floats
 from .exact import add
 from .machine import Machine
@@ -31,7 +32,7 @@ class Hinge(Machine):
     classes: Floats = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
-        self._set(classes=np.asarray(self.classes))
+        self._set(classes=plain_labels(self.classes, 2, "classes"))
         super().__post_init__()
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..validation import plain_labels
 from .base import FLOOR, Floats, Solution, Terms, slope_of_gap
 from .exact import UNIT, add
 from .hinge import NOWHERE
@@ -30,7 +31,7 @@ class L1Hinge(Penalised):
     classes: Floats = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", np.asarray(self.classes))
+        object.__setattr__(self, "classes", plain_labels(self.classes, 2, "classes"))
         super().__post_init__()
 
     def solution(self, A: Floats) -> Solution:

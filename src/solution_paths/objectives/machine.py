@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels import LINEAR, Kernel, squared_norms
-from ..validation import check_positive, check_vector
+from ..validation import Names, check_choice, check_number, check_vector
 from .base import (
     TRUSTED,
     Floats,
@@ -70,7 +70,9 @@ class Machine(Objective):
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     diagonal : float
-        Added to the diagonal of the training kernel matrix.
+        Added to the diagonal of the training kernel matrix; >= 0.
+    feature_names : sequence, optional
+        Names of the columns of X.
     """
 
     X: object
@@ -83,19 +85,18 @@ class Machine(Objective):
     bias: str = "free"
     intercept_scaling: float = 1.0
     diagonal: float = 0.0
+    feature_names: Names | None = None
 
     def __post_init__(self) -> None:
-        if self.bias not in BIASES:
-            raise ValueError(f"bias must be one of {', '.join(BIASES)}, not {self.bias!r}.")
-        scaling = float(self.intercept_scaling)
-        if not np.isfinite(scaling):
-            raise ValueError(f"intercept_scaling must be a finite number, not {scaling!r}.")
+        check_choice(self.bias, "bias", BIASES)
+        scaling = check_number(self.intercept_scaling, "intercept_scaling")
         self._set(
             y=check_targets(self.y, self.X, len(self.classes) > 0),
-            lam=check_positive(self.lam, "lam"),
+            lam=check_number(self.lam, "lam", above=0),
             bias="none" if self.bias == "feature" and scaling == 0.0 else self.bias,
             intercept_scaling=scaling,
-            diagonal=float(self.diagonal),
+            diagonal=check_number(self.diagonal, "diagonal", least=0),
+            feature_names=None if self.feature_names is None else tuple(self.feature_names),
             _shared={},
         )
         self._set(**{k: check_vector(getattr(self, k), self.n, k) for k in ("cost0", "cost1")})
@@ -105,6 +106,9 @@ class Machine(Objective):
     def _set(self, **values) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def __getstate__(self) -> dict:
+        return vars(self) | {"_shared": {}}  # what can be computed again isn't pickled
 
     # -- data ----------------------------------------------------------------------------------
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..validation import Names
 from .base import Floats, Objective, Solution, check_targets
 from .exact import UNIT, add, relative, rows_times, transposed
 
@@ -22,12 +23,18 @@ class Penalised(Objective):
     X : (n, d) array
     y : (n,) array
         Labels -1, +1, or real targets.
+    feature_names : sequence, optional
+        Names of the columns of X.
     """
 
     X: Floats
     y: Floats
+    _: KW_ONLY
+    feature_names: Names | None = None
 
     def __post_init__(self) -> None:
+        if self.feature_names is not None:
+            object.__setattr__(self, "feature_names", tuple(self.feature_names))
         labels = len(self.classes) > 0
         object.__setattr__(self, "y", check_targets(self.y, self.X, labels))
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels import Kernel
+from ..validation import check_X
 from .base import Objective
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
@@ -49,5 +50,5 @@ def from_arrays(plain: dict, arrays: dict) -> Objective:
         elif name.endswith(".data"):
             stem = name.removesuffix(".data")
             parts = (item, arrays[f"{stem}.indices"], arrays[f"{stem}.indptr"])
-            values[stem] = sp.csr_array(parts, shape=tuple(arrays[f"{stem}.shape"]))
+            values[stem] = check_X(sp.csr_array(parts, shape=tuple(arrays[f"{stem}.shape"])))
     return family(**values)

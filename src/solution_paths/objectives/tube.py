@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..validation import check_number
 from .base import FLOOR, Floats
 from .exact import add, affine
 from .machine import Machine
@@ -31,9 +32,8 @@ class Tube(Machine):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (np.isfinite(self.epsilon0) and self.epsilon0 >= 0):
-            raise ValueError(f"epsilon must be a finite number >= 0, not {self.epsilon0!r}.")
-        self._set(epsilon0=float(self.epsilon0), epsilon1=float(self.epsilon1))
+        width = check_number(self.epsilon0, "epsilon", least=0)
+        self._set(epsilon0=width, epsilon1=float(self.epsilon1))
 
     def epsilon(self, t=0.0) -> Floats:
         """Return the half-width of the tube at t."""

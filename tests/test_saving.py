@@ -1,0 +1,305 @@
+"""A path is its own: no aliases, and it survives files, pickles and other processes."""
+
+import copy
+import io
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from solution_paths import (
+    Path,
+    PathError,
+    l1_svm_path,
+    lasso_path,
+    quantile_svm_path,
+    svm_path,
+    update_instances,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+
+N = 24
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(N, 3))
+SIDE = X[:, 0] + 0.8 * RNG.normal(size=N) > 0
+Y = np.where(SIDE, 1.0, -1.0)
+TARGET = X[:, 0] - X[:, 1] + 0.3 * RNG.normal(size=N)
+BEFORE, AFTER = np.linspace(0.5, 2.0, N), np.linspace(2.0, 0.5, N)
+
+PATHS = {
+    "quantile": lambda X, y, v: quantile_svm_path(X, y, 0.05),
+    "rbf": lambda X, y, v: quantile_svm_path(X, y, 0.05, kernel="rbf", gamma="scale"),
+    "svm": lambda X, y, v: svm_path(X, y),
+    "weighted": lambda X, y, v: weighted_svm_path(X, y, *v),
+    "svr": lambda X, y, v: weighted_svr_path(X, y, *v, 0.1),
+    "lasso": lambda X, y, v: lasso_path(X, y),
+    "l1": lambda X, y, v: l1_svm_path(X, y),
+}
+REGRESSION = ("svr", "lasso")
+
+
+def make(kind, rows=X, labels=None, weights=(BEFORE, AFTER)):
+    y = TARGET if kind in REGRESSION else Y if labels is None else labels
+    return PATHS[kind](rows, y, weights)
+
+
+def middle(path):
+    return float(path.breakpoints[[0, -1]].mean())
+
+
+def state(path):
+    t = middle(path)
+    return path.dual(t), path.intercept(t), path.decision_function(X[:5], t), str(path.certify(3))
+
+
+def assert_same(path, before):
+    for ours, theirs in zip(state(path), before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+# -- no aliases -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hold", [np.array, sp.csr_array, np.asfortranarray, pd.DataFrame])
+@pytest.mark.parametrize("kind", PATHS)
+def test_what_happens_to_the_callers_arrays_is_no_matter(kind, hold):
+    if kind in ("lasso", "l1") and hold is sp.csr_array:
+        pytest.skip("dense rows only")
+    rows, y, weights = hold(X), np.array(TARGET if kind in REGRESSION else Y), [BEFORE, AFTER]
+    weights = [w.copy() for w in weights]
+    path = PATHS[kind](rows, y, weights)
+    before = state(path)
+    if sp.issparse(rows):
+        rows.data *= 3.0
+        rows.indices[:] = 0
+        rows.indptr[:] = 0
+        rows.data = np.zeros(3)
+    else:
+        rows -= rows.mean(axis=0)
+    y *= -1.0
+    for own in weights:
+        own += 5.0
+    assert_same(path, before)
+
+
+def test_a_gram_matrix_is_copied_unless_nobody_can_write_to_it():
+    K = X @ X.T
+    path = svm_path(K, Y, kernel="precomputed")
+    K *= 2.0
+    assert path.certify(3).ok
+    K.flags.writeable = False
+    path = svm_path(K, Y, kernel="precomputed")
+    assert path.objective.X is K
+    assert path.certify(3).ok
+
+
+def test_a_read_only_view_of_what_can_be_written_is_copied():
+    rows = X.copy()
+    view = rows[:]
+    view.flags.writeable = False
+    path = svm_path(view, Y)
+    before = state(path)
+    rows *= 2.0
+    assert_same(path, before)
+
+
+def test_a_pathss_own_data_can_not_be_changed_by_accident():
+    with pytest.raises(ValueError, match="read-only"):
+        make("svm").objective.X[0, 0] = 3.0
+
+
+# -- files ------------------------------------------------------------------------------------
+
+names = np.where(SIDE, "yes", "no")
+LABELS = {
+    "object": names.astype(object),
+    "list": names.tolist(),
+    "fixed strings": names,
+    "bytes": names.astype("S"),
+    "pandas strings": pd.Series(names, dtype="string"),
+    "pandas str": pd.Series(names),
+    "categories": pd.Series(names, dtype="category"),
+    "Categorical": pd.Categorical(names),
+    "nullable integers": pd.Series(SIDE.astype(int), dtype="Int64"),
+    "nullable booleans": pd.Series(SIDE, dtype="boolean"),
+    "booleans": SIDE,
+    "boolean objects": SIDE.astype(object),
+    "integer objects": SIDE.astype(int).astype(object),
+    "small integers": SIDE.astype(np.int8),
+    "floats": Y.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("kind", ["quantile", "weighted", "l1"])
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_of_every_kind_survive_files_and_pickles(kind, labels, tmp_path):
+    y = LABELS[labels]
+    path = make(kind, labels=y)
+    path.save(tmp_path / "p.npz")
+    t = middle(path)
+    for again in (Path.load(tmp_path / "p.npz"), pickle.loads(pickle.dumps(path))):
+        predicted = again.predict(X, t)
+        np.testing.assert_array_equal(predicted, path.predict(X, t))
+        assert set(predicted.tolist()) <= set(np.asarray(y).tolist())
+        assert again.best(X, y).value == path.best(X, y).value == make(kind).best(X, Y).value
+
+
+@pytest.mark.parametrize("kind", PATHS)
+def test_buffers_files_and_pickles_hold_the_same(kind, tmp_path):
+    path = make(kind)
+    before = state(path)
+    buffer = io.BytesIO()
+    path.save(buffer)
+    buffer.seek(0)
+    assert_same(Path.load(buffer), before)
+    with open(tmp_path / "open", "wb") as handle:
+        path.save(handle)
+    path.save(str(tmp_path / "deep" / "named"))
+    for file in ("open", "deep/named"):
+        assert_same(Path.load(tmp_path / file), before)
+    assert_same(pickle.loads(pickle.dumps(path)), before)
+    assert_same(copy.deepcopy(path), before)
+    assert_same(path, before)
+
+
+def test_every_option_of_numpys_types_survives_a_file(tmp_path):
+    options = {"gamma": np.float32(0.5), "degree": np.int64(2), "coef0": np.float32(1.0)}
+    path = weighted_svr_path(
+        sp.csr_array(X),
+        TARGET.astype(np.float32),
+        np.int64(1),
+        np.float32(2),
+        np.float32(0.1),
+        kernel="poly",
+        diagonal=np.float32(0.1),
+        **options,
+    )
+    path.save(tmp_path / "p")
+    assert_same(Path.load(tmp_path / "p"), state(path))
+
+
+def test_feature_names_survive_and_guard_predictions(tmp_path):
+    frame = pd.DataFrame(X, columns=["a", "b", 3])
+    path = make("svm", frame)
+    path.save(tmp_path / "p")
+    for own in (path, Path.load(tmp_path / "p"), pickle.loads(pickle.dumps(path))):
+        assert own.feature_names == ["a", "b", 3]
+        expected = own.decision_function(X, 0.1)
+        np.testing.assert_array_equal(own.decision_function(frame, 0.1), expected)
+        with pytest.raises(ValueError, match="X_new has the columns of X in another order"):
+            own.predict(frame[["b", "a", 3]], 0.1)
+        again = frame[["b", "a", 3]][own.feature_names]
+        np.testing.assert_array_equal(own.decision_function(again, 0.1), expected)
+    assert make("svm").feature_names is None
+
+
+@pytest.mark.parametrize("place", ["", ".", "folder"])
+def test_a_folder_is_named_and_nothing_is_left(place, tmp_path, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"is a folder; name a file in it\.$"):
+        make("svm").save(place)
+    assert [p.name for p in tmp_path.rglob("*")] == ["folder"]
+
+
+def test_what_bytes_can_not_be_written_to_is_named(tmp_path):
+    (tmp_path / "old").write_bytes(b"old")
+    with open(tmp_path / "old", "rb") as reading, open(tmp_path / "text", "w") as text:
+        for file in (5, None, ["p"], io.StringIO(), text, reading):
+            with pytest.raises(TypeError, match=r"^file must be the name of a file, or one open"):
+                make("svm").save(file)
+    assert (tmp_path / "text").read_bytes() == b""
+
+
+def test_a_file_with_broken_indices_is_no_path(tmp_path):
+    path = make("svm", sp.csr_array(X))
+    path.objective.X.indptr.flags.writeable = True
+    path.objective.X.indptr[1] = 10**6
+    path.save(tmp_path / "p")
+    with pytest.raises(ValueError, match="is not a path written by Path"):
+        Path.load(tmp_path / "p")
+
+
+# -- pickles and processes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["weighted", "svr"])
+def test_a_pickled_path_can_not_be_continued_but_the_path_itself_can(kind):
+    path = make(kind)
+    for again in (pickle.loads(pickle.dumps(path)), copy.deepcopy(path), copy.copy(path)):
+        assert_same(again, state(path))
+        with pytest.raises(ValueError, match=r"can't be continued .* unpickled or copied"):
+            again.continue_to(1.0)
+    onward = path.continue_to(1.0)
+    assert_same(pickle.loads(pickle.dumps(onward)), state(onward))
+
+
+def test_what_the_judge_computed_is_not_pickled():
+    path = make("rbf")
+    before = len(pickle.dumps(path))
+    path.certify(1)
+    assert len(pickle.dumps(path)) == before
+
+
+def fails(with_path):
+    raise PathError("It stops here; scale columns.", make("svm") if with_path else None)
+
+
+def test_path_errors_pickle():
+    for part in (make("svm"), None):
+        error = pickle.loads(pickle.dumps(PathError("It stops here.", part)))
+        assert str(error) == "It stops here."
+        assert (error.path is None) == (part is None)
+        if part is not None:
+            assert_same(error.path, state(part))
+
+
+def test_paths_and_errors_come_back_from_other_processes():
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        for part in (True, False):
+            with pytest.raises(PathError, match="It stops here") as caught:
+                pool.submit(fails, part).result(timeout=300)
+            assert (caught.value.path is not None) == part
+        assert_same(pool.submit(make, "weighted").result(timeout=300), state(make("weighted")))
+
+
+# -- walks that break off ---------------------------------------------------------------------
+
+
+def test_a_callback_that_raises_does_not_leave_a_broken_walk_behind(monkeypatch):
+    """A walk that was interrupted stands somewhere on its way: nothing may go on from there."""
+    from solution_paths.engine.walker import Walker
+
+    whole = Walker.walk
+
+    def short(self, t_end, **options):
+        return whole(self, t_end, **options, budget=1)
+
+    stop = []
+
+    def callback(done, events):
+        if stop:
+            raise ValueError("enough")
+
+    path = weighted_svm_path(X, Y, BEFORE, AFTER, callback=callback)
+    stop.append(True)
+    monkeypatch.setattr(Walker, "walk", short)
+    with pytest.raises(ValueError, match="enough"):
+        path.continue_to(BEFORE)
+    with pytest.raises(ValueError, match="can't be continued"):
+        path.continue_to(BEFORE)
+
+
+def test_bad_updates_cost_nothing():
+    weights = np.where(np.arange(N) < 20, 1.0, 0.0)
+    path = weighted_svm_path(X, Y, weights, weights)
+    for wrong in ({"enter": [0.5]}, {"enter": [21], "weight": -1.0}, {"leave": np.arange(20)}):
+        with pytest.raises(ValueError, match=r"enter|weight"):
+            update_instances(path, **wrong)
+    assert update_instances(path, enter=[21], leave=[3]).certify(3).ok
