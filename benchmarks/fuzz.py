@@ -193,7 +193,7 @@ def _kernel(p):
 
 
 def _machine_gap(path, t, state):
-    p, A = path.objective, path._duals(t).astype(LONG)
+    p, A = path.objective, path._solution(float(t)).a.astype(LONG)
     a, lam = A[: p.n], LONG(p.lam)
     if p.linear and not p.diagonal:
         X = state["X"]
@@ -244,7 +244,7 @@ def _penalised_gap(path, t, state):
         floor = LONG(1e-5) * (y @ y)  # at lam = 0 the optimum may be zero
         dual = y @ feasible - feasible @ feasible / 2
         return primal + floor, dual + floor, LONG(0), LONG(0)
-    a = path._duals(float(t)).astype(LONG)[: p.n]
+    a = path._solution(float(t)).a.astype(LONG)[: p.n]
     limit = HALF_A_UNIT * (np.abs(X) @ np.abs(w) + abs(b)).sum()
     primal = np.maximum(1 - y * f, 0).sum() + t * np.abs(w).sum()
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300))

@@ -172,7 +172,9 @@ def dual_solution(K, y, cost, epsilon=None):
 
 def columns(*solutions):
     """Solutions side by side."""
-    return Solution(*(p[0] if p[0] is None else np.stack(p, -1) for p in zip(*solutions)))
+    return Solution(
+        *(p[0] if p[0] is None else np.stack(p, -1) for p in zip(*solutions, strict=True))
+    )
 
 
 def judged(objective, a, bias):

@@ -29,7 +29,7 @@ from .rows import CURVES, SCHEMA, Rows, table_of
 # Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
 # A cell with such a row is run again at the next call.
-UNFINISHED = {"failed", "not available", "certificate failed"}
+UNFINISHED = {"failed", "not available", "certificate failed", "certificate undecided"}
 
 
 class DamagedCell(RuntimeError):

@@ -43,7 +43,7 @@ MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more t
 FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 CHECKS = ("warn", "raise", "ignore")
-CHECKED = 12  # nodes and points between them that are looked at before a path is returned
+CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
 CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
 RANGES = {"tau": (0.0, 1.0), "theta": (0.0, 1.0), "C": (0.0, np.inf), "lam": (0.0, np.inf)}
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
@@ -215,7 +215,7 @@ def finish(
     if any(_in_order(leg, parameter) < len(leg.trace.t) for leg in legs):
         fault, fails = "its breakpoints are not finite, in order and in range", True
     else:
-        fault, fails = _fault(parameter, *path._judged(CHECKED))
+        fault, fails = _fault(parameter, *path._glance(CHECKED))
     if not fault:
         return path
     if fails and check == "raise":

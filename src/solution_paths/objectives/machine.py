@@ -143,6 +143,12 @@ class Machine(Objective):
         return self._once("judged_gram", lambda: reference_matrix(self.X, self.kernel))
 
     @property
+    def _sizes(self) -> Floats:
+        """|K|, which mostly is K."""
+        least = self._once("least", lambda: self.judged_gram.min())
+        return self.judged_gram if least >= 0 else np.abs(self.judged_gram)
+
+    @property
     def _largest_entries(self) -> Floats:
         return self._once("largest", lambda: np.abs(self.judged_gram).max(axis=1))
 
@@ -254,7 +260,9 @@ class Machine(Objective):
         if s.a is None:
             everywhere = np.ones(cost.shape, dtype=bool)
             model = self._model(s, None, everywhere if exact else None)
-            primal, unsure = self._primal(model, cost, t, low, None)
+            primal, unsure = self._primal(
+                model, cost, self.shortfalls(model.f, model.f_low, None, t, low)
+            )
             return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
         unit, alpha = largest(cost), self.size_of_dual(s.a)
         clipped = np.clip(alpha, 0.0, cost)
@@ -264,11 +272,11 @@ class Machine(Objective):
         if exact:
             # Only where a dual is inside its box, or a value at its kink, do errors count.
             wanted = slope_of_gap(short, beyond, model.off, clipped, cost) > 0
-            primal, unsure = self._primal(model, cost, t, low, s)
+            primal, unsure = self._primal(model, cost, (short, beyond))
             wanted |= ~(unsure <= TRUSTED * primal)
             model = self._model(s, own, wanted)
             short, beyond = self.shortfalls(model.f, model.f_low, s.a, t, low)
-        primal, unsure = self._primal(model, cost, t, low, s)
+        primal, unsure = self._primal(model, cost, (short, beyond))
         slope = slope_of_gap(short, beyond, model.off, clipped, cost)
         late, early = np.maximum(short, 0.0), np.maximum(-short, 0.0)
         over = np.maximum(beyond, 0.0)
@@ -323,11 +331,10 @@ class Machine(Objective):
         )
 
     def _primal(
-        self, model: Model, cost: Floats, t: Floats, low, s: Solution | None
+        self, model: Model, cost: Floats, shortfalls: tuple[Floats, Floats]
     ) -> tuple[Floats, Floats]:
         """Return objective values and how far they may be off."""
-        a = None if s is None else s.a
-        short, beyond = self.shortfalls(model.f, model.f_low, a, t, low)
+        short, beyond = shortfalls
         loss = np.maximum(short, 0.0) + np.maximum(beyond, 0.0)
         primal = self.lam / 2 * model.norm2 + (cost * loss).sum(axis=0)
         near = (short > -model.off) | (beyond > -model.off)
@@ -458,4 +465,4 @@ class Machine(Objective):
             return 2 * UNIT * (size + b)
         # the matrix is rounded, too, unless it was given
         places = 2.0 if self.kernel.name == "precomputed" else 8.0
-        return UNIT * (places * (np.abs(self.judged_gram) @ np.abs(s.a)) / self.lam + b)
+        return UNIT * (places * (self._sizes @ np.abs(s.a)) / self.lam + b)

@@ -112,7 +112,7 @@ def compared(dataset: str, quantity: str, paper: float, ours: float, verdict: st
 
 # Hyper-parameters that tell paths apart are the columns of `certificates`.
 def certificates(study: Study) -> pd.DataFrame:
-    """One row for each path's certificate: the gap beside the rounding that was subtracted."""
+    """One row for each path's certificate: the gap, and how far rounding may have moved it."""
     own = study.only(metric="certificate")
     keys = list(dict.fromkeys(key for h in own["hyper"] for key in h))
     varying = [k for k in keys if len({str(h.get(k)) for h in own["hyper"]}) > 1]
@@ -125,8 +125,8 @@ def certificates(study: Study) -> pd.DataFrame:
             **{key: row.hyper.get(key) for key in varying},
             "breakpoints": row.n_breakpoints,
             "KKT violation": row.kkt,
-            "gap beyond rounding": row.gap,
-            "rounding subtracted": row.rounding,
+            "gap": row.gap,
+            "rounding of the gap": row.rounding,
             "holds": bool(row.value == 1.0),
         }
         for row in own.itertuples()

@@ -99,7 +99,7 @@ NOTES_2 = [
     "from three or more, the paper's must lie within two standard errors of the difference.",
 ]
 NOTES_ACCURACY = [
-    "gap is (primal - lower bound) / max of both beyond rounding, from the returned solution, by "
+    "gap is (primal - lower bound) / max of both, from the returned solution, by "
     "the one judge; the bound of solvers without a dual solution is the path's dual objective.",
     "The gap is relative to the objective. Where the data are separable and lam is small the "
     "objective is tiny, and a stopping rule in absolute terms (-e of LIBLINEAR, gtol of L-BFGS-B) "
@@ -222,7 +222,7 @@ def table_accuracy(study: Study) -> pd.DataFrame:
                 "set-up CPU s": float(setup.sum()) if len(setup) else np.nan,
                 "gap, median": group["gap"].median(),
                 "gap, worst": group["gap"].max(),
-                "rounding subtracted, at most": group["rounding"].max(),
+                "rounding of the gap, at most": group["rounding"].max(),
             }
         )
     return pd.DataFrame(rows)

@@ -127,7 +127,7 @@ def runs(study: Study, experiment: str) -> pd.DataFrame:
     for key in ("C0", "tolerance"):
         own[key] = own[key].astype(float)
     own["censored"] = own["status"] == "censored"
-    own["certified"] = own["status"] != "certificate failed"
+    own["certified"] = ~own["status"].isin(("certificate failed", "certificate undecided"))
     groups = own.groupby([*RUN, *LINE], dropna=False, sort=False)
     found = groups.agg(
         cpu_s=("cpu_s", "mean"),
