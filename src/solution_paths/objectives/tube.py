@@ -10,6 +10,8 @@ from .base import FLOOR, Floats
 from .exact import add, affine
 from .machine import Machine
 
+NO_DUAL = 1e-14  # relative to the largest cost
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tube(Machine):
@@ -55,10 +57,11 @@ class Tube(Machine):
         return float(np.ptp(self.y) or np.abs(self.y).max() or 1.0)
 
     def floor(self, a: Floats | None, cost: Floats) -> Floats:
-        """Return what counts as zero where a constant is the solution: the targets' rounding."""
+        """Return what counts as zero where a constant solves it: the targets' rounding."""
         if a is None:
             return np.zeros(cost.shape[1])
-        return np.where(a.any(axis=0), 0.0, FLOOR * cost.sum(axis=0) * np.abs(self.y).max())
+        constant = np.abs(a).max(axis=0) <= NO_DUAL * cost.max(axis=0)
+        return np.where(constant, FLOOR * cost.sum(axis=0) * np.abs(self.y).max(), 0.0)
 
     def size_of_dual(self, a: Floats) -> Floats:
         """Return |a|, which is in [0, C] where a is feasible."""
