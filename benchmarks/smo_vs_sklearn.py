@@ -3,12 +3,12 @@
 Usage: python benchmarks/smo_vs_sklearn.py [output.csv]
 
 Times: CPU seconds at tolerance 1e-3 and 1e-6, one thread, from raw features, interleaved, after a
-warm-up that absorbs compilation; medians of 3 to 7 repeats. SVC (LIBSVM) has 1 GB of cache, room
-for all rows as ours has. Each repeat has the rows in another order, the same for both: on
-ill-conditioned problems (linear, C = 1e4) rounding alone changes the number of iterations of either
-solver severalfold. Without a bias the opponent is LinearSVC (LIBLINEAR), which needs no rows:
-what SMO should not be used for. Accuracy: our objective at tolerance 1e-8 against Clarabel's at
-1e-13, whose own gap is in the file.
+warm-up that absorbs compilation; medians of 3 to 7 repeats. SVC (LIBSVM) has 1 GB of cache: room
+for all rows, as ours has. Each repeat has the rows in another order, the same for both: on problems
+of bad condition (linear, C = 1e4) rounding alone changes the iterations of either severalfold.
+Without a bias the opponent is LinearSVC (LIBLINEAR), which needs no kernel rows: the better choice
+there. Accuracy: our objective at tolerance 1e-8 against Clarabel's at 1e-13, whose own gap is in
+the file.
 """
 
 import csv

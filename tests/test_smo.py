@@ -16,6 +16,12 @@ from solution_paths.objectives import Hinge
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    """No time limit is spent on compilation."""
+    smo.warm_up()
+
+
 def _data(n: int = 120, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))

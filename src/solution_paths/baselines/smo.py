@@ -362,18 +362,10 @@ class _Solve:
 
 
 def feasible_start(b: Values, low: Values, high: Values) -> Values:
-    """Clip signed duals into the box and restore sum b = 0 (alpha seeding).
+    """Clip signed duals into the box, which holds 0, and restore sum b = 0 (alpha seeding).
 
     What is missing is shared out in proportion to the room that each has: first among those that
     stand inside the box, whose conditions the change disturbs least, then among all.
-
-    Parameters
-    ----------
-    b, low, high : (n,) arrays; low <= 0 <= high
-
-    Returns
-    -------
-    (n,) array, within the box, that sums to zero up to rounding.
     """
     b = np.clip(b, low, high)
     inside = (b > low) & (b < high) & (b != 0.0)
@@ -402,10 +394,9 @@ class SmoResult:
     violation : float
         max(u + down) - min(u + up), without a bias max(u + down, 0) - min(u + up, 0): at most
         ``tol`` when solved.
-    iterations : int
-    cpu_s, wall_s : float
+    iterations, cpu_s, wall_s, message
+        What it cost, and what is to be said of it.
     status : {"solved", "inaccurate"}
-    message : str
     """
 
     alpha: Values
@@ -429,8 +420,8 @@ class SMO:
         As in `kernels.Kernel`.
     gamma : float, optional
         1/d when omitted.
-    ridge : float
-        Added to the kernel matrix's diagonal (the weighted SVM paper adds 1e-6).
+    degree, coef0, ridge : float
+        ``ridge`` is added to the kernel matrix's diagonal (the weighted SVM paper adds 1e-6).
     """
 
     def __init__(
@@ -509,17 +500,7 @@ class SMO:
     ) -> SmoResult:
         """Weighted epsilon-SVR with targets z; ``alpha`` is signed, |alpha_i| <= costs_i.
 
-        Parameters
-        ----------
-        z : (n,) array
-        costs : (n,) array, not negative
-        epsilon : float, not negative
-        **options
-            As in `solve_svc`.
-
-        Returns
-        -------
-        SmoResult
+        ``epsilon`` is not negative; the options are those of `solve_svc`.
         """
         z, costs = self._vector(z, "z"), self._vector(costs, "costs", 0.0)
         if not epsilon >= 0:
