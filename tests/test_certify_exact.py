@@ -158,14 +158,14 @@ def test_other_pairs_agree_with_fractions():
         got = Fraction(total[k]) + Fraction(rest[k])
         assert abs(got - true) <= 1e-30 * np.abs(u[:, k]).sum()
     product = exact.multiply(u, v)
-    quotient = exact.divide(u, v * 1e-17, 0.3)
+    quotient = exact.divide(u, u * 1e-17, 0.3)
     t, low = v[0], 1e-17 * v[0]
     line = exact.affine(u[:, 0], u[:, 1], t, low)
     for i, k in np.ndindex(6, 4):
         assert Fraction(product[0][i, k]) + Fraction(product[1][i, k]) == Fraction(
             u[i, k]
         ) * Fraction(v[i, k])
-        whole = Fraction(u[i, k]) + Fraction(v[i, k] * 1e-17)
+        whole = Fraction(u[i, k]) + Fraction(u[i, k] * 1e-17)
         got = (Fraction(quotient[0][i, k]) + Fraction(quotient[1][i, k])) * Fraction(0.3)
         assert abs(got - whole) <= 1e-30 * abs(whole)
         true = Fraction(u[i, 0]) + Fraction(u[i, 1]) * (Fraction(t[k]) + Fraction(low[k]))
