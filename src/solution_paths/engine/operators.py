@@ -481,6 +481,14 @@ def pinned_values(op, P, m, w, c, out):
 
 
 @lean
+def value_exactly(op, i, t, Q, m, a):
+    """Return z_i as `value` does, rounded once where that is cheap."""
+    if op.kind == DENSE or i >= op.n or op.codes.shape[0] > 0:
+        return value(op, i, t, Q, m, a)
+    return _dot_exactly(op, i, op.w)
+
+
+@lean
 def _dot_exactly(op, i, v):
     """Return x_i . v, rounded once."""
     total, lost = 0.0, 0.0

@@ -73,6 +73,6 @@ class Tolerances:
     fresh: float = 1e-3
     residual: float = 1e-14
     outside: float = 1e-10
-    lost: float = 1e-7
+    lost: float = 1e-8
     enough: int = 2000
     stall: int = 200

@@ -6,7 +6,7 @@ import numpy as np
 
 from .compiled import inline, lean
 from .events import frame, hold_at_kink
-from .operators import DENSE, follow_duals, measure_direction, rebuild, sum_up, value
+from .operators import DENSE, follow_duals, measure_direction, rebuild, sum_up, value, value_exactly
 from .pinned import apply_factor, refactor, residuals, weigh
 from .state import (
     BELOW,
@@ -237,7 +237,7 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     t, far = s.number[T], 1e-6 * st.scale[i]
     if s.state[i] % 2 == 0:
         window = s.window[i]
-        z = value(op, i, t, s.Q, size, s.a)
+        z = value_exactly(op, i, t, s.Q, size, s.a)
         slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
     else:
         span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
