@@ -7,6 +7,7 @@ more.
 
 import json
 import sys
+import warnings
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from engine_oracle import DATA
 from solution_paths import (
     PathError,
+    PathWarning,
     lasso_path,
     quantile_svm_path,
     svm_path,
@@ -36,9 +38,10 @@ FUNCTIONS = {
 CASES = sorted(file.stem for file in (DATA / "cases").glob("*.npz"))
 
 
-# Short of the promise, still: eight rows of 13 columns in raw money units, with epsilon = 0; and
-# a raw cubic kernel (entries of 6e8), whose values are known to 1e-7 where the path breaks off.
-SHORT = {"silent_13_percent_n8": 1e-7}
+# Short of the promise, still, by an amount that rounding decides: eight rows of 13 columns in raw
+# money units with epsilon = 0, and a Gram matrix whose duals are resolved to 1e-8 only. Then the
+# user is told. (A raw cubic kernel, entries of 6e8, is known to 1e-7 where its path breaks off.)
+SHORT = {"silent_13_percent_n8": 1e-5, "dual_not_coef": 1e-5}
 BREAKS_OFF = ("svm_poly",)
 
 
@@ -62,13 +65,16 @@ def paths_of(case):
 def test_case(name):
     with np.load(DATA / "cases" / f"{name}.npz", allow_pickle=False) as case:
         try:
-            paths = paths_of(case)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                paths = paths_of(case)
         except PathError as error:
             if name not in BREAKS_OFF:
                 raise
             paths = [error.path]  # promised to be exact
     for path in paths:
-        assert_exact(path, within=SHORT.get(name, 1e-9))
+        told = any(issubclass(warning.category, PathWarning) for warning in caught)
+        assert_exact(path, within=SHORT[name] if name in SHORT and told else 1e-9)
 
 
 @pytest.mark.parametrize("lam", [1e-3, 1e-2, 1e-1, 1.0])

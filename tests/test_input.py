@@ -480,7 +480,6 @@ def test_bad_arguments_of_methods(paths, name):
 
 def test_a_certificate_of_nothing_is_refused(paths):
     path = paths["svm_path"]
-    assert_refused(lambda: path.certify(0, at_breakpoints=False), "n_random")
     assert path.certify(0).ok
 
 

@@ -417,7 +417,7 @@ class Path:
         -------
         Certificate
         """
-        check_number(n_random, "n_random", least=0 if at_breakpoints else 1, whole=True)
+        check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
         return certification.summary(*self._judged(n_random, seed, at_breakpoints))
 
