@@ -30,8 +30,9 @@ def refuses(problem) -> str:
 def trace(problem):
     """Compute the path."""
     if problem.kind == "tau":
-        return quantile_svm_path(problem.X, problem.y, problem.lam)
-    return svm_path(problem.X, problem.y, kernel=problem.kernel, gamma=problem.gamma)
+        return quantile_svm_path(problem.X, problem.y, problem.lam, check="ignore")
+    options = {"kernel": problem.kernel, "gamma": problem.gamma, "check": "ignore"}
+    return svm_path(problem.X, problem.y, **options)
 
 
 def solve(problem) -> Run:
