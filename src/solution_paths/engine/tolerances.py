@@ -1,4 +1,4 @@
-"""Every tolerance of the walker, in one place: each is relative, and each says relative to what."""
+"""The tolerances of the walker: each is relative, and each says relative to what."""
 
 from __future__ import annotations
 
