@@ -23,9 +23,9 @@ from .verdicts import Claim, claims_frame
 
 SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (
-    "KKT violation and gap are the worst over all breakpoints and 100 random places, found by code "
-    "that shares nothing with the walker. The gap counts beyond what rounding makes of it: that "
-    "allowance, relative to the optimum, is the column beside it."
+    "KKT violation and gap are the worst over all breakpoints (a sample of very long paths) and "
+    "100 places between, found by code that shares nothing with the walker. Nothing is subtracted "
+    "from the gap; beside it stands how far off it may be because it is evaluated in floating point."
 )
 
 
