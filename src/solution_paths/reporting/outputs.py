@@ -25,7 +25,7 @@ SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (
     "KKT violation and gap are the worst over all breakpoints (a sample of very long paths) and "
     "100 places between, found by code that shares nothing with the walker. Nothing is subtracted "
-    "from the gap; beside it stands how far off it may be because it is evaluated in floating point."
+    "from the gap; beside it stands how far off it may be, being evaluated in floating point."
 )
 
 
