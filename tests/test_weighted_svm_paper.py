@@ -391,16 +391,13 @@ def test_growth_is_told_from_none():
     assert not one["claim"].str.contains("grow").any()
 
 
-def test_a_path_that_fails_its_certificate_marks_its_times():
-    class Bad:
-        breakpoints = np.arange(2.0)
-
-        def certify(self):
-            return Certificate(0.5, np.inf, 1e-12, 0.1, 0.2, 3)
-
-    rows = Rows()
-    contest = Contest(task_of(), rows, TIMED, np.zeros(40))
-    contest._record_path("path", 0, Timing(1.0, 1.0, experiment.PathRun([Bad()])))
+def test_a_path_that_fails_its_certificate_marks_its_times(monkeypatch):
+    task, rows = task_of(), Rows()
+    path = task.base(np.ones(task.n))
+    bad = Certificate(0.5, np.inf, 1e-12, 0.1, 0.2, 3)
+    monkeypatch.setattr(type(path), "certify", lambda self, **options: bad)
+    contest = Contest(task, rows, TIMED, np.zeros(40))
+    contest._record_path("path", 0, Timing(1.0, 1.0, experiment.PathRun([path])))
     statuses = {row["metric"]: row["status"] for row in rows.rows}
     assert statuses == {
         "certificate": "certificate failed",

@@ -16,8 +16,6 @@ from .rows import Rows, or_none
 
 # Objective values are compared with the oracle's where a solve takes well under a second.
 ORACLE_ROWS = 1000
-
-
 # Breakpoints times entries of the data (of the matrix, with a kernel) up to which every breakpoint
 # is looked at: some minutes. The row's message says how many points there were.
 LARGEST_CERTIFICATE = 1e11
