@@ -468,9 +468,9 @@ def pinned_products(op, P, m, w, c, out):
 
 
 @lean
-def pinned_values(op, P, m, w, c, out):
-    """Write z_p of P[:m] as `pinned_products` does, rounded once."""
-    if op.codes.shape[0] > 0:
+def pinned_values(op, P, m, w, c, out, exactly):
+    """Write z_p of P[:m] as `pinned_products` does, if need be rounded once."""
+    if op.codes.shape[0] > 0 or not exactly:
         pinned_products(op, P, m, w, c, out)
         return
     for s in range(m):
@@ -491,15 +491,30 @@ def value_exactly(op, i, t, Q, m, a):
 @lean
 def _dot_exactly(op, i, v):
     """Return x_i . v, rounded once."""
-    total, lost = 0.0, 0.0
     if op.kind == ROWS:
-        X = op.X[i]
-        for k in range(X.shape[0]):
-            total, lost = add_product(total, lost, X[k], v[k])
-    else:
-        for k in range(op.indptr[i], op.indptr[i + 1]):
-            total, lost = add_product(total, lost, op.x[k], v[op.indices[k]])
+        return _dense_dot_exactly(op.X[i], v)
+    total, lost = 0.0, 0.0
+    for k in range(op.indptr[i], op.indptr[i + 1]):
+        total, lost = add_product(total, lost, op.x[k], v[op.indices[k]])
     return total + lost
+
+
+@inline
+def _dense_dot_exactly(x, v):
+    """Return x . v, rounded once: four sums at a time, since each waits for itself."""
+    D = x.shape[0]
+    a, b, c, d, al, bl, cl, dl = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(0, D - 3, 4):
+        a, al = add_product(a, al, x[k], v[k])
+        b, bl = add_product(b, bl, x[k + 1], v[k + 1])
+        c, cl = add_product(c, cl, x[k + 2], v[k + 2])
+        d, dl = add_product(d, dl, x[k + 3], v[k + 3])
+    for k in range(D - D % 4, D):
+        a, al = add_product(a, al, x[k], v[k])
+    a, al = add_exactly(a, al, b)
+    c, cl = add_exactly(c, cl, d)
+    a, al = add_exactly(a, al, c)
+    return a + (al + bl + cl + dl)
 
 
 @lean

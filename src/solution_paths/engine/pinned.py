@@ -56,7 +56,7 @@ def keeps_system(op):
 
 
 @lean
-def residuals(op, st, s, out):
+def residuals(op, st, s, out, exactly):
     """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
     m = s.count[M]
     t = s.number[T]
@@ -64,7 +64,7 @@ def residuals(op, st, s, out):
     if op.kind == DENSE:
         factor.multiply(s.J, m, s.a, out)
     else:
-        pinned_values(op, s.P, m, op.w, op.c, out)
+        pinned_values(op, s.P, m, op.w, op.c, out, exactly)
     for r in range(m):
         p = s.P[r]
         kink = kink_at(st, p, s.state[p] // 2, t)

@@ -113,8 +113,13 @@ def settle(op, st, s, tol, accuracy, outside):
     if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
-    worst, last = residuals(op, st, s, s.v), np.inf
-    if op.kind == DENSE and worst > accuracy >= tol.residual:
+    # Values that aren't known to the accuracy would hardly all seem to be where they should.
+    worst, last = residuals(op, st, s, s.v, False), np.inf
+    if worst <= accuracy:
+        return worst
+    if op.kind != DENSE:
+        worst = residuals(op, st, s, s.v, True)
+    elif accuracy >= tol.residual:
         accuracy = max(accuracy, 0.1 * _rounding(op, s))
     if worst <= accuracy:
         return worst
@@ -126,7 +131,7 @@ def settle(op, st, s, tol, accuracy, outside):
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
         way = _within_levels(s, outside, worst)
         _shift(op, s, way)
-        last, worst = worst, residuals(op, st, s, s.v)
+        last, worst = worst, residuals(op, st, s, s.v, True)
         if worst > last:
             _shift(op, s, -way)
             worst = last
