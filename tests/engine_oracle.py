@@ -10,7 +10,24 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+from solution_paths import (
+    lasso_path,
+    quantile_svm_path,
+    svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+
 DATA = FilePath(__file__).parent / "data"
+# Problems that engines got wrong (tests/data/cases/*.npz), and the functions they name.
+FUNCTIONS = {
+    "quantile": quantile_svm_path,
+    "svm": svm_path,
+    "weighted": weighted_svm_path,
+    "svr": weighted_svr_path,
+    "lasso": lasso_path,
+}
+CASES = sorted(file.stem for file in (DATA / "cases").glob("*.npz"))
 PEERS_DATA = FilePath(__file__).parents[1] / "benchmarks" / "data"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from engine_oracle import DATA
+from engine_oracle import CASES, DATA, FUNCTIONS
 from solution_paths import (
     Path,
     PathError,
@@ -18,21 +18,11 @@ from solution_paths import (
     quantile_svm_path,
     svm_path,
     weighted_svm_path,
-    weighted_svr_path,
 )
 from solution_paths import certify as certification
 from solution_paths.engine.walker import Walker, WalkError
 from solution_paths.models import common
 from solution_paths.objectives import Hinge, Lasso, Solution, exact
-
-FUNCTIONS = {
-    "quantile": quantile_svm_path,
-    "svm": svm_path,
-    "weighted": weighted_svm_path,
-    "svr": weighted_svr_path,
-    "lasso": lasso_path,
-}
-CASES = sorted(file.stem for file in (DATA / "cases").glob("*.npz"))
 
 
 def paths_of(name):
