@@ -445,7 +445,12 @@ def test_bad_metrics(paths, metric):
     assert_refused(lambda: paths["svm_path"].best(X, Y, metric), "metric")
 
 
-@pytest.mark.parametrize("t", [*NO_NUMBER, -1e-3, 1e9, np.inf])
+VECTORS = ([0.5], np.ones(2))  # several parameters are fine, these are not
+NO_PARAMETERS = [t for t in NO_NUMBER if not any(t is own or str(t) == str(own) for own in VECTORS)]
+NO_PARAMETERS += [-1e-3, 1e9, np.inf, [], [0.5, "a"], [0.5, None], np.ones((2, 1)), [0.5, np.nan]]
+
+
+@pytest.mark.parametrize("t", NO_PARAMETERS)
 @pytest.mark.parametrize("name", ["quantile_svm_path", "rbf", "lasso_path"])
 def test_bad_parameters(paths, name, t):
     path = paths[name]

@@ -9,20 +9,31 @@ import numbers
 import os
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
+from .curves import (
+    Best,
+    Curve,
+    absolute_pieces,
+    changes,
+    mean_curve,
+    of_pieces,
+    squared_pieces,
+    steps,
+)
 from .engine.staircase import Staircases
 from .engine.trace import Trace, combine
 from .files import replace_atomically
 from .objectives import Objective, Solution, from_arrays, to_arrays
 from .objectives.machine import Machine
+from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks
 from .validation import (
     check_choice,
     check_index,
@@ -77,18 +88,6 @@ class Leg:
             low=trace.low[:end],
         )
         return Leg(kept, self.offset, self.factor)
-
-
-class Best(NamedTuple):
-    """The exact minimiser of an error over a whole path.
-
-    ``value`` is the least error, ``intervals`` the (k, 2) closed intervals of parameters where it
-    is reached, ``parameter`` the middle of the widest.
-    """
-
-    value: float
-    parameter: float
-    intervals: Floats
 
 
 class Path:
@@ -245,15 +244,59 @@ class Path:
         part = ((t - self._t[here]) - self._low[here]) / step
         return left if part == 0.0 else _between(left, at_node(right), part)
 
-    def dual(self, t: float) -> Floats:
-        """Return the (n,) duals at parameter t.
+    def _check_values(self, ts: ArrayLike) -> Floats:
+        """Return several parameter values, each inside the path."""
+        try:
+            given = np.asarray(ts)
+            usable = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
+        except (TypeError, ValueError):
+            usable = False
+        if not usable:
+            raise ValueError(
+                f"{self.parameter} must be one number, or a list or 1-d array of numbers, not "
+                f"{shown(ts)}."
+            )
+        low, high = self.range
+        inside = (given >= low) & (given <= high) & (given < np.inf)
+        for t in given[~inside][:1].tolist():
+            self._check(t)
+        return given.astype(np.float64)
 
-        Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work.
+    def _at(self, ts: ArrayLike, one: Callable, at_nodes: Callable) -> Floats:
+        """Return what is linear between nodes at several parameters, in the last axis.
+
+        ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
+        ray.
         """
-        return self.objective.public_dual(self._solution(t))
+        ts = self._check_values(ts)
+        right = np.searchsorted(self._t, ts, side="right")
+        there = np.minimum(right, len(self._t) - 1)
+        nodes = np.union1d(right - 1, there)
+        values = at_nodes(nodes)
+        here, next_ = np.searchsorted(nodes, right - 1), np.searchsorted(nodes, there)
+        step = (self._t[there] - self._t[right - 1]) + (self._low[there] - self._low[right - 1])
+        moved = (ts - self._t[right - 1]) - self._low[right - 1]
+        part = np.where(there == right, moved / np.where(there == right, step, 1.0), 0.0)
+        left = values[..., here]
+        found = left + part * (values[..., next_] - left)
+        for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
+            found[..., k] = one(float(ts[k]))
+        return found
 
-    def coef(self, t: float) -> Floats:
-        """Return the (d,) coefficients at t (linear models only).
+    def dual(self, t: float | ArrayLike) -> Floats:
+        """Return the (n,) duals at parameter t, or (n, k) at k parameters.
+
+        Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work and
+        memory for each parameter.
+        """
+        if not _several(t):
+            return self.objective.public_dual(self._solution(t))
+        return self._at(t, self.dual, self._duals_at)
+
+    def coef(self, t: float | ArrayLike) -> Floats:
+        """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
+
+        Many parameters cost about what the path cost, and 8 d bytes for each of up to 2 k nodes.
 
         Raises
         ------
@@ -261,7 +304,9 @@ class Path:
             For a kernel model.
         """
         self._check_linear()
-        return self.objective.coefs(self._solution(t))
+        if not _several(t):
+            return self.objective.coefs(self._solution(t))
+        return self._at(t, self.coef, self._coefs_at)
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
@@ -270,63 +315,159 @@ class Path:
                 "decision_function, or dual for the expansion in training rows."
             )
 
-    def intercept(self, t: float) -> float:
-        """Return the bias b at t."""
-        return float(self.objective.intercepts(self._solution(t)))
+    def intercept(self, t: float | ArrayLike) -> float | Floats:
+        """Return the bias b at t, or (k,) of them at k parameters."""
+        if not _several(t):
+            return float(self.objective.intercepts(self._solution(t)))
+        return self._at(t, self.intercept, self._intercepts_at)
 
-    def decision_function(self, X_new, t: float) -> Floats:
-        """Return the (m,) values f(x) at parameter t.
+    def decision_function(self, X_new, t: float | ArrayLike) -> Floats:
+        """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.
+
+        Many parameters cost about what the path cost for as many rows; 8 m bytes for each of up to
+        2 k nodes and, for a kernel, up to 128 MB of kernel values.
 
         Parameters
         ----------
         X_new : (m, d) array or CSR
             Rows to predict; with ``kernel="precomputed"`` the (m, n) kernel with the training rows.
-        t : float
-            Parameter value.
+        t : float or (k,) array
+            Parameter value, or several in any order.
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        return self.objective.decision(X_new, self._solution(t))
+        if not _several(t):
+            return self.objective.decision(X_new, self._solution(t))
+        if self.objective.linear:
+            return np.asarray(X_new @ self.coef(t)) + self.intercept(t)
+        return np.concatenate(
+            [
+                self._at(
+                    t,
+                    lambda at, rows=rows: self.objective.decision(X_new[rows], self._solution(at)),
+                    lambda nodes, rows=rows: self._decisions_at(nodes, X_new[rows]),
+                )
+                for rows in row_blocks(self.objective, X_new.shape[0])
+            ]
+        )
 
-    def predict(self, X_new, t: float) -> NDArray:
-        """Return predicted labels (f >= 0 is the larger label) or values at t."""
+    def predict(self, X_new, t: float | ArrayLike) -> NDArray:
+        """Return (m,) predicted labels (f >= 0 is the larger label) or values at t.
+
+        At k parameters (m, k) of them; see `decision_function`.
+        """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
         return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
 
     # -- the whole path at once ---------------------------------------------------------------
 
-    def _sweep(self, X_new, block: int = 256):
-        """Yield (t, f): nodes in order, in blocks that overlap by one, and (m, block) values."""
-        for first in range(0, max(len(self._t) - 1, 1), block - 1):
-            nodes = np.arange(first, min(first + block, len(self._t)))
-            found = _columns([self._node_solution(k) for k in nodes])
-            yield self._t[nodes], self.objective.decision(X_new, found)
+    def _blocks(self, nodes: NDArray, width: int) -> Iterator[tuple[Trace, list, list]]:
+        """Yield for each leg: its trace, places in ``nodes`` in blocks, and nodes of the trace."""
+        for number, leg in enumerate(self._legs):
+            own = np.flatnonzero(self._leg[nodes] == number)
+            own = own[np.argsort(self._index[nodes[own]], kind="stable")]
+            places = blocks_of(own, width)
+            yield leg.trace, places, [self._index[nodes[place]] for place in places]
+
+    def _coefs_at(self, nodes: NDArray) -> Floats:
+        """Return a linear model's (d, B) coefficients at nodes."""
+        return self._models_at(nodes)[0]
+
+    def _intercepts_at(self, nodes: NDArray) -> Floats:
+        if self.objective.linear:
+            return self._models_at(nodes)[1]
+        b = np.empty(len(nodes))
+        for trace, places, blocks in self._blocks(nodes, 1):
+            for place, own in zip(places, intercepts(self.objective, trace, blocks), strict=True):
+                b[place] = own
+        return b
+
+    def _models_at(self, nodes: NDArray) -> tuple[Floats, Floats]:
+        w, b = np.empty((self.objective.X.shape[1], len(nodes))), np.empty(len(nodes))
+        for trace, places, blocks in self._blocks(nodes, len(w)):
+            models = coefficients(self.objective, trace, blocks)
+            for place, (own_w, own_b) in zip(places, models, strict=True):
+                w[:, place], b[place] = own_w, own_b
+        return w, b
+
+    def _decisions_at(self, nodes: NDArray, X_new) -> Floats:
+        f = np.empty((X_new.shape[0], len(nodes)))
+        for trace, places, blocks in self._blocks(nodes, len(f)):
+            values = decisions(self.objective, trace, blocks, X_new)
+            for place, own in zip(places, values, strict=True):
+                f[:, place] = own
+        return f
+
+    def _coordinates_at(self, nodes: NDArray) -> Floats:
+        found = [self._legs[self._leg[k]].trace.duals(int(self._index[k])) for k in nodes]
+        return np.stack(found, axis=-1)
+
+    def _duals_at(self, nodes: NDArray) -> Floats:
+        return self.objective.public_dual(self.objective.solution(self._coordinates_at(nodes)))
+
+    def _sweep(self, X_new) -> Iterator[tuple[Floats, Floats]]:
+        """Yield (t, f): ascending nodes and (m, B) values; all neighbours meet in some block."""
+        ends: dict[int, Floats] = {}
+        width = max(X_new.shape[0], self.objective.X.shape[1] if self.objective.linear else 0)
+        for number, leg in enumerate(self._legs):
+            own = np.flatnonzero(self._leg == number)
+            walk = own if leg.factor > 0 else own[::-1]
+            blocks = overlapping(blocks_of(walk, width))
+            found = decisions(self.objective, leg.trace, [self._index[b] for b in blocks], X_new)
+            for nodes, f in zip(blocks, found, strict=True):
+                ends |= {int(nodes[k]): f[:, k] for k in (0, -1)}
+                upward = slice(None, None, int(leg.factor))
+                yield self._t[nodes[upward]], f[:, upward]
+        joints = np.flatnonzero(np.diff(self._leg))
+        for left in joints.tolist() if len(self._t) > 1 else [0]:
+            pair = [left, min(left + 1, len(self._t) - 1)]
+            yield self._t[pair], np.stack([ends[k] for k in pair], axis=1)
+
+    def _changes(self, X_new) -> tuple[NDArray, Floats, NDArray, NDArray]:
+        """Return (row, t, positive) of all changes of sign, and the signs at the first node."""
+        rows, roots, after, start = [], [], [], np.zeros(X_new.shape[0], dtype=bool)
+        for part in row_blocks(self.objective, X_new.shape[0]):
+            lowest = np.inf
+            for t, f in self._sweep(X_new[part]):
+                positive = f >= 0
+                row, k = changes(positive)
+                left, right = f[row, k], f[row, k + 1]
+                rows.append(row + part.start)
+                roots.append(t[k] + (t[k + 1] - t[k]) * (left / (left - right)))
+                after.append(positive[row, k + 1])
+                if t[0] < lowest:
+                    lowest, start[part] = t[0], positive[:, 0]
+        return np.concatenate(rows), np.concatenate(roots), np.concatenate(after), start
 
     def crossings(self, X_new) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
 
         Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
-        counts as positive) is the root of a line.
+        counts as positive) is the root of a line. Costs about what the path cost for as many rows;
+        some MB of memory and, for a kernel, up to 128 MB of kernel values.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            As in `decision_function`.
 
         Returns
         -------
         list of m ascending arrays
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        rows, roots = [], []
-        for t, f in self._sweep(X_new):
-            positive = f >= 0
-            row, k = np.nonzero(positive[:, 1:] != positive[:, :-1])
-            left, right = f[row, k], f[row, k + 1]
-            rows.append(row)
-            roots.append(t[k] + (t[k + 1] - t[k]) * (left / (left - right)))
-        row, root = np.concatenate(rows), np.concatenate(roots)
+        row, root, _, _ = self._changes(X_new)
         order = np.lexsort((root, row))
         split = np.searchsorted(row[order], np.arange(1, X_new.shape[0]))
         return np.split(root[order], split)
 
-    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
-        """Return the exact minimiser of a validation error over the whole path.
+    def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+        """Return a validation error as an exact function of the parameter.
+
+        It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
+        (``squared``), from the first breakpoint to the last; after it, on a ray, predictions don't
+        change. Costs and memory are those of `crossings`, and 32 bytes for each piece: as many as
+        there are changes of sign or, in regression, these and breakpoints.
 
         Parameters
         ----------
@@ -337,18 +478,36 @@ class Path:
 
         Returns
         -------
-        Best
-            Least value, the intervals where it is reached, and the middle of the widest.
+        Curve
         """
-        if check_choice(metric, "metric", METRICS) == "zero_one":
-            return self._best_zero_one(X_val, y_val)
+        zero_one = check_choice(metric, "metric", METRICS) == "zero_one"
+        if zero_one and len(self.objective.classes) == 0:
+            raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
         check_index(X_val, y_val, "y_val", "X_val")
         X_val = check_new_rows(X_val, self.objective, "X_val")
-        y_val = check_vector(y_val, X_val.shape[0], "y_val", scalar=False, of="X_val")
-        return self._best_regression(X_val, y_val, metric)
+        m = X_val.shape[0]
+        if zero_one:
+            positive = check_known_labels(y_val, self.objective.classes, m, "y_val", "X_val")
+            return self._error_steps(X_val, positive)
+        y_val = check_vector(y_val, m, "y_val", scalar=False, of="X_val")
+        pieces = absolute_pieces if metric == "absolute" else squared_pieces
+        parts = list(row_blocks(self.objective, m))
+        curves = [
+            of_pieces([pieces(t, f - y_val[k, None]) for t, f in self._sweep(X_val[k])])
+            for k in parts
+        ]
+        return mean_curve(curves, [k.stop - k.start for k in parts])
+
+    def _error_steps(self, X_val, positive: NDArray[np.bool_]) -> Curve:
+        row, t, after, start = self._changes(X_val)
+        rises = np.where(after == positive[row], -1.0, 1.0)
+        wrong = int((start != positive).sum())
+        return steps(float(self._t[0]), float(self._t[-1]), wrong, t, rises, len(positive))
 
     def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
+
+        See `error_curve`.
 
         Returns
         -------
@@ -357,41 +516,23 @@ class Path:
         error : (k,) array
             Mean error on each open step.
         """
-        classes = self.objective.classes
-        if len(classes) == 0:
-            raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
-        check_index(X_val, y_val, "y_val", "X_val")
-        X_val = check_new_rows(X_val, self.objective, "X_val")
-        positive = check_known_labels(y_val, classes, X_val.shape[0], "y_val", "X_val")
-        low, high = float(self._t[0]), float(self._t[-1])
-        start = self.decision_function(X_val, low) >= 0
-        roots = self.crossings(X_val)
-        changes = []
-        for row, own in enumerate(roots):
-            sign = np.where(start[row] == positive[row], 1.0, -1.0)  # right at first: errors rise
-            changes += [(t, sign * (-1.0) ** j) for j, t in enumerate(own)]
-        edges = np.unique(np.array([low, high] + [t for t, _ in changes]))
-        error = np.full(len(edges) - 1, float((start != positive).sum()))
-        rise = np.zeros(len(edges) - 1)
-        for t, step in changes:
-            at = int(np.searchsorted(edges, t))
-            if at < len(rise):
-                rise[at] += step
-        return edges, (error + np.cumsum(rise)) / len(positive)
+        curve = self.error_curve(X_val, y_val)
+        return curve.edges, curve.left
 
-    def _best_zero_one(self, X_val, y_val) -> Best:
-        edges, error = self.error_steps(X_val, y_val)
-        least = error.min()
-        return _best_of_steps(least, edges, error <= least + 0.5 / np.size(y_val))
+    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+        """Return the exact minimiser of a validation error over the whole path.
 
-    def _best_regression(self, X_val, y_val, metric) -> Best:
-        value, parameter = np.inf, np.nan
-        for t, f in self._sweep(X_val):
-            residual = f - y_val[:, None]
-            least, at = _best_on_segments(t, residual, metric)
-            if least < value:
-                value, parameter = least, at
-        return Best(value, parameter, np.array([[parameter, parameter]]))
+        Parameters
+        ----------
+        X_val, y_val, metric
+            See `error_curve`.
+
+        Returns
+        -------
+        Best
+            Least value, the intervals where it is reached, and the middle of the widest.
+        """
+        return self.error_curve(X_val, y_val, metric).best()
 
     # -- certificate --------------------------------------------------------------------------
 
@@ -643,32 +784,6 @@ def _trace_from(content: dict, prefix: str) -> Trace:
     return Trace(stairs=Staircases(**stairs), **own)
 
 
-def _best_of_steps(least: float, edges: Floats, best: NDArray[np.bool_]) -> Best:
-    """Join neighbouring steps that are best, and take the widest."""
-    padded = np.concatenate([[False], best, [False]]).astype(int)
-    first, last = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) == -1)
-    intervals = np.column_stack([edges[first], edges[last]])
-    widest = intervals[np.argmax(intervals[:, 1] - intervals[:, 0])]
-    return Best(float(least), float(widest.mean()), intervals)
-
-
-def _best_on_segments(t: Floats, residual: Floats, metric: str) -> tuple[float, float]:
-    """Return the least mean error, and where, of residuals linear between the nodes t."""
-    mean = np.abs(residual).mean(axis=0) if metric == "absolute" else (residual**2).mean(axis=0)
-    k = int(np.argmin(mean))
-    value, at = float(mean[k]), float(t[k])
-    for k in range(len(t) - 1):
-        left, right = residual[:, k], residual[:, k + 1]
-        if metric == "squared":
-            slope = right - left
-            curvature = (slope**2).sum()
-            parts = np.clip([-(left * slope).sum() / curvature], 0, 1) if curvature > 0 else []
-        else:
-            crossing = left * right < 0
-            parts = left[crossing] / (left[crossing] - right[crossing])
-        for part in parts:
-            here = left + part * (right - left)
-            error = np.abs(here).mean() if metric == "absolute" else (here**2).mean()
-            if error < value:
-                value, at = float(error), float(t[k] + part * (t[k + 1] - t[k]))
-    return value, at
+def _several(t) -> bool:
+    """Tell a list or an array of parameter values from one."""
+    return isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0
