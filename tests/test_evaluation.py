@@ -255,12 +255,12 @@ def test_flat_minima_are_joined_and_the_widest_is_taken():
 
 
 def test_a_curve_that_goes_on_for_ever():
-    endless = curve([0, 1, 4], [3, 1]).extended(0.0, np.inf)
+    endless = curve([0, 1, 4], [3, 1]).over(0.0, np.inf)
     assert endless(1e9) == 1.0
     best = endless.best()
     assert best.intervals.tolist() == [[1.0, np.inf]]
     assert best.parameter == 2.5
-    only_there = curve([0, 1], [3.0], [2.0]).extended(0.0, np.inf).best()
+    only_there = curve([0, 1], [3.0], [2.0]).over(0.0, np.inf).best()
     assert (only_there.value, only_there.parameter) == (2.0, 1.0)
 
 
@@ -273,12 +273,12 @@ def test_the_mean_of_curves_is_the_mean_everywhere():
         parts.append(
             curve(edges, rng.normal(size=size), rng.normal(size=size), rng.uniform(size=size))
         )
-    mean = mean_curve([c.extended(0.0, np.inf) for c in parts])
+    mean = mean_curve([c.over(0.0, np.inf) for c in parts])
     t = np.concatenate([rng.uniform(0, 3, size=500), [0.0, 3.0, 5.5, 7.0, 99.0]])
-    expected = np.mean([c.extended(0.0, np.inf)(t) for c in parts], axis=0)
+    expected = np.mean([c.over(0.0, np.inf)(t) for c in parts], axis=0)
     np.testing.assert_allclose(mean(t), expected, rtol=1e-12)
     at_edges = mean.edges[:-1]
-    expected = np.mean([c.extended(0.0, np.inf)(at_edges) for c in parts], axis=0)
+    expected = np.mean([c.over(0.0, np.inf)(at_edges) for c in parts], axis=0)
     np.testing.assert_allclose(mean.left, expected, rtol=1e-12)
     assert mean.best().value <= mean(t).min()
 

@@ -71,17 +71,21 @@ class Curve:
         u = np.where(bounded, (t - begin) / np.where(bounded, width, 1.0), 0.0)
         return (1 - u) * self.left[piece] + u * self.right[piece] - u * (1 - u) * self.sag[piece]
 
-    def extended(self, low: float, high: float) -> Curve:
-        """Return the curve on [low, high], constant where it isn't known."""
+    def over(self, low: float, high: float) -> Curve:
+        """Return the curve on [low, high]: constant where it isn't known, cut where it goes on."""
         before = [low] if low < self.edges[0] else []
         after = [high] if high > self.edges[-1] else []
         ends = [self.left[:1]] * len(before), [self.right[-1:]] * len(after)
-        return Curve(
+        whole = Curve(
             np.concatenate([before, self.edges, after]),
             np.concatenate([*ends[0], self.left, *ends[1]]),
             np.concatenate([*ends[0], self.right, *ends[1]]),
             np.concatenate([np.zeros(len(before)), self.sag, np.zeros(len(after))]),
         )
+        if low <= whole.edges[0] and whole.edges[-1] <= high:
+            return whole
+        inner = (whole.edges > low) & (whole.edges < high)
+        return whole.on(np.concatenate([[low], whole.edges[inner], [high]]))
 
     def scaled(self, factor: float) -> Curve:
         """Return the curve as a function of factor * t, factor > 0."""
@@ -134,7 +138,7 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
         return curves[0]
     low, high = min(c.edges[0] for c in curves), max(c.edges[-1] for c in curves)
     edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
-    parts = [c.extended(low, high).on(edges) for c in curves]
+    parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")
     return Curve(edges, *(np.average([getattr(p, k) for p in parts], 0, weights) for k in names))
 

@@ -461,6 +461,51 @@ class Path:
         split = np.searchsorted(row[order], np.arange(1, X_new.shape[0]))
         return np.split(root[order], split)
 
+    def positive_length(self, X_new) -> Floats:
+        """Return, for each row, the total length of all parameters at which f >= 0.
+
+        Up to the last breakpoint. In ``tau`` it estimates the probability of the larger label.
+        """
+        X_new = check_new_rows(X_new, self.objective, "X_new")
+        row, root, after, start = self._changes(X_new)
+        m = X_new.shape[0]
+        ended = start ^ (np.bincount(row, minlength=m) % 2 == 1)
+        signed = np.bincount(row, np.where(after, -root, root), minlength=m)
+        return signed + np.where(ended, self._t[-1], 0.0) - np.where(start, self._t[0], 0.0)
+
+    def piece_values(self, X_new, edges: ArrayLike) -> tuple[Floats, Floats]:
+        """Return f at both ends of all pieces between edges, each approached from inside.
+
+        What jumps at a breakpoint has two values there, and `decision_function` gives one.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            As in `decision_function`.
+        edges : (k + 1,) array
+            Ascending, among them the breakpoints between the first and the last; after the last
+            breakpoint f stays what it is.
+
+        Returns
+        -------
+        left, right : (m, k) arrays
+        """
+        X_new = check_new_rows(X_new, self.objective, "X_new")
+        edges = np.minimum(np.asarray(edges, dtype=np.float64), self._t[-1])
+        here = np.searchsorted(self._t, edges[:-1], side="right") - 1
+        there = np.minimum(here + 1, len(self._t) - 1)
+        f = np.concatenate(
+            [
+                self._decisions_at(np.arange(len(self._t)), X_new[rows])
+                for rows in row_blocks(self.objective, X_new.shape[0])
+            ]
+        )
+        step = self._t[there] - self._t[here]
+        before, after = f[:, here], f[:, there]
+        parts = (own - self._t[here] for own in (edges[:-1], edges[1:]))
+        shares = (np.where(step > 0, part / np.where(step > 0, step, 1.0), 0.0) for part in parts)
+        return tuple(before + share * (after - before) for share in shares)
+
     def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
         """Return a validation error as an exact function of the parameter.
 
