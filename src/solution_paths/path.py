@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
 import numbers
-import os
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path as FilePath
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
+from . import storage
 from .curves import (
     Best,
     Curve,
     absolute_pieces,
-    changes,
     mean_curve,
     of_pieces,
     squared_pieces,
     steps,
 )
-from .engine.staircase import Staircases
-from .engine.trace import Trace, combine
-from .files import replace_atomically
-from .objectives import Objective, Solution, from_arrays, to_arrays
-from .objectives.machine import Machine
-from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks
+from .nodes import Floats, Leg, Nodes
+from .objectives import Objective, Solution
+from .sweep import row_blocks
 from .validation import (
     check_choice,
     check_index,
@@ -47,50 +36,12 @@ from .validation import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-FORMAT = 3
+__all__ = ["Floats", "Leg", "Path"]
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
-# what a damaged .npz file raises, or one of other content
-DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
-@dataclass(frozen=True)
-class Leg:
-    """A trace in u, with parameter = offset + factor * u, factor = 1 or -1."""
-
-    trace: Trace
-    offset: float
-    factor: float
-
-    @property
-    def nodes(self) -> Floats:
-        """Parameter values of the trace's nodes."""
-        return self.offset + self.factor * self.trace.t
-
-    @property
-    def nodes_low(self) -> Floats:
-        """What rounding leaves out of them: the walk's own t may be known more closely."""
-        own, nodes = self.factor * self.trace.t, self.nodes
-        back = nodes - self.offset
-        return (self.offset - (nodes - back)) + (own - back)
-
-    def cut(self, nodes: int) -> Leg:
-        """Return the leg with its first nodes alone."""
-        trace = self.trace
-        end = trace.start[nodes]
-        kept = trace._replace(
-            t=trace.t[:nodes],
-            event=trace.event[:nodes],
-            start=trace.start[: nodes + 1],
-            P=trace.P[:end],
-            a=trace.a[:end],
-            low=trace.low[:end],
-        )
-        return Leg(kept, self.offset, self.factor)
-
-
-class Path:
+class Path(Nodes):
     """The exact solutions of a model for every value of one parameter.
 
     Duals are linear in the parameter between consecutive breakpoints. A path keeps a copy of its
@@ -120,23 +71,9 @@ class Path:
         resume=None,
     ):
         self._resume = resume
+        super().__init__(legs, objective)
         self.parameter = parameter
-        self.objective = objective
         self.diagnostics = dict(diagnostics or {})
-        self._legs = sorted(legs, key=lambda leg: (leg.nodes.min(), leg.nodes.max()))
-        nodes, lows, legs_of, index = [], [], [], []
-        for number, leg in enumerate(self._legs):
-            order = np.arange(len(leg.trace.t))
-            if leg.factor < 0:
-                order = order[::-1]
-            nodes.append(leg.nodes[order])
-            lows.append(leg.nodes_low[order])
-            legs_of.append(np.full(len(order), number))
-            index.append(order)
-        self._t = np.concatenate(nodes)
-        self._low = np.concatenate(lows)
-        self._leg = np.concatenate(legs_of)
-        self._index = np.concatenate(index)
         inner = np.unique(self._t)
         if len(self._legs) > 1:  # where two legs begin nothing changes state
             joints = [leg.nodes[0] for leg in self._legs]
@@ -207,24 +144,6 @@ class Path:
                 "choose a value in that range."
             )
         return float(t)
-
-    def _node_solution(self, node: int) -> Solution:
-        """Return the solution at a node; a linear machine's with a w of its own.
-
-        Its duals are kept in two parts, so that w meets the pinned equations to the rounding of w
-        itself, not of sums of duals that may be many orders of magnitude larger.
-        """
-        leg, objective = self._legs[self._leg[node]], self.objective
-        duals, low = leg.trace.parts(int(self._index[node]))
-        found = objective.solution(duals)
-        if not (objective.linear and isinstance(objective, Machine)):
-            return found
-        a, rest = duals[: objective.n], low[: objective.n]
-        w = combine(objective.X, a, rest) / objective.lam
-        if objective.free_bias:
-            return found._replace(w=w, b=-(duals[objective.n] + low[objective.n]))
-        total = math.fsum(a[a != 0.0]) + rest.sum()
-        return found._replace(w=w, b=objective.bias_value**2 * total / objective.lam)
 
     def _solution(self, t: float, at_node: Callable | None = None) -> Solution:
         t, at_node = self._check(t), at_node or self._node_solution
@@ -360,84 +279,6 @@ class Path:
         return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
 
     # -- the whole path at once ---------------------------------------------------------------
-
-    def _blocks(self, nodes: NDArray, width: int) -> Iterator[tuple[Trace, list, list]]:
-        """Yield for each leg: its trace, places in ``nodes`` in blocks, and nodes of the trace."""
-        for number, leg in enumerate(self._legs):
-            own = np.flatnonzero(self._leg[nodes] == number)
-            own = own[np.argsort(self._index[nodes[own]], kind="stable")]
-            places = blocks_of(own, width)
-            yield leg.trace, places, [self._index[nodes[place]] for place in places]
-
-    def _coefs_at(self, nodes: NDArray) -> Floats:
-        """Return a linear model's (d, B) coefficients at nodes."""
-        return self._models_at(nodes)[0]
-
-    def _intercepts_at(self, nodes: NDArray) -> Floats:
-        if self.objective.linear:
-            return self._models_at(nodes)[1]
-        b = np.empty(len(nodes))
-        for trace, places, blocks in self._blocks(nodes, 1):
-            for place, own in zip(places, intercepts(self.objective, trace, blocks), strict=True):
-                b[place] = own
-        return b
-
-    def _models_at(self, nodes: NDArray) -> tuple[Floats, Floats]:
-        w, b = np.empty((self.objective.X.shape[1], len(nodes))), np.empty(len(nodes))
-        for trace, places, blocks in self._blocks(nodes, len(w)):
-            models = coefficients(self.objective, trace, blocks)
-            for place, (own_w, own_b) in zip(places, models, strict=True):
-                w[:, place], b[place] = own_w, own_b
-        return w, b
-
-    def _decisions_at(self, nodes: NDArray, X_new) -> Floats:
-        f = np.empty((X_new.shape[0], len(nodes)))
-        for trace, places, blocks in self._blocks(nodes, len(f)):
-            values = decisions(self.objective, trace, blocks, X_new)
-            for place, own in zip(places, values, strict=True):
-                f[:, place] = own
-        return f
-
-    def _coordinates_at(self, nodes: NDArray) -> Floats:
-        found = [self._legs[self._leg[k]].trace.duals(int(self._index[k])) for k in nodes]
-        return np.stack(found, axis=-1)
-
-    def _duals_at(self, nodes: NDArray) -> Floats:
-        return self.objective.public_dual(self.objective.solution(self._coordinates_at(nodes)))
-
-    def _sweep(self, X_new) -> Iterator[tuple[Floats, Floats]]:
-        """Yield (t, f): ascending nodes and (m, B) values; all neighbours meet in some block."""
-        ends: dict[int, Floats] = {}
-        width = max(X_new.shape[0], self.objective.X.shape[1] if self.objective.linear else 0)
-        for number, leg in enumerate(self._legs):
-            own = np.flatnonzero(self._leg == number)
-            walk = own if leg.factor > 0 else own[::-1]
-            blocks = overlapping(blocks_of(walk, width))
-            found = decisions(self.objective, leg.trace, [self._index[b] for b in blocks], X_new)
-            for nodes, f in zip(blocks, found, strict=True):
-                ends |= {int(nodes[k]): f[:, k] for k in (0, -1)}
-                upward = slice(None, None, int(leg.factor))
-                yield self._t[nodes[upward]], f[:, upward]
-        joints = np.flatnonzero(np.diff(self._leg))
-        for left in joints.tolist() if len(self._t) > 1 else [0]:
-            pair = [left, min(left + 1, len(self._t) - 1)]
-            yield self._t[pair], np.stack([ends[k] for k in pair], axis=1)
-
-    def _changes(self, X_new) -> tuple[NDArray, Floats, NDArray, NDArray]:
-        """Return (row, t, positive) of all changes of sign, and the signs at the first node."""
-        rows, roots, after, start = [], [], [], np.zeros(X_new.shape[0], dtype=bool)
-        for part in row_blocks(self.objective, X_new.shape[0]):
-            lowest = np.inf
-            for t, f in self._sweep(X_new[part]):
-                positive = f >= 0
-                row, k = changes(positive)
-                left, right = f[row, k], f[row, k + 1]
-                rows.append(row + part.start)
-                roots.append(t[k] + (t[k + 1] - t[k]) * (left / (left - right)))
-                after.append(positive[row, k + 1])
-                if t[0] < lowest:
-                    lowest, start[part] = t[0], positive[:, 0]
-        return np.concatenate(rows), np.concatenate(roots), np.concatenate(after), start
 
     def crossings(self, X_new) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
@@ -704,9 +545,8 @@ class Path:
         what = what or ("coef" if few else "dual")
         ax = ax or plt.subplots()[1]
         nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
-        found = _columns([self._node_solution(k) for k in nodes])
-        curves = self.objective.coefs if what == "coef" else self.objective.public_dual
-        ax.plot(self._t[nodes], curves(found)[:max_lines].T, linewidth=0.9)
+        curves = self._coefs_at(nodes) if what == "coef" else self._duals_at(nodes)
+        ax.plot(self._t[nodes], curves[:max_lines].T, linewidth=0.9)
         ax.set_xlabel(self.parameter)
         ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
         return ax
@@ -720,69 +560,12 @@ class Path:
             A file's name, whose folders are made where they lack, or what is open for writing
             bytes.
         """
-        plain, arrays = to_arrays(self.objective)
-        meta = {
-            "format": FORMAT,
-            "parameter": self.parameter,
-            "diagnostics": self.diagnostics,
-            "objective": plain,
-            "legs": [{"offset": leg.offset, "factor": leg.factor} for leg in self._legs],
-        }
-        content = {f"objective/{k}": v for k, v in arrays.items()}
-        for number, leg in enumerate(self._legs):
-            trace = leg.trace._asdict()
-            stairs = vars(trace.pop("stairs"))
-            content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
-            content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
-
-        def write(handle) -> None:  # to a handle: a name without .npz stays as it is
-            np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
-
-        if _is_binary(file):
-            buffer = io.BytesIO()  # so that the file gets all or nothing
-            write(buffer)
-            file.write(buffer.getvalue())
-            return
-
-        def write_to(partial: FilePath) -> None:
-            with open(partial, "wb") as handle:
-                write(handle)
-
-        replace_atomically(FilePath(file), write_to)
+        storage.write(file, self.parameter, self._legs, self.objective, self.diagnostics)
 
     @classmethod
     def load(cls, file) -> Path:
         """Read a path that `save` wrote, from a file's name or a binary file object."""
-        try:
-            with np.load(file, allow_pickle=False) as archive:
-                content = {k: archive[k] for k in archive.files}
-            meta = json.loads(str(content["meta"]))
-            known = meta["format"] == FORMAT
-            path = cls._from_content(meta, content) if known else None
-        except FileNotFoundError:
-            raise
-        except DAMAGED as error:
-            raise ValueError(
-                f"{file} is not a path written by Path.save (expected an .npz archive); "
-                "save the path again."
-            ) from error
-        if path is None:
-            raise ValueError(
-                f"{file} has format {meta['format']}, this version reads {FORMAT}; compute the "
-                "path again."
-            )
-        return path
-
-    @classmethod
-    def _from_content(cls, meta: dict, content: dict) -> Path:
-        legs = [
-            Leg(_trace_from(content, f"leg{number}/"), leg["offset"], leg["factor"])
-            for number, leg in enumerate(meta["legs"])
-        ]
-        prefix = "objective/"
-        own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
-        objective = from_arrays(meta["objective"], own)
-        return cls(meta["parameter"], legs, objective, meta["diagnostics"])
+        return storage.read(file, cls)
 
     def __repr__(self) -> str:
         low, high = self.range
@@ -806,27 +589,6 @@ def _between(left: Solution, right: Solution, part: float) -> Solution:
     """Return what lies a part of the way from one solution to the other."""
     pairs = zip(left, right, strict=True)
     return Solution(*(u if u is None else u + part * (v - u) for u, v in pairs))
-
-
-def _is_binary(file) -> bool:
-    """Tell whether bytes can be written to an open file; False for the name of one."""
-    if isinstance(file, str | os.PathLike):
-        return False
-    try:
-        file.write(b"")
-    except (AttributeError, TypeError, ValueError, OSError) as error:
-        raise TypeError(
-            f"file must be the name of a file, or one open for writing bytes (mode 'wb'), not "
-            f"{shown(file)}."
-        ) from error
-    return True
-
-
-def _trace_from(content: dict, prefix: str) -> Trace:
-    own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
-    stairs = {k.removeprefix("stairs/"): own.pop(k) for k in list(own) if k.startswith("stairs/")}
-    own["every"] = int(own["every"])
-    return Trace(stairs=Staircases(**stairs), **own)
 
 
 def _several(t) -> bool:
