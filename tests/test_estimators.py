@@ -44,7 +44,6 @@ CHECKED = {
     "PathSVC-cv": (PathSVC(cv=2), {}),
     "PathSVC-rbf": (PathSVC(kernel="rbf", C_max=10.0), {}),
     "QuantileSVC": (QuantileSVC(), {}),
-    "QuantileSVC-cv": (QuantileSVC(cv=2), {}),
     "QuantileSVC-probability": (
         QuantileSVC(probability=True),
         {
@@ -55,7 +54,6 @@ CHECKED = {
     "L1SVC": (L1SVC(), {}),
     "L1SVC-cv": (L1SVC(cv=2), {}),
     "WeightedSVC": (WeightedSVC(), {}),
-    "WeightedSVC-rbf": (WeightedSVC(kernel="rbf"), {}),
     "WeightedSVR": (WeightedSVR(), {}),
     "PathLasso": (PathLasso(), {}),
     "PathLasso-cv": (PathLasso(cv=2, metric="absolute"), {}),

@@ -254,6 +254,19 @@ def test_flat_minima_are_joined_and_the_widest_is_taken():
     assert best.parameter == 3.5
 
 
+def test_the_middle_of_a_scale_is_that_of_logarithms():
+    steps_ = curve([0, 0.01, 1, 100, 101, 500, 600], [3, 1, 3, 1, 1, 3])
+    assert steps_.best(log=True).parameter == pytest.approx(0.1)
+    assert steps_.best().parameter == pytest.approx(300.0)
+    from_zero = curve([0, 0.01, 1, 5], [1, 1, 2])
+    assert from_zero.best(log=True).parameter == pytest.approx(np.sqrt(0.005))
+    only_first = curve([0, 0.01, 1], [1, 2]).best(log=True)
+    assert 0.005 < only_first.parameter < 0.009
+    assert curve([0, 1, 2], [2.0, 1.0]).over(0.0, np.inf).best(log=True).parameter > 1.0
+    at_zero = curve([0, 1], [1.0], [2.0]).best(log=True)
+    assert at_zero.parameter == 0.0
+
+
 def test_a_curve_that_goes_on_for_ever():
     endless = curve([0, 1, 4], [3, 1]).over(0.0, np.inf)
     assert endless(1e9) == 1.0

@@ -101,8 +101,15 @@ class Curve:
         left, right = self._values(edges[:-1], piece), self._values(finite, piece)
         return Curve(edges, left, right, share**2 * self.sag[piece])
 
-    def best(self) -> Best:
-        """Return where the curve is least; next to a jump, the last number before it."""
+    def best(self, *, log: bool = False) -> Best:
+        """Return where the curve is least; next to a jump, the last number before it.
+
+        Parameters
+        ----------
+        log : bool
+            Whether widths and middles of intervals are those of logarithms, as befits a penalty or
+            a cost. An interval from 0 then counts from half the first edge after it.
+        """
         lowest, share = self._lowest()
         least = float(lowest.min())
         slack = ROUNDING * max(np.abs(self.left).max(), np.abs(self.right).max())
@@ -113,7 +120,7 @@ class Curve:
             point = np.clip(begin + share * (end - begin), begin, end)
         first, last = np.where(flat, begin, point), np.where(flat, end, point)
         intervals = _joined(first[reached], last[reached])
-        return Best(least, self._middle(intervals, least + slack), intervals)
+        return Best(least, self._middle(intervals, least + slack, log), intervals)
 
     def _lowest(self) -> tuple[Floats, Floats]:
         """Return the least value of each piece, and the share of the way to where it is."""
@@ -123,11 +130,24 @@ class Curve:
         value = self.left + u * rise - u * (1 - u) * sag
         return np.where(u == 0, self.left, np.where(u == 1, self.right, value)), u
 
-    def _middle(self, intervals: Floats, enough: float) -> float:
-        widest = intervals[np.argmax(intervals[:, 1] - intervals[:, 0])]
-        known = self.edges[np.isfinite(self.edges)][-1]
-        middle = float(0.5 * (widest[0] + min(widest[1], max(known, widest[0]))))
-        if widest[0] == widest[1] and self(middle) > enough:  # the limit before a jump
+    def _middle(self, intervals: Floats, enough: float, log: bool) -> float:
+        """Return the middle of the widest interval, of those that go on for ever the known part."""
+        known = self.edges[np.isfinite(self.edges)]
+        first, last = (
+            intervals[:, 0],
+            np.maximum(np.minimum(intervals[:, 1], known[-1]), intervals[:, 0]),
+        )
+        positive = known[known > 0]
+        if log and len(positive):
+            floor = 0.5 * positive[0]
+            first, last = np.maximum(first, floor), np.maximum(last, floor)
+            widest = np.argmax(last / first)
+            middle = float(np.sqrt(first[widest] * last[widest]))
+            middle = min(max(middle, intervals[widest, 0]), intervals[widest, 1])
+        else:
+            widest = np.argmax(intervals[:, 1] - intervals[:, 0])
+            middle = float(0.5 * (first[widest] + last[widest]))
+        if first[widest] == last[widest] and self(middle) > enough:  # the limit before a jump
             middle = float(np.nextafter(middle, -np.inf))
         return middle
 
@@ -198,8 +218,8 @@ def _sums_before(values: Floats, group: NDArray[np.int64], count: int) -> Floats
 
 def squared_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
     """Return (begins, ends, lefts, rights, sags) of mean residual^2, (m, B), between nodes."""
-    value = (residual**2).mean(axis=0)
-    sag = (np.diff(residual, axis=1) ** 2).mean(axis=0)
+    step = np.diff(residual, axis=1)
+    value, sag = (np.einsum("ij,ij->j", v, v) / len(v) for v in (residual, step))
     return t[:-1], t[1:], value[:-1], value[1:], sag
 
 

@@ -13,7 +13,7 @@ from .curves import changes
 from .engine.trace import Trace, combine
 from .objectives import Objective, Solution
 from .objectives.machine import Machine
-from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks
+from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks, width_of
 
 Floats = NDArray[np.float64]
 
@@ -99,12 +99,12 @@ class Nodes:
         total = math.fsum(a[a != 0.0]) + rest.sum()
         return found._replace(w=w, b=objective.bias_value**2 * total / objective.lam)
 
-    def _blocks(self, nodes: NDArray, width: int) -> Iterator[tuple[Trace, list, list]]:
+    def _blocks(self, nodes: NDArray, m: int) -> Iterator[tuple[Trace, list, list]]:
         """Yield for each leg: its trace, places in ``nodes`` in blocks, and nodes of the trace."""
         for number, leg in enumerate(self._legs):
             own = np.flatnonzero(self._leg[nodes] == number)
             own = own[np.argsort(self._index[nodes[own]], kind="stable")]
-            places = blocks_of(own, width)
+            places = blocks_of(own, width_of(self.objective, leg.trace, m))
             yield leg.trace, places, [self._index[nodes[place]] for place in places]
 
     def _coefs_at(self, nodes: NDArray) -> Floats:
@@ -122,7 +122,7 @@ class Nodes:
 
     def _models_at(self, nodes: NDArray) -> tuple[Floats, Floats]:
         w, b = np.empty((self.objective.X.shape[1], len(nodes))), np.empty(len(nodes))
-        for trace, places, blocks in self._blocks(nodes, len(w)):
+        for trace, places, blocks in self._blocks(nodes, 1):
             models = coefficients(self.objective, trace, blocks)
             for place, (own_w, own_b) in zip(places, models, strict=True):
                 w[:, place], b[place] = own_w, own_b
@@ -143,36 +143,37 @@ class Nodes:
     def _duals_at(self, nodes: NDArray) -> Floats:
         return self.objective.public_dual(self.objective.solution(self._coordinates_at(nodes)))
 
-    def _sweep(self, X_new) -> Iterator[tuple[Floats, Floats]]:
-        """Yield (t, f): ascending nodes and (m, B) values; all neighbours meet in some block."""
+    def _sweep(self, X_new) -> Iterator[tuple[NDArray, Floats]]:
+        """Yield ascending nodes and f there, (m, B); all neighbours meet in some block."""
         ends: dict[int, Floats] = {}
-        width = max(X_new.shape[0], self.objective.X.shape[1] if self.objective.linear else 0)
         for number, leg in enumerate(self._legs):
             own = np.flatnonzero(self._leg == number)
             walk = own if leg.factor > 0 else own[::-1]
+            width = width_of(self.objective, leg.trace, X_new.shape[0])
             blocks = overlapping(blocks_of(walk, width))
             found = decisions(self.objective, leg.trace, [self._index[b] for b in blocks], X_new)
             for nodes, f in zip(blocks, found, strict=True):
-                ends |= {int(nodes[k]): f[:, k] for k in (0, -1)}
+                for k in (0, -1):
+                    if nodes[k] in own[[0, -1]]:  # a copy, or the whole block stays in memory
+                        ends[int(nodes[k])] = f[:, k].copy()
                 upward = slice(None, None, int(leg.factor))
-                yield self._t[nodes[upward]], f[:, upward]
+                yield nodes[upward], f[:, upward]
         joints = np.flatnonzero(np.diff(self._leg))
         for left in joints.tolist() if len(self._t) > 1 else [0]:
             pair = [left, min(left + 1, len(self._t) - 1)]
-            yield self._t[pair], np.stack([ends[k] for k in pair], axis=1)
+            yield np.array(pair), np.stack([ends[k] for k in pair], axis=1)
 
     def _changes(self, X_new) -> tuple[NDArray, Floats, NDArray, NDArray]:
         """Return (row, t, positive) of all changes of sign, and the signs at the first node."""
         rows, roots, after, start = [], [], [], np.zeros(X_new.shape[0], dtype=bool)
         for part in row_blocks(self.objective, X_new.shape[0]):
-            lowest = np.inf
-            for t, f in self._sweep(X_new[part]):
-                positive = f >= 0
+            for nodes, f in self._sweep(X_new[part]):
+                t, positive = self._t[nodes], f >= 0
                 row, k = changes(positive)
                 left, right = f[row, k], f[row, k + 1]
                 rows.append(row + part.start)
                 roots.append(t[k] + (t[k + 1] - t[k]) * (left / (left - right)))
                 after.append(positive[row, k + 1])
-                if t[0] < lowest:
-                    lowest, start[part] = t[0], positive[:, 0]
+                if nodes[0] == 0:
+                    start[part] = positive[:, 0]
         return np.concatenate(rows), np.concatenate(roots), np.concatenate(after), start

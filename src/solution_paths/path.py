@@ -379,7 +379,7 @@ class Path(Nodes):
         pieces = absolute_pieces if metric == "absolute" else squared_pieces
         parts = list(row_blocks(self.objective, m))
         curves = [
-            of_pieces([pieces(t, f - y_val[k, None]) for t, f in self._sweep(X_val[k])])
+            of_pieces([pieces(self._t[i], f - y_val[k, None]) for i, f in self._sweep(X_val[k])])
             for k in parts
         ]
         return mean_curve(curves, [k.stop - k.start for k in parts])

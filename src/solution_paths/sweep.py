@@ -269,6 +269,13 @@ def _pinned_coefficients(objective: Objective, trace: Trace, nodes: Nodes) -> tu
     return found.w, objective.intercepts(found)
 
 
+def width_of(objective: Objective, trace: Trace, m: int) -> int:
+    """Return how many numbers a node takes while m rows are predicted."""
+    if not isinstance(objective, Machine):
+        return max(m, len(trace.stairs))
+    return max(m, objective.X.shape[1] if objective.linear else 0)
+
+
 def blocks_of(nodes: Nodes, width: int) -> list[Nodes]:
     """Cut nodes into blocks whose values, ``width`` for each node, stay in the cache."""
     size = int(np.clip(BLOCK_ENTRIES // max(width, 1), *BLOCK_NODES))

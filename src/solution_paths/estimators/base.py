@@ -27,6 +27,7 @@ class PathEstimator(BaseEstimator):
     """
 
     _parameter = ""
+    _log = True  # whether its scale is logarithmic
     _sparse = False  # whether CSR matrices are fitted
 
     def fit(self, X, y) -> Self:
@@ -48,7 +49,7 @@ class PathEstimator(BaseEstimator):
         chosen = getattr(self, self._parameter)
         if self.cv is not None:
             self.cv_path_ = self._errors(X, y)
-            best = self.cv_path_.best()
+            best = self.cv_path_.best(log=self._log)
             self.cv_error_, chosen = best.value, best.parameter
         setattr(self, f"{self._parameter}_", self._model.check(chosen, self._parameter))
         return self
