@@ -171,6 +171,24 @@ def test_bad_parameters_are_named(bad, said):
             call(bad)
 
 
+@pytest.mark.parametrize("kind", ["l1", "quantile", "svm-rbf"])
+def test_signs_alternate_between_crossings_also_where_a_path_jumps(kind):
+    path = any_path(kind)
+    X_new = rows(60, seed=7)[0]
+    found = path.crossings(X_new)
+    assert sum(map(len, found)) > 10
+    for row, own in enumerate(found):
+        assert (np.diff(own) > 0).all()
+        edges = np.concatenate([path._t[:1], own, path._t[-1:]])
+        middle = edges[:-1] + 0.5 * np.diff(edges)
+        positive = path.predict(X_new[[row]], middle)[0] > 0
+        assert (positive[1:] != positive[:-1])[np.diff(edges)[1:] > 1e-9].all()
+    length = path.positive_length(X_new)
+    t = path._t[0] + (np.arange(3000) + 0.5) / 3000 * (path._t[-1] - path._t[0])
+    share = (path.decision_function(X_new, t) >= 0).mean(axis=1)
+    np.testing.assert_allclose(length / (path._t[-1] - path._t[0]), share, atol=5e-3)
+
+
 # -- errors as exact functions ----------------------------------------------------------------
 
 

@@ -284,7 +284,7 @@ class Path(Nodes):
         """Return, for each row, the exact parameters at which its decision changes sign.
 
         Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
-        counts as positive) is the root of a line. Costs about what the path cost for as many rows;
+        counts as positive) is the root of a line, or a place where a path jumps. Costs about what the path cost for as many rows;
         some MB of memory and, for a kernel, up to 128 MB of kernel values.
 
         Parameters
@@ -299,8 +299,13 @@ class Path(Nodes):
         X_new = check_new_rows(X_new, self.objective, "X_new")
         row, root, _, _ = self._changes(X_new)
         order = np.lexsort((root, row))
-        split = np.searchsorted(row[order], np.arange(1, X_new.shape[0]))
-        return np.split(root[order], split)
+        row, root = row[order], root[order]
+        # where a path jumps through several nodes at once, two changes are none
+        first = np.flatnonzero(
+            np.append(True, (np.diff(row) > 0) | (np.diff(root) > 0))[: len(row)]
+        )
+        kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
+        return np.split(root[kept], np.searchsorted(row[kept], np.arange(1, X_new.shape[0])))
 
     def positive_length(self, X_new) -> Floats:
         """Return, for each row, the total length of all parameters at which f >= 0.
