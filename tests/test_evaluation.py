@@ -171,6 +171,23 @@ def test_bad_parameters_are_named(bad, said):
             call(bad)
 
 
+@pytest.mark.parametrize("kind", ["l1", "quantile", "svm", "svm-rbf", "precomputed"])
+def test_both_ends_of_pieces_are_approached_from_inside(kind):
+    path = any_path(kind)
+    X_new, _ = new_rows(path)
+    last = path.breakpoints[-1]
+    edges = np.union1d(path.breakpoints, [0.3 * last, 2 * last, 3 * last])
+    left, right = path.piece_values(X_new, edges)
+    scale = max(np.abs(left).max(), np.abs(right).max())
+    inside = np.diff(edges) > 1e-7 * last
+    for share in (0.0, 1e-3, 0.5, 1 - 1e-3):
+        t = np.minimum(edges[:-1] + share * np.diff(edges), last)
+        f, expected = path.decision_function(X_new, t), left + share * (right - left)
+        np.testing.assert_allclose(f[:, inside], expected[:, inside], atol=1e-8 * scale)
+    jumps = np.abs(left[:, 1:] - right[:, :-1]).max() > 1e-3 * scale
+    assert jumps == (kind == "l1")
+
+
 @pytest.mark.parametrize("kind", ["l1", "quantile", "svm-rbf"])
 def test_signs_alternate_between_crossings_also_where_a_path_jumps(kind):
     path = any_path(kind)

@@ -284,7 +284,8 @@ class Path(Nodes):
         """Return, for each row, the exact parameters at which its decision changes sign.
 
         Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
-        counts as positive) is the root of a line, or a place where a path jumps. Costs about what the path cost for as many rows;
+        counts as positive) is the root of a line, or a place where a path jumps. Costs about what
+        the path cost for as many rows;
         some MB of memory and, for a kernel, up to 128 MB of kernel values.
 
         Parameters
@@ -339,7 +340,7 @@ class Path(Nodes):
         X_new = check_new_rows(X_new, self.objective, "X_new")
         edges = np.minimum(np.asarray(edges, dtype=np.float64), self._t[-1])
         here = np.searchsorted(self._t, edges[:-1], side="right") - 1
-        there = np.minimum(here + 1, len(self._t) - 1)
+        there = np.searchsorted(self._t, edges[1:])  # legs may have been joined in between
         f = np.concatenate(
             [
                 self._decisions_at(np.arange(len(self._t)), X_new[rows])
@@ -348,9 +349,12 @@ class Path(Nodes):
         )
         step = self._t[there] - self._t[here]
         before, after = f[:, here], f[:, there]
-        parts = (own - self._t[here] for own in (edges[:-1], edges[1:]))
-        shares = (np.where(step > 0, part / np.where(step > 0, step, 1.0), 0.0) for part in parts)
-        return tuple(before + share * (after - before) for share in shares)
+        wide = np.where(step > 0, step, 1.0)
+
+        def value(t: Floats) -> Floats:
+            return before + np.where(step > 0, (t - self._t[here]) / wide, 0.0) * (after - before)
+
+        return value(edges[:-1]), value(edges[1:])
 
     def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
         """Return a validation error as an exact function of the parameter.
