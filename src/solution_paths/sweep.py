@@ -152,7 +152,11 @@ class Carried:
     def __init__(self, trace: Trace, rows, unit: float, with_pinned: bool):
         self.trace, self.unit, self.with_pinned = trace, unit, with_pinned
         self.n, self.size = rows.shape[0], rows.shape[1] + 1
-        self.rows = (rows.indptr, rows.indices, rows.data) if sp.issparse(rows) else rows
+        parts = [rows.indptr, rows.indices, rows.data] if sp.issparse(rows) else [rows]
+        parts = [part.view() for part in parts]
+        for part in parts:  # as a path's own data are: else all is compiled once more
+            part.flags.writeable = False
+        self.rows = tuple(parts) if sp.issparse(rows) else parts[0]
         self.sums = [np.zeros(self.size) for _ in range(4)]
         self.state, self.begun = None, 0
 

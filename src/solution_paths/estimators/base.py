@@ -116,6 +116,11 @@ class PathClassifier(ClassifierMixin, PathEstimator):
         return self._decision(X)
 
     def predict(self, X) -> NDArray:
-        """Return (m,) labels: the sign of f, or the class whose f is largest."""
+        """Return (m,) labels: the sign of f, or the class whose f is largest.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        """
         f = self.decision_function(X)
         return self._model.label(f)
