@@ -188,6 +188,15 @@ def test_both_ends_of_pieces_are_approached_from_inside(kind):
     assert jumps == (kind == "l1")
 
 
+@pytest.mark.parametrize(
+    "bad", [[0.5], [], [0.0, 1.0], [0.5, 0.2], [-0.1, 0.0], [0.0, np.nan], ["a", "b"], None]
+)
+def test_edges_that_are_no_pieces_are_refused(bad):
+    path = any_path("quantile")
+    with pytest.raises(ValueError, match="edges "):
+        path.piece_values(new_rows(path)[0], bad)
+
+
 @pytest.mark.parametrize("kind", ["l1", "quantile", "svm-rbf"])
 def test_signs_alternate_between_crossings_also_where_a_path_jumps(kind):
     path = any_path(kind)

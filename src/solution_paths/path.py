@@ -338,7 +338,7 @@ class Path(Nodes):
         left, right : (m, k) arrays
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        edges = np.minimum(np.asarray(edges, dtype=np.float64), self._t[-1])
+        edges = np.minimum(self._check_edges(edges), self._t[-1])
         here = np.searchsorted(self._t, edges[:-1], side="right") - 1
         there = np.searchsorted(self._t, edges[1:])  # legs may have been joined in between
         f = np.concatenate(
@@ -355,6 +355,18 @@ class Path(Nodes):
             return before + np.where(step > 0, (t - self._t[here]) / wide, 0.0) * (after - before)
 
         return value(edges[:-1]), value(edges[1:])
+
+    def _check_edges(self, edges: ArrayLike) -> Floats:
+        """Return ascending parameters, from the path's first one on, among them breakpoints."""
+        edges = check_vector(edges, np.size(edges), "edges", scalar=False, of="the path")
+        low, own = self._t[0], self.breakpoints
+        fine = len(edges) > 1 and (np.diff(edges) > 0).all() and edges[0] >= low
+        if not fine or not np.isin(own[(own > edges[0]) & (own < edges[-1])], edges).all():
+            raise ValueError(
+                f"edges must be two or more ascending values of {self.parameter} >= {low:g}, among "
+                "them all breakpoints in between; take a part of path.breakpoints."
+            )
+        return edges
 
     def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
         """Return a validation error as an exact function of the parameter.
