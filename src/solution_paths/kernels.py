@@ -60,18 +60,13 @@ class Kernel:
         """Return the (len(X), len(Z)) kernel matrix, for arrays or CSR matrices of rows."""
         if self.name == "precomputed":
             return np.asarray(X, dtype=np.float64)
+        if self.name == "rbf":
+            distance = squared_distances(X, Z)
+            distance *= -self.gamma
+            return np.exp(distance, out=distance)
         K = X @ Z.T
         K = K.toarray() if sp.issparse(K) else np.asarray(K)
-        if self.name == "linear":
-            return K
-        if self.name == "poly":
-            return (self.gamma * K + self.coef0) ** self.degree
-        distance = squared_norms(X)[:, None] + squared_norms(Z)[None, :] - 2.0 * K
-        np.maximum(distance, 0.0, out=distance)
-        if X is Z:
-            np.fill_diagonal(distance, 0.0)
-        distance *= -self.gamma
-        return np.exp(distance, out=distance)
+        return K if self.name == "linear" else (self.gamma * K + self.coef0) ** self.degree
 
 
 LINEAR = Kernel()
@@ -83,9 +78,41 @@ def squared_norms(X) -> np.ndarray:
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
+def squared_distances(X, Z) -> np.ndarray:
+    """Return ||x - z||^2 for all rows of X and Z.
+
+    Of dense rows from their differences: of near rows with large entries, the expansion of the
+    square would leave rounding. Sparse rows keep the expansion, one product of sparse matrices.
+    """
+    if sp.issparse(X) or sp.issparse(Z):
+        distance = squared_norms(X)[:, None] + squared_norms(Z)[None, :]
+        distance -= 2.0 * (X @ Z.T).toarray()
+        np.maximum(distance, 0.0, out=distance)
+        if X is Z:
+            np.fill_diagonal(distance, 0.0)
+        return distance
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    columns = np.ascontiguousarray(np.transpose(Z), dtype=np.float64)
+    out = np.zeros((rows.shape[0], columns.shape[1]))
+    _add_squared_differences(rows, columns, X is Z, out)
+    return out + out.T if X is Z else out
+
+
+@njit(cache=True)
+def _add_squared_differences(X, columns, above, out):
+    """Add (x_ik - z_jk)^2 to out[i, j], or only above its diagonal."""
+    for i in range(X.shape[0]):
+        first = i + 1 if above else 0
+        row = out[i, first:]
+        for k in range(X.shape[1]):
+            x, others = X[i, k], columns[k, first:]
+            for j in range(len(row)):
+                row[j] += (x - others[j]) ** 2
+
+
 @njit(cache=True, _nrt=False, fastmath=True)
 def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> None:
-    """Write one row of a kernel matrix: the compiled twin of `kernel_matrix`, for single rows.
+    """Write one row of a kernel matrix: the compiled twin of `Kernel`, for single rows.
 
     Parameters
     ----------

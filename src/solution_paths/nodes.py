@@ -81,22 +81,29 @@ class Nodes:
         self._leg = np.concatenate(legs_of)
         self._index = np.concatenate(index)
 
-    def _node_solution(self, node: int) -> Solution:
-        """Return the solution at a node; a linear machine's with a w of its own.
+    def _node(self, node: int) -> tuple[Floats, Floats]:
+        """Return the duals of all coordinates at a node, in two parts."""
+        return self._legs[self._leg[node]].trace.parts(int(self._index[node]))
 
-        Its duals are kept in two parts, so that w meets the pinned equations to the rounding of w
-        itself, not of sums of duals that may be many orders of magnitude larger.
+    def _node_solution(self, node: int) -> Solution:
+        """Return the solution at a node."""
+        return self._finished(*self._node(node))
+
+    def _finished(self, duals: Floats, low: Floats) -> Solution:
+        """Return the solution of duals in two parts; a linear machine's with a w of its own.
+
+        It meets the pinned equations to the rounding of w itself, not of sums of duals that may be
+        many orders of magnitude larger.
         """
-        leg, objective = self._legs[self._leg[node]], self.objective
-        duals, low = leg.trace.parts(int(self._index[node]))
+        objective = self.objective
         found = objective.solution(duals)
         if not (objective.linear and isinstance(objective, Machine)):
             return found
         a, rest = duals[: objective.n], low[: objective.n]
-        w = combine(objective.X, a, rest) / objective.lam
+        w = combine(objective.X, a, rest, objective.lam)
         if objective.free_bias:
             return found._replace(w=w, b=-(duals[objective.n] + low[objective.n]))
-        total = math.fsum(a[a != 0.0]) + rest.sum()
+        total = math.fsum(np.concatenate([a[a != 0.0], rest[rest != 0.0]]))
         return found._replace(w=w, b=objective.bias_value**2 * total / objective.lam)
 
     def _blocks(self, nodes: NDArray, m: int) -> Iterator[tuple[Trace, list, list]]:

@@ -20,6 +20,7 @@ from .curves import (
     squared_pieces,
     steps,
 )
+from .engine.trace import between
 from .nodes import Floats, Leg, Nodes
 from .objectives import Objective, Solution
 from .sweep import row_blocks
@@ -145,23 +146,35 @@ class Path(Nodes):
             )
         return float(t)
 
-    def _solution(self, t: float, at_node: Callable | None = None) -> Solution:
-        t, at_node = self._check(t), at_node or self._node_solution
+    def _first_behind(self, t: float) -> int:
+        """Return the first node behind t; a node lies where both of its parts say."""
         right = int(np.searchsorted(self._t, t, side="right"))
+        while right > 1 and self._t[right - 1] == t and self._low[right - 1] > 0.0:
+            right -= 1
+        return right
+
+    def _solution(self, t: float, at_node: Callable | None = None) -> Solution:
+        t, at_node = self._check(t), at_node or self._node
+        right = self._first_behind(t)
         left = at_node(right - 1)
         if right == len(self._t):
+            found = self._finished(*left)
             if not self._has_ray or t == self._t[-1]:
-                return left
+                return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if left.w is not None:
+            if found.w is not None:
                 beyond = beyond._replace(
                     w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
                 )
-            return _added(left, beyond)
+            return _added(found, beyond)
         here, there = right - 1, right
-        step = (self._t[there] - self._t[here]) + (self._low[there] - self._low[here])
-        part = ((t - self._t[here]) - self._low[here]) / step
-        return left if part == 0.0 else _between(left, at_node(right), part)
+        after = (t - self._t[here]) - self._low[here]
+        ahead = (self._t[there] - t) + self._low[there]
+        if after == 0.0:
+            return self._finished(*left)
+        ends = (left, at_node(there))  # from the nearer one, whose distance is known the better
+        nearer = ends if after <= ahead else ends[::-1]
+        return self._finished(*between(*nearer[0], *nearer[1], min(after, ahead) / (after + ahead)))
 
     def _check_values(self, ts: ArrayLike) -> Floats:
         """Return several parameter values, each inside the path."""
@@ -189,6 +202,8 @@ class Path(Nodes):
         """
         ts = self._check_values(ts)
         right = np.searchsorted(self._t, ts, side="right")
+        for k in np.flatnonzero((self._t[right - 1] == ts) & (self._low[right - 1] > 0.0)):
+            right[k] = self._first_behind(ts[k])
         there = np.minimum(right, len(self._t) - 1)
         nodes = np.union1d(right - 1, there)
         values = at_nodes(nodes)
@@ -494,19 +509,19 @@ class Path(Nodes):
 
     def _judged_at(self, nodes: NDArray, points: Floats) -> tuple[Floats, certification.Verdict]:
         """Judge nodes, then other points."""
-        known: dict[int, Solution] = {}  # nodes of the last pieces are wanted again
+        known: dict[int, tuple] = {}  # nodes of the last pieces are wanted again
 
-        def at_node(node: int) -> Solution:
+        def at_node(node: int) -> tuple[Floats, Floats]:
             if node not in known:
                 if len(known) > 256:
                     known.clear()
-                known[node] = self._node_solution(node)
+                known[node] = self._node(node)
             return known[node]
 
         def solutions(index: NDArray) -> Solution:
             return _columns(
                 [
-                    at_node(int(nodes[k]))
+                    self._finished(*at_node(int(nodes[k])))
                     if k < len(nodes)
                     else self._solution(points[k - len(nodes)], at_node)
                     for k in index
@@ -604,12 +619,6 @@ def _columns(solutions: list[Solution]) -> Solution:
 
 def _added(one: Solution, other: Solution) -> Solution:
     return Solution(*(u if u is None else u + v for u, v in zip(one, other, strict=True)))
-
-
-def _between(left: Solution, right: Solution, part: float) -> Solution:
-    """Return what lies a part of the way from one solution to the other."""
-    pairs = zip(left, right, strict=True)
-    return Solution(*(u if u is None else u + part * (v - u) for u, v in pairs))
 
 
 def _several(t) -> bool:

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict, states, summary
 from ..engine.operators import Operator, gram_operator, rows_operator
 from ..engine.staircase import Staircases
-from ..engine.starts import start_from_guess
-from ..engine.state import DONE, RAY
+from ..engine.starts import balanced_guess, start_from_guess
+from ..engine.state import RAY
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError, PathWarning
@@ -34,10 +34,7 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 
-# Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
-# are so small, or so large, that rounding would decide where breakpoints are.
-NEARLY_ZERO = 1e-5
-LARGEST = 1e10
+NEARLY_ZERO = 1e-5  # targets nearer to each other than this share of their range count as equal
 # A map through the rows is the more accurate one, since its conditions are not squared.
 MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
 FEW_COLUMNS = 500  # vectors of so many cost nothing
@@ -318,7 +315,6 @@ def _certified(leg: Leg, parameter: str, objective: Objective) -> Leg | None:
 def cost_path(
     objective: Machine,
     stairs: Staircases,
-    guess: Callable[[Operator, float], tuple[np.ndarray, int]],
     C_max: float = np.inf,
     *,
     unit: float = 1.0,
@@ -335,8 +331,6 @@ def cost_path(
         With a free bias and costs C = t.
     stairs : Staircases
         Of the samples and the bias, their levels proportional to t.
-    guess : callable
-        Maps (operator, C) to feasible duals (n + 1,) for a small C, and a sample to pin.
     C_max : float
         Where to stop; by default after the last breakpoint.
     unit : float
@@ -348,7 +342,7 @@ def cost_path(
     C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
     begin = min(0.1 * unit / max(op.diagonal[:n].sum(), 1e-300), C_max)
-    duals, anchor = guess(op, begin)
+    duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
     told = {"callback": progress, "anchor": anchor}
     walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, **told)
@@ -356,7 +350,9 @@ def cost_path(
     progress.next(start_events)
     here = walker.snapshot()
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
+    # Where predictions differ by less than any two kinks nothing happens any more.
+    still = 0.5 * begin * np.clip(_least_gap(stairs.kinks(begin)[:n]) / unit, NEARLY_ZERO, 1.0)
+    down, _, error = walk_leg(walker, -still, 0.0, -1.0, lazy, progress)
     if error is None:
         down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
     counts = [walker.statistics()]
@@ -364,15 +360,17 @@ def cost_path(
     ray = False
     if error is None and begin < C_max:
         walker.restore(here, stairs, begin)
-        last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
-        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy, progress)
+        up, ending, error = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress)
         ray = ending == RAY
-        if ending == DONE and last < C_max:
-            up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True
         legs.append(up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish("C", legs, objective, diagnostics, error, check=check)
+
+
+def _least_gap(kinks: np.ndarray) -> float:
+    """Return the least distance of two different kinks."""
+    return float(np.diff(np.unique(kinks)).min(initial=np.inf))
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

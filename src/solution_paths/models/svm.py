@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import equality, hinge, stack
-from ..engine.starts import balanced_guess
 from ..engine.tolerances import Tolerances
 from ..objectives import Hinge
 from ..path import Path
@@ -81,7 +80,6 @@ def svm_path(
     return cost_path(
         objective,
         stack(hinge(y, 0.0 * one, one), equality()),
-        lambda op, C: balanced_guess(op, y, C * one),
         C_max,
         lazy=lazy,
         tolerances=tolerances,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, equality, hinge, stack
-from ..engine.starts import balanced_guess, start_from_zero_weights
+from ..engine.starts import start_from_zero_weights
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Hinge
@@ -100,7 +100,6 @@ def weighted_svm_path(
         scaled,
         hinge_staircases(objective),
         before.max(),
-        lambda t: balanced_guess(op, y, t * before),
         tolerances,
         lazy,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, epsilon_insensitive, equality, stack
@@ -81,18 +80,13 @@ def weighted_svr_path(
         epsilon=epsilon,
         diagonal=diagonal,
     )
-    y, n, before = objective.y, objective.n, objective.cost0
-    used = np.flatnonzero(before > 0)
-    middle = int(used[np.argsort(y[used], kind="stable")[len(used) // 2]])
-    guess = np.zeros(n + 1)
-    guess[n] = -y[middle]
+    y, before = objective.y, objective.cost0
     tube = epsilon_insensitive(y, objective.epsilon0, 0.0 * before, 0.0, before)
     walker = start_from_zero_weights(
         operator_of(objective),
         stack(tube, equality()),
         tube_staircases(objective),
         before.max(),
-        lambda t: (guess, middle),
         tolerances,
         lazy,
     )
