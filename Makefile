@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test lint format timing benchmark lock clean
+.PHONY: help env quick tables test lint types format timing benchmark lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -47,6 +47,10 @@ lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/snakefmt --check $(RULES)
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/lint_workflow.py
+
+types: $(STAMP)  ## check the type hints: the public face itself, then a user's file that relies on it
+	$(BIN)/mypy
+	$(BIN)/mypy --config-file= --strict --disable-error-code=import-untyped tests/typing_client.py
 
 format: $(STAMP)  ## apply the formatting that `make lint` checks
 	$(BIN)/ruff check --fix $(LINTED)

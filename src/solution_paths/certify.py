@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .objectives import Objective, Solution
+from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
+Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
 def status_of(gap: float, rounding: float, resolution: float, limit: float) -> str:
@@ -59,14 +62,14 @@ class Verdict:
         How large they may become by rounding w and b (duals and K for a kernel) to double.
     """
 
-    primal: float
-    dual: float
-    gap: float
-    kkt: float
-    rounding: float
-    kkt_rounding: float = 0.0
-    resolution: float = 0.0
-    kkt_resolution: float = 0.0
+    primal: Entry
+    dual: Entry
+    gap: Entry
+    kkt: Entry
+    rounding: Entry
+    kkt_rounding: Entry = 0.0
+    resolution: Entry = 0.0
+    kkt_resolution: Entry = 0.0
 
     def ok(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> bool:
         """Return True when both numbers are surely within their limits; nan is a refusal.
@@ -75,7 +78,9 @@ class Verdict:
         """
         return bool(np.all(self._holds(gap_limit, kkt_limit)))
 
-    def _holds(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> NDArray:
+    def _holds(
+        self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT
+    ) -> NDArray[np.bool_]:
         kkt = np.asarray(self.kkt + self.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
         return kkt & np.asarray(self.gap + self.rounding <= gap_limit)
 
@@ -160,10 +165,10 @@ class Certificate:
 
 def score(
     objective: Objective,
-    t: NDArray,
+    t: Floats,
     solution: Solution,
     lower_bound: float | None = None,
-    low: NDArray | float = 0.0,
+    low: Floats | float = 0.0,
 ) -> Verdict:
     """Score B solutions, in columns, at parameters t + low (B,), whoever found them.
 
@@ -186,8 +191,8 @@ def score(
 
 def _scored(
     objective: Objective,
-    t: NDArray,
-    low: NDArray,
+    t: Floats,
+    low: Floats,
     solution: Solution,
     lower_bound: float | None,
     exact: bool,
@@ -214,7 +219,7 @@ def _scored(
 
 
 def judge(
-    objective: Objective, answer, *, t: float = 0.0, lower_bound: float | None = None
+    objective: Objective, answer: object, *, t: float = 0.0, lower_bound: float | None = None
 ) -> Verdict:
     """Score a solver's answer.
 
@@ -246,10 +251,10 @@ def judge(
 
 def certify(
     objective: Objective,
-    points: NDArray[np.float64],
-    solutions: Callable[[NDArray], Solution],
+    points: Floats,
+    solutions: Callable[[NDArray[np.int64]], Solution],
     block: int = 128,
-    low: NDArray[np.float64] | None = None,
+    low: Floats | None = None,
 ) -> Certificate:
     """Judge the solution at every point.
 
@@ -269,10 +274,10 @@ def certify(
 
 def verdicts(
     objective: Objective,
-    points: NDArray[np.float64],
-    solutions: Callable[[NDArray], Solution],
+    points: Floats,
+    solutions: Callable[[NDArray[np.int64]], Solution],
     block: int = 128,
-    low: NDArray[np.float64] | None = None,
+    low: Floats | None = None,
 ) -> Verdict:
     """Return what was found at every point, in arrays; see `certify`."""
     low = np.zeros(len(points)) if low is None else low
@@ -296,7 +301,7 @@ def states(found: Verdict) -> NDArray[np.str_]:
     )
 
 
-def summary(points: NDArray[np.float64], found: Verdict) -> Certificate:
+def summary(points: Floats, found: Verdict) -> Certificate:
     """Return the worst of what was found."""
     # a NaN is a violation, never a pass
     kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (found.kkt, found.gap))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from .validation import HUGE, check_choice, check_number
+from .validation import HUGE, Floats, check_choice, check_number
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
@@ -45,7 +46,7 @@ class Kernel:
         for name, value in checked.items():  # numpy's numbers don't go into JSON
             object.__setattr__(self, name, value)
 
-    def check_sizes(self, X, name: str) -> None:
+    def check_sizes(self, X: Any, name: str) -> None:
         """Refuse rows whose powers overflow."""
         if self.name != "poly":
             return
@@ -56,7 +57,7 @@ class Kernel:
                 "overflow; take a smaller degree or gamma, or other units."
             )
 
-    def __call__(self, X, Z) -> np.ndarray:
+    def __call__(self, X: Any, Z: Any) -> Floats:
         """Return the (len(X), len(Z)) kernel matrix, for arrays or CSR matrices of rows."""
         if self.name == "precomputed":
             return np.asarray(X, dtype=np.float64)
@@ -77,14 +78,24 @@ class Kernel:
 LINEAR = Kernel()
 
 
-def squared_norms(X) -> np.ndarray:
+def squared_norms(X: Any) -> Floats:
     """Return ||x_i||^2 of the rows."""
     squares = X.power(2) if sp.issparse(X) else X**2
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
 @njit(cache=True, _nrt=False, fastmath=True)
-def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> None:
+def kernel_row(
+    x: Floats,
+    square: float,
+    columns: Floats,
+    squares: Floats,
+    out: Floats,
+    kind: int,
+    gamma: float,
+    degree: int,
+    coef0: float,
+) -> None:
     """Write one row of a kernel matrix: the compiled twin of `kernel_matrix`, for single rows.
 
     Parameters
@@ -111,7 +122,7 @@ def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> 
 
 
 def check_kernel(
-    X, name: str, gamma: float | str | None = None, degree: int = 3, coef0: float = 0.0
+    X: Any, name: str, gamma: float | str | None = None, degree: int = 3, coef0: float = 0.0
 ) -> Kernel:
     """Return the kernel for checked rows X; check a precomputed matrix.
 
@@ -131,7 +142,7 @@ def check_kernel(
     return kernel
 
 
-def _check_gram(K) -> None:
+def _check_gram(K: Any) -> None:
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(
             "X must be a dense square matrix of kernel values with kernel='precomputed', not of "

@@ -9,7 +9,7 @@ programme. The path is piecewise constant in lam, with jumps.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..engine.operators import rows_operator
 from ..engine.staircase import equality, hinge, stack, staircases
@@ -17,17 +17,18 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Leg, Path
-from .common import Progress, check_walk, dense, finish, labelled, path_function, walk_leg
+from ..validation import Floats, Rows
+from .common import Callback, Progress, check_walk, dense, finish, labelled, path_function, walk_leg
 
 
 @path_function
 def l1_svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     *,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the l1-penalised support vector machine for every lam.
@@ -80,7 +81,7 @@ def l1_svm_path(
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 
-def _start(y: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+def _start(y: Floats, d: int) -> tuple[NDArray[np.int8], Floats]:
     """Return states and duals for a large lam: w = 0 and b = the label of the larger class.
 
     The smaller class is at full level and so are as many of the larger one, all of which tie at

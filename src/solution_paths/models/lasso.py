@@ -15,17 +15,18 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Lasso
 from ..path import Leg, Path
-from .common import Progress, check_walk, dense, finish, path_function, targeted, walk_leg
+from ..validation import Rows
+from .common import Callback, Progress, check_walk, dense, finish, path_function, targeted, walk_leg
 
 
 @path_function
 def lasso_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     *,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the lasso for every lam.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +13,9 @@ from ..engine.tolerances import Tolerances
 from ..kernels import LINEAR, Kernel
 from ..objectives import Hinge
 from ..path import Path
+from ..validation import Rows
 from .common import (
+    Callback,
     Progress,
     check_walk,
     classification,
@@ -25,7 +29,7 @@ from .common import (
 
 
 def quantile_hinge(
-    X, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
+    X: Rows, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
 ) -> Hinge:
     """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
 
@@ -47,7 +51,7 @@ def quantile_hinge(
     return _hinge(samples | {"kernel": kernel}, lam, intercept_scaling)
 
 
-def _hinge(samples: dict, lam: float, intercept_scaling: float) -> Hinge:
+def _hinge(samples: dict[str, Any], lam: float, intercept_scaling: float) -> Hinge:
     y, n = samples["y"], len(samples["y"])
     return Hinge(
         **samples,
@@ -61,7 +65,7 @@ def _hinge(samples: dict, lam: float, intercept_scaling: float) -> Hinge:
 
 @path_function
 def quantile_svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     lam: float,
     *,
@@ -72,7 +76,7 @@ def quantile_svm_path(
     intercept_scaling: float = 1.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the quantile SVM for every quantile tau from 0 to 1.

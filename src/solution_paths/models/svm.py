@@ -10,12 +10,13 @@ from ..engine.starts import balanced_guess
 from ..engine.tolerances import Tolerances
 from ..objectives import Hinge
 from ..path import Path
-from .common import classification, cost_path, path_function
+from ..validation import Rows
+from .common import Callback, classification, cost_path, path_function
 
 
 @path_function
 def svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     *,
     C_max: float = np.inf,
@@ -25,7 +26,7 @@ def svm_path(
     coef0: float = 0.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the support vector machine for every cost C from 0 up.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, equality, hinge, stack
@@ -9,10 +12,11 @@ from ..engine.starts import balanced_guess, start_from_zero_weights
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Hinge
-from ..objectives.machine import Floats, Machine
+from ..objectives.machine import Machine
 from ..path import Path
-from ..validation import check_index, check_rows, check_weights, shown
+from ..validation import Floats, Rows, check_index, check_rows, check_weights, shown
 from .common import (
+    Callback,
     Progress,
     check_walk,
     classification,
@@ -22,10 +26,12 @@ from .common import (
     walk_leg,
 )
 
+Build: TypeAlias = Callable[[Any], Staircases]  # the staircases of an objective
+
 
 @path_function
 def weighted_svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     weights_from: ArrayLike,
     weights_to: ArrayLike,
@@ -37,7 +43,7 @@ def weighted_svm_path(
     diagonal: float = 0.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the weighted SVM for all weights on the line between two weight vectors.
@@ -108,7 +114,7 @@ def weighted_svm_path(
 
 
 def weighted_hinge(
-    X, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, **options
+    X: Rows, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, **options: Any
 ) -> Hinge:
     """Return the weighted SVM's objective, in t = theta; ``.at(theta)`` is that of one vector.
 
@@ -132,7 +138,12 @@ def hinge_staircases(objective: Machine) -> Staircases:
 
 
 def weighted_path(
-    walker: Walker, objective: Machine, build, lazy: bool, callback, check: str
+    walker: Walker,
+    objective: Machine,
+    build: Build,
+    lazy: bool,
+    callback: Callback | None,
+    check: str,
 ) -> Path:
     """Walk theta from 0 to 1, from a walker at its start; the path can be continued."""
     progress = Progress(callback, 2)
@@ -141,7 +152,13 @@ def weighted_path(
 
 
 def _leg(
-    walker, objective, build, lazy, progress: Progress, check: str, start_events: int = 0
+    walker: Walker,
+    objective: Machine,
+    build: Build,
+    lazy: bool,
+    progress: Progress,
+    check: str,
+    start_events: int = 0,
 ) -> Path:
     # Levels keep their relative accuracy where t is zero: at the end where weights are smaller.
     end = 1.0 if objective.costs(1.0).sum() < objective.costs(0.0).sum() else 0.0
@@ -245,7 +262,9 @@ def check_usable(weights: ArrayLike, y: Floats, name: str, labels: bool) -> Floa
     return weights
 
 
-def costs_between(weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, labels: bool) -> dict:
+def costs_between(
+    weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, labels: bool
+) -> dict[str, Floats]:
     """Check two weight vectors; return the costs on the line between them, by name."""
     before = check_usable(weights_from, y, "weights_from", labels)
     return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", labels) - before}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,16 +11,15 @@ from ..engine.staircase import Staircases, epsilon_insensitive, equality, stack
 from ..engine.starts import start_from_zero_weights
 from ..engine.tolerances import Tolerances
 from ..objectives import Tube
-from ..objectives.machine import Floats
 from ..path import Path
-from ..validation import check_index
-from .common import check_walk, operator_of, path_function, regression
+from ..validation import Floats, Rows, check_index
+from .common import Callback, check_walk, operator_of, path_function, regression
 from .weighted_svm import costs_between, weighted_path
 
 
 @path_function
 def weighted_svr_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     weights_from: ArrayLike,
     weights_to: ArrayLike,
@@ -31,7 +32,7 @@ def weighted_svr_path(
     diagonal: float = 0.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the weighted SVR for all weights on the line between two weight vectors.
@@ -100,7 +101,12 @@ def weighted_svr_path(
 
 
 def weighted_tube(
-    X, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, epsilon: float, **options
+    X: Rows,
+    y: Floats,
+    weights_from: ArrayLike,
+    weights_to: ArrayLike,
+    epsilon: float,
+    **options: Any,
 ) -> Tube:
     """Return the weighted SVR's objective, in t = theta; ``.at(theta)`` is that of one vector.
 
