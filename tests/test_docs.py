@@ -1,5 +1,6 @@
 """The examples in the documents run, and their paths are certified."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
+import solution_paths
 from solution_paths import papers
 from solution_paths.benchmarking.cells import read_cell
 
@@ -36,6 +38,15 @@ def test_examples_are_as_short_as_the_documents_say():
     assert len(lines) <= 11
     model = example("docs/engine.md").partition("def lad_path")[2].partition("\nprint")[0]
     assert len([line for line in model.splitlines() if line.strip()]) <= 15
+
+
+PUBLIC = {name: getattr(solution_paths, name) for name in solution_paths.__all__}
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isfunction(PUBLIC[name])])
+def test_every_public_function_has_an_example_with_a_certificate(name):
+    _, _, examples = inspect.getdoc(PUBLIC[name]).partition("\nExamples\n--------\n")
+    assert ">>> path.certify().ok\nTrue" in examples
 
 
 def test_new_model_is_exact_on_ties():

@@ -125,6 +125,14 @@ class Certificate:
         surely broken. What is within its rounding of a bound is undecided, and so is a gap that is
         beyond it, but within twice the resolution: data in other units may decide. The worst of
         all points.
+
+    Examples
+    --------
+    >>> from solution_paths import svm_path
+    >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> certificate = path.certify(at_breakpoints=True)
+    >>> certificate.status, certificate.kkt <= 1e-7, certificate.gap <= 1e-9
+    ('holds', True, True)
     """
 
     kkt: float
@@ -239,6 +247,21 @@ def judge(
     Verdict
         All nan if the answer isn't finite, states too little to determine a model, or has arrays
         of wrong lengths.
+
+    Examples
+    --------
+    A solver's answer is anything with ``alpha``, ``w`` and ``b``; here one that stopped too early:
+
+    >>> from types import SimpleNamespace
+    >>> from solution_paths import svm_path
+    >>> from solution_paths.certify import judge
+    >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> def answer(alpha):
+    ...     return SimpleNamespace(alpha=alpha, w=None, b=path.intercept(0.5))
+    >>> judge(path.objective, answer(path.dual(0.5)), t=0.5).status
+    'holds'
+    >>> judge(path.objective, answer(0.99 * path.dual(0.5)), t=0.5).status
+    'fails'
     """
     stated = objective.stated(answer)
     finite = all(np.isfinite(part).all() for part in stated if part is not None)

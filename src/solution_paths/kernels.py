@@ -30,6 +30,14 @@ class Kernel:
     degree : int
     coef0 : float
         >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths.kernels import Kernel
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> Kernel("poly", gamma=1.0, degree=2, coef0=1.0)(X, X).tolist()
+    [[4.0, 1.0], [1.0, 4.0]]
     """
 
     name: str = "linear"

@@ -59,6 +59,17 @@ def l1_svm_path(
     References
     ----------
     Zhu, Rosset, Hastie and Tibshirani (2003), "1-norm support vector machines".
+
+    Examples
+    --------
+    >>> from solution_paths import l1_svm_path
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [5.0, 0.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = l1_svm_path(X, y)
+    >>> [path.coef(lam).round(3).tolist() for lam in (0.1, 0.9, 3.0)]  # one feature is left
+    [[1.0, 3.0], [0.5, 0.5], [0.4, 0.0]]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     objective = L1Hinge(**dense(labelled(X, y), "l1_svm_path"))

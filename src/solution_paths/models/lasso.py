@@ -59,6 +59,20 @@ def lasso_path(
     ----------
     Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression"; Osborne, Presnell
     and Turlach (2000), "A new approach to variable selection in least squares problems".
+
+    Examples
+    --------
+    With orthonormal columns the lasso shrinks each correlation by lam:
+
+    >>> import numpy as np
+    >>> from solution_paths import lasso_path
+    >>> path = lasso_path(np.eye(4, 3), [3.0, 2.0, 1.0, 0.5])
+    >>> path.breakpoints.round(3).tolist()
+    [0.0, 1.0, 2.0, 3.0, 3.003]
+    >>> path.coef(1.5).round(3).tolist()
+    [1.5, 0.5, 0.0]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     objective = Lasso(**dense(targeted(X, y), "lasso_path"))

@@ -138,6 +138,19 @@ def quantile_svm_path(
     equations (3), (4) and (8), Algorithm 1. Theirs starts at tau = 0, from an outside solver; this
     one starts itself at tau = 1/2 and walks both ways, so that it ends, and never begins, where
     all positives (tau = 0) or negatives (tau = 1) share the margin.
+
+    Examples
+    --------
+    >>> from solution_paths import quantile_svm_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = quantile_svm_path(X, y, lam=0.1)
+    >>> [decision.round(3).tolist() for decision in path.crossings([[3.0]])]  # where it flips
+    [[0.74]]
+    >>> path.predict([[3.0]], 0.73).tolist(), path.predict([[3.0]], 0.75).tolist()
+    (['yes'], ['no'])
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     samples = classification(X, y, kernel, gamma, degree, coef0)

@@ -88,6 +88,23 @@ def weighted_svm_path(
     ----------
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", equations (2), (3), (7) and (9).
+
+    Examples
+    --------
+    The sample at 2, whose label is doubtful, loses its weight:
+
+    >>> from solution_paths import weighted_svm_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = weighted_svm_path(X, y, weights_from=10.0, weights_to=[10, 10, 0, 10, 10, 10])
+    >>> [decision.round(3).tolist() for decision in path.crossings([[3.0]])]  # where it flips
+    [[0.55]]
+    >>> path.predict([[3.0]], 0.5).tolist(), path.predict([[3.0]], 0.6).tolist()
+    (['yes'], ['no'])
+    >>> path.dual(1.0).round(3).tolist()  # who determines the decision in the end
+    [0.0, 0.0, 0.0, 2.0, 2.0, 0.0]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     check_index(X, weights_from, "weights_from")
@@ -224,8 +241,11 @@ def update_instances(
     >>> y = np.array([-1, -1, 1, 1, -1])
     >>> weights = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # the fifth is yet to come
     >>> path = weighted_svm_path(X, y, weights, weights)
-    >>> update_instances(path, enter=[4], leave=[1]).dual(1.0).round(3)
+    >>> path = update_instances(path, enter=[4], leave=[1])
+    >>> path.dual(1.0).round(3)
     array([0.089, 0.   , 1.   , 0.089, 1.   ])
+    >>> path.certify().ok
+    True
     """
     if not isinstance(path, Path):
         raise TypeError(

@@ -71,6 +71,20 @@ def weighted_svr_path(
     ----------
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", section 4.3.
+
+    Examples
+    --------
+    The outlier at 3 loses its weight:
+
+    >>> from solution_paths import weighted_svr_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = [0.0, 1.0, 2.0, 9.0, 4.0, 5.0]
+    >>> weights = [0.05, 0.05, 0.05, 0.0, 0.05, 0.05]
+    >>> path = weighted_svr_path(X, y, weights_from=0.05, weights_to=weights, epsilon=0.1)
+    >>> [path.predict([[3.0]], theta).round(3).tolist() for theta in (0.0, 0.5, 1.0)]
+    [[2.55], [2.525], [2.5]]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     check_index(X, weights_from, "weights_from")
