@@ -49,6 +49,21 @@ def test_every_public_function_has_an_example_with_a_certificate(name):
     assert ">>> path.certify().ok\nTrue" in examples
 
 
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isfunction(PUBLIC[name])])
+def test_every_parameter_of_a_public_function_is_documented(name):
+    section = re.search(
+        r"\nParameters\n-+\n(.*?)\n\w+\n---", inspect.getdoc(PUBLIC[name]), re.DOTALL
+    )
+    lines = re.findall(r"^(\w[\w, ]*)(?: : .+)?$", section[1], re.MULTILINE)
+    documented = [own for line in lines for own in line.split(", ")]
+    assert sorted(documented) == sorted(inspect.signature(PUBLIC[name]).parameters)
+
+
+def test_the_site_lists_every_public_name():
+    listed = re.findall(r"^   (\w+)$", (ROOT / "docs/api.rst").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(set(PUBLIC) - {"__version__"})
+
+
 def test_new_model_is_exact_on_ties():
     names: dict = {}
     exec(example("docs/engine.md"), names)

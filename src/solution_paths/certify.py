@@ -50,9 +50,9 @@ class Verdict:
         Objective values, recomputed; nan where the solution has no such part. Duals are clipped to
         their box before they bound.
     gap : float
-        (primal - lower bound) / max(|primal|, |lower bound|). The lower bound is the solution's own
-        dual objective, or the bound that was passed in when it has no duals. Infinite where duals
-        violate their constraints by more than 1e-7: they bound nothing.
+        ``(primal - lower bound) / max(|primal|, |lower bound|)``. The lower bound is the solution's
+        own dual objective, or the bound that was passed in when it has no duals. Infinite where
+        duals violate their constraints by more than 1e-7: they bound nothing.
     kkt : float
         Largest violation of feasibility, complementarity, stationarity and balance; see
         `Certificate`. nan without duals.
@@ -103,10 +103,10 @@ class Certificate:
         Largest KKT violation, relative to the data's scale: for each sample the smaller of how
         far its value is on the wrong side of its kink and how far (relative to the largest
         cost) its dual is from the level that would allow it; duals outside their box and an
-        unbalanced free bias (|sum a_i| relative to the largest cost) count too, and, where w is
-        stated beside the duals, its distance from the w that these imply.
+        unbalanced free bias (``|sum a_i|`` relative to the largest cost) count too, and, where w
+        is stated beside the duals, its distance from the w that these imply.
     gap : float
-        Largest relative duality gap, (primal - dual) / max(|primal|, |dual|). Nothing is
+        Largest relative duality gap, ``(primal - dual) / max(|primal|, |dual|)``. Nothing is
         subtracted from it.
     rounding : float
         How far off a gap may be, at most, because it is evaluated in floating point. The judge

@@ -23,8 +23,8 @@ class Kernel:
     Parameters
     ----------
     name : {"linear", "rbf", "poly", "precomputed"}
-        ``linear`` x.z, ``rbf`` exp(-gamma ||x - z||^2), ``poly`` (gamma x.z + coef0)^degree, and
-        ``precomputed``, where X is the matrix of kernel values itself.
+        linear is ``x.z``, rbf ``exp(-gamma ||x - z||^2)``, poly ``(gamma x.z + coef0)^degree``;
+        with precomputed X is the matrix of kernel values itself.
     gamma : float
         In units of 1 / x.x; > 0.
     degree : int

@@ -33,7 +33,9 @@ def l1_svm_path(
 ) -> Path:
     """Compute the l1-penalised support vector machine for every lam.
 
-    Minimises, for all lam at once, sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1.
+    Minimises, for all lam at once, ::
+
+        sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1.
 
     Parameters
     ----------

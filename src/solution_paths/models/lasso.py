@@ -31,8 +31,11 @@ def lasso_path(
 ) -> Path:
     """Compute the lasso for every lam.
 
-    Minimises, for all lam at once, 1/2 ||y - X w||^2 + lam ||w||_1. There is no intercept: centre
-    X and y for one. (scikit-learn's alpha is lam / n.)
+    Minimises, for all lam at once, ::
+
+        1/2 ||y - X w||^2 + lam ||w||_1.
+
+    There is no intercept: centre X and y for one. (scikit-learn's alpha is lam / n.)
 
     Parameters
     ----------
@@ -45,7 +48,7 @@ def lasso_path(
     Returns
     -------
     Path
-        In ``lam``, from 0 to just above max |X'y|, from where w = 0; ``coef`` gives w, ``dual``
+        In ``lam``, from 0 to just above ``max |X'y|``, from where w = 0; ``coef`` gives w, ``dual``
         the residual y - X w.
 
     Raises

@@ -81,7 +81,7 @@ def quantile_svm_path(
 ) -> Path:
     """Compute the quantile SVM for every quantile tau from 0 to 1.
 
-    Minimises, for all tau at once,
+    Minimises, for all tau at once, ::
 
         lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i),
         c_i = 2 (1 - tau) / n where y_i = +1, and 2 tau / n where y_i = -1,
@@ -101,9 +101,13 @@ def quantile_svm_path(
     lam : float
         Weight of the penalty, > 0.
     kernel : {"linear", "rbf", "poly", "precomputed"}
-        rbf is exp(-gamma ||x - x'||^2), poly is (gamma x.x' + coef0)^degree.
+        rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
     gamma : float, "scale" or "auto", optional
         "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
+    degree : int
+        Of poly, >= 1.
+    coef0 : float
+        Of poly, >= 0.
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     lazy : bool

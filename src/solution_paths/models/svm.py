@@ -31,7 +31,7 @@ def svm_path(
 ) -> Path:
     """Compute the support vector machine for every cost C from 0 up.
 
-    Minimises, for all C at once,
+    Minimises, for all C at once, ::
 
         1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),
 

@@ -48,7 +48,7 @@ def weighted_svm_path(
 ) -> Path:
     """Compute the weighted SVM for all weights on the line between two weight vectors.
 
-    Minimises, for every theta in [0, 1],
+    Minimises, for every theta in [0, 1], ::
 
         1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b)),
         C = (1 - theta) weights_from + theta weights_to,

@@ -37,7 +37,7 @@ def weighted_svr_path(
 ) -> Path:
     """Compute the weighted SVR for all weights on the line between two weight vectors.
 
-    Minimises, for every theta in [0, 1],
+    Minimises, for every theta in [0, 1], ::
 
         1/2 ||w||^2 + sum_i C_i max(0, |y_i - w.x_i - b| - epsilon),
         C = (1 - theta) weights_from + theta weights_to,
@@ -58,7 +58,7 @@ def weighted_svr_path(
     Returns
     -------
     Path
-        In ``theta``; ``dual`` is signed, |a_i| <= C_i, and w = sum_i a_i x_i.
+        In ``theta``; ``dual`` is signed, ``|a_i| <= C_i``, and w = sum_i a_i x_i.
 
     Raises
     ------
