@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test lint types format docs timing benchmark lock clean
+.PHONY: help env quick tables test lint types format docs wheel timing benchmark lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -61,6 +61,9 @@ docs: $(STAMP)  ## build the site from docstrings, gallery and documents; a warn
 	rm -rf docs/api docs/auto_gallery results/docs
 	MPLBACKEND=Agg $(BIN)/python -m sphinx -q -W --keep-going -b html -d results/docs/.doctrees docs results/docs
 	@echo "The site is in results/docs (open results/docs/index.html)."
+
+wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example there
+	VENV=$(VENV) .ci/wheel
 
 timing: $(STAMP)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing
