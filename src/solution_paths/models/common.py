@@ -149,9 +149,9 @@ class Progress:
     The stages (a start, legs) have equal shares of ``done``, which is 1 after the last of them.
     """
 
-    def __init__(self, callback: Callback | None, stages: int):
+    def __init__(self, callback: Callback | None, stages: int, events: int = 0):
         self.callback, self.stages = callback, stages
-        self.stage = self.events = 0
+        self.stage, self.events = 0, events
 
     def __call__(self, done: float, events: int) -> None:
         """Tell how much of the present stage is done, and its events."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, equality, hinge, stack
@@ -14,7 +15,7 @@ from ..engine.walker import Walker
 from ..objectives import Hinge
 from ..objectives.machine import Machine
 from ..path import Path
-from ..validation import Floats, Rows, check_index, check_rows, check_weights, shown
+from ..validation import Floats, Labels, Rows, check_index, check_rows, check_weights, shown
 from .common import (
     Callback,
     Progress,
@@ -27,6 +28,7 @@ from .common import (
 )
 
 Build: TypeAlias = Callable[[Any], Staircases]  # the staircases of an objective
+NO_CLASSES: Labels = np.empty(0)  # regression
 
 
 @path_function
@@ -70,7 +72,8 @@ def weighted_svm_path(
     diagonal : float
         Added to the diagonal of the kernel matrix (the paper adds 1e-6).
     lazy, tolerances, callback, check
-        See `quantile_svm_path`.
+        See `quantile_svm_path`; done is a share of the way in theta, to which the start, which
+        grows weights_from from zero, doesn't count.
 
     Returns
     -------
@@ -145,7 +148,8 @@ def weighted_hinge(
     options
         Others of `Hinge`.
     """
-    costs = costs_between(weights_from, weights_to, y, labels=True)
+    classes = options.get("classes", Hinge.classes)
+    costs = costs_between(weights_from, weights_to, y, classes)
     return Hinge(X, y, **costs, bias="free", **options)
 
 
@@ -163,8 +167,8 @@ def weighted_path(
     check: str,
 ) -> Path:
     """Walk theta from 0 to 1, from a walker at its start; the path can be continued."""
-    progress = Progress(callback, 2)
-    progress.next(walker.start_events)
+    progress = Progress(callback, 1, walker.start_events)
+    progress(0.0, 0)
     return _leg(walker, objective, build, lazy, progress, check, walker.start_events)
 
 
@@ -185,8 +189,7 @@ def _leg(
     diagnostics = walker.statistics() | {"start_events": start_events}
 
     def usable(new_weights: ArrayLike) -> Floats:
-        labels = len(objective.classes) > 0
-        return check_usable(new_weights, objective.y, "new_weights", labels)
+        return check_usable(new_weights, objective.y, "new_weights", objective.classes)
 
     def resume(new_weights: Floats) -> Path:
         reached = objective.costs(1.0)
@@ -268,23 +271,26 @@ def update_instances(
     return path.continue_to(new)
 
 
-def check_usable(weights: ArrayLike, y: Floats, name: str, labels: bool) -> Floats:
-    """Return weights with which a free bias is determined: some weight, in both classes."""
+def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> Floats:
+    """Return weights with which a free bias is determined: some weight, in both classes.
+
+    ``classes`` are the labels that -1 and +1 in y stand for; in regression there are none.
+    """
     weights = check_weights(weights, len(y), name)
-    if not labels and not weights.any():
+    if not weights.any():
         raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
-    for side in (1.0, -1.0) if labels else ():
+    for side, label in zip((-1.0, 1.0), np.asarray(classes).tolist(), strict=False):
         if not (weights[y == side] > 0).any():
             raise ValueError(
-                f"{name} is zero for every instance of class {side:+g}, so that the free bias is "
-                "undetermined; give at least one of them a positive weight."
+                f"{name} is zero for every instance of the class {label!r}, so that the free bias "
+                "is undetermined; give at least one of them a positive weight."
             )
     return weights
 
 
 def costs_between(
-    weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, labels: bool
+    weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, classes: Labels = NO_CLASSES
 ) -> dict[str, Floats]:
     """Check two weight vectors; return the costs on the line between them, by name."""
-    before = check_usable(weights_from, y, "weights_from", labels)
-    return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", labels) - before}
+    before = check_usable(weights_from, y, "weights_from", classes)
+    return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", classes) - before}

@@ -134,7 +134,7 @@ def weighted_tube(
     options
         Others of `Tube`.
     """
-    costs = costs_between(weights_from, weights_to, y, labels=False)
+    costs = costs_between(weights_from, weights_to, y)
     return Tube(X, y, **costs, epsilon0=epsilon, bias="free", **options)
 
 
