@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -255,7 +255,7 @@ def update_instances(
             f"path must be a Path, not {shown(path)}; compute one with weighted_svm_path."
         )
     path.check_continuable()
-    weights = path.objective.costs(1.0)
+    weights = cast(Machine, path.objective).costs(1.0)  # others can't be continued
     enter, leave = (
         check_rows(chosen, len(weights), name)
         for name, chosen in (("enter", enter), ("leave", leave))
@@ -290,7 +290,7 @@ def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> F
 
 def costs_between(
     weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, classes: Labels = NO_CLASSES
-) -> dict[str, Floats]:
+) -> dict[str, Any]:
     """Check two weight vectors; return the costs on the line between them, by name."""
     before = check_usable(weights_from, y, "weights_from", classes)
     return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", classes) - before}
