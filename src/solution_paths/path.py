@@ -262,9 +262,7 @@ class Path:
             return self._finished(*left)
         ends = (left, at_node(there))  # from the nearer one, whose distance is known the better
         nearer = ends if after <= ahead else ends[::-1]
-        return self._finished(
-            *between(*nearer[0], *nearer[1], min(after, ahead) / (after + ahead))
-        )
+        return self._finished(*between(*nearer[0], *nearer[1], min(after, ahead) / (after + ahead)))
 
     def dual(self, t: float) -> Floats:
         """Return the (n,) duals at parameter t.
