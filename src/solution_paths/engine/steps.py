@@ -429,7 +429,7 @@ def _choose(s, tol, n_hits, bound):
     enough = patience(s, tol)
     N = s.state.shape[0]
     for h in range(n_hits):
-        if s.hit_slack[h] > bound * s.hit_rate[h]:
+        if max(s.hit_slack[h], 0.0) / s.hit_rate[h] > bound:  # as the bound was computed
             continue
         if s.count[ZEROS] < enough:
             weight = s.hit_weight[h]
