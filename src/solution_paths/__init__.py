@@ -47,7 +47,7 @@ __all__ = [
 ESTIMATORS = ("L1SVC", "PathLasso", "PathSVC", "QuantileSVC", "WeightedSVC", "WeightedSVR")
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> type:
     """Import estimators when they are asked for: scikit-learn takes a second."""
     if name in ESTIMATORS:
         return getattr(import_module(".estimators", __name__), name)
