@@ -73,7 +73,7 @@ class Tolerances:
     trusted: float = 1e-8
     start: float = 1e-9
     fresh: float = 1e-3
-    residual: float = 1e-15
+    residual: float = 1e-14
     fine: float = 1e-9
     outside: float = 1e-10
     lost: float = 1e-8

@@ -187,7 +187,7 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
-    settle(op, st, s, tol, EPSILON, tol.outside)  # as accurate as can be: the optimum may be tiny
+    settle(op, st, s, tol, tol.outside)
     snap_to_levels(op, st, s)
     record(s, log, 0)
     return DONE
