@@ -93,10 +93,13 @@ def terms(op, s, borders):
         for k in range(op.w.shape[0]):
             total += (op.w[k] / op.weight[k]) ** 2
         return np.sqrt(total)
+    largest = 0.0
     for r in range(s.count[M]):
         if borders or s.P[r] < op.n:
-            total += (s.a[r] * op.norm[s.P[r]]) ** 2
-    return np.sqrt(total)
+            term = abs(s.a[r]) * op.norm[s.P[r]]
+            total += term
+            largest = max(largest, term)
+    return largest + op.overlap * total
 
 
 @lean
