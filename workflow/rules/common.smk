@@ -169,3 +169,9 @@ def suite_targets(suite):
             for target in paper_targets(suite, paper)(wildcards)
         ),
     ]
+
+
+def command(suite):
+    """What makes a suite as it is configured now."""
+    chosen = [f"{key}={config[key]}" for key in ("only", "offline") if config[key]]
+    return f"snakemake --cores 8 {suite}" + "".join([" --config ", *" ".join(chosen)] * bool(chosen))

@@ -14,5 +14,6 @@ rule page:
         about=lambda wildcards: config["suites"][wildcards.suite],
         papers=lambda wildcards: papers_of(wildcards.suite),
         missing=lambda wildcards: not_at_hand(wildcards.suite),
+        command=lambda wildcards: command(wildcards.suite),
     script:
         "../scripts/report_suite.py"
