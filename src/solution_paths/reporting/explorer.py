@@ -25,7 +25,7 @@ from . import formats
 from .study import Study, hyper
 
 # Lines are thinned so that none moves by more than this share of its panel's height.
-THINNED = 5e-4
+THINNED = 1e-3
 RATES = {"tpr": "true positive rate", "tnr": "true negative rate", "accuracy": "accuracy"}
 ERROR_PANEL, RATE_PANEL = "validation error", "rates"
 
@@ -180,7 +180,10 @@ def interval(low: float, high: float) -> str:
 
 
 def _plain(s: Slice) -> dict:
-    panels = {name: [_thinned(c, curves) for c in curves] for name, curves in s.panels.items()}
+    panels = [
+        {"name": name, "curves": [_thinned(c, curves) for c in curves]}
+        for name, curves in s.panels.items()
+    ]
     found: dict = {"label": s.label, "span": list(s.span), "panels": panels}
     if ERROR_PANEL in s.panels:
         value, where = s.least
@@ -199,7 +202,9 @@ def _thinned(curve: Curve, panel: list[Curve]) -> dict:
         height = max(max(c.y) for c in panel) - min(min(c.y) for c in panel)
         keep = thin(x, y, THINNED * height)
     x, y = x[keep], y[keep]
-    numbers = [[float(f"{v:.{digits}g}") for v in values] for values, digits in ((x, 9), (y, 5))]
+    # A step's places are exact; a line is drawn, and read to four digits.
+    digits = ((x, 9 if curve.step else 6), (y, 5 if curve.step else 4))
+    numbers = [[float(f"{v:.{d}g}") for v in values] for values, d in digits]
     return {"name": curve.name, "step": curve.step, "x": numbers[0], "y": numbers[1]}
 
 
@@ -338,7 +343,8 @@ def _draw_panel(ax: object, curves: list[Curve], s: Slice) -> None:
             edges = np.append(np.asarray(curve.x, float), s.span[1])
             ax.stairs(curve.y, edges, baseline=None, linewidth=1.4, **look)
         else:
-            ax.plot(curve.x, curve.y, linewidth=1.1, **look)
+            shown = _thinned(curve, curves)
+            ax.plot(shown["x"], shown["y"], linewidth=1.1, **look)
 
 
 def _draw_choice(ax: object, s: Slice) -> None:

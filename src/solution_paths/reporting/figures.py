@@ -107,13 +107,28 @@ def save(figure: Figure, out_dir: str | Path, name: str) -> None:
 
 
 def inline(svg: str, name: str, title: str) -> str:
-    """Return an SVG file's text as part of a page: named, its ink the page's, its ids its own."""
+    """Return an SVG file's text as part of a page.
+
+    Its ink is the page's, its ids are its own, and it is as short as it can be: no metadata, no
+    fonts, coordinates to a hundredth of a point.
+    """
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    svg = re.sub(r"\n\s*", "\n", svg)
+    svg = re.sub(r"<(metadata|style)\b.*?</\1>|<defs>\s*</defs>", "", svg, flags=re.S)
+    used = set(re.findall(r"(?:url\(#|xlink:href=\"#)([^\")]+)", svg))
+    svg = re.sub(r' id="([^"]*)"', lambda m: m.group(0) if m.group(1) in used else "", svg)
     svg = re.sub(r'( id="|url\(#|xlink:href="#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(INK, "currentColor", svg, flags=re.I)
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
+    svg = re.sub(r'="[^"]*"', lambda m: _LONG.sub(_cut, m.group(0)), svg)
+    svg = re.sub(r"\s+", " ", re.sub(INK, "currentColor", svg, flags=re.I))
+    svg = re.sub(r"> <(?!tspan)", "><", svg)
     head = re.search(r'width="([\d.]+)pt" height="[\d.]+pt"', svg)
     label = title.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    width = f'role="img" aria-label="{label}" style="width:{float(head.group(1)) / 72:.2f}in"'
-    return svg.replace(head.group(0), width, 1)
+    look = f"width:{float(head.group(1)) / 72:.2f}in;stroke-linejoin:round"
+    return svg.replace(head.group(0), f'role="img" aria-label="{label}" style="{look}"', 1)
+
+
+_LONG = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _cut(match: re.Match) -> str:
+    return f"{float(match.group(0)):.2f}".rstrip("0").rstrip(".")

@@ -27,12 +27,16 @@ def seconds(value: float, digits: int = 2) -> str:
         return NOTHING
     if value == 0.0:
         return f"0{THIN}s"
+    value = float(f"{value:.{digits - 1}e}")
     unit, name = next(((u, n) for u, n in _UNITS if abs(value) >= u), _UNITS[-1])
     return f"{significant(value / unit, digits)}{THIN}{name}"
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, without a power of ten where possible."""
+    """Write a number with so many significant digits, without a power of ten where possible.
+
+    Digits before the point stay: 1106 is not 1110.
+    """
     if not known(value):
         return NOTHING
     if value == 0.0 or math.isinf(value):
@@ -46,6 +50,14 @@ def places(value: float, digits: int) -> int:
     """Return the decimals that show so many significant digits of a value."""
     rounded = float(f"{value:.{digits - 1}e}")
     return max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
+
+
+def trimmed(values: Iterable[float], decimals: int) -> int:
+    """Return how many of so many decimals are needed: none that are 0 in every number."""
+    texts = [f"{value:.{decimals}f}" for value in values]
+    while decimals > 0 and all(text.endswith("0") for text in texts):
+        texts, decimals = [text[:-1] for text in texts], decimals - 1
+    return decimals
 
 
 def power(value: float, digits: int = 2) -> str:
@@ -69,7 +81,7 @@ def column(values: Iterable[object], digits: int = 3) -> list[str]:
     low, high = min(sizes), max(sizes)
     if low < _SMALL or high >= _LARGE:
         return [power(v) if known(v) and v and not math.isinf(v) else _odd(v) for v in values]
-    decimals = max(places(high, digits), min(places(low, 2), 4))
+    decimals = trimmed(sizes, max(places(high, digits), min(places(low, 2), 4)))
     return [f"{v:.{decimals}f}" if known(v) and not math.isinf(v) else _odd(v) for v in values]
 
 
@@ -87,6 +99,7 @@ def together(first: float, second: float, digits: int = 4) -> tuple[str, str, st
     if min(sizes) < _SMALL or max(sizes) >= _LARGE:
         return tuple(power(v) if known(v) and v else _odd(v) for v in (first, second, difference))
     decimals = min(max(places(size, digits) for size in sizes), 4 if min(sizes) >= 1e-2 else 6)
+    decimals = trimmed(sizes, decimals)
     return (
         _fixed(first, decimals),
         _fixed(second, decimals),

@@ -19,6 +19,8 @@ from .study import Study
 
 
 # A column or quantity whose name holds one of these is in seconds.
+# A quantity "A / B" is a ratio of times, which noise leaves two digits.
+RATIO = " / "
 SECONDS = re.compile(r"\b(CPU|wall) s\b")
 
 
@@ -99,11 +101,13 @@ def _compared_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
     for row in frame.to_dict("records"):
         paper, ours, verdict = row["paper"], row["ours"], str(row["verdict"])
         if SECONDS.search(str(row.get("quantity", ""))):
-            rows.append((formats.seconds(paper, 3), formats.seconds(ours), *2 * [formats.NOTHING]))
+            rows.append((formats.seconds(paper, 4), formats.seconds(ours), *2 * [formats.NOTHING]))
         elif verdict == verdicts.NOT_COMPARED:
             rows.append((*formats.together(paper, ours)[:2], *2 * [formats.NOTHING]))
         else:
-            rows.append((*formats.together(paper, ours), formats.relative(paper, ours)))
+            digits = 2 if RATIO in str(row.get("quantity", "")) else 4
+            numbers = formats.together(paper, ours, digits)
+            rows.append((*numbers, formats.relative(paper, ours)))
     names = ("paper", "ours", "difference", "relative")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 

@@ -449,7 +449,7 @@ def figure_1(study: Study) -> Figure | None:
     figure, axes = fig.new_figure(len(taus), size=(3.3, 3.3))
     ends = np.array([x0.min() - 0.5, x0.max() + 0.5])
     low, high = x1.min() - 0.5, x1.max() + 0.5
-    grid = np.stack(np.meshgrid(np.linspace(*ends, 300), np.linspace(low, high, 300)), axis=-1)
+    grid = np.stack(np.meshgrid(np.linspace(*ends, 60), np.linspace(low, high, 60)), axis=-1)
     for ax, tau in zip(axes[0], taus, strict=True):
         w = weights[hyper(weights, "tau") == tau].set_index("metric")["value"]
         f = grid[..., 0] * w["boundary_w0"] + grid[..., 1] * w["boundary_w1"] + w["boundary_b"]

@@ -43,7 +43,7 @@
     const span = slices[0].span;
     if (!logit) return { to: (t) => (t - span[0]) / (span[1] - span[0]), from: (p) => span[0] + p * (span[1] - span[0]), ticks: linear(span) };
     let end = 1e-2;
-    for (const s of slices) for (const curves of Object.values(s.panels)) for (const c of curves) if (c.step)
+    for (const s of slices) for (const p of s.panels) for (const c of p.curves) if (c.step)
       for (const t of c.x) if (t > 0 && t < 1) end = Math.min(end, t / 2, (1 - t) / 2);
     end = Math.max(end, 1e-6);
     const f = (t) => Math.log(t / (1 - t)), low = f(end);
@@ -62,6 +62,9 @@
     }
     return found.sort((a, b) => a[0] - b[0]);
   };
+
+  const ERROR = "validation error";
+  const errorOf = (s) => (s.panels.find((p) => p.name === ERROR) || { curves: [] }).curves[0];
 
   function explore(box) {
     const data = JSON.parse(box.querySelector("script").textContent), root = box.querySelector(".scripted");
@@ -104,7 +107,7 @@
       said.textContent = place(state.t);
       slider.setAttribute("aria-valuetext", data.parameter + " = " + place(state.t));
       const low = k ? changes[k - 1] : s.span[0], high = k < changes.length ? changes[k] : s.span[1];
-      holds.textContent = "No decision shown here changes for " + data.parameter + " in [" + place(low) + ", " + place(high) + ")";
+      holds.textContent = "Every decision shown stays as it is for " + data.parameter + " from " + place(low) + " to " + place(high);
       for (const draw of redraw) draw(state.t);
     }
     // A picture with both axes; returns what its curves need.
@@ -160,11 +163,11 @@
       const s = slice();
       html("h4", pictures, title[0].toUpperCase() + title.slice(1));
       let low = Math.min(...curves.map((c) => Math.min(...c.y))), high = Math.max(...curves.map((c) => Math.max(...c.y)));
-      if (low >= 0 && high <= 1) { low = 0; high = high > 0.6 ? 1 : Math.ceil(high * 20) / 20 || 0.05; }
+      if (low >= 0 && high <= 1) { low = 0; high = high > 0.85 ? 1 : Math.ceil(high * 20) / 20 || 0.05; }
       if (high === low) high = low + 1;
-      const f = frame(pictures, 150, low, high, title + " against " + data.parameter, last);
+      const f = frame(pictures, title === ERROR ? 220 : 150, low, high, title + " against " + data.parameter, last);
       const legend = html("ul", pictures, undefined, "legend");
-      if (s.least && title === "validation error") choice_of(f, s, legend);
+      if (s.least && title === ERROR) choice_of(f, s, legend);
       curves.forEach((curve, k) => {
         const look = { class: "curve", stroke: "var(--c" + (k % 7) + ")", "stroke-dasharray": DASHES[curves.length > 4 ? Math.floor(k / 7) : k % 4] };
         svg("path", { ...look, d: outline(f, curve, s.span) }, f.picture);
@@ -225,7 +228,7 @@
     }
     // Both parameters at once: a band for each slice, the darker the larger the error.
     function surface(slices) {
-      const errors = slices.map((s) => s.panels["validation error"][0]), band = 20;
+      const errors = slices.map(errorOf), band = 20;
       const least = Math.min(...errors.map((e) => Math.min(...e.y))), most = Math.max(...errors.map((e) => Math.max(...e.y)));
       html("h4", pictures, "Validation error over " + data.parameter + " and " + data.second);
       const width = Math.max(260, root.clientWidth), height = band * slices.length + 4;
@@ -259,16 +262,16 @@
       html("li", legend, "darker: larger, up to " + number(most));
     }
     function draw() {
-      const s = slice(), slices = choice().slices, names = Object.keys(s.panels);
+      const s = slice(), slices = choice().slices;
       scale = scaleOf(slices, data.logit);
-      const steps = Object.values(s.panels).flat().filter((c) => c.step);
+      const steps = s.panels.flatMap((p) => p.curves).filter((c) => c.step);
       const lists = s.samples ? s.samples.changes.flat() : [];
       changes = [...new Set([...lists, ...steps.flatMap((c) => c.x)])].filter((t) => t > s.span[0] && t < s.span[1]).sort((a, b) => a - b);
       redraw = [];
       pictures.textContent = "";
-      names.forEach((name, k) => panel(name, s.panels[name], k === names.length - 1));
+      s.panels.forEach((p, k) => panel(p.name, p.curves, k === s.panels.length - 1));
       if (s.samples) decisions(s);
-      if (slices.length > 1 && s.panels["validation error"]) surface(slices);
+      if (slices.length > 1 && errorOf(s)) surface(slices);
       if (second) { second.max = slices.length - 1; second.value = state.slice; secondSaid.textContent = s.label; }
       state.t = Math.min(Math.max(state.t, s.span[0]), s.span[1]);
       go(state.t);
