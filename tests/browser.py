@@ -1,4 +1,4 @@
-"""Debian's Chromium, headless, driven over a pipe by the DevTools protocol; nothing else is needed."""
+"""Chromium, headless, driven over a pipe by the DevTools protocol: nothing else is needed."""
 
 import base64
 import itertools

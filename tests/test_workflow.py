@@ -89,8 +89,9 @@ def test_without_a_target_the_whole_paper_suite_is_run(checkout):
     assert counts["paper"] == 1
     # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift.
     assert counts["fetch"] == 5 + 8
-    # Quantile SVM: path 3, scaling 2, lam 3, boundary 1, kinks 2, probability 3; validation 24.
-    assert counts["run_accuracy"] == 14 + 24
+    # Quantile SVM: path 3, scaling 2, lam 3, boundary 1, kinks 2, probability 3, explore 1;
+    # weighted SVM: validation 24, explore 2.
+    assert counts["run_accuracy"] == 14 + 24 + 3
     assert counts["run_timing"] == 3 + 3 + 24 + 3
     assert counts["outputs"] == 2
     assert counts["page"] == 1

@@ -12,6 +12,7 @@ curves. A new model needs a few lines: `slices_of` reads what `add_exploration` 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -98,9 +99,7 @@ class Slice:
         return [(float(t), curve.at(t)[1]) for t in self.grid]
 
 
-def minimisers(
-    curve: Curve, span: tuple[float, float]
-) -> tuple[float, list[tuple[float, float]]]:
+def minimisers(curve: Curve, span: tuple[float, float]) -> tuple[float, list[tuple[float, float]]]:
     """Return the least value of a step or a line, and the intervals where it is reached."""
     x, y = np.asarray(curve.x, float), np.asarray(curve.y, float)
     least = float(y.min())
@@ -218,7 +217,7 @@ def thin(x: np.ndarray, y: np.ndarray, error: float) -> np.ndarray:
     same = np.flatnonzero(np.diff(x) == 0.0)
     keep[same], keep[same + 1] = True, True
     ends = np.flatnonzero(keep)
-    todo = list(zip(ends[:-1], ends[1:], strict=True))
+    todo = list(itertools.pairwise(ends))
     while todo:
         a, b = todo.pop()
         if b - a < 2:
@@ -265,7 +264,7 @@ def slices_of(
 
 
 def _slice(own: pd.DataFrame, label: str, grid: list[float], lines: str) -> Slice:
-    of = {name: group for name, group in own.groupby("curve", sort=False)}
+    of = dict(list(own.groupby("curve", sort=False)))
 
     def curves(prefix: str, step: bool, names: dict[str, str]) -> list[Curve]:
         return [
@@ -303,11 +302,11 @@ def _samples(of: dict[str, pd.DataFrame]) -> dict | None:
 
 
 def path_figure(explorer: Explorer) -> Figure | None:
-    """Draw the first choice's middle slice: its panels below each other, with the grid's points."""
+    """Draw the first choice's best slice: its panels below each other, with the grid's points."""
     if not explorer.choices:
         return None
     name, slices = next(iter(explorer.choices.items()))
-    s = slices[len(slices) // 2]
+    s = min(slices, key=lambda s: s.least[0] if ERROR_PANEL in s.panels else 0.0)
     figure, axes = fig.new_figure(1, len(s.panels), size=(7.2, 2.1))
     for ax, (title, curves) in zip(axes[:, 0], s.panels.items(), strict=True):
         _draw_panel(ax, curves, s)
@@ -349,7 +348,7 @@ def _draw_panel(ax: object, curves: list[Curve], s: Slice) -> None:
 
 def _draw_choice(ax: object, s: Slice) -> None:
     """Shade where the error is least, and mark what a grid search sees."""
-    value, where = s.least
+    _, where = s.least
     for k, (low, high) in enumerate(where):
         ax.axvspan(low, high, color=fig.ORANGE, alpha=0.45, lw=0.8, label="" if k else "least")
     if len(s.grid):

@@ -60,12 +60,13 @@ def trimmed(values: Iterable[float], decimals: int) -> int:
     return decimals
 
 
-def power(value: float, digits: int = 2) -> str:
-    """Write a number as a multiple of a power of ten: 1.6×10⁻¹²."""
+def power(value: float, digits: int = 2, bare: bool = True) -> str:
+    """Write a number as a multiple of a power of ten: 1.6×10⁻¹²; ``bare``: 10⁻³, not 1.0×10⁻³."""
     head, exponent = f"{value:.{digits - 1}e}".split("e")
     ten = "10" + str(int(exponent)).translate(_SUPERSCRIPT)
-    head = head.rstrip("0").rstrip(".") if float(head) in (1.0, -1.0) else head
-    return {"1": ten, "-1": f"-{ten}"}.get(head, f"{head}×{ten}")
+    if bare and abs(float(head)) == 1.0:
+        return ten if value > 0 else f"-{ten}"
+    return f"{head}×{ten}"
 
 
 def column(values: Iterable[object], digits: int = 3) -> list[str]:
@@ -80,7 +81,8 @@ def column(values: Iterable[object], digits: int = 3) -> list[str]:
         return [f"{v:.0f}" if known(v) and not math.isinf(v) else _odd(v) for v in values]
     low, high = min(sizes), max(sizes)
     if low < _SMALL or high >= _LARGE:
-        return [power(v) if known(v) and v and not math.isinf(v) else _odd(v) for v in values]
+        plain = [known(v) and v != 0 and not math.isinf(v) for v in values]
+        return [power(v, bare=False) if p else _odd(v) for v, p in zip(values, plain, strict=True)]
     decimals = trimmed(sizes, max(places(high, digits), min(places(low, 2), 4)))
     return [f"{v:.{decimals}f}" if known(v) and not math.isinf(v) else _odd(v) for v in values]
 

@@ -34,7 +34,7 @@ CERTIFICATE_NOTE = (
 
 @dataclass(frozen=True)
 class Made:
-    """A table, figure or explorer: the function that makes it of a study, and what is said of it."""
+    """A table, figure or explorer: the function that makes it, and what is said of it."""
 
     name: str
     heading: str
@@ -156,7 +156,7 @@ class Outputs:
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
             "assumptions": self.assumptions(study),
             "limitations": [*self.limitations(study), *study.failures()],
-            "provenance": provenance(study),
+            "provenance": provenance(study, self.names),
         }
         text = json.dumps(content, indent=1)
         replace_atomically(folder / "outputs.json", lambda part: part.write_text(text, "utf-8"))
@@ -206,7 +206,8 @@ class Outputs:
 def _described(made: Made, study: Study) -> dict:
     notes = [*made.notes(study), *_data_note(made, study)]
     heading, command = study.titled(made.heading, made.experiments), study.command(made.experiments)
-    return {"name": made.name, "caption": " ".join([heading, *notes]), "command": command}
+    sentences = [text.rstrip(".") + "." for text in (heading, *notes)]
+    return {"name": made.name, "caption": " ".join(sentences), "command": command}
 
 
 def _registrar(

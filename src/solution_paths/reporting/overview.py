@@ -70,7 +70,9 @@ def _of_table(paper: str, table: Mapping) -> list[Mark]:
     quantity = what.index("quantity") if "quantity" in what else None
     return [
         (
-            table["heading"] if quantity is None else row[quantity].split(",")[0]
+            table["heading"]
+            if quantity is None
+            else row[quantity].split(",")[0]
             if row[quantity].startswith("kinks")
             else row[quantity],
             row[data],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from datetime import datetime, timezone
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -15,8 +16,11 @@ from .study import Study
 PACKAGES = {"python": "Python", "solution_paths": "solution_paths"}
 
 
-def provenance(study: Study) -> dict:
-    """Say of a paper's results which machines, versions and solvers made how many rows."""
+def provenance(study: Study, names: Mapping[str, str]) -> dict:
+    """Say of a paper's results which machines, versions and solvers made how many rows.
+
+    ``names`` are the methods' as people write them.
+    """
     results = study.results
     versions = [json.loads(text) for text in results["versions"]]
     sources = pd.Series([v.pop("source", "unknown") for v in versions], dtype=object)
@@ -27,7 +31,10 @@ def provenance(study: Study) -> dict:
         "machines": _counted(results["machine"]),
         "packages": _counted(packages),
         "sources": _counted(sources),
-        "solvers": [f"{version} ({', '.join(names)})" for version, names in by_version],
+        "solvers": [
+            f"{', '.join(names.get(m, m) for m in methods)}: {version}"
+            for version, methods in by_version
+        ],
     }
 
 
@@ -50,7 +57,9 @@ def commit(folder: str | Path = ".") -> str:
         head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **options)
         if head.returncode:
             return ""
-        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], **options)
+        changed = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"], **options
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return head.stdout.strip() + (", with changes that were not committed" * bool(changed.stdout))
@@ -58,4 +67,4 @@ def commit(folder: str | Path = ".") -> str:
 
 def now() -> str:
     """Return the date and time in words."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

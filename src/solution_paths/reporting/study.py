@@ -98,7 +98,7 @@ class Study:
         if not foreign or not item:
             return heading
         data = "other data" if found == foreign else "the paper's data and others"
-        text = item.group(2)
+        text = item.group(2).rstrip(".")
         return f"{text[0].upper()}{text[1:]} (as in the paper's {item.group(1)}, on {data})"
 
     def command(self, experiments: Iterable[str] = ()) -> str:

@@ -17,7 +17,6 @@ from ..files import replace_atomically
 from . import formats, verdicts
 from .study import Study
 
-
 # A column or quantity whose name holds one of these is in seconds.
 # A quantity "A / B" is a ratio of times, which noise leaves two digits.
 RATIO = " / "
@@ -64,7 +63,7 @@ def show(
     numeric = [all(_numeric(v) for v in cells[c]) for c in cells.columns]
     raw = [[_raw(v) for v in row] for row in frame.itertuples(index=False)]
     kinds = [verdicts.kind(str(v)) for v in frame.get("verdict", [""] * len(frame))]
-    columns = [SECONDS.sub(r"\1 time", str(c)) for c in cells.columns]
+    columns = [SECONDS.sub(r"\1 time", str(c)).replace("_0", "₀") for c in cells.columns]
     return Shown(name, heading, columns, rows, numeric, list(notes or []), raw, kinds, command)
 
 
@@ -128,8 +127,11 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
+_NUMBER = re.compile(r"[-+×]?\d[\d.×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*([\u202f ].{1,2})?")
+
+
 def _numeric(text: str) -> bool:
-    return text == formats.NOTHING or bool(re.fullmatch(r"[-+×]?\d[\d.×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*([\u202f ].{1,2})?", text))
+    return text == formats.NOTHING or bool(_NUMBER.fullmatch(text))
 
 
 def laid_out(table: dict, anchor: str = "") -> list[dict]:
@@ -148,7 +150,7 @@ def laid_out(table: dict, anchor: str = "") -> list[dict]:
         cells = [
             {
                 "text": text,
-                "class": f"v {css(kind)}" if last[j] and kind else "n" if table["numeric"][j] else "",
+                "class": _class(kind if last[j] else "", table["numeric"][j]),
                 "glyph": verdicts.GLYPHS[kind] if last[j] and kind else "",
                 "raw": table["raw"][k][j] if table["numeric"][j] else None,
             }
@@ -156,6 +158,10 @@ def laid_out(table: dict, anchor: str = "") -> list[dict]:
         ]
         made.append({"id": f"{anchor}-{k}" if anchor else "", "kind": kind, "cells": cells})
     return made
+
+
+def _class(kind: str, numeric: bool) -> str:
+    return f"v {css(kind)}" if kind else "n" if numeric else ""
 
 
 def _transposed(rows: list[list[str]]) -> list[list[str]]:
@@ -194,6 +200,7 @@ def _markdown(text: object) -> str:
 def _latex(text: object) -> str:
     swaps = {"\\": r"\textbackslash{}", "—": "--", "±": r"$\pm$", "|": r"$|$", "~": r"\~{}"}
     swaps |= {"\u202f": r"\,", "×": r"$\times$", "µ": r"$\mu$", "≥": r"$\geq$"}
+    swaps |= {"₀": "$_0$", "∅": r"$\emptyset$", "✓": r"$\checkmark$"}
     swaps |= {c: f"$^{{{d}}}$" for c, d in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)}
     swaps |= {c: f"\\{c}" for c in "&%$#_{}"} | {"^": r"\^{}", "<": "$<$", ">": "$>$"}
     return "".join(swaps.get(c, c) for c in str(text))
@@ -246,7 +253,9 @@ def certificates(study: Study, names: Mapping[str, str]) -> pd.DataFrame:
             "experiment": row.experiment,
             "data set": study.name(row.dataset),
             "split": row.split,
-            **({"method": names.get(row.method, row.method)} if own["method"].nunique() > 1 else {}),
+            **(
+                {"method": names.get(row.method, row.method)} if own["method"].nunique() > 1 else {}
+            ),
             **{key: row.hyper.get(key) for key in varying},
             "breakpoints": row.n_breakpoints,
             "KKT violation": row.kkt,

@@ -167,9 +167,7 @@ def _objective(cell: Cell, part: Part, lam: float | None = None) -> Hinge:
     return quantile_hinge(part.X, part.y, lam or cell.data.lam, intercept_scaling=scaling)
 
 
-def _path(
-    cell: Cell, part: Part, report: Report | None = None, lam: float | None = None
-) -> Any:
+def _path(cell: Cell, part: Part, report: Report | None = None, lam: float | None = None) -> Any:
     """Run the path algorithm on one part."""
     scaling = cell.common.intercept_scaling
     # certified at length afterwards, outside every timing

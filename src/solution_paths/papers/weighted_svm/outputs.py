@@ -112,7 +112,8 @@ def _assumptions(study: Study) -> list[str]:
     if "regression" in used:
         own = used["regression"]
         texts.append(
-            f"Regression: the target keeps its unit, epsilon = {own.epsilon:g} in that unit. |e_i| counts as at least {own.floor:g} sigma, in the "
+            f"Regression: the target keeps its unit, epsilon = {own.epsilon:g} in that unit. "
+            f"|e_i| counts as at least {own.floor:g} sigma, in the "
             "weights and in the stopping rule. SMO follows the weights of the exact solutions, so "
             f"that all methods solve the same problems, at most {own.rounds} rounds."
         )
@@ -128,7 +129,9 @@ def _limitations(study: Study) -> list[str]:
     stopped = [name for name in TIMED if study.ran(name) and runs(study, name)["censored"].any()]
     if stopped:
         named = ", ".join(TIMED[name] for name in stopped)
-        texts.append(f"Some runs were stopped at their time limit, so that ratios are bounds: {named}.")
+        texts.append(
+            f"Some runs were stopped at their time limit, so that ratios are bounds: {named}."
+        )
     if "regression" in study.settings and study.settings["regression"].rounds < ROUNDS[1]:
         texts.append(
             f"Regression was cut at {study.settings['regression'].rounds} rounds, so that the "
@@ -225,7 +228,7 @@ def by_cost(found: pd.DataFrame) -> pd.DataFrame:
 NOTES_TIMES = [
     "CPU seconds of the solver calls alone, one thread, all methods interleaved in one process; a "
     "run is repeated when it is short. Mean, standard deviation and range are over the runs.",
-    "times the path: the mean time over the path's mean time; least times the path: of single runs.",
+    "times the path: the mean time over the path's mean time; least times the path: that of a run.",
     "lower bound: some runs were stopped at their time limit; nothing is extrapolated.",
     "path not certified: in so many runs the path failed its certificate; they are in no ratio.",
     "gap and KKT violation are found in the answers, the path's (by its certificate) at every "
@@ -249,7 +252,7 @@ def _stopped(found: pd.DataFrame) -> list[str]:
         for cost, group in of_line(stopped, line).groupby("C0"):
             total = len(of_line(found[found["C0"] == cost], line))
             texts.append(
-                f"{label(*line)}, C_0 = {cost:g}: stopped in {len(group)} of {total} runs, after "
+                f"{label(*line)}, C₀ = {cost:g}: stopped in {len(group)} of {total} runs, after "
                 f"{_range(group['solved'])} of {_range(group['solves'])} solves, in "
                 f"{_range(group['cpu_s'], '.2g')} s."
             )
@@ -444,7 +447,7 @@ def speed(study: Study) -> list[Highlight]:
 
 @OUTPUTS.explorer(
     "path_weighted",
-    "The whole path from uniform weights (theta = 0) to the importance (theta = 1), for each C_0: "
+    "The whole path from uniform weights (theta = 0) to the importance (theta = 1), for each C₀: "
     "exact validation error with its minimisers beside the points of a grid, rates on the same "
     "data, and the duals that move most.",
     "explore",
@@ -455,10 +458,10 @@ def explorer(study: Study) -> Explorer | None:
         return None
     grid = np.linspace(0.0, 1.0, study.settings["explore"].grid)
     choices = {
-        study.name(d): slices_of(study, "explore", d, "C0", "C_0", grid, "duals")
+        study.name(d): slices_of(study, "explore", d, "C0", "C₀", grid, "duals")
         for d in study.ran("explore")
     }
-    return Explorer("theta", choices, second="C_0")
+    return Explorer("theta", choices, second="C₀")
 
 
 COMMON_CAPTION = (
@@ -470,7 +473,7 @@ COMMON_CAPTION = (
 @OUTPUTS.figure(
     "figure_3_online",
     "Figure 3: CPU seconds of five updates of a time series, five instances in and five out, "
-    "against C_0; kernel values are computed anew at each update by both; " + COMMON_CAPTION,
+    "against C₀; kernel values are computed anew at each update by both; " + COMMON_CAPTION,
     "online",
 )
 def figure_3(study: Study) -> Figure | None:
@@ -480,7 +483,7 @@ def figure_3(study: Study) -> Figure | None:
 
 @OUTPUTS.figure(
     "figure_4_shift",
-    "Figure 4: CPU seconds from uniform weights to the importance against C_0, SMO at every "
+    "Figure 4: CPU seconds from uniform weights to the importance against C₀, SMO at every "
     "breakpoint and at evenly spaced weights; " + COMMON_CAPTION,
     "shift",
 )
@@ -576,7 +579,7 @@ def figure_5(study: Study) -> Figure | None:
 
 @OUTPUTS.figure(
     "figure_6_regression",
-    "Figure 6: CPU seconds of step 2, all rounds together, against C_0; " + COMMON_CAPTION,
+    "Figure 6: CPU seconds of step 2, all rounds together, against C₀; " + COMMON_CAPTION,
     "regression",
 )
 def figure_6(study: Study) -> Figure | None:
@@ -632,7 +635,7 @@ def _speed_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[Cl
         if not len(known):
             continue
         name, least = label(*line), known.loc[known["times_path"].idxmin()]
-        where = f"{study.name(least['dataset'])}, split {least['split']}, C_0 = {least['C0']:g}"
+        where = f"{study.name(least['dataset'])}, split {least['split']}, C₀ = {least['C0']:g}"
         evidence = (
             f"slower in {int((known['times_path'] <= 1.0).sum())} of {len(known)} runs; least "
             f"ratio {significant(least['times_path'], 2)} ({where}); {_by_cost_text(own)}"
@@ -668,7 +671,7 @@ def _by_cost_text(own: pd.DataFrame) -> str:
         known = f"{'≥ ' if s['censored'] else ''}{significant(s['times_path'], 2)}"
         missing = f"path not certified in {s['uncertified']:.0f} of {s['count']:.0f} runs"
         parts.append(f"{cost:g}: {known}" + (f" ({missing})" if s["uncertified"] else ""))
-    return f"mean time over the path's by C_0: {', '.join(parts)}"
+    return f"mean time over the path's by C₀: {', '.join(parts)}"
 
 
 def growth(own: pd.DataFrame) -> tuple[float, float, pd.DataFrame]:
@@ -704,13 +707,14 @@ def _growth_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[C
         bound = own[own["censored"]]["C0"]
         more = "≥ " if (bound == high).any() else ""
         evidence = (
-            f"time at C_0 = {high:g} over that at {low:g}: {more}{significant(np.exp(change), 2)} (geometric "
-            f"mean of {len(table)}; two standard errors allow a factor {np.exp(allowed):.2f})"
+            f"time at C₀ = {high:g} over that at {low:g}: {more}"
+            f"{significant(np.exp(change), 2)} (geometric mean of {len(table)}; two standard errors "
+            f"allow a factor {np.exp(allowed):.2f})"
         )
         if line[0] == "path":
-            text, holds = "the path's CPU time does not grow with C_0", change <= allowed
+            text, holds = "the path's CPU time does not grow with C₀", change <= allowed
         else:
-            text, holds = f"{label(*line)} takes longer for large C_0", change > allowed
+            text, holds = f"{label(*line)} takes longer for large C₀", change > allowed
         unknown = (bound == low).any() or (not holds and len(bound) > 0)
         holds = None if unknown else bool(holds)
         verdict = on_sentence(holds, tested=tested, runs=len(table))
@@ -729,7 +733,7 @@ def round_claims(study: Study) -> list[Claim]:
         allowed = study.settings["regression"].rounds
         tested = study.is_papers(dataset) and allowed >= ROUNDS[1]
         text = "step 2 is iterated about 20 to 50 times"
-        evidence = f"rounds by C_0: {', '.join(ranges)}; at most {allowed} were allowed"
+        evidence = f"rounds by C₀: {', '.join(ranges)}; at most {allowed} were allowed"
         verdict = on_sentence(holds, tested=tested)
         made.append(Claim(text, study.name(dataset), verdict, evidence))
     return made
@@ -776,7 +780,7 @@ def goals(study: Study) -> list[Claim]:
     plans = (
         ("smo_breakpoints", 1e4, 100.0, "the path is at least 100 times faster than {} at 10^4"),
         ("smo_grid", 1e4, 10.0, "the path is at least 10 times faster than {} at 10^4"),
-        ("smo_end", 1.0, 1.0 / 3.0, "the path is at most 3 times slower than {} at C_0 = 1"),
+        ("smo_end", 1.0, 1.0 / 3.0, "the path is at most 3 times slower than {} at C₀ = 1"),
     )
     for method, cost, bound, text in plans:
         own = of_line(found, (method, *PAPERS_SMO))
@@ -784,14 +788,16 @@ def goals(study: Study) -> list[Claim]:
         if own["times_path"].notna().any():
             means = _means(own)
             least = own["times_path"].min()
-            evidence = f"{_by_cost_text(own)}; least of {count(len(own), 'run')}: {significant(least, 2)}"
+            evidence = (
+                f"{_by_cost_text(own)}; least of {count(len(own), 'run')}: {significant(least, 2)}"
+            )
             name = text.format(label(method, *PAPERS_SMO))
             verdict = on_sentence(at_least(means, bound), tested=tested, runs=len(own))
             made.append(Claim(name, data, verdict, evidence, PROJECT, TIMED["shift"]))
     path = found[(found["method"] == "path") & found["certified"] & found["C0"].isin([1.0, 1e4])]
     change, _, table = growth(path)
     if np.isfinite(change):
-        text = "the path's time grows less than 3 times from C_0 = 1 to 10^4"
+        text = "the path's time grows less than 3 times from C₀ = 1 to 10^4"
         evidence = f"{significant(np.exp(change), 2)} times (geometric mean of {len(table)})"
         verdict = on_sentence(change < np.log(3.0), tested=tested, runs=len(table))
         made.append(Claim(text, data, verdict, evidence, PROJECT, TIMED["shift"]))

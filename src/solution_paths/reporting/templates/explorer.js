@@ -266,7 +266,8 @@
       scale = scaleOf(slices, data.logit);
       const steps = s.panels.flatMap((p) => p.curves).filter((c) => c.step);
       const lists = s.samples ? s.samples.changes.flat() : [];
-      changes = [...new Set([...lists, ...steps.flatMap((c) => c.x)])].filter((t) => t > s.span[0] && t < s.span[1]).sort((a, b) => a - b);
+      const jumps = s.panels.flatMap((p) => p.curves).flatMap((c) => c.x.filter((t, k) => k && t === c.x[k - 1]));
+      changes = [...new Set([...lists, ...jumps, ...steps.flatMap((c) => c.x)])].filter((t) => t > s.span[0] && t < s.span[1]).sort((a, b) => a - b);
       redraw = [];
       pictures.textContent = "";
       s.panels.forEach((p, k) => panel(p.name, p.curves, k === s.panels.length - 1));
@@ -279,7 +280,9 @@
     chosen.addEventListener("change", () => { state.choice = Number(chosen.value); state.slice = Math.min(state.slice, choice().slices.length - 1); draw(); });
     if (second) second.addEventListener("input", () => { state.slice = Number(second.value); draw(); });
     slider.addEventListener("input", () => { state.t = scale.from(slider.value / STEPS); update(); });
-    state.slice = choice().slices.length >> 1;
+    // Begin where the error is least of all.
+    const first = (list) => list.reduce((best, s, k) => (s.least && s.least[0] < list[best].least[0] ? k : best), 0);
+    state.slice = first(choice().slices);
     const s = slice();
     state.t = s.least ? middle(s.least[1]) : (s.span[0] + s.span[1]) / 2;
     draw();

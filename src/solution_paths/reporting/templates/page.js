@@ -68,6 +68,18 @@
       if (row && row.hidden && rows.includes(row)) { row.hidden = false; row.scrollIntoView(); }
     });
   }
+  // A table that its words make wider than the place it has becomes cards, one for each row.
+  function fit(box) {
+    const table = box.querySelector("table");
+    let width = -1;
+    new ResizeObserver(() => {
+      if (box.clientWidth === width) return;
+      width = box.clientWidth;
+      box.classList.remove("cards");
+      box.classList.toggle("cards", table.scrollWidth > width + 1);
+    }).observe(box);
+  }
+  document.querySelectorAll(".fit").forEach(fit);
   for (const block of document.querySelectorAll(".block")) {
     const table = block.querySelector("table");
     sortable(table);
