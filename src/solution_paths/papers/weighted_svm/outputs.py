@@ -708,8 +708,8 @@ def _growth_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[C
         more = "≥ " if (bound == high).any() else ""
         evidence = (
             f"time at C₀ = {high:g} over that at {low:g}: {more}"
-            f"{significant(np.exp(change), 2)} (geometric mean of {len(table)}; two standard errors "
-            f"allow a factor {np.exp(allowed):.2f})"
+            f"{significant(np.exp(change), 2)} (geometric mean of {len(table)}; two standard "
+            f"errors allow a factor {np.exp(allowed):.2f})"
         )
         if line[0] == "path":
             text, holds = "the path's CPU time does not grow with C₀", change <= allowed
