@@ -171,6 +171,12 @@ def suite_targets(suite):
     ]
 
 
+def notebook_of(wildcards):
+    """The notebook that teaches a paper's model; the general one where it has none."""
+    own = Path(workflow.basedir, "notebooks", f"{wildcards.paper}.ipynb")
+    return f"notebooks/{own.name if own.is_file() else 'results.ipynb'}"
+
+
 def command(suite):
     """What makes a suite as it is configured now."""
     chosen = [f"{key}={config[key]}" for key in ("only", "offline") if config[key]]

@@ -74,7 +74,7 @@ rule outputs:
 
 rule notebook:
     input:
-        notebook="notebooks/results.ipynb",
+        notebook=notebook_of,
         results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
         curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
         manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",

@@ -27,7 +27,7 @@ from .study import Study, hyper
 
 # Lines are thinned so that none moves by more than this share of its panel's height.
 THINNED = 1e-3
-RATES = {"tpr": "true positive rate", "tnr": "true negative rate", "accuracy": "accuracy"}
+RATES = {"tnr": "true negative rate", "tpr": "true positive rate", "accuracy": "accuracy"}
 ERROR_PANEL, RATE_PANEL = "validation error", "rates"
 
 
@@ -275,7 +275,10 @@ def _slice(own: pd.DataFrame, label: str, grid: list[float], lines: str) -> Slic
 
     panels = {
         ERROR_PANEL: curves(exploring.ERROR, True, {exploring.ERROR: ERROR_PANEL}),
-        RATE_PANEL: curves(f"{exploring.RATE}:", True, RATES),
+        RATE_PANEL: sorted(
+            curves(f"{exploring.RATE}:", True, RATES),
+            key=lambda curve: [*RATES.values(), curve.name].index(curve.name),
+        ),
         lines: curves(f"{exploring.LINE}:", False, {}),
     }
     span = of[exploring.RANGE]["x"].to_numpy()
@@ -309,7 +312,8 @@ def path_figure(explorer: Explorer) -> Figure | None:
     s = min(slices, key=lambda s: s.least[0] if ERROR_PANEL in s.panels else 0.0)
     figure, axes = fig.new_figure(1, len(s.panels), size=(7.2, 2.1))
     for ax, (title, curves) in zip(axes[:, 0], s.panels.items(), strict=True):
-        _draw_panel(ax, curves, s)
+        end = _inner_end(s) if explorer.logit else None
+        _draw_panel(ax, curves, s, end)
         ax.set_ylabel(title)
         if title == ERROR_PANEL:
             _draw_choice(ax, s)
@@ -318,7 +322,7 @@ def path_figure(explorer: Explorer) -> Figure | None:
         if len(curves) <= 4:
             ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         if explorer.logit:
-            fig.logit_axis(ax, _inner_end(s))
+            fig.logit_axis(ax, end)
         else:
             ax.set_xlim(*s.span)
         ax.label_outer()
@@ -334,16 +338,23 @@ def _inner_end(s: Slice) -> float:
     return float(np.clip(0.5 * min(np.minimum(x, 1 - x), default=1e-2), 1e-6, 1e-2))
 
 
-def _draw_panel(ax: object, curves: list[Curve], s: Slice) -> None:
+def _draw_panel(ax: object, curves: list[Curve], s: Slice, end: float | None) -> None:
+    """Draw the curves of a panel, on a logit axis those parts that are on it."""
+    low, high = s.span if end is None else (end, 1.0 - end)
     for k, curve in enumerate(curves):
         look = {"color": fig.PALETTE[k % len(fig.PALETTE)], "label": curve.name}
         look["linestyle"] = fig.DASHES[k // len(fig.PALETTE) if len(curves) > 4 else k]
         if curve.step:
-            edges = np.append(np.asarray(curve.x, float), s.span[1])
+            edges = np.clip(np.append(np.asarray(curve.x, float), s.span[1]), low, high)
             ax.stairs(curve.y, edges, baseline=None, linewidth=1.4, **look)
         else:
             shown = _thinned(curve, curves)
-            ax.plot(shown["x"], shown["y"], linewidth=1.1, **look)
+            x, y = np.array(shown["x"]), np.array(shown["y"])
+            if end is not None:  # where a straight line is bent
+                odds = np.linspace(np.log(end), -np.log(end), 400)
+                bent = np.clip(1.0 / (1.0 + np.exp(-odds)), low, high)
+                x, y = bent, np.interp(bent, x, y)
+            ax.plot(x, y, linewidth=1.1, **look)
 
 
 def _draw_choice(ax: object, s: Slice) -> None:

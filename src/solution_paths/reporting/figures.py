@@ -11,7 +11,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ..files import replace_atomically
 from . import formats
@@ -63,10 +63,17 @@ def seconds_axis(ax: object) -> None:
     """Make the y axis one of seconds: logarithmic, its ticks 1, 2 and 5 with their SI units."""
     ax.set_yscale("log", nonpositive="clip")
     low, high = ax.get_ylim()
-    subs = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
+    subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high / low < 15 else (1.0, 2.0, 5.0)
+    subs = subs if high / low < 300 else (1.0,)
     ax.yaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=30))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: formats.seconds(value, 1)))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.yaxis.set_major_formatter(
+        FuncFormatter(
+            lambda value, _: formats.seconds(
+                value, 1 + (f"{value:.0e}" != f"{value:.1e}".replace(".0", ""))
+            )
+        )
+    )
+    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def logit_ticks(end: float) -> tuple[list[float], list[str]]:
