@@ -39,9 +39,22 @@ def check_config():
         logger.warning(sentence)
 
 
+def speak_plainly():
+    """Show how far the whole run is; Snakemake's own words stay in its log file."""
+    from solution_paths.benchmarking.terminal import NoChatter, RunProgress
+
+    streams = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
+    for stream in streams:
+        stream.addFilter(NoChatter())
+    if streams:
+        logger.addHandler(RunProgress())
+
+
 read_papers()
 if workflow.is_main_process:
     check_config()
+    if not (workflow.dryrun or workflow.output_settings.quiet):
+        speak_plainly()
 RESULTS = config["results"]
 
 
