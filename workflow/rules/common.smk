@@ -53,7 +53,7 @@ def speak_plainly():
 read_papers()
 if workflow.is_main_process:
     check_config()
-    if not (workflow.dryrun or workflow.output_settings.quiet):
+    if not (workflow.output_settings.dryrun or workflow.output_settings.quiet):
         speak_plainly()
 RESULTS = config["results"]
 
@@ -193,4 +193,6 @@ def notebook_of(wildcards):
 def command(suite):
     """What makes a suite as it is configured now."""
     chosen = [f"{key}={config[key]}" for key in ("only", "offline") if config[key]]
-    return f"snakemake --cores 8 {suite}" + "".join([" --config ", *" ".join(chosen)] * bool(chosen))
+    return f"snakemake --cores 8 {suite}" + "".join(
+        [" --config ", *" ".join(chosen)] * bool(chosen)
+    )

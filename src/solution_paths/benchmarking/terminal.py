@@ -1,6 +1,6 @@
 """What a run shows on the terminal: how far the whole of it is, instead of every rule's details.
 
-It reads the workflow engine's log records by their plain attributes (``event``, ``jobid``, ``done``,
+It reads the engine's log records by their plain attributes (``event``, ``jobid``, ``done``,
 ``total``) and knows nothing else of the engine. The engine's own log file keeps everything.
 """
 
