@@ -1,4 +1,5 @@
 # All helper Python of the workflow. Rule files hold rules only.
+import json
 import yaml
 from pathlib import Path
 from snakemake.exceptions import WorkflowError
@@ -188,6 +189,20 @@ def notebook_of(wildcards):
     """The notebook that teaches a paper's model; the general one where it has none."""
     own = Path(workflow.basedir, "notebooks", f"{wildcards.paper}.ipynb")
     return f"notebooks/{own.name if own.is_file() else 'results.ipynb'}"
+
+
+def title_of(wildcards):
+    """A paper's title, the category of its outputs in Snakemake's own report."""
+    return config["papers"][wildcards.paper]["title"]
+
+
+def label_of(wildcards):
+    """What Snakemake's own report calls a table or figure: its heading, not its file."""
+    folder = Path(RESULTS, wildcards.suite, wildcards.paper)
+    made = json.loads((folder / "outputs.json").read_text("utf-8"))
+    headings = {t["name"]: t["heading"] for t in made["tables"]}
+    headings |= {f["name"]: f["heading"] for f in [*made["figures"], *made["explorers"]]}
+    return {"suite": wildcards.suite, "what": headings[wildcards.name]}
 
 
 def command(suite):

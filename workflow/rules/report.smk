@@ -7,7 +7,12 @@ rule page:
             for target in paper_targets(wildcards.suite, paper)(wildcards)
         ],
     output:
-        f"{RESULTS}/{{suite}}/report.html",
+        report(
+            f"{RESULTS}/{{suite}}/report.html",
+            caption="../report/page.rst",
+            category="The page",
+            labels={"suite": "{suite}", "what": "everything on one page"},
+        ),
     log:
         "logs/{suite}/report.log",
     params:

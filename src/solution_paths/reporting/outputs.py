@@ -207,7 +207,8 @@ def _described(made: Made, study: Study) -> dict:
     notes = [*made.notes(study), *_data_note(made, study)]
     heading, command = study.titled(made.heading, made.experiments), study.command(made.experiments)
     sentences = [text.rstrip(".") + "." for text in (heading, *notes)]
-    return {"name": made.name, "caption": " ".join(sentences), "command": command}
+    caption = " ".join(sentences)
+    return {"name": made.name, "heading": heading, "caption": caption, "command": command}
 
 
 def _registrar(
