@@ -93,6 +93,13 @@ class Slice:
         return minimisers(curve, self.span)
 
     @property
+    def missed_by(self) -> float:
+        """How much larger the least error on the grid is than the least of all."""
+        if ERROR_PANEL not in self.panels or not len(self.grid):
+            return 0.0
+        return min(error for _, error in self.grid_points) - self.least[0]
+
+    @property
     def grid_points(self) -> list[tuple[float, float]]:
         """What a grid search sees: the error at each of its places (right of a step)."""
         curve = self.panels[ERROR_PANEL][0]
@@ -159,8 +166,7 @@ class Explorer:
         ]
 
     def _missed(self, name: str, s: Slice) -> str:
-        value, where = s.least
-        best = min(error for _, error in s.grid_points)
+        (value, where), best = s.least, s.least[0] + s.missed_by
         places = "; ".join(interval(*w) for w in where[:3])
         more = f" and in {formats.count(len(where) - 3, 'further interval')}" if where[3:] else ""
         text = (
@@ -305,11 +311,14 @@ def _samples(of: dict[str, pd.DataFrame]) -> dict | None:
 
 
 def path_figure(explorer: Explorer) -> Figure | None:
-    """Draw the first choice's best slice: its panels below each other, with the grid's points."""
+    """Draw the slice where the grid misses most: its panels below each other.
+
+    The page's explorer begins there as well.
+    """
     if not explorer.choices:
         return None
-    name, slices = next(iter(explorer.choices.items()))
-    s = min(slices, key=lambda s: s.least[0] if ERROR_PANEL in s.panels else 0.0)
+    found = [(name, s) for name, slices in explorer.choices.items() for s in slices]
+    name, s = max(found, key=lambda pair: _rank(pair[1]))
     figure, axes = fig.new_figure(1, len(s.panels), size=(7.2, 2.1))
     for ax, (title, curves) in zip(axes[:, 0], s.panels.items(), strict=True):
         end = _inner_end(s) if explorer.logit else None
@@ -329,6 +338,11 @@ def path_figure(explorer: Explorer) -> Figure | None:
     axes[0, 0].set_title(f"{name}, {s.label}", loc="left")
     axes[-1, 0].set_xlabel(explorer.parameter + (", logit scale" if explorer.logit else ""))
     return figure
+
+
+def _rank(s: Slice) -> tuple[float, float]:
+    """Order slices by what a grid misses, then by how small the error is."""
+    return round(s.missed_by, 9), -s.least[0] if ERROR_PANEL in s.panels else 0.0
 
 
 def _inner_end(s: Slice) -> float:

@@ -280,9 +280,17 @@
     chosen.addEventListener("change", () => { state.choice = Number(chosen.value); state.slice = Math.min(state.slice, choice().slices.length - 1); draw(); });
     if (second) second.addEventListener("input", () => { state.slice = Number(second.value); draw(); });
     slider.addEventListener("input", () => { state.t = scale.from(slider.value / STEPS); update(); });
-    // Begin where the error is least of all.
-    const first = (list) => list.reduce((best, s, k) => (s.least && s.least[0] < list[best].least[0] ? k : best), 0);
-    state.slice = first(choice().slices);
+    // Begin where the grid misses most; the error is least there, if several miss as much.
+    const missed = (s) => (s.least && s.grid.length ? Math.min(...s.grid.map((g) => g[1])) - s.least[0] : 0);
+    let most = [-1, 0];
+    data.choices.forEach((c, i) => c.slices.forEach((one, k) => {
+      const rank = [missed(one), one.least ? -one.least[0] : 0];
+      if (rank[0] > most[0] + 1e-9 || (Math.abs(rank[0] - most[0]) <= 1e-9 && rank[1] > most[1])) {
+        most = rank;
+        Object.assign(state, { choice: i, slice: k });
+      }
+    }));
+    chosen.value = state.choice;
     const s = slice();
     state.t = s.least ? middle(s.least[1]) : (s.span[0] + s.span[1]) / 2;
     draw();
