@@ -1,6 +1,7 @@
 """The workflow, tried as a user does: in a copy of the checkout, through the command line."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -365,6 +366,15 @@ def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
     report = (checkout / "results" / "quick" / "report.html").read_text("utf-8")
     assert "sizes</td>" in report
     assert "60, 90" in report
+
+    # the run told how far it was, and Snakemake's own report has the page and headings
+    assert re.search(r"\[\d of \d jobs, \d:\d\d gone.*\] page", said)
+    assert "table: results/quick/quantile_svm/tables/table_certificates.html" in said
+    assert "Select jobs to execute" not in said
+    finished(snakemake(checkout, "quick", "--report", "own.html"))
+    own = (checkout / "own.html").read_text("utf-8")
+    assert "Certificate of every path" in own
+    assert "everything on one page" in own
 
 
 # ---------------------------------------------------------------- a new paper

@@ -150,7 +150,7 @@ def laid_out(table: dict, anchor: str = "") -> list[dict]:
         cells = [
             {
                 "text": text,
-                "class": _class(kind if last[j] else "", table["numeric"][j]),
+                "class": _class(text, kind if last[j] else "", table["numeric"][j]),
                 "glyph": verdicts.GLYPHS[kind] if last[j] and kind else "",
                 "raw": table["raw"][k][j] if table["numeric"][j] else None,
             }
@@ -160,8 +160,11 @@ def laid_out(table: dict, anchor: str = "") -> list[dict]:
     return made
 
 
-def _class(kind: str, numeric: bool) -> str:
-    return f"v {css(kind)}" if kind else "n" if numeric else ""
+def _class(text: str, kind: str, numeric: bool) -> str:
+    """Return the classes of a cell: v and its verdict; n, a number; e, nothing."""
+    if kind:
+        return f"v {css(kind)}"
+    return " ".join(["n"] * numeric + ["e"] * (text == formats.NOTHING))
 
 
 def _transposed(rows: list[list[str]]) -> list[list[str]]:
