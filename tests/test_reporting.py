@@ -299,6 +299,22 @@ def test_what_stands_in_place_of_private_data_is_named_as_such(suite):
     assert found == {"P": ["Two moons (instead of the secret moons)"]}
 
 
+def test_many_that_stand_for_the_same_are_named_together():
+    data = [{"name": f"task {k}", "papers": True, "instead_of": "theirs"} for k in range(3)]
+    found = overview.foreign_data([{"title": "P", "data": data}])
+    assert found == {"P": ["3 data sets from task 0 on (instead of theirs)"]}
+
+
+def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
+    accuracy = pd.Series({0.01: 0.80, 0.1: 0.81})
+    doubted = outputs._doubted(suite[1], "two_moons", 0.01, [0.1], accuracy)
+    assert verdicts.kind(doubted) == "inconclusive"
+    clear = pd.Series({0.01: 0.2, 0.1: 0.9})
+    assert outputs._doubted(suite[1], "two_moons", 0.01, [0.1], clear) == "differs"
+    untried = outputs._doubted(suite[1], "two_moons", 0.5, [0.1], clear)
+    assert verdicts.kind(untried) == "not tested here"
+
+
 # ---------------------------------------------------------------- totals and the map
 
 

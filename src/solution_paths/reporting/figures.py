@@ -116,8 +116,8 @@ def save(figure: Figure, out_dir: str | Path, name: str) -> None:
 def inline(svg: str, name: str, title: str) -> str:
     """Return an SVG file's text as part of a page.
 
-    Its ink is the page's, its ids are its own, and it is as short as it can be: no metadata, no
-    fonts, coordinates to a hundredth of a point.
+    Its colours are the page's, in the dark as well; its ids are its own; and it is as short as it
+    can be: no metadata, no fonts, coordinates to a hundredth of a point.
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<(metadata|style)\b.*?</\1>|<defs>\s*</defs>", "", svg, flags=re.S)
@@ -127,6 +127,8 @@ def inline(svg: str, name: str, title: str) -> str:
     svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
     svg = re.sub(r'="[^"]*"', lambda m: _LONG.sub(_cut, m.group(0)), svg)
     svg = re.sub(r"\s+", " ", re.sub(INK, "currentColor", svg, flags=re.I))
+    for k, colour in enumerate(PALETTE[:-1]):
+        svg = re.sub(colour, f"var(--c{k})", svg, flags=re.I)
     svg = re.sub(r"> <(?!tspan)", "><", svg)
     head = re.search(r'width="([\d.]+)pt" height="[\d.]+pt"', svg)
     label = title.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

@@ -132,14 +132,20 @@ def totals(papers: Iterable[Mapping]) -> dict[str, Counter]:
 
 def foreign_data(papers: Iterable[Mapping]) -> dict[str, list[str]]:
     """List each paper's data sets that are not its own, and what they stand for."""
-    return {
-        paper["title"]: [
-            d["name"] + (f" (instead of {d['instead_of']})" if d["instead_of"] else "")
-            for d in paper["data"]
-            if not d["papers"] or d["instead_of"]
-        ]
-        for paper in papers
-    }
+    return {paper["title"]: _foreign(paper["data"]) for paper in papers}
+
+
+def _foreign(data: Iterable[Mapping]) -> list[str]:
+    """Name strange data sets; those that stand for the same data are named together."""
+    found = [d["name"] for d in data if not d["papers"]]
+    stands: dict[str, list[str]] = {}
+    for d in data:
+        if d["papers"] and d["instead_of"]:
+            stands.setdefault(d["instead_of"], []).append(d["name"])
+    for other, names in stands.items():
+        told = names[0] if len(names) == 1 else f"{len(names)} data sets from {names[0]} on"
+        found.append(f"{told} (instead of {other})")
+    return found
 
 
 def answer(papers: list[Mapping]) -> tuple[str, str]:
@@ -161,17 +167,20 @@ def answer(papers: list[Mapping]) -> tuple[str, str]:
         )
     compared = numbers[AGREES] + numbers[DIFFERS]
     tested = sentences[SUPPORTED] + sentences[NOT_SUPPORTED]
-    parts = [
-        f"{numbers[AGREES]} of {count(compared, 'published number')} agree",
-        f"{sentences[SUPPORTED]} of {count(tested, 'tested sentence')} of the papers supported",
-        certified,
-    ]
+    parts = [certified]
+    if tested:
+        text = f"{sentences[SUPPORTED]} of {count(tested, 'tested sentence')} of the papers"
+        parts.insert(0, f"{text} supported")
+    if compared:
+        parts.insert(0, f"{numbers[AGREES]} of {count(compared, 'published number')} agree")
     if numbers[MISSING]:
         parts.append(f"{count(numbers[MISSING], 'number')} missing here")
     if undecided := sentences[INCONCLUSIVE] + sentences[NOT_TESTED]:
         parts.append(f"{count(undecided, 'sentence')} not decided")
     whole = numbers[DIFFERS] == sentences[NOT_SUPPORTED] == 0 and held["held"] == held["total"]
-    head = "Reproduced, as far as it was tested" if whole else "Reproduced in part"
+    some = numbers[AGREES] + sentences[SUPPORTED] > 0
+    head = "Reproduced in part" if some else "Not reproduced"
+    head = "Reproduced, as far as it was tested" if whole else head
     if not compared + tested:
         return NOT_TESTED, f"Nothing that the papers state was tested: {certified}."
     return (AGREES if whole else DIFFERS), f"{head}: {'; '.join(parts)}."

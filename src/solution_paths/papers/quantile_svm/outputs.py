@@ -291,14 +291,29 @@ def table_lam(study: Study) -> pd.DataFrame:
         paper = _paper(table, dataset, "lambda")
         row = {"data set": study.name(dataset)}
         for lam, value in accuracy.sort_index().items():
-            row[f"lam = {lam:g}"] = f"{value:.4f}{' *' if lam == best else ''}"
+            row[f"lam = {significant(lam, 1)}"] = f"{value:.4f}{' *' if lam == best else ''}"
         verdict = on_count(paper, best)
-        if verdict == verdicts.DIFFERS and any(np.isclose(paper, lam) for lam in tied):
-            verdict = "agrees: tied for best"
+        if verdict == verdicts.DIFFERS:
+            verdict = _doubted(study, dataset, paper, tied, accuracy)
         rows.append({**row, "paper": paper, "ours": best, "verdict": verdict})
     frame = pd.DataFrame(rows)
     last = [c for c in ("paper", "ours", "verdict") if c in frame]
     return frame[[c for c in frame if c not in last] + last] if len(frame) else frame
+
+
+def _doubted(
+    study: Study, dataset: str, paper: float, tied: list[float], accuracy: pd.Series
+) -> str:
+    """Say whether a lam that isn't the paper's can be told from it."""
+    own = study.results[
+        (study.results["experiment"] == "choose_lam") & (study.results["dataset"] == dataset)
+    ]
+    verdict, _ = _lam_verdict(own, paper, tied, accuracy)
+    return {
+        verdicts.SUPPORTED: f"{verdicts.AGREES}: tied for best",
+        verdicts.INCONCLUSIVE: f"{verdicts.INCONCLUSIVE}: ahead by less than two standard errors",
+        verdicts.NOT_TESTED: f"{verdicts.NOT_TESTED}: the paper's was not tried",
+    }.get(verdict, verdicts.DIFFERS)
 
 
 @OUTPUTS.table("table_scaling", "Kinks under other scalings", "scaling", notes=NOTES_SPLITS)
