@@ -102,6 +102,8 @@ def logit_axis(ax: object, end: float) -> None:
 
 def save(figure: Figure, out_dir: str | Path, name: str) -> None:
     """Write ``name.svg``, ``name.png`` and ``name.pdf``, each atomically."""
+    figure.draw_without_rendering()  # the layout is found once, for all formats
+    figure.set_layout_engine("none")
     # No creation date, so that the same results give the same file.
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
     for suffix in FORMATS:
