@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test lint format timing benchmark lock clean
+.PHONY: help env quick tables test lint types format docs wheel timing benchmark lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -12,7 +12,7 @@ OK     := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p && break; done)
 # Hashes for every platform, and no line that names a package index.
 LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
-LINTED := src tests benchmarks notebooks .ci workflow/scripts
+LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
 help:  ## list the targets
@@ -48,10 +48,22 @@ lint: $(STAMP)  ## check style, formatting and who imports whom
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/lint_workflow.py
 
+types: $(STAMP)  ## check the type hints: the public face itself, then a user's file that relies on it
+	$(BIN)/mypy
+	$(BIN)/mypy --config-file= --strict --disable-error-code=import-untyped tests/typing_client.py
+
 format: $(STAMP)  ## apply the formatting that `make lint` checks
 	$(BIN)/ruff check --fix $(LINTED)
 	$(BIN)/ruff format $(LINTED)
 	$(BIN)/snakefmt $(RULES)
+
+docs: $(STAMP)  ## build the site from docstrings, gallery and documents; a warning is an error
+	rm -rf docs/api docs/auto_gallery results/docs
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -q -W --keep-going -b html -d results/docs/.doctrees docs results/docs
+	@echo "The site is in results/docs (open results/docs/index.html)."
+
+wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example there
+	VENV=$(VENV) .ci/wheel
 
 timing: $(STAMP)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing
@@ -60,7 +72,7 @@ benchmark: $(STAMP)  ## measure speed and accuracy beside other solvers, about 2
 	$(BIN)/python benchmarks/run.py
 
 lock: $(STAMP)  ## renew both lock files within the bounds of pyproject.toml
-	$(BIN)/uv pip compile $(LOCK) --upgrade --extra workflow --extra baselines --extra dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(LOCK) --upgrade --extra workflow --extra baselines --extra dev --extra docs pyproject.toml -o requirements.lock
 	printf 'liblinear-official\nlibsvm-official\n' | $(BIN)/uv pip compile $(LOCK) --upgrade --no-deps - -o requirements-compiled.lock
 
 clean:  ## remove what was computed; keeps .venv and data/

@@ -218,11 +218,11 @@ def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
     jobs.mkdir(parents=True)
     (jobs / "0-0.txt").write_text(f"{files[0]}\n")
     (jobs / "1-2.txt").write_text(f"{files[1]}\n{files[2]}\n")
-    assert cell_files.note_damaged_jobs(tmp_path) == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
     files[1].unlink()
-    (sentence,) = cell_files.note_damaged_jobs(tmp_path)
+    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
     assert files[1].name in sentence
-    assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.damaged"}
+    assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.noted"}
 
 
 def test_progress_rises_to_one_and_carries_the_breakpoints(tmp_path):

@@ -15,6 +15,7 @@ from solution_paths.baselines import Answer
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import cross_validation  # noqa: E402
 import problems  # noqa: E402
 import report  # noqa: E402
 import run  # noqa: E402
@@ -194,3 +195,29 @@ def test_goals_judge_growth_failures_and_missing_runs():
     assert checks["a8a C: the whole path (n = 22,696) with a certificate"].met == "not met"
     assert checks["a8a tau: the whole path (n = 22,696) with a certificate"].met == "not measured"
     assert checks["every path of this run is exact (KKT <= 1e-07, gap <= 1e-09)"].met == "not met"
+
+
+def test_exact_cross_validation_is_compared_on_the_same_folds(monkeypatch):
+    monkeypatch.setattr(cross_validation, "VALUES", 8)
+    monkeypatch.setattr(cross_validation, "REPEATS", 1)
+
+    def few():
+        X, y = cross_validation.curved(60)()
+        return X[:, :3], y
+
+    def targets():
+        X, y = few()
+        return X, X[:, 0] - X[:, 1] + y
+
+    cases = [
+        cross_validation.machine("few", few, 1.0),
+        cross_validation.lasso("few", targets, 1.0),
+    ]
+    for case in cases:
+        row = cross_validation.compare(case)
+        assert row["ours_error"] <= row["least_on_grid"] <= row["grid_error_at_its_value"]
+        # the grid's solver has a tolerance: one label, or a few digits
+        slack = 1.01 / 60 if case.scoring == "accuracy" else 1e-2 * row["grid_error"]
+        assert abs(row["grid_error"] - row["grid_error_at_its_value"]) <= slack
+        assert row["ours_s"] > 0
+        assert row["grid_s"] > 0

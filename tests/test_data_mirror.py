@@ -112,6 +112,13 @@ def test_diabetes_split(split):
     np.testing.assert_array_equal(raw.train.X, load("diabetes").X[parts.meta["rows"][0]])
 
 
+def test_the_papers_sizes_are_the_default():
+    need("diabetes", "celegans_acceptor")
+    parts = quantile_svm.prepare("diabetes", scaling="symmetric")
+    np.testing.assert_array_equal(parts.train.X, quantile_svm.diabetes().train.X)
+    assert len(quantile_svm.prepare("splice").test.y) == 10_000
+
+
 def test_scaling_diabetes_to_the_unit_interval_gives_the_papers_sparsity():
     """The paper states 13.4 % zeros; the raw file has 12.4 %, and [-1, 1] leaves hardly any."""
     need("diabetes")

@@ -148,6 +148,20 @@ def test_probability_is_the_tau_of_the_flip_or_the_rearrangement():
     np.testing.assert_allclose(p, integral, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes", "message"),
+    [
+        ("two_moons", None, "two_moons has no sizes of its own in the paper: pass sizes"),
+        ("two_moons", (0.8, 0.2), "sizes must be three numbers"),
+        ("splice", (100, 100), "sizes must be three numbers"),
+        ("spam", (1, 1, 1), "spam's parts are its three inboxes"),
+    ],
+)
+def test_sizes_that_a_data_set_cannot_have_are_named(name, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        prepare(name, sizes=sizes, offline=True)
+
+
 def test_signs_traced_through_crossings_equal_the_decision_function():
     part = prepare("two_moons", 1, sizes=(0.6, 0.2, 0.2), offline=True)
     path = quantile_svm_path(part.train.X, part.train.y, 1e-2)

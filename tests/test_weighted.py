@@ -270,8 +270,18 @@ BAD = [
 ]
 SVM_ONLY = [
     ({"y": [1, 1, 1, 1]}, "y must hold exactly two labels"),
-    ({"weights_from": [1.0, 0.0, 1.0, 0.0]}, r"weights_from is zero for every instance of class"),
-    ({"weights_to": [0.0, 1.0, 0.0, 1.0]}, r"weights_to is zero for every instance of class"),
+    (
+        {"weights_from": [1.0, 0.0, 1.0, 0.0]},
+        r"weights_from is zero for every instance of the class -1,",
+    ),
+    (
+        {"weights_to": [0.0, 1.0, 0.0, 1.0]},
+        r"weights_to is zero for every instance of the class 1,",
+    ),
+    (
+        {"weights_to": [0.0, 1.0, 0.0, 1.0], "y": ["yes", "no", "yes", "no"]},
+        r"weights_to is zero for every instance of the class 'yes',",
+    ),
 ]
 SVR_ONLY = [
     ({"y": [1.0, np.nan, 1.0, 1.0]}, "y contains NaN"),
@@ -309,6 +319,12 @@ def test_bad_new_weights_are_named_and_cost_nothing(new, message):
     with pytest.raises(ValueError, match=message):
         path.continue_to(new)
     assert path.continue_to(2.0).certify(n_random=3).ok
+
+
+def test_new_weights_without_a_class_name_its_label():
+    path = weighted_svm_path([[0.0], [1.0]], ["no", "yes"], 1.0, 1.0)
+    with pytest.raises(ValueError, match=r"new_weights is zero .* of the class 'no',"):
+        path.continue_to([0.0, 1.0])
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -264,6 +264,16 @@ def test_an_unknown_key_on_the_command_line_is_refused(checkout):
 # ---------------------------------------------------------------- a killed run
 
 
+def test_a_mirror_that_is_not_there_is_one_sentence(checkout, tmp_path):
+    run = snakemake(
+        checkout, "-n", "quantile_svm", "--config", "offline=true", mirror=tmp_path / "no"
+    )
+    assert run.returncode != 0
+    message = run.stdout + run.stderr
+    assert f"The mirror folder {tmp_path / 'no'} does not exist: correct or unset" in message
+    assert "Traceback" not in message
+
+
 def test_a_file_that_cannot_be_had_is_one_sentence(checkout, tmp_path):
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "pima-indians-diabetes.data").write_text("<!DOCTYPE html>\n")

@@ -1,6 +1,10 @@
 """Exact solution paths of support vector machines and robust regressions."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .certify import Certificate
+from .curves import Best, Curve
 from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
 from .models.l1_svm import l1_svm_path
@@ -9,17 +13,27 @@ from .models.quantile_svm import quantile_svm_path
 from .models.svm import svm_path
 from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
-from .path import Best, Path
+from .path import Path
+
+if TYPE_CHECKING:
+    from .estimators import L1SVC, PathLasso, PathSVC, QuantileSVC, WeightedSVC, WeightedSVR
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "L1SVC",
     "Best",
     "Certificate",
+    "Curve",
     "Path",
     "PathError",
+    "PathLasso",
+    "PathSVC",
     "PathWarning",
+    "QuantileSVC",
     "Tolerances",
+    "WeightedSVC",
+    "WeightedSVR",
     "__version__",
     "l1_svm_path",
     "lasso_path",
@@ -29,3 +43,16 @@ __all__ = [
     "weighted_svm_path",
     "weighted_svr_path",
 ]
+
+ESTIMATORS = ("L1SVC", "PathLasso", "PathSVC", "QuantileSVC", "WeightedSVC", "WeightedSVR")
+
+
+def __getattr__(name: str) -> type:
+    """Import estimators when they are asked for: scikit-learn takes a second."""
+    if name in ESTIMATORS:
+        return getattr(import_module(".estimators", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

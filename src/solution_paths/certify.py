@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .objectives import Objective, Solution
+from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
+Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
 def status_of(gap: float, rounding: float, resolution: float, limit: float) -> str:
@@ -47,9 +50,9 @@ class Verdict:
         Objective values, recomputed; nan where the solution has no such part. Duals are clipped to
         their box before they bound.
     gap : float
-        (primal - lower bound) / max(|primal|, |lower bound|). The lower bound is the solution's own
-        dual objective, or the bound that was passed in when it has no duals. Infinite where duals
-        violate their constraints by more than 1e-7: they bound nothing.
+        ``(primal - lower bound) / max(|primal|, |lower bound|)``. The lower bound is the solution's
+        own dual objective, or the bound that was passed in when it has no duals. Infinite where
+        duals violate their constraints by more than 1e-7: they bound nothing.
     kkt : float
         Largest violation of feasibility, complementarity, stationarity and balance; see
         `Certificate`. nan without duals.
@@ -59,14 +62,14 @@ class Verdict:
         How large they may become by rounding w and b (duals and K for a kernel) to double.
     """
 
-    primal: float
-    dual: float
-    gap: float
-    kkt: float
-    rounding: float
-    kkt_rounding: float = 0.0
-    resolution: float = 0.0
-    kkt_resolution: float = 0.0
+    primal: Entry
+    dual: Entry
+    gap: Entry
+    kkt: Entry
+    rounding: Entry
+    kkt_rounding: Entry = 0.0
+    resolution: Entry = 0.0
+    kkt_resolution: Entry = 0.0
 
     def ok(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> bool:
         """Return True when both numbers are surely within their limits; nan is a refusal.
@@ -75,7 +78,9 @@ class Verdict:
         """
         return bool(np.all(self._holds(gap_limit, kkt_limit)))
 
-    def _holds(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> NDArray:
+    def _holds(
+        self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT
+    ) -> NDArray[np.bool_]:
         kkt = np.asarray(self.kkt + self.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
         return kkt & np.asarray(self.gap + self.rounding <= gap_limit)
 
@@ -98,10 +103,10 @@ class Certificate:
         Largest KKT violation, relative to the data's scale: for each sample the smaller of how
         far its value is on the wrong side of its kink and how far (relative to the largest
         cost) its dual is from the level that would allow it; duals outside their box and an
-        unbalanced free bias (|sum a_i| relative to the largest cost) count too, and, where w is
-        stated beside the duals, its distance from the w that these imply.
+        unbalanced free bias (``|sum a_i|`` relative to the largest cost) count too, and, where w
+        is stated beside the duals, its distance from the w that these imply.
     gap : float
-        Largest relative duality gap, (primal - dual) / max(|primal|, |dual|). Nothing is
+        Largest relative duality gap, ``(primal - dual) / max(|primal|, |dual|)``. Nothing is
         subtracted from it.
     rounding : float
         How far off a gap may be, at most, because it is evaluated in floating point. The judge
@@ -120,6 +125,14 @@ class Certificate:
         surely broken. What is within its rounding of a bound is undecided, and so is a gap that is
         beyond it, but within twice the resolution: data in other units may decide. The worst of
         all points.
+
+    Examples
+    --------
+    >>> from solution_paths import svm_path
+    >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> certificate = path.certify(at_breakpoints=True)
+    >>> certificate.status, certificate.kkt <= 1e-7, certificate.gap <= 1e-9
+    ('holds', True, True)
     """
 
     kkt: float
@@ -160,10 +173,10 @@ class Certificate:
 
 def score(
     objective: Objective,
-    t: NDArray,
+    t: Floats,
     solution: Solution,
     lower_bound: float | None = None,
-    low: NDArray | float = 0.0,
+    low: Floats | float = 0.0,
 ) -> Verdict:
     """Score B solutions, in columns, at parameters t + low (B,), whoever found them.
 
@@ -186,8 +199,8 @@ def score(
 
 def _scored(
     objective: Objective,
-    t: NDArray,
-    low: NDArray,
+    t: Floats,
+    low: Floats,
     solution: Solution,
     lower_bound: float | None,
     exact: bool,
@@ -214,7 +227,7 @@ def _scored(
 
 
 def judge(
-    objective: Objective, answer, *, t: float = 0.0, lower_bound: float | None = None
+    objective: Objective, answer: object, *, t: float = 0.0, lower_bound: float | None = None
 ) -> Verdict:
     """Score a solver's answer.
 
@@ -234,6 +247,21 @@ def judge(
     Verdict
         All nan if the answer isn't finite, states too little to determine a model, or has arrays
         of wrong lengths.
+
+    Examples
+    --------
+    A solver's answer is anything with ``alpha``, ``w`` and ``b``; here one that stopped too early:
+
+    >>> from types import SimpleNamespace
+    >>> from solution_paths import svm_path
+    >>> from solution_paths.certify import judge
+    >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> def answer(alpha):
+    ...     return SimpleNamespace(alpha=alpha, w=None, b=path.intercept(0.5))
+    >>> judge(path.objective, answer(path.dual(0.5)), t=0.5).status
+    'holds'
+    >>> judge(path.objective, answer(0.99 * path.dual(0.5)), t=0.5).status
+    'fails'
     """
     stated = objective.stated(answer)
     finite = all(np.isfinite(part).all() for part in stated if part is not None)
@@ -246,10 +274,10 @@ def judge(
 
 def certify(
     objective: Objective,
-    points: NDArray[np.float64],
-    solutions: Callable[[NDArray], Solution],
+    points: Floats,
+    solutions: Callable[[NDArray[np.int64]], Solution],
     block: int = 128,
-    low: NDArray[np.float64] | None = None,
+    low: Floats | None = None,
 ) -> Certificate:
     """Judge the solution at every point.
 
@@ -269,10 +297,10 @@ def certify(
 
 def verdicts(
     objective: Objective,
-    points: NDArray[np.float64],
-    solutions: Callable[[NDArray], Solution],
+    points: Floats,
+    solutions: Callable[[NDArray[np.int64]], Solution],
     block: int = 128,
-    low: NDArray[np.float64] | None = None,
+    low: Floats | None = None,
 ) -> Verdict:
     """Return what was found at every point, in arrays; see `certify`."""
     low = np.zeros(len(points)) if low is None else low
@@ -296,7 +324,7 @@ def states(found: Verdict) -> NDArray[np.str_]:
     )
 
 
-def summary(points: NDArray[np.float64], found: Verdict) -> Certificate:
+def summary(points: Floats, found: Verdict) -> Certificate:
     """Return the worst of what was found."""
     # a NaN is a violation, never a pass
     kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (found.kkt, found.gap))

@@ -26,6 +26,6 @@ class PathError(RuntimeError):
         super().__init__(message)
         self.path = path
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[PathError], tuple[str, Path | None]]:
         # an error that can't be pickled breaks the pool of processes in which it is raised
         return type(self), (self.args[0], self.path)

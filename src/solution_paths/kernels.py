@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from .validation import HUGE, check_choice, check_number
+from .validation import HUGE, Floats, check_choice, check_number
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
@@ -22,13 +23,21 @@ class Kernel:
     Parameters
     ----------
     name : {"linear", "rbf", "poly", "precomputed"}
-        ``linear`` x.z, ``rbf`` exp(-gamma ||x - z||^2), ``poly`` (gamma x.z + coef0)^degree, and
-        ``precomputed``, where X is the matrix of kernel values itself.
+        linear is ``x.z``, rbf ``exp(-gamma ||x - z||^2)``, poly ``(gamma x.z + coef0)^degree``;
+        with precomputed X is the matrix of kernel values itself.
     gamma : float
         In units of 1 / x.x; > 0.
     degree : int
     coef0 : float
         >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths.kernels import Kernel
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> Kernel("poly", gamma=1.0, degree=2, coef0=1.0)(X, X).tolist()
+    [[4.0, 1.0], [1.0, 4.0]]
     """
 
     name: str = "linear"
@@ -45,7 +54,7 @@ class Kernel:
         for name, value in checked.items():  # numpy's numbers don't go into JSON
             object.__setattr__(self, name, value)
 
-    def check_sizes(self, X, name: str) -> None:
+    def check_sizes(self, X: Any, name: str) -> None:
         """Refuse rows whose powers overflow."""
         if self.name != "poly":
             return
@@ -56,36 +65,73 @@ class Kernel:
                 "overflow; take a smaller degree or gamma, or other units."
             )
 
-    def __call__(self, X, Z) -> np.ndarray:
+    def __call__(self, X: Any, Z: Any) -> Floats:
         """Return the (len(X), len(Z)) kernel matrix, for arrays or CSR matrices of rows."""
         if self.name == "precomputed":
             return np.asarray(X, dtype=np.float64)
+        if self.name == "rbf":
+            distance = squared_distances(X, Z)
+            distance *= -self.gamma
+            return np.exp(distance, out=distance)
         K = X @ Z.T
         K = K.toarray() if sp.issparse(K) else np.asarray(K)
-        if self.name == "linear":
-            return K
-        if self.name == "poly":
-            return (self.gamma * K + self.coef0) ** self.degree
-        distance = squared_norms(X)[:, None] + squared_norms(Z)[None, :] - 2.0 * K
-        np.maximum(distance, 0.0, out=distance)
-        if X is Z:
-            np.fill_diagonal(distance, 0.0)
-        distance *= -self.gamma
-        return np.exp(distance, out=distance)
+        return K if self.name == "linear" else (self.gamma * K + self.coef0) ** self.degree
 
 
 LINEAR = Kernel()
 
 
-def squared_norms(X) -> np.ndarray:
+def squared_norms(X: Any) -> Floats:
     """Return ||x_i||^2 of the rows."""
     squares = X.power(2) if sp.issparse(X) else X**2
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
+def squared_distances(X: Any, Z: Any) -> Floats:
+    """Return ||x - z||^2 for all rows of X and Z.
+
+    Of dense rows from their differences: of near rows with large entries, the expansion of the
+    square would leave rounding. Sparse rows keep the expansion, one product of sparse matrices.
+    """
+    if sp.issparse(X) or sp.issparse(Z):
+        distance = squared_norms(X)[:, None] + squared_norms(Z)[None, :]
+        distance -= 2.0 * (X @ Z.T).toarray()
+        np.maximum(distance, 0.0, out=distance)
+        if X is Z:
+            np.fill_diagonal(distance, 0.0)
+        return distance
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    columns = np.ascontiguousarray(np.transpose(Z), dtype=np.float64)
+    out = np.zeros((rows.shape[0], columns.shape[1]))
+    _add_squared_differences(rows, columns, X is Z, out)
+    return out + out.T if X is Z else out
+
+
+@njit(cache=True)
+def _add_squared_differences(X: Floats, columns: Floats, above: bool, out: Floats) -> None:
+    """Add (x_ik - z_jk)^2 to out[i, j], or only above its diagonal."""
+    for i in range(X.shape[0]):
+        first = i + 1 if above else 0
+        row = out[i, first:]
+        for k in range(X.shape[1]):
+            x, others = X[i, k], columns[k, first:]
+            for j in range(len(row)):
+                row[j] += (x - others[j]) ** 2
+
+
 @njit(cache=True, _nrt=False, fastmath=True)
-def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> None:
-    """Write one row of a kernel matrix: the compiled twin of `kernel_matrix`, for single rows.
+def kernel_row(
+    x: Floats,
+    square: float,
+    columns: Floats,
+    squares: Floats,
+    out: Floats,
+    kind: int,
+    gamma: float,
+    degree: int,
+    coef0: float,
+) -> None:
+    """Write one row of a kernel matrix: the compiled twin of `Kernel`, for single rows.
 
     Parameters
     ----------
@@ -111,7 +157,7 @@ def kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0) -> 
 
 
 def check_kernel(
-    X, name: str, gamma: float | str | None = None, degree: int = 3, coef0: float = 0.0
+    X: Any, name: str, gamma: float | str | None = None, degree: int = 3, coef0: float = 0.0
 ) -> Kernel:
     """Return the kernel for checked rows X; check a precomputed matrix.
 
@@ -131,7 +177,7 @@ def check_kernel(
     return kernel
 
 
-def _check_gram(K) -> None:
+def _check_gram(K: Any) -> None:
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(
             "X must be a dense square matrix of kernel values with kernel='precomputed', not of "

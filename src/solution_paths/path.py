@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
 import numbers
-import os
-import zipfile
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
-from .engine.staircase import Staircases
-from .engine.trace import Trace, combine
-from .files import replace_atomically
-from .objectives import Objective, Solution, from_arrays, to_arrays
-from .objectives.machine import Machine
+from . import storage
+from .curves import (
+    Best,
+    Curve,
+    absolute_pieces,
+    mean_curve,
+    of_pieces,
+    squared_pieces,
+    steps,
+)
+from .engine.trace import between
+from .nodes import Floats, Leg, Nodes
+from .objectives import Objective, Solution
+from .sweep import row_blocks
 from .validation import (
     check_choice,
     check_index,
@@ -36,62 +37,12 @@ from .validation import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-FORMAT = 3
+__all__ = ["Floats", "Leg", "Path"]
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
-# what a damaged .npz file raises, or one of other content
-DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
-@dataclass(frozen=True)
-class Leg:
-    """A trace in u, with parameter = offset + factor * u, factor = 1 or -1."""
-
-    trace: Trace
-    offset: float
-    factor: float
-
-    @property
-    def nodes(self) -> Floats:
-        """Parameter values of the trace's nodes."""
-        return self.offset + self.factor * self.trace.t
-
-    @property
-    def nodes_low(self) -> Floats:
-        """What rounding leaves out of them: the walk's own t may be known more closely."""
-        own, nodes = self.factor * self.trace.t, self.nodes
-        back = nodes - self.offset
-        return (self.offset - (nodes - back)) + (own - back)
-
-    def cut(self, nodes: int) -> Leg:
-        """Return the leg with its first nodes alone."""
-        trace = self.trace
-        end = trace.start[nodes]
-        kept = trace._replace(
-            t=trace.t[:nodes],
-            event=trace.event[:nodes],
-            start=trace.start[: nodes + 1],
-            P=trace.P[:end],
-            a=trace.a[:end],
-            low=trace.low[:end],
-        )
-        return Leg(kept, self.offset, self.factor)
-
-
-class Best(NamedTuple):
-    """The exact minimiser of an error over a whole path.
-
-    ``value`` is the least error, ``intervals`` the (k, 2) closed intervals of parameters where it
-    is reached, ``parameter`` the middle of the widest.
-    """
-
-    value: float
-    parameter: float
-    intervals: Floats
-
-
-class Path:
+class Path(Nodes):
     """The exact solutions of a model for every value of one parameter.
 
     Duals are linear in the parameter between consecutive breakpoints. A path keeps a copy of its
@@ -121,23 +72,9 @@ class Path:
         resume=None,
     ):
         self._resume = resume
+        super().__init__(legs, objective)
         self.parameter = parameter
-        self.objective = objective
         self.diagnostics = dict(diagnostics or {})
-        self._legs = sorted(legs, key=lambda leg: (leg.nodes.min(), leg.nodes.max()))
-        nodes, lows, legs_of, index = [], [], [], []
-        for number, leg in enumerate(self._legs):
-            order = np.arange(len(leg.trace.t))
-            if leg.factor < 0:
-                order = order[::-1]
-            nodes.append(leg.nodes[order])
-            lows.append(leg.nodes_low[order])
-            legs_of.append(np.full(len(order), number))
-            index.append(order)
-        self._t = np.concatenate(nodes)
-        self._low = np.concatenate(lows)
-        self._leg = np.concatenate(legs_of)
-        self._index = np.concatenate(index)
         inner = np.unique(self._t)
         if len(self._legs) > 1:  # where two legs begin nothing changes state
             joints = [leg.nodes[0] for leg in self._legs]
@@ -209,51 +146,91 @@ class Path:
             )
         return float(t)
 
-    def _node_solution(self, node: int) -> Solution:
-        """Return the solution at a node; a linear machine's with a w of its own.
-
-        Its duals are kept in two parts, so that w meets the pinned equations to the rounding of w
-        itself, not of sums of duals that may be many orders of magnitude larger.
-        """
-        leg, objective = self._legs[self._leg[node]], self.objective
-        duals, low = leg.trace.parts(int(self._index[node]))
-        found = objective.solution(duals)
-        if not (objective.linear and isinstance(objective, Machine)):
-            return found
-        a, rest = duals[: objective.n], low[: objective.n]
-        w = combine(objective.X, a, rest) / objective.lam
-        if objective.free_bias:
-            return found._replace(w=w, b=-(duals[objective.n] + low[objective.n]))
-        total = math.fsum(a[a != 0.0]) + rest.sum()
-        return found._replace(w=w, b=objective.bias_value**2 * total / objective.lam)
+    def _first_behind(self, t: float) -> int:
+        """Return the first node behind t; a node lies where both of its parts say."""
+        right = int(np.searchsorted(self._t, t, side="right"))
+        while right > 1 and self._t[right - 1] == t and self._low[right - 1] > 0.0:
+            right -= 1
+        return right
 
     def _solution(self, t: float, at_node: Callable | None = None) -> Solution:
-        t, at_node = self._check(t), at_node or self._node_solution
-        right = int(np.searchsorted(self._t, t, side="right"))
+        t, at_node = self._check(t), at_node or self._node
+        right = self._first_behind(t)
         left = at_node(right - 1)
         if right == len(self._t):
+            found = self._finished(*left)
             if not self._has_ray or t == self._t[-1]:
-                return left
+                return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if left.w is not None:
+            if found.w is not None:
                 beyond = beyond._replace(
                     w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
                 )
-            return _added(left, beyond)
+            return _added(found, beyond)
         here, there = right - 1, right
-        step = (self._t[there] - self._t[here]) + (self._low[there] - self._low[here])
-        part = ((t - self._t[here]) - self._low[here]) / step
-        return left if part == 0.0 else _between(left, at_node(right), part)
+        after = (t - self._t[here]) - self._low[here]
+        ahead = (self._t[there] - t) + self._low[there]
+        if after == 0.0:
+            return self._finished(*left)
+        ends = (left, at_node(there))  # from the nearer one, whose distance is known the better
+        nearer = ends if after <= ahead else ends[::-1]
+        return self._finished(*between(*nearer[0], *nearer[1], min(after, ahead) / (after + ahead)))
 
-    def dual(self, t: float) -> Floats:
-        """Return the (n,) duals at parameter t.
+    def _check_values(self, ts: ArrayLike) -> Floats:
+        """Return several parameter values, each inside the path."""
+        try:
+            given = np.asarray(ts)
+            usable = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
+        except (TypeError, ValueError):
+            usable = False
+        if not usable:
+            raise ValueError(
+                f"{self.parameter} must be one number, or a list or 1-d array of numbers, not "
+                f"{shown(ts)}."
+            )
+        low, high = self.range
+        inside = (given >= low) & (given <= high) & (given < np.inf)
+        for t in given[~inside][:1].tolist():
+            self._check(t)
+        return given.astype(np.float64)
 
-        Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work.
+    def _at(self, ts: ArrayLike, one: Callable, at_nodes: Callable) -> Floats:
+        """Return what is linear between nodes at several parameters, in the last axis.
+
+        ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
+        ray.
         """
-        return self.objective.public_dual(self._solution(t))
+        ts = self._check_values(ts)
+        right = np.searchsorted(self._t, ts, side="right")
+        for k in np.flatnonzero((self._t[right - 1] == ts) & (self._low[right - 1] > 0.0)):
+            right[k] = self._first_behind(ts[k])
+        there = np.minimum(right, len(self._t) - 1)
+        nodes = np.union1d(right - 1, there)
+        values = at_nodes(nodes)
+        here, next_ = np.searchsorted(nodes, right - 1), np.searchsorted(nodes, there)
+        step = (self._t[there] - self._t[right - 1]) + (self._low[there] - self._low[right - 1])
+        moved = (ts - self._t[right - 1]) - self._low[right - 1]
+        part = np.where(there == right, moved / np.where(there == right, step, 1.0), 0.0)
+        left = values[..., here]
+        found = left + part * (values[..., next_] - left)
+        for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
+            found[..., k] = one(float(ts[k]))
+        return found
 
-    def coef(self, t: float) -> Floats:
-        """Return the (d,) coefficients at t (linear models only).
+    def dual(self, t: float | ArrayLike) -> Floats:
+        """Return the (n,) duals at parameter t, or (n, k) at k parameters.
+
+        Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work and
+        memory for each parameter.
+        """
+        if not _several(t):
+            return self.objective.public_dual(self._solution(t))
+        return self._at(t, self.dual, self._duals_at)
+
+    def coef(self, t: float | ArrayLike) -> Floats:
+        """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
+
+        Many parameters cost about what the path cost, and 8 d bytes for each of up to 2 k nodes.
 
         Raises
         ------
@@ -261,7 +238,9 @@ class Path:
             For a kernel model.
         """
         self._check_linear()
-        return self.objective.coefs(self._solution(t))
+        if not _several(t):
+            return self.objective.coefs(self._solution(t))
+        return self._at(t, self.coef, self._coefs_at)
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
@@ -270,63 +249,147 @@ class Path:
                 "decision_function, or dual for the expansion in training rows."
             )
 
-    def intercept(self, t: float) -> float:
-        """Return the bias b at t."""
-        return float(self.objective.intercepts(self._solution(t)))
+    def intercept(self, t: float | ArrayLike) -> float | Floats:
+        """Return the bias b at t, or (k,) of them at k parameters."""
+        if not _several(t):
+            return float(self.objective.intercepts(self._solution(t)))
+        return self._at(t, self.intercept, self._intercepts_at)
 
-    def decision_function(self, X_new, t: float) -> Floats:
-        """Return the (m,) values f(x) at parameter t.
+    def decision_function(self, X_new, t: float | ArrayLike) -> Floats:
+        """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.
+
+        Many parameters cost about what the path cost for as many rows; 8 m bytes for each of up to
+        2 k nodes and, for a kernel, up to 128 MB of kernel values.
 
         Parameters
         ----------
         X_new : (m, d) array or CSR
             Rows to predict; with ``kernel="precomputed"`` the (m, n) kernel with the training rows.
-        t : float
-            Parameter value.
+        t : float or (k,) array
+            Parameter value, or several in any order.
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        return self.objective.decision(X_new, self._solution(t))
+        if not _several(t):
+            return self.objective.decision(X_new, self._solution(t))
+        if self.objective.linear:
+            return np.asarray(X_new @ self.coef(t)) + self.intercept(t)
+        return np.concatenate(
+            [
+                self._at(
+                    t,
+                    lambda at, rows=rows: self.objective.decision(X_new[rows], self._solution(at)),
+                    lambda nodes, rows=rows: self._decisions_at(nodes, X_new[rows]),
+                )
+                for rows in row_blocks(self.objective, X_new.shape[0])
+            ]
+        )
 
-    def predict(self, X_new, t: float) -> NDArray:
-        """Return predicted labels (f >= 0 is the larger label) or values at t."""
+    def predict(self, X_new, t: float | ArrayLike) -> NDArray:
+        """Return (m,) predicted labels (f >= 0 is the larger label) or values at t.
+
+        At k parameters (m, k) of them; see `decision_function`.
+        """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
         return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
 
     # -- the whole path at once ---------------------------------------------------------------
 
-    def _sweep(self, X_new, block: int = 256):
-        """Yield (t, f): nodes in order, in blocks that overlap by one, and (m, block) values."""
-        for first in range(0, max(len(self._t) - 1, 1), block - 1):
-            nodes = np.arange(first, min(first + block, len(self._t)))
-            found = _columns([self._node_solution(k) for k in nodes])
-            yield self._t[nodes], self.objective.decision(X_new, found)
-
     def crossings(self, X_new) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
 
         Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
-        counts as positive) is the root of a line.
+        counts as positive) is the root of a line, or a place where a path jumps. Costs about what
+        the path cost for as many rows;
+        some MB of memory and, for a kernel, up to 128 MB of kernel values.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            As in `decision_function`.
 
         Returns
         -------
         list of m ascending arrays
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        rows, roots = [], []
-        for t, f in self._sweep(X_new):
-            positive = f >= 0
-            row, k = np.nonzero(positive[:, 1:] != positive[:, :-1])
-            left, right = f[row, k], f[row, k + 1]
-            rows.append(row)
-            roots.append(t[k] + (t[k + 1] - t[k]) * (left / (left - right)))
-        row, root = np.concatenate(rows), np.concatenate(roots)
+        row, root, _, _ = self._changes(X_new)
         order = np.lexsort((root, row))
-        split = np.searchsorted(row[order], np.arange(1, X_new.shape[0]))
-        return np.split(root[order], split)
+        row, root = row[order], root[order]
+        # where a path jumps through several nodes at once, two changes are none
+        first = np.flatnonzero(
+            np.append(True, (np.diff(row) > 0) | (np.diff(root) > 0))[: len(row)]
+        )
+        kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
+        return np.split(root[kept], np.searchsorted(row[kept], np.arange(1, X_new.shape[0])))
 
-    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
-        """Return the exact minimiser of a validation error over the whole path.
+    def positive_length(self, X_new) -> Floats:
+        """Return, for each row, the total length of all parameters at which f >= 0.
+
+        Up to the last breakpoint. In ``tau`` it estimates the probability of the larger label.
+        """
+        X_new = check_new_rows(X_new, self.objective, "X_new")
+        row, root, after, start = self._changes(X_new)
+        m = X_new.shape[0]
+        ended = start ^ (np.bincount(row, minlength=m) % 2 == 1)
+        signed = np.bincount(row, np.where(after, -root, root), minlength=m)
+        return signed + np.where(ended, self._t[-1], 0.0) - np.where(start, self._t[0], 0.0)
+
+    def piece_values(self, X_new, edges: ArrayLike) -> tuple[Floats, Floats]:
+        """Return f at both ends of all pieces between edges, each approached from inside.
+
+        What jumps at a breakpoint has two values there, and `decision_function` gives one.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            As in `decision_function`.
+        edges : (k + 1,) array
+            Ascending, among them the breakpoints between the first and the last; after the last
+            breakpoint f stays what it is.
+
+        Returns
+        -------
+        left, right : (m, k) arrays
+        """
+        X_new = check_new_rows(X_new, self.objective, "X_new")
+        edges = np.minimum(self._check_edges(edges), self._t[-1])
+        here = np.searchsorted(self._t, edges[:-1], side="right") - 1
+        there = np.searchsorted(self._t, edges[1:])  # legs may have been joined in between
+        f = np.concatenate(
+            [
+                self._decisions_at(np.arange(len(self._t)), X_new[rows])
+                for rows in row_blocks(self.objective, X_new.shape[0])
+            ]
+        )
+        step = self._t[there] - self._t[here]
+        before, after = f[:, here], f[:, there]
+        wide = np.where(step > 0, step, 1.0)
+
+        def value(t: Floats) -> Floats:
+            return before + np.where(step > 0, (t - self._t[here]) / wide, 0.0) * (after - before)
+
+        return value(edges[:-1]), value(edges[1:])
+
+    def _check_edges(self, edges: ArrayLike) -> Floats:
+        """Return ascending parameters, from the path's first one on, among them breakpoints."""
+        edges = check_vector(edges, np.size(edges), "edges", scalar=False, of="the path")
+        low, own = self._t[0], self.breakpoints
+        fine = len(edges) > 1 and (np.diff(edges) > 0).all() and edges[0] >= low
+        if not fine or not np.isin(own[(own > edges[0]) & (own < edges[-1])], edges).all():
+            raise ValueError(
+                f"edges must be two or more ascending values of {self.parameter} >= {low:g}, among "
+                "them all breakpoints in between; take a part of path.breakpoints."
+            )
+        return edges
+
+    def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+        """Return a validation error as an exact function of the parameter.
+
+        It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
+        (``squared``), from the first breakpoint to the last; after it, on a ray, predictions don't
+        change. Costs and memory are those of `crossings`, and 32 bytes for each piece: as many as
+        there are changes of sign or, in regression, these and breakpoints.
 
         Parameters
         ----------
@@ -337,18 +400,36 @@ class Path:
 
         Returns
         -------
-        Best
-            Least value, the intervals where it is reached, and the middle of the widest.
+        Curve
         """
-        if check_choice(metric, "metric", METRICS) == "zero_one":
-            return self._best_zero_one(X_val, y_val)
+        zero_one = check_choice(metric, "metric", METRICS) == "zero_one"
+        if zero_one and len(self.objective.classes) == 0:
+            raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
         check_index(X_val, y_val, "y_val", "X_val")
         X_val = check_new_rows(X_val, self.objective, "X_val")
-        y_val = check_vector(y_val, X_val.shape[0], "y_val", scalar=False, of="X_val")
-        return self._best_regression(X_val, y_val, metric)
+        m = X_val.shape[0]
+        if zero_one:
+            positive = check_known_labels(y_val, self.objective.classes, m, "y_val", "X_val")
+            return self._error_steps(X_val, positive)
+        y_val = check_vector(y_val, m, "y_val", scalar=False, of="X_val")
+        pieces = absolute_pieces if metric == "absolute" else squared_pieces
+        parts = list(row_blocks(self.objective, m))
+        curves = [
+            of_pieces([pieces(self._t[i], f - y_val[k, None]) for i, f in self._sweep(X_val[k])])
+            for k in parts
+        ]
+        return mean_curve(curves, [k.stop - k.start for k in parts])
+
+    def _error_steps(self, X_val, positive: NDArray[np.bool_]) -> Curve:
+        row, t, after, start = self._changes(X_val)
+        rises = np.where(after == positive[row], -1.0, 1.0)
+        wrong = int((start != positive).sum())
+        return steps(float(self._t[0]), float(self._t[-1]), wrong, t, rises, len(positive))
 
     def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
+
+        See `error_curve`.
 
         Returns
         -------
@@ -357,41 +438,23 @@ class Path:
         error : (k,) array
             Mean error on each open step.
         """
-        classes = self.objective.classes
-        if len(classes) == 0:
-            raise ValueError("The 0-1 error needs a classification path; use metric='absolute'.")
-        check_index(X_val, y_val, "y_val", "X_val")
-        X_val = check_new_rows(X_val, self.objective, "X_val")
-        positive = check_known_labels(y_val, classes, X_val.shape[0], "y_val", "X_val")
-        low, high = float(self._t[0]), float(self._t[-1])
-        start = self.decision_function(X_val, low) >= 0
-        roots = self.crossings(X_val)
-        changes = []
-        for row, own in enumerate(roots):
-            sign = np.where(start[row] == positive[row], 1.0, -1.0)  # right at first: errors rise
-            changes += [(t, sign * (-1.0) ** j) for j, t in enumerate(own)]
-        edges = np.unique(np.array([low, high] + [t for t, _ in changes]))
-        error = np.full(len(edges) - 1, float((start != positive).sum()))
-        rise = np.zeros(len(edges) - 1)
-        for t, step in changes:
-            at = int(np.searchsorted(edges, t))
-            if at < len(rise):
-                rise[at] += step
-        return edges, (error + np.cumsum(rise)) / len(positive)
+        curve = self.error_curve(X_val, y_val)
+        return curve.edges, curve.left
 
-    def _best_zero_one(self, X_val, y_val) -> Best:
-        edges, error = self.error_steps(X_val, y_val)
-        least = error.min()
-        return _best_of_steps(least, edges, error <= least + 0.5 / np.size(y_val))
+    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+        """Return the exact minimiser of a validation error over the whole path.
 
-    def _best_regression(self, X_val, y_val, metric) -> Best:
-        value, parameter = np.inf, np.nan
-        for t, f in self._sweep(X_val):
-            residual = f - y_val[:, None]
-            least, at = _best_on_segments(t, residual, metric)
-            if least < value:
-                value, parameter = least, at
-        return Best(value, parameter, np.array([[parameter, parameter]]))
+        Parameters
+        ----------
+        X_val, y_val, metric
+            See `error_curve`.
+
+        Returns
+        -------
+        Best
+            Least value, the intervals where it is reached, and the middle of the widest.
+        """
+        return self.error_curve(X_val, y_val, metric).best()
 
     # -- certificate --------------------------------------------------------------------------
 
@@ -446,19 +509,19 @@ class Path:
 
     def _judged_at(self, nodes: NDArray, points: Floats) -> tuple[Floats, certification.Verdict]:
         """Judge nodes, then other points."""
-        known: dict[int, Solution] = {}  # nodes of the last pieces are wanted again
+        known: dict[int, tuple] = {}  # nodes of the last pieces are wanted again
 
-        def at_node(node: int) -> Solution:
+        def at_node(node: int) -> tuple[Floats, Floats]:
             if node not in known:
                 if len(known) > 256:
                     known.clear()
-                known[node] = self._node_solution(node)
+                known[node] = self._node(node)
             return known[node]
 
         def solutions(index: NDArray) -> Solution:
             return _columns(
                 [
-                    at_node(int(nodes[k]))
+                    self._finished(*at_node(int(nodes[k])))
                     if k < len(nodes)
                     else self._solution(points[k - len(nodes)], at_node)
                     for k in index
@@ -518,9 +581,8 @@ class Path:
         what = what or ("coef" if few else "dual")
         ax = ax or plt.subplots()[1]
         nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
-        found = _columns([self._node_solution(k) for k in nodes])
-        curves = self.objective.coefs if what == "coef" else self.objective.public_dual
-        ax.plot(self._t[nodes], curves(found)[:max_lines].T, linewidth=0.9)
+        curves = self._coefs_at(nodes) if what == "coef" else self._duals_at(nodes)
+        ax.plot(self._t[nodes], curves[:max_lines].T, linewidth=0.9)
         ax.set_xlabel(self.parameter)
         ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
         return ax
@@ -534,69 +596,12 @@ class Path:
             A file's name, whose folders are made where they lack, or what is open for writing
             bytes.
         """
-        plain, arrays = to_arrays(self.objective)
-        meta = {
-            "format": FORMAT,
-            "parameter": self.parameter,
-            "diagnostics": self.diagnostics,
-            "objective": plain,
-            "legs": [{"offset": leg.offset, "factor": leg.factor} for leg in self._legs],
-        }
-        content = {f"objective/{k}": v for k, v in arrays.items()}
-        for number, leg in enumerate(self._legs):
-            trace = leg.trace._asdict()
-            stairs = vars(trace.pop("stairs"))
-            content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
-            content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
-
-        def write(handle) -> None:  # to a handle: a name without .npz stays as it is
-            np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
-
-        if _is_binary(file):
-            buffer = io.BytesIO()  # so that the file gets all or nothing
-            write(buffer)
-            file.write(buffer.getvalue())
-            return
-
-        def write_to(partial: FilePath) -> None:
-            with open(partial, "wb") as handle:
-                write(handle)
-
-        replace_atomically(FilePath(file), write_to)
+        storage.write(file, self.parameter, self._legs, self.objective, self.diagnostics)
 
     @classmethod
     def load(cls, file) -> Path:
         """Read a path that `save` wrote, from a file's name or a binary file object."""
-        try:
-            with np.load(file, allow_pickle=False) as archive:
-                content = {k: archive[k] for k in archive.files}
-            meta = json.loads(str(content["meta"]))
-            known = meta["format"] == FORMAT
-            path = cls._from_content(meta, content) if known else None
-        except FileNotFoundError:
-            raise
-        except DAMAGED as error:
-            raise ValueError(
-                f"{file} is not a path written by Path.save (expected an .npz archive); "
-                "save the path again."
-            ) from error
-        if path is None:
-            raise ValueError(
-                f"{file} has format {meta['format']}, this version reads {FORMAT}; compute the "
-                "path again."
-            )
-        return path
-
-    @classmethod
-    def _from_content(cls, meta: dict, content: dict) -> Path:
-        legs = [
-            Leg(_trace_from(content, f"leg{number}/"), leg["offset"], leg["factor"])
-            for number, leg in enumerate(meta["legs"])
-        ]
-        prefix = "objective/"
-        own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
-        objective = from_arrays(meta["objective"], own)
-        return cls(meta["parameter"], legs, objective, meta["diagnostics"])
+        return storage.read(file, cls)
 
     def __repr__(self) -> str:
         low, high = self.range
@@ -616,59 +621,6 @@ def _added(one: Solution, other: Solution) -> Solution:
     return Solution(*(u if u is None else u + v for u, v in zip(one, other, strict=True)))
 
 
-def _between(left: Solution, right: Solution, part: float) -> Solution:
-    """Return what lies a part of the way from one solution to the other."""
-    pairs = zip(left, right, strict=True)
-    return Solution(*(u if u is None else u + part * (v - u) for u, v in pairs))
-
-
-def _is_binary(file) -> bool:
-    """Tell whether bytes can be written to an open file; False for the name of one."""
-    if isinstance(file, str | os.PathLike):
-        return False
-    try:
-        file.write(b"")
-    except (AttributeError, TypeError, ValueError, OSError) as error:
-        raise TypeError(
-            f"file must be the name of a file, or one open for writing bytes (mode 'wb'), not "
-            f"{shown(file)}."
-        ) from error
-    return True
-
-
-def _trace_from(content: dict, prefix: str) -> Trace:
-    own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
-    stairs = {k.removeprefix("stairs/"): own.pop(k) for k in list(own) if k.startswith("stairs/")}
-    own["every"] = int(own["every"])
-    return Trace(stairs=Staircases(**stairs), **own)
-
-
-def _best_of_steps(least: float, edges: Floats, best: NDArray[np.bool_]) -> Best:
-    """Join neighbouring steps that are best, and take the widest."""
-    padded = np.concatenate([[False], best, [False]]).astype(int)
-    first, last = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) == -1)
-    intervals = np.column_stack([edges[first], edges[last]])
-    widest = intervals[np.argmax(intervals[:, 1] - intervals[:, 0])]
-    return Best(float(least), float(widest.mean()), intervals)
-
-
-def _best_on_segments(t: Floats, residual: Floats, metric: str) -> tuple[float, float]:
-    """Return the least mean error, and where, of residuals linear between the nodes t."""
-    mean = np.abs(residual).mean(axis=0) if metric == "absolute" else (residual**2).mean(axis=0)
-    k = int(np.argmin(mean))
-    value, at = float(mean[k]), float(t[k])
-    for k in range(len(t) - 1):
-        left, right = residual[:, k], residual[:, k + 1]
-        if metric == "squared":
-            slope = right - left
-            curvature = (slope**2).sum()
-            parts = np.clip([-(left * slope).sum() / curvature], 0, 1) if curvature > 0 else []
-        else:
-            crossing = left * right < 0
-            parts = left[crossing] / (left[crossing] - right[crossing])
-        for part in parts:
-            here = left + part * (right - left)
-            error = np.abs(here).mean() if metric == "absolute" else (here**2).mean()
-            if error < value:
-                value, at = float(error), float(t[k] + part * (t[k + 1] - t[k]))
-    return value, at
+def _several(t) -> bool:
+    """Tell a list or an array of parameter values from one."""
+    return isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0

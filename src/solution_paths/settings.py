@@ -35,7 +35,7 @@ class Exact(Settings):
     model_config = ConfigDict(strict=True)
 
 
-def _unique(values: tuple) -> tuple:
+def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) < len(values):
         raise ValueError(f"{list(values)} names an entry twice")
     return values
@@ -103,12 +103,12 @@ def _sentence(first: Any, place: str, known: Iterable[str]) -> str:
     return f"{said}; correct it"
 
 
-def _keys(content: Any, mistake: Any) -> list:
+def _keys(content: Any, mistake: Any) -> list[Any]:
     """Return the keys that lead to a mistake.
 
     Pydantic also names, on the way, which of several types it tried; that is no key of the file.
     """
-    keys = []
+    keys: list[Any] = []
     for part in mistake["loc"]:
         steps = range(len(content)) if isinstance(content, list | tuple) else content
         if isinstance(steps, dict | range) and part in steps:
@@ -128,7 +128,7 @@ def unknown_key(place: str, known: Iterable[str]) -> str:
     return f"{place} is an unknown name; {remedy}"
 
 
-def _known_at(model: type[Settings], loc: tuple) -> set[str]:
+def _known_at(model: type[Settings], loc: tuple[Any, ...]) -> set[str]:
     """List the keys that may stand at the place of an unknown one."""
     models = [model]
     for part in loc[:-1]:
@@ -145,7 +145,7 @@ def _models_in(annotation: Any) -> list[type[Settings]]:
     return [m for part in getattr(annotation, "__args__", ()) for m in _models_in(part)]
 
 
-def _tags(model: type[Settings]) -> list:
+def _tags(model: type[Settings]) -> list[Any]:
     """List the values of a model's Literal fields: what tells it from others."""
     types = [field.annotation for field in model.model_fields.values()]
     return [tag for each in types if get_origin(each) is Literal for tag in get_args(each)]

@@ -6,6 +6,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,25 +14,45 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import PathWarning
 
-Floats = NDArray[np.float64]
-Names = tuple[str | int, ...]
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]  # booleans, numbers or strings
+Names: TypeAlias = tuple[str | int, ...]
+
+
+class Sparse(Protocol):
+    """A sparse matrix or array of scipy, as type checkers know it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    def tocsr(self) -> Any:
+        """Convert to compressed rows."""
+
+
+Rows: TypeAlias = ArrayLike | Sparse  # samples: an array, a DataFrame, a sparse matrix
 HUGE = 1e50  # products of a few numbers beyond this, or below 1 / HUGE, leave float64's range
 BADLY_SCALED = 1e6
 # what labels may be, in this order: bool is a number too
-LABELS = {"booleans": (bool, np.bool_), "numbers": numbers.Real, "strings": str, "bytes": bytes}
+LABELS: dict[str, Any] = {
+    "booleans": (bool, np.bool_),
+    "numbers": numbers.Real,
+    "strings": str,
+    "bytes": bytes,
+}
 
 
 # -- numbers and choices ----------------------------------------------------------------------
 
 
-def shown(value) -> str:
+def shown(value: object) -> str:
     """Return what was found as a message shows it: short values themselves, others by type."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
 
 
 def check_number(
-    value,
+    value: Any,
     name: str,
     *,
     above: float | None = None,
@@ -45,8 +66,9 @@ def check_number(
     wanted = "a whole number" if whole else "a number" if infinite else "a finite number"
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item()
+    real = isinstance(value, numbers.Real)  # a type that checkers give no order
     fine = (
-        isinstance(value, numbers.Real)
+        real
         and not isinstance(value, bool)
         and (-np.inf < value < np.inf or (infinite and value == np.inf))
         and (above is None or value > above)
@@ -65,7 +87,7 @@ def check_number(
     return int(value) if whole else float(value)
 
 
-def check_choice(value, name: str, choices: Sequence[str]) -> str:
+def check_choice(value: object, name: str, choices: Sequence[str]) -> str:
     """Return one of the names that there are."""
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}.")
@@ -75,7 +97,7 @@ def check_choice(value, name: str, choices: Sequence[str]) -> str:
 # -- rows -------------------------------------------------------------------------------------
 
 
-def check_X(X, name: str = "X", own: bool = True) -> Floats | sp.csr_array:
+def check_X(X: Rows, name: str = "X", own: bool = True) -> Floats | sp.csr_array:
     """Return X as a float64 array or CSR matrix without NaN, infinity or values that overflow.
 
     With ``own`` it is a read-only copy, so that nobody can change a path's data from outside; an
@@ -84,7 +106,8 @@ def check_X(X, name: str = "X", own: bool = True) -> Floats | sp.csr_array:
     if sp.issparse(X):
         X = _check_sparse(X, name, own)
     else:
-        X = _as_floats(X, name, "a numeric (n, d) array or CSR matrix; encode what is no number")
+        wanted = "a numeric (n, d) array or CSR matrix; encode what is no number"
+        X = _as_floats(X, name, wanted)
         X = _own(X) if own else X
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
@@ -95,7 +118,7 @@ def check_X(X, name: str = "X", own: bool = True) -> Floats | sp.csr_array:
     return X
 
 
-def _as_floats(values, name: str, wanted: str) -> Floats:
+def _as_floats(values: object, name: str, wanted: str) -> Floats:
     """Return values as a float64 array; text, complex numbers and masked entries are refused."""
     check_unmasked(values, name)
     try:
@@ -108,13 +131,13 @@ def _as_floats(values, name: str, wanted: str) -> Floats:
         raise ValueError(f"{name} must be {wanted}.") from error
 
 
-def check_unmasked(values, name: str) -> None:
+def check_unmasked(values: object, name: str) -> None:
     """Refuse a masked array, whose hidden entries would count."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} has masked entries; drop those rows, or fill them first.")
 
 
-def _check_entries(values: Floats, name: str) -> None:
+def _check_entries(values: Any, name: str) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
             f"{name} contains NaN or infinity (or None); impute or drop those rows first."
@@ -127,7 +150,7 @@ def _check_entries(values: Floats, name: str) -> None:
         )
 
 
-def _check_sparse(X, name: str, own: bool) -> sp.csr_array:
+def _check_sparse(X: Any, name: str, own: bool) -> sp.csr_array:
     """Return a valid CSR matrix without duplicates: compiled code trusts indices blindly."""
     try:
         if X.dtype.kind not in "biuf":
@@ -150,7 +173,7 @@ def _check_sparse(X, name: str, own: bool) -> sp.csr_array:
     return sp.csr_array(tuple(_own(part) if own else part for part in parts), shape=X.shape)
 
 
-def _check_indices(X) -> None:
+def _check_indices(X: Any) -> None:
     """Check what a conversion to CSR relies on."""
     if X.ndim != 2:
         raise ValueError(f"it has shape {X.shape}")
@@ -162,9 +185,9 @@ def _check_indices(X) -> None:
                 raise ValueError("its coordinates don't fit its shape")
 
 
-def _own(array: NDArray) -> NDArray:
+def _own(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array that nobody else can write to."""
-    base = array
+    base: object = array
     while isinstance(base, np.ndarray) and not base.flags.writeable:
         base = base.base
     if base is not None:
@@ -173,7 +196,7 @@ def _own(array: NDArray) -> NDArray:
     return array
 
 
-def feature_names(X) -> Names | None:
+def feature_names(X: object) -> Names | None:
     """Return the names of a DataFrame's columns; None for what has no names."""
     columns = getattr(X, "columns", None)
     if columns is None or callable(columns):
@@ -181,7 +204,7 @@ def feature_names(X) -> Names | None:
     return tuple(name if isinstance(name, str | int) else str(name) for name in columns)
 
 
-def check_new_rows(X_new, objective, name: str) -> Floats | sp.csr_array:
+def check_new_rows(X_new: Rows, objective: Any, name: str) -> Floats | sp.csr_array:
     """Return rows to predict, with the columns that an objective's training rows have."""
     _check_names(feature_names(X_new), objective.feature_names, name)
     X_new = check_X(X_new, name, own=False)
@@ -256,7 +279,7 @@ def _callers_level() -> int:
 # -- one entry for each row -------------------------------------------------------------------
 
 
-def _check_length(v: NDArray, n: int, name: str, of: str) -> None:
+def _check_length(v: NDArray[Any], n: int, name: str, of: str) -> None:
     if v.shape == (n, 1):
         raise ValueError(f"{name} has shape {v.shape}; flatten it, numpy.ravel({name}).")
     if v.shape != (n,):
@@ -265,9 +288,10 @@ def _check_length(v: NDArray, n: int, name: str, of: str) -> None:
         )
 
 
-def check_index(X, v, name: str, of: str = "X") -> None:
+def check_index(X: object, v: object, name: str, of: str = "X") -> None:
     """Refuse a Series whose index isn't that of the DataFrame X: which row is meant is unclear."""
-    rows, own = getattr(X, "index", None), getattr(v, "index", None)
+    rows: Any = getattr(X, "index", None)
+    own: Any = getattr(v, "index", None)
     if not (hasattr(rows, "equals") and hasattr(own, "equals")) or len(rows) != len(own):
         return
     if not rows.equals(own):
@@ -286,7 +310,7 @@ def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: st
     return v
 
 
-def check_labels(y: ArrayLike, n: int) -> tuple[Floats, NDArray]:
+def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Labels]:
     """Return y as -1, +1, and the two labels that these stand for."""
     y = plain_labels(y, n, "y")
     classes = np.unique(y)
@@ -298,7 +322,9 @@ def check_labels(y: ArrayLike, n: int) -> tuple[Floats, NDArray]:
     return np.where(y == classes[1], 1.0, -1.0), classes
 
 
-def check_known_labels(y: ArrayLike, classes: NDArray, n: int, name: str, of: str) -> NDArray:
+def check_known_labels(
+    y: ArrayLike, classes: Labels, n: int, name: str, of: str
+) -> NDArray[np.bool_]:
     """Return whether each label is the larger of a path's two; others are refused by name."""
     y, known = plain_labels(y, n, name, of), classes.tolist()
     unknown = [label for label in np.unique(y).tolist() if label not in known]
@@ -310,7 +336,7 @@ def check_known_labels(y: ArrayLike, classes: NDArray, n: int, name: str, of: st
     return y == classes[1]
 
 
-def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> NDArray:
+def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> Labels:
     """Return n labels as an array of booleans, numbers or strings, whatever holds them.
 
     So objects, pandas' strings, categories and nullable types can be compared, and saved without
@@ -329,7 +355,7 @@ def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> NDArray:
     return y
 
 
-def _plain(y: NDArray, name: str) -> NDArray:
+def _plain(y: NDArray[Any], name: str) -> Labels:
     """Return an object array of labels of one kind as an array of that kind."""
     types = sorted({type(label) for label in y}, key=lambda own: own.__name__)
     kinds = {next((k for k, one in LABELS.items() if issubclass(t, one)), None) for t in types}

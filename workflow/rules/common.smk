@@ -5,6 +5,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
+DAMAGED = ".damaged"  # ends the note beside a job's list that says which of its cells were damaged
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -24,19 +25,23 @@ def read_papers():
 
 
 def check_config():
-    """Refuse a wrong configuration in one sentence, and note the jobs whose cells are damaged.
+    """Refuse a wrong configuration, or a mirror folder that isn't there, in one sentence.
+
+    Also note the jobs whose cells are damaged.
 
     Once for each command: the jobs that it starts read the same files.
     """
     from solution_paths import papers
     from solution_paths.benchmarking.cells import note_damaged_jobs
+    from solution_paths.data import DataError, mirror_folder
     from solution_paths.settings import ConfigError
 
     try:
         papers.check_config(config)
-    except ConfigError as error:
+        mirror_folder()
+    except (ConfigError, DataError) as error:
         raise WorkflowError(str(error))
-    for sentence in note_damaged_jobs(config["results"]):
+    for sentence in note_damaged_jobs(config["results"], DAMAGED):
         logger.warning(sentence)
 
 
@@ -120,7 +125,7 @@ def damage(lane):
 
     def note(wildcards):
         job = "{suite}/jobs/{paper}/{lane}/{experiment}/{dataset}/{first}-{last}"
-        file = Path(RESULTS, job.format(lane=lane, **wildcards) + ".damaged")
+        file = Path(RESULTS, job.format(lane=lane, **wildcards) + DAMAGED)
         return [str(file)] if file.exists() else []
 
     return note

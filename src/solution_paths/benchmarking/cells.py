@@ -197,10 +197,11 @@ def finished(file: Path) -> bool:
     return not UNFINISHED & set(statuses.to_pylist())
 
 
-def note_damaged_jobs(results: str | Path) -> list[str]:
+def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
     """Note of each finished job beside its list which of its cells aren't what they should be.
 
     The note is one of the job's inputs, so that Snakemake runs the job again; it stays as a record.
+    Its name is the list's with the workflow's ``suffix``.
 
     Returns
     -------
@@ -217,14 +218,9 @@ def note_damaged_jobs(results: str | Path) -> list[str]:
                 own.append(f"{error}: it is computed again.")
         if own:
             text = "".join(f"{sentence}\n" for sentence in own)
-            note_of(job).write_text(text, "utf-8")
+            job.with_suffix(suffix).write_text(text, "utf-8")
         sentences += own
     return sentences
-
-
-def note_of(job: str | Path) -> Path:
-    """Return where a job's damaged cells are noted, if it ever had any."""
-    return Path(job).with_suffix(".damaged")
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:

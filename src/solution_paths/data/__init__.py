@@ -19,7 +19,7 @@ except ImportError as _error:
 from .errors import DataError, DataUnavailable, UnknownDataSet, UnverifiedDataWarning
 from .registry import Entry, registry
 from .seeds import generators, seed_sequence
-from .sources import DataSet, available, fetch, load, load_seeded, read_once
+from .sources import DataSet, available, fetch, load, load_seeded, mirror_folder, read_once
 
 __all__ = [
     "DataError",
@@ -33,6 +33,7 @@ __all__ = [
     "generators",
     "load",
     "load_seeded",
+    "mirror_folder",
     "read_once",
     "registry",
     "seed_sequence",

@@ -89,12 +89,23 @@ class _Place:
 
 def _places(raw_dir, mirror, config) -> _Place:
     raw = Path(raw_dir) if raw_dir else config_path(config).parent.parent / "data" / "raw"
+    return _Place(raw, mirror_folder(mirror))
+
+
+def mirror_folder(mirror: str | Path | None = None) -> Path | None:
+    """Return the mirror folder, by default the one that the environment names, if any does.
+
+    Raises
+    ------
+    DataError
+        It doesn't exist.
+    """
     mirror = mirror or os.environ.get(MIRROR_VARIABLE)
     if mirror and not Path(mirror).is_dir():
         raise DataError(
             f"The mirror folder {mirror} does not exist: correct or unset {MIRROR_VARIABLE}."
         )
-    return _Place(raw, Path(mirror) if mirror else None)
+    return Path(mirror) if mirror else None
 
 
 # ---------------------------------------------------------------- checks

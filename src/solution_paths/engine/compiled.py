@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import numbers
 from pathlib import Path
-from typing import Annotated, get_args, get_type_hints
+from typing import Annotated, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
@@ -57,6 +58,7 @@ CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.gl
 MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 
 
+@dataclass_transform(frozen_default=True)
 def struct(cls: type) -> type:
     """Make a frozen dataclass of numbers and arrays that compiled code takes as one address.
 
@@ -84,6 +86,9 @@ def _write_words(self) -> None:
     table = []
     for name, kind in self._numba_type_.fields:
         value = getattr(self, name)
+        if not isinstance(kind, types.Array) and not isinstance(value, numbers.Real):
+            owner = type(self).__name__
+            raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
         if kind == types.float64:
             table.append(np.float64(value).view(np.int64))
         elif kind == types.int64:

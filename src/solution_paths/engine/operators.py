@@ -81,7 +81,7 @@ class Operator:
     ``table``             (E,)       SPARSE: scratch, zero between calls
     ``c, c_lost, dc``     (D,)       ROWS: X'a, what rounding lost of it, and its velocity
     ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
-    ``shift``             (D,)       ROWS: what was taken from the columns, see `rows_operator`
+    ``w_low``             (D,)       ROWS: what rounding left out of w
     ``row, row_low``      (D,)       ROWS: scratch, zero between calls
     ``kept``              (2, D)     ROWS: dc and dw, put aside by corrections
     ====================  =========  ==========================================================
@@ -124,21 +124,18 @@ class Operator:
     c_lost: Vector
     dc: Vector
     w: Vector
+    w_low: Vector
     dw: Vector
     row: Vector
     row_low: Vector
     kept: Matrix
-    shift: Vector
 
 
-def _operator(
-    kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None, shift=None
-):
+def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):
     N, D = len(diagonal), len(weight)
     none = np.empty((0, 0))
     csr = sp.csr_array((0, 0)) if csr is None else csr
-    columns = [np.zeros(D) for _ in range(7)]
-    shift = np.zeros(D) if shift is None else shift
+    columns = [np.zeros(D) for _ in range(8)]
     sums = N if kind == DENSE else D
     flat = csr.nnz > 0 and bool((csr.data == csr.data[0]).all())
     codes, parent, last = find_patterns(csr if flat else sp.csr_array((0, 0)))
@@ -178,7 +175,6 @@ def _operator(
         *(np.zeros(len(parent)) for _ in range(3)),
         *columns,
         np.zeros((2, D)),
-        shift,
     )
 
 
@@ -468,42 +464,41 @@ def pinned_products(op, P, m, w, c, out):
 
 
 @lean
-def pinned_values(op, P, m, w, c, out, exactly):
-    """Write z_p of P[:m] as `pinned_products` does, if need be rounded once."""
-    if op.codes.shape[0] > 0 or not exactly:
-        pinned_products(op, P, m, w, c, out)
-        return
-    for s in range(m):
-        if P[s] >= op.n:
-            out[s] = c[P[s] - op.n + op.n_ridge]
-        else:
-            out[s] = _dot_exactly(op, P[s], w)
+def distance(op, i, t, kink0, kink1, Q, P, m, a, low):
+    """Return z_i - kink, rounded once: z may be near its kink by far more than its own rounding.
 
-
-@lean
-def value_exactly(op, i, t, Q, m, a):
-    """Return z_i as `value` does, rounded once where that is cheap."""
-    if op.kind == DENSE or i >= op.n or op.codes.shape[0] > 0:
-        return value(op, i, t, Q, m, a)
-    return _dot_exactly(op, i, op.w)
-
-
-@lean
-def _dot_exactly(op, i, v):
-    """Return x_i . v, rounded once."""
+    w, the borders' duals and the kink enter in two parts; of a kernel the terms of two samples,
+    which are known no better, are added up as they come.
+    """
+    total, lost = add_product(-kink0, 0.0, -t, kink1)
+    if op.kind == DENSE:
+        sign, plain = op.sign[i], level_part(op, i, t)
+        for s in range(m):
+            if i >= op.n or P[s] >= op.n:
+                total, lost = add_product(total, lost, sign * Q[i, s], a[s])
+                lost += sign * Q[i, s] * low[s]
+            else:
+                plain += Q[i, s] * a[s]
+        total, lost = add_exactly(total, lost, sign * plain)
+        return total + lost
+    if i >= op.n:
+        k = i - op.n + op.n_ridge
+        total, lost = add_exactly(total, lost, op.c[k])
+        return total + (lost + op.c_lost[k])
     if op.kind == ROWS:
-        return _dense_dot_exactly(op.X[i], v)
-    total, lost = 0.0, 0.0
-    for k in range(op.indptr[i], op.indptr[i + 1]):
-        total, lost = add_product(total, lost, op.x[k], v[op.indices[k]])
+        return _dense_distance(op.X[i], op.w, op.w_low, total, lost)
+    for s in range(op.indptr[i], op.indptr[i + 1]):
+        k = op.indices[s]
+        total, lost = add_product(total, lost, op.x[s], op.w[k])
+        lost += op.x[s] * op.w_low[k]
     return total + lost
 
 
 @inline
-def _dense_dot_exactly(x, v):
-    """Return x . v, rounded once: four sums at a time, since each waits for itself."""
+def _dense_distance(x, v, low, a, al):
+    """Return a + al + x . (v + low), rounded once: four sums at a time, since each waits."""
     D = x.shape[0]
-    a, b, c, d, al, bl, cl, dl = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    b, c, d, bl, cl, dl = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(0, D - 3, 4):
         a, al = add_product(a, al, x[k], v[k])
         b, bl = add_product(b, bl, x[k + 1], v[k + 1])
@@ -511,6 +506,8 @@ def _dense_dot_exactly(x, v):
         d, dl = add_product(d, dl, x[k + 3], v[k + 3])
     for k in range(D - D % 4, D):
         a, al = add_product(a, al, x[k], v[k])
+    for k in range(D):
+        al += x[k] * low[k]
     a, al = add_exactly(a, al, b)
     c, cl = add_exactly(c, cl, d)
     a, al = add_exactly(a, al, c)
@@ -601,7 +598,7 @@ def measure_direction(op, dt, P, m, da, own, drift):
             pace2 += total * total
     speed, levels = np.sqrt(speed2), np.sqrt(levels2)
     # With a ridge w's velocity is known to its own rounding, else to that of the duals'.
-    unit = speed + levels if op.n_ridge > 0 else gross + levels
+    unit = speed if op.n_ridge > 0 else gross + levels
     return np.sqrt(pace2), speed, gross + levels, unit
 
 
@@ -637,16 +634,17 @@ def is_ridge(op):
 
 
 @lean
-def hold_feature(op, i, dual):
+def hold_feature(op, i, dual, low):
     """Let the coefficient of a feature be minus its dual."""
     if op.kind != DENSE:
-        op.w[i - op.n + op.n_ridge] = -dual
+        k = i - op.n + op.n_ridge
+        op.w[k], op.w_low[k] = -dual, -low
 
 
 @lean
 def rest_feature(op, i, level):
     """Let the coefficient of a feature that is no longer pinned stay at minus its level."""
-    hold_feature(op, i, level)
+    hold_feature(op, i, level, 0.0)
     if op.kind != DENSE:
         op.dw[i - op.n + op.n_ridge] = 0.0
 
@@ -673,7 +671,10 @@ def add_product(total, lost, factor, x):
 def _follow(op):
     """Let w follow c on the columns under the ridge penalty."""
     for k in range(op.n_ridge):
-        op.w[k] = op.scale * (op.c[k] + op.c_lost[k])
+        w = op.scale * op.c[k]
+        op.w[k], op.w_low[k] = add_exactly(
+            w, op.scale * op.c_lost[k] + fma(op.scale, op.c[k], -w), 0.0
+        )
 
 
 @lean
@@ -762,7 +763,7 @@ def rebuild(op, t, duals0, duals1):
     for i in range(op.norm.shape[0]):
         hold_level(op, i, duals0[i], duals1[i], 1, t)
         if i >= op.n:
-            hold_feature(op, i, duals0[i] + t * duals1[i])
+            hold_feature(op, i, duals0[i] + t * duals1[i], 0.0)
 
 
 @lean
@@ -776,5 +777,5 @@ def sum_up(op, t, P, m, a, low):
             add_row(op, P[s], a[s], op.c, op.c_lost)
             row_axpy(op, P[s], low[s], op.c_lost)
         else:
-            hold_feature(op, P[s], a[s] + low[s])
+            hold_feature(op, P[s], a[s], low[s])
     _follow(op)

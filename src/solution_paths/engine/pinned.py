@@ -22,10 +22,11 @@ from .operators import (
     DENSE,
     add_rows_exactly,
     column,
+    distance,
     entry,
     is_ridge,
     level_part,
-    pinned_values,
+    pinned_products,
     row_axpy,
     rows_times,
 )
@@ -58,24 +59,61 @@ def keeps_system(op):
 @lean
 def residuals(op, st, s, out, exactly):
     """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
-    m = s.count[M]
-    t = s.number[T]
-    worst = 0.0
-    if op.kind == DENSE:
+    m, t = s.count[M], s.number[T]
+    if exactly:
+        for r in range(m):
+            p, q = s.P[r], s.state[s.P[r]] // 2
+            off = distance(op, p, t, st.kink0[p, q], st.kink1[p, q], s.Q, s.P, m, s.a, s.lost)
+            out[r] = op.sign[p] * (off - st.soft[p] * s.a[r])
+    elif op.kind == DENSE:
         factor.multiply(s.J, m, s.a, out)
+        for r in range(m):
+            p = s.P[r]
+            out[r] += level_part(op, p, t) - op.sign[p] * kink_at(st, p, s.state[p] // 2, t)
     else:
-        pinned_values(op, s.P, m, op.w, op.c, out, exactly)
+        pinned_products(op, s.P, m, op.w, op.c, out)
+        for r in range(m):
+            p = s.P[r]
+            out[r] -= st.soft[p] * s.a[r] + kink_at(st, p, s.state[p] // 2, t)
+            out[r] *= op.sign[p]
+    worst = 0.0
     for r in range(m):
         p = s.P[r]
-        kink = kink_at(st, p, s.state[p] // 2, t)
-        if op.kind == DENSE:
-            out[r] += level_part(op, p, t) - op.sign[p] * kink
-        else:
-            out[r] = op.sign[p] * (out[r] - st.soft[p] * s.a[r] - kink)
         balance = p >= op.n and s.span[r, 0] == np.inf and s.span[r, 2] == -np.inf
         unit = _size_of_duals(s, st.scale[p]) if balance else st.scale[p]
         worst = max(worst, abs(out[r]) / unit)
     return worst
+
+
+@lean
+def terms(op, s, borders):
+    """Return the size of the terms that a value is summed up from, in units of its norm."""
+    total = 0.0
+    if op.kind != DENSE:
+        for k in range(op.w.shape[0]):
+            total += (op.w[k] / op.weight[k]) ** 2
+        return np.sqrt(total)
+    for r in range(s.count[M]):
+        if borders or s.P[r] < op.n:
+            total += (s.a[r] * op.norm[s.P[r]]) ** 2
+    return np.sqrt(total)
+
+
+@lean
+def finest(op, s, part):
+    """Return the residual, in units of norms, that is worth so much of a level to some dual.
+
+    A solve makes at most residual / pivot of it, where the least pivot is that of the factor.
+    """
+    pivot, widest, t = 1.0, 0.0, s.number[T]
+    for k in range(s.count[FACTORED]):
+        pivot = min(pivot, s.R[k, k] / op.norm[s.P[s.order[k]]])
+    for r in range(s.count[M]):
+        span = s.span[r]
+        width = (span[0] - span[2]) + t * (span[1] - span[3])
+        if width < np.inf:
+            widest = max(widest, width * op.norm[s.P[r]])
+    return part * pivot * pivot * widest
 
 
 @lean

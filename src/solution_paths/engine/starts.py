@@ -2,7 +2,7 @@
 
 Let duals a be given, feasible at t0 but not optimal. Pin the coordinates strictly between two
 levels, and shift the kinks of all others that stand on the wrong side: for the shifted kinks a is
-optimal. A walk that takes the shifts back (s from 0 to 1) ends at the exact solution for t0. The
+optimal. A walk that takes the shifts back ends at the exact solution for t0. The
 better the guess, the fewer the events; nothing is trusted, since a bad guess only costs more of
 them.
 """
@@ -31,7 +31,7 @@ def start_from_guess(
     tolerances: Tolerances | None = None,
     lazy: bool = True,
     callback=None,
-    anchor: int | None = None,
+    anchor: tuple[int, int] | None = None,
 ) -> Walker:
     """Return a walker that stands on the exact solution at t0.
 
@@ -43,27 +43,26 @@ def start_from_guess(
         Where to start.
     guess : (N,) array
         Feasible duals at t0, the nearer to the solution the better.
-    anchor : int, optional
-        A sample to pin although its dual may equal a level: with a free bias one must be pinned.
+    anchor : (sample, kink), optional
+        What to pin although its dual may equal a level: with a free bias one must be pinned.
     """
     levels = stairs.levels(t0)
     kink, piece, inside = _classify(stairs, levels, guess)
     still = stairs.substitute(t0, 0.0)
     state = (2 * piece).astype(np.int8)
     if anchor is not None:  # with the border it is regular, though neither need be alone
-        first = np.append(anchor, np.arange(op.n, len(guess)))
+        kink[anchor[0]] = anchor[1]
+        first = np.append(anchor[0], np.arange(op.n, len(guess)))
         state[first] = 2 * kink[first] + 1
         inside[first] = False
     walker = Walker(op, still, state, guess, tolerances=tolerances)
     inner = np.flatnonzero(inside)
     walker.pin(inner, kink[inner], guess[inner])
-    z = walker.values()
-    shift = _shifts(still, walker.s.state, z)
-    walker.begin(
-        replace(still, kink0=still.kink0 + shift[:, None], kink1=_spread(-shift, still)), 0.0
-    )
+    shift = _shifts(walker.s.state, *walker.distances())
+    # From -1 to 0: what is left of the shifts is small beside the kinks, but exact.
+    walker.begin(replace(still, kink1=_spread(-shift, still)), -1.0)
     try:
-        walker.walk(1.0, lazy=lazy, callback=callback)
+        walker.walk(0.0, lazy=lazy, callback=callback)
     except WalkError as error:
         raise PathError(
             f"The path's start could not be computed ({error}); scale the columns of X alike, or "
@@ -80,11 +79,12 @@ def start_from_zero_weights(
     scaled: Staircases,
     goal: Staircases,
     largest: float,
-    guess,
     tolerances: Tolerances | None = None,
     lazy: bool = True,
 ) -> Walker:
     """Return a walker on the exact solution for given instance weights, by growing the weights.
+
+    There is a free bias, the last coordinate.
 
     Parameters
     ----------
@@ -94,11 +94,9 @@ def start_from_zero_weights(
         Staircases that agree with ``scaled`` at t = 1 where their own t is 0.
     largest : float
         The largest weight: the walk begins where it is small beside 1 / mean(K_ii).
-    guess : callable
-        Maps t to feasible duals for the weights times t, and an anchor.
     """
     begin = min(0.1 / max(op.diagonal[: op.n].sum() * largest, 1e-300), 1.0)
-    duals, anchor = guess(begin)
+    duals, anchor = balanced_guess(op, scaled, begin)
     walker = start_from_guess(op, scaled, begin, duals, tolerances, lazy, anchor=anchor)
     if begin < 1.0:
         # from there it is a C-path
@@ -134,25 +132,28 @@ def _classify(stairs, levels, guess):
     return kink, piece, inside
 
 
-def _shifts(stairs, state, z):
-    """Return the shift of each coordinate's kinks that puts z where the state says it is."""
+def _shifts(state, below, above):
+    """Return the shift of each coordinate's kinks that puts it where its state says.
+
+    Those on the wrong side, and those that hardly are on the right one, get some room, at random so
+    that they don't tie; it is small beside what is wrong, which may be tiny beside the kinks.
+    """
     rng = np.random.default_rng(0)
-    shift = np.zeros(len(z))
-    rows = np.arange(len(z))
-    q = state.astype(np.int64) // 2
     pinned = state % 2 == 1
-    shift[pinned] = (z - stairs.kink0[rows, np.minimum(q, stairs.kink0.shape[1] - 1)])[pinned]
-    scale = np.abs(stairs.kink0).max() or 1.0
-    margin = scale * rng.uniform(1e-4, 1e-3, size=len(z))
-    upper = np.where(
-        q < stairs.n_kinks, stairs.kink0[rows, np.minimum(q, stairs.kink0.shape[1] - 1)], np.inf
-    )
-    lower = np.where(q > 0, stairs.kink0[rows, np.maximum(q - 1, 0)], -np.inf)
-    room = np.minimum(margin, np.where(np.isfinite(upper - lower), (upper - lower) / 3, margin))
-    high, low = ~pinned & (z > upper - room), ~pinned & (z < lower + room)
-    shift[high] = (z - upper + room)[high]
-    shift[low] = (z - lower - room)[low]
+    shift = np.where(pinned, below, 0.0)
+    wrong = np.where(pinned, 0.0, np.maximum(-below, -above))
+    room = max(wrong.max(), 1e-6 * _spread_of(below, above)) * rng.uniform(1e-4, 1e-3, len(state))
+    room = np.minimum(room, np.maximum((below + above) / 3, 0.0))  # between two kinks
+    high, low = ~pinned & (above < room), ~pinned & (below < room)
+    shift[high] = (room - above)[high]
+    shift[low] = (below - room)[low]
     return shift
+
+
+def _spread_of(below, above):
+    """Return the largest distance from a kink."""
+    distances = np.concatenate([below, above])
+    return np.abs(distances[np.isfinite(distances)]).max(initial=0.0)
 
 
 def _spread(rate, stairs):
@@ -161,29 +162,52 @@ def _spread(rate, stairs):
 
 
 def balanced_guess(
-    op: Operator, y: NDArray[np.float64], cost: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], int]:
-    """Return duals (n + 1,) of a hinge machine with free bias that balance, and an anchor.
+    op: Operator, stairs: Staircases, t: float
+) -> tuple[NDArray[np.float64], tuple[int, int]]:
+    """Return duals that balance where all values are almost a bias, and which kink to pin.
 
-    The class with less weight is at full level; of the other, the samples nearest to the first
-    class (by kernel value) are filled up until the sums agree.
+    Small levels make w small, and all values almost b. So b stands at the kink where the sum of
+    the duals changes sign; of the samples with that kink those that w moves furthest up have the
+    lower level, as many as the balance asks for.
+
+    Parameters
+    ----------
+    stairs : Staircases
+        Of n samples, and of a free bias as the last coordinate.
+    t : float
+        Where their levels are small.
+
+    Returns
+    -------
+    guess : (n + 1,) array
+    anchor : (sample, kink)
+        The last one that was moved.
     """
-    n = len(y)
-    weight = {side: cost[y == side].sum() for side in (1.0, -1.0)}
-    minor = 1.0 if weight[1.0] <= weight[-1.0] else -1.0
-    guess = np.zeros(n + 1)
-    guess[:n] = np.where(y == minor, y * cost, 0.0)
-    guess[n] = minor  # minus the bias, which is near the larger class
-    other = np.flatnonzero((y == -minor) & (cost > 0))
-    if len(other) == 0:
-        return np.zeros(n + 1), 0
-    nearness = minor * kernel_times(op, guess[:n])[other]
-    other = other[np.argsort(-nearness, kind="stable")]
-    before = np.cumsum(cost[other]) - cost[other]
-    fill = np.clip(weight[minor] - before, 0.0, cost[other])
-    guess[other] = -minor * fill
-    last = int(np.searchsorted(before, weight[minor], side="left")) - 1
-    return guess, int(other[max(last, 0)])
+    n = op.n
+    kinks, levels = stairs.kinks(t)[:n], stairs.levels(t)[:n]
+    there = np.arange(kinks.shape[1]) < stairs.n_kinks[:n, None]
+    sample, kink = np.nonzero(there & (levels[:, :-1] > levels[:, 1:]))
+    width = levels[sample, kink] - levels[sample, kink + 1]
+    at = kinks[sample, kink]
+    order = np.argsort(at, kind="stable")
+    surplus = levels[:, 0].sum() - np.cumsum(width[order])  # of the duals, b behind each kink
+    crossing = int(np.argmax(surplus <= 1e-12 * width.sum()))
+    bias = at[order[crossing]]
+    guess = np.append(_duals_at(kinks, levels, there, bias), -bias)
+    tied = np.flatnonzero(at == bias)
+    highest = np.argsort(-kernel_times(op, guess[:n])[sample[tied]], kind="stable")
+    tied = tied[highest]
+    before = np.cumsum(width[tied]) - width[tied]
+    fill = np.clip(guess[:n].sum() - before, 0.0, width[tied])
+    np.subtract.at(guess, sample[tied], fill)
+    last = tied[max(int((fill > 0.0).sum()) - 1, 0)]
+    return guess, (int(sample[last]), int(kink[last]))
+
+
+def _duals_at(kinks, levels, there, bias):
+    """Return the level of each sample whose value is just below the bias."""
+    passed = (there & (kinks < bias)).sum(axis=1)
+    return levels[np.arange(len(levels)), passed]
 
 
 def kernel_times(op: Operator, a: NDArray[np.float64]) -> NDArray[np.float64]:

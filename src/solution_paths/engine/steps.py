@@ -10,6 +10,7 @@ from .operators import (
     add_exactly,
     add_rows_exactly,
     advance,
+    distance,
     follow_duals,
     hold_feature,
     is_ridge,
@@ -27,6 +28,7 @@ from .pinned import (
     largest,
     note_contraction,
     solve,
+    terms,
 )
 from .state import (
     BELOW,
@@ -37,6 +39,7 @@ from .state import (
     FAR,
     FIRST,
     GROSS,
+    HAZE,
     HELD,
     KIND,
     LEFT,
@@ -58,6 +61,9 @@ from .state import (
     T,
     kink_at,
 )
+
+EPSILON = np.finfo(np.float64).eps
+FARTHEST = 1e15  # times t: no event is looked for behind that on a ray
 
 # ---------------------------------------------------------------------------------------------
 # Stage 1: direction
@@ -201,7 +207,7 @@ def _measure(op, s, tol, dt, size):
     s.number[PACE], s.number[SPEED], s.number[GROSS], unit = measure_direction(
         op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
     )
-    s.number[NOISE] = tol.noise * (unit + dt)
+    s.number[NOISE] = tol.noise * unit
     m = s.count[M]
     full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
     if full and dt > 0 and s.number[DRIFT] == 0.0:
@@ -284,6 +290,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     reach = min(odometer + pace * bound, 0.1 * FAR)
     n_blocks, start = s.block.shape[0], s.count[FIRST]
     prepare_looks(op)
+    s.number[HAZE] = 4.0 * EPSILON * terms(op, s, True)
     for k in range(n_blocks):
         b = k + start if k + start < n_blocks else k + start - n_blocks
         if s.block[b] > reach:
@@ -337,6 +344,11 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     else:
         z = seen_value(op, i, t, s.Q, size, s.a)
         above, below = upper - z, z - lower
+        if min(above, below) < s.number[HAZE] * norm and i < op.n:
+            if above < below:
+                above = -_distance(op, s, i, window[2], window[3], size)
+            else:
+                below = _distance(op, s, i, window[0], window[1], size)
         nearest = max(min(above, below), 0.0)
     if i < op.n and nearest > bound * s.number[PACE] * radius:
         return nearest, n_hits, bound
@@ -360,6 +372,12 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
                 rate / norm,
             )
     return nearest, n_hits, bound
+
+
+@lean
+def _distance(op, s, i, kink0, kink1, size):
+    """Return z_i - kink, exactly: out of line, since few values are so near to their kinks."""
+    return distance(op, i, s.number[T], kink0, kink1, s.Q, s.P, size, s.a, s.lost)
 
 
 @lean
@@ -411,7 +429,7 @@ def _choose(s, tol, n_hits, bound):
     enough = patience(s, tol)
     N = s.state.shape[0]
     for h in range(n_hits):
-        if s.hit_slack[h] > bound * s.hit_rate[h]:
+        if max(s.hit_slack[h], 0.0) / s.hit_rate[h] > bound:  # as the bound was computed
             continue
         if s.count[ZEROS] < enough:
             weight = s.hit_weight[h]
@@ -429,6 +447,8 @@ def _choose(s, tol, n_hits, bound):
 def ratio_test(op, st, s, tol, dt, size, lazy):
     """Return the candidate that comes first, or -1 when none comes before the walk's end."""
     left = s.number[T_END] - s.number[T] if dt > 0 else np.inf
+    if dt > 0 and left == np.inf:
+        left = FARTHEST * abs(s.number[T])
     # The largest weight of a candidate at its kink; -1 where the largest is not what is wanted.
     s.number[BEST] = 0.0 if s.count[ZEROS] < patience(s, tol) else -1.0
     s.count[TIED] = 0
@@ -477,5 +497,5 @@ def shift_duals(op, s, size, h):
     if op.n < s.state.shape[0]:
         for r in range(size):
             if s.P[r] >= op.n:
-                hold_feature(op, s.P[r], s.a[r])
+                hold_feature(op, s.P[r], s.a[r], s.lost[r])
     advance(op, h)

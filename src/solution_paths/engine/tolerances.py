@@ -47,6 +47,8 @@ class Tolerances:
         Residual of the pinned equations, relative to the data's scale, down to which they are
         solved; where rounding allows no such residual, until it no longer halves. Sums are renewed
         when the rounding of their moves may have come to as much.
+    fine : float
+        They are also solved down to what is worth this part of a level to a dual.
     outside : float
         How far a correction may freely take a dual beyond its level, relative to the distance
         between its two levels.
@@ -60,8 +62,8 @@ class Tolerances:
         the smallest index is taken (Bland), after a hundred times as many the walk stops.
     """
 
-    tie: float = 1e-12
-    noise: float = 1e-13
+    tie: float = 1e-15
+    noise: float = 1e-15
     dependent: float = 1e-9
     dual_noise: float = 1e-11
     null_noise: float = 1e-8
@@ -71,7 +73,8 @@ class Tolerances:
     trusted: float = 1e-8
     start: float = 1e-9
     fresh: float = 1e-3
-    residual: float = 1e-14
+    residual: float = 1e-15
+    fine: float = 1e-9
     outside: float = 1e-10
     lost: float = 1e-8
     enough: int = 2000

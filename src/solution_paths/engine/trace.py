@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from .operators import add_product
+from .compiled import fma
+from .operators import add_exactly, add_product
 from .staircase import Staircases
 
 
@@ -48,8 +49,16 @@ def _combine_sparse(indptr, indices, x, duals, low, total, lost):
                 lost[k] += low[i] * x[s]
 
 
-def combine(X, duals, low) -> NDArray[np.float64]:
-    """Return X'(duals + low), rounded once.
+@njit(cache=True)
+def _divide(total, lost, divisor):
+    """Overwrite total with (total + lost) / divisor, rounded once."""
+    for k in range(len(total)):
+        part = total[k] / divisor
+        total[k] = part + (fma(-part, divisor, total[k]) + lost[k]) / divisor
+
+
+def combine(X, duals, low, divisor: float) -> NDArray[np.float64]:
+    """Return X'(duals + low) / divisor, rounded once.
 
     Duals can be many orders of magnitude larger than what their combination leaves.
     """
@@ -59,7 +68,19 @@ def combine(X, duals, low) -> NDArray[np.float64]:
         _combine_sparse(X.indptr, X.indices, X.data, duals, low, total, lost)
     else:
         _combine_dense(X, duals, low, total, lost)
-    return total + lost
+    _divide(total, lost, float(divisor))
+    return total
+
+
+@njit(cache=True)
+def between(left, left_low, right, right_low, part):
+    """Return, in two parts, the numbers a part of the way from left to right."""
+    high, low = np.empty(len(left)), np.empty(len(left))
+    for i in range(len(left)):
+        here, lost = add_exactly(left[i], left_low[i] + part * (right_low[i] - left_low[i]), 0.0)
+        here, lost = add_product(here, lost, part, right[i])
+        high[i], low[i] = add_product(here, lost, -part, left[i])
+    return high, low
 
 
 class Trace(NamedTuple):
@@ -106,18 +127,6 @@ class Trace(NamedTuple):
             self.P[pinned],
             self.a[pinned],
             self.low[pinned],
-        )
-
-    def without_last(self) -> Trace:
-        """Return the trace up to its last but one node; the ray goes on from there."""
-        end = self.start[-2]
-        return self._replace(
-            t=self.t[:-1],
-            event=self.event[:-1],
-            start=self.start[:-1],
-            P=self.P[:end],
-            a=self.a[:end],
-            low=self.low[:end],
         )
 
     def down_to_zero(self, n: int) -> Trace:

@@ -6,8 +6,17 @@ import numpy as np
 
 from .compiled import inline, lean
 from .events import frame, hold_at_kink
-from .operators import DENSE, follow_duals, measure_direction, rebuild, sum_up, value, value_exactly
-from .pinned import apply_factor, refactor, residuals, weigh
+from .operators import (
+    DENSE,
+    distance,
+    follow_duals,
+    is_ridge,
+    measure_direction,
+    rebuild,
+    sum_up,
+    value,
+)
+from .pinned import apply_factor, finest, largest, refactor, residuals, terms
 from .state import (
     BELOW,
     CAME,
@@ -36,6 +45,8 @@ from .state import (
     level_at,
 )
 from .steps import shift_duals, take_step, travel
+
+EPSILON = np.finfo(np.float64).eps
 
 # ---------------------------------------------------------------------------------------------
 # Stage 5: record
@@ -113,18 +124,19 @@ def settle(op, st, s, tol, accuracy, outside):
     if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
+    # What half a unit of the last place of w, or of a kernel's terms, makes of values.
+    half = 0.5 * terms(op, s, op.kind != DENSE)
+    accuracy = max(accuracy, half * s.number[UNIT])
+    fine = finest(op, s, tol.fine) if is_ridge(op) else np.inf
+    if op.kind == DENSE:
+        fine = max(fine, half * EPSILON)
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
     worst, last = residuals(op, st, s, s.v, False), np.inf
-    if worst <= accuracy:
+    if worst <= accuracy and largest(op, s, s.v) <= fine:
         return worst
-    if op.kind != DENSE:
-        worst = residuals(op, st, s, s.v, True)
-    elif accuracy >= tol.residual:
-        accuracy = max(accuracy, 0.1 * _rounding(op, s))
-    if worst <= accuracy:
-        return worst
+    worst = residuals(op, st, s, s.v, True)
     _keep_direction(op, s)
-    while worst > accuracy and worst <= 0.5 * last:
+    while (worst > accuracy or largest(op, s, s.v) > fine) and worst <= 0.5 * last:
         apply_factor(op, s, s.v, s.da)
         for r in range(m):
             s.da[r] = -s.da[r]
@@ -182,19 +194,6 @@ def _restore_direction(op, s):
 
 
 @lean
-def _rounding(op, s):
-    """Return what rounding may make of a value, relative to the data's scale."""
-    total = 0.0
-    if op.kind == DENSE or op.n_ridge == 0:
-        total = op.size[0] + s.number[T] * op.size[1] + weigh(op, s, s.a)
-    else:
-        for k in range(op.w.shape[0]):
-            total += (op.w[k] / op.weight[k]) ** 2
-        total = np.sqrt(total)
-    return s.number[UNIT] * total
-
-
-@lean
 def _within_levels(s, outside, worst):
     """Return the part of a correction to take, given the largest residual that it is to mend.
 
@@ -241,9 +240,9 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     """
     t, far = s.number[T], 1e-6 * st.scale[i]
     if s.state[i] % 2 == 0:
-        window = s.window[i]
-        z = value_exactly(op, i, t, s.Q, size, s.a)
-        slack = z - window[0] - t * window[1] if down else window[2] + t * window[3] - z
+        window, k = s.window[i], 0 if down else 2
+        off = distance(op, i, t, window[k], window[k + 1], s.Q, s.P, size, s.a, s.lost)
+        slack = off if down else -off
     else:
         span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from . import factor
 from .compiled import inline, lean
 from .events import enter, exchange, hold_at_kink, leave, place
-from .operators import DENSE, Operator, is_ridge, value
+from .operators import DENSE, Operator, distance, is_ridge
 from .pinned import hold_system, join, refactor, schur
 from .staircase import Staircases
 from .state import (
@@ -286,18 +286,28 @@ def _null_step(st, s, tol, i, kink, dual):
 
 
 @njit(cache=True)
-def _values(op, st, s):
-    """Return every z_i - delta_i a_i."""
-    N = s.state.shape[0]
-    z = np.empty(N)
-    m = s.count[M]
+def _distances(op, st, s):
+    """Return how far every z_i - delta_i a_i is above its own kink or the one below, and above it.
+
+    Both are the distance from the kink where i is pinned.
+    """
+    N, m, t = s.state.shape[0], s.count[M], s.number[T]
+    below, above = np.full(N, np.inf), np.full(N, np.inf)
     for i in range(N):
-        z[i] = value(op, i, s.number[T], s.Q, m, s.a)
-        if st.soft[i] != 0.0:
-            q = s.state[i] // 2
-            dual = s.a[s.slot[i]] if s.slot[i] >= 0 else level_at(st, i, q, s.number[T])
-            z[i] -= st.soft[i] * dual
-    return z
+        q = s.state[i] // 2
+        pinned = s.slot[i] >= 0
+        dual = s.a[s.slot[i]] if pinned else level_at(st, i, q, t)
+        for k in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
+            off = distance(op, i, t, st.kink0[i, k], st.kink1[i, k], s.Q, s.P, m, s.a, s.lost)
+            if st.soft[i] != 0.0:
+                off -= st.soft[i] * dual
+            if k == q and pinned:
+                below[i] = above[i] = off
+            elif k == q:
+                above[i] = -off
+            elif not pinned:
+                below[i] = off
+    return below, above
 
 
 # ---------------------------------------------------------------------------------------------
@@ -375,7 +385,7 @@ class Walker:
             np.zeros((borders, borders + 1)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(16),
+            np.zeros(17),
             np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -488,10 +498,13 @@ class Walker:
             if done < len(coordinates):
                 self._grow()
 
-    def values(self) -> NDArray[np.float64]:
-        """Return every z_i - delta_i a_i, computed afresh."""
+    def distances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how far each z_i is from the kinks below and above it, negative where beyond.
+
+        Of a pinned coordinate both are z_i minus its kink. Everything is computed afresh.
+        """
         rebuild_sums(self.op, self.st, self.s)
-        return _values(self.op, self.st, self.s)
+        return _distances(self.op, self.st, self.s)
 
     def walk(self, t_end: float, lazy: bool = True, callback=None, budget: int = 2000) -> int:
         """Walk on to t_end; return how it ended (DONE, RAY or WALL).

@@ -7,15 +7,17 @@ import warnings
 from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
+from typing import Any, ParamSpec, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict, states, summary
 from ..engine.operators import Operator, gram_operator, rows_operator
 from ..engine.staircase import Staircases
-from ..engine.starts import start_from_guess
-from ..engine.state import DONE, RAY
+from ..engine.starts import balanced_guess, start_from_guess
+from ..engine.state import RAY
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
 from ..errors import PathError, PathWarning
@@ -24,6 +26,7 @@ from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..validation import (
+    Rows,
     check_index,
     check_labels,
     check_number,
@@ -34,14 +37,13 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 
-# Below this share of the C where the walk begins, and above this multiple of 1 / mean(K_ii), duals
-# are so small, or so large, that rounding would decide where breakpoints are.
-NEARLY_ZERO = 1e-5
-LARGEST = 1e10
+NEARLY_ZERO = 1e-5  # targets nearer to each other than this share of their range count as equal
 # A map through the rows is the more accurate one, since its conditions are not squared.
 MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
 FEW_COLUMNS = 500  # vectors of so many cost nothing
 
+P = ParamSpec("P")
+Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
 CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
@@ -50,11 +52,11 @@ NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
 
 
-def path_function(function: Callable[..., Path]) -> Callable[..., Path]:
+def path_function(function: Callable[P, Path]) -> Callable[P, Path]:
     """Check ``check``, and let no error of arithmetic leave but as a `PathError`."""
 
     @wraps(function)
-    def call(*arguments, **options) -> Path:
+    def call(*arguments: P.args, **options: P.kwargs) -> Path:
         check = options.get("check", "warn")
         if check not in CHECKS:
             raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}.")
@@ -70,7 +72,7 @@ def path_function(function: Callable[..., Path]) -> Callable[..., Path]:
     return call
 
 
-def labelled(X, y, own: bool = True) -> dict:
+def labelled(X: Rows, y: ArrayLike, own: bool = True) -> dict[str, Any]:
     """Check samples and labels; return these arguments of an objective, by name."""
     check_index(X, y, "y")
     names, X = feature_names(X), check_X(X, own=own)
@@ -78,7 +80,7 @@ def labelled(X, y, own: bool = True) -> dict:
     return {"X": X, "y": y, "classes": classes, "feature_names": names}
 
 
-def targeted(X, y) -> dict:
+def targeted(X: Rows, y: ArrayLike) -> dict[str, Any]:
     """Check samples and real targets; return these arguments of an objective, by name."""
     check_index(X, y, "y")
     names, X = feature_names(X), check_X(X)
@@ -86,31 +88,31 @@ def targeted(X, y) -> dict:
     return {"X": X, "y": y, "feature_names": names}
 
 
-def classification(X, y, *kernel, **options) -> dict:
+def classification(X: Rows, y: ArrayLike, *kernel: Any, **options: Any) -> dict[str, Any]:
     """Check samples, labels and kernel; return these arguments of an objective, by name."""
     return _with_kernel(labelled(X, y), *kernel, **options)
 
 
-def regression(X, y, *kernel, **options) -> dict:
+def regression(X: Rows, y: ArrayLike, *kernel: Any, **options: Any) -> dict[str, Any]:
     """Check samples, targets and kernel; return these arguments of an objective, by name."""
     return _with_kernel(targeted(X, y), *kernel, **options)
 
 
 def _with_kernel(
-    samples: dict,
+    samples: dict[str, Any],
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
-) -> dict:
+) -> dict[str, Any]:
     """Add the kernel to the arguments of a machine; warn where columns are badly scaled."""
-    kernel = check_kernel(samples["X"], kernel, gamma, degree, coef0)
-    if kernel.name != "precomputed":
+    checked = check_kernel(samples["X"], kernel, gamma, degree, coef0)
+    if checked.name != "precomputed":
         warn_if_badly_scaled(samples["X"], samples["feature_names"])
-    return samples | {"kernel": kernel}
+    return samples | {"kernel": checked}
 
 
-def dense(samples: dict, function: str) -> dict:
+def dense(samples: dict[str, Any], function: str) -> dict[str, Any]:
     """Check that the rows of a linear model are dense; warn where columns are badly scaled."""
     if not isinstance(samples["X"], np.ndarray):
         raise ValueError(f"{function} needs a dense X; call X.toarray() first.")
@@ -118,7 +120,7 @@ def dense(samples: dict, function: str) -> dict:
     return samples
 
 
-def check_walk(lazy: bool, tolerances: Tolerances | None, callback) -> None:
+def check_walk(lazy: object, tolerances: object, callback: object) -> None:
     """Check what the walker is told."""
     if not isinstance(lazy, bool | np.bool_):
         raise TypeError(f"lazy must be True or False, not {shown(lazy)}.")
@@ -143,9 +145,9 @@ class Progress:
     The stages (a start, legs) have equal shares of ``done``, which is 1 after the last of them.
     """
 
-    def __init__(self, callback, stages: int):
+    def __init__(self, callback: Callback | None, stages: int, events: int = 0):
         self.callback, self.stages = callback, stages
-        self.stage = self.events = 0
+        self.stage, self.events = 0, events
 
     def __call__(self, done: float, events: int) -> None:
         """Tell how much of the present stage is done, and its events."""
@@ -168,7 +170,7 @@ def operator_of(objective: Machine) -> Operator:
     return gram_operator(objective.gram() / objective.lam, free)
 
 
-def _rows_are_cheap(X) -> bool:
+def _rows_are_cheap(X: Any) -> bool:
     """Rows cost O(D) a look and keep (D,) vectors; a Gram matrix costs n^2 once."""
     n, d = X.shape
     return d < max(MANY_COLUMNS * n, FEW_COLUMNS)
@@ -194,9 +196,9 @@ def finish(
     parameter: str,
     legs: list[Leg],
     objective: Objective,
-    diagnostics: dict,
+    diagnostics: dict[str, Any],
     error: WalkError | None,
-    resume: tuple[Callable, Callable] | None = None,
+    resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     check: str = "warn",
 ) -> Path:
     """Return the path once it has been checked, or raise its error with the certified part.
@@ -280,7 +282,7 @@ def _in_order(leg: Leg, parameter: str) -> int:
 
 
 def _path_error(
-    parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict, reason: str
+    parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict[str, Any], reason: str
 ) -> PathError:
     """Return the error, with the part of the path that is certified."""
     kept = [_certified(leg, parameter, objective) for leg in legs]
@@ -318,13 +320,12 @@ def _certified(leg: Leg, parameter: str, objective: Objective) -> Leg | None:
 def cost_path(
     objective: Machine,
     stairs: Staircases,
-    guess: Callable[[Operator, float], tuple[np.ndarray, int]],
     C_max: float = np.inf,
     *,
     unit: float = 1.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
@@ -335,8 +336,6 @@ def cost_path(
         With a free bias and costs C = t.
     stairs : Staircases
         Of the samples and the bias, their levels proportional to t.
-    guess : callable
-        Maps (operator, C) to feasible duals (n + 1,) for a small C, and a sample to pin.
     C_max : float
         Where to stop; by default after the last breakpoint.
     unit : float
@@ -348,7 +347,7 @@ def cost_path(
     C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
     begin = min(0.1 * unit / max(op.diagonal[:n].sum(), 1e-300), C_max)
-    duals, anchor = guess(op, begin)
+    duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
     told = {"callback": progress, "anchor": anchor}
     walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, **told)
@@ -356,7 +355,9 @@ def cost_path(
     progress.next(start_events)
     here = walker.snapshot()
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
+    # Where predictions differ by less than any two kinks nothing happens any more.
+    still = 0.5 * begin * np.clip(_least_gap(stairs.kinks(begin)[:n]) / unit, NEARLY_ZERO, 1.0)
+    down, _, error = walk_leg(walker, -still, 0.0, -1.0, lazy, progress)
     if error is None:
         down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
     counts = [walker.statistics()]
@@ -364,15 +365,17 @@ def cost_path(
     ray = False
     if error is None and begin < C_max:
         walker.restore(here, stairs, begin)
-        last = min(C_max, LARGEST / max(op.diagonal[:n].mean(), 1e-300))
-        up, ending, error = walk_leg(walker, last, 0.0, 1.0, lazy, progress)
+        up, ending, error = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress)
         ray = ending == RAY
-        if ending == DONE and last < C_max:
-            up, ray = Leg(up.trace.without_last(), 0.0, 1.0), True
         legs.append(up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish("C", legs, objective, diagnostics, error, check=check)
+
+
+def _least_gap(kinks: np.ndarray) -> float:
+    """Return the least distance of two different kinks."""
+    return float(np.diff(np.unique(kinks)).min(initial=np.inf))
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

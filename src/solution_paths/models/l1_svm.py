@@ -9,7 +9,7 @@ programme. The path is piecewise constant in lam, with jumps.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..engine.operators import rows_operator
 from ..engine.staircase import equality, hinge, stack, staircases
@@ -17,22 +17,25 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Leg, Path
-from .common import Progress, check_walk, dense, finish, labelled, path_function, walk_leg
+from ..validation import Floats, Rows
+from .common import Callback, Progress, check_walk, dense, finish, labelled, path_function, walk_leg
 
 
 @path_function
 def l1_svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     *,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the l1-penalised support vector machine for every lam.
 
-    Minimises, for all lam at once, sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1.
+    Minimises, for all lam at once, ::
+
+        sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1.
 
     Parameters
     ----------
@@ -58,6 +61,17 @@ def l1_svm_path(
     References
     ----------
     Zhu, Rosset, Hastie and Tibshirani (2003), "1-norm support vector machines".
+
+    Examples
+    --------
+    >>> from solution_paths import l1_svm_path
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [5.0, 0.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = l1_svm_path(X, y)
+    >>> [path.coef(lam).round(3).tolist() for lam in (0.1, 0.9, 3.0)]  # one feature is left
+    [[1.0, 3.0], [0.5, 0.5], [0.4, 0.0]]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     objective = L1Hinge(**dense(labelled(X, y), "l1_svm_path"))
@@ -80,7 +94,7 @@ def l1_svm_path(
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 
-def _start(y: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+def _start(y: Floats, d: int) -> tuple[NDArray[np.int8], Floats]:
     """Return states and duals for a large lam: w = 0 and b = the label of the larger class.
 
     The smaller class is at full level and so are as many of the larger one, all of which tie at

@@ -15,23 +15,27 @@ from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Lasso
 from ..path import Leg, Path
-from .common import Progress, check_walk, dense, finish, path_function, targeted, walk_leg
+from ..validation import Rows
+from .common import Callback, Progress, check_walk, dense, finish, path_function, targeted, walk_leg
 
 
 @path_function
 def lasso_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     *,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the lasso for every lam.
 
-    Minimises, for all lam at once, 1/2 ||y - X w||^2 + lam ||w||_1. There is no intercept: centre
-    X and y for one. (scikit-learn's alpha is lam / n.)
+    Minimises, for all lam at once, ::
+
+        1/2 ||y - X w||^2 + lam ||w||_1.
+
+    There is no intercept: centre X and y for one. (scikit-learn's alpha is lam / n.)
 
     Parameters
     ----------
@@ -44,7 +48,7 @@ def lasso_path(
     Returns
     -------
     Path
-        In ``lam``, from 0 to just above max |X'y|, from where w = 0; ``coef`` gives w, ``dual``
+        In ``lam``, from 0 to just above ``max |X'y|``, from where w = 0; ``coef`` gives w, ``dual``
         the residual y - X w.
 
     Raises
@@ -58,6 +62,20 @@ def lasso_path(
     ----------
     Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression"; Osborne, Presnell
     and Turlach (2000), "A new approach to variable selection in least squares problems".
+
+    Examples
+    --------
+    With orthonormal columns the lasso shrinks each correlation by lam:
+
+    >>> import numpy as np
+    >>> from solution_paths import lasso_path
+    >>> path = lasso_path(np.eye(4, 3), [3.0, 2.0, 1.0, 0.5])
+    >>> path.breakpoints.round(3).tolist()
+    [0.0, 1.0, 2.0, 3.0, 3.003]
+    >>> path.coef(1.5).round(3).tolist()
+    [1.5, 0.5, 0.0]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     objective = Lasso(**dense(targeted(X, y), "lasso_path"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +13,9 @@ from ..engine.tolerances import Tolerances
 from ..kernels import LINEAR, Kernel
 from ..objectives import Hinge
 from ..path import Path
+from ..validation import Rows
 from .common import (
+    Callback,
     Progress,
     check_walk,
     classification,
@@ -25,7 +29,7 @@ from .common import (
 
 
 def quantile_hinge(
-    X, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
+    X: Rows, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
 ) -> Hinge:
     """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
 
@@ -47,7 +51,7 @@ def quantile_hinge(
     return _hinge(samples | {"kernel": kernel}, lam, intercept_scaling)
 
 
-def _hinge(samples: dict, lam: float, intercept_scaling: float) -> Hinge:
+def _hinge(samples: dict[str, Any], lam: float, intercept_scaling: float) -> Hinge:
     y, n = samples["y"], len(samples["y"])
     return Hinge(
         **samples,
@@ -61,7 +65,7 @@ def _hinge(samples: dict, lam: float, intercept_scaling: float) -> Hinge:
 
 @path_function
 def quantile_svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     lam: float,
     *,
@@ -72,12 +76,12 @@ def quantile_svm_path(
     intercept_scaling: float = 1.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the quantile SVM for every quantile tau from 0 to 1.
 
-    Minimises, for all tau at once,
+    Minimises, for all tau at once, ::
 
         lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i),
         c_i = 2 (1 - tau) / n where y_i = +1, and 2 tau / n where y_i = -1,
@@ -97,9 +101,13 @@ def quantile_svm_path(
     lam : float
         Weight of the penalty, > 0.
     kernel : {"linear", "rbf", "poly", "precomputed"}
-        rbf is exp(-gamma ||x - x'||^2), poly is (gamma x.x' + coef0)^degree.
+        rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
     gamma : float, "scale" or "auto", optional
         "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
+    degree : int
+        Of poly, >= 1.
+    coef0 : float
+        Of poly, >= 0.
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     lazy : bool
@@ -134,6 +142,19 @@ def quantile_svm_path(
     equations (3), (4) and (8), Algorithm 1. Theirs starts at tau = 0, from an outside solver; this
     one starts itself at tau = 1/2 and walks both ways, so that it ends, and never begins, where
     all positives (tau = 0) or negatives (tau = 1) share the margin.
+
+    Examples
+    --------
+    >>> from solution_paths import quantile_svm_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = quantile_svm_path(X, y, lam=0.1)
+    >>> [decision.round(3).tolist() for decision in path.crossings([[3.0]])]  # where it flips
+    [[0.74]]
+    >>> path.predict([[3.0]], 0.73).tolist(), path.predict([[3.0]], 0.75).tolist()
+    (['yes'], ['no'])
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     samples = classification(X, y, kernel, gamma, degree, coef0)

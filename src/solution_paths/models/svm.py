@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import equality, hinge, stack
-from ..engine.starts import balanced_guess
 from ..engine.tolerances import Tolerances
 from ..objectives import Hinge
 from ..path import Path
-from .common import classification, cost_path, path_function
+from ..validation import Rows
+from .common import Callback, classification, cost_path, path_function
 
 
 @path_function
 def svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     *,
     C_max: float = np.inf,
@@ -25,12 +25,12 @@ def svm_path(
     coef0: float = 0.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the support vector machine for every cost C from 0 up.
 
-    Minimises, for all C at once,
+    Minimises, for all C at once, ::
 
         1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),
 
@@ -74,6 +74,21 @@ def svm_path(
     vector machine", JMLR 5. Their start, an outside solver at small C when the classes are
     unbalanced, is replaced by a walk from a balanced guess at a small C, from which the path goes
     down to 0 and up.
+
+    Examples
+    --------
+    >>> from solution_paths import svm_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = svm_path(X, y)
+    >>> path.breakpoints.round(4).tolist()
+    [0.0, 0.0571, 0.2, 0.25, 0.3333]
+    >>> path.range  # from the last breakpoint on the coefficients stay what they are
+    (0.0, inf)
+    >>> path.coef(0.1).round(3).tolist(), path.coef(1e6).round(3).tolist()
+    ([0.4], [0.667])
+    >>> path.certify().ok
+    True
     """
     samples = classification(X, y, kernel, gamma, degree, coef0)
     objective = Hinge(**samples, cost0=0.0, cost1=1.0, bias="free")
@@ -81,7 +96,6 @@ def svm_path(
     return cost_path(
         objective,
         stack(hinge(y, 0.0 * one, one), equality()),
-        lambda op, C: balanced_guess(op, y, C * one),
         C_max,
         lazy=lazy,
         tolerances=tolerances,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, equality, hinge, stack
-from ..engine.starts import balanced_guess, start_from_zero_weights
+from ..engine.starts import start_from_zero_weights
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Hinge
-from ..objectives.machine import Floats, Machine
+from ..objectives.machine import Machine
 from ..path import Path
-from ..validation import check_index, check_rows, check_weights, shown
+from ..validation import Floats, Labels, Rows, check_index, check_rows, check_weights, shown
 from .common import (
+    Callback,
     Progress,
     check_walk,
     classification,
@@ -22,10 +27,13 @@ from .common import (
     walk_leg,
 )
 
+Build: TypeAlias = Callable[[Any], Staircases]  # the staircases of an objective
+NO_CLASSES: Labels = np.empty(0)  # regression
+
 
 @path_function
 def weighted_svm_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     weights_from: ArrayLike,
     weights_to: ArrayLike,
@@ -37,12 +45,12 @@ def weighted_svm_path(
     diagonal: float = 0.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the weighted SVM for all weights on the line between two weight vectors.
 
-    Minimises, for every theta in [0, 1],
+    Minimises, for every theta in [0, 1], ::
 
         1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b)),
         C = (1 - theta) weights_from + theta weights_to,
@@ -64,7 +72,8 @@ def weighted_svm_path(
     diagonal : float
         Added to the diagonal of the kernel matrix (the paper adds 1e-6).
     lazy, tolerances, callback, check
-        See `quantile_svm_path`.
+        See `quantile_svm_path`; done is a share of the way in theta, to which the start, which
+        grows weights_from from zero, doesn't count.
 
     Returns
     -------
@@ -82,6 +91,23 @@ def weighted_svm_path(
     ----------
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", equations (2), (3), (7) and (9).
+
+    Examples
+    --------
+    The sample at 2, whose label is doubtful, loses its weight:
+
+    >>> from solution_paths import weighted_svm_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = weighted_svm_path(X, y, weights_from=10.0, weights_to=[10, 10, 0, 10, 10, 10])
+    >>> [decision.round(3).tolist() for decision in path.crossings([[3.0]])]  # where it flips
+    [[0.55]]
+    >>> path.predict([[3.0]], 0.5).tolist(), path.predict([[3.0]], 0.6).tolist()
+    (['yes'], ['no'])
+    >>> path.dual(1.0).round(3).tolist()  # who determines the decision in the end
+    [0.0, 0.0, 0.0, 2.0, 2.0, 0.0]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     check_index(X, weights_from, "weights_from")
@@ -100,7 +126,6 @@ def weighted_svm_path(
         scaled,
         hinge_staircases(objective),
         before.max(),
-        lambda t: balanced_guess(op, y, t * before),
         tolerances,
         lazy,
     )
@@ -108,7 +133,7 @@ def weighted_svm_path(
 
 
 def weighted_hinge(
-    X, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, **options
+    X: Rows, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, **options: Any
 ) -> Hinge:
     """Return the weighted SVM's objective, in t = theta; ``.at(theta)`` is that of one vector.
 
@@ -122,7 +147,8 @@ def weighted_hinge(
     options
         Others of `Hinge`.
     """
-    costs = costs_between(weights_from, weights_to, y, labels=True)
+    classes = options.get("classes", Hinge.classes)
+    costs = costs_between(weights_from, weights_to, y, classes)
     return Hinge(X, y, **costs, bias="free", **options)
 
 
@@ -132,16 +158,27 @@ def hinge_staircases(objective: Machine) -> Staircases:
 
 
 def weighted_path(
-    walker: Walker, objective: Machine, build, lazy: bool, callback, check: str
+    walker: Walker,
+    objective: Machine,
+    build: Build,
+    lazy: bool,
+    callback: Callback | None,
+    check: str,
 ) -> Path:
     """Walk theta from 0 to 1, from a walker at its start; the path can be continued."""
-    progress = Progress(callback, 2)
-    progress.next(walker.start_events)
+    progress = Progress(callback, 1, walker.start_events)
+    progress(0.0, 0)
     return _leg(walker, objective, build, lazy, progress, check, walker.start_events)
 
 
 def _leg(
-    walker, objective, build, lazy, progress: Progress, check: str, start_events: int = 0
+    walker: Walker,
+    objective: Machine,
+    build: Build,
+    lazy: bool,
+    progress: Progress,
+    check: str,
+    start_events: int = 0,
 ) -> Path:
     # Levels keep their relative accuracy where t is zero: at the end where weights are smaller.
     end = 1.0 if objective.costs(1.0).sum() < objective.costs(0.0).sum() else 0.0
@@ -151,8 +188,7 @@ def _leg(
     diagnostics = walker.statistics() | {"start_events": start_events}
 
     def usable(new_weights: ArrayLike) -> Floats:
-        labels = len(objective.classes) > 0
-        return check_usable(new_weights, objective.y, "new_weights", labels)
+        return check_usable(new_weights, objective.y, "new_weights", objective.classes)
 
     def resume(new_weights: Floats) -> Path:
         reached = objective.costs(1.0)
@@ -207,15 +243,18 @@ def update_instances(
     >>> y = np.array([-1, -1, 1, 1, -1])
     >>> weights = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # the fifth is yet to come
     >>> path = weighted_svm_path(X, y, weights, weights)
-    >>> update_instances(path, enter=[4], leave=[1]).dual(1.0).round(3)
+    >>> path = update_instances(path, enter=[4], leave=[1])
+    >>> path.dual(1.0).round(3)
     array([0.089, 0.   , 1.   , 0.089, 1.   ])
+    >>> path.certify().ok
+    True
     """
     if not isinstance(path, Path):
         raise TypeError(
             f"path must be a Path, not {shown(path)}; compute one with weighted_svm_path."
         )
     path.check_continuable()
-    weights = path.objective.costs(1.0)
+    weights = cast(Machine, path.objective).costs(1.0)  # others can't be continued
     enter, leave = (
         check_rows(chosen, len(weights), name)
         for name, chosen in (("enter", enter), ("leave", leave))
@@ -231,21 +270,26 @@ def update_instances(
     return path.continue_to(new)
 
 
-def check_usable(weights: ArrayLike, y: Floats, name: str, labels: bool) -> Floats:
-    """Return weights with which a free bias is determined: some weight, in both classes."""
+def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> Floats:
+    """Return weights with which a free bias is determined: some weight, in both classes.
+
+    ``classes`` are the labels that -1 and +1 in y stand for; in regression there are none.
+    """
     weights = check_weights(weights, len(y), name)
-    if not labels and not weights.any():
+    if not weights.any():
         raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
-    for side in (1.0, -1.0) if labels else ():
+    for side, label in zip((-1.0, 1.0), np.asarray(classes).tolist(), strict=False):
         if not (weights[y == side] > 0).any():
             raise ValueError(
-                f"{name} is zero for every instance of class {side:+g}, so that the free bias is "
-                "undetermined; give at least one of them a positive weight."
+                f"{name} is zero for every instance of the class {label!r}, so that the free bias "
+                "is undetermined; give at least one of them a positive weight."
             )
     return weights
 
 
-def costs_between(weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, labels: bool) -> dict:
+def costs_between(
+    weights_from: ArrayLike, weights_to: ArrayLike, y: Floats, classes: Labels = NO_CLASSES
+) -> dict[str, Any]:
     """Check two weight vectors; return the costs on the line between them, by name."""
-    before = check_usable(weights_from, y, "weights_from", labels)
-    return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", labels) - before}
+    before = check_usable(weights_from, y, "weights_from", classes)
+    return {"cost0": before, "cost1": check_usable(weights_to, y, "weights_to", classes) - before}

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import Staircases, epsilon_insensitive, equality, stack
 from ..engine.starts import start_from_zero_weights
 from ..engine.tolerances import Tolerances
 from ..objectives import Tube
-from ..objectives.machine import Floats
 from ..path import Path
-from ..validation import check_index
-from .common import check_walk, operator_of, path_function, regression
+from ..validation import Floats, Rows, check_index
+from .common import Callback, check_walk, operator_of, path_function, regression
 from .weighted_svm import costs_between, weighted_path
 
 
 @path_function
 def weighted_svr_path(
-    X,
+    X: Rows,
     y: ArrayLike,
     weights_from: ArrayLike,
     weights_to: ArrayLike,
@@ -31,12 +31,12 @@ def weighted_svr_path(
     diagonal: float = 0.0,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
-    callback=None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
     """Compute the weighted SVR for all weights on the line between two weight vectors.
 
-    Minimises, for every theta in [0, 1],
+    Minimises, for every theta in [0, 1], ::
 
         1/2 ||w||^2 + sum_i C_i max(0, |y_i - w.x_i - b| - epsilon),
         C = (1 - theta) weights_from + theta weights_to,
@@ -57,7 +57,7 @@ def weighted_svr_path(
     Returns
     -------
     Path
-        In ``theta``; ``dual`` is signed, |a_i| <= C_i, and w = sum_i a_i x_i.
+        In ``theta``; ``dual`` is signed, ``|a_i| <= C_i``, and w = sum_i a_i x_i.
 
     Raises
     ------
@@ -70,6 +70,20 @@ def weighted_svr_path(
     ----------
     Karasuyama, Harada, Sugiyama and Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", section 4.3.
+
+    Examples
+    --------
+    The outlier at 3 loses its weight:
+
+    >>> from solution_paths import weighted_svr_path
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = [0.0, 1.0, 2.0, 9.0, 4.0, 5.0]
+    >>> weights = [0.05, 0.05, 0.05, 0.0, 0.05, 0.05]
+    >>> path = weighted_svr_path(X, y, weights_from=0.05, weights_to=weights, epsilon=0.1)
+    >>> [path.predict([[3.0]], theta).round(3).tolist() for theta in (0.0, 0.5, 1.0)]
+    [[2.55], [2.525], [2.5]]
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     check_index(X, weights_from, "weights_from")
@@ -81,18 +95,13 @@ def weighted_svr_path(
         epsilon=epsilon,
         diagonal=diagonal,
     )
-    y, n, before = objective.y, objective.n, objective.cost0
-    used = np.flatnonzero(before > 0)
-    middle = int(used[np.argsort(y[used], kind="stable")[len(used) // 2]])
-    guess = np.zeros(n + 1)
-    guess[n] = -y[middle]
+    y, before = objective.y, objective.cost0
     tube = epsilon_insensitive(y, objective.epsilon0, 0.0 * before, 0.0, before)
     walker = start_from_zero_weights(
         operator_of(objective),
         stack(tube, equality()),
         tube_staircases(objective),
         before.max(),
-        lambda t: (guess, middle),
         tolerances,
         lazy,
     )
@@ -100,7 +109,12 @@ def weighted_svr_path(
 
 
 def weighted_tube(
-    X, y: Floats, weights_from: ArrayLike, weights_to: ArrayLike, epsilon: float, **options
+    X: Rows,
+    y: Floats,
+    weights_from: ArrayLike,
+    weights_to: ArrayLike,
+    epsilon: float,
+    **options: Any,
 ) -> Tube:
     """Return the weighted SVR's objective, in t = theta; ``.at(theta)`` is that of one vector.
 
@@ -114,7 +128,7 @@ def weighted_tube(
     options
         Others of `Tube`.
     """
-    costs = costs_between(weights_from, weights_to, y, labels=False)
+    costs = costs_between(weights_from, weights_to, y)
     return Tube(X, y, **costs, epsilon0=epsilon, bias="free", **options)
 
 

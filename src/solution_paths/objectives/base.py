@@ -6,12 +6,14 @@ knows no walker and no solver: it scores what either hands out by the same code.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import LINEAR
+from ..kernels import LINEAR, Kernel
+from ..validation import Names
 
 Floats = NDArray[np.float64]
 # Smaller objectives than this share of the loss at a constant (where that is a scale of its own)
@@ -71,17 +73,41 @@ class Terms(NamedTuple):
     kkt_resolution: Floats
 
 
-class Objective:
-    """The face of every objective.
+class Objective(ABC):
+    """The face of every objective; see `Machine` and `Penalised`, on which all families stand."""
 
-    A family gives ``solution``, ``coefs``, ``intercepts``, ``decision``, ``states_enough`` and
-    ``terms``; see `Machine` and `Penalised`, on which all stand.
-    """
-
+    X: Any  # (n, d) array or CSR, or the (n, n) Gram matrix
+    y: Floats
     classes: Floats = np.empty(0)  # the labels that were given for -1 and +1; empty: regression
-    kernel = LINEAR
-    feature_names = None  # of the columns of X, where it was a DataFrame
+    kernel: Kernel = LINEAR
+    feature_names: Names | None = None  # of the columns of X, where it was a DataFrame
     moves = True  # whether it depends on a parameter
+
+    @abstractmethod
+    def solution(self, A: Floats) -> Solution:
+        """Read a path's coordinates, (N,) or (N, B)."""
+
+    @abstractmethod
+    def coefs(self, s: Solution) -> Floats:
+        """Return w of a linear model, (d,) or (d, B)."""
+
+    @abstractmethod
+    def intercepts(self, s: Solution) -> Floats:
+        """Return b."""
+
+    @abstractmethod
+    def decision(self, X_new: Any, s: Solution) -> Floats:
+        """Return f at the rows of X_new, (m,) or (m, B)."""
+
+    @abstractmethod
+    def states_enough(self, s: Solution) -> bool:
+        """Tell whether one solution determines a model of this kind, in arrays of right shapes."""
+
+    @abstractmethod
+    def terms(
+        self, t: Floats, s: Solution, exact: bool = False, low: Floats | float = 0.0
+    ) -> Terms:
+        """Return what there is to know of solutions in columns at parameters t + low (B,)."""
 
     @property
     def n(self) -> int:

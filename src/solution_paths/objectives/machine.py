@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,8 +78,8 @@ class Machine(Objective):
     X: object
     y: Floats
     _: KW_ONLY
-    cost0: Floats | float = 1.0
-    cost1: Floats | float = 0.0
+    cost0: Any = 1.0  # (n,) floats once it is made
+    cost1: Any = 0.0
     lam: float = 1.0
     kernel: Kernel = LINEAR
     bias: str = "free"

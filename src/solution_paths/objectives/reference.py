@@ -1,8 +1,7 @@
 """The judge's own kernel matrix.
 
-The rest of the library expands ||x - z||^2 = ||x||^2 + ||z||^2 - 2 x.z, one fast product. The judge
-takes squares of differences instead, on purpose: a fault in `kernels.Kernel`, cancellation
-included, would otherwise be in a path and in its certificate alike, and no certificate would fail.
+On purpose it shares nothing with `kernels.Kernel`: a fault there would otherwise be in a path and
+in its certificate alike, and no certificate would fail.
 """
 
 from __future__ import annotations

@@ -150,6 +150,14 @@ def _meta(data, scaling, rows) -> dict:
 
 
 @lru_cache(maxsize=4)
+def _three(sizes: Sequence[float]) -> Sequence[float]:
+    if len(sizes) != 3:
+        raise ValueError(
+            f"sizes must be three numbers (training, validation, test), not {list(sizes)}."
+        )
+    return sizes
+
+
 def prepare(
     name: str,
     split: int = 0,
@@ -161,9 +169,9 @@ def prepare(
 ) -> Split:
     """Return training, validation and test part of any data set, scaled by the training part.
 
-    The paper's three data sets are cut as in the paper; any other is split at random in the
-    proportions ``sizes`` (each part with each class in proportion), and a generated one is made
-    anew for each split.
+    The paper's three data sets are cut as in the paper, by default in its sizes; any other is split
+    at random in the proportions ``sizes`` (each part with each class in proportion), and a
+    generated one is made anew for each split.
 
     Parameters
     ----------
@@ -171,7 +179,8 @@ def prepare(
     split : int
         From 0.
     sizes : three numbers
-        Rows of the parts, or fractions where all are below 1; spam's parts are its inboxes.
+        Rows of the parts, or fractions where none is above 1. Only the paper's own data sets have
+        a default, and spam's parts are its inboxes.
     scaling : str
         See `protocols.fit_scaler`.
     positives : int, optional
@@ -184,14 +193,17 @@ def prepare(
         A size that the data set can't have, or a scaling that sparse data can't have.
     """
     options = {"scaling": scaling, "offline": offline}
+    given = {} if sizes is None else {"sizes": _three(sizes)}
     if name == "spam":
         if sizes is not None:
             raise ValueError("spam's parts are its three inboxes, so it takes no sizes: drop them.")
         return spam(split, **options)
     if name == "splice":
-        return splice(split, sizes=sizes, n_positive=positives, **options)
+        return splice(split, **given, n_positive=positives, **options)
     if name == "diabetes":
-        return diabetes(split, sizes=sizes, **options)
+        return diabetes(split, **given, **options)
+    if sizes is None:
+        raise ValueError(f"{name} has no sizes of its own in the paper: pass sizes, three numbers.")
     seeds = seed_sequence(PAPER, name, split).spawn(2)
     n = int(sum(sizes)) if max(sizes) > 1 else None
     data = load_seeded(name, seeds[0], n=n, offline=offline)

@@ -1,0 +1,240 @@
+"""Curves: validation errors as exact functions of a path's parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
+
+
+class Best(NamedTuple):
+    """The exact minimiser of an error over a whole path.
+
+    ``value`` is the least error, ``intervals`` the (k, 2) closed intervals of parameters where it
+    is reached, ``parameter`` the middle of the widest. One that goes on for ever ends at inf; its
+    middle is that of the part up to the last edge.
+    """
+
+    value: float
+    parameter: float
+    intervals: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A piecewise quadratic function of one parameter, with jumps.
+
+    On piece k, a share u of the way from ``edges[k]`` to ``edges[k + 1]``, it is
+    (1 - u) left[k] + u right[k] - u (1 - u) sag[k]. A curve of k pieces takes 32 k bytes.
+
+    Attributes
+    ----------
+    edges : (k + 1,) array
+        Ends of the pieces, strictly ascending; the last may be inf, after a constant piece.
+    left, right : (k,) arrays
+        Values at the ends of each piece, approached from inside: where ``right[k - 1]`` and
+        ``left[k]`` differ it jumps, and has the right piece's value there.
+    sag : (k,) array
+        How far each piece bends below its chord, >= 0; zero for steps and straight lines.
+    """
+
+    edges: Floats
+    left: Floats
+    right: Floats
+    sag: Floats
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        """Return the values at t, a number or an array, all from the first edge to the last."""
+        t = np.asarray(t, dtype=np.float64)
+        if not ((t >= self.edges[0]) & (t <= self.edges[-1])).all():
+            raise ValueError(
+                f"t is outside this curve, which covers [{self.edges[0]:g}, {self.edges[-1]:g}]; "
+                "choose values in that range."
+            )
+        return self._values(t, self._pieces(t))
+
+    def _pieces(self, t: Floats) -> NDArray[np.int64]:
+        last = len(self.left) - 1
+        return np.minimum(np.searchsorted(self.edges, t, side="right") - 1, last)
+
+    def _values(self, t: Floats, piece: NDArray[np.int64]) -> Floats:
+        """Return what the given pieces say at t."""
+        begin = self.edges[piece]
+        width = self.edges[piece + 1] - begin
+        bounded = (width > 0) & (width < np.inf)
+        u = np.where(bounded, (t - begin) / np.where(bounded, width, 1.0), 0.0)
+        return (1 - u) * self.left[piece] + u * self.right[piece] - u * (1 - u) * self.sag[piece]
+
+    def over(self, low: float, high: float) -> Curve:
+        """Return the curve on [low, high]: constant where it isn't known, cut where it goes on."""
+        before = [low] if low < self.edges[0] else []
+        after = [high] if high > self.edges[-1] else []
+        ends = [self.left[:1]] * len(before), [self.right[-1:]] * len(after)
+        whole = Curve(
+            np.concatenate([before, self.edges, after]),
+            np.concatenate([*ends[0], self.left, *ends[1]]),
+            np.concatenate([*ends[0], self.right, *ends[1]]),
+            np.concatenate([np.zeros(len(before)), self.sag, np.zeros(len(after))]),
+        )
+        if low <= whole.edges[0] and whole.edges[-1] <= high:
+            return whole
+        inner = (whole.edges > low) & (whole.edges < high)
+        return whole.on(np.concatenate([[low], whole.edges[inner], [high]]))
+
+    def scaled(self, factor: float) -> Curve:
+        """Return the curve as a function of factor * t, factor > 0."""
+        return Curve(factor * self.edges, self.left, self.right, self.sag)
+
+    def on(self, edges: Floats) -> Curve:
+        """Return the same curve cut at edges, among which are its own that lie between them."""
+        finite = np.where(np.isfinite(edges[1:]), edges[1:], edges[:-1])
+        piece = self._pieces(edges[:-1])
+        full = self.edges[piece + 1] - self.edges[piece]
+        width = edges[1:] - edges[:-1]
+        share = np.where(np.isfinite(full), width / np.where(np.isfinite(full), full, 1.0), 0.0)
+        left, right = self._values(edges[:-1], piece), self._values(finite, piece)
+        return Curve(edges, left, right, share**2 * self.sag[piece])
+
+    def best(self, *, log: bool = False) -> Best:
+        """Return where the curve is least; next to a jump, the last number before it.
+
+        Parameters
+        ----------
+        log : bool
+            Whether widths and middles of intervals are those of logarithms, as befits a penalty or
+            a cost. An interval from 0 then counts from half the first edge after it.
+        """
+        lowest, share = self._lowest()
+        least = float(lowest.min())
+        slack = ROUNDING * max(np.abs(self.left).max(), np.abs(self.right).max())
+        flat = (np.maximum(self.left, self.right) <= least + slack) & (self.sag <= slack)
+        reached = flat | (lowest == least)
+        begin, end = self.edges[:-1], self.edges[1:]
+        with np.errstate(invalid="ignore"):
+            point = np.clip(begin + share * (end - begin), begin, end)
+        first, last = np.where(flat, begin, point), np.where(flat, end, point)
+        intervals = _joined(first[reached], last[reached])
+        return Best(least, self._middle(intervals, least + slack, log), intervals)
+
+    def _lowest(self) -> tuple[Floats, Floats]:
+        """Return the least value of each piece, and the share of the way to where it is."""
+        rise, sag = self.right - self.left, self.sag
+        inside = sag > np.abs(rise)  # else the vertex is beyond an end
+        u = np.where(inside, 0.5 - 0.5 * rise / np.where(inside, sag, 1.0), rise < 0)
+        value = self.left + u * rise - u * (1 - u) * sag
+        return np.where(u == 0, self.left, np.where(u == 1, self.right, value)), u
+
+    def _middle(self, intervals: Floats, enough: float, log: bool) -> float:
+        """Return the middle of the widest interval, of those that go on for ever the known part."""
+        known = self.edges[np.isfinite(self.edges)]
+        first, last = (
+            intervals[:, 0],
+            np.maximum(np.minimum(intervals[:, 1], known[-1]), intervals[:, 0]),
+        )
+        positive = known[known > 0]
+        if log and len(positive):
+            floor = 0.5 * positive[0]
+            first, last = np.maximum(first, floor), np.maximum(last, floor)
+            widest = np.argmax(last / first)
+            middle = float(np.sqrt(first[widest] * last[widest]))
+            middle = min(max(middle, intervals[widest, 0]), intervals[widest, 1])
+        else:
+            widest = np.argmax(intervals[:, 1] - intervals[:, 0])
+            middle = float(0.5 * (first[widest] + last[widest]))
+        if first[widest] == last[widest] and self(middle) > enough:  # the limit before a jump
+            middle = float(np.nextafter(middle, -np.inf))
+        return middle
+
+
+def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) -> Curve:
+    """Return the mean of curves, exactly; each goes on as a constant where others still run."""
+    if len(curves) == 1:
+        return curves[0]
+    low, high = min(c.edges[0] for c in curves), max(c.edges[-1] for c in curves)
+    edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
+    parts = [c.over(low, high).on(edges) for c in curves]
+    names = ("left", "right", "sag")
+    return Curve(edges, *(np.average([getattr(p, k) for p in parts], 0, weights) for k in names))
+
+
+def steps(low: float, high: float, first: float, at: Floats, rises: Floats, unit: float) -> Curve:
+    """Return a step function that begins at first / unit and rises by rises / unit at places."""
+    edges = np.unique(np.concatenate([[low, high], at]))
+    if len(edges) == 1:
+        edges = np.array([low, high])
+    change = np.zeros(len(edges))
+    np.add.at(change, np.searchsorted(edges, at), rises)
+    counts = first + np.cumsum(change)[:-1]
+    return Curve(edges, counts / unit, counts / unit, np.zeros(len(counts)))
+
+
+def absolute_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
+    """Return (begins, ends, lefts, rights, sags) of mean |residual|, (m, B), linear between nodes.
+
+    It is a straight line between the nodes and the zeros of residuals.
+    """
+    m, count = len(residual), residual.shape[1] - 1
+    row, piece = changes(residual < 0)
+    left, right = residual[row, piece], residual[row, piece + 1]
+    share = left / (left - right)
+    order = np.lexsort((share, piece))
+    piece, share = piece[order], share[order]
+    value = np.abs(residual).mean(axis=0)
+    # From each zero on the slope is larger by twice the row's own: without these bends a piece
+    # would end lower than it does by twice what the rows reach after their zeros.
+    after, bend = 2.0 * np.abs(right[order]) / m, 2.0 * np.abs(left - right)[order] / m
+    slope = np.diff(value) - np.bincount(piece, after, minlength=count)
+    before = _sums_before(bend, piece, count), _sums_before(bend * share, piece, count)
+    at_zero = np.maximum(value[piece] + share * (slope[piece] + before[0]) - before[1], 0.0)
+    place = np.concatenate([np.arange(count), piece])
+    share = np.concatenate([np.zeros(count), share])
+    order = np.lexsort((share, place))
+    place, share = place[order], share[order]
+    begin = t[place] + share * (t[place + 1] - t[place])
+    lefts = np.concatenate([value[:-1], at_zero])[order]
+    final = np.append(place[1:] != place[:-1], True)
+    rights = np.where(final, value[place + 1], np.append(lefts[1:], 0.0))
+    ends = np.where(final, t[place + 1], np.append(begin[1:], 0.0))
+    return begin, ends, lefts, rights, np.zeros(len(begin))
+
+
+def changes(signs: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows and columns after which the next entry of the row is another one."""
+    found = np.flatnonzero(signs[:, 1:] != signs[:, :-1])
+    return tuple(np.divmod(found, signs.shape[1] - 1)) if len(found) else (found, found)
+
+
+def _sums_before(values: Floats, group: NDArray[np.int64], count: int) -> Floats:
+    """Return for each value the sum of those before it in its group; groups ascend."""
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    return before[:-1] - before[np.searchsorted(group, np.arange(count))][group]
+
+
+def squared_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
+    """Return (begins, ends, lefts, rights, sags) of mean residual^2, (m, B), between nodes."""
+    step = np.diff(residual, axis=1)
+    value, sag = (np.einsum("ij,ij->j", v, v) / len(v) for v in (residual, step))
+    return t[:-1], t[1:], value[:-1], value[1:], sag
+
+
+def of_pieces(parts: list[tuple[Floats, ...]]) -> Curve:
+    """Return the curve of pieces in any order, without those of no length."""
+    begin, end, left, right, sag = (np.concatenate(own) for own in zip(*parts, strict=True))
+    keep = end > begin
+    if not keep.any():
+        keep[:1] = True
+    order = np.flatnonzero(keep)[np.argsort(begin[keep], kind="stable")]
+    edges = np.append(begin[order], end[order[-1:]])
+    return Curve(edges, left[order], right[order], sag[order])
+
+
+def _joined(first: Floats, last: Floats) -> Floats:
+    """Join intervals that touch; both columns ascend."""
+    apart = np.flatnonzero(first[1:] > last[:-1])
+    return np.column_stack([first[np.append(0, apart + 1)], last[np.append(apart, len(last) - 1)]])

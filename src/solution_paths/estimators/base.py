@@ -1,0 +1,126 @@
+"""What all estimators share: checked data, the path, and its parameter given or chosen exactly."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..curves import mean_curve
+from ..path import Floats
+from .fitted import OneVsRest
+
+
+class PathEstimator(BaseEstimator):
+    """Fits a path, and predicts by its solution at one value of its parameter.
+
+    A child gives ``_fitted(X, y)``, with ``error(X, y) -> Curve``, ``decision(X, t)``,
+    ``check(t, name)``, ``path`` and ``end`` (up to where it is known), and ``_parameter``, the name
+    of the constructor's argument.
+    """
+
+    _parameter = ""
+    _log = True  # whether its scale is logarithmic
+    _sparse = False  # whether CSR matrices are fitted
+
+    def fit(self, X, y) -> Self:
+        """Fit the whole path, and choose its parameter if ``cv`` is given.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
+            CSR and ``kernel="precomputed"`` where the model has kernels.
+        y : (n,) array
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._checked(X, y)
+        self._model = self._fitted(X, y)
+        self.path_ = self._model.path
+        chosen = getattr(self, self._parameter)
+        if self.cv is not None:
+            self.cv_path_ = self._errors(X, y)
+            best = self.cv_path_.best(log=self._log)
+            self.cv_error_, chosen = best.value, best.parameter
+        setattr(self, f"{self._parameter}_", self._model.check(chosen, self._parameter))
+        return self
+
+    def _errors(self, X, y):
+        """Return the mean of the folds' errors, exactly, for every value of the parameter."""
+        curves = []
+        for train, test in check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y):
+            model = self._fitted(*_safe_split(self, X, y, train))
+            curves.append(model.error(*_safe_split(self, X, y, test, train)))
+        end = min(self._model.end, *(curve.edges[-1] for curve in curves))
+        return mean_curve([curve.over(0.0, end) for curve in curves])
+
+    def _checked(self, X, y):
+        """Check and remember what X looks like; classes are remembered as ``classes_``."""
+        accepted = {"accept_sparse": "csr" if self._sparse else False, "dtype": np.float64}
+        number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
+        X, y = validate_data(self, X, y, **accepted, **number)
+        if is_classifier(self):
+            check_classification_targets(y)
+            self.classes_ = np.unique(y)
+            if len(self.classes_) < 2:
+                raise ValueError(f"y holds one class only, {y[0]!r}; select rows of two classes.")
+        return X, y
+
+    def _rows(self, X):
+        """Check rows to predict."""
+        check_is_fitted(self)
+        accepted = "csr" if self._sparse else False
+        return validate_data(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
+
+    def _decision(self, X) -> Floats:
+        X = self._rows(X)
+        return self._model.decision(X, self._place())
+
+    def _place(self) -> float:
+        """Return where on the path the solution is."""
+        return getattr(self, f"{self._parameter}_")
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what is accepted."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse
+        tags.input_tags.pairwise = getattr(self, "kernel", "") == "precomputed"
+        return tags
+
+
+class PathClassifier(ClassifierMixin, PathEstimator):
+    """A path for two classes, or one against the rest for each of more.
+
+    A child gives ``_path(X, y) -> Path`` for two labels.
+    """
+
+    def _fitted(self, X, y) -> OneVsRest:
+        return OneVsRest(self._path, X, y)
+
+    def decision_function(self, X) -> Floats:
+        """Return f, (m,) for two classes (positive: the second), else (m, classes).
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
+        """
+        return self._decision(X)
+
+    def predict(self, X) -> NDArray:
+        """Return (m,) labels: the sign of f, or the class whose f is largest.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        """
+        f = self.decision_function(X)
+        return self._model.label(f)

@@ -1,0 +1,237 @@
+"""Classifiers whose parameter is fixed, or chosen exactly by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from ..errors import PathError, PathWarning
+from ..models.l1_svm import l1_svm_path
+from ..models.quantile_svm import quantile_svm_path
+from ..models.svm import svm_path
+from ..path import Floats, Path
+from .base import PathClassifier
+
+
+class PathSVC(PathClassifier):
+    """Support vector classifier that knows its solution for every cost C.
+
+    Minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)), with a free bias b; see `svm_path`.
+
+    Parameters
+    ----------
+    C : float
+        Cost, > 0; not looked at with ``cv``.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose C exactly: the mean of the folds' errors (the share of wrong labels) is a step
+        function of C, whose minimiser over all C > 0 is taken: the middle (of the logarithms) of
+        the widest interval on which it is least.
+    kernel : {"linear", "rbf", "poly", "precomputed"}
+    gamma : float, "scale" or "auto", optional
+    degree : int
+    coef0 : float
+        See `svm_path`.
+    C_max : float
+        Where paths stop; by default after their last breakpoint, and the solution goes on. With
+        an rbf kernel much of the work may lie at costs that nobody wants. A path that can't be
+        followed so far warns, and C is chosen where all are exact.
+    check : {"warn", "raise", "ignore"}
+        See `svm_path`.
+
+    Attributes
+    ----------
+    path_ : Path or list of Path
+        In C; for more than two classes one for each class against the rest.
+    C_ : float
+        The cost that is used.
+    cv_path_ : Curve
+        The mean of the folds' errors as a function of C, with ``edges`` and ``left`` (its values).
+    cv_error_ : float
+        Its minimum.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from solution_paths import PathSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PathSVC(cv=5).fit(X, y)
+    >>> round(model.cv_error_, 4)
+    0.0333
+    """
+
+    _parameter = "C"
+    _sparse = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        cv=None,
+        kernel: str = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C_max: float = np.inf,
+        check: str = "warn",
+    ):
+        self.C = C
+        self.cv = cv
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C_max = C_max
+        self.check = check
+
+    def _path(self, X, y) -> Path:
+        kernel = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0")}
+        try:
+            return svm_path(X, y, **kernel, C_max=self.C_max, check=self.check)
+        except PathError as error:  # at a very large cost, mostly
+            if error.path is None or error.path.range[0] > 0:
+                raise
+            warnings.warn(f"PathSVC knows no larger cost: {error}", PathWarning, stacklevel=2)
+            return error.path
+
+
+def _tells_probabilities(model) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba needs probability=True; set it, fitting again or not.")
+    return True
+
+
+class QuantileSVC(PathClassifier):
+    """Quantile support vector classifier that knows its solution for every quantile tau.
+
+    Minimises lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i) with c_i = 2 (1 - tau) / n where
+    y_i = +1 and 2 tau / n where y_i = -1, so that the sign of w.x estimates that of
+    P(y = +1 | x) - tau; see `quantile_svm_path`.
+
+    Parameters
+    ----------
+    tau : float
+        Quantile in [0, 1]; not looked at with ``cv``.
+    lam : float
+        Weight of the penalty, > 0.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose tau exactly, see `PathSVC`.
+    probability : bool
+        Whether there is `predict_proba`. It reads all quantiles, ``decision_function`` one, so
+        that they may rank rows differently: as in scikit-learn's SVC, who wants it says so. It may
+        be set after fitting.
+    intercept_scaling : float
+        Value of the appended feature that holds the bias; 0 means no bias.
+    kernel, gamma, degree, coef0, check
+        See `quantile_svm_path`.
+
+    Attributes
+    ----------
+    path_ : Path or list of Path
+        In tau; for more than two classes one for each class against the rest.
+    tau_ : float
+        The quantile that is used.
+    cv_path_, cv_error_
+        See `PathSVC`.
+    """
+
+    _parameter = "tau"
+    _log = False
+    _sparse = True
+
+    def __init__(
+        self,
+        tau: float = 0.5,
+        *,
+        lam: float = 1e-2,
+        cv=None,
+        probability: bool = False,
+        intercept_scaling: float = 1.0,
+        kernel: str = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        check: str = "warn",
+    ):
+        self.tau = tau
+        self.lam = lam
+        self.cv = cv
+        self.probability = probability
+        self.intercept_scaling = intercept_scaling
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.check = check
+
+    def _path(self, X, y) -> Path:
+        options = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
+        return quantile_svm_path(
+            X, y, self.lam, **options, intercept_scaling=self.intercept_scaling
+        )
+
+    @available_if(_tells_probabilities)
+    def predict_proba(self, X) -> Floats:
+        """Return (m, classes) probabilities, read off the whole path.
+
+        With two classes that of the second is the length of all tau for which f(x) >= 0: where
+        f changes sign once, the tau at which it does. With more, each class's own against the
+        rest, scaled to sum to 1.
+        """
+        X = self._rows(X)
+        p = np.stack([path.positive_length(X) for path in self._model.paths], axis=1)
+        p = np.clip(p, 0.0, 1.0)
+        if p.shape[1] == 1:
+            return np.hstack([1.0 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+
+
+class L1SVC(PathClassifier):
+    """l1-penalised support vector classifier that knows its solution for every penalty lam.
+
+    Minimises sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1; see `l1_svm_path`.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the penalty, >= 0; not looked at with ``cv``.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam exactly, see `PathSVC`.
+    check : {"warn", "raise", "ignore"}
+        See `l1_svm_path`.
+
+    Attributes
+    ----------
+    path_ : Path or list of Path
+        In lam; for more than two classes one for each class against the rest.
+    lam_ : float
+        The penalty that is used.
+    coef_ : (1, d) or (classes, d) array
+    intercept_ : (1,) or (classes,) array
+    cv_path_, cv_error_
+        See `PathSVC`.
+    """
+
+    _parameter = "lam"
+
+    def __init__(self, lam: float = 1.0, *, cv=None, check: str = "warn"):
+        self.lam = lam
+        self.cv = cv
+        self.check = check
+
+    def _path(self, X, y) -> Path:
+        return l1_svm_path(X, y, check=self.check)
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients, one row for each path."""
+        return self._model.coefs(self.lam_)
+
+    @property
+    def intercept_(self) -> Floats:
+        """Biases, one for each path."""
+        return self._model.intercepts(self.lam_)

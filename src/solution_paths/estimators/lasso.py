@@ -1,0 +1,130 @@
+"""The lasso, whose penalty is fixed, or chosen exactly by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..curves import Curve
+from ..models.lasso import lasso_path
+from ..path import Floats, Path
+from ..validation import check_choice, check_number
+from .base import PathEstimator
+from .fitted import inside
+
+METRICS = ("squared", "absolute")
+
+
+class Centred:
+    """A lasso's path on centred data, in alpha = lam / n; predictions add the means."""
+
+    end = np.inf  # after the last breakpoint w = 0
+
+    def __init__(self, X, y, fit_intercept: bool, metric: str, check: str):
+        self.n, self.metric = len(y), metric
+        self.x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+        self.y_mean = float(y.mean()) if fit_intercept else 0.0
+        X, y = X - self.x_mean, y - self.y_mean
+        # without any correlation w = 0 for every penalty
+        self.path: Path | None = lasso_path(X, y, check=check) if (X.T @ y).any() else None
+
+    def check(self, alpha: float, name: str) -> float:
+        """Return alpha as a number."""
+        return check_number(alpha, name, least=0)
+
+    def coef(self, alpha: float) -> Floats:
+        """Return w, (d,)."""
+        if self.path is None:
+            return np.zeros_like(self.x_mean)
+        return self.path.coef(inside(self.path, alpha * self.n))
+
+    def decision(self, X, alpha: float) -> Floats:
+        """Return predictions (m,)."""
+        return (X - self.x_mean) @ self.coef(alpha) + self.y_mean
+
+    def error(self, X, y) -> Curve:
+        """Return the mean error as an exact function of alpha."""
+        if self.path is None:
+            off = np.abs(y - self.y_mean)
+            flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
+            return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
+        curve = self.path.error_curve(X - self.x_mean, y - self.y_mean, self.metric)
+        return curve.scaled(1.0 / self.n).over(0.0, self.end)
+
+
+class PathLasso(RegressorMixin, PathEstimator):
+    """Lasso that knows its solution for every penalty alpha.
+
+    Minimises 1/(2n) ||y - X w - b||^2 + alpha ||w||_1, as scikit-learn's; see `lasso_path`, whose
+    lam is n alpha.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the penalty, >= 0; not looked at with ``cv``.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
+        absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
+    metric : {"squared", "absolute"}
+        The error in cross-validation.
+    fit_intercept : bool
+        Whether b is fitted, by centring X and y; without, b = 0.
+    check : {"warn", "raise", "ignore"}
+        See `lasso_path`.
+
+    Attributes
+    ----------
+    path_ : Path or None
+        In lam = n alpha, of centred data; None where y correlates with no column at all, so that
+        w = 0 for every alpha.
+    alpha_ : float
+        The penalty that is used.
+    coef_ : (d,) array
+    intercept_ : float
+    cv_path_ : Curve
+        The mean of the folds' errors as a function of alpha.
+    cv_error_ : float
+        Its minimum.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    """
+
+    _parameter = "alpha"
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        cv=None,
+        metric: str = "squared",
+        fit_intercept: bool = True,
+        check: str = "warn",
+    ):
+        self.alpha = alpha
+        self.cv = cv
+        self.metric = metric
+        self.fit_intercept = fit_intercept
+        self.check = check
+
+    def _fitted(self, X, y) -> Centred:
+        check_choice(self.metric, "metric", METRICS)
+        return Centred(X, y, self.fit_intercept, self.metric, self.check)
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients w."""
+        return self._model.coef(self.alpha_)
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept b."""
+        return float(self._model.y_mean - self._model.x_mean @ self.coef_)
+
+    def predict(self, X) -> Floats:
+        """Return predicted values (m,).
+
+        Parameters
+        ----------
+        X : (m, d) array or DataFrame
+        """
+        return self._decision(X)

@@ -1,0 +1,74 @@
+"""What a user writes, for `make types`: mypy reads the installed package's hints, nothing runs.
+
+Each ``type: ignore`` marks a mistake that mypy must find: one that it doesn't is an error too.
+"""
+
+from io import BytesIO
+from typing import assert_type
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from solution_paths import (
+    Best,
+    Certificate,
+    Path,
+    PathError,
+    Tolerances,
+    l1_svm_path,
+    lasso_path,
+    quantile_svm_path,
+    svm_path,
+    update_instances,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+
+X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 3.0]])
+labels = ["no", "no", "yes", "yes"]
+
+
+def told(done: float, n_events: int) -> None:
+    print(f"{done:.0%} after {n_events} events")
+
+
+path = quantile_svm_path(X, labels, lam=0.1, kernel="rbf", gamma="scale", callback=told)
+assert_type(path, Path)
+assert_type(quantile_svm_path(pd.DataFrame(X), pd.Series(labels), 0.1), Path)
+assert_type(svm_path(csr_array(X), np.array(labels), C_max=10.0, check="raise"), Path)
+assert_type(l1_svm_path(X.tolist(), labels, tolerances=Tolerances(tie=1e-11, stall=100)), Path)
+assert_type(lasso_path(X, [0.0, 1.0, 2.0, 3.0]), Path)
+assert_type(weighted_svr_path(X, np.arange(4), 1.0, [1.0, 1.0, 0.0, 2.0], epsilon=0.1), Path)
+weighted = weighted_svm_path(X, labels, 1.0, 2.0)
+assert_type(update_instances(weighted, leave=[0], weight=2.0), Path)
+assert_type(weighted.continue_to([1.0, 1.0, 2.0, 2.0]), Path)
+
+assert_type(path.breakpoints, NDArray[np.float64])
+assert_type(path.parameter, str)
+assert_type(path.range, tuple[float, float])
+assert_type(path.objective.n, int)
+assert_type(path.objective.linear, bool)
+assert_type(path.dual(0.5), NDArray[np.float64])
+assert_type(path.coef(0.5), NDArray[np.float64])
+assert_type(path.crossings(X), list[NDArray[np.float64]])
+assert_type(path.best(X, labels), Best)
+assert_type(path.best(X, labels).parameter, float)
+assert_type(path.certify(n_random=10), Certificate)
+assert_type(path.certify().status, str)
+assert_type(path.certify().ok, bool)
+assert_type(path.plot(), Axes)
+path.save(BytesIO())
+assert_type(Path.load("path.npz"), Path)
+assert_type(PathError("lost", None).path, Path | None)
+
+quantile_svm_path(X, labels)  # type: ignore[call-arg]
+quantile_svm_path(X, labels, lam="0.1")  # type: ignore[arg-type]
+quantile_svm_path(X, labels, 0.1, gama=1.0)  # type: ignore[call-arg]
+svm_path(X, labels, callback=0.5)  # type: ignore[arg-type]
+svm_path(path, labels)  # type: ignore[arg-type]
+update_instances(X, enter=[0])  # type: ignore[arg-type]
+Tolerances(tie="a")  # type: ignore[arg-type]
+path.bets(X, labels)  # type: ignore[attr-defined]
