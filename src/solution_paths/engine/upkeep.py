@@ -10,13 +10,12 @@ from .operators import (
     DENSE,
     distance,
     follow_duals,
-    is_ridge,
     measure_direction,
     rebuild,
     sum_up,
     value,
 )
-from .pinned import apply_factor, finest, largest, refactor, residuals, terms
+from .pinned import apply_factor, demands, largest, refactor, residuals, terms
 from .state import (
     BELOW,
     CAME,
@@ -124,11 +123,11 @@ def settle(op, st, s, tol, outside):
     m = s.count[M]
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
     half = 0.5 * terms(op, s, op.kind != DENSE)
-    accuracy = max(ROUNDING, half * s.number[UNIT])
+    accuracy, fine = demands(op, s, tol)
+    accuracy = max(accuracy, ROUNDING, half * s.number[UNIT])
     if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
-    fine = finest(op, s, tol.fine) if is_ridge(op) else np.inf
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
