@@ -37,6 +37,7 @@ from .state import (
     KIND,
     REFACTORED,
     SINCE_FACTORED,
+    SPREAD,
     M,
     T,
     kink_at,
@@ -107,7 +108,7 @@ def demands(op, s, tol):
     """Return what residuals must be below: relative to the kinks, and in units of norms.
 
     The gap feels a residual times the width of its dual's levels, and the objective is like the
-    duals times the kinks: so the first is small where duals are small beside their levels. The
+    duals times the spread of the kinks: the first is small where duals are beside their levels. The
     second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
     pivot of it, where the least pivot is that of the factor.
     """
@@ -122,7 +123,7 @@ def demands(op, s, tol):
             widths += width * norm
             duals += abs(s.a[r]) * norm
     fine = tol.fine * pivot * pivot * widest if is_ridge(op) else np.inf
-    return tol.gap * min(duals / widths, 1.0), fine
+    return tol.gap * s.number[SPREAD] * min(duals / widths, 1.0), fine
 
 
 @lean

@@ -76,7 +76,7 @@ class Tolerances:
     start: float = 1e-9
     fresh: float = 1e-3
     residual: float = 1e-14
-    gap: float = 1e-13
+    gap: float = 1e-12
     fine: float = 1e-9
     outside: float = 1e-10
     lost: float = 1e-8
