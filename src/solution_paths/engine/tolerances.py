@@ -44,9 +44,8 @@ class Tolerances:
     fresh : float
         A factor whose solves leave more than this share is computed afresh, if it is not new.
     residual : float
-        Residual of the pinned equations, relative to the data's scale, down to which they are
-        solved; where rounding allows no such residual, until it no longer halves. Sums are renewed
-        when the rounding of their moves may have come to as much.
+        A value that has moved by less than this part of the data's scale counts as unmoved: rows
+        found at their kinks stay there, and leavers need no second correction.
     gap : float
         The pinned equations are solved down to this part of the objective, as far as rounding lets.
     fine : float

@@ -64,7 +64,7 @@ def snap_to_levels(op, st, s):
         unit = 0.0
         for k in range(first, last + 1):
             unit = max(unit, 4e-16 * max(abs(st.level0[i, k]), abs(t * st.level1[i, k])))
-        if unit == np.inf or unit * op.norm[i] ** 2 > 1e-14 * st.scale[i]:
+        if unit == np.inf or unit * op.norm[i] * s.number[UNIT] > 0.1 * EPSILON * ROUNDING:
             continue
         for k in range(first, last + 1):
             if abs(s.a[r] - level_at(st, i, k, t)) <= unit:
