@@ -134,7 +134,7 @@ def test_nan_fails(kind):
 @pytest.mark.parametrize("kind", ["svm", "weighted", "tube"])
 def test_a_wrong_bias_fails(kind):
     def change(trace, a):
-        bias = trace.P == len(trace.stairs) - 1  # the last coordinate, pinned everywhere
+        bias = (len(trace.stairs) - 1) == trace.P  # the last coordinate, pinned everywhere
         assert bias.sum() == len(trace.t)
         a[bias] -= 1e-5
         return a

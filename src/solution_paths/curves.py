@@ -207,7 +207,8 @@ def absolute_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
 def changes(signs: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rows and columns after which the next entry of the row is another one."""
     found = np.flatnonzero(signs[:, 1:] != signs[:, :-1])
-    return tuple(np.divmod(found, signs.shape[1] - 1)) if len(found) else (found, found)
+    row, column = np.divmod(found, max(signs.shape[1] - 1, 1))
+    return row, column
 
 
 def _sums_before(values: Floats, group: NDArray[np.int64], count: int) -> Floats:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,12 @@ from .curves import (
     steps,
 )
 from .engine.trace import between
-from .nodes import Floats, Leg, Nodes
+from .nodes import Floats, Leg, Nodes, Places
 from .objectives import Objective, Solution
+from .storage import File
 from .sweep import row_blocks
 from .validation import (
+    Rows,
     check_choice,
     check_index,
     check_known_labels,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Floats", "Leg", "Path"]
+Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
 
@@ -68,8 +71,8 @@ class Path(Nodes):
         parameter: str,
         legs: list[Leg],
         objective: Objective,
-        diagnostics: dict | None = None,
-        resume=None,
+        diagnostics: dict[str, Any] | None = None,
+        resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     ):
         self._resume = resume
         super().__init__(legs, objective)
@@ -82,7 +85,7 @@ class Path(Nodes):
             inner = np.setdiff1d(inner, np.setdiff1d(joints, events))
         self.breakpoints = inner
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_resume": None}  # a walk in progress stays where it is
 
     @property
@@ -110,6 +113,7 @@ class Path(Nodes):
             In ``theta`` from 0 (this path's end) to 1.
         """
         self.check_continuable()
+        assert self._resume is not None  # type checkers don't know
         check, resume = self._resume
         new_weights = check(new_weights)
         self._resume = None  # from here the walk moves, whatever happens
@@ -153,7 +157,9 @@ class Path(Nodes):
             right -= 1
         return right
 
-    def _solution(self, t: float, at_node: Callable | None = None) -> Solution:
+    def _solution(
+        self, t: float, at_node: Callable[[int], tuple[Floats, Floats]] | None = None
+    ) -> Solution:
         t, at_node = self._check(t), at_node or self._node
         right = self._first_behind(t)
         left = at_node(right - 1)
@@ -194,7 +200,12 @@ class Path(Nodes):
             self._check(t)
         return given.astype(np.float64)
 
-    def _at(self, ts: ArrayLike, one: Callable, at_nodes: Callable) -> Floats:
+    def _at(
+        self,
+        ts: ArrayLike,
+        one: Callable[[float], ArrayLike],
+        at_nodes: Callable[[Places], Floats],
+    ) -> Floats:
         """Return what is linear between nodes at several parameters, in the last axis.
 
         ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
@@ -217,17 +228,17 @@ class Path(Nodes):
             found[..., k] = one(float(ts[k]))
         return found
 
-    def dual(self, t: float | ArrayLike) -> Floats:
+    def dual(self, t: float | Parameters) -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters.
 
         Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work and
         memory for each parameter.
         """
-        if not _several(t):
+        if _single(t):
             return self.objective.public_dual(self._solution(t))
         return self._at(t, self.dual, self._duals_at)
 
-    def coef(self, t: float | ArrayLike) -> Floats:
+    def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
 
         Many parameters cost about what the path cost, and 8 d bytes for each of up to 2 k nodes.
@@ -238,7 +249,7 @@ class Path(Nodes):
             For a kernel model.
         """
         self._check_linear()
-        if not _several(t):
+        if _single(t):
             return self.objective.coefs(self._solution(t))
         return self._at(t, self.coef, self._coefs_at)
 
@@ -249,13 +260,19 @@ class Path(Nodes):
                 "decision_function, or dual for the expansion in training rows."
             )
 
-    def intercept(self, t: float | ArrayLike) -> float | Floats:
+    @overload
+    def intercept(self, t: float) -> float: ...
+
+    @overload
+    def intercept(self, t: Parameters) -> Floats: ...
+
+    def intercept(self, t: float | Parameters) -> float | Floats:
         """Return the bias b at t, or (k,) of them at k parameters."""
-        if not _several(t):
+        if _single(t):
             return float(self.objective.intercepts(self._solution(t)))
         return self._at(t, self.intercept, self._intercepts_at)
 
-    def decision_function(self, X_new, t: float | ArrayLike) -> Floats:
+    def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.
 
         Many parameters cost about what the path cost for as many rows; 8 m bytes for each of up to
@@ -269,22 +286,21 @@ class Path(Nodes):
             Parameter value, or several in any order.
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        if not _several(t):
+        if _single(t):
             return self.objective.decision(X_new, self._solution(t))
         if self.objective.linear:
             return np.asarray(X_new @ self.coef(t)) + self.intercept(t)
-        return np.concatenate(
-            [
-                self._at(
-                    t,
-                    lambda at, rows=rows: self.objective.decision(X_new[rows], self._solution(at)),
-                    lambda nodes, rows=rows: self._decisions_at(nodes, X_new[rows]),
-                )
-                for rows in row_blocks(self.objective, X_new.shape[0])
-            ]
-        )
 
-    def predict(self, X_new, t: float | ArrayLike) -> NDArray:
+        def block(rows: Any) -> Floats:
+            def one(at: float) -> Floats:
+                return self.objective.decision(rows, self._solution(at))
+
+            return self._at(t, one, lambda nodes: self._decisions_at(nodes, rows))
+
+        blocks = row_blocks(self.objective, X_new.shape[0])
+        return np.concatenate([block(X_new[rows]) for rows in blocks])
+
+    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
         """Return (m,) predicted labels (f >= 0 is the larger label) or values at t.
 
         At k parameters (m, k) of them; see `decision_function`.
@@ -295,13 +311,13 @@ class Path(Nodes):
 
     # -- the whole path at once ---------------------------------------------------------------
 
-    def crossings(self, X_new) -> list[Floats]:
+    def crossings(self, X_new: Rows) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
 
         Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
         counts as positive) is the root of a line, or a place where a path jumps. Costs about what
-        the path cost for as many rows;
-        some MB of memory and, for a kernel, up to 128 MB of kernel values.
+        the path cost for as many rows; some MB of memory and, for a kernel, up to 128 MB of kernel
+        values.
 
         Parameters
         ----------
@@ -323,7 +339,7 @@ class Path(Nodes):
         kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
         return np.split(root[kept], np.searchsorted(row[kept], np.arange(1, X_new.shape[0])))
 
-    def positive_length(self, X_new) -> Floats:
+    def positive_length(self, X_new: Rows) -> Floats:
         """Return, for each row, the total length of all parameters at which f >= 0.
 
         Up to the last breakpoint. In ``tau`` it estimates the probability of the larger label.
@@ -332,10 +348,10 @@ class Path(Nodes):
         row, root, after, start = self._changes(X_new)
         m = X_new.shape[0]
         ended = start ^ (np.bincount(row, minlength=m) % 2 == 1)
-        signed = np.bincount(row, np.where(after, -root, root), minlength=m)
+        signed = np.bincount(row, np.where(after, -root, root), minlength=m).astype(np.float64)
         return signed + np.where(ended, self._t[-1], 0.0) - np.where(start, self._t[0], 0.0)
 
-    def piece_values(self, X_new, edges: ArrayLike) -> tuple[Floats, Floats]:
+    def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
         """Return f at both ends of all pieces between edges, each approached from inside.
 
         What jumps at a breakpoint has two values there, and `decision_function` gives one.
@@ -383,7 +399,7 @@ class Path(Nodes):
             )
         return edges
 
-    def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+    def error_curve(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
         """Return a validation error as an exact function of the parameter.
 
         It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
@@ -420,13 +436,13 @@ class Path(Nodes):
         ]
         return mean_curve(curves, [k.stop - k.start for k in parts])
 
-    def _error_steps(self, X_val, positive: NDArray[np.bool_]) -> Curve:
+    def _error_steps(self, X_val: Any, positive: NDArray[np.bool_]) -> Curve:
         row, t, after, start = self._changes(X_val)
         rises = np.where(after == positive[row], -1.0, 1.0)
         wrong = int((start != positive).sum())
         return steps(float(self._t[0]), float(self._t[-1]), wrong, t, rises, len(positive))
 
-    def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
+    def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
 
         See `error_curve`.
@@ -441,7 +457,7 @@ class Path(Nodes):
         curve = self.error_curve(X_val, y_val)
         return curve.edges, curve.left
 
-    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+    def best(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Best:
         """Return the exact minimiser of a validation error over the whole path.
 
         Parameters
@@ -507,9 +523,9 @@ class Path(Nodes):
         nodes = np.union1d(self._ends(), some)
         return self._judged_at(nodes, np.concatenate([middle, self._on_the_ray()]))
 
-    def _judged_at(self, nodes: NDArray, points: Floats) -> tuple[Floats, certification.Verdict]:
+    def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         """Judge nodes, then other points."""
-        known: dict[int, tuple] = {}  # nodes of the last pieces are wanted again
+        known: dict[int, tuple[Floats, Floats]] = {}  # nodes of the last pieces are wanted again
 
         def at_node(node: int) -> tuple[Floats, Floats]:
             if node not in known:
@@ -518,7 +534,7 @@ class Path(Nodes):
                 known[node] = self._node(node)
             return known[node]
 
-        def solutions(index: NDArray) -> Solution:
+        def solutions(index: Places) -> Solution:
             return _columns(
                 [
                     self._finished(*at_node(int(nodes[k])))
@@ -554,7 +570,7 @@ class Path(Nodes):
 
     # -- pictures and files -------------------------------------------------------------------
 
-    def plot(self, what: str | None = None, ax=None, max_lines: int = 200) -> Axes:
+    def plot(self, what: str | None = None, ax: Axes | None = None, max_lines: int = 200) -> Axes:
         """Plot coefficients (linear models) or duals against the parameter.
 
         Parameters
@@ -587,7 +603,7 @@ class Path(Nodes):
         ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
         return ax
 
-    def save(self, file) -> None:
+    def save(self, file: File) -> None:
         """Write the path to an .npz file (no pickles inside), atomically.
 
         Parameters
@@ -599,7 +615,7 @@ class Path(Nodes):
         storage.write(file, self.parameter, self._legs, self.objective, self.diagnostics)
 
     @classmethod
-    def load(cls, file) -> Path:
+    def load(cls, file: File) -> Path:
         """Read a path that `save` wrote, from a file's name or a binary file object."""
         return storage.read(file, cls)
 
@@ -618,9 +634,10 @@ def _columns(solutions: list[Solution]) -> Solution:
 
 
 def _added(one: Solution, other: Solution) -> Solution:
-    return Solution(*(u if u is None else u + v for u, v in zip(one, other, strict=True)))
+    parts = zip(one, other, strict=True)
+    return Solution(*(u if u is None or v is None else u + v for u, v in parts))
 
 
-def _several(t) -> bool:
-    """Tell a list or an array of parameter values from one."""
-    return isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0
+def _single(t: float | Parameters) -> TypeGuard[float]:
+    """Tell one parameter value from a list or an array of them."""
+    return not (isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0)

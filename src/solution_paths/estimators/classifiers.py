@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from ..errors import PathError, PathWarning
@@ -12,7 +14,8 @@ from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
-from .base import PathClassifier
+from ..validation import Rows
+from .base import Folds, PathClassifier
 
 
 class PathSVC(PathClassifier):
@@ -70,7 +73,7 @@ class PathSVC(PathClassifier):
         self,
         C: float = 1.0,
         *,
-        cv=None,
+        cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
@@ -87,7 +90,7 @@ class PathSVC(PathClassifier):
         self.C_max = C_max
         self.check = check
 
-    def _path(self, X, y) -> Path:
+    def _path(self, X: Any, y: NDArray[Any]) -> Path:
         kernel = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0")}
         try:
             return svm_path(X, y, **kernel, C_max=self.C_max, check=self.check)
@@ -98,7 +101,7 @@ class PathSVC(PathClassifier):
             return error.path
 
 
-def _tells_probabilities(model) -> bool:
+def _tells_probabilities(model: QuantileSVC) -> bool:
     if not model.probability:
         raise AttributeError("predict_proba needs probability=True; set it, fitting again or not.")
     return True
@@ -147,7 +150,7 @@ class QuantileSVC(PathClassifier):
         tau: float = 0.5,
         *,
         lam: float = 1e-2,
-        cv=None,
+        cv: Folds = None,
         probability: bool = False,
         intercept_scaling: float = 1.0,
         kernel: str = "linear",
@@ -167,14 +170,14 @@ class QuantileSVC(PathClassifier):
         self.coef0 = coef0
         self.check = check
 
-    def _path(self, X, y) -> Path:
+    def _path(self, X: Any, y: NDArray[Any]) -> Path:
         options = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
         return quantile_svm_path(
             X, y, self.lam, **options, intercept_scaling=self.intercept_scaling
         )
 
     @available_if(_tells_probabilities)
-    def predict_proba(self, X) -> Floats:
+    def predict_proba(self, X: Rows) -> Floats:
         """Return (m, classes) probabilities, read off the whole path.
 
         With two classes that of the second is the length of all tau for which f(x) >= 0: where
@@ -218,12 +221,12 @@ class L1SVC(PathClassifier):
 
     _parameter = "lam"
 
-    def __init__(self, lam: float = 1.0, *, cv=None, check: str = "warn"):
+    def __init__(self, lam: float = 1.0, *, cv: Folds = None, check: str = "warn"):
         self.lam = lam
         self.cv = cv
         self.check = check
 
-    def _path(self, X, y) -> Path:
+    def _path(self, X: Any, y: NDArray[Any]) -> Path:
         return l1_svm_path(X, y, check=self.check)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ class OneVsRest:
     X, y : rows and labels
     """
 
-    def __init__(self, fit: Callable[..., Path], X, y, *weights):
+    def __init__(self, fit: Callable[..., Path], X: Any, y: NDArray[Any], *weights: Floats):
         self.classes = np.unique(y)
         if len(self.classes) < 2:
             raise ValueError(
@@ -50,7 +51,7 @@ class OneVsRest:
         """Return the parameter as a number that all paths cover."""
         return check_number(t, name, least=0, most=self.end if self.end < np.inf else None)
 
-    def decision(self, X, t: float) -> Floats:
+    def decision(self, X: Any, t: float) -> Floats:
         """Return f, (m,) or (m, classes), at parameter t."""
         f = [path.decision_function(X, inside(path, t)) for path in self.paths]
         return f[0] if len(f) == 1 else tied(np.stack(f, axis=1))
@@ -63,11 +64,11 @@ class OneVsRest:
         """Return biases, (1,) or (classes,)."""
         return np.array([path.intercept(inside(path, t)) for path in self.paths])
 
-    def label(self, f: Floats) -> NDArray:
+    def label(self, f: Floats) -> NDArray[Any]:
         """Return the labels that decisions stand for."""
         return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else (f >= 0).astype(int)]
 
-    def error(self, X, y) -> Curve:
+    def error(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the share of wrong labels as an exact step function; an unknown label is wrong."""
         known = np.flatnonzero(np.isin(y, self.classes))
         lost = Curve(np.array([0.0, self.end]), np.ones(1), np.ones(1), np.zeros(1))
@@ -96,7 +97,7 @@ def inside(path: Path, t: float) -> float:
     return min(t, path.range[1]) if path.parameter == "lam" else t
 
 
-def joint_error(paths: list[Path], X, codes: NDArray[np.int64]) -> Curve:
+def joint_error(paths: list[Path], X: Any, codes: NDArray[np.int64]) -> Curve:
     """Return the error of the largest decision as an exact step function of one parameter.
 
     It goes to the last breakpoint of all; a path that ends before stays what it is. Between
@@ -121,7 +122,7 @@ def joint_error(paths: list[Path], X, codes: NDArray[np.int64]) -> Curve:
     return mean_curve(found, counts)
 
 
-def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray) -> Curve:
+def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64]) -> Curve:
     """Return the error of the largest of (m, pieces, classes) lines, by their values at the ends.
 
     Lines are followed from one that is the largest to the next one that crosses it.
@@ -157,6 +158,6 @@ def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray) -> Curv
     return steps(edges[0], edges[-1], wrong, at, rises, len(codes))
 
 
-def _rise(before: NDArray, after: NDArray, right: NDArray) -> Floats:
+def _rise(before: NDArray[np.int64], after: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
     """Return by how much the number of errors rises."""
     return (before == right).astype(float) - (after == right)

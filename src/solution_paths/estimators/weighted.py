@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..models.weighted_svm import update_instances, weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
+from ..objectives.machine import Machine
 from ..path import Floats, Path
-from ..validation import check_number, check_weights
+from ..validation import Rows, check_number, check_weights
 from .base import PathClassifier, PathEstimator
 from .fitted import OneVsRest
 
@@ -22,8 +23,10 @@ class Weighted(PathEstimator):
     """A machine whose costs are C times sample weights; a child gives ``_path(X, y, from, to)``."""
 
     _sparse = True
+    _path: Callable[..., Path]
+    _model: Any  # `OneVsRest` or `Single`
 
-    def fit(self, X, y, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the machine.
 
         Parameters
@@ -43,7 +46,7 @@ class Weighted(PathEstimator):
         weights = 1.0 if sample_weight is None else sample_weight
         self.sample_weight_ = check_weights(weights, X.shape[0], "sample_weight")
         self._C = C
-        self._model = self._fitted(X, y, C * self.sample_weight_)
+        self._model = self._weighted(self._named(X), y, C * self.sample_weight_)
         self.path_ = self._model.path
         return self
 
@@ -92,21 +95,31 @@ class Weighted(PathEstimator):
         paths = [self._continuable(path) for path in self._model.paths]
         self._model.paths = [onward(path) for path in paths]
         self.path_ = self._model.path
-        self.sample_weight_ = self._model.paths[0].objective.costs(1.0) / self._C
+        self.sample_weight_ = self._costs(self._model.paths[0]) / self._C
         return self
 
     def _continuable(self, path: Path) -> Path:
         try:
             path.check_continuable()
         except ValueError:
-            weights = path.objective.costs(1.0)
-            return self._path(path.objective.X, path.objective.y, weights, weights)
+            weights = self._costs(path)
+            rows = self._named(path.objective.X)
+            return self._path(rows, path.objective.y, weights, weights)
         return path
+
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest | Single:
+        raise NotImplementedError
+
+    @staticmethod
+    def _costs(path: Path) -> Floats:
+        """Return the costs at the end of a path."""
+        assert isinstance(path.objective, Machine)
+        return path.objective.costs(1.0)
 
     def _place(self) -> float:
         return 1.0  # theta: the end of the path that led here
 
-    def _options(self) -> dict:
+    def _options(self) -> dict[str, Any]:
         return {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
 
 
@@ -161,10 +174,10 @@ class WeightedSVC(Weighted, PathClassifier):
         self.coef0 = coef0
         self.check = check
 
-    def _fitted(self, X, y, costs: Floats) -> OneVsRest:
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest:
         return OneVsRest(self._path, X, y, costs, costs)
 
-    def _path(self, X, y, weights_from: Floats, weights_to: Floats) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
         return weighted_svm_path(X, y, weights_from, weights_to, **self._options())
 
 
@@ -179,7 +192,7 @@ class Single:
         """The path."""
         return self.paths[0]
 
-    def decision(self, X, t: float) -> Floats:
+    def decision(self, X: Any, t: float) -> Floats:
         """Return predictions (m,) at t."""
         return self.path.decision_function(X, t)
 
@@ -228,13 +241,13 @@ class WeightedSVR(RegressorMixin, Weighted):
         self.coef0 = coef0
         self.check = check
 
-    def _fitted(self, X, y, costs: Floats) -> Single:
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Single:
         return Single(self._path(X, y, costs, costs))
 
-    def _path(self, X, y, weights_from: Floats, weights_to: Floats) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
         return weighted_svr_path(X, y, weights_from, weights_to, self.epsilon, **self._options())
 
-    def predict(self, X) -> Floats:
+    def predict(self, X: Rows) -> Floats:
         """Return predicted values (m,).
 
         Parameters
