@@ -42,6 +42,16 @@ class Curve:
         ``left[k]`` differ it jumps, and has the right piece's value there.
     sag : (k,) array
         How far each piece bends below its chord, >= 0; zero for steps and straight lines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import Curve
+    >>> curve = Curve(np.array([0.0, 1.0, 3.0]), np.ones(2), np.ones(2), np.array([0.0, 2.0]))
+    >>> curve([0.5, 2.0]).tolist()
+    [1.0, 0.5]
+    >>> curve.best()
+    Best(value=0.5, parameter=2.0, intervals=array([[2., 2.]]))
     """
 
     edges: Floats
@@ -109,6 +119,10 @@ class Curve:
         log : bool
             Whether widths and middles of intervals are those of logarithms, as befits a penalty or
             a cost. An interval from 0 then counts from half the first edge after it.
+
+        Returns
+        -------
+        Best
         """
         lowest, share = self._lowest()
         least = float(lowest.min())

@@ -111,6 +111,16 @@ class Path(Nodes):
         -------
         Path
             In ``theta`` from 0 (this path's end) to 1.
+
+        Examples
+        --------
+        >>> from solution_paths import weighted_svm_path
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+        >>> path = weighted_svm_path(X, y, 1.0, 2.0).continue_to([1.0, 2.0, 2.0, 0.0])
+        >>> path.dual(1.0).round(9)[-1].item()
+        0.0
+        >>> path.certify().ok
+        True
         """
         self.check_continuable()
         assert self._resume is not None  # type checkers don't know
@@ -120,7 +130,17 @@ class Path(Nodes):
         return resume(new_weights)
 
     def check_continuable(self) -> None:
-        """Raise a ValueError unless `continue_to` can go on from this path's end."""
+        """Raise a ValueError unless `continue_to` can go on from this path's end.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.check_continuable()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        ValueError: This path can't be continued (it was loaded from a file, ...
+        """
         if self._resume is None:
             raise ValueError(
                 "This path can't be continued (it was loaded from a file, unpickled or copied, is "
@@ -233,6 +253,15 @@ class Path(Nodes):
 
         Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work and
         memory for each parameter.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.dual(0.25).round(9).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        >>> path.dual([0.0, 0.25]).shape
+        (4, 2)
         """
         if _single(t):
             return self.objective.public_dual(self._solution(t))
@@ -247,6 +276,13 @@ class Path(Nodes):
         ------
         AttributeError
             For a kernel model.
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> path.coef([0.5, 2.0]).round(9).tolist()
+        [[2.5, 1.0], [0.5, 0.0]]
         """
         self._check_linear()
         if _single(t):
@@ -267,7 +303,15 @@ class Path(Nodes):
     def intercept(self, t: Parameters) -> Floats: ...
 
     def intercept(self, t: float | Parameters) -> float | Floats:
-        """Return the bias b at t, or (k,) of them at k parameters."""
+        """Return the bias b at t, or (k,) of them at k parameters.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> round(path.intercept(0.25), 9)
+        -1.0
+        """
         if _single(t):
             return float(self.objective.intercepts(self._solution(t)))
         return self._at(t, self.intercept, self._intercepts_at)
@@ -284,6 +328,13 @@ class Path(Nodes):
             Rows to predict; with ``kernel="precomputed"`` the (m, n) kernel with the training rows.
         t : float or (k,) array
             Parameter value, or several in any order.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.decision_function([[0.0], [4.0]], 0.25).round(9).tolist()
+        [-1.0, 1.0]
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         if _single(t):
@@ -304,6 +355,13 @@ class Path(Nodes):
         """Return (m,) predicted labels (f >= 0 is the larger label) or values at t.
 
         At k parameters (m, k) of them; see `decision_function`.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"])
+        >>> path.predict([[0.0], [4.0]], 0.25).tolist()
+        ['no', 'yes']
         """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
@@ -327,6 +385,13 @@ class Path(Nodes):
         Returns
         -------
         list of m ascending arrays
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> [where.round(9).tolist() for where in path.crossings([[0.5], [2.5]])]
+        [[], [0.2]]
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         row, root, _, _ = self._changes(X_new)
@@ -343,6 +408,14 @@ class Path(Nodes):
         """Return, for each row, the total length of all parameters at which f >= 0.
 
         Up to the last breakpoint. In ``tau`` it estimates the probability of the larger label.
+
+        Examples
+        --------
+        >>> from solution_paths import quantile_svm_path
+        >>> path = quantile_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam=0.1)
+        >>> p = path.positive_length([[0.5], [2.5]])  # of label 1
+        >>> float(p[0]) < 0.5 < float(p[1])
+        True
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         row, root, after, start = self._changes(X_new)
@@ -367,6 +440,14 @@ class Path(Nodes):
         Returns
         -------
         left, right : (m, k) arrays
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> left, right = path.piece_values([[1.0, 1.0]], [0.0, 1.0, 3.0])
+        >>> left.round(9).tolist(), right.round(9).tolist()
+        ([[4.0, 2.0]], [[2.0, 0.0]])
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         edges = np.minimum(self._check_edges(edges), self._t[-1])
@@ -417,6 +498,16 @@ class Path(Nodes):
         Returns
         -------
         Curve
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> curve = path.error_curve([[1.0, 1.0]], [2.0], metric="squared")
+        >>> curve([0.0, 0.5, 1.0, 2.0]).round(9).tolist()
+        [4.0, 1.0, 0.0, 1.0]
+        >>> curve.best().parameter
+        1.0
         """
         zero_one = check_choice(metric, "metric", METRICS) == "zero_one"
         if zero_one and len(self.objective.classes) == 0:
@@ -453,6 +544,14 @@ class Path(Nodes):
             Ends of the steps, ascending.
         error : (k,) array
             Mean error on each open step.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
+        >>> edges[1].round(9).item(), error.tolist()
+        (0.2, [0.5, 0.0])
         """
         curve = self.error_curve(X_val, y_val)
         return curve.edges, curve.left
@@ -469,6 +568,14 @@ class Path(Nodes):
         -------
         Best
             Least value, the intervals where it is reached, and the middle of the widest.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> best = path.best([[0.5], [2.5]], [0, 1])
+        >>> best.value, best.intervals.round(9).tolist()
+        (0.0, [[0.2, 0.333333333]])
         """
         return self.error_curve(X_val, y_val, metric).best()
 
@@ -495,6 +602,13 @@ class Path(Nodes):
         Returns
         -------
         Certificate
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.certify(at_breakpoints=True).ok
+        True
         """
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
@@ -584,6 +698,14 @@ class Path(Nodes):
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> axes = path.plot("coef")
+        >>> axes.get_xlabel(), len(axes.lines)
+        ('lam', 2)
         """
         import matplotlib.pyplot as plt
 
@@ -611,12 +733,34 @@ class Path(Nodes):
         file : path-like or binary file object
             A file's name, whose folders are made where they lack, or what is open for writing
             bytes.
+
+        Examples
+        --------
+        >>> import io
+        >>> from solution_paths import Path, svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> file = io.BytesIO()  # or the name of a file
+        >>> path.save(file)
+        >>> file.seek(0)
+        0
+        >>> Path.load(file)
+        <Path of 4 samples in C from 0 to inf, 2 breakpoints>
         """
         storage.write(file, self.parameter, self._legs, self.objective, self.diagnostics)
 
     @classmethod
     def load(cls, file: File) -> Path:
-        """Read a path that `save` wrote, from a file's name or a binary file object."""
+        """Read a path that `save` wrote, from a file's name or a binary file object.
+
+        Examples
+        --------
+        >>> import io
+        >>> from solution_paths import Path, svm_path
+        >>> file = io.BytesIO()
+        >>> svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).save(file)
+        >>> Path.load(io.BytesIO(file.getvalue())).certify().ok
+        True
+        """
         return storage.read(file, cls)
 
     def __repr__(self) -> str:

@@ -29,19 +29,17 @@ BLOCK_NODES = (32, 4096)
 KERNEL_ENTRIES = 16_000_000  # of the kernel values that are held at a time: 128 MB
 
 
-def _add_row(rows: Any, i: int, factor: float, rest: float, total: Floats, lost: Floats) -> None:
+def _add_row(rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any) -> None:
     """Add (factor + rest) row_i to all but the last entry of total + lost."""
 
 
-@overload(_add_row)
+@overload(_add_row)  # numba compares hints: all must be the same
 def _add_row_compiled(
     rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any
 ) -> Callable[..., None]:
     if isinstance(rows, types.Array):
 
-        def dense(
-            rows: Any, i: int, factor: float, rest: float, total: Floats, lost: Floats
-        ) -> None:
+        def dense(rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any) -> None:
             for k in range(len(total) - 1):
                 x = rows[i, k]
                 total[k], lost[k] = add_product(total[k], lost[k], factor, x)
@@ -49,7 +47,7 @@ def _add_row_compiled(
 
         return dense
 
-    def sparse(rows: Any, i: int, factor: float, rest: float, total: Floats, lost: Floats) -> None:
+    def sparse(rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any) -> None:
         indptr, indices, values = rows
         for s in range(indptr[i], indptr[i + 1]):
             k, x = indices[s], values[s]

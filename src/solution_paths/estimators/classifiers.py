@@ -62,8 +62,10 @@ class PathSVC(PathClassifier):
     >>> from solution_paths import PathSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PathSVC(cv=5).fit(X, y)
-    >>> round(model.cv_error_, 4)
-    0.0333
+    >>> bool(model.cv_error_ == model.cv_path_.best().value <= model.cv_path_(1.0))
+    True
+    >>> model.predict(X[[0, 60, 120]]).tolist()
+    [0, 1, 2]
     """
 
     _parameter = "C"
@@ -139,6 +141,18 @@ class QuantileSVC(PathClassifier):
         The quantile that is used.
     cv_path_, cv_error_
         See `PathSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from solution_paths import QuantileSVC
+    >>> X, y = make_moons(100, noise=0.2, random_state=0)
+    >>> model = QuantileSVC(0.3, kernel="rbf").fit(X, y)  # says 1 where P(1) > 0.3
+    >>> cautious = QuantileSVC(0.7, kernel="rbf").fit(X, y)
+    >>> int(model.predict(X).sum()) > int(cautious.predict(X).sum())
+    True
     """
 
     _parameter = "tau"
@@ -183,6 +197,19 @@ class QuantileSVC(PathClassifier):
         With two classes that of the second is the length of all tau for which f(x) >= 0: where
         f changes sign once, the tau at which it does. With more, each class's own against the
         rest, scaled to sum to 1.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from solution_paths import QuantileSVC
+        >>> X, y = make_moons(100, noise=0.2, random_state=0)
+        >>> p = QuantileSVC(probability=True).fit(X, y).predict_proba(X)
+        >>> p.shape, p.sum(axis=1).round(9).min().item()
+        ((100, 2), 1.0)
         """
         X = self._rows(X)
         p = np.stack([path.positive_length(X) for path in self._model.paths], axis=1)
@@ -217,6 +244,17 @@ class L1SVC(PathClassifier):
     intercept_ : (1,) or (classes,) array
     cv_path_, cv_error_
         See `PathSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import L1SVC
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> model = L1SVC(0.5).fit(X, ["a", "a", "b", "b"])
+    >>> model.coef_.round(9).tolist()  # the second column tells nothing
+    [[2.0, 0.0]]
     """
 
     _parameter = "lam"

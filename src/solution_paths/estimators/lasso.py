@@ -91,6 +91,15 @@ class PathLasso(RegressorMixin, PathEstimator):
         Its minimum.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import PathLasso
+    >>> X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    >>> model = PathLasso(alpha=0.5).fit(X, [7.0, 6.0, 2.0, 1.0])
+    >>> model.coef_.round(9).tolist(), round(model.intercept_, 9)
+    ([2.0, 0.0], 4.0)
     """
 
     _parameter = "alpha"

@@ -64,6 +64,13 @@ class Weighted(PathEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from solution_paths import WeightedSVC
+        >>> model = WeightedSVC().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
+        >>> model.reweight([1, 2, 1, 0]).path_.certify().ok
+        True
         """
         check_is_fitted(self)
         new = check_weights(sample_weight, len(self.sample_weight_), "sample_weight")
@@ -84,6 +91,14 @@ class Weighted(PathEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from solution_paths import WeightedSVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+        >>> model = WeightedSVC().fit(X, y, sample_weight=[1, 1, 1, 0])
+        >>> model.update(enter=[3], leave=[0]).sample_weight_.tolist()
+        [0.0, 1.0, 1.0, 1.0]
         """
         check_is_fitted(self)
         costs = None if weight is None else self._C * np.asarray(weight, dtype=np.float64)
@@ -220,6 +235,17 @@ class WeightedSVR(RegressorMixin, Weighted):
         The weights now.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import WeightedSVR
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0.0, 1.0, 2.0, 9.0]
+    >>> model = WeightedSVR(100.0, epsilon=0.0).fit(X, y, sample_weight=[1, 1, 1, 0])
+    >>> model.predict([[4.0]]).round(9).tolist()
+    [4.0]
+    >>> model.reweight([0, 0, 1, 1]).predict([[4.0]]).round(9).tolist()
+    [16.0]
     """
 
     def __init__(
