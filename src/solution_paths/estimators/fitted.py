@@ -22,7 +22,7 @@ class OneVsRest:
     Parameters
     ----------
     fit : callable
-        Maps X and labels -1, +1 (or two classes) to a `Path`.
+        Maps X and two labels (-1, +1, where there are more classes) to a `Path`.
     X, y : rows and labels
     """
 
@@ -33,8 +33,9 @@ class OneVsRest:
                 f"Every fold needs rows of two classes, and one has class {y[0]!r} alone; take "
                 "fewer folds, or stratified ones."
             )
-        larger = self.classes[1:] if len(self.classes) == 2 else self.classes
-        self.paths = [fit(X, np.where(y == label, 1.0, -1.0), *weights) for label in larger]
+        several = [np.where(y == label, 1.0, -1.0) for label in self.classes]
+        labels = [y] if len(self.classes) == 2 else several  # a path alone knows its labels
+        self.paths = [fit(X, own, *weights) for own in labels]
 
     @property
     def path(self) -> Path | list[Path]:
@@ -75,8 +76,7 @@ class OneVsRest:
         if len(known) == 0:
             return lost
         if len(self.paths) == 1:
-            own = np.where(y[known] == self.classes[1], 1.0, -1.0)
-            found = self.paths[0].error_curve(X[known], own)
+            found = self.paths[0].error_curve(X[known], y[known])
         else:
             found = joint_error(self.paths, X[known], np.searchsorted(self.classes, y[known]))
         counts = [len(known), len(y) - len(known)]

@@ -119,7 +119,9 @@ class Weighted(PathEstimator):
         except ValueError:
             weights = self._costs(path)
             rows = self._named(path.objective.X)
-            return self._path(rows, path.objective.y, weights, weights)
+            y, classes = path.objective.y, path.objective.classes
+            labels = classes[(y > 0).astype(int)] if len(classes) else y
+            return self._path(rows, labels, weights, weights)
         return path
 
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest | Single:
