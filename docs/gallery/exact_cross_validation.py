@@ -40,7 +40,7 @@ for low, high in best.intervals:
     axes.axvspan(low, high, color="tab:orange", alpha=0.3)
 axes.plot(model.C_, 100 * best.value, "*", color="tab:orange", markersize=14, label="least of all")
 axes.set(xscale="log", xlabel="C", ylabel="error of 5 folds (%)", xlim=(5e-2, 1e3), ylim=(10, 20))
-axes.legend()
+axes.legend(loc="upper center")
 
 # %%
 # Where the grid looks both agree, but for the tolerance of its solver. (Not at far smaller C: there

@@ -21,7 +21,8 @@ from .base import Folds, PathClassifier
 class PathSVC(PathClassifier):
     """Support vector classifier that knows its solution for every cost C.
 
-    Minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)), with a free bias b; see `svm_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b))``, with a free bias b; see
+    `svm_path`.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def _tells_probabilities(model: QuantileSVC) -> bool:
 class QuantileSVC(PathClassifier):
     """Quantile support vector classifier that knows its solution for every quantile tau.
 
-    Minimises lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i) with c_i = 2 (1 - tau) / n where
+    Minimises ``lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i)`` with c_i = 2 (1 - tau) / n where
     y_i = +1 and 2 tau / n where y_i = -1, so that the sign of w.x estimates that of
     P(y = +1 | x) - tau; see `quantile_svm_path`.
 
@@ -223,7 +224,7 @@ class QuantileSVC(PathClassifier):
 class L1SVC(PathClassifier):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
-    Minimises sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1; see `l1_svm_path`.
+    Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
 
     Parameters
     ----------

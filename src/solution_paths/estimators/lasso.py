@@ -59,8 +59,8 @@ class Centred:
 class PathLasso(RegressorMixin, PathEstimator):
     """Lasso that knows its solution for every penalty alpha.
 
-    Minimises 1/(2n) ||y - X w - b||^2 + alpha ||w||_1, as scikit-learn's; see `lasso_path`, whose
-    lam is n alpha.
+    Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
+    whose lam is n alpha.
 
     Parameters
     ----------

@@ -143,8 +143,8 @@ class Weighted(PathEstimator):
 class WeightedSVC(Weighted, PathClassifier):
     """Support vector classifier with sample weights, to and from which it moves exactly.
 
-    Minimises 1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b)) for sample weights s_i, with a
-    free bias b; see `weighted_svm_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))`` for sample weights s_i, with
+    a free bias b; see `weighted_svm_path`.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ class Single:
 class WeightedSVR(RegressorMixin, Weighted):
     """Support vector regression with sample weights, to and from which it moves exactly.
 
-    Minimises 1/2 ||w||^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon) for sample weights s_i,
-    with a free bias b; see `weighted_svr_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon)`` for sample weights
+    s_i, with a free bias b; see `weighted_svr_path`.
 
     Parameters
     ----------
