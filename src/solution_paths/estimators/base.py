@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,11 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..curves import Curve, mean_curve
 from ..path import Floats, Path
-from ..validation import Rows
+from ..validation import Rows, check_index, check_unmasked, check_vector, plain_labels
+from .checking import check_kind, folds, known_labels, naming_rows
 from .fitted import OneVsRest
-
-# an int, one of scikit-learn's splitters (which have no types), or pairs (train, test)
-Folds: TypeAlias = Any
 
 
 class Fitted(Protocol):
@@ -85,7 +82,7 @@ class PathEstimator(BaseEstimator):
     def _errors(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the mean of the folds' errors, exactly, for every value of the parameter."""
         curves = []
-        for train, test in check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y):
+        for train, test in folds(self.cv, X, y, is_classifier(self)):
             model = self._fitted(*_safe_split(self, X, y, train))
             curves.append(model.error(*_safe_split(self, X, y, test, train)))
         end = min(self._model.end, *(curve.edges[-1] for curve in curves))
@@ -95,12 +92,20 @@ class PathEstimator(BaseEstimator):
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
         accepted = {"accept_sparse": "csr" if self._sparse else False, "dtype": np.float64}
         number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
-        X, y = validate_data(self, X, y, **accepted, **number)
-        if is_classifier(self):
-            check_classification_targets(y)
-            self.classes_ = np.unique(y)
-            if len(self.classes_) < 2:
-                raise ValueError(f"y holds one class only, {y[0]!r}; select rows of two classes.")
+        check_kind(X)
+        check_index(X, y, "y")
+        y = known_labels(y) if is_classifier(self) else y
+        check_unmasked(y, "y")
+        with naming_rows():
+            X, y = validate_data(self, X, y, **accepted, **number)
+        if not is_classifier(self):
+            return X, check_vector(y, X.shape[0], "y", scalar=False)
+        check_classification_targets(y)
+        y = plain_labels(y, X.shape[0], "y")
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            one = y[:1].tolist()[0]
+            raise ValueError(f"y holds one class only, {one!r}; select rows of two classes.")
         return X, y
 
     def _named(self, X: Any) -> Any:
@@ -116,7 +121,9 @@ class PathEstimator(BaseEstimator):
         """Check rows to predict."""
         check_is_fitted(self)
         accepted = "csr" if self._sparse else False
-        return validate_data(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
+        check_kind(X)
+        with naming_rows():
+            return validate_data(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
 
     def _decision(self, X: Rows) -> Floats:
         X = self._rows(X)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import PathError, PathWarning
 from ..models.l1_svm import l1_svm_path
@@ -15,7 +16,8 @@ from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
 from ..validation import Rows
-from .base import Folds, PathClassifier
+from .base import PathClassifier
+from .checking import Folds, check_flag
 
 
 class PathSVC(PathClassifier):
@@ -105,7 +107,7 @@ class PathSVC(PathClassifier):
 
 
 def _tells_probabilities(model: QuantileSVC) -> bool:
-    if not model.probability:
+    if not check_flag(model.probability, "probability"):
         raise AttributeError("predict_proba needs probability=True; set it, fitting again or not.")
     return True
 
@@ -186,6 +188,7 @@ class QuantileSVC(PathClassifier):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
+        check_flag(self.probability, "probability")
         options = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
         return quantile_svm_path(
             X, y, self.lam, **options, intercept_scaling=self.intercept_scaling
@@ -271,9 +274,11 @@ class L1SVC(PathClassifier):
     @property
     def coef_(self) -> Floats:
         """Coefficients, one row for each path."""
+        check_is_fitted(self)
         return self._model.coefs(self.lam_)
 
     @property
     def intercept_(self) -> Floats:
         """Biases, one for each path."""
+        check_is_fitted(self)
         return self._model.intercepts(self.lam_)

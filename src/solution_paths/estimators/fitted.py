@@ -29,8 +29,9 @@ class OneVsRest:
     def __init__(self, fit: Callable[..., Path], X: Any, y: NDArray[Any], *weights: Floats):
         self.classes = np.unique(y)
         if len(self.classes) < 2:
+            one = y[:1].tolist()[0]
             raise ValueError(
-                f"Every fold needs rows of two classes, and one has class {y[0]!r} alone; take "
+                f"Every fold needs rows of two classes, and one has class {one!r} alone; take "
                 "fewer folds, or stratified ones."
             )
         several = [np.where(y == label, 1.0, -1.0) for label in self.classes]

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.lasso import lasso_path
 from ..path import Floats, Path
 from ..validation import Rows, check_choice, check_number
-from .base import Folds, PathEstimator
+from .base import PathEstimator
+from .checking import Folds, check_flag
 from .fitted import inside
 
 METRICS = ("squared", "absolute")
@@ -122,16 +124,19 @@ class PathLasso(RegressorMixin, PathEstimator):
 
     def _fitted(self, X: Any, y: NDArray[Any]) -> Centred:
         check_choice(self.metric, "metric", METRICS)
+        check_flag(self.fit_intercept, "fit_intercept")
         return Centred(X, y, self.fit_intercept, self.metric, self.check)
 
     @property
     def coef_(self) -> Floats:
         """Coefficients w."""
+        check_is_fitted(self)
         return self._model.coef(self.alpha_)
 
     @property
     def intercept_(self) -> float:
         """Intercept b."""
+        check_is_fitted(self)
         return float(self._model.y_mean - self._model.x_mean @ self.coef_)
 
     def predict(self, X: Rows) -> Floats:

@@ -14,8 +14,9 @@ from ..models.weighted_svm import update_instances, weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
 from ..objectives.machine import Machine
 from ..path import Floats, Path
-from ..validation import Rows, check_number, check_weights
+from ..validation import Rows, check_index, check_number, check_weights
 from .base import PathClassifier, PathEstimator
+from .checking import naming_weights
 from .fitted import OneVsRest
 
 
@@ -42,11 +43,13 @@ class Weighted(PathEstimator):
         self
         """
         C = check_number(self.C, "C", above=0)
-        X, y = self._checked(X, y)
         weights = 1.0 if sample_weight is None else sample_weight
+        check_index(X, weights, "sample_weight")
+        X, y = self._checked(X, y)
         self.sample_weight_ = check_weights(weights, X.shape[0], "sample_weight")
         self._C = C
-        self._model = self._weighted(self._named(X), y, C * self.sample_weight_)
+        with naming_weights():
+            self._model = self._weighted(self._named(X), y, C * self.sample_weight_)
         self.path_ = self._model.path
         return self
 
@@ -74,7 +77,8 @@ class Weighted(PathEstimator):
         """
         check_is_fitted(self)
         new = check_weights(sample_weight, len(self.sample_weight_), "sample_weight")
-        return self._move(lambda path: path.continue_to(self._C * new))
+        with naming_weights():
+            return self._move(lambda path: path.continue_to(self._C * new))
 
     def update(
         self, *, enter: ArrayLike = (), leave: ArrayLike = (), weight: ArrayLike | None = None
@@ -101,7 +105,9 @@ class Weighted(PathEstimator):
         [0.0, 1.0, 1.0, 1.0]
         """
         check_is_fitted(self)
-        costs = None if weight is None else self._C * np.asarray(weight, dtype=np.float64)
+        costs = None
+        if weight is not None:
+            costs = self._C * check_weights(weight, np.size(enter), "weight", of="enter")
         return self._move(
             lambda path: update_instances(path, enter=enter, leave=leave, weight=costs)
         )
