@@ -55,6 +55,7 @@ def small_config() -> dict:
             "boundary": {"taus": taus},
             "kinks": {"sizes": [60, 120]},
             "probability": {"methods": ["path", "platt", "isotonic"], "bins": 5},
+            "explore": {"lams": [0.01, 0.1], "grid": [0.25, 0.5, 0.75]},
         },
         "suites": {
             "tiny": {
@@ -65,6 +66,7 @@ def small_config() -> dict:
                 "boundary": {"datasets": ["quantile_toy"], "splits": 1},
                 "kinks": {"datasets": ["gaussian_classes"], "splits": 2},
                 "probability": {"datasets": ["two_moons"], "splits": 2},
+                "explore": {"datasets": ["two_moons"], "splits": 1},
             }
         },
     }
@@ -280,7 +282,7 @@ def test_nothing_fails_and_every_path_is_certified(suite):
     results = suite[1].results
     assert not len(results[results["status"] == "failed"])
     held = pick(results, metric="certificate")
-    assert len(held) == 4 + 4 + 1 + 1 + 4 + 2
+    assert len(held) == 4 + 4 + 1 + 1 + 4 + 2 + 2
     assert (held["value"] == 1.0).all()
     assert (held["kkt"] <= 1e-7).all()
     assert (held["gap"] <= 1e-9).all()

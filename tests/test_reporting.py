@@ -4,16 +4,20 @@ import base64
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.image import imread
 
+from solution_paths import quantile_svm_path
 from solution_paths.benchmarking.rows import read_results
 from solution_paths.papers import assertions
 from solution_paths.papers.quantile_svm import outputs
-from solution_paths.reporting import figures, page, tables, verdicts
+from solution_paths.papers.quantile_svm.data import prepare
+from solution_paths.reporting import explorer, figures, formats, overview, page, tables, verdicts
+from solution_paths.reporting import outputs as outputs_module
 from solution_paths.reporting.check import check as check_results
 from solution_paths.reporting.outputs import Outputs
 from test_quantile_svm_paper import shared_suite, study_of
@@ -37,8 +41,8 @@ def test_a_published_number_without_spread_is_one_more_draw():
 
 def test_ratios_agree_within_a_factor_of_two_and_else_say_how_far_off():
     assert verdicts.on_ratio(10.0, 19.0) == "agrees"
-    assert verdicts.on_ratio(10.0, 1.0) == "10 times lower"
-    assert verdicts.on_ratio(1.0, 30.0) == "30 times higher"
+    assert verdicts.on_ratio(10.0, 1.0) == "differs: 10 times lower"
+    assert verdicts.on_ratio(1.0, 30.0) == "differs: 30 times higher"
 
 
 @pytest.mark.parametrize("verdict", [verdicts.on_mean, verdicts.on_ratio, verdicts.on_count])
@@ -87,11 +91,16 @@ def test_a_table_is_written_in_four_formats(tmp_path):
     assert pd.read_csv(tmp_path / "one.csv")["value"][0] == 1 / 3
     markdown = (tmp_path / "one.md").read_text("utf-8")
     assert "| a\\|b | value | n | none |" in markdown
-    assert "| 0.3333 | 7 | — |" in markdown
-    assert "- A note_1" in markdown
+    assert "x&lt;y &amp; 5 %" in markdown
+    assert "| 0.333 | 7 | — |" in markdown
+    assert r"- A note\_1" in markdown
     page_text = (tmp_path / "one.html").read_text("utf-8")
     assert "x&lt;y &amp; 5 %" in page_text
-    assert '<td class="number">0.3333</td>' in page_text
+    assert re.search(
+        r'<td data-label="value" class="n" data-raw="0.3333[^>]*>0.333</td>', page_text
+    )
+    assert '<th scope="col" class="n">value</th>' in page_text
+    assert "<caption>A title</caption>" in page_text
     latex = (tmp_path / "one.tex").read_text("utf-8")
     assert r"x$<$y \& 5 \%" in latex
     assert r"A note\_1" in latex
@@ -129,7 +138,7 @@ def test_ratios_of_table_2_are_ratios_of_its_seconds(suite):
     folder, _ = suite
     ours = table(folder, "table_2_times").set_index("quantity")["ours"]
     assert ours["DPF (our path) / LIBLINEAR"] == pytest.approx(
-        ours["DPF (our path), s"] / ours["LIBLINEAR, s"]
+        ours["DPF (our path), CPU s"] / ours["LIBLINEAR, CPU s"]
     )
 
 
@@ -147,8 +156,9 @@ def test_a_data_set_of_the_paper_that_was_not_run_has_its_row(suite):
 def test_kinks_of_a_path_without_certificate_get_no_verdict(suite):
     bad = spoiled(suite[1].results, "certificate", value=0.0, dataset="two_moons")
     rows = outputs.table_2(spoiled_study(suite, bad))
-    kinks = rows[rows["quantity"].str.startswith("kinks")]
-    assert (kinks["verdict"] == "path not certified").all()
+    kinks = rows[rows["quantity"] == "kinks"]
+    assert (kinks["verdict"] == "differs: path not certified").all()
+    assert {verdicts.kind(v) for v in kinks["verdict"]} == {"differs"}
 
 
 def test_failures_are_named_below_the_table(suite, tmp_path):
@@ -184,11 +194,14 @@ def test_a_paper_without_outputs_gets_tables_of_all_metrics_and_certificates(sui
 def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, study = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}
-    assert names == {made.name for made in outputs.OUTPUTS.figures}
+    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    assert names == {one.name for one in made}
     outputs.OUTPUTS.write(study, tmp_path)
     for name in names:
         first = (folder / f"quantile_svm/figures/{name}.png").read_bytes()
         assert first == (tmp_path / f"figures/{name}.png").read_bytes()
+        drawn = (folder / f"quantile_svm/figures/{name}.svg").read_bytes()
+        assert drawn == (tmp_path / f"figures/{name}.svg").read_bytes()
         picture = imread(io.BytesIO(first))
         assert picture.shape[1] >= 500
         edge = np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]])
@@ -205,20 +218,282 @@ def test_the_style_leaves_matplotlib_as_it_was():
     assert dict(mpl.rcParams) == before
 
 
-def test_the_page_holds_everything_and_needs_nothing_else(suite):
-    folder = suite[0]
+def written_page(folder):
     page.write_page(folder / "report.html", "Small & quick.", ["quantile_svm"], ["gisette"])
-    text = (folder / "report.html").read_text("utf-8")
+    return (folder / "report.html").read_text("utf-8")
+
+
+def test_the_page_holds_everything_and_needs_nothing_else(suite):
+    text = written_page(suite[0])
     assert "gisette" in text
     assert "Small &amp; quick." in text
-    assert text.count("data:image/png;base64,") == 5
-    picture = re.search(r"data:image/png;base64,([^\"]+)", text).group(1)
-    assert base64.b64decode(picture)[:4] == b"\x89PNG"
-    assert not re.search(r"(src|href)=\"(?!data:)", text)
-    for words in ("Table 1", "Assumptions", "Claims", "n log n", "Machines", "certificate holds"):
+    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    assert text.count('role="img" aria-label=') == len(made)
+    assert not re.search(r"(src|href)=\"(?!data:|#)", text)
+    for words in (
+        "Table 1",
+        "Assumptions",
+        "Claims",
+        "n log n",
+        "certificate holds",
+        "Limitations",
+    ):
         assert words in text
     for verdict in verdicts.RULES:
-        assert f"<b>{verdict}</b>" in text
+        assert f'id="rule-{tables.css(verdict)}"' in text
+    assert len(text) < 1_500_000
+
+
+def test_every_link_of_the_page_leads_somewhere_and_every_anchor_is_one(suite):
+    text = written_page(suite[0])
+    anchors = re.findall(r'\bid="([^"]+)"', text)
+    assert len(anchors) == len(set(anchors))
+    leads = set(re.findall(r'href="#([^"]+)"', re.sub(r"<svg.*?</svg>", "", text, flags=re.S)))
+    assert leads
+    assert leads - set(anchors) == set()
+
+
+def test_the_page_says_when_what_by_which_command_and_where(suite):
+    text = written_page(suite[0])
+    assert re.search(r"<dt>page written</dt><dd>20\d\d-\d\d-\d\d", text)
+    assert "<code>snakemake --cores 8 tiny</code>" in text
+    assert "snakemake --cores 8 tiny --config only=choose_lam" in text
+    assert "scikit-learn 1." in text
+    assert "not known: the results don't lie in a git checkout" in text
+
+
+def test_a_csv_and_a_latex_file_of_each_table_come_with_the_page(suite):
+    text = written_page(suite[0])
+    for name in ("table_1_data", "table_certificates"):
+        for suffix in ("csv", "tex"):
+            found = re.search(rf'download="{name}.{suffix}" href="data:[^,]*,([^"]+)"', text)
+            file = suite[0] / f"quantile_svm/tables/{name}.{suffix}"
+            assert base64.b64decode(found.group(1)) == file.read_bytes()
+
+
+def content_of(folder):
+    return json.loads((folder / "quantile_svm" / "outputs.json").read_text("utf-8"))
+
+
+def test_data_that_are_not_the_papers_never_stand_under_its_title(suite, tmp_path):
+    study = suite[1]
+    datasets = {n: d.model_copy(update={"stand_in": True}) for n, d in study.datasets.items()}
+    strange = replace(study, datasets=datasets)
+    outputs.OUTPUTS.write(strange, tmp_path / "quantile_svm")
+    headings = [t["heading"] for t in content_of(tmp_path)["tables"]]
+    assert "Data sets (as in the paper's Table 1, on other data)" in headings
+    assert not any(h.startswith(("Table", "Figure")) for h in headings)
+    text = written_page(tmp_path)
+    assert "none of its data are theirs" in text
+    assert "Not the papers' data." in text
+    assert "none of its data are theirs" not in written_page(suite[0])
+    assert "Table 1: data sets" in [t["heading"] for t in content_of(suite[0])["tables"]]
+
+
+def test_what_stands_in_place_of_private_data_is_named_as_such(suite):
+    study = suite[1]
+    other = study.datasets["two_moons"].model_copy(update={"instead_of": "the secret moons"})
+    named = replace(study, datasets={**study.datasets, "two_moons": other})
+    assert "Two moons (instead of the secret moons)" in named.names_shown(["path"])
+    found = overview.foreign_data([{"title": "P", "data": outputs_module.data_used(named)}])
+    assert found == {"P": ["Two moons (instead of the secret moons)"]}
+
+
+def test_many_that_stand_for_the_same_are_named_together():
+    data = [{"name": f"task {k}", "papers": True, "instead_of": "theirs"} for k in range(3)]
+    found = overview.foreign_data([{"title": "P", "data": data}])
+    assert found == {"P": ["3 data sets from task 0 on (instead of theirs)"]}
+
+
+def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
+    accuracy = pd.Series({0.01: 0.80, 0.1: 0.81})
+    doubted = outputs._doubted(suite[1], "two_moons", 0.01, [0.1], accuracy)
+    assert verdicts.kind(doubted) == "inconclusive"
+    clear = pd.Series({0.01: 0.2, 0.1: 0.9})
+    assert outputs._doubted(suite[1], "two_moons", 0.01, [0.1], clear) == "differs"
+    untried = outputs._doubted(suite[1], "two_moons", 0.5, [0.1], clear)
+    assert verdicts.kind(untried) == "not tested here"
+
+
+# ---------------------------------------------------------------- totals and the map
+
+
+def made_up_paper(**verdicts_of):
+    """Return what a paper's outputs.json may hold, with one table and three claims."""
+    rows = [["a", "x", "1", "1", "agrees"], ["b", "x", "1", "9", "differs: 9 times higher"]]
+    claims = [
+        {"claim": "it grows", "dataset": d, "verdict": v, "source": "paper"}
+        for d, v in (("a", "supported"), ("b", "not supported"), ("b", "supported"))
+    ]
+    goal = {"claim": "fast", "dataset": "a", "verdict": "not supported", "source": "this project"}
+    columns = ["data set", "quantity", "paper", "ours", "verdict"]
+    kinds = [verdicts.kind(row[-1]) for row in rows]
+    table = {"name": "t", "heading": "T", "columns": columns, "rows": rows, "kinds": kinds}
+    return {
+        "name": "p",
+        "title": "P",
+        "tables": [table],
+        "claims": [*claims, goal],
+        "certificates": {"a": [2, 2], "b": [1, 2]},
+        "data": [{"name": "a", "papers": True, "instead_of": ""}],
+        **verdicts_of,
+    }
+
+
+def test_the_map_shows_the_worst_verdict_and_leads_to_it():
+    made = overview.heat_map(made_up_paper())
+    assert made["columns"] == ["a", "b"]
+    rows = {(head, label): cells for head, found in made["groups"] for label, cells in found}
+    certified = rows["Every path is certified", "Every path is certified"]
+    assert [cell["kind"] for cell in certified] == ["supported", "not supported"]
+    assert [cell["anchor"] for cell in rows["T", "x"]] == ["p-t-0", "p-t-1"]
+    grows = rows["Claims of the text", "it grows"]
+    assert [cell["kind"] for cell in grows] == ["supported", "not supported"]
+    assert grows[1]["anchor"] == "p-claim-1"
+    assert grows[1]["text"] == "1 not supported, 1 supported"
+    assert rows["Goals of this project", "fast"][1] is None
+
+
+def test_the_answer_says_whether_the_papers_were_reproduced():
+    kind, text = overview.answer([made_up_paper()])
+    assert kind == "differs"
+    assert "1 of 2 published numbers agree; 2 of 3 tested sentences" in text
+    assert "3 of 4 paths certified" in text
+    good = made_up_paper(tables=[], certificates={"a": [2, 2]})
+    good["claims"] = good["claims"][:1]
+    assert overview.answer([good])[0] == "agrees"
+    toy = made_up_paper(data=[{"name": "a", "papers": False, "instead_of": ""}])
+    assert overview.answer([toy])[0] == "not tested here"
+
+
+def test_the_terminals_summary_names_what_differs_and_where_to_look():
+    lines = overview.summary_lines([made_up_paper()], "results/x/report.html")
+    assert "  ✗ b | x | 1 | 9 | differs: 9 times higher" in lines
+    assert "  ✗ it grows (b)" in lines
+    assert lines[-1] == "Everything: results/x/report.html"
+
+
+# ---------------------------------------------------------------- numbers as people read them
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0061937, "6.2 ms"),
+        (8.261e-05, "83 µs"),
+        (11.104, "11 s"),
+        (0.9999, "1.0 s"),
+        (0.0, "0 s"),
+    ],
+)
+def test_seconds_have_two_digits_and_their_unit(value, text):
+    assert formats.seconds(value) == text.replace(" ", formats.THIN)
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([341.0, 2.0, np.nan], ["341", "2", "—"]),
+        ([0.02322, 0.1129, 0.0], ["0.023", "0.113", "0.000"]),
+        ([1.144e-14, 2.0, 0.0], ["1.1×10⁻¹⁴", "2.0×10⁰", "0"]),
+        ([0.5, 0.25], ["0.50", "0.25"]),
+    ],
+)
+def test_a_column_has_one_notation(values, texts):
+    assert formats.column(values) == texts
+
+
+def test_numbers_that_are_compared_have_the_same_decimals():
+    assert formats.together(1886.0, 1894.7) == ("1886", "1895", "+9")
+    assert formats.together(0.001, 0.01) == ("0.001", "0.010", "+0.009")
+    assert formats.together(np.nan, 341.0) == ("—", "341", "—")
+
+
+def test_a_relative_difference_is_a_share_and_then_a_factor():
+    assert formats.relative(100.0, 103.24) == f"+3.2{formats.THIN}%"
+    assert formats.relative(1.0, 28.0) == "×28"
+    assert formats.relative(0.0, 1.0) == formats.relative(np.nan, 1.0) == "—"
+
+
+def test_points_stand_in_one_line():
+    found = formats.padded(["341", "0.25", f"6.2{formats.THIN}ms", "—"])
+    assert [len(text.split(formats.THIN)[0]) for text in found[:3]] == [6, 4, 4]
+    assert found[0] == "341\u2008\u2007\u2007"
+    assert found[3] == "—"
+
+
+def test_things_are_counted_in_good_english():
+    assert formats.count(1, "task") == "1 task"
+    assert formats.count(2, "task") == "2 tasks"
+
+
+# ---------------------------------------------------------------- the explorer's kit
+
+
+def test_a_curve_has_both_sides_of_a_jump_and_of_a_step():
+    line = explorer.Curve("", [0.0, 0.4, 0.4, 1.0], [0.0, 0.2, 0.7, 1.0])
+    assert line.at(0.4) == (0.2, 0.7)
+    assert line.at(0.2) == (pytest.approx(0.1), pytest.approx(0.1))
+    step = explorer.Curve("", [0.0, 0.3, 0.6], [3.0, 1.0, 2.0], step=True)
+    assert step.at(0.3) == (3.0, 1.0)
+    assert step.at(0.5) == (1.0, 1.0)
+    assert step.at(1.0) == (2.0, 2.0)
+
+
+def test_minimisers_are_whole_intervals():
+    step = explorer.Curve("", [0.0, 0.2, 0.4, 0.6, 0.8], [2.0, 1.0, 1.0, 3.0, 1.0], step=True)
+    assert explorer.minimisers(step, (0.0, 1.0)) == (1.0, [(0.2, 0.6), (0.8, 1.0)])
+
+
+def test_thinned_lines_stay_within_their_error_and_keep_jumps():
+    x = np.sort(np.random.default_rng(0).random(500))
+    y = np.sin(9 * x)
+    x, y = np.append(x, [x[-1], 2.0]), np.append(y, [5.0, 5.0])
+    keep = explorer.thin(x, y, 1e-3)
+    assert keep.sum() < 150
+    assert keep[-3:].all()
+    off = np.abs(np.interp(x[:499], x[keep][:-2], y[keep][:-2]) - y[:499])
+    assert off.max() <= 1e-3
+
+
+def test_the_explorers_error_is_that_of_the_path(suite):
+    found = outputs.explorer(suite[1])
+    (slices,) = found.choices.values()
+    assert [s.label for s in slices] == ["lam = 0.01", "lam = 0.1"]
+    part = prepare("two_moons", 0, sizes=(0.6, 0.2, 0.2), offline=True)
+    path = quantile_svm_path(part.train.X, part.train.y, 1e-2)
+    best = path.best(part.validation.X, part.validation.y)
+    value, where = slices[0].least
+    assert value == best.value
+    np.testing.assert_allclose(where, best.intervals, atol=1e-12)
+    coefficients = slices[0].panels["coefficients"]
+    for tau in (0.13, 0.5, 0.86):
+        stated = [curve.at(tau)[0] for curve in coefficients]
+        np.testing.assert_allclose(stated, path.coef(tau), atol=1e-9)
+        labels = np.array(slices[0].samples["labels"])
+        turned = [np.count_nonzero(np.array(c) < tau) for c in slices[0].samples["changes"]]
+        decided = slices[0].samples["first"] * (-1) ** np.array(turned)
+        np.testing.assert_array_equal(labels, part.test.y)
+        f = path.decision_function(part.test.X, tau)
+        np.testing.assert_array_equal(decided, np.where(f >= 0, 1, -1))
+
+
+def test_what_a_grid_misses_is_told():
+    error = explorer.Curve("validation error", [0.0, 0.31, 0.35], [0.5, 0.1, 0.4], step=True)
+    one = explorer.Slice("s", (0.0, 1.0), {"validation error": [error]}, [0.0, 0.5, 1.0])
+    (text,) = explorer.Explorer("t", {"d": [one]}).missed()
+    assert "least validation error is 10.00 %, for t in [0.310, 0.350]" in text
+    assert text.endswith("the best of 3 grid points has 40.00 %: the grid misses it.")
+
+
+def test_a_logit_axis_has_ticks_where_the_data_are():
+    ticks, names = figures.logit_ticks(5e-4)
+    assert min(ticks) < 2e-3
+    assert max(ticks) > 0.998
+    assert names == ["0.001", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999"]
+    ticks, _ = figures.logit_ticks(1e-9)
+    assert min(ticks) == 1e-8
+    assert len(ticks) <= 9
 
 
 def test_the_page_prints_the_settings_that_were_used(suite):

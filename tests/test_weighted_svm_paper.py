@@ -50,7 +50,7 @@ def config() -> dict:
     less = {"splits": 1, "costs": [1.0, 10.0], "repeats": 2, "limit_s": 5.0}
     quick = paper["suites"]["quick"]
     for name, what in quick.items():
-        what.update({"splits": 1} if name == "validation" else less)
+        what.update({"splits": 1} if name in ("validation", "explore") else less)
     quick["shift"]["grid"] = 7
     quick["regression"]["rounds"] = 4
     return whole
@@ -278,13 +278,14 @@ def test_outputs_are_written_from_results_alone(study, tmp_path):
         "table_certificates",
     }
     drawn = {path.stem for path in (tmp_path / "figures").glob("*.png")}
-    assert drawn == {made.name for made in outputs.OUTPUTS.figures}
+    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    assert drawn == {one.name for one in made}
     found = pd.read_csv(tmp_path / "claims.csv")
     # All of its data are stand-ins, and its rounds are cut short.
     about = found["claim"].str.contains("exact step function")
     assert (found.loc[~about, "verdict"] == "not tested here").all()
     assert (found.loc[about, "verdict"] == "supported").all()
-    assert not found.duplicated(["claim", "dataset"]).any()
+    assert not found.duplicated(["claim", "dataset", "where"]).any()
     said = " ".join(outputs.OUTPUTS.assumptions(study))
     assert "online 5 s" in said
     assert "at most 4 rounds" in said
@@ -339,7 +340,7 @@ def verdict_of(study, text):
     return found["verdict"].iloc[0]
 
 
-FASTER = "faster than SMO at every breakpoint, 0.001, clip in all cases"
+FASTER = "faster than SMO at every breakpoint (tolerance 10⁻³, clipped start) in all cases"
 ORDERS = "orders of magnitude faster than SMO at every breakpoint"
 GOAL = "at least 100 times faster than SMO at every breakpoint"
 
@@ -382,7 +383,7 @@ def test_a_method_is_compared_with_the_path_under_the_same_rules(study):
 
 
 def test_growth_is_told_from_none():
-    text = "the path's CPU time does not grow with C_0"
+    text = "the path's CPU time does not grow with C₀"
     assert verdict_of(made_up(grow=1.05), text) == "supported"
     assert verdict_of(made_up(grow=2.0), text) == "not supported"
     assert verdict_of(made_up(grow=2.0), "grows less than 3 times") == "supported"

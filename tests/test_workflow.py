@@ -1,6 +1,7 @@
 """The workflow, tried as a user does: in a copy of the checkout, through the command line."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -89,8 +90,9 @@ def test_without_a_target_the_whole_paper_suite_is_run(checkout):
     assert counts["paper"] == 1
     # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift.
     assert counts["fetch"] == 5 + 8
-    # Quantile SVM: path 3, scaling 2, lam 3, boundary 1, kinks 2, probability 3; validation 24.
-    assert counts["run_accuracy"] == 14 + 24
+    # Quantile SVM: path 3, scaling 2, lam 3, boundary 1, kinks 2, probability 3, explore 1;
+    # weighted SVM: validation 24, explore 2.
+    assert counts["run_accuracy"] == 14 + 24 + 3
     assert counts["run_timing"] == 3 + 3 + 24 + 3
     assert counts["outputs"] == 2
     assert counts["page"] == 1
@@ -374,6 +376,15 @@ def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
     report = (checkout / "results" / "quick" / "report.html").read_text("utf-8")
     assert "sizes</td>" in report
     assert "60, 90" in report
+
+    # the run told how far it was, and Snakemake's own report has the page and headings
+    assert re.search(r"\[\d of \d jobs, \d:\d\d gone.*\] page", said)
+    assert "table: results/quick/quantile_svm/tables/table_certificates.html" in said
+    assert "Select jobs to execute" not in said
+    finished(snakemake(checkout, "quick", "--report", "own.html"))
+    own = (checkout / "own.html").read_text("utf-8")
+    assert "Certificate of every path" in own
+    assert "everything on one page" in own
 
 
 # ---------------------------------------------------------------- a new paper

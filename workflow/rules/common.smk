@@ -1,4 +1,5 @@
 # All helper Python of the workflow. Rule files hold rules only.
+import json
 import yaml
 from pathlib import Path
 from snakemake.exceptions import WorkflowError
@@ -44,9 +45,22 @@ def check_config():
         logger.warning(sentence)
 
 
+def speak_plainly():
+    """Show how far the whole run is; Snakemake's own words stay in its log file."""
+    from solution_paths.benchmarking.terminal import NoChatter, RunProgress
+
+    streams = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
+    for stream in streams:
+        stream.addFilter(NoChatter())
+    if streams:
+        logger.addHandler(RunProgress())
+
+
 read_papers()
 if workflow.is_main_process:
     check_config()
+    if not (workflow.output_settings.dryrun or workflow.output_settings.quiet):
+        speak_plainly()
 RESULTS = config["results"]
 
 
@@ -174,3 +188,31 @@ def suite_targets(suite):
             for target in paper_targets(suite, paper)(wildcards)
         ),
     ]
+
+
+def notebook_of(wildcards):
+    """The notebook that teaches a paper's model; the general one where it has none."""
+    own = Path(workflow.basedir, "notebooks", f"{wildcards.paper}.ipynb")
+    return f"notebooks/{own.name if own.is_file() else 'results.ipynb'}"
+
+
+def title_of(wildcards):
+    """A paper's title, the category of its outputs in Snakemake's own report."""
+    return config["papers"][wildcards.paper]["title"]
+
+
+def label_of(wildcards):
+    """What Snakemake's own report calls a table or figure: its heading, not its file."""
+    folder = Path(RESULTS, wildcards.suite, wildcards.paper)
+    made = json.loads((folder / "outputs.json").read_text("utf-8"))
+    headings = {t["name"]: t["heading"] for t in made["tables"]}
+    headings |= {f["name"]: f["heading"] for f in [*made["figures"], *made["explorers"]]}
+    return {"suite": wildcards.suite, "what": headings[wildcards.name]}
+
+
+def command(suite):
+    """What makes a suite as it is configured now."""
+    chosen = [f"{key}={config[key]}" for key in ("only", "offline") if config[key]]
+    return f"snakemake --cores 8 {suite}" + "".join(
+        [" --config ", *" ".join(chosen)] * bool(chosen)
+    )

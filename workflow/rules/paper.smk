@@ -49,20 +49,24 @@ rule outputs:
             directory(f"{RESULTS}/{{suite}}/{{paper}}/tables"),
             patterns=["{name}.html"],
             caption="../report/table.rst",
-            category="{paper}",
+            category=title_of,
             subcategory="Tables",
+            labels=label_of,
         ),
         figures=report(
             directory(f"{RESULTS}/{{suite}}/{{paper}}/figures"),
             patterns=["{name}.png"],
             caption="../report/figure.rst",
-            category="{paper}",
+            category=title_of,
             subcategory="Figures",
+            labels=label_of,
         ),
         claims=report(
             f"{RESULTS}/{{suite}}/{{paper}}/claims.csv",
             caption="../report/claims.rst",
-            category="{paper}",
+            category=title_of,
+            subcategory="Claims",
+            labels={"suite": "{suite}", "what": "claims with verdicts and evidence"},
         ),
     log:
         "logs/{suite}/{paper}/outputs.log",
@@ -74,7 +78,7 @@ rule outputs:
 
 rule notebook:
     input:
-        notebook="notebooks/results.ipynb",
+        notebook=notebook_of,
         results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
         curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
         manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",

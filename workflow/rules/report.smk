@@ -7,12 +7,18 @@ rule page:
             for target in paper_targets(wildcards.suite, paper)(wildcards)
         ],
     output:
-        f"{RESULTS}/{{suite}}/report.html",
+        report(
+            f"{RESULTS}/{{suite}}/report.html",
+            caption="../report/page.rst",
+            category="The page",
+            labels={"suite": "{suite}", "what": "everything on one page"},
+        ),
     log:
         "logs/{suite}/report.log",
     params:
         about=lambda wildcards: config["suites"][wildcards.suite],
         papers=lambda wildcards: papers_of(wildcards.suite),
         missing=lambda wildcards: not_at_hand(wildcards.suite),
+        command=lambda wildcards: command(wildcards.suite),
     script:
         "../scripts/report_suite.py"

@@ -1,9 +1,12 @@
-"""Write one page with every table, figure and claim of a suite."""
+"""Write one page with every table, figure and claim of a suite; tell what was reproduced."""
 
+import sys
 from pathlib import Path
 
 from solution_paths.reporting.page import write_page
 
-out, missing = Path(snakemake.output[0]), snakemake.params.missing
-write_page(out, snakemake.params.about, snakemake.params.papers, missing)
-Path(snakemake.log[0]).write_text(f"wrote {out}; data sets not at hand: {missing or 'none'}\n")
+out, given = Path(snakemake.output[0]), snakemake.params
+summary = write_page(out, given.about, given.papers, given.missing, given.command)
+text = "".join(f"{line}\n" for line in summary)
+Path(snakemake.log[0]).write_text(f"{text}data sets not at hand: {given.missing or 'none'}\n")
+print(f"\n{text}", end="", file=sys.stderr)

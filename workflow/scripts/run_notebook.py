@@ -7,6 +7,7 @@ from nbclient import NotebookClient
 
 results = Path(snakemake.input.results).resolve().parent
 notebook = nbformat.read(snakemake.input.notebook, as_version=4)
-NotebookClient(notebook, timeout=600, resources={"metadata": {"path": results}}).execute()
+options = {"timeout": 600, "extra_arguments": ["--log-level=40"]}
+NotebookClient(notebook, resources={"metadata": {"path": results}}, **options).execute()
 nbformat.write(notebook, snakemake.output[0])
 Path(snakemake.log[0]).write_text(f"{len(notebook.cells)} cells executed on {results}\n")

@@ -23,12 +23,16 @@ class DataSetSettings(Settings):
     stand_in : bool
         It is not the paper's: it shows that everything works, and the paper's sentences about its
         own data are not tested on it.
+    instead_of : str
+        What of the paper's it takes the place of, where that is not public; it counts as the
+        paper's, and every output says so. Nothing is computed from it.
     """
 
     title: str = ""
     sources: tuple[Name, ...] = ()
     splits: Count | None = None
     stand_in: bool = False
+    instead_of: str = Field(default="", exclude=True)  # no part of a cell's identity
 
 
 class Run(Settings):

@@ -8,7 +8,7 @@ from typing import Self
 
 
 class Progress:
-    """Report the state of a job, at most every few seconds.
+    """Report the state of a job, at most every few seconds; on the terminal only of a long one.
 
     Parameters
     ----------
@@ -18,6 +18,8 @@ class Progress:
         What is running; starts each line.
     every_s : float
         Seconds between two lines; the end is always reported.
+    long_s : float
+        So long a job says nothing on the terminal; its log has every line.
 
     Examples
     --------
@@ -25,8 +27,8 @@ class Progress:
     ...     progress("split 0", 0.37, 812)
     """
 
-    def __init__(self, log: str | Path, label: str, every_s: float = 5.0):
-        self.log, self.label, self.every_s = Path(log), label, every_s
+    def __init__(self, log: str | Path, label: str, every_s: float = 5.0, long_s: float = 30.0):
+        self.log, self.label, self.every_s, self.long_s = Path(log), label, every_s, long_s
         self._start = time.monotonic()
         self._last = -every_s
 
@@ -56,6 +58,8 @@ class Progress:
         self._write(f"{100 * done:3.0f} % {what}{after}")
 
     def _write(self, text: str) -> None:
-        line = f"[{self.label}] {text} ({time.monotonic() - self._start:.1f} s)"
+        gone = time.monotonic() - self._start
+        line = f"[{self.label}] {text} ({gone:.1f} s)"
         print(line, file=self._stream)
-        print(line, file=sys.stderr, flush=True)
+        if gone >= self.long_s or text.startswith("failed"):
+            print(line, file=sys.stderr, flush=True)

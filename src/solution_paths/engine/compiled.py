@@ -29,6 +29,7 @@ from numba.extending import (
     register_model,
     unbox,
 )
+from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 lean = njit(cache=True, _nrt=False)
@@ -84,31 +85,29 @@ def _field_type(hint) -> types.Type:
 def _write_words(self) -> None:
     """Write the table that compiled code reads."""
     table = []
-    for name, kind in self._numba_type_.fields:
+    for name, ndim, dtype in self._numba_type_.plain:
         value = getattr(self, name)
-        if not isinstance(kind, types.Array) and not isinstance(value, numbers.Real):
-            owner = type(self).__name__
-            raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
-        if kind == types.float64:
-            table.append(np.float64(value).view(np.int64))
-        elif kind == types.int64:
-            table.append(int(value))
-        else:
-            _check_array(self, name, kind, value)
+        if ndim:
+            _check_array(self, name, ndim, dtype, value)
             table.append(value.__array_interface__["data"][0])
             table.extend(value.shape)
+        elif not isinstance(value, numbers.Real):
+            owner = type(self).__name__
+            raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
+        else:
+            whole = dtype.kind == "i"
+            table.append(int(value) if whole else np.float64(value).view(np.int64))
     words = np.array(table, dtype=np.int64)
     object.__setattr__(self, "words", words)
     object.__setattr__(self, "address", words.__array_interface__["data"][0])
 
 
-def _check_array(self, name, kind, value) -> None:
+def _check_array(self, name, ndim, dtype, value) -> None:
     """Compiled code would read other memory than it should."""
-    fits = value.ndim == kind.ndim and from_dtype(value.dtype) == kind.dtype
-    if not (fits and value.flags.c_contiguous):
+    if value.ndim != ndim or value.dtype != dtype or not value.flags.c_contiguous:
         raise TypeError(
-            f"{type(self).__name__}.{name} must be a C-contiguous {kind}, got {value.dtype} of "
-            f"shape {value.shape} and strides {value.strides}."
+            f"{type(self).__name__}.{name} must be a C-contiguous array of {ndim} dimensions of "
+            f"{dtype}, got {value.dtype} of shape {value.shape} and strides {value.strides}."
         )
 
 
@@ -119,9 +118,12 @@ class StructType(types.Type):
         self.fields = fields
         self.kinds = dict(fields)
         self.position, position = {}, 0
+        self.plain = []  # (name, dimensions, numpy's dtype): numba's types are slow to compare
         for field, kind in fields:
             self.position[field] = position
-            position += 1 + (kind.ndim if isinstance(kind, types.Array) else 0)
+            ndim = kind.ndim if isinstance(kind, types.Array) else 0
+            self.plain.append((field, ndim, as_dtype(kind.dtype if ndim else kind)))
+            position += 1 + ndim
         described = ", ".join(f"{field}: {kind}" for field, kind in fields)
         super().__init__(f"{name}@{MARK}({described})")
 

@@ -68,6 +68,7 @@ class Operator:
     ``center``            (N,)       DENSE: the mean of H's first n rows
     ``swing``             (p,)       DENSE: 1 / ``weight`` of the borders, 0 for constants
     ``typical``           scalar     DENSE: mean squared distance of samples from their mean
+    ``overlap``           scalar     DENSE: mean of |K_ij| / (norm_i norm_j), about
     ``base0, base1``      (N,)|(D,)  H, or X', applied to the levels on pieces: constants and rates
     ``lost0, lost1``      (N,)|(D,)  what rounding lost in these sums
     ``quadratic``         (2,)       DENSE: rate' K rate and center' rate of the samples' levels
@@ -106,6 +107,7 @@ class Operator:
     center: Vector
     swing: Vector
     typical: float
+    overlap: float
     base0: Vector
     base1: Vector
     lost0: Vector
@@ -141,9 +143,10 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     codes, parent, last = find_patterns(csr if flat else sp.csr_array((0, 0)))
     if kind == DENSE:
         metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
+        overlap = np.abs(H[:n, :n]).mean() / max(norm[:n].mean() ** 2, 1e-300)
     else:
         metric, radius = _metric(X if kind == ROWS else csr, norm)
-        center, swing, typical = np.empty(0), np.empty(0), 0.0
+        center, swing, typical, overlap = np.empty(0), np.empty(0), 0.0, 1.0
     return Operator(
         kind,
         n,
@@ -164,6 +167,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         center,
         swing,
         typical,
+        overlap,
         *(np.zeros(sums) for _ in range(4)),
         np.zeros(2),
         np.zeros(1, dtype=np.int64),
@@ -292,6 +296,14 @@ def row_dot(op, i, v):
 def _dot(x, m, v):
     total = 0.0
     for s in range(m):
+        total += x[s] * v[s]
+    return total
+
+
+@inner
+def _part_of_dot(x, v):
+    total = 0.0
+    for s in range(x.shape[0]):
         total += x[s] * v[s]
     return total
 
@@ -472,13 +484,14 @@ def distance(op, i, t, kink0, kink1, Q, P, m, a, low):
     """
     total, lost = add_product(-kink0, 0.0, -t, kink1)
     if op.kind == DENSE:
-        sign, plain = op.sign[i], level_part(op, i, t)
+        row, sign, plain, first = Q[i], op.sign[i], level_part(op, i, t), 0
         for s in range(m):
             if i >= op.n or P[s] >= op.n:
-                total, lost = add_product(total, lost, sign * Q[i, s], a[s])
-                lost += sign * Q[i, s] * low[s]
-            else:
-                plain += Q[i, s] * a[s]
+                total, lost = add_product(total, lost, sign * row[s], a[s])
+                lost += sign * row[s] * low[s]
+                plain += _part_of_dot(row[first:s], a[first:s])
+                first = s + 1
+        plain += _part_of_dot(row[first:m], a[first:m])
         total, lost = add_exactly(total, lost, sign * plain)
         return total + lost
     if i >= op.n:

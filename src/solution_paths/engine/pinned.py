@@ -37,6 +37,7 @@ from .state import (
     KIND,
     REFACTORED,
     SINCE_FACTORED,
+    SPREAD,
     M,
     T,
     kink_at,
@@ -93,27 +94,36 @@ def terms(op, s, borders):
         for k in range(op.w.shape[0]):
             total += (op.w[k] / op.weight[k]) ** 2
         return np.sqrt(total)
+    largest = 0.0
     for r in range(s.count[M]):
         if borders or s.P[r] < op.n:
-            total += (s.a[r] * op.norm[s.P[r]]) ** 2
-    return np.sqrt(total)
+            term = abs(s.a[r]) * op.norm[s.P[r]]
+            total += term
+            largest = max(largest, term)
+    return largest + op.overlap * total
 
 
 @lean
-def finest(op, s, part):
-    """Return the residual, in units of norms, that is worth so much of a level to some dual.
+def demands(op, s, tol):
+    """Return what residuals must be below: relative to the kinks, and in units of norms.
 
-    A solve makes at most residual / pivot of it, where the least pivot is that of the factor.
+    The gap feels a residual times the width of its dual's levels, and the objective is like the
+    duals times the spread of the kinks: the first is small where duals are beside their levels. The
+    second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
+    pivot of it, where the least pivot is that of the factor.
     """
-    pivot, widest, t = 1.0, 0.0, s.number[T]
+    pivot, widest, duals, widths, t = 1.0, 0.0, 0.0, 1e-300, s.number[T]
     for k in range(s.count[FACTORED]):
         pivot = min(pivot, s.R[k, k] / op.norm[s.P[s.order[k]]])
     for r in range(s.count[M]):
-        span = s.span[r]
+        span, norm = s.span[r], op.norm[s.P[r]]
         width = (span[0] - span[2]) + t * (span[1] - span[3])
         if width < np.inf:
-            widest = max(widest, width * op.norm[s.P[r]])
-    return part * pivot * pivot * widest
+            widest = max(widest, width * norm)
+            widths += width * norm
+            duals += abs(s.a[r]) * norm
+    fine = tol.fine * pivot * pivot * widest if is_ridge(op) else np.inf
+    return tol.gap * s.number[SPREAD] * min(duals / widths, 1.0), fine
 
 
 @lean

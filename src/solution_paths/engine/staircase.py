@@ -166,11 +166,12 @@ def stack(*groups: Staircases) -> Staircases:
     width = max(g.kink0.shape[1] for g in groups)
 
     def padded(name: str, columns: int) -> Floats:
-        parts = []
+        out, first = np.zeros((sum(map(len, groups)), columns)), 0
         for g in groups:
             table = getattr(g, name)
-            parts.append(np.pad(table, ((0, 0), (0, columns - table.shape[1]))))
-        return np.concatenate(parts)
+            out[first : first + len(g), : table.shape[1]] = table
+            first += len(g)
+        return out
 
     return Staircases(
         padded("kink0", width),

@@ -49,7 +49,7 @@ BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # number[...]
 T, T_END, ODOMETER, BELOW, REACH, PACE, SPEED, GROSS, NOISE, SIGN, PIVOT = range(11)
-DRIFT, UNIT, WORN, BEST, CONTRACTION, HAZE = range(11, 17)
+DRIFT, UNIT, WORN, BEST, CONTRACTION, HAZE, SPREAD = range(11, 18)
 # count[...]
 M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
 SINCE_REBUILD, SINCE_FACTORED, RANDOM, ZERO_STEPS, BUDGET = range(10, 15)

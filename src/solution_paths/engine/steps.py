@@ -55,6 +55,7 @@ from .state import (
     SPEED,
     T_END,
     TIED,
+    UNIT,
     WORN,
     ZEROS,
     M,
@@ -78,7 +79,7 @@ def aim(op, st, s, tol):
         return 0.0, _null_direction(op, st, s, tol)
     _kink_rates(op, st, s, s.g)
     if keeps_system(op):
-        solve(op, st, s, s.g, s.regular, 0.1 * tol.noise)
+        solve(op, st, s, s.g, s.regular, tol.noise)
         for r in range(m):
             s.da[r] = s.regular[r]
         _set_own(op, st, s, 1.0, m)
@@ -134,6 +135,7 @@ def _refine_velocities(op, st, s, tol):
     that of the duals' velocities, which may be far larger and cancel.
     """
     m, last = s.count[M], np.inf
+    left = s.number[T_END] - s.number[T]
     size = max(largest(op, s, s.g), 1e-300)
     for step in range(MANY):
         pinned_products(op, s.P, m, op.dw, op.dc, s.v)
@@ -142,7 +144,9 @@ def _refine_velocities(op, st, s, tol):
         worst = largest(op, s, s.v)
         if step == 0:
             note_contraction(s, worst, size)
-        if worst <= 0.1 * tol.noise * _length(op) or not worst <= 0.5 * last:
+        # Enough for rates, or for w to stay where it is up to the walk's end?
+        rests = worst * left * s.number[UNIT] <= 0.01 * EPSILON * EPSILON
+        if rests or worst <= tol.noise * _length(op) or not worst <= 0.5 * last:
             break
         last = worst
         apply_factor(op, s, s.v, s.y)

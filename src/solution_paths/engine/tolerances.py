@@ -47,6 +47,8 @@ class Tolerances:
         Residual of the pinned equations, relative to the data's scale, down to which they are
         solved; where rounding allows no such residual, until it no longer halves. Sums are renewed
         when the rounding of their moves may have come to as much.
+    gap : float
+        The pinned equations are solved down to this part of the objective, as far as rounding lets.
     fine : float
         They are also solved down to what is worth this part of a level to a dual.
     outside : float
@@ -73,7 +75,8 @@ class Tolerances:
     trusted: float = 1e-8
     start: float = 1e-9
     fresh: float = 1e-3
-    residual: float = 1e-15
+    residual: float = 1e-14
+    gap: float = 1e-12
     fine: float = 1e-9
     outside: float = 1e-10
     lost: float = 1e-8

@@ -10,13 +10,12 @@ from .operators import (
     DENSE,
     distance,
     follow_duals,
-    is_ridge,
     measure_direction,
     rebuild,
     sum_up,
     value,
 )
-from .pinned import apply_factor, finest, largest, refactor, residuals, terms
+from .pinned import apply_factor, demands, largest, refactor, residuals, terms
 from .state import (
     BELOW,
     CAME,
@@ -47,6 +46,7 @@ from .state import (
 from .steps import shift_duals, take_step, travel
 
 EPSILON = np.finfo(np.float64).eps
+ROUNDING = 4.0 * EPSILON  # of a kink, beside what rounding makes of its value
 
 # ---------------------------------------------------------------------------------------------
 # Stage 5: record
@@ -113,7 +113,7 @@ def log_event(s, log, i, before, moved):
 
 
 @lean
-def settle(op, st, s, tol, accuracy, outside):
+def settle(op, st, s, tol, outside):
     """Make the pinned equations hold where the walk stands; return the largest residual, relative.
 
     Down to an accuracy, or until the residual no longer halves: then it is the rounding of the
@@ -121,13 +121,13 @@ def settle(op, st, s, tol, accuracy, outside):
     No dual may go further out of its range than ``outside``, or the residual, makes of its width.
     """
     m = s.count[M]
+    # What half a unit of the last place of w, or of a kernel's terms, makes of values.
+    half = 0.5 * terms(op, s, op.kind != DENSE)
+    accuracy, fine = demands(op, s, tol)
+    accuracy = max(accuracy, ROUNDING, half * s.number[UNIT])
     if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
         sum_up(op, s.number[T], s.P, m, s.a, s.lost)
         s.number[WORN] = 0.0
-    # What half a unit of the last place of w, or of a kernel's terms, makes of values.
-    half = 0.5 * terms(op, s, op.kind != DENSE)
-    accuracy = max(accuracy, half * s.number[UNIT])
-    fine = finest(op, s, tol.fine) if is_ridge(op) else np.inf
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
@@ -156,10 +156,10 @@ def settle(op, st, s, tol, accuracy, outside):
 @lean
 def hold(op, st, s, tol):
     """Make the pinned equations hold, at any price if need be; return False when lost."""
-    if settle(op, st, s, tol, tol.residual, tol.outside) <= tol.lost:
+    if settle(op, st, s, tol, tol.outside) <= tol.lost:
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol, tol.residual, np.inf) <= tol.lost and _farthest(s) <= tol.lost
+    return settle(op, st, s, tol, np.inf) <= tol.lost and _farthest(s) <= tol.lost
 
 
 @lean
@@ -226,9 +226,10 @@ def _shift(op, s, way):
     m = s.count[M]
     if op.kind != DENSE:
         follow_duals(op, 0.0, s.P, m, s.da)
-    pace, _, _, _ = measure_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
+    pace, speed, _, _ = measure_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
     shift_duals(op, s, m, way)
-    travel(s, pace)
+    if speed > EPSILON * terms(op, s, True):  # else w stays where it is but for its rounding
+        travel(s, pace)
 
 
 @lean
@@ -285,7 +286,7 @@ def begin_leg(op, st, s, log, tol):
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
     rebuild_sums(op, st, s)
-    settle(op, st, s, tol, tol.residual, tol.outside)
+    settle(op, st, s, tol, tol.outside)
     record(s, log, 0)
 
 

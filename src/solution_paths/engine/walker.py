@@ -51,6 +51,7 @@ from .state import (
     REACH,
     REBUILT,
     REFACTORED,
+    SPREAD,
     STALLED,
     T_END,
     UNBOUNDED,
@@ -187,7 +188,7 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
-    settle(op, st, s, tol, EPSILON, tol.outside)  # as accurate as can be: the optimum may be tiny
+    settle(op, st, s, tol, tol.outside)
     snap_to_levels(op, st, s)
     record(s, log, 0)
     return DONE
@@ -385,7 +386,7 @@ class Walker:
             np.zeros((borders, borders + 1)),
             np.zeros(2 * N + 2, dtype=np.int64),
             *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(17),
+            np.zeros(18),
             np.zeros(23, dtype=np.int64),
         )
         self.s.count[RANDOM] = 1
@@ -430,6 +431,7 @@ class Walker:
             bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
         # What rounding makes of a value that is summed up from products of unit size.
         s.number[UNIT] = EPSILON * op.norm[: op.n].max() / scale[0]
+        s.number[SPREAD] = _spread(stairs.kinks(t)[: op.n], stairs.n_kinks[: op.n]) / scale[0]
         # The length that w may travel before a sample's value moves by more than 'residual'.
         reach = self.tolerances.residual * scale[0] / op.radius[: op.n].max()
         s.number[REACH] = reach if op.n == len(scale) else -1.0
@@ -657,6 +659,12 @@ def _measure(st, n, t):
         if size[group[i]] > 0:
             st.scale[i] = size[group[i]]
     return drift
+
+
+def _spread(kinks: NDArray[np.float64], n_kinks: NDArray[np.int64]) -> float:
+    """Return half the range of the kinks."""
+    own = kinks[np.arange(kinks.shape[1]) < n_kinks[:, None]]
+    return 0.5 * float(own.max() - own.min()) if len(own) else 1.0
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ def get_outputs(name: str) -> Outputs:
 
 
 def write_outputs(config: dict, suite: str, name: str, folder: str | Path) -> str:
-    """Write everything that a paper makes of a suite's results; say what of."""
+    """Write everything that a paper makes of a suite's results; say where each table is."""
     study = read_study(get_paper(name), config, suite, folder)
-    get_outputs(name).write(study, folder)
-    return f"tables, figures and claims from {len(study.results)} rows\n"
+    tables = get_outputs(name).write(study, folder)
+    return "".join(f"table: {table}\n" for table in tables)

@@ -1,44 +1,36 @@
-"""Figures: one style, colours that everybody can tell apart, PNG for the page and PDF for print."""
+"""Figures: one style, colours that everybody can tell apart; SVG for the page, PDF and PNG."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ..files import replace_atomically
+from . import formats
 
 # Okabe and Ito's palette: distinguishable with every common form of colour blindness.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#777777"
-PALETTE = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
+# INK is the page's text colour: an inline picture takes whatever that is, in the dark as well.
+PURPLE, SKY, INK, GREY = "#CC79A7", "#56B4E9", "#1b1b1f", "#777777"
+PALETTE = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, INK)
+DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-SETTINGS = {
-    "font.size": 10,
-    "axes.labelsize": 10,
-    "axes.titlesize": 10,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.25,
-    "lines.linewidth": 1.4,
-    "savefig.dpi": 160,
-    "figure.constrained_layout.use": True,
-    "pdf.fonttype": 42,
-}
+STYLE = Path(__file__).with_name("templates") / "house.mplstyle"
+FORMATS = ("svg", "png", "pdf")
 
 
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the house style inside the block; matplotlib's own settings come back after it."""
-    with mpl.rc_context(SETTINGS):
+    with mpl.rc_context(fname=STYLE):
         yield
 
 
@@ -67,12 +59,87 @@ def plain_log_ticks(ax: object) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
+def seconds_axis(ax: object) -> None:
+    """Make the y axis one of seconds: logarithmic, its ticks 1, 2 and 5 with their SI units."""
+    ax.set_yscale("log", nonpositive="clip")
+    low, high = ax.get_ylim()
+    subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high / low < 15 else (1.0, 2.0, 5.0)
+    subs = subs if high / low < 300 else (1.0,)
+    ax.yaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=30))
+    ax.yaxis.set_major_formatter(
+        FuncFormatter(
+            lambda value, _: formats.seconds(
+                value, 1 + (f"{value:.0e}" != f"{value:.1e}".replace(".0", ""))
+            )
+        )
+    )
+    ax.yaxis.set_minor_locator(NullLocator())
+
+
+def logit_ticks(end: float) -> tuple[list[float], list[str]]:
+    """Return ticks of a logit axis on (end, 1 - end), and their names; the ends have most room.
+
+    Ticks at 0.1, 0.01, ... and their mirror images; of many powers every second or third.
+    """
+    last = int(np.ceil(-np.log10(end) - 1e-9)) - 1
+    powers = list(range(last, 0, -max(1, int(np.ceil(last / 4)))))
+    ticks = [*(10.0**-k for k in powers), 0.5, *(1 - 10.0**-k for k in reversed(powers))]
+    if last <= 3:
+        return ticks, [f"{t:.{max(last, 1)}g}" if t < 0.5 else f"{t:g}" for t in ticks]
+    low = [f"$10^{{-{k}}}$" for k in powers]
+    high = [f"$1{{-}}10^{{-{k}}}$" for k in reversed(powers)]
+    return ticks, [*low, "0.5", *high]
+
+
+def logit_axis(ax: object, end: float) -> None:
+    """Spread both ends of an x axis on (end, 1 - end)."""
+    ax.set_xscale("logit")
+    ticks, names = logit_ticks(end)
+    ax.set_xticks(ticks, names, fontsize=9)
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(end, 1.0 - end)
+
+
 def save(figure: Figure, out_dir: str | Path, name: str) -> None:
-    """Write ``name.png`` and ``name.pdf``, each atomically."""
-    for suffix in ("png", "pdf"):
-        # No creation date, so that the same results give the same file.
-        metadata = {"CreationDate": None} if suffix == "pdf" else {}
+    """Write ``name.svg``, ``name.png`` and ``name.pdf``, each atomically."""
+    figure.draw_without_rendering()  # the layout is found once, for all formats
+    figure.set_layout_engine("none")
+    # No creation date, so that the same results give the same file.
+    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
+    for suffix in FORMATS:
+        options = {"format": suffix, "metadata": dates.get(suffix, {})}
+        options |= {"transparent": True} if suffix == "svg" else {}
         replace_atomically(
             Path(out_dir) / f"{name}.{suffix}",
-            lambda part, s=suffix, m=metadata: figure.savefig(part, format=s, metadata=m),
+            lambda part, o=options: figure.savefig(part, **o),
         )
+
+
+def inline(svg: str, name: str, title: str) -> str:
+    """Return an SVG file's text as part of a page.
+
+    Its colours are the page's, in the dark as well; its ids are its own; and it is as short as it
+    can be: no metadata, no fonts, coordinates to a hundredth of a point.
+    """
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<(metadata|style)\b.*?</\1>|<defs>\s*</defs>", "", svg, flags=re.S)
+    used = set(re.findall(r"(?:url\(#|xlink:href=\"#)([^\")]+)", svg))
+    svg = re.sub(r' id="([^"]*)"', lambda m: m.group(0) if m.group(1) in used else "", svg)
+    svg = re.sub(r'( id="|url\(#|xlink:href="#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
+    svg = re.sub(r'="[^"]*"', lambda m: _LONG.sub(_cut, m.group(0)), svg)
+    svg = re.sub(r"\s+", " ", re.sub(INK, "currentColor", svg, flags=re.I))
+    for k, colour in enumerate(PALETTE[:-1]):
+        svg = re.sub(colour, f"var(--c{k})", svg, flags=re.I)
+    svg = re.sub(r"> <(?!tspan)", "><", svg)
+    head = re.search(r'width="([\d.]+)pt" height="[\d.]+pt"', svg)
+    label = title.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    look = f"width:{float(head.group(1)) / 72:.2f}in;stroke-linejoin:round"
+    return svg.replace(head.group(0), f'role="img" aria-label="{label}" style="{look}"', 1)
+
+
+_LONG = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _cut(match: re.Match) -> str:
+    return f"{float(match.group(0)):.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""What a paper makes of its results: ordered lists of tables, figures, claims and checks.
+"""What a paper makes of its results: ordered lists of tables, figures, explorers, claims, checks.
 
 A paper's module ``outputs`` holds an `Outputs` called ``OUTPUTS``; a paper without one gets a table
 of all metrics and one of its certificates.
@@ -18,6 +18,9 @@ from matplotlib.figure import Figure
 from ..files import replace_atomically
 from . import figures as fig
 from . import tables as tab
+from .explorer import Explorer, path_figure
+from .formats import count
+from .provenance import provenance
 from .study import Study
 from .verdicts import Claim, claims_frame
 
@@ -31,7 +34,7 @@ CERTIFICATE_NOTE = (
 
 @dataclass(frozen=True)
 class Made:
-    """A table or figure: the function that makes it of a study, and what is said about it."""
+    """A table, figure or explorer: the function that makes it, and what is said of it."""
 
     name: str
     heading: str
@@ -40,14 +43,33 @@ class Made:
     notes: Callable[[Study], list[str]]
 
 
+@dataclass(frozen=True)
+class Highlight:
+    """A number that the page opens with, beside the paper's: both as people read them.
+
+    ``table`` names the table that has it.
+    """
+
+    what: str
+    dataset: str
+    paper: str
+    ours: str
+    verdict: str
+    table: str
+
+
 class Outputs:
     """Tables, figures, claims, assumptions and checks of a paper, in the order of registration."""
 
     def __init__(self) -> None:
         self.tables: list[Made] = []
         self.figures: list[Made] = []
+        self.explorers: list[Made] = []
         self.claim_makers: list[Callable[[Study], list[Claim]]] = []
+        self.highlight_makers: list[Callable[[Study], list[Highlight]]] = []
         self.assumptions: Callable[[Study], list[str]] = lambda study: []
+        self.names: dict[str, str] = {}  # methods, as people write them
+        self.limitations: Callable[[Study], list[str]] = lambda study: []
         self.checks: list[Callable[[pd.DataFrame, pd.DataFrame], list[str]]] = []
 
     def table(
@@ -58,6 +80,8 @@ class Outputs:
         Parameters
         ----------
         name, heading : str
+            A heading "Table 1: ..." or "Figure 2: ..." is the paper's; on other data than the
+            paper's it is reworded.
         *experiments : str
             Whose data are named, and whose failures must be, below the table.
         notes : sequence of str, or function of the study
@@ -70,9 +94,23 @@ class Outputs:
         """Register a function of the study that returns a matplotlib figure, or None."""
         return _registrar(self.figures, name, caption, experiments, notes)
 
+    def explorer(
+        self, name: str, heading: str, *experiments: str, notes: Any = ()
+    ) -> Callable[[Callable], Callable]:
+        """Register a function of the study that returns an `Explorer`, or None.
+
+        Its path figure is drawn as well; readers without JavaScript see that.
+        """
+        return _registrar(self.explorers, name, heading, experiments, notes)
+
     def claims(self, make: Callable[[Study], list[Claim]]) -> Callable:
         """Register a function of the study that returns claims."""
         self.claim_makers.append(make)
+        return make
+
+    def highlights(self, make: Callable[[Study], list[Highlight]]) -> Callable:
+        """Register a function of the study that returns what the page opens with."""
+        self.highlight_makers.append(make)
         return make
 
     def check(self, make: Callable[[pd.DataFrame, pd.DataFrame], list[str]]) -> Callable:
@@ -86,29 +124,43 @@ class Outputs:
         """Return every claim as a table."""
         return claims_frame([claim for make in self.claim_makers for claim in make(study)])
 
-    def write(self, study: Study, folder: str | Path) -> None:
-        """Write tables/, figures/, claims.csv and outputs.json, which says what is in them."""
+    def write(self, study: Study, folder: str | Path) -> list[Path]:
+        """Write tables/, figures/, claims.csv and outputs.json, which says what is in them.
+
+        Returns
+        -------
+        list of paths
+            The tables, as pages, in their order.
+        """
         folder = Path(folder)
-        shown = [self._write_table(made, study, folder / "tables") for made in self._all_tables()]
-        with fig.style():
-            drawn = [self._draw(made, study, folder / "figures") for made in self.figures]
         for part in ("tables", "figures"):
             (folder / part).mkdir(parents=True, exist_ok=True)
+        shown = [self._write_table(made, study, folder / "tables") for made in self._all_tables()]
+        with fig.style():
+            turned = [self._explore(made, study, folder / "figures") for made in self.explorers]
+            drawn = [self._draw(made, study, folder / "figures") for made in self.figures]
         claims = self.all_claims(study)
         replace_atomically(folder / "claims.csv", lambda part: claims.to_csv(part, index=False))
         content = {
             "title": study.title,
             "citation": study.citation,
             "summary": summary(study),
+            "command": study.command(),
+            "data": data_used(study),
+            "certificates": certificates_held(study),
+            "highlights": [asdict(h) for make in self.highlight_makers for h in make(study)],
             "claims": claims.to_dict("records"),
+            "explorers": [e for e in turned if e],
             "figures": [d for d in drawn if d],
             "tables": [asdict(s) for s in shown if s],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
             "assumptions": self.assumptions(study),
-            "provenance": [asdict(table) for table in provenance(study)],
+            "limitations": [*self.limitations(study), *study.failures()],
+            "provenance": provenance(study, self.names),
         }
         text = json.dumps(content, indent=1)
         replace_atomically(folder / "outputs.json", lambda part: part.write_text(text, "utf-8"))
+        return [folder / "tables" / f"{s.name}.html" for s in shown if s]
 
     def _all_tables(self) -> list[Made]:
         """Add the tables that every paper has."""
@@ -117,7 +169,9 @@ class Outputs:
             _registrar(shared, "table_metrics", "All metrics", (), ())(tab.metrics)
         notes = [CERTIFICATE_NOTE]
         heading = "Certificate of every path"
-        _registrar(shared, "table_certificates", heading, (), notes)(tab.certificates)
+        _registrar(shared, "table_certificates", heading, (), notes)(
+            lambda study: tab.certificates(study, self.names)
+        )
         return [*self.tables, *shared]
 
     def _write_table(self, made: Made, study: Study, folder: Path) -> tab.Shown | None:
@@ -127,7 +181,9 @@ class Outputs:
         notes = [*made.notes(study), *_data_note(made, study)]
         if made.experiments or not self.tables:
             notes += study.failures(*made.experiments)
-        shown = tab.show(frame, made.name, made.heading, notes)
+        heading = study.titled(made.heading, made.experiments)
+        command = study.command(made.experiments)
+        shown = tab.show(frame, made.name, heading, notes, command)
         tab.write_table(frame, shown, folder)
         return shown
 
@@ -136,8 +192,23 @@ class Outputs:
         if figure is None:
             return None
         fig.save(figure, folder, made.name)
-        notes = [*made.notes(study), *_data_note(made, study)]
-        return {"name": made.name, "caption": " ".join([made.heading, *notes])}
+        return _described(made, study)
+
+    def _explore(self, made: Made, study: Study, folder: Path) -> dict | None:
+        explorer: Explorer | None = made.make(study)
+        if explorer is None or not explorer.choices:
+            return None
+        fig.save(path_figure(explorer), folder, made.name)
+        texts = {"content": explorer.content(), "missed": explorer.missed()}
+        return {**_described(made, study), **texts}
+
+
+def _described(made: Made, study: Study) -> dict:
+    notes = [*made.notes(study), *_data_note(made, study)]
+    heading, command = study.titled(made.heading, made.experiments), study.command(made.experiments)
+    sentences = [text.rstrip(".") + "." for text in (heading, *notes)]
+    caption = " ".join(sentences)
+    return {"name": made.name, "heading": heading, "caption": caption, "command": command}
 
 
 def _registrar(
@@ -157,6 +228,22 @@ def _data_note(made: Made, study: Study) -> list[str]:
     return [SHARED_NOTE.format(named)] if named else []
 
 
+def certificates_held(study: Study) -> dict[str, list[int]]:
+    """Count of each data set how many of its paths are certified, and how many there are."""
+    own = study.results[study.results["metric"] == "certificate"]
+    held = (own["value"] == 1.0).groupby(own["dataset"], sort=False).agg(["sum", "size"])
+    return {study.name(d): [int(row["sum"]), int(row["size"])] for d, row in held.iterrows()}
+
+
+def data_used(study: Study) -> list[dict]:
+    """Say of every data set that was run whether it is the paper's."""
+    found = dict.fromkeys(study.results["dataset"])
+    return [
+        {"name": study.name(d), "papers": study.is_papers(d), "instead_of": study.instead_of(d)}
+        for d in found
+    ]
+
+
 def summary(study: Study) -> str:
     """Tell in some sentences whether the certificates hold and what failed."""
     results = study.results
@@ -164,8 +251,8 @@ def summary(study: Study) -> str:
     failed = int((results["status"] == "failed").sum())
     absent = results[results["status"] == "not available"]["dataset"].unique()
     text = (
-        f"{len(results)} rows. The certificate holds for {int((held == 1.0).sum())} of {len(held)} "
-        f"paths. {failed} failure{'' if failed == 1 else 's'}."
+        f"{count(len(results), 'row')}. The certificate holds for {int((held == 1.0).sum())} of "
+        f"{count(len(held), 'path')}. {count(failed, 'failure')}."
     )
     sources = {json.loads(v).get("source") for v in results["versions"].unique()}
     if len(sources) > 1:
@@ -176,13 +263,3 @@ def summary(study: Study) -> str:
     if len(absent):
         text += f" Not available: {', '.join(study.name(d) for d in absent)}."
     return text
-
-
-def provenance(study: Study) -> list[tab.Shown]:
-    """Machines, versions and solvers, each once, with the number of rows that they made."""
-    results, found = study.results, []
-    for column, heading in (("machine", "Machines"), ("versions", "Versions")):
-        counts = results[column].value_counts().rename_axis(column).reset_index(name="rows")
-        found.append(tab.show(counts, column, heading))
-    solvers = results.dropna(subset=["method_version"])[["method", "method_version"]]
-    return [*found, tab.show(solvers.drop_duplicates(), "solvers", "Solvers")]

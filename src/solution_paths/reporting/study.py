@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 from ..benchmarking.paper import Paper
 from ..benchmarking.rows import read_results
 from ..settings import Settings
+from .formats import count
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,53 @@ class Study:
         known = self.datasets.get(dataset)
         return known is not None and not known.stand_in
 
+    def instead_of(self, dataset: str) -> str:
+        """Say what of the paper's a data set takes the place of, "" where it is the paper's."""
+        known = self.datasets.get(dataset)
+        return known.instead_of if known else ""
+
+    def foreign(self, experiments: Iterable[str]) -> tuple[list[str], list[str]]:
+        """List the data sets that some experiments ran on, and those that aren't the paper's."""
+        found = list(dict.fromkeys(d for e in experiments for d in self.ran(e)))
+        return found, [d for d in found if not self.is_papers(d)]
+
     def names_shown(self, experiments: Iterable[str]) -> str:
         """Say which data some experiments ran on, and which of them are not the paper's."""
-        found = dict.fromkeys(d for e in experiments for d in self.ran(e))
-        marked = [self.name(d) + ("" if self.is_papers(d) else " (not the paper's)") for d in found]
+        found, _ = self.foreign(experiments)
+        marked = [self.name(d) + self._marked(d) for d in found]
         if len(marked) > 8:
             marked = [*marked[:6], f"and {len(marked) - 6} more"]
         return ", ".join(marked)
+
+    def _marked(self, dataset: str) -> str:
+        if not self.is_papers(dataset):
+            return " (not the paper's)"
+        other = self.instead_of(dataset)
+        return f" (instead of {other})" if other else ""
+
+    def together(self, experiment: str) -> str:
+        """Name the data of an experiment in a few words: their names, or how many they are."""
+        names = [self.name(d) for d in self.ran(experiment)]
+        return ", ".join(names) if len(names) <= 2 else f"{len(names)} data sets"
+
+    def titled(self, heading: str, experiments: Iterable[str]) -> str:
+        """Return a heading that doesn't claim a paper's table or figure for other data.
+
+        "Table 1: data sets" of other data is "Data sets (as in the paper's Table 1, on other
+        data)".
+        """
+        found, foreign = self.foreign(experiments)
+        item = re.match(r"((?:Table|Figure) \d+)[:,]? (.+)", heading)
+        if not foreign or not item:
+            return heading
+        data = "other data" if found == foreign else "the paper's data and others"
+        text = item.group(2).rstrip(".")
+        return f"{text[0].upper()}{text[1:]} (as in the paper's {item.group(1)}, on {data})"
+
+    def command(self, experiments: Iterable[str] = ()) -> str:
+        """Return the command that makes an output of some experiments (of all, if none) again."""
+        chosen = ",".join(dict.fromkeys(experiments))
+        return f"snakemake --cores 8 {self.suite}" + (f" --config only={chosen}" if chosen else "")
 
     def only(self, **wanted: object) -> pd.DataFrame:
         """Rows whose columns have the wanted values and that hold a number."""
@@ -92,7 +134,7 @@ class Study:
         groups = bad.groupby(["experiment", "dataset", "method", "status", "message"], dropna=False)
         return [
             f"{self.name(dataset)}, {experiment}, {method}: {status} ({short(message)}); "
-            f"{len(rows)} row{'s' if len(rows) > 1 else ''}."
+            f"{count(len(rows), 'row')}."
             for (experiment, dataset, method, status, message), rows in groups
         ]
 

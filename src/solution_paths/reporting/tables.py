@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -12,15 +14,29 @@ import numpy as np
 import pandas as pd
 
 from ..files import replace_atomically
+from . import formats, verdicts
 from .study import Study
-from .verdicts import NOT_COMPARED
+
+# A column or quantity whose name holds one of these is in seconds.
+# A quantity "A / B" is a ratio of times, which noise leaves two digits.
+RATIO = " / "
+SECONDS = re.compile(r"\b(CPU|wall) s\b")
 
 
 @dataclass(frozen=True)
 class Shown:
     """A table as people see it: every cell is text.
 
-    ``numeric`` says of each column whether it holds numbers only.
+    Attributes
+    ----------
+    numeric : list of bool
+        Whether a column holds numbers only.
+    raw : list of lists
+        The number behind each cell, None where there is none: what sorting goes by.
+    kinds : list of str
+        The kind of verdict of each row, "" where it has none.
+    command : str
+        What makes the table again.
     """
 
     name: str
@@ -29,31 +45,135 @@ class Shown:
     rows: list[list[str]]
     numeric: list[bool]
     notes: list[str]
+    raw: list[list[float | None]]
+    kinds: list[str]
+    command: str = ""
 
 
-def show(frame: pd.DataFrame, name: str, heading: str, notes: list[str] | None = None) -> Shown:
+def show(
+    frame: pd.DataFrame,
+    name: str,
+    heading: str,
+    notes: list[str] | None = None,
+    command: str = "",
+) -> Shown:
     """Return a data frame as people see it."""
-    cells = frame.map(formatted)
-    rows = [[str(v) for v in row] for row in cells.itertuples(index=False)]
+    cells = _texts(frame)
+    rows = [list(row) for row in cells.itertuples(index=False)]
     numeric = [all(_numeric(v) for v in cells[c]) for c in cells.columns]
-    return Shown(name, heading, [str(c) for c in cells.columns], rows, numeric, list(notes or []))
+    raw = [[_raw(v) for v in row] for row in frame.itertuples(index=False)]
+    kinds = [verdicts.kind(str(v)) for v in frame.get("verdict", [""] * len(frame))]
+    columns = [SECONDS.sub(r"\1 time", str(c)).replace("_0", "₀") for c in cells.columns]
+    return Shown(name, heading, columns, rows, numeric, list(notes or []), raw, kinds, command)
+
+
+def _raw(value: object) -> float | None:
+    if isinstance(value, bool | np.bool_) or not formats.known(value):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Write every cell; a comparison row by row, other columns each in one notation."""
+    cells = {}
+    for name in frame.columns:
+        values = list(frame[name])
+        numbers = [v for v in values if v is not None and not isinstance(v, bool | np.bool_)]
+        if SECONDS.search(str(name)):
+            cells[name] = [formats.seconds(v) for v in values]
+        elif numbers and all(formats.known(v) or _is_nan(v) for v in numbers):
+            cells[name] = [
+                formatted(v) if isinstance(v, bool | np.bool_) else t
+                for v, t in zip(values, formats.column(values), strict=True)
+            ]
+        else:
+            cells[name] = [formatted(v) for v in values]
+    if {"paper", "ours", "difference", "relative"} <= set(frame.columns):
+        cells |= _compared_texts(frame)
+    if "quantity" in cells:
+        cells["quantity"] = [SECONDS.sub(r"\1 time", text) for text in cells["quantity"]]
+    return pd.DataFrame(cells, columns=frame.columns)
+
+
+def _compared_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
+    rows = []
+    for row in frame.to_dict("records"):
+        paper, ours, verdict = row["paper"], row["ours"], str(row["verdict"])
+        if SECONDS.search(str(row.get("quantity", ""))):
+            rows.append((formats.seconds(paper, 4), formats.seconds(ours), *2 * [formats.NOTHING]))
+        elif verdict == verdicts.NOT_COMPARED:
+            rows.append((*formats.together(paper, ours)[:2], *2 * [formats.NOTHING]))
+        else:
+            digits = 2 if RATIO in str(row.get("quantity", "")) else 4
+            numbers = formats.together(paper, ours, digits)
+            rows.append((*numbers, formats.relative(paper, ours)))
+    names = ("paper", "ours", "difference", "relative")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
 def formatted(value: object) -> str:
-    """Write a cell for people: four significant digits, integers whole, an em dash for nothing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "—"
+    """Write a cell for people: three significant digits, integers whole, an em dash for nothing."""
+    if value is None or _is_nan(value):
+        return formats.NOTHING
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    if isinstance(value, float | np.floating):
-        if value == int(value) and abs(value) < 1e7:
-            return str(int(value))
-        return f"{value:.4g}"
+    if formats.known(value):
+        whole = math.isfinite(value) and value == int(value) and abs(value) < 1e7
+        return str(int(value)) if whole else formats.significant(float(value))
     return str(value)
 
 
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+_NUMBER = re.compile(r"[-+×]?\d[\d.×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*([\u202f ].{1,2})?")
+
+
 def _numeric(text: str) -> bool:
-    return text == "—" or text.replace("±", "").strip()[:1] in set("-0123456789")
+    return text == formats.NOTHING or bool(_NUMBER.fullmatch(text))
+
+
+def laid_out(table: dict, anchor: str = "") -> list[dict]:
+    """Return a table's rows as the page shows them: cells with class, text and sort value.
+
+    The decimals of a column of numbers are padded to one length, so that points stand in a line.
+    """
+    columns = [
+        formats.padded(column) if numeric else column
+        for column, numeric in zip(_transposed(table["rows"]), table["numeric"], strict=False)
+    ]
+    last = [name == "verdict" for name in table["columns"]]
+    made = []
+    for k, texts in enumerate(_transposed(columns)):
+        kind = table["kinds"][k]
+        cells = [
+            {
+                "text": text,
+                "class": _class(text, kind if last[j] else "", table["numeric"][j]),
+                "glyph": verdicts.GLYPHS[kind] if last[j] and kind else "",
+                "raw": table["raw"][k][j] if table["numeric"][j] else None,
+            }
+            for j, text in enumerate(texts)
+        ]
+        made.append({"id": f"{anchor}-{k}" if anchor else "", "kind": kind, "cells": cells})
+    return made
+
+
+def _class(text: str, kind: str, numeric: bool) -> str:
+    """Return the classes of a cell: v and its verdict; n, a number; e, nothing."""
+    if kind:
+        return f"v {css(kind)}"
+    return " ".join(["n"] * numeric + ["e"] * (text == formats.NOTHING))
+
+
+def _transposed(rows: list[list[str]]) -> list[list[str]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def css(text: str) -> str:
+    """Return a word of a class or an anchor for a text."""
+    return "-".join(re.findall(r"[a-z0-9_]+", text.lower()))
 
 
 @cache
@@ -68,12 +188,23 @@ def templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["latex"] = _latex
-    environment.filters["markdown"] = lambda text: str(text).replace("|", "\\|")
+    environment.filters["markdown"] = _markdown
+    environment.filters["css"] = css
+    environment.globals["laid_out"] = laid_out
     return environment
+
+
+def _markdown(text: object) -> str:
+    """Escape what Markdown, or HTML inside it, would take for markup."""
+    swaps = {c: f"\\{c}" for c in "\\`*_[]|#~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+    return "".join(swaps.get(c, c) for c in " ".join(str(text).split()))
 
 
 def _latex(text: object) -> str:
     swaps = {"\\": r"\textbackslash{}", "—": "--", "±": r"$\pm$", "|": r"$|$", "~": r"\~{}"}
+    swaps |= {"\u202f": r"\,", "×": r"$\times$", "µ": r"$\mu$", "≥": r"$\geq$"}
+    swaps |= {"₀": "$_0$", "∅": r"$\emptyset$", "✓": r"$\checkmark$"}
+    swaps |= {c: f"$^{{{d}}}$" for c, d in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)}
     swaps |= {c: f"\\{c}" for c in "&%$#_{}"} | {"^": r"\^{}", "<": "$<$", ">": "$>$"}
     return "".join(swaps.get(c, c) for c in str(text))
 
@@ -92,16 +223,20 @@ def write_table(frame: pd.DataFrame, shown: Shown, out_dir: str | Path) -> None:
 
 
 def comparison(rows: list[dict]) -> pd.DataFrame:
-    """Frame with the columns of every comparison; ``difference`` is ours minus the paper's."""
+    """Frame with the columns of every comparison.
+
+    ``difference`` is ours minus the paper's, ``relative`` that over the paper's.
+    """
     if not rows:
         return pd.DataFrame()
     frame = pd.DataFrame(rows)
     for name in ("paper", "ours"):
         frame[name] = pd.to_numeric(frame[name], errors="coerce")
     frame["difference"] = frame["ours"] - frame["paper"]
-    frame.loc[frame["verdict"] == NOT_COMPARED, "difference"] = np.nan
-    first = [c for c in frame.columns if c not in ("paper", "ours", "difference", "verdict")]
-    return frame[[*first, "paper", "ours", "difference", "verdict"]]
+    frame.loc[frame["verdict"] == verdicts.NOT_COMPARED, "difference"] = np.nan
+    frame["relative"] = frame["difference"] / frame["paper"].abs().where(frame["paper"] != 0)
+    last = ["paper", "ours", "difference", "relative", "verdict"]
+    return frame[[*(c for c in frame.columns if c not in last), *last]]
 
 
 def compared(dataset: str, quantity: str, paper: float, ours: float, verdict: str) -> dict:
@@ -111,7 +246,7 @@ def compared(dataset: str, quantity: str, paper: float, ours: float, verdict: st
 
 
 # Hyper-parameters that tell paths apart are the columns of `certificates`.
-def certificates(study: Study) -> pd.DataFrame:
+def certificates(study: Study, names: Mapping[str, str]) -> pd.DataFrame:
     """One row for each path's certificate: the gap, and how far rounding may have moved it."""
     own = study.only(metric="certificate")
     keys = list(dict.fromkeys(key for h in own["hyper"] for key in h))
@@ -121,7 +256,9 @@ def certificates(study: Study) -> pd.DataFrame:
             "experiment": row.experiment,
             "data set": study.name(row.dataset),
             "split": row.split,
-            **({"method": row.method} if own["method"].nunique() > 1 else {}),
+            **(
+                {"method": names.get(row.method, row.method)} if own["method"].nunique() > 1 else {}
+            ),
             **{key: row.hyper.get(key) for key in varying},
             "breakpoints": row.n_breakpoints,
             "KKT violation": row.kkt,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 # On numbers.
 AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
 NOT_IN_PAPER, NOT_COMPARED = "not in the paper", "seconds: not compared"
+NOT_CERTIFIED = "differs: path not certified"
 # On sentences.
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 INCONCLUSIVE, NOT_TESTED = "inconclusive", "not tested here"
@@ -18,6 +20,21 @@ INCONCLUSIVE, NOT_TESTED = "inconclusive", "not tested here"
 SINGLE_SHARE, RATIO_FACTOR = 0.05, 2.0
 # A sentence about times needs so many runs (data sets, splits) or repeats.
 LEAST_RUNS = 3
+
+# What a reader sees of a verdict at a glance; worst first, as a cell of several shows its worst.
+GLYPHS = {
+    DIFFERS: "✗",
+    NOT_SUPPORTED: "✗",
+    MISSING: "∅",
+    INCONCLUSIVE: "?",
+    AGREES: "✓",
+    SUPPORTED: "✓",
+    NOT_TESTED: "–",
+    NOT_IN_PAPER: "·",
+    "not compared": "·",
+}
+# Verdicts that say whether something was reproduced, and those that say that it can't be told.
+DECIDED = (AGREES, DIFFERS, SUPPORTED, NOT_SUPPORTED)
 
 RULES = {
     SUPPORTED: "the sentence holds on the data that it is about, in every case looked at",
@@ -31,7 +48,27 @@ RULES = {
     "errors of the difference; a published number without spread counts as one more draw where "
     f"ours has at least three splits; two single numbers within {SINGLE_SHARE:.0%}. Ratios of "
     f"times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are never compared",
+    DIFFERS: "none of that holds; a path that is not certified differs whatever its numbers",
+    MISSING: "the paper has the number, and the data or the solver were not at hand here",
+    NOT_IN_PAPER: "the paper has no such number: these data, or this quantity, are not in it",
 }
+
+
+def kind(verdict: str) -> str:
+    """Return what kind of verdict a cell's text states, "" for a text that states none.
+
+    A text begins with its kind: "differs: 10 times lower", "agrees: tied for best".
+    """
+    if verdict == NOT_COMPARED:
+        return "not compared"
+    head = verdict.split(":", 1)[0]
+    return head if head in GLYPHS else ""
+
+
+def worst(kinds: Iterable[str]) -> str:
+    """Return the verdict that a reader must not miss among several, "" of none."""
+    order = list(GLYPHS)
+    return min((k for k in kinds if k), key=order.index, default="")
 
 
 def on_count(paper: float, ours: float, tolerance: float = 0.0) -> str:
@@ -65,7 +102,8 @@ def on_ratio(paper: float, ours: float) -> str:
         return absent
     if max(paper / ours, ours / paper) <= RATIO_FACTOR:
         return AGREES
-    return f"{paper / ours:.3g} times lower" if ours < paper else f"{ours / paper:.3g} times higher"
+    far, way = (paper / ours, "lower") if ours < paper else (ours / paper, "higher")
+    return f"{DIFFERS}: {far:.2g} times {way}"
 
 
 def _agrees(yes: bool) -> str:
@@ -84,9 +122,10 @@ def _unknown(value: float | None) -> bool:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence, where it was looked at, what came out, and the numbers.
+    """A sentence, the data on which it was looked at, what came out, and the numbers.
 
-    ``source`` is "paper" for the paper's own sentences, else "this project".
+    ``source`` is "paper" for the paper's own sentences, else "this project" for a goal of ours.
+    ``where`` says which part of the data: a split, a range of sizes, an experiment.
     """
 
     claim: str
@@ -94,6 +133,7 @@ class Claim:
     verdict: str
     evidence: str
     source: str = "paper"
+    where: str = ""
 
 
 def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = None) -> str:
@@ -117,5 +157,5 @@ def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = N
 
 def claims_frame(claims: list[Claim]) -> pd.DataFrame:
     """Return claims as a table."""
-    names = ["claim", "dataset", "verdict", "evidence", "source"]
+    names = ["claim", "dataset", "verdict", "evidence", "source", "where"]
     return pd.DataFrame([asdict(claim) for claim in claims], columns=names)

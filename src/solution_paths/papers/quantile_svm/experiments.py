@@ -7,6 +7,7 @@ timing         CPU seconds of the path, of recovering a solution, and of the sol
 boundary       the decision boundary at a few tau, in the plane
 kinks          number of kinks against n
 probability    P(y = +1 | x) read off the path, beside Platt and isotonic calibration
+explore        whole paths, written down so that the page can turn them by hand
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ... import baselines, quantile_svm_path
 from ...baselines import Answer
 from ...benchmarking.cells import Cell, Report
 from ...benchmarking.config import DataSetSettings
+from ...benchmarking.exploring import add_exploration, sign_changes, step_rates
 from ...benchmarking.judging import (
     add_certificate,
     add_oracle_comparison,
@@ -124,6 +126,13 @@ class Sizes(Settings):
     sizes: Counts
 
 
+class Explorations(Settings):
+    """Values of lam, each with its path; the ``grid`` of tau that is drawn beside it."""
+
+    lams: Positives
+    grid: Shares
+
+
 class Probabilities(Settings):
     """``methods`` beside each other; reliability in so many equal ``bins``."""
 
@@ -158,12 +167,12 @@ def _objective(cell: Cell, part: Part, lam: float | None = None) -> Hinge:
     return quantile_hinge(part.X, part.y, lam or cell.data.lam, intercept_scaling=scaling)
 
 
-def _path(cell: Cell, part: Part, report: Report | None = None) -> Any:
+def _path(cell: Cell, part: Part, report: Report | None = None, lam: float | None = None) -> Any:
     """Run the path algorithm on one part."""
     scaling = cell.common.intercept_scaling
     # certified at length afterwards, outside every timing
     options = {"intercept_scaling": scaling, "callback": report, "check": "ignore"}
-    return quantile_svm_path(part.X, part.y, cell.data.lam, **options)
+    return quantile_svm_path(part.X, part.y, lam or cell.data.lam, **options)
 
 
 def n_kinks(path: Any) -> int:
@@ -182,53 +191,6 @@ def _certified(path: Any, rows: Rows, **columns: Any) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- exact functions of tau
-
-
-def sign_changes(path: Any, X: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the decision of each row near tau = 0 (True is +1) and where in tau it changes.
-
-    The signs are taken at tau = 1/2 and traced back through the exact crossings, so they hold on
-    the open interval before the first crossing (at tau = 0 itself f may be exactly 0).
-    """
-    crossings = [np.asarray(c, float) for c in path.crossings(X)]
-    below = np.array([np.count_nonzero(c < 0.5) for c in crossings])
-    middle = path.decision_function(X, 0.5) >= 0.0
-    return middle ^ (below % 2 == 1), crossings
-
-
-def step_rates(
-    y: np.ndarray, first: np.ndarray, crossings: list[np.ndarray]
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """TPR, TNR and accuracy as exact step functions of tau.
-
-    Returns
-    -------
-    dict of (tau, value)
-        ``value[k]`` holds on ``(tau[k], tau[k + 1])``; ``tau[0]`` is 0.
-    """
-    lengths = [len(c) for c in crossings]
-    tau = np.concatenate([np.empty(0), *crossings])
-    row = np.repeat(np.arange(len(y)), lengths)
-    turn = np.concatenate([np.arange(k) for k in lengths]) if len(tau) else np.empty(0)
-    up = np.where(first[row] ^ (turn % 2 == 1), -1, 1)  # -1: this crossing ends a +1
-    order = np.argsort(tau, kind="stable")
-    tau, row, up = tau[order], row[order], up[order]
-    positive = y[row] > 0
-    last = np.append(tau[1:] != tau[:-1], True) if len(tau) else np.empty(0, bool)
-    at = np.append(0.0, tau[last])
-
-    def counted(start: int, change: np.ndarray) -> np.ndarray:
-        return np.append(start, start + np.cumsum(change)[last])
-
-    tp = counted(np.count_nonzero(first & (y > 0)), np.where(positive, up, 0))
-    tn = counted(np.count_nonzero(~first & (y < 0)), np.where(positive, 0, -up))
-    n_positive = np.count_nonzero(y > 0)
-    n_negative = len(y) - n_positive
-    return {
-        "tpr": (at, tp / max(n_positive, 1)),
-        "tnr": (at, tn / max(n_negative, 1)),
-        "accuracy": (at, (tp + tn) / len(y)),
-    }
 
 
 def probabilities(first: np.ndarray, crossings: list[np.ndarray]) -> np.ndarray:
@@ -555,3 +517,15 @@ class AtTau(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Labels -1 and +1."""
         return np.where(self.decision_function(X) >= 0.0, 1.0, -1.0)
+
+
+# ---------------------------------------------------------------- paths to be turned by hand
+
+
+@PAPER.experiment(settings=Explorations, each="lams")
+def explore(cell: Cell, rows: Rows, report: Report) -> None:
+    """Write down a whole path at one lam, for the page's explorer."""
+    parts, lam = _parts(cell), {"lam": cell.value}
+    found = _path(cell, parts.train, report, cell.value)
+    _certified(found, rows, hyper_parameters=lam)
+    add_exploration(rows, found, parts.validation, parts.test, hyper_parameters=lam)

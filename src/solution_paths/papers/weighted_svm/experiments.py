@@ -6,6 +6,7 @@ online      time series: instances enter and leave, all weights change (figure 3
 shift       covariate shift: from C_0 to C_0 times the importance (figure 4)
 validation  the validation error along that path, exactly (figure 5)
 regression  heteroscedastic regression: reweight by the residuals until they settle (figure 6)
+explore     the covariate-shift path, written down so that the page can turn it by hand
 
 Every method begins at the same exact solution, which isn't timed (the paper assumes it given), and
 follows the same sequence of weights. Only the solver calls are timed, interleaved in one process.
@@ -26,6 +27,7 @@ from ... import weighted_svm_path, weighted_svr_path
 from ...baselines import Answer, Stopwatch, smo
 from ...benchmarking.cells import Cell, Report
 from ...benchmarking.config import DataSetSettings
+from ...benchmarking.exploring import add_exploration
 from ...benchmarking.judging import add_certificate, add_oracle_comparison, describe
 from ...benchmarking.paper import Paper
 from ...benchmarking.rows import Rows, or_none
@@ -110,6 +112,12 @@ class Shift(Timed):
     """SMO at every breakpoint, at ``grid`` evenly spaced weights, and at the end only."""
 
     grid: Count
+
+
+class Explorations(Costs):
+    """``grid``: so many evenly spaced theta are drawn beside each path."""
+
+    grid: Annotated[int, Field(ge=2)]
 
 
 class Regression(Timed):
@@ -553,6 +561,16 @@ def validation(cell: Cell, rows: Rows, report: Report) -> None:
     looked, errors = brute_force_errors(task, path, data, edges, error, best.value)
     rows.add("step_errors", errors, hyper_parameters={"points": looked}, **carried)
     add_oracle_comparison(rows, path, ORACLE_THETAS, **carried)
+
+
+@PAPER.experiment(settings=Explorations, each="costs")
+def explore(cell: Cell, rows: Rows, report: Report) -> None:
+    """Write down the whole covariate-shift path at one C_0, for the page's explorer."""
+    parts = _parts("shift", cell)
+    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
+    path = task.path(*ends, report=report)
+    certificates(rows, "path", [path])
+    add_exploration(rows, path, parts.test)
 
 
 def brute_force_errors(

@@ -1,0 +1,117 @@
+"""What every paper's explorer is made of: exact functions of a path's parameter, as curves.
+
+`add_exploration` writes down a whole path so that it can be turned by hand afterwards: its
+validation error and rates as steps, its coefficients or duals as lines, and where the decision of
+each sample changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..data.protocols import Part
+from .rows import Rows
+
+# Names of the curves; `reporting.explorer` reads them.
+ERROR, RATE, LINE = "explore error", "explore rate", "explore line"
+SAMPLES, CROSSINGS, RANGE = "explore samples", "explore crossings", "explore range"
+# So many coefficients or duals are kept, those that move most, and so many samples.
+LARGEST_LINES, LARGEST_SAMPLES = 10, 150
+# So many breakpoints are kept of a line, evenly spread, where there are more.
+LARGEST_NODES = 4000
+
+
+def sign_changes(path: Any, X: Any) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the decision of each row near the path's start, and where it changes.
+
+    The signs (True is +1) are taken in the middle of the path and traced back through the exact
+    crossings, so they hold on the open interval before the first crossing (at the start itself f
+    may be exactly 0).
+    """
+    half = 0.5 * sum(path.range)
+    crossings = [np.asarray(c, float) for c in path.crossings(X)]
+    below = np.array([np.count_nonzero(c < half) for c in crossings])
+    middle = path.decision_function(X, half) >= 0.0
+    return middle ^ (below % 2 == 1), crossings
+
+
+def step_rates(
+    y: np.ndarray, first: np.ndarray, crossings: list[np.ndarray], start: float = 0.0
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """TPR, TNR and accuracy as exact step functions of the parameter.
+
+    Returns
+    -------
+    dict of (t, value)
+        ``value[k]`` holds on ``(t[k], t[k + 1])``; ``t[0]`` is ``start``.
+    """
+    lengths = [len(c) for c in crossings]
+    t = np.concatenate([np.empty(0), *crossings])
+    row = np.repeat(np.arange(len(y)), lengths)
+    turn = np.concatenate([np.arange(k) for k in lengths]) if len(t) else np.empty(0)
+    up = np.where(first[row] ^ (turn % 2 == 1), -1, 1)  # -1: this crossing ends a +1
+    order = np.argsort(t, kind="stable")
+    t, row, up = t[order], row[order], up[order]
+    positive = y[row] > 0
+    last = np.append(t[1:] != t[:-1], True) if len(t) else np.empty(0, bool)
+    at = np.append(start, t[last])
+
+    def counted(begin: int, change: np.ndarray) -> np.ndarray:
+        return np.append(begin, begin + np.cumsum(change)[last])
+
+    tp = counted(np.count_nonzero(first & (y > 0)), np.where(positive, up, 0))
+    tn = counted(np.count_nonzero(~first & (y < 0)), np.where(positive, 0, -up))
+    n_positive = np.count_nonzero(y > 0)
+    n_negative = len(y) - n_positive
+    return {
+        "tpr": (at, tp / max(n_positive, 1)),
+        "tnr": (at, tn / max(n_negative, 1)),
+        "accuracy": (at, (tp + tn) / len(y)),
+    }
+
+
+def add_exploration(
+    rows: Rows, path: Any, validation: Part, test: Part | None = None, **columns: Any
+) -> None:
+    """Write down what an explorer shows of a classification path.
+
+    Parameters
+    ----------
+    rows : Rows
+    path : Path
+    validation : Part
+        Its 0-1 error is what a user would choose the parameter by.
+    test : Part, optional
+        Of its rows the decisions and rates are shown; of ``validation``'s where it isn't given.
+    **columns
+        Shared by all curves; ``hyper_parameters`` tells paths of one cell apart.
+    """
+    columns = {"method": "path", **columns}
+    rows.add_curve(RANGE, path.range, [0.0, 0.0], **columns)
+    edges, error = path.error_steps(validation.X, validation.y)
+    rows.add_curve(ERROR, edges[:-1], error, **columns)
+    part = test or validation
+    first, crossings = sign_changes(path, part.X)
+    for name, (t, value) in step_rates(part.y, first, crossings, path.range[0]).items():
+        rows.add_curve(f"{RATE}: {name}", t, value, **columns)
+    shown = np.arange(min(len(part.y), LARGEST_SAMPLES))
+    rows.add_curve(SAMPLES, shown, part.y[shown], weight=first[shown].astype(float), **columns)
+    at = [(t, k) for k in shown for t in crossings[k]]
+    rows.add_curve(CROSSINGS, [t for t, _ in at], [k for _, k in at], **columns)
+    for name, (t, value) in moving_lines(path).items():
+        rows.add_curve(f"{LINE}: {name}", t, value, **columns)
+
+
+def moving_lines(path: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the coefficients, or for kernels the duals, that move most: lines with kinks."""
+    t = np.unique(path.breakpoints)
+    if len(t) > LARGEST_NODES:
+        t = t[np.linspace(0, len(t) - 1, LARGEST_NODES).astype(int)]
+    linear = path.objective.linear
+    value = np.array([path.coef(s) if linear else path.dual(s) for s in t])
+    moved = np.abs(np.diff(value, axis=0)).sum(axis=0)
+    most = np.sort(np.argsort(-moved, kind="stable")[:LARGEST_LINES])
+    what = "feature" if linear else "sample"
+    return {f"{what} {j + 1}": (t, value[:, j]) for j in most if moved[j] > 0.0}
