@@ -63,7 +63,7 @@ def check_kind(X: Rows) -> None:
 def known_labels(y: Any) -> Any:
     """Return labels of one kind; a list is read entry by entry, as numpy wouldn't."""
     check_unmasked(y, "y")
-    objects = np.ndim(y) == 1 and getattr(getattr(y, "dtype", None), "kind", "") == "O"
+    objects = getattr(y, "ndim", 0) == 1 and getattr(y, "dtype", None) == np.dtype(object)
     if objects or (isinstance(y, list | tuple) and len(y)):
         return plain_labels(y, len(y), "y")
     return y
