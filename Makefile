@@ -68,7 +68,8 @@ wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, r
 timing: $(STAMP)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing
 
-benchmark: $(STAMP)  ## measure speed and accuracy beside other solvers, about 20 minutes
+benchmark: $(STAMP)  ## measure speed and accuracy beside other solvers, about 25 minutes
+	$(BIN)/python benchmarks/cross_validation.py
 	$(BIN)/python benchmarks/run.py
 
 lock: $(STAMP)  ## renew both lock files within the bounds of pyproject.toml

@@ -197,7 +197,7 @@ def test_goals_judge_growth_failures_and_missing_runs():
     assert checks["every path of this run is exact (KKT <= 1e-07, gap <= 1e-09)"].met == "not met"
 
 
-def test_exact_cross_validation_is_compared_on_the_same_folds(monkeypatch):
+def test_exact_cross_validation_is_compared_on_the_same_folds(monkeypatch, tmp_path):
     monkeypatch.setattr(cross_validation, "VALUES", 8)
     monkeypatch.setattr(cross_validation, "REPEATS", 1)
 
@@ -221,3 +221,17 @@ def test_exact_cross_validation_is_compared_on_the_same_folds(monkeypatch):
         assert abs(row["grid_error"] - row["grid_error_at_its_value"]) <= slack
         assert row["ours_s"] > 0
         assert row["grid_s"] > 0
+    monkeypatch.setattr(cross_validation, "CASES", cases)
+    cross_validation.main(tmp_path / "own" / "cross_validation.csv")
+    found = pd.read_csv(tmp_path / "own" / "cross_validation.csv")
+    assert found["grid_value"].tolist()[1] == row["grid_value"]
+    page = (tmp_path / "own" / "cross_validation.md").read_text()
+    assert [line.split(" | ")[0] for line in page.splitlines()[-2:]] == ["| few", "| few"]
+    assert "medians of 3 interleaved repeats" in page
+
+
+def test_make_benchmark_measures_cross_validation_too():
+    text = (BENCHMARKS.parent / "Makefile").read_text()
+    target = text.partition("\nbenchmark:")[2].partition("\n\n")[0]
+    for script in ("run.py", "cross_validation.py"):
+        assert f"$(BIN)/python benchmarks/{script}\n" in f"{target}\n"

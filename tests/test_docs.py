@@ -4,17 +4,17 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path as FilePath
 
 import numpy as np
 import pytest
 import yaml
 
 import solution_paths
-from solution_paths import papers
+from solution_paths import Curve, Path, papers
 from solution_paths.benchmarking.cells import read_cell
 
-ROOT = Path(__file__).parents[1]
+ROOT = FilePath(__file__).parents[1]
 IMAGE = re.compile(r"!\[[^]]*\]\(([^)]+)\)")
 
 
@@ -54,6 +54,27 @@ PUBLIC = {name: getattr(solution_paths, name) for name in solution_paths.__all__
 def test_every_public_function_has_an_example_with_a_certificate(name):
     _, _, examples = inspect.getdoc(PUBLIC[name]).partition("\nExamples\n--------\n")
     assert ">>> path.certify().ok\nTrue" in examples
+
+
+ESTIMATORS = {name: PUBLIC[name] for name in solution_paths.ESTIMATORS}
+METHODS = {f"Path.{name}": own for name, own in inspect.getmembers(Path, callable)}
+METHODS |= {  # what they have of their own beside scikit-learn's fit, predict and decision_function
+    f"{name}.{method}": getattr(own, method)
+    for name, own in ESTIMATORS.items()
+    for method in {"predict_proba", "reweight", "update"} & set(dir(own))
+}
+SHOWN = {"Curve": Curve, **ESTIMATORS}
+SHOWN |= {name: own for name, own in METHODS.items() if not name.partition(".")[2].startswith("_")}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_method_of_a_path_and_every_estimator_has_an_example(name):
+    _, _, examples = inspect.getdoc(SHOWN[name]).partition("\nExamples\n--------\n")
+    assert f"{name.rpartition('.')[2]}(" in examples
+
+
+def test_examples_are_asked_of_all_methods():
+    assert {"Path.coef", "Path.load", "Path.piece_values", "WeightedSVR.update"} <= set(SHOWN)
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isfunction(PUBLIC[name])])

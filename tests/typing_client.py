@@ -4,7 +4,7 @@ Each ``type: ignore`` marks a mistake that mypy must find: one that it doesn't i
 """
 
 from io import BytesIO
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from solution_paths import (
+    L1SVC,
     Best,
     Certificate,
+    Curve,
     Path,
     PathError,
+    PathLasso,
+    PathSVC,
+    QuantileSVC,
     Tolerances,
+    WeightedSVC,
+    WeightedSVR,
     l1_svm_path,
     lasso_path,
     quantile_svm_path,
@@ -53,6 +60,16 @@ assert_type(path.objective.n, int)
 assert_type(path.objective.linear, bool)
 assert_type(path.dual(0.5), NDArray[np.float64])
 assert_type(path.coef(0.5), NDArray[np.float64])
+assert_type(path.coef([0.2, 0.5]), NDArray[np.float64])
+assert_type(path.intercept(0.5), float)
+assert_type(path.intercept(np.array([0.2, 0.5])), NDArray[np.float64])
+assert_type(path.decision_function(pd.DataFrame(X), 0.5), NDArray[np.float64])
+assert_type(path.predict(X, [0.2, 0.5]), NDArray[Any])
+assert_type(path.positive_length(X), NDArray[np.float64])
+assert_type(path.piece_values(X, path.breakpoints)[0], NDArray[np.float64])
+assert_type(path.error_steps(X, labels)[1], NDArray[np.float64])
+assert_type(path.error_curve(X, labels), Curve)
+assert_type(path.error_curve(X, labels).best(log=True).intervals, NDArray[np.float64])
 assert_type(path.crossings(X), list[NDArray[np.float64]])
 assert_type(path.best(X, labels), Best)
 assert_type(path.best(X, labels).parameter, float)
@@ -64,6 +81,22 @@ path.save(BytesIO())
 assert_type(Path.load("path.npz"), Path)
 assert_type(PathError("lost", None).path, Path | None)
 
+model = PathSVC(cv=5, gamma="scale").fit(pd.DataFrame(X), labels)
+assert_type(model, PathSVC)
+assert_type(model.predict(X), NDArray[Any])
+assert_type(model.decision_function(csr_array(X)), NDArray[np.float64])
+assert_type(model.cv_path_, Curve)
+assert_type(model.cv_error_, float)
+assert_type(PathLasso(0.1).fit(X, [0.0, 1.0, 2.0, 3.0]).coef_, NDArray[np.float64])
+assert_type(WeightedSVC().fit(X, labels, [1, 1, 1, 0]).update(enter=[3]), WeightedSVC)
+assert_type(WeightedSVR().fit(X, [0, 1, 2, 3]).reweight([1, 1, 2, 2]), WeightedSVR)
+assert_type(L1SVC(cv=2).fit(X, labels).intercept_, NDArray[np.float64])
+assert_type(QuantileSVC(0.3).fit(X, labels).predict(X), NDArray[Any])
+
+PathSVC(1.0, 5)  # type: ignore[call-arg]
+PathSVC(C="1")  # type: ignore[arg-type]
+WeightedSVC(cv=5)  # type: ignore[call-arg]
+path.intercept("0.5")  # type: ignore[arg-type]
 quantile_svm_path(X, labels)  # type: ignore[call-arg]
 quantile_svm_path(X, labels, lam="0.1")  # type: ignore[arg-type]
 quantile_svm_path(X, labels, 0.1, gama=1.0)  # type: ignore[call-arg]

@@ -42,6 +42,16 @@ class Curve:
         ``left[k]`` differ it jumps, and has the right piece's value there.
     sag : (k,) array
         How far each piece bends below its chord, >= 0; zero for steps and straight lines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import Curve
+    >>> curve = Curve(np.array([0.0, 1.0, 3.0]), np.ones(2), np.ones(2), np.array([0.0, 2.0]))
+    >>> curve([0.5, 2.0]).tolist()
+    [1.0, 0.5]
+    >>> curve.best()
+    Best(value=0.5, parameter=2.0, intervals=array([[2., 2.]]))
     """
 
     edges: Floats
@@ -109,6 +119,10 @@ class Curve:
         log : bool
             Whether widths and middles of intervals are those of logarithms, as befits a penalty or
             a cost. An interval from 0 then counts from half the first edge after it.
+
+        Returns
+        -------
+        Best
         """
         lowest, share = self._lowest()
         least = float(lowest.min())
@@ -207,7 +221,8 @@ def absolute_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
 def changes(signs: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rows and columns after which the next entry of the row is another one."""
     found = np.flatnonzero(signs[:, 1:] != signs[:, :-1])
-    return tuple(np.divmod(found, signs.shape[1] - 1)) if len(found) else (found, found)
+    row, column = np.divmod(found, max(signs.shape[1] - 1, 1))
+    return row, column
 
 
 def _sums_before(values: Floats, group: NDArray[np.int64], count: int) -> Floats:

@@ -73,12 +73,17 @@ class Kernel:
             distance = squared_distances(X, Z)
             distance *= -self.gamma
             return np.exp(distance, out=distance)
-        K = X @ Z.T
-        K = K.toarray() if sp.issparse(K) else np.asarray(K)
+        K = _products(X, Z)
         return K if self.name == "linear" else (self.gamma * K + self.coef0) ** self.degree
 
 
 LINEAR = Kernel()
+
+
+def _products(X: Any, Z: Any) -> Floats:
+    """Return x.z for all rows of X and Z, dense or sparse each."""
+    products = X @ Z.T
+    return products.toarray() if sp.issparse(products) else np.asarray(products)
 
 
 def squared_norms(X: Any) -> Floats:
@@ -95,7 +100,7 @@ def squared_distances(X: Any, Z: Any) -> Floats:
     """
     if sp.issparse(X) or sp.issparse(Z):
         distance = squared_norms(X)[:, None] + squared_norms(Z)[None, :]
-        distance -= 2.0 * (X @ Z.T).toarray()
+        distance -= 2.0 * _products(X, Z)
         np.maximum(distance, 0.0, out=distance)
         if X is Z:
             np.fill_diagonal(distance, 0.0)

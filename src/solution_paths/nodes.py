@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from .objectives.machine import Machine
 from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks, width_of
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,9 @@ class Nodes:
         if objective.free_bias:
             return found._replace(w=w, b=-(duals[objective.n] + low[objective.n]))
         total = math.fsum(np.concatenate([a[a != 0.0], rest[rest != 0.0]]))
-        return found._replace(w=w, b=objective.bias_value**2 * total / objective.lam)
+        return found._replace(w=w, b=np.asarray(objective.bias_value**2 * total / objective.lam))
 
-    def _blocks(self, nodes: NDArray, m: int) -> Iterator[tuple[Trace, list, list]]:
+    def _blocks(self, nodes: Places, m: int) -> Iterator[tuple[Trace, list[Places], list[Places]]]:
         """Yield for each leg: its trace, places in ``nodes`` in blocks, and nodes of the trace."""
         for number, leg in enumerate(self._legs):
             own = np.flatnonzero(self._leg[nodes] == number)
@@ -114,20 +116,21 @@ class Nodes:
             places = blocks_of(own, width_of(self.objective, leg.trace, m))
             yield leg.trace, places, [self._index[nodes[place]] for place in places]
 
-    def _coefs_at(self, nodes: NDArray) -> Floats:
+    def _coefs_at(self, nodes: Places) -> Floats:
         """Return a linear model's (d, B) coefficients at nodes."""
         return self._models_at(nodes)[0]
 
-    def _intercepts_at(self, nodes: NDArray) -> Floats:
-        if self.objective.linear:
+    def _intercepts_at(self, nodes: Places) -> Floats:
+        objective = self.objective
+        if not isinstance(objective, Machine) or objective.linear:
             return self._models_at(nodes)[1]
         b = np.empty(len(nodes))
         for trace, places, blocks in self._blocks(nodes, 1):
-            for place, own in zip(places, intercepts(self.objective, trace, blocks), strict=True):
+            for place, own in zip(places, intercepts(objective, trace, blocks), strict=True):
                 b[place] = own
         return b
 
-    def _models_at(self, nodes: NDArray) -> tuple[Floats, Floats]:
+    def _models_at(self, nodes: Places) -> tuple[Floats, Floats]:
         w, b = np.empty((self.objective.X.shape[1], len(nodes))), np.empty(len(nodes))
         for trace, places, blocks in self._blocks(nodes, 1):
             models = coefficients(self.objective, trace, blocks)
@@ -135,7 +138,7 @@ class Nodes:
                 w[:, place], b[place] = own_w, own_b
         return w, b
 
-    def _decisions_at(self, nodes: NDArray, X_new) -> Floats:
+    def _decisions_at(self, nodes: Places, X_new: Any) -> Floats:
         f = np.empty((X_new.shape[0], len(nodes)))
         for trace, places, blocks in self._blocks(nodes, len(f)):
             values = decisions(self.objective, trace, blocks, X_new)
@@ -143,14 +146,14 @@ class Nodes:
                 f[:, place] = own
         return f
 
-    def _coordinates_at(self, nodes: NDArray) -> Floats:
+    def _coordinates_at(self, nodes: Places) -> Floats:
         found = [self._legs[self._leg[k]].trace.duals(int(self._index[k])) for k in nodes]
         return np.stack(found, axis=-1)
 
-    def _duals_at(self, nodes: NDArray) -> Floats:
+    def _duals_at(self, nodes: Places) -> Floats:
         return self.objective.public_dual(self.objective.solution(self._coordinates_at(nodes)))
 
-    def _sweep(self, X_new) -> Iterator[tuple[NDArray, Floats]]:
+    def _sweep(self, X_new: Any) -> Iterator[tuple[Places, Floats]]:
         """Yield ascending nodes and f there, (m, B); all neighbours meet in some block."""
         ends: dict[int, Floats] = {}
         for number, leg in enumerate(self._legs):
@@ -170,7 +173,7 @@ class Nodes:
             pair = [left, min(left + 1, len(self._t) - 1)]
             yield np.array(pair), np.stack([ends[k] for k in pair], axis=1)
 
-    def _changes(self, X_new) -> tuple[NDArray, Floats, NDArray, NDArray]:
+    def _changes(self, X_new: Any) -> tuple[Places, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return (row, t, positive) of all changes of sign, and the signs at the first node."""
         rows, roots, after, start = [], [], [], np.zeros(X_new.shape[0], dtype=bool)
         for part in row_blocks(self.objective, X_new.shape[0]):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,12 @@ from .curves import (
     steps,
 )
 from .engine.trace import between
-from .nodes import Floats, Leg, Nodes
+from .nodes import Floats, Leg, Nodes, Places
 from .objectives import Objective, Solution
+from .storage import File
 from .sweep import row_blocks
 from .validation import (
+    Rows,
     check_choice,
     check_index,
     check_known_labels,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Floats", "Leg", "Path"]
+Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
 
@@ -68,8 +71,8 @@ class Path(Nodes):
         parameter: str,
         legs: list[Leg],
         objective: Objective,
-        diagnostics: dict | None = None,
-        resume=None,
+        diagnostics: dict[str, Any] | None = None,
+        resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     ):
         self._resume = resume
         super().__init__(legs, objective)
@@ -82,7 +85,7 @@ class Path(Nodes):
             inner = np.setdiff1d(inner, np.setdiff1d(joints, events))
         self.breakpoints = inner
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_resume": None}  # a walk in progress stays where it is
 
     @property
@@ -108,15 +111,36 @@ class Path(Nodes):
         -------
         Path
             In ``theta`` from 0 (this path's end) to 1.
+
+        Examples
+        --------
+        >>> from solution_paths import weighted_svm_path
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+        >>> path = weighted_svm_path(X, y, 1.0, 2.0).continue_to([1.0, 2.0, 2.0, 0.0])
+        >>> path.dual(1.0).round(9)[-1].item()
+        0.0
+        >>> path.certify().ok
+        True
         """
         self.check_continuable()
+        assert self._resume is not None  # type checkers don't know
         check, resume = self._resume
         new_weights = check(new_weights)
         self._resume = None  # from here the walk moves, whatever happens
         return resume(new_weights)
 
     def check_continuable(self) -> None:
-        """Raise a ValueError unless `continue_to` can go on from this path's end."""
+        """Raise a ValueError unless `continue_to` can go on from this path's end.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.check_continuable()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        ValueError: This path can't be continued (it was loaded from a file, ...
+        """
         if self._resume is None:
             raise ValueError(
                 "This path can't be continued (it was loaded from a file, unpickled or copied, is "
@@ -153,7 +177,9 @@ class Path(Nodes):
             right -= 1
         return right
 
-    def _solution(self, t: float, at_node: Callable | None = None) -> Solution:
+    def _solution(
+        self, t: float, at_node: Callable[[int], tuple[Floats, Floats]] | None = None
+    ) -> Solution:
         t, at_node = self._check(t), at_node or self._node
         right = self._first_behind(t)
         left = at_node(right - 1)
@@ -194,7 +220,12 @@ class Path(Nodes):
             self._check(t)
         return given.astype(np.float64)
 
-    def _at(self, ts: ArrayLike, one: Callable, at_nodes: Callable) -> Floats:
+    def _at(
+        self,
+        ts: ArrayLike,
+        one: Callable[[float], ArrayLike],
+        at_nodes: Callable[[Places], Floats],
+    ) -> Floats:
         """Return what is linear between nodes at several parameters, in the last axis.
 
         ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
@@ -217,17 +248,26 @@ class Path(Nodes):
             found[..., k] = one(float(ts[k]))
         return found
 
-    def dual(self, t: float | ArrayLike) -> Floats:
+    def dual(self, t: float | Parameters) -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters.
 
         Classification: 0 <= alpha_i <= C_i as in the papers; regression: signed. O(n) work and
         memory for each parameter.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.dual(0.25).round(9).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        >>> path.dual([0.0, 0.25]).shape
+        (4, 2)
         """
-        if not _several(t):
+        if _single(t):
             return self.objective.public_dual(self._solution(t))
         return self._at(t, self.dual, self._duals_at)
 
-    def coef(self, t: float | ArrayLike) -> Floats:
+    def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
 
         Many parameters cost about what the path cost, and 8 d bytes for each of up to 2 k nodes.
@@ -236,9 +276,16 @@ class Path(Nodes):
         ------
         AttributeError
             For a kernel model.
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> path.coef([0.5, 2.0]).round(9).tolist()
+        [[2.5, 1.0], [0.5, 0.0]]
         """
         self._check_linear()
-        if not _several(t):
+        if _single(t):
             return self.objective.coefs(self._solution(t))
         return self._at(t, self.coef, self._coefs_at)
 
@@ -249,13 +296,27 @@ class Path(Nodes):
                 "decision_function, or dual for the expansion in training rows."
             )
 
-    def intercept(self, t: float | ArrayLike) -> float | Floats:
-        """Return the bias b at t, or (k,) of them at k parameters."""
-        if not _several(t):
+    @overload
+    def intercept(self, t: float) -> float: ...
+
+    @overload
+    def intercept(self, t: Parameters) -> Floats: ...
+
+    def intercept(self, t: float | Parameters) -> float | Floats:
+        """Return the bias b at t, or (k,) of them at k parameters.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> round(path.intercept(0.25), 9)
+        -1.0
+        """
+        if _single(t):
             return float(self.objective.intercepts(self._solution(t)))
         return self._at(t, self.intercept, self._intercepts_at)
 
-    def decision_function(self, X_new, t: float | ArrayLike) -> Floats:
+    def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.
 
         Many parameters cost about what the path cost for as many rows; 8 m bytes for each of up to
@@ -267,27 +328,40 @@ class Path(Nodes):
             Rows to predict; with ``kernel="precomputed"`` the (m, n) kernel with the training rows.
         t : float or (k,) array
             Parameter value, or several in any order.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.decision_function([[0.0], [4.0]], 0.25).round(9).tolist()
+        [-1.0, 1.0]
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        if not _several(t):
+        if _single(t):
             return self.objective.decision(X_new, self._solution(t))
         if self.objective.linear:
             return np.asarray(X_new @ self.coef(t)) + self.intercept(t)
-        return np.concatenate(
-            [
-                self._at(
-                    t,
-                    lambda at, rows=rows: self.objective.decision(X_new[rows], self._solution(at)),
-                    lambda nodes, rows=rows: self._decisions_at(nodes, X_new[rows]),
-                )
-                for rows in row_blocks(self.objective, X_new.shape[0])
-            ]
-        )
 
-    def predict(self, X_new, t: float | ArrayLike) -> NDArray:
+        def block(rows: Any) -> Floats:
+            def one(at: float) -> Floats:
+                return self.objective.decision(rows, self._solution(at))
+
+            return self._at(t, one, lambda nodes: self._decisions_at(nodes, rows))
+
+        blocks = row_blocks(self.objective, X_new.shape[0])
+        return np.concatenate([block(X_new[rows]) for rows in blocks])
+
+    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
         """Return (m,) predicted labels (f >= 0 is the larger label) or values at t.
 
         At k parameters (m, k) of them; see `decision_function`.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"])
+        >>> path.predict([[0.0], [4.0]], 0.25).tolist()
+        ['no', 'yes']
         """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
@@ -295,13 +369,13 @@ class Path(Nodes):
 
     # -- the whole path at once ---------------------------------------------------------------
 
-    def crossings(self, X_new) -> list[Floats]:
+    def crossings(self, X_new: Rows) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
 
         Between two breakpoints f(x) is linear in the parameter, so each change of sign (f >= 0
         counts as positive) is the root of a line, or a place where a path jumps. Costs about what
-        the path cost for as many rows;
-        some MB of memory and, for a kernel, up to 128 MB of kernel values.
+        the path cost for as many rows; some MB of memory and, for a kernel, up to 128 MB of kernel
+        values.
 
         Parameters
         ----------
@@ -311,6 +385,13 @@ class Path(Nodes):
         Returns
         -------
         list of m ascending arrays
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> [where.round(9).tolist() for where in path.crossings([[0.5], [2.5]])]
+        [[], [0.2]]
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         row, root, _, _ = self._changes(X_new)
@@ -323,19 +404,27 @@ class Path(Nodes):
         kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
         return np.split(root[kept], np.searchsorted(row[kept], np.arange(1, X_new.shape[0])))
 
-    def positive_length(self, X_new) -> Floats:
+    def positive_length(self, X_new: Rows) -> Floats:
         """Return, for each row, the total length of all parameters at which f >= 0.
 
         Up to the last breakpoint. In ``tau`` it estimates the probability of the larger label.
+
+        Examples
+        --------
+        >>> from solution_paths import quantile_svm_path
+        >>> path = quantile_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam=0.1)
+        >>> p = path.positive_length([[0.5], [2.5]])  # of label 1
+        >>> float(p[0]) < 0.5 < float(p[1])
+        True
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         row, root, after, start = self._changes(X_new)
         m = X_new.shape[0]
         ended = start ^ (np.bincount(row, minlength=m) % 2 == 1)
-        signed = np.bincount(row, np.where(after, -root, root), minlength=m)
+        signed = np.bincount(row, np.where(after, -root, root), minlength=m).astype(np.float64)
         return signed + np.where(ended, self._t[-1], 0.0) - np.where(start, self._t[0], 0.0)
 
-    def piece_values(self, X_new, edges: ArrayLike) -> tuple[Floats, Floats]:
+    def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
         """Return f at both ends of all pieces between edges, each approached from inside.
 
         What jumps at a breakpoint has two values there, and `decision_function` gives one.
@@ -351,6 +440,14 @@ class Path(Nodes):
         Returns
         -------
         left, right : (m, k) arrays
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> left, right = path.piece_values([[1.0, 1.0]], [0.0, 1.0, 3.0])
+        >>> left.round(9).tolist(), right.round(9).tolist()
+        ([[4.0, 2.0]], [[2.0, 0.0]])
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         edges = np.minimum(self._check_edges(edges), self._t[-1])
@@ -383,7 +480,7 @@ class Path(Nodes):
             )
         return edges
 
-    def error_curve(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+    def error_curve(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
         """Return a validation error as an exact function of the parameter.
 
         It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
@@ -401,6 +498,16 @@ class Path(Nodes):
         Returns
         -------
         Curve
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> curve = path.error_curve([[1.0, 1.0]], [2.0], metric="squared")
+        >>> curve([0.0, 0.5, 1.0, 2.0]).round(9).tolist()
+        [4.0, 1.0, 0.0, 1.0]
+        >>> curve.best().parameter
+        1.0
         """
         zero_one = check_choice(metric, "metric", METRICS) == "zero_one"
         if zero_one and len(self.objective.classes) == 0:
@@ -420,13 +527,13 @@ class Path(Nodes):
         ]
         return mean_curve(curves, [k.stop - k.start for k in parts])
 
-    def _error_steps(self, X_val, positive: NDArray[np.bool_]) -> Curve:
+    def _error_steps(self, X_val: Any, positive: NDArray[np.bool_]) -> Curve:
         row, t, after, start = self._changes(X_val)
         rises = np.where(after == positive[row], -1.0, 1.0)
         wrong = int((start != positive).sum())
         return steps(float(self._t[0]), float(self._t[-1]), wrong, t, rises, len(positive))
 
-    def error_steps(self, X_val, y_val: ArrayLike) -> tuple[Floats, Floats]:
+    def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
 
         See `error_curve`.
@@ -437,11 +544,19 @@ class Path(Nodes):
             Ends of the steps, ascending.
         error : (k,) array
             Mean error on each open step.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
+        >>> edges[1].round(9).item(), error.tolist()
+        (0.2, [0.5, 0.0])
         """
         curve = self.error_curve(X_val, y_val)
         return curve.edges, curve.left
 
-    def best(self, X_val, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+    def best(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Best:
         """Return the exact minimiser of a validation error over the whole path.
 
         Parameters
@@ -453,6 +568,14 @@ class Path(Nodes):
         -------
         Best
             Least value, the intervals where it is reached, and the middle of the widest.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> best = path.best([[0.5], [2.5]], [0, 1])
+        >>> best.value, best.intervals.round(9).tolist()
+        (0.0, [[0.2, 0.333333333]])
         """
         return self.error_curve(X_val, y_val, metric).best()
 
@@ -479,6 +602,13 @@ class Path(Nodes):
         Returns
         -------
         Certificate
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.certify(at_breakpoints=True).ok
+        True
         """
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
@@ -507,9 +637,9 @@ class Path(Nodes):
         nodes = np.union1d(self._ends(), some)
         return self._judged_at(nodes, np.concatenate([middle, self._on_the_ray()]))
 
-    def _judged_at(self, nodes: NDArray, points: Floats) -> tuple[Floats, certification.Verdict]:
+    def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         """Judge nodes, then other points."""
-        known: dict[int, tuple] = {}  # nodes of the last pieces are wanted again
+        known: dict[int, tuple[Floats, Floats]] = {}  # nodes of the last pieces are wanted again
 
         def at_node(node: int) -> tuple[Floats, Floats]:
             if node not in known:
@@ -518,7 +648,7 @@ class Path(Nodes):
                 known[node] = self._node(node)
             return known[node]
 
-        def solutions(index: NDArray) -> Solution:
+        def solutions(index: Places) -> Solution:
             return _columns(
                 [
                     self._finished(*at_node(int(nodes[k])))
@@ -554,7 +684,7 @@ class Path(Nodes):
 
     # -- pictures and files -------------------------------------------------------------------
 
-    def plot(self, what: str | None = None, ax=None, max_lines: int = 200) -> Axes:
+    def plot(self, what: str | None = None, ax: Axes | None = None, max_lines: int = 200) -> Axes:
         """Plot coefficients (linear models) or duals against the parameter.
 
         Parameters
@@ -568,6 +698,14 @@ class Path(Nodes):
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> axes = path.plot("coef")
+        >>> axes.get_xlabel(), len(axes.lines)
+        ('lam', 2)
         """
         import matplotlib.pyplot as plt
 
@@ -587,7 +725,7 @@ class Path(Nodes):
         ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
         return ax
 
-    def save(self, file) -> None:
+    def save(self, file: File) -> None:
         """Write the path to an .npz file (no pickles inside), atomically.
 
         Parameters
@@ -595,12 +733,34 @@ class Path(Nodes):
         file : path-like or binary file object
             A file's name, whose folders are made where they lack, or what is open for writing
             bytes.
+
+        Examples
+        --------
+        >>> import io
+        >>> from solution_paths import Path, svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> file = io.BytesIO()  # or the name of a file
+        >>> path.save(file)
+        >>> file.seek(0)
+        0
+        >>> Path.load(file)
+        <Path of 4 samples in C from 0 to inf, 2 breakpoints>
         """
         storage.write(file, self.parameter, self._legs, self.objective, self.diagnostics)
 
     @classmethod
-    def load(cls, file) -> Path:
-        """Read a path that `save` wrote, from a file's name or a binary file object."""
+    def load(cls, file: File) -> Path:
+        """Read a path that `save` wrote, from a file's name or a binary file object.
+
+        Examples
+        --------
+        >>> import io
+        >>> from solution_paths import Path, svm_path
+        >>> file = io.BytesIO()
+        >>> svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).save(file)
+        >>> Path.load(io.BytesIO(file.getvalue())).certify().ok
+        True
+        """
         return storage.read(file, cls)
 
     def __repr__(self) -> str:
@@ -618,9 +778,10 @@ def _columns(solutions: list[Solution]) -> Solution:
 
 
 def _added(one: Solution, other: Solution) -> Solution:
-    return Solution(*(u if u is None else u + v for u, v in zip(one, other, strict=True)))
+    parts = zip(one, other, strict=True)
+    return Solution(*(u if u is None or v is None else u + v for u, v in parts))
 
 
-def _several(t) -> bool:
-    """Tell a list or an array of parameter values from one."""
-    return isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0
+def _single(t: float | Parameters) -> TypeGuard[float]:
+    """Tell one parameter value from a list or an array of them."""
+    return not (isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0)

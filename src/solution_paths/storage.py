@@ -9,9 +9,10 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .engine.staircase import Staircases
 from .engine.trace import Trace
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
     from .path import Path
 
 FORMAT = 3
+File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
-def write(file, parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict) -> None:
+def write(
+    file: File,
+    parameter: str,
+    legs: list[Leg],
+    objective: Objective,
+    diagnostics: dict[str, Any],
+) -> None:
     """Write what a path consists of, atomically, to a file's name or a binary file object."""
     plain, arrays = to_arrays(objective)
     meta = {
@@ -45,10 +53,11 @@ def write(file, parameter: str, legs: list[Leg], objective: Objective, diagnosti
         content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
         content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
 
-    def pack(handle) -> None:  # to a handle: a name without .npz stays as it is
+    def pack(handle: IO[bytes]) -> None:  # to a handle: a name without .npz stays as it is
         np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
 
-    if _is_binary(file):
+    if not isinstance(file, str | os.PathLike):
+        _check_binary(file)
         buffer = io.BytesIO()  # so that the file gets all or nothing
         pack(buffer)
         file.write(buffer.getvalue())
@@ -61,7 +70,7 @@ def write(file, parameter: str, legs: list[Leg], objective: Objective, diagnosti
     replace_atomically(FilePath(file), write_to)
 
 
-def read(file, build: Callable[[str, list[Leg], Objective, dict], Path]) -> Path:
+def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]], Path]) -> Path:
     """Build what `write` wrote from its parameter, legs, objective and diagnostics."""
     try:
         with np.load(file, allow_pickle=False) as archive:
@@ -84,7 +93,9 @@ def read(file, build: Callable[[str, list[Leg], Objective, dict], Path]) -> Path
     return found
 
 
-def _parts(meta: dict, content: dict) -> tuple[str, list[Leg], Objective, dict]:
+def _parts(
+    meta: dict[str, Any], content: dict[str, NDArray[Any]]
+) -> tuple[str, list[Leg], Objective, dict[str, Any]]:
     legs = [
         Leg(_trace_from(content, f"leg{number}/"), leg["offset"], leg["factor"])
         for number, leg in enumerate(meta["legs"])
@@ -94,10 +105,8 @@ def _parts(meta: dict, content: dict) -> tuple[str, list[Leg], Objective, dict]:
     return meta["parameter"], legs, from_arrays(meta["objective"], own), meta["diagnostics"]
 
 
-def _is_binary(file) -> bool:
-    """Tell whether bytes can be written to an open file; False for the name of one."""
-    if isinstance(file, str | os.PathLike):
-        return False
+def _check_binary(file: IO[bytes]) -> None:
+    """Refuse what bytes can't be written to."""
     try:
         file.write(b"")
     except (AttributeError, TypeError, ValueError, OSError) as error:
@@ -105,11 +114,10 @@ def _is_binary(file) -> bool:
             f"file must be the name of a file, or one open for writing bytes (mode 'wb'), not "
             f"{shown(file)}."
         ) from error
-    return True
 
 
-def _trace_from(content: dict, prefix: str) -> Trace:
+def _trace_from(content: dict[str, NDArray[Any]], prefix: str) -> Trace:
     own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
     stairs = {k.removeprefix("stairs/"): own.pop(k) for k in list(own) if k.startswith("stairs/")}
-    own["every"] = int(own["every"])
-    return Trace(stairs=Staircases(**stairs), **own)
+    every = int(own.pop("every"))
+    return Trace(stairs=Staircases(**stairs), every=every, **own)

@@ -8,7 +8,8 @@ they don't drift; nothing is expanded to n duals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,15 +29,17 @@ BLOCK_NODES = (32, 4096)
 KERNEL_ENTRIES = 16_000_000  # of the kernel values that are held at a time: 128 MB
 
 
-def _add_row(rows, i, factor, rest, total, lost):
+def _add_row(rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any) -> None:
     """Add (factor + rest) row_i to all but the last entry of total + lost."""
 
 
-@overload(_add_row)
-def _add_row_compiled(rows, i, factor, rest, total, lost):
+@overload(_add_row)  # numba compares hints: all must be the same
+def _add_row_compiled(
+    rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any
+) -> Callable[..., None]:
     if isinstance(rows, types.Array):
 
-        def dense(rows, i, factor, rest, total, lost):
+        def dense(rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any) -> None:
             for k in range(len(total) - 1):
                 x = rows[i, k]
                 total[k], lost[k] = add_product(total[k], lost[k], factor, x)
@@ -44,7 +47,7 @@ def _add_row_compiled(rows, i, factor, rest, total, lost):
 
         return dense
 
-    def sparse(rows, i, factor, rest, total, lost):
+    def sparse(rows: Any, i: Any, factor: Any, rest: Any, total: Any, lost: Any) -> None:
         indptr, indices, values = rows
         for s in range(indptr[i], indptr[i + 1]):
             k, x = indices[s], values[s]
@@ -55,7 +58,16 @@ def _add_row_compiled(rows, i, factor, rest, total, lost):
 
 
 @njit(cache=True)
-def _add(rows, n, unit, i, factor, rest, total, lost):
+def _add(
+    rows: Any,
+    n: int,
+    unit: float,
+    i: int,
+    factor: float,
+    rest: float,
+    total: Floats,
+    lost: Floats,
+) -> None:
     """Add a coordinate's row, and to the last entry what it adds to the bias.
 
     Sample i adds ``unit`` times its dual; coordinate n is minus a free bias.
@@ -71,7 +83,18 @@ def _add(rows, n, unit, i, factor, rest, total, lost):
 
 
 @njit(cache=True)
-def _begin(level0, level1, rows, n, unit, state, S0, lost0, S1, lost1):
+def _begin(
+    level0: Floats,
+    level1: Floats,
+    rows: Any,
+    n: int,
+    unit: float,
+    state: Nodes,
+    S0: Floats,
+    lost0: Floats,
+    S1: Floats,
+    lost1: Floats,
+) -> None:
     """Sum up from nothing what the coordinates on pieces add."""
     S0[:], lost0[:], S1[:], lost1[:] = 0.0, 0.0, 0.0, 0.0
     for i in range(len(state)):
@@ -82,29 +105,29 @@ def _begin(level0, level1, rows, n, unit, state, S0, lost0, S1, lost1):
 
 @njit(cache=True)
 def _carry(
-    level0,
-    level1,
-    rows,
-    n,
-    unit,
-    state,
-    S0,
-    lost0,
-    S1,
-    lost1,
-    begun,
-    nodes,
-    t,
-    event,
-    start,
-    coordinate,
-    new_state,
-    P,
-    a,
-    low,
-    with_pinned,
-    out,
-):
+    level0: Floats,
+    level1: Floats,
+    rows: Any,
+    n: int,
+    unit: float,
+    state: Nodes,
+    S0: Floats,
+    lost0: Floats,
+    S1: Floats,
+    lost1: Floats,
+    begun: int,
+    nodes: Nodes,
+    t: Floats,
+    event: Nodes,
+    start: Nodes,
+    coordinate: Nodes,
+    new_state: Nodes,
+    P: Nodes,
+    a: Floats,
+    low: Floats,
+    with_pinned: bool,
+    out: Floats,
+) -> None:
     """Write sum_i a_i row_i at ascending nodes, from the states after ``begun`` events."""
     total, lost = np.empty(len(S0)), np.empty(len(S0))
     for j in range(len(nodes)):
@@ -149,7 +172,7 @@ class Carried:
         Whether the pinned coordinates' share is added, in twice the working precision.
     """
 
-    def __init__(self, trace: Trace, rows, unit: float, with_pinned: bool):
+    def __init__(self, trace: Trace, rows: Any, unit: float, with_pinned: bool):
         self.trace, self.unit, self.with_pinned = trace, unit, with_pinned
         self.n, self.size = rows.shape[0], rows.shape[1] + 1
         parts = [rows.indptr, rows.indices, rows.data] if sp.issparse(rows) else [rows]
@@ -211,13 +234,13 @@ def intercepts(objective: Machine, trace: Trace, blocks: Iterable[Nodes]) -> Ite
 
 
 def decisions(
-    objective: Objective, trace: Trace, blocks: Iterable[Nodes], X_new
+    objective: Objective, trace: Trace, blocks: Iterable[Nodes], X_new: Any
 ) -> Iterator[Floats]:
     """Yield f at the rows of X_new, (m, B), at the nodes of ascending blocks.
 
     For a kernel it takes 8 n bytes for each row of X_new, for the kernel values.
     """
-    if objective.linear:
+    if not isinstance(objective, Machine) or objective.linear:
         for w, b in coefficients(objective, trace, blocks):
             yield np.asarray(X_new @ w) + b
         return
@@ -241,7 +264,7 @@ def _bias(objective: Machine, sums: Floats) -> Floats:
     return objective.bias_value**2 * sums[:, -1] / objective.lam
 
 
-def _pinned(trace: Trace, nodes: Nodes) -> tuple[Nodes, NDArray, Floats]:
+def _pinned(trace: Trace, nodes: Nodes) -> tuple[Nodes, Nodes, Floats]:
     """Return, for all pinned coordinates at some nodes: place of the node, coordinate, dual."""
     counts = trace.start[nodes + 1] - trace.start[nodes]
     place = np.repeat(np.arange(len(nodes)), counts)
@@ -270,7 +293,7 @@ def _pinned_coefficients(objective: Objective, trace: Trace, nodes: Nodes) -> tu
     coordinates = np.zeros((len(trace.stairs), len(nodes)))
     coordinates[coordinate, place] = dual
     found = objective.solution(coordinates)
-    return found.w, objective.intercepts(found)
+    return objective.coefs(found), objective.intercepts(found)
 
 
 def width_of(objective: Objective, trace: Trace, m: int) -> int:

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..curves import mean_curve
-from ..path import Floats
+from ..curves import Curve, mean_curve
+from ..path import Floats, Path
+from ..validation import Rows, check_index, check_unmasked, check_vector, plain_labels
+from .checking import check_kind, folds, known_labels, naming_rows
 from .fitted import OneVsRest
+
+
+class Fitted(Protocol):
+    """What an estimator keeps of its training data: `OneVsRest` or another."""
+
+    @property
+    def path(self) -> Path | list[Path] | None:
+        """The path, or those of all classes."""
+
+    @property
+    def end(self) -> float:
+        """Up to where the path is known."""
+
+    def check(self, t: float, name: str) -> float:
+        """Return a parameter as a number that the path covers."""
+
+    def decision(self, X: Any, t: float) -> Floats:
+        """Return f at t."""
+
+    def error(self, X: Any, y: NDArray[Any]) -> Curve:
+        """Return the mean error as an exact function of the parameter."""
 
 
 class PathEstimator(BaseEstimator):
     """Fits a path, and predicts by its solution at one value of its parameter.
 
-    A child gives ``_fitted(X, y)``, with ``error(X, y) -> Curve``, ``decision(X, t)``,
-    ``check(t, name)``, ``path`` and ``end`` (up to where it is known), and ``_parameter``, the name
-    of the constructor's argument.
+    A child gives ``_fitted(X, y)``, and ``_parameter``, the name of the constructor's argument.
     """
 
     _parameter = ""
     _log = True  # whether its scale is logarithmic
     _sparse = False  # whether CSR matrices are fitted
 
-    def fit(self, X, y) -> Self:
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit the whole path, and choose its parameter if ``cv`` is given.
 
         Parameters
@@ -44,7 +66,7 @@ class PathEstimator(BaseEstimator):
         self
         """
         X, y = self._checked(X, y)
-        self._model = self._fitted(X, y)
+        self._model = self._fitted(self._named(X), y)
         self.path_ = self._model.path
         chosen = getattr(self, self._parameter)
         if self.cv is not None:
@@ -54,40 +76,62 @@ class PathEstimator(BaseEstimator):
         setattr(self, f"{self._parameter}_", self._model.check(chosen, self._parameter))
         return self
 
-    def _errors(self, X, y):
+    def _fitted(self, X: Any, y: NDArray[Any]) -> Fitted:
+        raise NotImplementedError
+
+    def _errors(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the mean of the folds' errors, exactly, for every value of the parameter."""
         curves = []
-        for train, test in check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y):
+        for train, test in folds(self.cv, X, y, is_classifier(self)):
             model = self._fitted(*_safe_split(self, X, y, train))
             curves.append(model.error(*_safe_split(self, X, y, test, train)))
         end = min(self._model.end, *(curve.edges[-1] for curve in curves))
         return mean_curve([curve.over(0.0, end) for curve in curves])
 
-    def _checked(self, X, y):
+    def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
         accepted = {"accept_sparse": "csr" if self._sparse else False, "dtype": np.float64}
         number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
-        X, y = validate_data(self, X, y, **accepted, **number)
-        if is_classifier(self):
-            check_classification_targets(y)
-            self.classes_ = np.unique(y)
-            if len(self.classes_) < 2:
-                raise ValueError(f"y holds one class only, {y[0]!r}; select rows of two classes.")
+        check_kind(X)
+        check_index(X, y, "y")
+        y = known_labels(y) if is_classifier(self) else y
+        check_unmasked(y, "y")
+        with naming_rows():
+            X, y = validate_data(self, X, y, **accepted, **number)
+        if not is_classifier(self):
+            return X, check_vector(y, X.shape[0], "y", scalar=False)
+        check_classification_targets(y)
+        y = plain_labels(y, X.shape[0], "y")
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            one = y[:1].tolist()[0]
+            raise ValueError(f"y holds one class only, {one!r}; select rows of two classes.")
         return X, y
 
-    def _rows(self, X):
+    def _named(self, X: Any) -> Any:
+        """Return checked rows with the names that their columns had, for the path to keep."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or sp.issparse(X):
+            return X
+        from pandas import DataFrame
+
+        return DataFrame(X, columns=names, copy=False)
+
+    def _rows(self, X: Rows) -> Any:
         """Check rows to predict."""
         check_is_fitted(self)
         accepted = "csr" if self._sparse else False
-        return validate_data(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
+        check_kind(X)
+        with naming_rows():
+            return validate_data(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
 
-    def _decision(self, X) -> Floats:
+    def _decision(self, X: Rows) -> Floats:
         X = self._rows(X)
         return self._model.decision(X, self._place())
 
     def _place(self) -> float:
         """Return where on the path the solution is."""
-        return getattr(self, f"{self._parameter}_")
+        return float(getattr(self, f"{self._parameter}_"))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is accepted."""
@@ -100,13 +144,16 @@ class PathEstimator(BaseEstimator):
 class PathClassifier(ClassifierMixin, PathEstimator):
     """A path for two classes, or one against the rest for each of more.
 
-    A child gives ``_path(X, y) -> Path`` for two labels.
+    A child gives ``_path(X, y)`` for two labels.
     """
 
-    def _fitted(self, X, y) -> OneVsRest:
+    _model: OneVsRest
+    _path: Callable[..., Path]
+
+    def _fitted(self, X: Any, y: NDArray[Any]) -> OneVsRest:
         return OneVsRest(self._path, X, y)
 
-    def decision_function(self, X) -> Floats:
+    def decision_function(self, X: Rows) -> Floats:
         """Return f, (m,) for two classes (positive: the second), else (m, classes).
 
         Parameters
@@ -115,7 +162,7 @@ class PathClassifier(ClassifierMixin, PathEstimator):
         """
         return self._decision(X)
 
-    def predict(self, X) -> NDArray:
+    def predict(self, X: Rows) -> NDArray[Any]:
         """Return (m,) labels: the sign of f, or the class whose f is largest.
 
         Parameters

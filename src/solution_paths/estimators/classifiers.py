@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import PathError, PathWarning
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
+from ..validation import Rows
 from .base import PathClassifier
+from .checking import Folds, check_flag
 
 
 class PathSVC(PathClassifier):
     """Support vector classifier that knows its solution for every cost C.
 
-    Minimises 1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)), with a free bias b; see `svm_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b))``, with a free bias b; see
+    `svm_path`.
 
     Parameters
     ----------
@@ -59,8 +65,10 @@ class PathSVC(PathClassifier):
     >>> from solution_paths import PathSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PathSVC(cv=5).fit(X, y)
-    >>> round(model.cv_error_, 4)
-    0.0333
+    >>> bool(model.cv_error_ == model.cv_path_.best().value <= model.cv_path_(1.0))
+    True
+    >>> model.predict(X[[0, 60, 120]]).tolist()
+    [0, 1, 2]
     """
 
     _parameter = "C"
@@ -70,7 +78,7 @@ class PathSVC(PathClassifier):
         self,
         C: float = 1.0,
         *,
-        cv=None,
+        cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
@@ -87,7 +95,7 @@ class PathSVC(PathClassifier):
         self.C_max = C_max
         self.check = check
 
-    def _path(self, X, y) -> Path:
+    def _path(self, X: Any, y: NDArray[Any]) -> Path:
         kernel = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0")}
         try:
             return svm_path(X, y, **kernel, C_max=self.C_max, check=self.check)
@@ -98,8 +106,8 @@ class PathSVC(PathClassifier):
             return error.path
 
 
-def _tells_probabilities(model) -> bool:
-    if not model.probability:
+def _tells_probabilities(model: QuantileSVC) -> bool:
+    if not check_flag(model.probability, "probability"):
         raise AttributeError("predict_proba needs probability=True; set it, fitting again or not.")
     return True
 
@@ -107,7 +115,7 @@ def _tells_probabilities(model) -> bool:
 class QuantileSVC(PathClassifier):
     """Quantile support vector classifier that knows its solution for every quantile tau.
 
-    Minimises lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i) with c_i = 2 (1 - tau) / n where
+    Minimises ``lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i)`` with c_i = 2 (1 - tau) / n where
     y_i = +1 and 2 tau / n where y_i = -1, so that the sign of w.x estimates that of
     P(y = +1 | x) - tau; see `quantile_svm_path`.
 
@@ -136,6 +144,18 @@ class QuantileSVC(PathClassifier):
         The quantile that is used.
     cv_path_, cv_error_
         See `PathSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from solution_paths import QuantileSVC
+    >>> X, y = make_moons(100, noise=0.2, random_state=0)
+    >>> model = QuantileSVC(0.3, kernel="rbf").fit(X, y)  # says 1 where P(1) > 0.3
+    >>> cautious = QuantileSVC(0.7, kernel="rbf").fit(X, y)
+    >>> int(model.predict(X).sum()) > int(cautious.predict(X).sum())
+    True
     """
 
     _parameter = "tau"
@@ -147,7 +167,7 @@ class QuantileSVC(PathClassifier):
         tau: float = 0.5,
         *,
         lam: float = 1e-2,
-        cv=None,
+        cv: Folds = None,
         probability: bool = False,
         intercept_scaling: float = 1.0,
         kernel: str = "linear",
@@ -167,19 +187,33 @@ class QuantileSVC(PathClassifier):
         self.coef0 = coef0
         self.check = check
 
-    def _path(self, X, y) -> Path:
+    def _path(self, X: Any, y: NDArray[Any]) -> Path:
+        check_flag(self.probability, "probability")
         options = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
         return quantile_svm_path(
             X, y, self.lam, **options, intercept_scaling=self.intercept_scaling
         )
 
     @available_if(_tells_probabilities)
-    def predict_proba(self, X) -> Floats:
+    def predict_proba(self, X: Rows) -> Floats:
         """Return (m, classes) probabilities, read off the whole path.
 
         With two classes that of the second is the length of all tau for which f(x) >= 0: where
         f changes sign once, the tau at which it does. With more, each class's own against the
         rest, scaled to sum to 1.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from solution_paths import QuantileSVC
+        >>> X, y = make_moons(100, noise=0.2, random_state=0)
+        >>> p = QuantileSVC(probability=True).fit(X, y).predict_proba(X)
+        >>> p.shape, p.sum(axis=1).round(9).min().item()
+        ((100, 2), 1.0)
         """
         X = self._rows(X)
         p = np.stack([path.positive_length(X) for path in self._model.paths], axis=1)
@@ -193,7 +227,7 @@ class QuantileSVC(PathClassifier):
 class L1SVC(PathClassifier):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
-    Minimises sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1; see `l1_svm_path`.
+    Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
 
     Parameters
     ----------
@@ -214,24 +248,37 @@ class L1SVC(PathClassifier):
     intercept_ : (1,) or (classes,) array
     cv_path_, cv_error_
         See `PathSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import L1SVC
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> model = L1SVC(0.5).fit(X, ["a", "a", "b", "b"])
+    >>> model.coef_.round(9).tolist()  # the second column tells nothing
+    [[2.0, 0.0]]
     """
 
     _parameter = "lam"
 
-    def __init__(self, lam: float = 1.0, *, cv=None, check: str = "warn"):
+    def __init__(self, lam: float = 1.0, *, cv: Folds = None, check: str = "warn"):
         self.lam = lam
         self.cv = cv
         self.check = check
 
-    def _path(self, X, y) -> Path:
+    def _path(self, X: Any, y: NDArray[Any]) -> Path:
         return l1_svm_path(X, y, check=self.check)
 
     @property
     def coef_(self) -> Floats:
         """Coefficients, one row for each path."""
+        check_is_fitted(self)
         return self._model.coefs(self.lam_)
 
     @property
     def intercept_(self) -> Floats:
         """Biases, one for each path."""
+        check_is_fitted(self)
         return self._model.intercepts(self.lam_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +22,21 @@ class OneVsRest:
     Parameters
     ----------
     fit : callable
-        Maps X and labels -1, +1 (or two classes) to a `Path`.
+        Maps X and two labels (-1, +1, where there are more classes) to a `Path`.
     X, y : rows and labels
     """
 
-    def __init__(self, fit: Callable[..., Path], X, y, *weights):
+    def __init__(self, fit: Callable[..., Path], X: Any, y: NDArray[Any], *weights: Floats):
         self.classes = np.unique(y)
         if len(self.classes) < 2:
+            one = y[:1].tolist()[0]
             raise ValueError(
-                f"Every fold needs rows of two classes, and one has class {y[0]!r} alone; take "
+                f"Every fold needs rows of two classes, and one has class {one!r} alone; take "
                 "fewer folds, or stratified ones."
             )
-        larger = self.classes[1:] if len(self.classes) == 2 else self.classes
-        self.paths = [fit(X, np.where(y == label, 1.0, -1.0), *weights) for label in larger]
+        several = [np.where(y == label, 1.0, -1.0) for label in self.classes]
+        labels = [y] if len(self.classes) == 2 else several  # a path alone knows its labels
+        self.paths = [fit(X, own, *weights) for own in labels]
 
     @property
     def path(self) -> Path | list[Path]:
@@ -50,7 +53,7 @@ class OneVsRest:
         """Return the parameter as a number that all paths cover."""
         return check_number(t, name, least=0, most=self.end if self.end < np.inf else None)
 
-    def decision(self, X, t: float) -> Floats:
+    def decision(self, X: Any, t: float) -> Floats:
         """Return f, (m,) or (m, classes), at parameter t."""
         f = [path.decision_function(X, inside(path, t)) for path in self.paths]
         return f[0] if len(f) == 1 else tied(np.stack(f, axis=1))
@@ -63,19 +66,18 @@ class OneVsRest:
         """Return biases, (1,) or (classes,)."""
         return np.array([path.intercept(inside(path, t)) for path in self.paths])
 
-    def label(self, f: Floats) -> NDArray:
+    def label(self, f: Floats) -> NDArray[Any]:
         """Return the labels that decisions stand for."""
         return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else (f >= 0).astype(int)]
 
-    def error(self, X, y) -> Curve:
+    def error(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the share of wrong labels as an exact step function; an unknown label is wrong."""
         known = np.flatnonzero(np.isin(y, self.classes))
         lost = Curve(np.array([0.0, self.end]), np.ones(1), np.ones(1), np.zeros(1))
         if len(known) == 0:
             return lost
         if len(self.paths) == 1:
-            own = np.where(y[known] == self.classes[1], 1.0, -1.0)
-            found = self.paths[0].error_curve(X[known], own)
+            found = self.paths[0].error_curve(X[known], y[known])
         else:
             found = joint_error(self.paths, X[known], np.searchsorted(self.classes, y[known]))
         counts = [len(known), len(y) - len(known)]
@@ -96,7 +98,7 @@ def inside(path: Path, t: float) -> float:
     return min(t, path.range[1]) if path.parameter == "lam" else t
 
 
-def joint_error(paths: list[Path], X, codes: NDArray[np.int64]) -> Curve:
+def joint_error(paths: list[Path], X: Any, codes: NDArray[np.int64]) -> Curve:
     """Return the error of the largest decision as an exact step function of one parameter.
 
     It goes to the last breakpoint of all; a path that ends before stays what it is. Between
@@ -121,7 +123,7 @@ def joint_error(paths: list[Path], X, codes: NDArray[np.int64]) -> Curve:
     return mean_curve(found, counts)
 
 
-def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray) -> Curve:
+def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64]) -> Curve:
     """Return the error of the largest of (m, pieces, classes) lines, by their values at the ends.
 
     Lines are followed from one that is the largest to the next one that crosses it.
@@ -157,6 +159,6 @@ def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray) -> Curv
     return steps(edges[0], edges[-1], wrong, at, rises, len(codes))
 
 
-def _rise(before: NDArray, after: NDArray, right: NDArray) -> Floats:
+def _rise(before: NDArray[np.int64], after: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
     """Return by how much the number of errors rises."""
     return (before == right).astype(float) - (after == right)

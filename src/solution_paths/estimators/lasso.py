@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.lasso import lasso_path
 from ..path import Floats, Path
-from ..validation import check_choice, check_number
+from ..validation import Rows, check_choice, check_number
 from .base import PathEstimator
+from .checking import Folds, check_flag
 from .fitted import inside
 
 METRICS = ("squared", "absolute")
@@ -20,13 +25,14 @@ class Centred:
 
     end = np.inf  # after the last breakpoint w = 0
 
-    def __init__(self, X, y, fit_intercept: bool, metric: str, check: str):
+    def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
         self.n, self.metric = len(y), metric
-        self.x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+        self.x_mean = np.asarray(X).mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
         self.y_mean = float(y.mean()) if fit_intercept else 0.0
         X, y = X - self.x_mean, y - self.y_mean
         # without any correlation w = 0 for every penalty
-        self.path: Path | None = lasso_path(X, y, check=check) if (X.T @ y).any() else None
+        moves = (np.asarray(X).T @ y).any()
+        self.path: Path | None = lasso_path(X, y, check=check) if moves else None
 
     def check(self, alpha: float, name: str) -> float:
         """Return alpha as a number."""
@@ -38,11 +44,11 @@ class Centred:
             return np.zeros_like(self.x_mean)
         return self.path.coef(inside(self.path, alpha * self.n))
 
-    def decision(self, X, alpha: float) -> Floats:
+    def decision(self, X: Any, alpha: float) -> Floats:
         """Return predictions (m,)."""
         return (X - self.x_mean) @ self.coef(alpha) + self.y_mean
 
-    def error(self, X, y) -> Curve:
+    def error(self, X: Any, y: Floats) -> Curve:
         """Return the mean error as an exact function of alpha."""
         if self.path is None:
             off = np.abs(y - self.y_mean)
@@ -55,8 +61,8 @@ class Centred:
 class PathLasso(RegressorMixin, PathEstimator):
     """Lasso that knows its solution for every penalty alpha.
 
-    Minimises 1/(2n) ||y - X w - b||^2 + alpha ||w||_1, as scikit-learn's; see `lasso_path`, whose
-    lam is n alpha.
+    Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
+    whose lam is n alpha.
 
     Parameters
     ----------
@@ -87,15 +93,25 @@ class PathLasso(RegressorMixin, PathEstimator):
         Its minimum.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import PathLasso
+    >>> X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    >>> model = PathLasso(alpha=0.5).fit(X, [7.0, 6.0, 2.0, 1.0])
+    >>> model.coef_.round(9).tolist(), round(model.intercept_, 9)
+    ([2.0, 0.0], 4.0)
     """
 
     _parameter = "alpha"
+    _model: Centred
 
     def __init__(
         self,
         alpha: float = 1.0,
         *,
-        cv=None,
+        cv: Folds = None,
         metric: str = "squared",
         fit_intercept: bool = True,
         check: str = "warn",
@@ -106,21 +122,24 @@ class PathLasso(RegressorMixin, PathEstimator):
         self.fit_intercept = fit_intercept
         self.check = check
 
-    def _fitted(self, X, y) -> Centred:
+    def _fitted(self, X: Any, y: NDArray[Any]) -> Centred:
         check_choice(self.metric, "metric", METRICS)
+        check_flag(self.fit_intercept, "fit_intercept")
         return Centred(X, y, self.fit_intercept, self.metric, self.check)
 
     @property
     def coef_(self) -> Floats:
         """Coefficients w."""
+        check_is_fitted(self)
         return self._model.coef(self.alpha_)
 
     @property
     def intercept_(self) -> float:
         """Intercept b."""
+        check_is_fitted(self)
         return float(self._model.y_mean - self._model.x_mean @ self.coef_)
 
-    def predict(self, X) -> Floats:
+    def predict(self, X: Rows) -> Floats:
         """Return predicted values (m,).
 
         Parameters

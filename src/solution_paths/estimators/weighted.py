@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..models.weighted_svm import update_instances, weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
+from ..objectives.machine import Machine
 from ..path import Floats, Path
-from ..validation import check_number, check_weights
+from ..validation import Rows, check_index, check_number, check_weights
 from .base import PathClassifier, PathEstimator
+from .checking import naming_weights
 from .fitted import OneVsRest
 
 
@@ -22,8 +24,10 @@ class Weighted(PathEstimator):
     """A machine whose costs are C times sample weights; a child gives ``_path(X, y, from, to)``."""
 
     _sparse = True
+    _path: Callable[..., Path]
+    _model: Any  # `OneVsRest` or `Single`
 
-    def fit(self, X, y, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the machine.
 
         Parameters
@@ -39,11 +43,13 @@ class Weighted(PathEstimator):
         self
         """
         C = check_number(self.C, "C", above=0)
-        X, y = self._checked(X, y)
         weights = 1.0 if sample_weight is None else sample_weight
+        check_index(X, weights, "sample_weight")
+        X, y = self._checked(X, y)
         self.sample_weight_ = check_weights(weights, X.shape[0], "sample_weight")
         self._C = C
-        self._model = self._fitted(X, y, C * self.sample_weight_)
+        with naming_weights():
+            self._model = self._weighted(self._named(X), y, C * self.sample_weight_)
         self.path_ = self._model.path
         return self
 
@@ -61,10 +67,18 @@ class Weighted(PathEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from solution_paths import WeightedSVC
+        >>> model = WeightedSVC().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
+        >>> model.reweight([1, 2, 1, 0]).path_.certify().ok
+        True
         """
         check_is_fitted(self)
         new = check_weights(sample_weight, len(self.sample_weight_), "sample_weight")
-        return self._move(lambda path: path.continue_to(self._C * new))
+        with naming_weights():
+            return self._move(lambda path: path.continue_to(self._C * new))
 
     def update(
         self, *, enter: ArrayLike = (), leave: ArrayLike = (), weight: ArrayLike | None = None
@@ -81,9 +95,19 @@ class Weighted(PathEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from solution_paths import WeightedSVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+        >>> model = WeightedSVC().fit(X, y, sample_weight=[1, 1, 1, 0])
+        >>> model.update(enter=[3], leave=[0]).sample_weight_.tolist()
+        [0.0, 1.0, 1.0, 1.0]
         """
         check_is_fitted(self)
-        costs = None if weight is None else self._C * np.asarray(weight, dtype=np.float64)
+        costs = None
+        if weight is not None:
+            costs = self._C * check_weights(weight, np.size(enter), "weight", of="enter")
         return self._move(
             lambda path: update_instances(path, enter=enter, leave=leave, weight=costs)
         )
@@ -92,29 +116,41 @@ class Weighted(PathEstimator):
         paths = [self._continuable(path) for path in self._model.paths]
         self._model.paths = [onward(path) for path in paths]
         self.path_ = self._model.path
-        self.sample_weight_ = self._model.paths[0].objective.costs(1.0) / self._C
+        self.sample_weight_ = self._costs(self._model.paths[0]) / self._C
         return self
 
     def _continuable(self, path: Path) -> Path:
         try:
             path.check_continuable()
         except ValueError:
-            weights = path.objective.costs(1.0)
-            return self._path(path.objective.X, path.objective.y, weights, weights)
+            weights = self._costs(path)
+            rows = self._named(path.objective.X)
+            y, classes = path.objective.y, path.objective.classes
+            labels = classes[(y > 0).astype(int)] if len(classes) else y
+            return self._path(rows, labels, weights, weights)
         return path
+
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest | Single:
+        raise NotImplementedError
+
+    @staticmethod
+    def _costs(path: Path) -> Floats:
+        """Return the costs at the end of a path."""
+        assert isinstance(path.objective, Machine)
+        return path.objective.costs(1.0)
 
     def _place(self) -> float:
         return 1.0  # theta: the end of the path that led here
 
-    def _options(self) -> dict:
+    def _options(self) -> dict[str, Any]:
         return {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
 
 
 class WeightedSVC(Weighted, PathClassifier):
     """Support vector classifier with sample weights, to and from which it moves exactly.
 
-    Minimises 1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b)) for sample weights s_i, with a
-    free bias b; see `weighted_svm_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))`` for sample weights s_i, with
+    a free bias b; see `weighted_svm_path`.
 
     Parameters
     ----------
@@ -161,10 +197,10 @@ class WeightedSVC(Weighted, PathClassifier):
         self.coef0 = coef0
         self.check = check
 
-    def _fitted(self, X, y, costs: Floats) -> OneVsRest:
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest:
         return OneVsRest(self._path, X, y, costs, costs)
 
-    def _path(self, X, y, weights_from: Floats, weights_to: Floats) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
         return weighted_svm_path(X, y, weights_from, weights_to, **self._options())
 
 
@@ -179,7 +215,7 @@ class Single:
         """The path."""
         return self.paths[0]
 
-    def decision(self, X, t: float) -> Floats:
+    def decision(self, X: Any, t: float) -> Floats:
         """Return predictions (m,) at t."""
         return self.path.decision_function(X, t)
 
@@ -187,8 +223,8 @@ class Single:
 class WeightedSVR(RegressorMixin, Weighted):
     """Support vector regression with sample weights, to and from which it moves exactly.
 
-    Minimises 1/2 ||w||^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon) for sample weights s_i,
-    with a free bias b; see `weighted_svr_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon)`` for sample weights
+    s_i, with a free bias b; see `weighted_svr_path`.
 
     Parameters
     ----------
@@ -207,6 +243,17 @@ class WeightedSVR(RegressorMixin, Weighted):
         The weights now.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import WeightedSVR
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0.0, 1.0, 2.0, 9.0]
+    >>> model = WeightedSVR(100.0, epsilon=0.0).fit(X, y, sample_weight=[1, 1, 1, 0])
+    >>> model.predict([[4.0]]).round(9).tolist()
+    [4.0]
+    >>> model.reweight([0, 0, 1, 1]).predict([[4.0]]).round(9).tolist()
+    [16.0]
     """
 
     def __init__(
@@ -228,13 +275,13 @@ class WeightedSVR(RegressorMixin, Weighted):
         self.coef0 = coef0
         self.check = check
 
-    def _fitted(self, X, y, costs: Floats) -> Single:
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Single:
         return Single(self._path(X, y, costs, costs))
 
-    def _path(self, X, y, weights_from: Floats, weights_to: Floats) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
         return weighted_svr_path(X, y, weights_from, weights_to, self.epsilon, **self._options())
 
-    def predict(self, X) -> Floats:
+    def predict(self, X: Rows) -> Floats:
         """Return predicted values (m,).
 
         Parameters

@@ -75,7 +75,7 @@ class Machine(Objective):
         Names of the columns of X.
     """
 
-    X: object
+    X: Any
     y: Floats
     _: KW_ONLY
     cost0: Any = 1.0  # (n,) floats once it is made
