@@ -149,7 +149,6 @@ def _meta(data, scaling, rows) -> dict:
     return meta | {"verified": data.verified, "sha256": data.meta.get("sha256")}
 
 
-@lru_cache(maxsize=4)
 def _three(sizes: Sequence[float]) -> Sequence[float]:
     if len(sizes) != 3:
         raise ValueError(
@@ -158,6 +157,7 @@ def _three(sizes: Sequence[float]) -> Sequence[float]:
     return sizes
 
 
+@lru_cache(maxsize=4)
 def prepare(
     name: str,
     split: int = 0,
