@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test lint types format docs wheel timing benchmark lock clean
+.PHONY: help env quick tables test lint types format docs wheel timing benchmark fuzz lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -12,6 +12,9 @@ OK     := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p && break; done)
 # Hashes for every platform, and no line that names a package index.
 LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
+# Other rows than a processor's own: make fuzz NUMBA_CPU_NAME=generic FUZZED=results/fuzz-generic.jsonl
+FUZZ   ?= 60
+FUZZED ?= results/fuzz.jsonl
 LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
@@ -71,6 +74,9 @@ timing: $(STAMP)  ## run the papers' timing lane alone, one job at a time
 benchmark: $(STAMP)  ## measure speed and accuracy beside other solvers, about 25 minutes
 	$(BIN)/python benchmarks/cross_validation.py
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(STAMP)  ## trace random problems for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
+	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED)
 
 lock: $(STAMP)  ## renew both lock files within the bounds of pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) --upgrade --extra workflow --extra baselines --extra dev --extra docs pyproject.toml -o requirements.lock
