@@ -116,9 +116,10 @@ def log_event(s, log, i, before, moved):
 def settle(op, st, s, tol, outside):
     """Make the pinned equations hold where the walk stands; return the largest residual, relative.
 
-    Down to an accuracy, or until the residual no longer halves: then it is the rounding of the
-    values themselves. Before that sums are renewed if the rounding of their moves may be as large.
-    No dual may go further out of its range than ``outside``, or the residual, makes of its width.
+    Down to what they are worth (`demands`), or until the residual no longer halves: then it is the
+    rounding of the values themselves. Before that sums are renewed if the rounding of their moves
+    may be as large. No dual may go further out of its range than ``outside``, or the residual,
+    makes of its width.
     """
     m = s.count[M]
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
@@ -134,7 +135,10 @@ def settle(op, st, s, tol, outside):
     worst, last = residuals(op, st, s, s.v, False), np.inf
     if worst <= accuracy and largest(op, s, s.v) <= fine:
         return worst
-    worst = residuals(op, st, s, s.v, True)
+    # A kernel's terms have their own rounding: only where duals ask for more it pays to be exact.
+    exactly = op.kind != DENSE or largest(op, s, s.v) > fine
+    if exactly:
+        worst = residuals(op, st, s, s.v, True)
     _keep_direction(op, s)
     while (worst > accuracy or largest(op, s, s.v) > fine) and worst <= 0.5 * last:
         apply_factor(op, s, s.v, s.da)
@@ -143,7 +147,7 @@ def settle(op, st, s, tol, outside):
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
         way = _within_levels(s, outside, worst)
         _shift(op, s, way)
-        last, worst = worst, residuals(op, st, s, s.v, True)
+        last, worst = worst, residuals(op, st, s, s.v, exactly)
         if worst > last:
             _shift(op, s, -way)
             worst = last
