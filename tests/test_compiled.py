@@ -68,7 +68,8 @@ def test_a_struct_with_another_array_reads_that_one():
     ],
 )
 def test_a_struct_refuses_arrays_that_it_would_misread(A):
-    with pytest.raises(TypeError, match=r"Pair\.A must be a C-contiguous array\(float64, 2d, C\)"):
+    expected = r"Pair\.A must be a C-contiguous array of 2 dimensions of float64"
+    with pytest.raises(TypeError, match=expected):
         Pair(1, 1.0, np.zeros(2), A)
 
 

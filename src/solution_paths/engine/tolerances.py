@@ -63,7 +63,7 @@ class Tolerances:
         the smallest index is taken (Bland), after a hundred times as many the walk stops.
     """
 
-    tie: float = 1e-15
+    tie: float = 1e-14
     noise: float = 1e-15
     dependent: float = 1e-9
     dual_noise: float = 1e-11

@@ -113,13 +113,13 @@ def log_event(s, log, i, before, moved):
 
 
 @lean
-def settle(op, st, s, tol, outside):
+def settle(op, st, s, tol, outside, fully):
     """Make the pinned equations hold where the walk stands; return the largest residual, relative.
 
     Down to what they are worth (`demands`), or until the residual no longer halves: then it is the
     rounding of the values themselves. Before that sums are renewed if the rounding of their moves
     may be as large. No dual may go further out of its range than ``outside``, or the residual,
-    makes of its width.
+    makes of its width. ``fully``, where a leg begins or ends: there the optimum may be zero.
     """
     m = s.count[M]
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
@@ -131,12 +131,14 @@ def settle(op, st, s, tol, outside):
         s.number[WORN] = 0.0
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
+    if fully:
+        accuracy = 0.0
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
     worst, last = residuals(op, st, s, s.v, False), np.inf
     if worst <= accuracy and largest(op, s, s.v) <= fine:
         return worst
     # A kernel's terms have their own rounding: only where duals ask for more it pays to be exact.
-    exactly = op.kind != DENSE or largest(op, s, s.v) > fine
+    exactly = fully or op.kind != DENSE or largest(op, s, s.v) > fine
     if exactly:
         worst = residuals(op, st, s, s.v, True)
     _keep_direction(op, s)
@@ -160,10 +162,10 @@ def settle(op, st, s, tol, outside):
 @lean
 def hold(op, st, s, tol):
     """Make the pinned equations hold, at any price if need be; return False when lost."""
-    if settle(op, st, s, tol, tol.outside) <= tol.lost:
+    if settle(op, st, s, tol, tol.outside, False) <= tol.lost:
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol, np.inf) <= tol.lost and _farthest(s) <= tol.lost
+    return settle(op, st, s, tol, np.inf, False) <= tol.lost and _farthest(s) <= tol.lost
 
 
 @lean
@@ -290,7 +292,7 @@ def begin_leg(op, st, s, log, tol):
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
     rebuild_sums(op, st, s)
-    settle(op, st, s, tol, tol.outside)
+    settle(op, st, s, tol, tol.outside, True)
     record(s, log, 0)
 
 

@@ -188,7 +188,7 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.number[T] = s.number[T_END]
-    settle(op, st, s, tol, tol.outside)
+    settle(op, st, s, tol, tol.outside, True)
     snap_to_levels(op, st, s)
     record(s, log, 0)
     return DONE
