@@ -12,7 +12,10 @@ from solution_paths import quantile_svm_path
 from solution_paths.engine.compiled import (
     Matrix,
     Vector,
+    clear,
     lean,
+    new,
+    record,
     struct,
     sums,
 )
@@ -50,6 +53,48 @@ def test_compiled_code_reads_the_fields_of_a_struct():
     assert row_total(pair, 1) == A[1].sum()
     v[2] = -1.0  # the struct has the array, not a copy of it
     assert weighted_entry(pair, 2, 3) == A[2, 3] - 1.0
+
+
+@record
+class Tally:
+    """A record with a field of each sort."""
+
+    times: int
+    total: float
+
+
+@struct
+class Whole:
+    """A struct that holds a record and another struct."""
+
+    tally: Tally
+    pair: Pair
+
+
+@lean
+def add_entry(whole, i, j):
+    whole.tally.times += 1
+    whole.tally.total += whole.pair.A[i, j]
+
+
+def test_compiled_code_writes_the_numbers_of_a_record():
+    whole = Whole(new(Tally, total=0.5), Pair(2, 0.5, np.zeros(3), np.arange(12.0).reshape(3, 4)))
+    add_entry(whole, 1, 2)
+    add_entry(whole, 2, 3)
+    assert (whole.tally.times, whole.tally.total) == (2, 17.5)
+    whole.tally.total = 1.0  # and reads what Python wrote
+    add_entry(replace(whole, pair=Pair(1, 1.0, np.zeros(1), np.ones((1, 1)))), 0, 0)
+    assert (whole.tally.times, whole.tally.total) == (3, 2.0)
+    clear(whole.tally)
+    assert (whole.tally.times, whole.tally.total) == (0, 0.0)
+
+
+def test_a_record_refuses_names_that_would_hide_its_numbers():
+    with pytest.raises(TypeError, match=r"Sizes.flat is a name that numpy's records use"):
+
+        @record
+        class Sizes:
+            flat: int
 
 
 def test_a_struct_with_another_array_reads_that_one():

@@ -10,7 +10,7 @@ from solution_paths import l1_svm_path, lasso_path
 from solution_paths.engine.operators import gram_operator
 from solution_paths.engine.staircase import staircases
 from solution_paths.engine.starts import start_from_guess
-from solution_paths.engine.state import DONE, WALL, T
+from solution_paths.engine.state import DONE, WALL
 from solution_paths.engine.walker import Walker
 
 CASES = ("gauss", "duplicated columns", "wide", "integers")
@@ -82,13 +82,13 @@ def test_a_walk_stops_at_a_wall_and_a_jump_lowers_the_objective():
     walker.begin(stairs, 0.0, walls=np.array([0]))
     assert walker.walk(1.0) == WALL
     np.testing.assert_allclose(walker.duals(), [s])
-    np.testing.assert_allclose(walker.s.number[0], 1 - s / 0.5)
+    np.testing.assert_allclose(walker.s.clock.t, 1 - s / 0.5)
     # The jump: the sample's level moves from its dual to C theta = 0 on the piece beyond the wall.
     jump = staircases([s], [s, -np.inf], level_rates=[-s, 0.0], size=1)
     flipped = Walker(gram_operator(np.eye(1)), jump, np.array([0], dtype=np.int8), np.zeros(1))
     assert flipped.walk(1.0) == DONE
     np.testing.assert_allclose(flipped.duals(), [0.0], atol=1e-15)
-    C = 0.5 * (1 - walker.s.number[0])
+    C = 0.5 * (1 - walker.s.clock.t)
     before = 0.5 * s**2 + C * (1 - s)
     after = 0.0 + C * (1 - s)  # an outlier's loss is capped at 1 - s
     assert after < before
@@ -129,7 +129,7 @@ def test_one_outlier_jump_of_the_robust_svm(seed, s):
     walker = Walker(gram_operator(H), stairs, state.astype(np.int8), a)
     walker.begin(stairs, 0.0, walls=np.zeros(n, dtype=np.int64))
     assert walker.walk(1.0) == WALL
-    theta = 1.0 - walker.s.number[T]
+    theta = 1.0 - walker.s.clock.t
     a, states = walker.duals(), walker.s.state.copy()
     (new,) = np.flatnonzero(states == 1)
     assert not outlier[new]

@@ -18,7 +18,7 @@ from solution_paths.engine.operators import (
 )
 from solution_paths.engine.staircase import epsilon_insensitive, equality, hinge, stack
 from solution_paths.engine.starts import start_from_guess
-from solution_paths.engine.state import CONTRACTION, DONE, FACTORED
+from solution_paths.engine.state import DONE
 
 SIZE = 7
 
@@ -227,7 +227,7 @@ def test_operator_values(kind):
     Q = np.ascontiguousarray(H[:, P])
     got = [one_value(op, i, t, Q, len(P), a) for i in range(len(H))]
     np.testing.assert_allclose(got, expected, atol=1e-12)
-    assert op.moving[0] == np.count_nonzero(duals1)
+    assert op.now.levels.moving == np.count_nonzero(duals1)
 
 
 def test_levels_that_stop_moving_leave_no_velocity():
@@ -237,11 +237,11 @@ def test_levels_that_stop_moving_leave_no_velocity():
         rates = rng.normal(size=N_ROWS)
         rebuild(op, 0.0, np.zeros(len(H)), np.zeros(len(H)))
         for i in range(N_ROWS):
-            hold_level(op, i, 0.0, rates[i], 1, 0.0)
+            hold_level(op, i, 0.0, rates[i], 1)
         for i in range(N_ROWS):
-            hold_level(op, i, 0.0, rates[i], -1, 0.0)
-        assert op.moving[0] == 0
-        assert not op.base1.any()
+            hold_level(op, i, 0.0, rates[i], -1)
+        assert op.now.levels.moving == 0
+        assert not op.now.base1.any()
 
 
 # -- staircases -------------------------------------------------------------------------------
@@ -283,14 +283,14 @@ def test_an_inaccurate_factor_costs_refinement_but_no_accuracy(kind):
     cost = np.where(y > 0, 2.0 / n, 0.0), np.where(y > 0, -2.0 / n, 2.0 / n)
     walker = start_from_guess(op, hinge(y, *cost), 0.3, y * path.dual(0.3))
     s = walker.s
-    m = s.count[FACTORED]
+    m = s.sizes.factored
     assert m > 16
     s.R[:m, :m] *= 1.0 + 1e-7 * rng.uniform(-1.0, 1.0, size=(m, m))
     before = walker.statistics()["refactorisations"]
     assert walker.walk(0.31) == DONE
     assert walker.statistics()["events"] > 3
     assert walker.statistics()["refactorisations"] == before
-    assert s.number[CONTRACTION] > 1e-9
+    assert s.accuracy.contraction > 1e-9
     np.testing.assert_allclose(y * walker.duals(), path.dual(0.31), rtol=0, atol=1e-12)
 
 

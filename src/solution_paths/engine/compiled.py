@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import numbers
 from pathlib import Path
-from typing import Annotated, dataclass_transform, get_args, get_type_hints
+from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
@@ -53,18 +53,47 @@ Vector = Annotated[NDArray[np.float64], 1]
 Matrix = Annotated[NDArray[np.float64], 2]
 Indices = Annotated[NDArray[np.int64], 1]
 WORD = ir.IntType(64)
+R = TypeVar("R")
 # Numba keeps compiled functions as long as their own file stays as it is, although the functions
 # that they call have become part of them. So the name of a struct's type has a mark of all files.
 CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 
 
+def record(cls: type) -> type:
+    """Make a class of annotated numbers a record, which compiled code reads and writes by name."""
+    hints = get_type_hints(cls)
+    taken = [name for name in hints if hasattr(np.record, name)]
+    if taken:
+        raise TypeError(
+            f"{cls.__name__}.{taken[0]} is a name that numpy's records use; take another."
+        )
+    numbers = [(name, np.int64 if hint is int else np.float64) for name, hint in hints.items()]
+    cls.dtype = np.dtype((np.record, np.dtype(numbers, align=True)))
+    return cls
+
+
+def new(cls: type[R], **numbers: float) -> R:
+    """Return a record of zeros, but for the numbers given."""
+    made = np.zeros(1, cls.dtype)[0]
+    for name, number in numbers.items():
+        made[name] = number
+    return made
+
+
+def clear(made) -> None:
+    """Set all numbers of a record to zero."""
+    for name in made.dtype.names:
+        made[name] = 0
+
+
 @dataclass_transform(frozen_default=True)
 def struct(cls: type) -> type:
-    """Make a frozen dataclass of numbers and arrays that compiled code takes as one address.
+    """Make a frozen dataclass of numbers, arrays, records and structs that goes as one address.
 
-    An instance keeps its arrays alive, and a table of words that compiled code reads: a number, or
-    an array's address and shape. The table never changes, which lets loops keep what they read.
+    An instance keeps its arrays alive, and a table of words that compiled code reads: a number, the
+    address of a record or of another struct, or an array's address and shape. The table never
+    changes, which lets loops keep what they read.
     """
     hints = get_type_hints(cls, include_extras=True)
     fields = tuple((name, _field_type(hint)) for name, hint in hints.items())
@@ -74,9 +103,16 @@ def struct(cls: type) -> type:
 
 
 def _field_type(hint) -> types.Type:
-    """Return the numba type of a field: int, float, or Annotated[NDArray[dtype], dimensions]."""
+    """Return a field's numba type.
+
+    Fields are int, float, Annotated[NDArray[dtype], dimensions], a record's class or a struct's.
+    """
     if hint in (int, float):
         return types.int64 if hint is int else types.float64
+    if hasattr(hint, "_numba_type_"):
+        return hint._numba_type_
+    if isinstance(getattr(hint, "dtype", None), np.dtype):
+        return from_dtype(hint.dtype)
     array, dimensions = get_args(hint)
     dtype = get_args(get_args(array)[1])[0]
     return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C")
@@ -87,7 +123,11 @@ def _write_words(self) -> None:
     table = []
     for name, ndim, dtype in self._numba_type_.plain:
         value = getattr(self, name)
-        if ndim:
+        if dtype is None:
+            table.append(value.address)
+        elif dtype.names:
+            table.append(value.__array_interface__["data"][0])
+        elif ndim:
             _check_array(self, name, ndim, dtype, value)
             table.append(value.__array_interface__["data"][0])
             table.extend(value.shape)
@@ -118,11 +158,15 @@ class StructType(types.Type):
         self.fields = fields
         self.kinds = dict(fields)
         self.position, position = {}, 0
-        self.plain = []  # (name, dimensions, numpy's dtype): numba's types are slow to compare
+        # (name, dimensions, numpy's dtype, of a struct none): numba's types are slow to compare
+        self.plain = []
         for field, kind in fields:
             self.position[field] = position
             ndim = kind.ndim if isinstance(kind, types.Array) else 0
-            self.plain.append((field, ndim, as_dtype(kind.dtype if ndim else kind)))
+            inner = isinstance(kind, StructType)
+            self.plain.append(
+                (field, ndim, None if inner else as_dtype(kind.dtype if ndim else kind))
+            )
             position += 1 + ndim
         described = ", ".join(f"{field}: {kind}" for field, kind in fields)
         super().__init__(f"{name}@{MARK}({described})")

@@ -27,20 +27,9 @@ from .pinned import (
 from .state import (
     BLOCK,
     ENTERED,
-    EXCHANGES,
-    FACTORED,
     FAR,
-    KIND,
     LEFT,
     NONE,
-    PENDING,
-    PIVOT,
-    SIGN,
-    UNIT,
-    UNSURE,
-    WORN,
-    M,
-    T,
     level_at,
 )
 
@@ -78,7 +67,7 @@ def _wake(s, i):
 def _drop_slot(op, st, s, r):
     """Take the coordinate in slot r off P (the last one moves there); it follows its level now."""
     p = s.P[r]
-    last = s.count[M] - 1
+    last = s.sizes.pinned - 1
     _rest(op, st, s, p)
     if r != last:
         place(op, s, r, s.P[last])
@@ -87,7 +76,7 @@ def _drop_slot(op, st, s, r):
         s.rank[r] = s.rank[last]
         if s.rank[r] >= 0:
             s.order[s.rank[r]] = r
-    s.count[M] = last
+    s.sizes.pinned = last
 
 
 @lean
@@ -123,11 +112,11 @@ def _move_span(s, r, last):
 def _rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
     q = s.state[p] // 2
-    hold_level(op, p, st.level0[p, q], st.level1[p, q], 1, s.number[T])
+    hold_level(op, p, st.level0[p, q], st.level1[p, q], 1)
     frame(st, s, p)
     s.slot[p] = -1
     if p >= op.n:
-        rest_feature(op, p, level_at(st, p, q, s.number[T]))
+        rest_feature(op, p, level_at(st, p, q, s.clock.t))
     else:
         _wake(s, p)
 
@@ -137,46 +126,46 @@ def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
     place(op, s, r, i)
     s.rank[r] = -1
-    s.a[r], s.lost[r] = level_at(st, i, q, s.number[T]), 0.0
-    s.number[WORN] += abs(s.a[r]) * op.norm[i]
-    hold_level(op, i, st.level0[i, q], st.level1[i, q], -1, s.number[T])
+    s.a[r], s.lost[r] = level_at(st, i, q, s.clock.t), 0.0
+    s.accuracy.worn += abs(s.a[r]) * op.norm[i]
+    hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
 
 
 @lean
 def leave(op, st, s, tol, i, down):
     """Let a pinned coordinate whose dual reached a level go to the piece beyond."""
-    r, kind = s.slot[i], s.count[KIND]
+    r, kind = s.slot[i], s.pending.kind
     q = s.state[i] // 2 + down
     s.state[i] = 2 * q
-    level = level_at(st, i, q, s.number[T])
+    level = level_at(st, i, q, s.clock.t)
     jump = (level - s.a[r]) - s.lost[r]
     move_level(op, i, jump)
-    if abs(jump) * op.norm[i] * s.number[UNIT] > tol.residual * EPSILON:
-        s.count[UNSURE] = 1  # the others' values feel it
-    s.number[WORN] += abs(level) * op.norm[i]
+    if abs(jump) * op.norm[i] * s.accuracy.unit > tol.residual * EPSILON:
+        s.last.unsure = 1  # the others' values feel it
+    s.accuracy.worn += abs(level) * op.norm[i]
     s.a[r], s.lost[r] = level, 0.0
-    if kind == ENTERED and s.count[PENDING] == i:
+    if kind == ENTERED and s.pending.coordinate == i:
         # passed through: the pinned system stays what it was
         _rest(op, st, s, i)
-        s.count[KIND] = NONE
+        s.pending.kind = NONE
     elif kind == NONE:
         if _vanishes(op, st, s, tol, r):
-            s.count[KIND] = LEFT
-            s.count[PENDING] = i
-            s.number[SIGN] = op.sign[i] * (1.0 if down else -1.0)
+            s.pending.kind = LEFT
+            s.pending.coordinate = i
+            s.pending.sign = op.sign[i] * (1.0 if down else -1.0)
             return
         _take_out(op, st, s, r)
     elif kind == ENTERED:
-        exchange(op, st, s, tol, r, s.count[PENDING])
+        exchange(op, st, s, tol, r, s.pending.coordinate)
         _swap_slot(op, st, s, r)
     else:
-        _take_out_two(op, st, s, r, s.slot[s.count[PENDING]])
+        _take_out_two(op, st, s, r, s.slot[s.pending.coordinate])
 
 
 @lean
 def _take_out(op, st, s, r):
     """Take slot r out of the pinned system."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if is_ridge(op):
         part(s, r)
     else:
@@ -190,7 +179,7 @@ def _take_out(op, st, s, r):
 @lean
 def _take_out_two(op, st, s, r, other):
     """Take out a pending leaver, without which the system is singular, and a second one."""
-    m = s.count[M]
+    m = s.sizes.pinned
     factor.read_column(s.G, m, r, s.v)
     factor.remove_two(s.G, m, r, s.v, other, s.g, s.x, s.y)
     factor.move_last(s.J, m, max(r, other))
@@ -203,7 +192,7 @@ def _take_out_two(op, st, s, r, other):
 @lean
 def exchange(op, st, s, tol, r, i):
     """Let coordinate i, which depends on the pinned ones, replace slot r in the factor."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if is_ridge(op):
         part(s, r)
         square, _ = schur(op, st, s, tol, i)
@@ -212,13 +201,13 @@ def exchange(op, st, s, tol, r, i):
         s.slot[i] = slot
     else:
         factor.read_column(s.G, m, r, s.v)
-        factor.replace(s.G, m, r, s.v, s.u, s.number[PIVOT], s.x, s.y)
+        factor.replace(s.G, m, r, s.v, s.u, s.pending.pivot, s.x, s.y)
 
 
 @lean
 def _vanishes(op, st, s, tol, r):
     """Tell whether the pinned system without slot r is singular; if so s.g is its null vector."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if is_ridge(op) and _borders_hold_without(op, s, r):
         return False
     s.k[:m] = 0.0
@@ -237,7 +226,7 @@ def _borders_hold_without(op, s, r):
     """Tell whether the pinned samples other than slot r determine each border unknown."""
     for b in range(s.W.shape[1]):
         held = False
-        for k in range(s.count[FACTORED]):
+        for k in range(s.sizes.factored):
             p = s.P[s.order[k]]
             held = held or (s.order[k] != r and border_entry(op, p, b) != 0.0)
         if not held:
@@ -248,7 +237,7 @@ def _borders_hold_without(op, s, r):
 @lean
 def _swap_slot(op, st, s, r):
     """Give the leaver's slot to the pending entrant, which waits after the others."""
-    m = s.count[M]
+    m = s.sizes.pinned
     _rest(op, st, s, s.P[r])
     place(op, s, r, s.P[m])
     s.a[r], s.lost[r] = s.a[m], s.lost[m]
@@ -260,17 +249,17 @@ def _swap_slot(op, st, s, r):
 @lean
 def _settle(s):
     """Complete an exchange: t may move again."""
-    s.count[KIND] = NONE
-    s.count[EXCHANGES] += 1
+    s.pending.kind = NONE
+    s.counts.exchanges += 1
 
 
 @lean
 def enter(op, st, s, tol, i, down, dt):
     """Pin a value that reached a kink; return False when the event was rounding noise."""
-    m, kind = s.count[M], s.count[KIND]
+    m, kind = s.sizes.pinned, s.pending.kind
     q = s.state[i] // 2
     kink = q - down
-    if kind == LEFT and s.count[PENDING] == i:
+    if kind == LEFT and s.pending.coordinate == i:
         hold_at_kink(st, s, i, kink)
         _settle(s)
         return True
@@ -296,10 +285,10 @@ def enter(op, st, s, tol, i, down, dt):
     if singular:
         if dt > 0 and _is_still(op, st, s, tol, i, kink, down):
             return False
-        s.count[KIND] = ENTERED
-        s.count[PENDING] = i
-        s.number[SIGN] = 1.0 if down else -1.0
-        s.number[PIVOT] = pivot
+        s.pending.kind = ENTERED
+        s.pending.coordinate = i
+        s.pending.sign = 1.0 if down else -1.0
+        s.pending.pivot = pivot
         _take_slot(op, st, s, m, i, q)
     else:
         if not is_ridge(op):
@@ -307,7 +296,7 @@ def enter(op, st, s, tol, i, down, dt):
         _take_slot(op, st, s, m, i, q)
         if is_ridge(op):
             join(op, st, s, i, pivot)
-        s.count[M] = m + 1
+        s.sizes.pinned = m + 1
         hold_system(op, st, s, i)
     hold_at_kink(st, s, i, kink)
     return True
@@ -324,7 +313,7 @@ def _is_still(op, st, s, tol, i, kink, down):
         return False
     total = -op.sign[i] * st.kink1[i, kink]
     gross = abs(total)
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         p = s.P[r]
         term = s.u[r] * op.sign[p] * s.own[r]
         total += term
@@ -336,8 +325,8 @@ def _is_still(op, st, s, tol, i, kink, down):
 @lean
 def _enter_second(op, st, s, tol, i, q):
     """Pin i together with the pending entrant, unless z_i moves by rounding only."""
-    m = s.count[M]
-    first = s.count[PENDING]
+    m = s.sizes.pinned
+    first = s.pending.coordinate
     for j in range(m):
         s.x[j], s.f[j] = s.u[j], s.k[j]
     pivot, _ = schur(op, st, s, tol, i)
@@ -350,19 +339,19 @@ def _enter_second(op, st, s, tol, i, q):
         for j in range(m):
             s.u[j], s.k[j] = s.x[j], s.f[j]
         return False
-    factor.append_two(s.G, m, s.x, s.number[PIVOT], s.u, pivot, cross, s.v, s.g)
+    factor.append_two(s.G, m, s.x, s.pending.pivot, s.u, pivot, cross, s.v, s.g)
     append_row(s, m, s.f, op.diagonal[first] - op.sign[first] * st.soft[first])
     append_row(s, m + 1, s.k, op.diagonal[i] - op.sign[i] * st.soft[i])
     _take_slot(op, st, s, m + 1, i, q)
-    s.count[M] = m + 2
+    s.sizes.pinned = m + 2
     return True
 
 
 @lean
 def _enter_for(op, st, s, tol, i, q):
     """Pin i in place of the pending leaver."""
-    r = s.slot[s.count[PENDING]]
-    m = s.count[M]
+    r = s.slot[s.pending.coordinate]
+    m = s.sizes.pinned
     if is_ridge(op):
         part(s, r)
         square, _ = schur(op, st, s, tol, i)

@@ -25,13 +25,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .compiled import (
-    Indices,
     Matrix,
     Vector,
     fma,
     inline,
     inner,
     lean,
+    new,
+    record,
     struct,
     sums,
 )
@@ -49,9 +50,56 @@ Codes = Annotated[NDArray[np.uint16], 2]
 Pattern = Annotated[NDArray[np.uint16], 1]
 
 
+@record
+class Levels:
+    """The levels on pieces: how many of them move; DENSE: rate' K rate and center' rate."""
+
+    moving: int
+    square: float
+    central: float
+
+
+@struct
+class Sums:
+    """What the walker keeps up to date about a map; sizes as in `Operator`.
+
+    ====================  =========  ==========================================================
+    ``base0, base1``      (N,)|(D,)  H, or X', applied to the levels on pieces: constants and rates
+    ``lost0, lost1``      (N,)|(D,)  what rounding lost in these sums
+    ``packed``            (., runs)  SPARSE: codes of the pinned rows, in the order of slots
+    ``of_w, of_dw``       (E,)       SPARSE: sums of w and dw over patterns, for looks
+    ``table``             (E,)       SPARSE: scratch, zero between calls
+    ``c, c_lost, dc``     (D,)       ROWS: X'a, what rounding lost of it, and its velocity
+    ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
+    ``w_low``             (D,)       ROWS: what rounding left out of w
+    ``row, row_low``      (D,)       ROWS: scratch, zero between calls
+    ``kept``              (2, D)     ROWS: dc and dw, put aside by corrections
+    ====================  =========  ==========================================================
+    """
+
+    levels: Levels
+    base0: Vector
+    base1: Vector
+    lost0: Vector
+    lost1: Vector
+    packed: Codes
+    of_w: Vector
+    of_dw: Vector
+    table: Vector
+    c: Vector
+    c_lost: Vector
+    dc: Vector
+    w: Vector
+    w_low: Vector
+    dw: Vector
+    row: Vector
+    row_low: Vector
+    kept: Matrix
+
+
 @struct
 class Operator:
-    """The map and what the walker keeps up to date about it.
+    """The map, and in ``now`` what the walker keeps up to date about it.
 
     Sizes: N coordinates, n of them samples, D columns, n_ridge of them under the ridge penalty.
 
@@ -69,22 +117,9 @@ class Operator:
     ``swing``             (p,)       DENSE: 1 / ``weight`` of the borders, 0 for constants
     ``typical``           scalar     DENSE: mean squared distance of samples from their mean
     ``overlap``           scalar     DENSE: mean of |K_ij| / (norm_i norm_j), about
-    ``base0, base1``      (N,)|(D,)  H, or X', applied to the levels on pieces: constants and rates
-    ``lost0, lost1``      (N,)|(D,)  what rounding lost in these sums
-    ``quadratic``         (2,)       DENSE: rate' K rate and center' rate of the samples' levels
-    ``moving``            (1,)       number of coordinates whose level moves
-    ``size``              (2,)       sum of norm_i |level_i| over pieces, as constant and rate
     ``flat``              scalar     SPARSE: the value of all nonzeros when they are equal, else 0
     ``codes``             (n, runs)  SPARSE: rows of equal nonzeros as patterns, or (0, 0)
-    ``packed``            (., runs)  SPARSE: codes of the pinned rows, in the order of slots
     ``parent, last``      (E,)       SPARSE: the patterns, see ``patterns``
-    ``of_w, of_dw``       (E,)       SPARSE: sums of w and dw over patterns, for looks
-    ``table``             (E,)       SPARSE: scratch, zero between calls
-    ``c, c_lost, dc``     (D,)       ROWS: X'a, what rounding lost of it, and its velocity
-    ``w, dw``             (D,)       ROWS: scale * c on ridge columns, minus a_feature on the others
-    ``w_low``             (D,)       ROWS: what rounding left out of w
-    ``row, row_low``      (D,)       ROWS: scratch, zero between calls
-    ``kept``              (2, D)     ROWS: dc and dw, put aside by corrections
     ====================  =========  ==========================================================
     """
 
@@ -108,37 +143,16 @@ class Operator:
     swing: Vector
     typical: float
     overlap: float
-    base0: Vector
-    base1: Vector
-    lost0: Vector
-    lost1: Vector
-    quadratic: Vector
-    moving: Indices
-    size: Vector
     codes: Codes
-    packed: Codes
     parent: Pattern
     last: Pattern
-    of_w: Vector
-    of_dw: Vector
-    table: Vector
-    c: Vector
-    c_lost: Vector
-    dc: Vector
-    w: Vector
-    w_low: Vector
-    dw: Vector
-    row: Vector
-    row_low: Vector
-    kept: Matrix
+    now: Sums
 
 
 def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):
     N, D = len(diagonal), len(weight)
     none = np.empty((0, 0))
     csr = sp.csr_array((0, 0)) if csr is None else csr
-    columns = [np.zeros(D) for _ in range(8)]
-    sums = N if kind == DENSE else D
     flat = csr.nnz > 0 and bool((csr.data == csr.data[0]).all())
     codes, parent, last = find_patterns(csr if flat else sp.csr_array((0, 0)))
     if kind == DENSE:
@@ -148,37 +162,43 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         metric, radius = _metric(X if kind == ROWS else csr, norm)
         center, swing, typical, overlap = np.empty(0), np.empty(0), 0.0, 1.0
     return Operator(
-        kind,
-        n,
-        n_ridge,
-        float(scale),
-        float(csr.data[0]) if flat else 0.0,
-        none if H is None else H,
-        none if X is None else X,
-        csr.indptr.astype(np.uint64),
-        csr.indices.astype(np.uint32),
-        csr.data.astype(np.float64),
-        diagonal,
-        np.where(np.arange(N) < n, 1.0, -1.0),
-        norm,
-        weight,
-        metric,
-        radius,
-        center,
-        swing,
-        typical,
-        overlap,
-        *(np.zeros(sums) for _ in range(4)),
-        np.zeros(2),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(2),
-        codes,
-        np.zeros((N + 4 if len(codes) else 0, codes.shape[1]), dtype=np.uint16),
-        parent,
-        last,
-        *(np.zeros(len(parent)) for _ in range(3)),
-        *columns,
-        np.zeros((2, D)),
+        kind=kind,
+        n=n,
+        n_ridge=n_ridge,
+        scale=float(scale),
+        flat=float(csr.data[0]) if flat else 0.0,
+        H=none if H is None else H,
+        X=none if X is None else X,
+        indptr=csr.indptr.astype(np.uint64),
+        indices=csr.indices.astype(np.uint32),
+        x=csr.data.astype(np.float64),
+        diagonal=diagonal,
+        sign=np.where(np.arange(N) < n, 1.0, -1.0),
+        norm=norm,
+        weight=weight,
+        metric=metric,
+        radius=radius,
+        center=center,
+        swing=swing,
+        typical=typical,
+        overlap=overlap,
+        codes=codes,
+        parent=parent,
+        last=last,
+        now=_no_sums(N if kind == DENSE else D, D, len(parent), (N + 4, codes.shape[1])),
+    )
+
+
+def _no_sums(size: int, D: int, patterns: int, packed: tuple[int, int]) -> Sums:
+    """Return the sums of a map before anything has a level; ``size`` is that of the levels' own."""
+    sizes = dict.fromkeys(["base0", "base1", "lost0", "lost1"], size)
+    sizes |= dict.fromkeys(["c", "c_lost", "dc", "w", "w_low", "dw", "row", "row_low"], D)
+    sizes |= dict.fromkeys(["of_w", "of_dw", "table"], patterns)
+    return Sums(
+        levels=new(Levels),
+        packed=np.zeros(packed if packed[1] else (0, 0), dtype=np.uint16),
+        kept=np.zeros((2, D)),
+        **{name: np.zeros(size) for name, size in sizes.items()},
     )
 
 
@@ -301,14 +321,6 @@ def _dot(x, m, v):
 
 
 @inner
-def _part_of_dot(x, v):
-    total = 0.0
-    for s in range(x.shape[0]):
-        total += x[s] * v[s]
-    return total
-
-
-@inner
 def _sparse_sum(op, first, last, v):
     # indptr and indices are unsigned: numba needn't ask whether an index counts from the end.
     total = 0.0
@@ -359,7 +371,7 @@ def pack(op, s, i):
     """Copy the codes of coordinate i to slot s, so that the pinned rows are read in one go."""
     if op.codes.shape[0] == 0:
         return
-    packed = op.packed[s]
+    packed = op.now.packed[s]
     for k in range(packed.shape[0]):
         packed[k] = op.codes[i, k] if i < op.n else 0
 
@@ -368,11 +380,11 @@ def pack(op, s, i):
 def rows_times(op, P, m, v, out):
     """Write x_p . v for those of P[:m], the pinned coordinates, that are samples."""
     if op.codes.shape[0] > 0 and m > FEW:
-        tabulate(op.parent, op.last, v, op.table)
+        tabulate(op.parent, op.last, v, op.now.table)
         for s in range(m):
             if P[s] < op.n:
-                out[s] = op.flat * code_sum(op.packed, s, op.table)
-        op.table[:] = 0.0
+                out[s] = op.flat * code_sum(op.now.packed, s, op.now.table)
+        op.now.table[:] = 0.0
         return
     for s in range(m):
         if P[s] < op.n:
@@ -384,8 +396,8 @@ def add_rows(op, P, m, factor, v):
     """Add the sum of factor_s x_p, for those of P[:m], as above, that are samples, to v."""
     if op.codes.shape[0] > 0 and m > FEW:
         for s in range(m):
-            code_add(op.packed, s, factor[s], op.table)
-        untabulate(op.parent, op.last, op.flat, op.table, v)
+            code_add(op.now.packed, s, factor[s], op.now.table)
+        untabulate(op.parent, op.last, op.flat, op.now.table, v)
         return
     for s in range(m):
         if P[s] < op.n and factor[s] != 0.0:
@@ -435,25 +447,25 @@ def column(op, P, m, j, out):
         for s in range(m):
             out[s] = -entry(op, P[s], offset + j) if P[s] < op.n else 0.0
         return
-    row_axpy(op, j, 1.0, op.row)
+    row_axpy(op, j, 1.0, op.now.row)
     for s in range(m):
         if P[s] >= op.n:
-            out[s] = -op.row[offset + P[s]]
+            out[s] = -op.now.row[offset + P[s]]
     for k in range(op.n_ridge):
-        op.row[k] *= op.scale
-    op.row[op.n_ridge :] = 0.0
-    rows_times(op, P, m, op.row, out)
+        op.now.row[k] *= op.scale
+    op.now.row[op.n_ridge :] = 0.0
+    rows_times(op, P, m, op.now.row, out)
     if op.kind == SPARSE:
         for s in range(op.indptr[j], op.indptr[j + 1]):
-            op.row[op.indices[s]] = 0.0
+            op.now.row[op.indices[s]] = 0.0
     else:
-        op.row[:] = 0.0
+        op.now.row[:] = 0.0
 
 
 @lean
 def level_part(op, i, t):
     """Return what the levels of coordinates on pieces contribute to (H a)_i (DENSE)."""
-    return (op.base0[i] + t * op.base1[i]) + (op.lost0[i] + t * op.lost1[i])
+    return (op.now.base0[i] + t * op.now.base1[i]) + (op.now.lost0[i] + t * op.now.lost1[i])
 
 
 @inline
@@ -462,8 +474,8 @@ def value(op, i, t, Q, m, a):
     if op.kind == DENSE:
         return op.sign[i] * (level_part(op, i, t) + _dot(Q[i], m, a))
     if i >= op.n:
-        return op.c[i - op.n + op.n_ridge]
-    return row_dot(op, i, op.w)
+        return op.now.c[i - op.n + op.n_ridge]
+    return row_dot(op, i, op.now.w)
 
 
 @lean
@@ -489,21 +501,21 @@ def distance(op, i, t, kink0, kink1, Q, P, m, a, low):
             if i >= op.n or P[s] >= op.n:
                 total, lost = add_product(total, lost, sign * row[s], a[s])
                 lost += sign * row[s] * low[s]
-                plain += _part_of_dot(row[first:s], a[first:s])
+                plain += _dot(row[first:s], s - first, a[first:s])
                 first = s + 1
-        plain += _part_of_dot(row[first:m], a[first:m])
+        plain += _dot(row[first:m], m - first, a[first:m])
         total, lost = add_exactly(total, lost, sign * plain)
         return total + lost
     if i >= op.n:
         k = i - op.n + op.n_ridge
-        total, lost = add_exactly(total, lost, op.c[k])
-        return total + (lost + op.c_lost[k])
+        total, lost = add_exactly(total, lost, op.now.c[k])
+        return total + (lost + op.now.c_lost[k])
     if op.kind == ROWS:
-        return _dense_distance(op.X[i], op.w, op.w_low, total, lost)
+        return _dense_distance(op.X[i], op.now.w, op.now.w_low, total, lost)
     for s in range(op.indptr[i], op.indptr[i + 1]):
         k = op.indices[s]
-        total, lost = add_product(total, lost, op.x[s], op.w[k])
-        lost += op.x[s] * op.w_low[k]
+        total, lost = add_product(total, lost, op.x[s], op.now.w[k])
+        lost += op.x[s] * op.now.w_low[k]
     return total + lost
 
 
@@ -531,15 +543,15 @@ def _dense_distance(x, v, low, a, al):
 def prepare_looks(op):
     """Tabulate w and dw, for `seen_value` and `seen_velocity`."""
     if op.codes.shape[0] > 0:
-        tabulate(op.parent, op.last, op.w, op.of_w)
-        tabulate(op.parent, op.last, op.dw, op.of_dw)
+        tabulate(op.parent, op.last, op.now.w, op.now.of_w)
+        tabulate(op.parent, op.last, op.now.dw, op.now.of_dw)
 
 
 @inline
 def seen_value(op, i, t, Q, m, a):
     """Return z_i as `value` does."""
     if op.codes.shape[0] > 0 and i < op.n:
-        return op.flat * code_sum(op.codes, i, op.of_w)
+        return op.flat * code_sum(op.codes, i, op.now.of_w)
     return value(op, i, t, Q, m, a)
 
 
@@ -547,7 +559,7 @@ def seen_value(op, i, t, Q, m, a):
 def seen_velocity(op, i, dt, Q, m, da):
     """Return the velocity of z_i as `velocity` does."""
     if op.codes.shape[0] > 0 and i < op.n:
-        return op.flat * code_sum(op.codes, i, op.of_dw)
+        return op.flat * code_sum(op.codes, i, op.now.of_dw)
     return velocity(op, i, dt, Q, m, da)
 
 
@@ -555,26 +567,35 @@ def seen_velocity(op, i, dt, Q, m, da):
 def velocity(op, i, dt, Q, m, da):
     """Return the velocity of z_i for a coordinate that is not pinned."""
     if op.kind == DENSE:
-        return op.sign[i] * (dt * op.base1[i] + _dot(Q[i], m, da))
+        return op.sign[i] * (dt * op.now.base1[i] + _dot(Q[i], m, da))
     if i >= op.n:
-        return op.dc[i - op.n + op.n_ridge]
-    return row_dot(op, i, op.dw)
+        return op.now.dc[i - op.n + op.n_ridge]
+    return row_dot(op, i, op.now.dw)
 
 
 @lean
 def follow_duals(op, dt, P, m, da):
     """Set the velocities of c and w that duals and levels make (ROWS, SPARSE)."""
-    for k in range(op.c.shape[0]):
-        op.dc[k], op.row_low[k] = dt * op.base1[k], dt * op.lost1[k]
+    for k in range(op.now.c.shape[0]):
+        op.now.dc[k], op.now.row_low[k] = dt * op.now.base1[k], dt * op.now.lost1[k]
     for s in range(m):
         p = P[s]
         if p >= op.n:
-            op.dw[p - op.n + op.n_ridge] = -da[s]
-    add_rows_exactly(op, P, m, da, op.dc, op.row_low)
+            op.now.dw[p - op.n + op.n_ridge] = -da[s]
+    add_rows_exactly(op, P, m, da, op.now.dc, op.now.row_low)
     if op.codes.shape[0] > 0:
-        op.row_low[:] = 0.0
+        op.now.row_low[:] = 0.0
     for k in range(op.n_ridge):
-        op.dw[k] = op.scale * op.dc[k]
+        op.now.dw[k] = op.scale * op.now.dc[k]
+
+
+@sums
+def squared_length(op, v):
+    """Return the squared length of w, or of its velocity, in the weights behind norms."""
+    total = 0.0
+    for k in range(v.shape[0]):
+        total += (v[k] / op.weight[k]) ** 2
+    return total
 
 
 @sums
@@ -592,22 +613,18 @@ def measure_direction(op, dt, P, m, da, own, drift):
         gross += abs(da[s]) * op.norm[P[s]]
     if op.kind == DENSE:
         return _dense_speed(op, dt, P, m, da, own, gross, drift)
-    D = op.c.shape[0]
+    D = op.now.c.shape[0]
     levels2 = 0.0
-    speed2 = drift * drift
     for k in range(D):
-        levels2 += (op.weight[k] * dt * op.base1[k]) ** 2
-    for k in range(op.n_ridge):
-        speed2 += op.scale * op.dc[k] ** 2
-    for k in range(op.n_ridge, D):
-        speed2 += (op.dw[k] / op.weight[k]) ** 2
+        levels2 += (op.weight[k] * dt * op.now.base1[k]) ** 2
+    speed2 = drift * drift + squared_length(op, op.now.dw)
     pace2 = speed2
     if op.metric.shape[0] > 0:
         pace2 = drift * drift
         for k in range(D):
             row, total = op.metric[k], 0.0
             for j in range(k, D):
-                total += row[j] * op.dw[j]
+                total += row[j] * op.now.dw[j]
             pace2 += total * total
     speed, levels = np.sqrt(speed2), np.sqrt(levels2)
     # With a ridge w's velocity is known to its own rounding, else to that of the duals'.
@@ -619,10 +636,10 @@ def measure_direction(op, dt, P, m, da, own, drift):
 def _dense_speed(op, dt, P, m, da, own, gross, drift):
     # |w'|^2 = rate'K rate + 2 da'K rate + da'K da, where the pinned equations give K da. It may
     # be a small difference of large numbers: what that can lose is added to the bound.
-    ridge = max(op.quadratic[0], 0.0) * dt * dt
-    gross += dt * np.sqrt(max(op.quadratic[0], 0.0))
+    ridge = max(op.now.levels.square, 0.0) * dt * dt
+    gross += dt * np.sqrt(max(op.now.levels.square, 0.0))
     lost = 1e-14 * gross * gross
-    mean, features, swings = dt * op.quadratic[1], 0.0, 0.0
+    mean, features, swings = dt * op.now.levels.central, 0.0, 0.0
     for s in range(m):
         p = P[s]
         mean += da[s] * op.center[p]
@@ -633,7 +650,7 @@ def _dense_speed(op, dt, P, m, da, own, gross, drift):
                 if P[r] < op.n:
                     ridge -= da[s] * op.H[p, P[r]] * da[r]
         else:
-            ridge += da[s] * (own[s] + dt * op.base1[p])
+            ridge += da[s] * (own[s] + dt * op.now.base1[p])
     ridge = max(ridge, 0.0) + lost
     speed = np.sqrt(drift * drift + ridge + features)
     pace = np.sqrt(drift * drift + mean * mean + op.typical * (ridge + swings))
@@ -651,7 +668,7 @@ def hold_feature(op, i, dual, low):
     """Let the coefficient of a feature be minus its dual."""
     if op.kind != DENSE:
         k = i - op.n + op.n_ridge
-        op.w[k], op.w_low[k] = -dual, -low
+        op.now.w[k], op.now.w_low[k] = -dual, -low
 
 
 @lean
@@ -659,7 +676,7 @@ def rest_feature(op, i, level):
     """Let the coefficient of a feature that is no longer pinned stay at minus its level."""
     hold_feature(op, i, level, 0.0)
     if op.kind != DENSE:
-        op.dw[i - op.n + op.n_ridge] = 0.0
+        op.now.dw[i - op.n + op.n_ridge] = 0.0
 
 
 @inline
@@ -684,17 +701,17 @@ def add_product(total, lost, factor, x):
 def _follow(op):
     """Let w follow c on the columns under the ridge penalty."""
     for k in range(op.n_ridge):
-        w = op.scale * op.c[k]
-        op.w[k], op.w_low[k] = add_exactly(
-            w, op.scale * op.c_lost[k] + fma(op.scale, op.c[k], -w), 0.0
+        w = op.scale * op.now.c[k]
+        op.now.w[k], op.now.w_low[k] = add_exactly(
+            w, op.scale * op.now.c_lost[k] + fma(op.scale, op.now.c[k], -w), 0.0
         )
 
 
 @lean
 def advance(op, h):
     """Move c along its direction by h, and w with it; features follow their duals."""
-    for k in range(op.c.shape[0]):
-        op.c[k], op.c_lost[k] = add_exactly(op.c[k], op.c_lost[k], h * op.dc[k])
+    for k in range(op.now.c.shape[0]):
+        op.now.c[k], op.now.c_lost[k] = add_exactly(op.now.c[k], op.now.c_lost[k], h * op.now.dc[k])
     _follow(op)
 
 
@@ -703,7 +720,7 @@ def move_level(op, i, change):
     """Account for a coordinate's dual that is put elsewhere by rounding's measure."""
     if op.kind == DENSE or i >= op.n or change == 0.0:
         return
-    add_row(op, i, change, op.c, op.c_lost)
+    add_row(op, i, change, op.now.c, op.now.c_lost)
     _follow(op)
 
 
@@ -728,53 +745,46 @@ def _add_column(total, lost, factor, v):
 
 
 @lean
-def hold_level(op, i, level0, level1, change, t):
+def hold_level(op, i, level0, level1, change):
     """Account for a coordinate that starts (change 1) or stops (-1) to follow a level.
 
     When no level moves any more their share of the velocities is zero, not what rounding left.
     """
     if level1 != 0.0:
-        op.moving[0] += change
+        op.now.levels.moving += change
     level0, level1 = change * level0, change * level1
     if level0 == 0.0 and level1 == 0.0:
         return
-    if i < op.n:
-        level = level0 + t * level1
-        up = level > 0.0 or (level == 0.0 and level1 > 0.0)
-        weight = op.norm[i] if up == (change > 0) else -op.norm[i]
-        op.size[0] += weight * level0
-        op.size[1] += weight * level1
     if op.kind == DENSE:
         H = op.H[i]
         if i < op.n:
-            op.quadratic[0] += level1 * (2.0 * op.base1[i] + level1 * op.diagonal[i])
-        op.quadratic[1] += level1 * op.center[i]
-        _add_column(op.base0, op.lost0, level0, H)
-        _add_column(op.base1, op.lost1, level1, H)
+            op.now.levels.square += level1 * (2.0 * op.now.base1[i] + level1 * op.diagonal[i])
+        op.now.levels.central += level1 * op.center[i]
+        _add_column(op.now.base0, op.now.lost0, level0, H)
+        _add_column(op.now.base1, op.now.lost1, level1, H)
     elif i < op.n:
-        add_row(op, i, level0, op.base0, op.lost0)
+        add_row(op, i, level0, op.now.base0, op.now.lost0)
         if level1 != 0.0:
-            add_row(op, i, level1, op.base1, op.lost1)
-    if op.moving[0] == 0:
-        op.base1[:] = 0.0
-        op.lost1[:] = 0.0
-        op.quadratic[:] = 0.0
+            add_row(op, i, level1, op.now.base1, op.now.lost1)
+    if op.now.levels.moving == 0:
+        op.now.base1[:] = 0.0
+        op.now.lost1[:] = 0.0
+        op.now.levels.square = op.now.levels.central = 0.0
 
 
 @lean
 def rebuild(op, t, duals0, duals1):
     """Compute the sums over levels afresh from the duals of pieces, duals0 + t duals1."""
-    op.base0[:] = 0.0
-    op.base1[:] = 0.0
-    op.lost0[:] = 0.0
-    op.lost1[:] = 0.0
-    op.quadratic[:] = 0.0
-    op.moving[0] = 0
-    op.size[:] = 0.0
-    op.w[:] = 0.0
-    op.dw[:] = 0.0
+    op.now.base0[:] = 0.0
+    op.now.base1[:] = 0.0
+    op.now.lost0[:] = 0.0
+    op.now.lost1[:] = 0.0
+    op.now.levels.square = op.now.levels.central = 0.0
+    op.now.levels.moving = 0
+    op.now.w[:] = 0.0
+    op.now.dw[:] = 0.0
     for i in range(op.norm.shape[0]):
-        hold_level(op, i, duals0[i], duals1[i], 1, t)
+        hold_level(op, i, duals0[i], duals1[i], 1)
         if i >= op.n:
             hold_feature(op, i, duals0[i] + t * duals1[i], 0.0)
 
@@ -782,13 +792,15 @@ def rebuild(op, t, duals0, duals1):
 @lean
 def sum_up(op, t, P, m, a, low):
     """Add up c = X'a afresh from the levels' sums and the pinned duals a + low (ROWS, SPARSE)."""
-    for k in range(op.c.shape[0]):
-        op.c[k], op.c_lost[k] = op.base0[k], op.lost0[k] + t * op.lost1[k]
-        op.c[k], op.c_lost[k] = add_product(op.c[k], op.c_lost[k], t, op.base1[k])
+    for k in range(op.now.c.shape[0]):
+        op.now.c[k], op.now.c_lost[k] = op.now.base0[k], op.now.lost0[k] + t * op.now.lost1[k]
+        op.now.c[k], op.now.c_lost[k] = add_product(
+            op.now.c[k], op.now.c_lost[k], t, op.now.base1[k]
+        )
     for s in range(m):
         if P[s] < op.n:
-            add_row(op, P[s], a[s], op.c, op.c_lost)
-            row_axpy(op, P[s], low[s], op.c_lost)
+            add_row(op, P[s], a[s], op.now.c, op.now.c_lost)
+            row_axpy(op, P[s], low[s], op.now.c_lost)
         else:
             hold_feature(op, P[s], a[s], low[s])
     _follow(op)

@@ -29,18 +29,12 @@ from .operators import (
     pinned_products,
     row_axpy,
     rows_times,
+    squared_length,
 )
 from .state import (
-    CONTRACTION,
     ENTERED,
-    FACTORED,
-    KIND,
-    REFACTORED,
-    SINCE_FACTORED,
-    SPREAD,
-    M,
-    T,
     kink_at,
+    width_at,
 )
 
 MANY = 6  # steps of refinement: each wins a digit at least, or the last one has been reached
@@ -60,7 +54,7 @@ def keeps_system(op):
 @lean
 def residuals(op, st, s, out, exactly):
     """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
-    m, t = s.count[M], s.number[T]
+    m, t = s.sizes.pinned, s.clock.t
     if exactly:
         for r in range(m):
             p, q = s.P[r], s.state[s.P[r]] // 2
@@ -72,7 +66,7 @@ def residuals(op, st, s, out, exactly):
             p = s.P[r]
             out[r] += level_part(op, p, t) - op.sign[p] * kink_at(st, p, s.state[p] // 2, t)
     else:
-        pinned_products(op, s.P, m, op.w, op.c, out)
+        pinned_products(op, s.P, m, op.now.w, op.now.c, out)
         for r in range(m):
             p = s.P[r]
             out[r] -= st.soft[p] * s.a[r] + kink_at(st, p, s.state[p] // 2, t)
@@ -89,13 +83,10 @@ def residuals(op, st, s, out, exactly):
 @lean
 def terms(op, s, borders):
     """Return the size of the terms that a value is summed up from, in units of its norm."""
-    total = 0.0
     if op.kind != DENSE:
-        for k in range(op.w.shape[0]):
-            total += (op.w[k] / op.weight[k]) ** 2
-        return np.sqrt(total)
-    largest = 0.0
-    for r in range(s.count[M]):
+        return np.sqrt(squared_length(op, op.now.w))
+    total = largest = 0.0
+    for r in range(s.sizes.pinned):
         if borders or s.P[r] < op.n:
             term = abs(s.a[r]) * op.norm[s.P[r]]
             total += term
@@ -112,25 +103,24 @@ def demands(op, s, tol):
     second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
     pivot of it, where the least pivot is that of the factor.
     """
-    pivot, widest, duals, widths, t = 1.0, 0.0, 0.0, 1e-300, s.number[T]
-    for k in range(s.count[FACTORED]):
+    pivot, widest, duals, widths, t = 1.0, 0.0, 0.0, 1e-300, s.clock.t
+    for k in range(s.sizes.factored):
         pivot = min(pivot, s.R[k, k] / op.norm[s.P[s.order[k]]])
-    for r in range(s.count[M]):
-        span, norm = s.span[r], op.norm[s.P[r]]
-        width = (span[0] - span[2]) + t * (span[1] - span[3])
+    for r in range(s.sizes.pinned):
+        norm, width = op.norm[s.P[r]], width_at(s, r, t)
         if width < np.inf:
             widest = max(widest, width * norm)
             widths += width * norm
             duals += abs(s.a[r]) * norm
     fine = tol.fine * pivot * pivot * widest if is_ridge(op) else np.inf
-    return tol.gap * s.number[SPREAD] * min(duals / widths, 1.0), fine
+    return tol.gap * s.accuracy.spread * min(duals / widths, 1.0), fine
 
 
 @lean
 def _size_of_duals(s, otherwise):
     """Return what the balance of the duals is relative to: the largest level of pinned ones."""
-    size, t = 0.0, s.number[T]
-    for r in range(s.count[M]):
+    size, t = 0.0, s.clock.t
+    for r in range(s.sizes.pinned):
         span = s.span[r]
         for k in range(0, 4, 2):
             level = abs(span[k] + t * span[k + 1])
@@ -142,12 +132,12 @@ def _size_of_duals(s, otherwise):
 @lean
 def product(op, st, s, x, out):
     """Write J x to out."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if keeps_system(op):
         factor.multiply(s.J, m, x, out)
         return
-    row, border = op.row, op.n_ridge - op.n
-    add_rows_exactly(op, s.P, m, x, row, op.row_low)
+    row, border = op.now.row, op.n_ridge - op.n
+    add_rows_exactly(op, s.P, m, x, row, op.now.row_low)
     for r in range(m):
         if s.P[r] >= op.n:
             out[r] = -row[border + s.P[r]]
@@ -170,7 +160,7 @@ def product(op, st, s, x, out):
 @lean
 def apply_factor(op, s, v, out):
     """Write the factor's solution of J out = v."""
-    m, q = s.count[M], s.count[FACTORED]
+    m, q = s.sizes.pinned, s.sizes.factored
     if not is_ridge(op):
         factor.multiply(s.G, m, v, out)
         return
@@ -230,7 +220,7 @@ def solve(op, st, s, target, x, accuracy):
     Refined until the residual is below ``accuracy`` times the terms that it is summed from, or
     until it no longer halves. How much the first step leaves is noted: the only measure of trust.
     """
-    m = s.count[M]
+    m = s.sizes.pinned
     size = largest(op, s, target)
     apply_factor(op, s, target, x)
     last = np.inf
@@ -253,14 +243,14 @@ def solve(op, st, s, target, x, accuracy):
 def note_contraction(s, left, size):
     """Note what share of a right-hand side the factor's solution leaves."""
     if size > 0.0:
-        s.number[CONTRACTION] = left / size
+        s.accuracy.contraction = left / size
 
 
 @lean
 def largest(op, s, v):
     """Return the largest of v, each relative to the norm of its coordinate."""
     worst = 0.0
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         worst = max(worst, abs(v[r]) / op.norm[s.P[r]])
     return worst
 
@@ -269,7 +259,7 @@ def largest(op, s, v):
 def weigh(op, s, x):
     """Return the sum of |x| times the norms of the coordinates."""
     total = 0.0
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         total += abs(x[r]) * op.norm[s.P[r]]
     return total
 
@@ -286,10 +276,10 @@ def schur(op, st, s, tol, j):
     Where it is (nearly) zero s.u holds the solution of J u = H[P, j]; s.f holds what `join` needs.
     """
     if not is_ridge(op):
-        column(op, s.P, s.count[M] + (s.count[KIND] == ENTERED), j, s.k)
+        column(op, s.P, s.sizes.pinned + (s.pending.kind == ENTERED), j, s.k)
         solve(op, st, s, s.k, s.u, 0.0)
         return _quadratic(op, st, s, tol, j, op.diagonal[j] - op.sign[j] * st.soft[j])
-    q, f = s.count[FACTORED], s.f
+    q, f = s.sizes.factored, s.f
     gram_column(op, s, j, s.k)
     for k in range(q):
         f[k] = s.k[s.order[k]]
@@ -298,14 +288,14 @@ def schur(op, st, s, tol, j):
     length = square
     for k in range(q):
         square -= f[k] * f[k]
-    full = op.kind != DENSE and q >= op.c.shape[0] and st.soft[j] == 0.0
-    trusted = op.kind == DENSE or s.number[CONTRACTION] <= tol.trusted
+    full = op.kind != DENSE and q >= op.now.c.shape[0] and st.soft[j] == 0.0
+    trusted = op.kind == DENSE or s.accuracy.contraction <= tol.trusted
     if not full and trusted and square > tol.cautious * length:
         return square, False
     for k in range(q):
         s.x[k] = f[k]
     triangle.solve_upper(s.R, q, s.x)
-    s.u[: s.count[M]] = 0.0
+    s.u[: s.sizes.pinned] = 0.0
     for k in range(q):
         s.u[s.order[k]] = s.x[k]
     if op.kind == DENSE:
@@ -336,7 +326,7 @@ def border_entry(op, i, b):
 @lean
 def gram_column(op, s, j, out):
     """Write the products of sample j with the pinned samples, borders' columns included."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if op.kind == DENSE:
         H = op.H[j]
         for r in range(m):
@@ -347,17 +337,17 @@ def gram_column(op, s, j, out):
                 if s.P[r] < op.n:
                     out[r] += share * op.H[s.P[r], op.n + b]
         return
-    row_axpy(op, j, 1.0, op.row)
-    for k in range(op.row.shape[0]):
-        op.row[k] *= op.weight[k] * op.weight[k]
-    rows_times(op, s.P, m, op.row, out)
-    op.row[:] = 0.0
+    row_axpy(op, j, 1.0, op.now.row)
+    for k in range(op.now.row.shape[0]):
+        op.now.row[k] *= op.weight[k] * op.weight[k]
+    rows_times(op, s.P, m, op.now.row, out)
+    op.now.row[:] = 0.0
 
 
 @lean
 def _refine_gram(op, s, st, k, u):
     """Improve s.u and s.f by one step against the kernel's entries."""
-    m, q = s.count[M], s.count[FACTORED]
+    m, q = s.sizes.pinned, s.sizes.factored
     factor.multiply(s.J, m, u, s.v)
     for r in range(m):
         s.v[r] = k[r] - s.v[r]
@@ -383,7 +373,7 @@ def _refine_gram(op, s, st, k, u):
 @lean
 def _quadratic(op, st, s, tol, j, pivot):
     """Return the pivot as v'Hv, v = (1, -u), which is stationary in u, and whether it is zero."""
-    m = s.count[M]
+    m = s.sizes.pinned
     length = op.norm[j]
     factor.multiply(s.J, m, s.u, s.v)
     if op.kind == DENSE:
@@ -405,12 +395,12 @@ def _residual_row(op, st, s, j):
 
     Corrected semi-normal equations (Bjorck): s.u and s.f = R'^-T u are improved with it.
     """
-    m, q, row = s.count[M], s.count[FACTORED], op.row
+    m, q, row = s.sizes.pinned, s.sizes.factored, op.now.row
     square = last = np.inf
     for _ in range(MANY):
         for r in range(m):
             s.v[r] = -s.u[r]
-        add_rows_exactly(op, s.P, m, s.v, row, op.row_low, j)
+        add_rows_exactly(op, s.P, m, s.v, row, op.now.row_low, j)
         last, square = square, -st.soft[j]
         for k in range(row.shape[0]):
             square += (op.weight[k] * row[k]) ** 2
@@ -441,7 +431,7 @@ def _residual_row(op, st, s, j):
 @lean
 def join(op, st, s, i, square):
     """Take sample i, in the slot that it has, into the factor; s.f is its column, from `schur`."""
-    q, f = s.count[FACTORED], s.f
+    q, f = s.sizes.factored, s.f
     diagonal = np.sqrt(max(square, 1e-300))
     triangle.append(s.R, q, f, diagonal)
     for b in range(s.W.shape[1]):
@@ -450,19 +440,19 @@ def join(op, st, s, i, square):
             total -= f[k] * s.W[k, b]
         s.W[q, b] = total / diagonal
     s.order[q], s.rank[s.slot[i]] = s.slot[i], q
-    s.count[FACTORED] = q + 1
+    s.sizes.factored = q + 1
 
 
 @lean
 def part(s, r):
     """Take the sample in slot r out of the factor."""
-    q, k = s.count[FACTORED], s.rank[r]
+    q, k = s.sizes.factored, s.rank[r]
     triangle.remove(s.R, q, k, s.W, s.x)
     for j in range(k, q - 1):
         s.order[j] = s.order[j + 1]
         s.rank[s.order[j]] = j
     s.rank[r] = -1
-    s.count[FACTORED] = q - 1
+    s.sizes.factored = q - 1
 
 
 @lean
@@ -478,7 +468,7 @@ def hold_system(op, st, s, i):
     """Write the row of J of coordinate i, which has its slot, where J is held."""
     if not keeps_system(op):
         return
-    r, m = s.slot[i], s.count[M]
+    r, m = s.slot[i], s.sizes.pinned
     column(op, s.P, m, i, s.y)
     for j in range(r):
         s.J[r, j] = s.y[j]
@@ -490,10 +480,10 @@ def hold_system(op, st, s, i):
 @njit(cache=True)
 def refactor(op, st, s, tol):
     """Compute the factor of the pinned system afresh."""
-    m = s.count[M]
-    s.count[REFACTORED] += 1
-    s.count[SINCE_FACTORED] = 0
-    s.number[CONTRACTION] = 0.0
+    m = s.sizes.pinned
+    s.counts.refactored += 1
+    s.counts.since_factored = 0
+    s.accuracy.contraction = 0.0
     if keeps_system(op):
         for r in range(m):
             p = s.P[r]
@@ -505,7 +495,7 @@ def refactor(op, st, s, tol):
             G = np.linalg.inv(s.J[:m, :m])
             s.G[:m, :m] = 0.5 * (G + G.T)
         return
-    s.count[FACTORED] = 0
+    s.sizes.factored = 0
     s.rank[:] = -1
     for r in range(m):
         if s.P[r] < op.n:

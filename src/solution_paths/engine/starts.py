@@ -219,7 +219,7 @@ def kernel_times(op: Operator, a: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @njit(cache=True)
 def _kernel_times(op, a, out):
-    w = np.zeros(op.c.shape[0])
+    w = np.zeros(op.now.c.shape[0])
     for i in range(op.n):
         if op.kind == DENSE:
             for k in range(op.n):
@@ -241,7 +241,7 @@ def coordinate_descent(op, kink, lower, upper, sweeps, accuracy):
     n = op.n
     a = np.zeros(n)
     z = np.zeros(n if op.kind == DENSE else 0)
-    w = np.zeros(op.c.shape[0])
+    w = np.zeros(op.now.c.shape[0])
     order = np.arange(n)
     np.random.seed(0)  # noqa: NPY002 (numba has no Generator here)
     for _ in range(sweeps):

@@ -1,36 +1,8 @@
-"""What the event loop keeps: arrays, scalars by name, and the log.
-
-Arrays of the loop (`State`): N coordinates, at most ``cap`` pinned, m of them in the inverse.
-
-=====================  ============  ========================================================
-``state``              (N,)          2r on piece r, 2r + 1 at kink r
-``slot``               (N,)          position in ``P``, -1 when not there
-``window``             (N, 4)        on a piece: the kinks below and above, constants and rates
-``due``                (N,)          odometer reading before which z_i can't reach a kink; minus
-                                     the reading at which it was found at one; FAR while
-                                     pinned, -FAR when nothing is known
-``block``              (N / 64,)     smallest ``due`` of each block of rows
-``rows``               (64,)         rows of a block that are due
-``P``                  (cap,)        pinned coordinates; a pending entrant comes last
-``Q``                  (N, cap)      DENSE: their columns H[:, P], so that rows are read in one go
-``span``               (cap, 4)      the levels above and below their duals, constants and rates
-``a, da, regular``     (cap,)        their duals, velocities, and velocities when dt = 1
-``own``                (cap,)        velocities of their values
-``lost``               (cap,)        what rounding has lost in ``a`` since the last rebuild
-``J``                  (cap, cap)    the pinned system, lower triangle (not for rows with a ridge)
-``G``                  (cap, cap)    its inverse, lower triangle (maps without a ridge only)
-``R, W``               (cap, .)      the factor R'R of the pinned rows' products, and R'W = border
-``order, rank``        (cap,)        slots in the order of R's columns, and the other way round
-``u, k, g``            (cap,)        columns of the entrant (J u = k) and of the leaver (g)
-``v, x, y, f``         (cap,)        scratch: v and y of whoever solves, x and f of the factor
-``kept, small``        (2, cap) ..   a direction put aside; the borders' small system
-``hit_*``              (N,)          candidates of the ratio test
-``number, count``                    scalars, see the constants below
-=====================  ============  ========================================================
-"""
+"""What the event loop keeps: arrays, numbers by name, and the log."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -42,28 +14,182 @@ from .compiled import (
     Vector,
     inline,
     lean,
+    new,
+    record,
     struct,
 )
 
 BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
-# number[...]
-T, T_END, ODOMETER, BELOW, REACH, PACE, SPEED, GROSS, NOISE, SIGN, PIVOT = range(11)
-DRIFT, UNIT, WORN, BEST, CONTRACTION, HAZE, SPREAD = range(11, 18)
-# count[...]
-M, PENDING, KIND, EVENTS, NODES, FLAT, ZEROS, LOOKED, EXCHANGES, REFACTORED = range(10)
-SINCE_REBUILD, SINCE_FACTORED, RANDOM, ZERO_STEPS, BUDGET = range(10, 15)
-LAST, CAME, HELD, REBUILT, TIED, FIRST, FACTORED, UNSURE = range(15, 23)
-# KIND: which way the pending coordinate went
+# pending.kind: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
 DONE, RAY, GROW, PAUSE, UNBOUNDED, STALLED, LOST, WALL = range(8)
 
 
+@record
+class Clock:
+    """Where the walk stands: ``t``, on its way to ``end``.
+
+    ``odometer`` (in two parts) is the length that w has travelled since all sums were renewed.
+    """
+
+    t: float
+    end: float
+    odometer: float
+    odometer_low: float
+
+
+@record
+class Direction:
+    """How fast the walk moves, see `operators.measure_direction`.
+
+    ``noise`` is the velocity, in units of norms, that is rounding.
+    """
+
+    pace: float
+    speed: float
+    gross: float
+    noise: float
+
+
+@record
+class Accuracy:
+    """What rounding makes of a leg (the first four) and has made of it so far.
+
+    ``drift``: 1 where kinks move. ``unit``: what rounding makes of a value that is summed up from
+    terms of unit size, relative to the kinks. ``spread``: half the range of the kinks. ``reach``:
+    the length that w may travel before a value moves by more than 'residual'. ``worn``: sizes of
+    the terms added to running sums since they were renewed. ``contraction``: the share of a
+    right-hand side that the factor's last solution left.
+    """
+
+    drift: float
+    unit: float
+    spread: float
+    reach: float
+    worn: float
+    contraction: float
+
+
+@record
+class Pending:
+    """The coordinate of an unfinished exchange.
+
+    ``kind`` says which way it went: NONE, ENTERED, LEFT; ``sign`` is that of its move, and
+    ``pivot`` its Schur pivot.
+    """
+
+    kind: int
+    coordinate: int
+    sign: float
+    pivot: float
+
+
+@record
+class Last:
+    """The last event: who, and the state that it ``came`` from.
+
+    ``held`` may not leave its kink at the next one; ``unsure``: the pinned equations hold less
+    well after it than they should.
+    """
+
+    coordinate: int
+    came: int
+    held: int
+    unsure: int
+
+
+@record
+class Search:
+    """The ratio test.
+
+    ``best``: the largest weight of a candidate at its kink, -1 where that is not what is wanted.
+    ``haze``: the rounding of a quick look, in units of norms. ``tied``: candidates at their kinks.
+    ``first``: the block to begin with. ``random``: state of the generator that breaks ties at last.
+    """
+
+    best: float
+    haze: float
+    tied: int
+    first: int
+    random: int
+
+
+@record
+class Sizes:
+    """How much of the arrays is used.
+
+    ``pinned`` coordinates (a pending entrant not counted), those of them in the triangular factor;
+    events, nodes and pinned duals in the log.
+    """
+
+    pinned: int
+    factored: int
+    events: int
+    nodes: int
+    duals: int
+
+
+@record
+class Counts:
+    """What happened.
+
+    ``zeros`` is the present run of steps of length zero, ``budget`` the events left before Python
+    is told of progress.
+    """
+
+    zeros: int
+    zero_steps: int
+    looked: int
+    exchanges: int
+    refactored: int
+    rebuilt: int
+    since_rebuild: int
+    since_factored: int
+    budget: int
+
+
 @struct
 class State:
-    """Arrays of the loop; see the module's docstring."""
+    """The walk: N coordinates, at most ``cap`` pinned.
 
+    =================  ===========  =========================================================
+    ``state``          (N,)         2r on piece r, 2r + 1 at kink r
+    ``slot``           (N,)         position in ``P``, -1 when not there
+    ``window``         (N, 4)       on a piece: the kinks below and above, constants and rates
+    ``due``            (N,)         odometer reading before which z_i can't reach a kink; minus
+                                    the reading at which it was found at one; FAR while
+                                    pinned, -FAR when nothing is known
+    ``block``          (N / 64,)    smallest ``due`` of each block of rows
+    ``rows``           (64,)        rows of a block that are due
+    ``P``              (cap,)       pinned coordinates; a pending entrant comes last
+    ``Q``              (N, cap)     DENSE: their columns H[:, P], so that rows are contiguous
+    ``span``           (cap, 4)     the levels around their duals, constants and rates
+    ``a, da``          (cap,)       their duals and velocities
+    ``regular``        (cap,)       velocities when dt = 1
+    ``own``            (cap,)       velocities of their values
+    ``lost``           (cap,)       what rounding has lost in ``a`` since the last rebuild
+    ``J``              (cap, cap)   the pinned system, lower triangle (rows with a ridge: none)
+    ``G``              (cap, cap)   its inverse, lower triangle (maps without a ridge only)
+    ``R, W``           (cap, .)     the factor R'R of the pinned rows' products; R'W = border
+    ``order, rank``    (cap,)       slots in the order of R's columns, and the other way round
+    ``u, k, g``        (cap,)       columns of the entrant (J u = k) and of the leaver (g)
+    ``v, y``           (cap,)       scratch of whoever solves
+    ``x, f``           (cap,)       scratch of the factor
+    ``kept, small``    (2, cap) ..  a direction put aside; the borders' small system
+    ``hit_*``          (2N + 2,)    candidates of the ratio test
+    =================  ===========  =========================================================
+    """
+
+    clock: Clock
+    direction: Direction
+    accuracy: Accuracy
+    pending: Pending
+    last: Last
+    search: Search
+    sizes: Sizes
+    counts: Counts
     state: Annotated[NDArray[np.int8], 1]
     slot: Indices
     window: Matrix
@@ -97,8 +223,66 @@ class State:
     hit_slack: Vector
     hit_rate: Vector
     hit_weight: Vector
-    number: Vector
-    count: Indices
+
+
+# Arrays that grow with the number of pinned coordinates: along which axes.
+VECTORS = ("a", "da", "regular", "own", "lost", "u", "k", "g", "v", "x", "y", "f")
+GROWING = dict.fromkeys((*VECTORS, "P", "order", "rank", "span", "W"), (0,))
+GROWING |= {"Q": (1,), "kept": (1,), "J": (0, 1), "G": (0, 1), "R": (0, 1)}
+
+
+def empty_state(states: NDArray[np.int8], n: int, cap: int, dense: bool, ridge: bool) -> State:
+    """Return a state in which no coordinate has a slot, with room for ``cap`` pinned ones.
+
+    ``dense``: the map is held as entries; ``ridge``: its pinned system has a triangular factor.
+    """
+    N = len(states)
+    borders = N - n if ridge else 0
+    system = cap if dense or not ridge else 0
+    inverse, triangle = (0, cap) if ridge else (cap, 0)
+    return State(
+        clock=new(Clock),
+        direction=new(Direction),
+        accuracy=new(Accuracy),
+        pending=new(Pending),
+        last=new(Last),
+        search=new(Search, random=1),
+        sizes=new(Sizes),
+        counts=new(Counts),
+        state=np.array(states, dtype=np.int8),
+        slot=np.full(N, -1),
+        window=np.zeros((N, 4)),
+        due=np.zeros(N),
+        block=np.zeros(-(-n // BLOCK)),
+        rows=np.zeros(BLOCK, dtype=np.int64),
+        P=np.zeros(cap, dtype=np.int64),
+        Q=np.zeros((N if dense else 0, cap)),
+        span=np.zeros((cap, 4)),
+        J=np.zeros((system, system)),
+        G=np.zeros((inverse, inverse)),
+        R=np.zeros((triangle, triangle)),
+        W=np.zeros((cap, borders)),
+        order=np.zeros(cap, dtype=np.int64),
+        rank=np.full(cap, -1),
+        kept=np.zeros((2, cap)),
+        small=np.zeros((borders, borders + 1)),
+        hit_index=np.zeros(2 * N + 2, dtype=np.int64),
+        hit_slack=np.zeros(2 * N + 2),
+        hit_rate=np.zeros(2 * N + 2),
+        hit_weight=np.zeros(2 * N + 2),
+        **{name: np.zeros(cap) for name in VECTORS},
+    )
+
+
+def widened(s: State, cap: int) -> State:
+    """Return the same state with room for ``cap`` pinned coordinates."""
+    wider = {}
+    for name, axes in GROWING.items():
+        old = getattr(s, name)
+        shape = [cap if k in axes and size else size for k, size in enumerate(old.shape)]
+        wider[name] = np.zeros(shape, dtype=old.dtype)
+        wider[name][tuple(slice(size) for size in old.shape)] = old
+    return replace(s, **wider)
 
 
 @struct
@@ -140,6 +324,13 @@ def level_at(st, i, r, t):
 def kink_at(st, i, r, t):
     """Return kink r of coordinate i at t."""
     return st.kink0[i, r] + t * st.kink1[i, r]
+
+
+@inline
+def width_at(s, r, t):
+    """Return the distance of the two levels around the pinned dual in slot r at t."""
+    span = s.span[r]
+    return (span[0] - span[2]) + t * (span[1] - span[3])
 
 
 @lean

@@ -20,6 +20,7 @@ from .operators import (
     rows_times,
     seen_value,
     seen_velocity,
+    squared_length,
 )
 from .pinned import (
     MANY,
@@ -31,35 +32,11 @@ from .pinned import (
     terms,
 )
 from .state import (
-    BELOW,
-    BEST,
     BLOCK,
-    DRIFT,
     ENTERED,
     FAR,
-    FIRST,
-    GROSS,
-    HAZE,
-    HELD,
-    KIND,
     LEFT,
-    LOOKED,
-    NOISE,
     NONE,
-    ODOMETER,
-    PACE,
-    PENDING,
-    RANDOM,
-    REACH,
-    SIGN,
-    SPEED,
-    T_END,
-    TIED,
-    UNIT,
-    WORN,
-    ZEROS,
-    M,
-    T,
     kink_at,
 )
 
@@ -74,8 +51,8 @@ FARTHEST = 1e15  # times t: no event is looked for behind that on a ray
 @lean
 def aim(op, st, s, tol):
     """Set the direction; return (dt, number of pinned coordinates that move)."""
-    m = s.count[M]
-    if s.count[KIND] != NONE:
+    m = s.sizes.pinned
+    if s.pending.kind != NONE:
         return 0.0, _null_direction(op, st, s, tol)
     _kink_rates(op, st, s, s.g)
     if keeps_system(op):
@@ -99,21 +76,21 @@ def aim(op, st, s, tol):
 @lean
 def _kink_rates(op, st, s, out):
     """Write how fast the pinned values must move against what the levels move them."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if op.kind != DENSE:
         for k in range(op.n_ridge):
-            op.row[k] = op.scale * op.base1[k]
-        rows_times(op, s.P, m, op.row, out)
-        op.row[:] = 0.0
+            op.now.row[k] = op.scale * op.now.base1[k]
+        rows_times(op, s.P, m, op.now.row, out)
+        op.now.row[:] = 0.0
     for r in range(m):
         p = s.P[r]
         rate = st.kink1[p, s.state[p] // 2]
         if op.kind == DENSE:
-            out[r] = op.sign[p] * rate - op.base1[p]
+            out[r] = op.sign[p] * rate - op.now.base1[p]
         elif p < op.n:
             out[r] = rate - out[r]
         else:
-            out[r] = op.base1[p - op.n + op.n_ridge] - rate
+            out[r] = op.now.base1[p - op.n + op.n_ridge] - rate
 
 
 @lean
@@ -124,7 +101,7 @@ def _set_own(op, st, s, dt, size):
         if s.state[p] % 2 == 1:
             s.own[r] = dt * st.kink1[p, s.state[p] // 2] + st.soft[p] * s.da[r]
         else:  # the pending leaver
-            s.own[r] = op.sign[p] * s.number[SIGN]
+            s.own[r] = op.sign[p] * s.pending.sign
 
 
 @lean
@@ -134,60 +111,53 @@ def _refine_velocities(op, st, s, tol):
     w's velocity is improved in its own right: it is known to the rounding of itself, and not to
     that of the duals' velocities, which may be far larger and cancel.
     """
-    m, last = s.count[M], np.inf
-    left = s.number[T_END] - s.number[T]
+    m, last = s.sizes.pinned, np.inf
+    left = s.clock.end - s.clock.t
     size = max(largest(op, s, s.g), 1e-300)
     for step in range(MANY):
-        pinned_products(op, s.P, m, op.dw, op.dc, s.v)
+        pinned_products(op, s.P, m, op.now.dw, op.now.dc, s.v)
         for r in range(m):
             s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
         worst = largest(op, s, s.v)
         if step == 0:
             note_contraction(s, worst, size)
         # Enough for rates, or for w to stay where it is up to the walk's end?
-        rests = worst * left * s.number[UNIT] <= 0.01 * EPSILON * EPSILON
-        if rests or worst <= tol.noise * _length(op) or not worst <= 0.5 * last:
+        rests = worst * left * s.accuracy.unit <= 0.01 * EPSILON * EPSILON
+        if (
+            rests
+            or worst <= tol.noise * np.sqrt(squared_length(op, op.now.dw))
+            or not worst <= 0.5 * last
+        ):
             break
         last = worst
         apply_factor(op, s, s.v, s.y)
-        add_rows_exactly(op, s.P, m, s.y, op.row, op.row_low)
-        for k in range(op.row.shape[0]):
-            op.dc[k] += op.row[k]
-        op.row[:] = 0.0
+        add_rows_exactly(op, s.P, m, s.y, op.now.row, op.now.row_low)
+        for k in range(op.now.row.shape[0]):
+            op.now.dc[k] += op.now.row[k]
+        op.now.row[:] = 0.0
         for k in range(op.n_ridge):
-            op.dw[k] = op.scale * op.dc[k]
+            op.now.dw[k] = op.scale * op.now.dc[k]
         for r in range(m):
             s.regular[r] += s.y[r]
             s.da[r] = s.regular[r]
             if s.P[r] >= op.n:
-                op.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
+                op.now.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
         _set_own(op, st, s, 1.0, m)
-
-
-@lean
-def _length(op):
-    """Return the length of w's velocity, in the weights behind norms."""
-    total = 0.0
-    for k in range(op.n_ridge):
-        total += op.scale * op.dc[k] ** 2
-    for k in range(op.n_ridge, op.dw.shape[0]):
-        total += (op.dw[k] / op.weight[k]) ** 2
-    return np.sqrt(total)
 
 
 @lean
 def _null_direction(op, st, s, tol):
     """Set the velocities along the null vector of a singular system; return how many move."""
-    size = s.count[M]
-    if s.count[KIND] == ENTERED:
+    size = s.sizes.pinned
+    if s.pending.kind == ENTERED:
         for r in range(size):
-            s.da[r] = -s.number[SIGN] * s.u[r]
-        s.da[size] = s.number[SIGN]
+            s.da[r] = -s.pending.sign * s.u[r]
+        s.da[size] = s.pending.sign
         size += 1
     else:
         for r in range(size):
-            s.da[r] = s.number[SIGN] * s.g[r]
-        s.da[s.slot[s.count[PENDING]]] = 0.0
+            s.da[r] = s.pending.sign * s.g[r]
+        s.da[s.slot[s.pending.coordinate]] = 0.0
     largest = 0.0
     for r in range(size):
         largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
@@ -197,10 +167,10 @@ def _null_direction(op, st, s, tol):
     _set_own(op, st, s, 0.0, size)
     if op.kind != DENSE:
         follow_duals(op, 0.0, s.P, size, s.da)
-        if s.count[KIND] == ENTERED and is_ridge(op):
+        if s.pending.kind == ENTERED and is_ridge(op):
             # What depends on pinned rows changes no inner product but for rounding.
-            op.dc[:] = 0.0
-            op.dw[:] = 0.0
+            op.now.dc[:] = 0.0
+            op.now.dw[:] = 0.0
     _measure(op, s, tol, 0.0, size)
     return size
 
@@ -208,15 +178,15 @@ def _null_direction(op, st, s, tol):
 @lean
 def _measure(op, s, tol, dt, size):
     """Note how fast a direction is."""
-    s.number[PACE], s.number[SPEED], s.number[GROSS], unit = measure_direction(
-        op, dt, s.P, size, s.da, s.own, dt * s.number[DRIFT]
+    s.direction.pace, s.direction.speed, s.direction.gross, unit = measure_direction(
+        op, dt, s.P, size, s.da, s.own, dt * s.accuracy.drift
     )
-    s.number[NOISE] = tol.noise * unit
-    m = s.count[M]
-    full = op.kind != DENSE and m == op.n_ridge and m == op.c.shape[0]
-    if full and dt > 0 and s.number[DRIFT] == 0.0:
+    s.direction.noise = tol.noise * unit
+    m = s.sizes.pinned
+    full = op.kind != DENSE and m == op.n_ridge and m == op.now.c.shape[0]
+    if full and dt > 0 and s.accuracy.drift == 0.0:
         # As many independent rows are pinned as w has entries: but for rounding w can't move.
-        s.number[SPEED] = 0.0
+        s.direction.speed = 0.0
 
 
 # ---------------------------------------------------------------------------------------------
@@ -228,8 +198,8 @@ def _measure(op, s, tol, dt, size):
 def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
-        if slack <= 0.0 and s.number[BEST] >= 0.0:
-            s.number[BEST] = max(s.number[BEST], weight)
+        if slack <= 0.0 and s.search.best >= 0.0:
+            s.search.best = max(s.search.best, weight)
         s.hit_index[n_hits] = index
         s.hit_slack[n_hits] = slack
         s.hit_rate[n_hits] = rate
@@ -243,16 +213,16 @@ def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
 def _members(op, st, s, tol, dt, size, bound):
     """Look for pinned duals that reach a level."""
     N = s.state.shape[0]
-    t = s.number[T]
+    t = s.clock.t
     largest = 0.0
     for r in range(size):
         largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
     # What a dual moves until the walk's end may be rounding: then it doesn't move.
-    horizon = s.number[T_END] - t if dt > 0 else np.inf
+    horizon = s.clock.end - t if dt > 0 else np.inf
     n_hits = 0
     for r in range(size):
         p = s.P[r]
-        if s.state[p] % 2 == 0 or p == s.count[HELD]:
+        if s.state[p] % 2 == 0 or p == s.last.held:
             continue
         span = s.span[r]
         upper, lower = span[0] + t * span[1], span[2] + t * span[3]
@@ -289,19 +259,19 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
 
     Without laziness the deadlines of rows on pieces stay at minus infinity.
     """
-    n, odometer = op.n, s.number[ODOMETER]
-    pace = max(s.number[PACE], 1e-300)
+    n, odometer = op.n, s.clock.odometer
+    pace = max(s.direction.pace, 1e-300)
     reach = min(odometer + pace * bound, 0.1 * FAR)
-    n_blocks, start = s.block.shape[0], s.count[FIRST]
+    n_blocks, start = s.block.shape[0], s.search.first
     prepare_looks(op)
-    s.number[HAZE] = 4.0 * EPSILON * terms(op, s, True)
+    s.search.haze = 4.0 * EPSILON * terms(op, s, True)
     for k in range(n_blocks):
         b = k + start if k + start < n_blocks else k + start - n_blocks
         if s.block[b] > reach:
             continue
-        if s.count[TIED] >= tol.enough and s.number[BEST] > 0.0:
+        if s.search.tied >= tol.enough and s.search.best > 0.0:
             # The step has length zero, whatever the others say; next time they come first.
-            s.count[FIRST] = b
+            s.search.first = b
             break
         first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
         n_due = 0
@@ -313,13 +283,13 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
             nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
             if lazy and nearest >= 0.0:
                 far = nearest / op.radius[i]
-                s.due[i] = min(odometer + far, FAR) if far > s.number[REACH] else -odometer
+                s.due[i] = min(odometer + far, FAR) if far > s.accuracy.reach else -odometer
         reach = min(odometer + pace * bound, 0.1 * FAR)
         s.block[b] = _earliest(s.due, first, last)
     for i in range(n, s.state.shape[0]):
         if s.slot[i] < 0:
             _, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
-    if s.count[KIND] == LEFT:
+    if s.pending.kind == LEFT:
         n_hits, bound = _pending_piece(st, s, n_hits, bound, tol)
     return n_hits, bound
 
@@ -336,34 +306,34 @@ def _earliest(due, first, last):
 @inline
 def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
-    s.count[LOOKED] += 1
-    t, norm, radius, window = s.number[T], op.norm[i], op.radius[i], s.window[i]
+    s.counts.looked += 1
+    t, norm, radius, window = s.clock.t, op.norm[i], op.radius[i], s.window[i]
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
-    travelled = s.number[ODOMETER] + s.due[i]
-    if abs(travelled) <= max(s.number[REACH], 0.0) and (lower == -np.inf or upper == np.inf):
+    travelled = s.clock.odometer + s.due[i]
+    if abs(travelled) <= max(s.accuracy.reach, 0.0) and (lower == -np.inf or upper == np.inf):
         # The deadline says that z was found at its kink there, and nothing moved since.
         above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
-        s.count[TIED] += 1
+        s.search.tied += 1
         nearest = -1.0
     else:
         z = seen_value(op, i, t, s.Q, size, s.a)
         above, below = upper - z, z - lower
-        if min(above, below) < s.number[HAZE] * norm and i < op.n:
+        if min(above, below) < s.search.haze * norm and i < op.n:
             if above < below:
                 above = -_distance(op, s, i, window[2], window[3], size)
             else:
                 below = _distance(op, s, i, window[0], window[1], size)
         nearest = max(min(above, below), 0.0)
-    if i < op.n and nearest > bound * s.number[PACE] * radius:
+    if i < op.n and nearest > bound * s.direction.pace * radius:
         return nearest, n_hits, bound
-    noise = s.number[NOISE] * norm
+    noise = s.direction.noise * norm
     dz = seen_velocity(op, i, dt, s.Q, size, s.da)
     for down in range(2):
         slack = below if down else above
         rate = dt * window[1] - dz if down else dz - dt * window[3]
         # Of rows at their kinks only one that moves faster than the others so far is of interest.
         # The first question is almost always answered no, so that processors foresee it.
-        least = slack if slack > 0.0 else min(bound, FAR) * max(s.number[BEST], 0.0) * norm
+        least = slack if slack > 0.0 else min(bound, FAR) * max(s.search.best, 0.0) * norm
         if least <= bound * rate and rate > noise and slack < np.inf:
             n_hits, bound = _hit(
                 s,
@@ -381,15 +351,15 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
 @lean
 def _distance(op, s, i, kink0, kink1, size):
     """Return z_i - kink, exactly: out of line, since few values are so near to their kinks."""
-    return distance(op, i, s.number[T], kink0, kink1, s.Q, s.P, size, s.a, s.lost)
+    return distance(op, i, s.clock.t, kink0, kink1, s.Q, s.P, size, s.a, s.lost)
 
 
 @lean
 def _pending_piece(st, s, n_hits, bound, tol):
     """Look for the other kink of the piece that a pending leaver crosses."""
-    i = s.count[PENDING]
+    i = s.pending.coordinate
     N = s.state.shape[0]
-    t = s.number[T]
+    t = s.clock.t
     q = s.state[i] // 2
     rate = s.own[s.slot[i]]
     if 0 < q < st.n_kinks[i]:
@@ -413,17 +383,17 @@ def _pending_piece(st, s, n_hits, bound, tol):
 @inline
 def _values_move(op, s):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
-    if s.count[KIND] == ENTERED:
+    if s.pending.kind == ENTERED:
         return not is_ridge(op)
     # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
-    noise = s.number[NOISE] if is_ridge(op) and s.number[DRIFT] == 0.0 else 0.0
-    return s.count[KIND] == LEFT or s.number[SPEED] > noise
+    noise = s.direction.noise if is_ridge(op) and s.accuracy.drift == 0.0 else 0.0
+    return s.pending.kind == LEFT or s.direction.speed > noise
 
 
 @inline
 def patience(s, tol):
     """Return how many steps of length zero are taken by size before ties are broken at random."""
-    return max(tol.stall, 4 * s.count[M])
+    return max(tol.stall, 4 * s.sizes.pinned)
 
 
 @inline
@@ -435,11 +405,11 @@ def _choose(s, tol, n_hits, bound):
     for h in range(n_hits):
         if max(s.hit_slack[h], 0.0) / s.hit_rate[h] > bound:  # as the bound was computed
             continue
-        if s.count[ZEROS] < enough:
+        if s.counts.zeros < enough:
             weight = s.hit_weight[h]
-        elif s.count[ZEROS] < 10 * enough:
-            s.count[RANDOM] = (s.count[RANDOM] * 1103515245 + 12345) % 2147483648
-            weight = float(s.count[RANDOM])
+        elif s.counts.zeros < 10 * enough:
+            s.search.random = (s.search.random * 1103515245 + 12345) % 2147483648
+            weight = float(s.search.random)
         else:
             weight = float(N - s.hit_index[h] % N)
         if weight > best:
@@ -450,12 +420,12 @@ def _choose(s, tol, n_hits, bound):
 @lean
 def ratio_test(op, st, s, tol, dt, size, lazy):
     """Return the candidate that comes first, or -1 when none comes before the walk's end."""
-    left = s.number[T_END] - s.number[T] if dt > 0 else np.inf
+    left = s.clock.end - s.clock.t if dt > 0 else np.inf
     if dt > 0 and left == np.inf:
-        left = FARTHEST * abs(s.number[T])
+        left = FARTHEST * abs(s.clock.t)
     # The largest weight of a candidate at its kink; -1 where the largest is not what is wanted.
-    s.number[BEST] = 0.0 if s.count[ZEROS] < patience(s, tol) else -1.0
-    s.count[TIED] = 0
+    s.search.best = 0.0 if s.counts.zeros < patience(s, tol) else -1.0
+    s.search.tied = 0
     n_hits, bound = _members(op, st, s, tol, dt, size, left)
     if _values_move(op, s):
         n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
@@ -475,18 +445,20 @@ def ratio_test(op, st, s, tol, dt, size, lazy):
 @inline
 def travel(s, length):
     """Turn the odometer on."""
-    s.number[ODOMETER], s.number[BELOW] = add_exactly(s.number[ODOMETER], s.number[BELOW], length)
+    s.clock.odometer, s.clock.odometer_low = add_exactly(
+        s.clock.odometer, s.clock.odometer_low, length
+    )
 
 
 @inline
 def take_step(op, s, dt, size, h):
     """Move everything by h along the direction."""
     if dt > 0:  # as far as t can go
-        before = s.number[T]
-        s.number[T] += h
-        h = s.number[T] - before
-    s.number[WORN] += abs(h) * s.number[GROSS]
-    travel(s, s.number[PACE] * h)
+        before = s.clock.t
+        s.clock.t += h
+        h = s.clock.t - before
+    s.accuracy.worn += abs(h) * s.direction.gross
+    travel(s, s.direction.pace * h)
     shift_duals(op, s, size, h)
 
 

@@ -17,31 +17,11 @@ from .operators import (
 )
 from .pinned import apply_factor, demands, largest, refactor, residuals, terms
 from .state import (
-    BELOW,
-    CAME,
-    CONTRACTION,
     ENTERED,
-    EVENTS,
     FAR,
-    FLAT,
-    HELD,
-    KIND,
-    LAST,
-    NODES,
-    ODOMETER,
-    REBUILT,
-    SINCE_FACTORED,
-    SINCE_REBUILD,
-    T_END,
-    UNIT,
-    UNSURE,
-    WORN,
-    ZERO_STEPS,
-    ZEROS,
-    M,
-    T,
     checkpoint_every,
     level_at,
+    width_at,
 )
 from .steps import shift_duals, take_step, travel
 
@@ -56,15 +36,15 @@ ROUNDING = 4.0 * EPSILON  # of a kink, beside what rounding makes of its value
 @lean
 def snap_to_levels(op, st, s):
     """Put pinned duals that are at a level but for rounding there, if no value notices."""
-    t = s.number[T]
-    for r in range(s.count[M]):
+    t = s.clock.t
+    for r in range(s.sizes.pinned):
         i = s.P[r]
         first = s.state[i] // 2
         last = min(first + 1, st.n_kinks[i])
         unit = 0.0
         for k in range(first, last + 1):
             unit = max(unit, 4e-16 * max(abs(st.level0[i, k]), abs(t * st.level1[i, k])))
-        if unit == np.inf or unit * op.norm[i] * s.number[UNIT] > 0.1 * EPSILON * ROUNDING:
+        if unit == np.inf or unit * op.norm[i] * s.accuracy.unit > 0.1 * EPSILON * ROUNDING:
             continue
         for k in range(first, last + 1):
             if abs(s.a[r] - level_at(st, i, k, t)) <= unit:
@@ -74,37 +54,37 @@ def snap_to_levels(op, st, s):
 @lean
 def record(s, log, again):
     """Append a node, or write the last one again."""
-    size = s.count[M] + (1 if s.count[KIND] == ENTERED else 0)
-    node = s.count[NODES] - again
+    size = s.sizes.pinned + (1 if s.pending.kind == ENTERED else 0)
+    node = s.sizes.nodes - again
     start = log.start[node]
-    log.t[node] = s.number[T]
-    log.event[node] = s.count[EVENTS]
+    log.t[node] = s.clock.t
+    log.event[node] = s.sizes.events
     for r in range(size):
         log.P[start + r] = s.P[r]
         log.a[start + r] = s.a[r]
         log.low[start + r] = s.lost[r]
     log.start[node + 1] = start + size
-    s.count[NODES] = node + 1
-    s.count[FLAT] = start + size
+    s.sizes.nodes = node + 1
+    s.sizes.duals = start + size
 
 
 @lean
 def log_event(s, log, i, before, moved):
     """Log the new state of coordinate i, and count."""
-    e = s.count[EVENTS]
+    e = s.sizes.events
     log.coordinate[e] = i
     log.state[e] = s.state[i]
-    s.count[EVENTS] = e + 1
+    s.sizes.events = e + 1
     every = checkpoint_every(s.state.shape[0])
     if (e + 1) % every == 0:
         copy = log.checkpoint[(e + 1) // every]
         for k in range(copy.shape[0]):
             copy[k] = s.state[k]
-    s.count[LAST], s.count[CAME], s.count[HELD] = i, before, -1
-    s.count[SINCE_REBUILD] += 1
-    s.count[SINCE_FACTORED] += 1
-    s.count[ZEROS] = 0 if moved else s.count[ZEROS] + 1
-    s.count[ZERO_STEPS] += 0 if moved else 1
+    s.last.coordinate, s.last.came, s.last.held = i, before, -1
+    s.counts.since_rebuild += 1
+    s.counts.since_factored += 1
+    s.counts.zeros = 0 if moved else s.counts.zeros + 1
+    s.counts.zero_steps += 0 if moved else 1
 
 
 # ---------------------------------------------------------------------------------------------
@@ -121,14 +101,14 @@ def settle(op, st, s, tol, outside, fully):
     may be as large. No dual may go further out of its range than ``outside``, or the residual,
     makes of its width. ``fully``, where a leg begins or ends: there the optimum may be zero.
     """
-    m = s.count[M]
+    m = s.sizes.pinned
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
     half = 0.5 * terms(op, s, op.kind != DENSE)
     accuracy, fine = demands(op, s, tol)
-    accuracy = max(accuracy, ROUNDING, half * s.number[UNIT])
-    if op.kind != DENSE and s.number[WORN] * s.number[UNIT] > accuracy:
-        sum_up(op, s.number[T], s.P, m, s.a, s.lost)
-        s.number[WORN] = 0.0
+    accuracy = max(accuracy, ROUNDING, half * s.accuracy.unit)
+    if op.kind != DENSE and s.accuracy.worn * s.accuracy.unit > accuracy:
+        sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
+        s.accuracy.worn = 0.0
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
     if fully:
@@ -171,9 +151,9 @@ def hold(op, st, s, tol):
 @lean
 def _farthest(s):
     """Return how far pinned duals are out of their ranges, relative to the widest of these."""
-    farthest, widest, t = 0.0, 1e-300, s.number[T]
-    for r in range(s.count[M]):
-        span, width = s.span[r], _width(s, r, t)
+    farthest, widest, t = 0.0, 1e-300, s.clock.t
+    for r in range(s.sizes.pinned):
+        span, width = s.span[r], width_at(s, r, t)
         if width < np.inf:
             widest = max(widest, width)
             farthest = max(farthest, s.a[r] - span[0] - t * span[1])
@@ -184,19 +164,19 @@ def _farthest(s):
 @inline
 def _keep_direction(op, s):
     """Put the direction aside, whose arrays a correction uses."""
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         s.kept[0, r], s.kept[1, r] = s.da[r], s.own[r]
-    for k in range(op.dc.shape[0]):
-        op.kept[0, k], op.kept[1, k] = op.dc[k], op.dw[k]
+    for k in range(op.now.dc.shape[0]):
+        op.now.kept[0, k], op.now.kept[1, k] = op.now.dc[k], op.now.dw[k]
 
 
 @inline
 def _restore_direction(op, s):
     """Take up the direction again."""
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         s.da[r], s.own[r] = s.kept[0, r], s.kept[1, r]
-    for k in range(op.dc.shape[0]):
-        op.dc[k], op.dw[k] = op.kept[0, k], op.kept[1, k]
+    for k in range(op.now.dc.shape[0]):
+        op.now.dc[k], op.now.dw[k] = op.now.kept[0, k], op.now.kept[1, k]
 
 
 @lean
@@ -206,12 +186,12 @@ def _within_levels(s, outside, worst):
     Where the pinned system is ill-conditioned, the rounding of a value can be worth more to a dual
     than the dual has. Then it goes as far out of its range, relatively, as the value stays off.
     """
-    way, t, widest = 1.0, s.number[T], 0.0
-    for r in range(s.count[M]):
-        width = _width(s, r, t)
+    way, t, widest = 1.0, s.clock.t, 0.0
+    for r in range(s.sizes.pinned):
+        width = width_at(s, r, t)
         widest = max(widest, width if width < np.inf else 0.0)
-    for r in range(s.count[M]):
-        span, step, width = s.span[r], s.da[r], _width(s, r, t)
+    for r in range(s.sizes.pinned):
+        span, step, width = s.span[r], s.da[r], width_at(s, r, t)
         if width > 0.0 and width < np.inf and step != 0.0:
             level = span[0] + t * span[1] if step > 0.0 else span[2] + t * span[3]
             room = max((level - s.a[r]) / step, 0.0)
@@ -219,17 +199,10 @@ def _within_levels(s, outside, worst):
     return way
 
 
-@inline
-def _width(s, r, t):
-    """Return the distance of the two levels around a pinned dual."""
-    span = s.span[r]
-    return (span[0] - span[2]) + t * (span[1] - span[3])
-
-
 @lean
 def _shift(op, s, way):
     """Move the duals by s.da at fixed t, or back."""
-    m = s.count[M]
+    m = s.sizes.pinned
     if op.kind != DENSE:
         follow_duals(op, 0.0, s.P, m, s.da)
     pace, speed, _, _ = measure_direction(op, 0.0, s.P, m, s.da, s.own, 0.0)
@@ -245,7 +218,7 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
     out of their range.
     """
-    t, far = s.number[T], 1e-6 * st.scale[i]
+    t, far = s.clock.t, 1e-6 * st.scale[i]
     if s.state[i] % 2 == 0:
         window, k = s.window[i], 0 if down else 2
         off = distance(op, i, t, window[k], window[k + 1], s.Q, s.P, size, s.a, s.lost)
@@ -255,12 +228,12 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
         far = np.inf
     step = slack / rate
-    if abs(slack) <= far and abs(step) <= 0.5 * h and t + step <= s.number[T_END]:
+    if abs(slack) <= far and abs(step) <= 0.5 * h and t + step <= s.clock.end:
         take_step(op, s, 1.0, size, step)
         # Where values move fast t has not digits enough.
-        left = abs(slack - (s.number[T] - t) * rate)
+        left = abs(slack - (s.clock.t - t) * rate)
         if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
-            s.count[UNSURE] = 1
+            s.last.unsure = 1
 
 
 @lean
@@ -271,15 +244,15 @@ def rebuild_sums(op, st, s):
         q = s.state[i] // 2
         duals0[i] = st.level0[i, q] if s.slot[i] < 0 else 0.0
         duals1[i] = st.level1[i, q] if s.slot[i] < 0 else 0.0
-    rebuild(op, s.number[T], duals0, duals1)
+    rebuild(op, s.clock.t, duals0, duals1)
     if op.kind != DENSE:
-        sum_up(op, s.number[T], s.P, s.count[M], s.a, s.lost)
+        sum_up(op, s.clock.t, s.P, s.sizes.pinned, s.a, s.lost)
     for i in range(op.n):
         s.due[i] = FAR if s.slot[i] >= 0 else -FAR
     s.block[:] = -FAR
-    s.number[ODOMETER] = s.number[BELOW] = s.number[WORN] = 0.0
-    s.count[SINCE_REBUILD] = 0
-    s.count[REBUILT] += 1
+    s.clock.odometer = s.clock.odometer_low = s.accuracy.worn = 0.0
+    s.counts.since_rebuild = 0
+    s.counts.rebuilt += 1
 
 
 @lean
@@ -299,9 +272,9 @@ def begin_leg(op, st, s, log, tol):
 @lean
 def maintain(op, st, s, tol):
     """Renew what rounding has worn, and look at everything; return False when the path is lost."""
-    if s.number[CONTRACTION] > tol.fresh and s.count[SINCE_FACTORED] > s.count[M]:
+    if s.accuracy.contraction > tol.fresh and s.counts.since_factored > s.sizes.pinned:
         refactor(op, st, s, tol)
-    if s.count[SINCE_REBUILD] < max(512, s.state.shape[0]):
+    if s.counts.since_rebuild < max(512, s.state.shape[0]):
         return True
     rebuild_sums(op, st, s)
     return hold(op, st, s, tol) and _violation(op, st, s) <= tol.lost
@@ -311,11 +284,11 @@ def maintain(op, st, s, tol):
 def _violation(op, st, s):
     """Return the largest relative violation of a kink by a value on a piece."""
     worst = 0.0
-    t = s.number[T]
+    t = s.clock.t
     for i in range(s.state.shape[0]):
         if s.slot[i] >= 0:
             continue
-        z, window = value(op, i, t, s.Q, s.count[M], s.a), s.window[i]
+        z, window = value(op, i, t, s.Q, s.sizes.pinned, s.a), s.window[i]
         outside = max(z - window[2] - t * window[3], window[0] + t * window[1] - z)
         worst = max(worst, outside / st.scale[i])
     return worst

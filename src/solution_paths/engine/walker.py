@@ -19,55 +19,29 @@ from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import inline, lean
+from .compiled import clear, inline, lean
 from .events import enter, exchange, hold_at_kink, leave, place
 from .operators import DENSE, Operator, distance, is_ridge
 from .pinned import hold_system, join, refactor, schur
 from .staircase import Staircases
 from .state import (
-    BLOCK,
-    BUDGET,
-    CAME,
     DONE,
-    DRIFT,
     ENTERED,
-    EVENTS,
-    EXCHANGES,
-    FACTORED,
-    FLAT,
-    GROSS,
     GROW,
-    HELD,
-    KIND,
-    LAST,
-    LOOKED,
     LOST,
-    NODES,
-    NOISE,
     NONE,
     PAUSE,
-    RANDOM,
     RAY,
-    REACH,
-    REBUILT,
-    REFACTORED,
-    SPREAD,
     STALLED,
-    T_END,
     UNBOUNDED,
-    UNIT,
-    UNSURE,
     WALL,
-    ZERO_STEPS,
-    ZEROS,
     Log,
-    M,
     Stairs,
-    State,
-    T,
     checkpoint_every,
+    empty_state,
     kink_at,
     level_at,
+    widened,
 )
 from .steps import aim, patience, ratio_test, take_step
 from .tolerances import Tolerances
@@ -98,7 +72,7 @@ def _walk(op, st, s, log, tol, lazy):
     while _room(s, log):
         # Direction
         dt, size = aim(op, st, s, tol)
-        pending, happened, moved = s.count[KIND] != NONE, False, False
+        pending, happened, moved = s.pending.kind != NONE, False, False
         while not happened:  # again when what was chosen turns out to be noise
             # Ratio test
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
@@ -123,11 +97,11 @@ def _walk(op, st, s, log, tol, lazy):
 
         # Record and refresh
         log_event(s, log, i, before, moved)
-        if s.count[KIND] == NONE:
-            exchanged, unsure = pending and moved, s.count[UNSURE] > 0
+        if s.pending.kind == NONE:
+            exchanged, unsure = pending and moved, s.last.unsure > 0
             if (exchanged or unsure) and not hold(op, st, s, tol):
                 return LOST
-            s.count[UNSURE] = 0
+            s.last.unsure = 0
             if exchanged:
                 record(s, log, 0)
             elif unsure and moved and before % 2 == 0:
@@ -138,10 +112,10 @@ def _walk(op, st, s, log, tol, lazy):
         # Stop?
         if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
             return WALL
-        if s.count[ZEROS] > 100 * patience(s, tol):
+        if s.counts.zeros > 100 * patience(s, tol):
             return STALLED
-        s.count[BUDGET] -= 1
-        if s.count[BUDGET] <= 0 and s.count[KIND] == NONE:
+        s.counts.budget -= 1
+        if s.counts.budget <= 0 and s.pending.kind == NONE:
             return PAUSE
     return GROW
 
@@ -149,12 +123,12 @@ def _walk(op, st, s, log, tol, lazy):
 @inline
 def _room(s, log):
     """Tell whether the next event fits into the arrays."""
-    m = s.count[M]
-    events = s.count[EVENTS] + 1
+    m = s.sizes.pinned
+    events = s.sizes.events + 1
     return (
         m + 2 < s.P.shape[0]
-        and s.count[NODES] + 2 < log.start.shape[0]
-        and s.count[FLAT] + m + 2 < log.P.shape[0]
+        and s.sizes.nodes + 2 < log.start.shape[0]
+        and s.sizes.duals + m + 2 < log.P.shape[0]
         and events < log.coordinate.shape[0]
         and events // checkpoint_every(s.state.shape[0]) < log.checkpoint.shape[0]
     )
@@ -168,11 +142,11 @@ def _event(op, st, s, tol, i, down, dt, rate, moved):
         happened = enter(op, st, s, tol, i, down, dt)
         if not happened:
             # Its velocity was noise: believe less of the others'.
-            s.number[NOISE] = max(s.number[NOISE], 4.0 * rate / op.norm[i])
+            s.direction.noise = max(s.direction.noise, 4.0 * rate / op.norm[i])
         return happened
-    if not moved and i == s.count[LAST] and 2 * (state // 2 + down) == s.count[CAME]:
+    if not moved and i == s.last.coordinate and 2 * (state // 2 + down) == s.last.came:
         # It only just came from there: its velocity is rounding noise.
-        s.count[HELD] = i
+        s.last.held = i
         return False
     leave(op, st, s, tol, i, down)
     return True
@@ -181,13 +155,13 @@ def _event(op, st, s, tol, i, down, dt, rate, moved):
 @lean
 def _arrive(op, st, s, log, tol, dt, size):
     """Go to the walk's end, where there is one, as no event comes before; return the ending."""
-    left = s.number[T_END] - s.number[T]
+    left = s.clock.end - s.clock.t
     if dt == 0:
         return UNBOUNDED
     if left == np.inf:
         return RAY
     take_step(op, s, dt, size, left)
-    s.number[T] = s.number[T_END]
+    s.clock.t = s.clock.end
     settle(op, st, s, tol, tol.outside, True)
     snap_to_levels(op, st, s)
     record(s, log, 0)
@@ -200,8 +174,8 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tol.tie * st.scale[i]
-        return h > (1e-12 if tie else 1e-14) * abs(s.number[T])
-    return h * s.number[GROSS] * op.norm[i] > 1e-13 * st.scale[i]
+        return h > (1e-12 if tie else 1e-14) * abs(s.clock.t)
+    return h * s.direction.gross * op.norm[i] > 1e-13 * st.scale[i]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -213,7 +187,7 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
 def _pin_all(op, st, s, tol, coordinates, kinks, duals):
     """Pin one coordinate after the other until the arrays are full; return how many were."""
     for k in range(coordinates.shape[0]):
-        if s.count[M] + 2 >= s.P.shape[0]:
+        if s.sizes.pinned + 2 >= s.P.shape[0]:
             return k
         _pin(op, st, s, tol, coordinates[k], kinks[k], duals[k])
     return coordinates.shape[0]
@@ -226,7 +200,7 @@ def _pin(op, st, s, tol, i, kink, dual):
     When it depends on the pinned ones, move along the null vector, which changes no value, until
     one of them, or i itself, reaches a level, and leave that one out.
     """
-    m = s.count[M]
+    m = s.sizes.pinned
     pivot, singular = schur(op, st, s, tol, i)
     if not singular and op.sign[i] * pivot > tol.start * op.norm[i] ** 2:
         if not is_ridge(op):
@@ -234,7 +208,7 @@ def _pin(op, st, s, tol, i, kink, dual):
         _take(op, st, s, i, m, kink, dual)
         if is_ridge(op):
             join(op, st, s, i, pivot)
-        s.count[M] = m + 1
+        s.sizes.pinned = m + 1
         hold_system(op, st, s, i)
         return
     step, out, down = _null_step(st, s, tol, i, kink, dual)
@@ -265,13 +239,13 @@ def _take(op, st, s, i, r, kink, dual):
 @lean
 def _null_step(st, s, tol, i, kink, dual):
     """Return the step along the null vector to a level, whose slot (-1: i), and which level."""
-    t = s.number[T]
+    t = s.clock.t
     up, low = level_at(st, i, kink, t) - dual, dual - level_at(st, i, kink + 1, t)
     step, out, down = (up, -1, 0) if up < low else (-low, -1, 1)
     largest = 0.0
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         largest = max(largest, abs(s.u[r]))
-    for r in range(s.count[M]):
+    for r in range(s.sizes.pinned):
         if abs(s.u[r]) <= tol.null_noise * largest:
             continue
         p = s.P[r]
@@ -292,7 +266,7 @@ def _distances(op, st, s):
 
     Both are the distance from the kink where i is pinned.
     """
-    N, m, t = s.state.shape[0], s.count[M], s.number[T]
+    N, m, t = s.state.shape[0], s.sizes.pinned, s.clock.t
     below, above = np.full(N, np.inf), np.full(N, np.inf)
     for i in range(N):
         q = s.state[i] // 2
@@ -362,42 +336,12 @@ class Walker:
         self._base_norm, self._base_radius = op.norm.copy(), op.radius.copy()
         pinned = np.flatnonzero(state % 2)
         # No more rows than columns can be independent; of a kernel's there may be few or many.
-        cap = min(N, max(64, len(op.c), 2 * len(pinned))) + 4
+        cap = min(N, max(64, len(op.now.c), 2 * len(pinned))) + 4
         ridge = op.kind == DENSE or op.n_ridge > 0
-        borders = N - op.n if ridge else 0
-        sizes = self._sizes(cap)
-        self.s = State(
-            np.array(state, dtype=np.int8),
-            np.full(N, -1),
-            np.zeros((N, 4)),
-            np.zeros(N),
-            np.zeros(-(-op.n // BLOCK)),
-            np.zeros(BLOCK, dtype=np.int64),
-            np.zeros(cap, dtype=np.int64),
-            np.zeros((N if op.kind == DENSE else 0, cap)),
-            np.zeros((cap, 4)),
-            *(np.zeros(cap) for _ in range(5)),
-            *(np.zeros((size, size)) for size in sizes),
-            np.zeros((cap, borders)),
-            np.zeros(cap, dtype=np.int64),
-            np.full(cap, -1),
-            *(np.zeros(cap) for _ in range(7)),
-            np.zeros((2, cap)),
-            np.zeros((borders, borders + 1)),
-            np.zeros(2 * N + 2, dtype=np.int64),
-            *(np.zeros(2 * N + 2) for _ in range(3)),
-            np.zeros(18),
-            np.zeros(23, dtype=np.int64),
-        )
-        self.s.count[RANDOM] = 1
+        self.s = empty_state(state, op.n, cap, op.kind == DENSE, ridge)
         self.log = _empty_log(N)
         self._handed_over = False
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
-
-    def _sizes(self, cap: int) -> tuple[int, int, int]:
-        """Return the sizes of J, of its inverse, and of its triangular factor."""
-        dense, ridge = self.op.kind == DENSE, self.op.kind == DENSE or self.op.n_ridge > 0
-        return (cap if dense or not ridge else 0), (0 if ridge else cap), (cap if ridge else 0)
 
     def begin(
         self,
@@ -414,37 +358,28 @@ class Walker:
         s, op = self.s, self.op
         self.stairs = stairs
         wall = np.full(len(stairs), -1) if walls is None else walls
-        self.st = Stairs(
-            stairs.kink0,
-            stairs.kink1,
-            stairs.level0,
-            stairs.level1,
-            stairs.soft,
-            stairs.n_kinks,
-            np.ones(len(stairs)),
-            wall,
-        )
+        self.st = Stairs(**vars(stairs), scale=np.ones(len(stairs)), wall=wall)
         drift = _measure(self.st, op.n, t)
         scale = self.st.scale
-        s.number[DRIFT] = float(drift.any())
+        s.accuracy.drift = float(drift.any())
         for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
             bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
         # What rounding makes of a value that is summed up from products of unit size.
-        s.number[UNIT] = EPSILON * op.norm[: op.n].max() / scale[0]
-        s.number[SPREAD] = _spread(stairs.kinks(t)[: op.n], stairs.n_kinks[: op.n]) / scale[0]
+        s.accuracy.unit = EPSILON * op.norm[: op.n].max() / scale[0]
+        s.accuracy.spread = _spread(stairs.kinks(t)[: op.n], stairs.n_kinks[: op.n]) / scale[0]
         # The length that w may travel before a sample's value moves by more than 'residual'.
         reach = self.tolerances.residual * scale[0] / op.radius[: op.n].max()
-        s.number[REACH] = reach if op.n == len(scale) else -1.0
-        s.number[T] = t
-        s.count[LAST] = s.count[HELD] = -1
+        s.accuracy.reach = reach if op.n == len(scale) else -1.0
+        s.clock.t = t
+        s.last.coordinate = s.last.held = -1
         if pinned is not None:
             m = len(pinned)
             s.P[:m], s.a[:m] = pinned, duals
             s.slot[:] = -1
             s.slot[pinned] = np.arange(m)
-            s.count[M] = m
+            s.sizes.pinned = m
             self._pack()
-            s.count[KIND] = NONE
+            s.pending.kind = NONE
             refactor(op, self.st, s, self.tolerances)
         self._renew()
 
@@ -453,7 +388,7 @@ class Walker:
         s = self.s
         names = ("state", "slot", "P", "a", "J", "G", "R", "W", "order", "rank")
         arrays = {name: getattr(s, name).copy() for name in names}
-        return arrays, int(s.count[M]), int(s.count[FACTORED])
+        return arrays, int(s.sizes.pinned), int(s.sizes.factored)
 
     def restore(self, snapshot: tuple, stairs: Staircases, t: float) -> None:
         """Go back to a snapshot, and start a leg there; counts start anew."""
@@ -461,29 +396,30 @@ class Walker:
         s = self.s
         for name, kept in arrays.items():  # the walk's own may have grown since
             getattr(s, name)[tuple(slice(size) for size in kept.shape)] = kept
-        s.count[:] = 0
-        s.count[M], s.count[FACTORED], s.count[RANDOM] = m, factored, 1
+        for part in (s.pending, s.last, s.search, s.sizes, s.counts):
+            clear(part)
+        s.sizes.pinned, s.sizes.factored, s.search.random = m, factored, 1
         self._pack()
         self.begin(stairs, t)
 
     def _pack(self) -> None:
         """Copy the pinned columns of a dense map, or the codes of pinned rows."""
-        pinned = self.s.P[: self.s.count[M]]
+        pinned = self.s.P[: self.s.sizes.pinned]
         if self.op.kind == DENSE:
             self.s.Q[:, : len(pinned)] = self.op.H[:, pinned]
         if len(self.op.codes) > 0:
             samples = pinned < self.op.n
-            self.op.packed[: len(pinned)] = samples[:, None] * self.op.codes[pinned * samples]
+            self.op.now.packed[: len(pinned)] = samples[:, None] * self.op.codes[pinned * samples]
 
     def _renew(self) -> None:
         """Empty the log; its arrays stay, unless a trace has them."""
         s = self.s
         if self._handed_over:
             self.log, self._handed_over = _empty_log(len(self.stairs)), False
-        s.count[EVENTS] = s.count[NODES] = s.count[FLAT] = s.count[ZEROS] = 0
+        s.sizes.events = s.sizes.nodes = s.sizes.duals = s.counts.zeros = 0
         self.log.start[0] = 0
         self.log.checkpoint[0] = s.state
-        while len(self.log.P) <= s.count[M]:
+        while len(self.log.P) <= s.sizes.pinned:
             self._grow()
         begin_leg(self.op, self.st, s, self.log, self.tolerances)
 
@@ -518,9 +454,9 @@ class Walker:
         """
         s = self.s
         tolerances = self.tolerances
-        begin = s.number[T]
-        s.number[T_END] = t_end
-        s.count[BUDGET] = budget
+        begin = s.clock.t
+        s.clock.end = t_end
+        s.counts.budget = budget
         while True:
             try:
                 ending = _walk(self.op, self.st, s, self.log, tolerances, lazy)
@@ -530,14 +466,14 @@ class Walker:
                 self._grow()
                 s = self.s
             elif ending == PAUSE:
-                s.count[BUDGET] = budget
+                s.counts.budget = budget
                 if callback is not None:
-                    callback((s.number[T] - begin) / (t_end - begin), int(s.count[EVENTS]))
+                    callback((s.clock.t - begin) / (t_end - begin), int(s.sizes.events))
             elif ending in (DONE, RAY, WALL):
                 return ending
             else:
                 raise WalkError(
-                    f"the path stops at t = {s.number[T]:.17g} after {s.count[EVENTS]} events: "
+                    f"the path stops at t = {s.clock.t:.17g} after {s.sizes.events} events: "
                     f"{ENDINGS[ending]}; the exact part up to there is kept with this error.",
                     self.trace(),
                 )
@@ -545,35 +481,26 @@ class Walker:
     def _grow(self) -> None:
         """Double whichever arrays are full."""
         s, log = self.s, self.log
-        m = s.count[M]
+        m = s.sizes.pinned
         if m + 2 >= len(s.P):
             cap = min(2 * len(s.P), len(self.stairs) + 4)
-            names = ["P", "a", "da", "regular", "own", "lost", "order", "rank", "W", "span"]
-            names += ["u", "k", "g", "v", "x", "y", "f"]
-            wider = {name: _longer(getattr(s, name), cap) for name in names}
-            squares = zip("JGR", self._sizes(cap), strict=True)
-            wider |= {name: _wider(getattr(s, name), (n, n)) for name, n in squares}
-            wider |= {
-                name: _wider(getattr(s, name), (len(getattr(s, name)), cap))
-                for name in ("Q", "kept")
-            }
-            self.s = replace(s, **wider)
-        if s.count[NODES] + 2 >= len(log.start):
+            self.s = widened(s, cap)
+        if s.sizes.nodes + 2 >= len(log.start):
             log = _longer_fields(log, ["t", "event", "start"])
-        if s.count[FLAT] + m + 2 >= len(log.P):
+        if s.sizes.duals + m + 2 >= len(log.P):
             log = _longer_fields(log, ["P", "a", "low"])
-        if s.count[EVENTS] + 1 >= len(log.coordinate):
+        if s.sizes.events + 1 >= len(log.coordinate):
             log = _longer_fields(log, ["coordinate", "state"])
         every = checkpoint_every(len(self.stairs))
-        if (s.count[EVENTS] + 1) // every >= len(log.checkpoint):
+        if (s.sizes.events + 1) // every >= len(log.checkpoint):
             log = _longer_fields(log, ["checkpoint"])
         self.log = log
 
     def duals(self) -> NDArray[np.float64]:
         """Return the (N,) duals where the walk stands."""
         s = self.s
-        a = self.stairs.duals(s.state, s.number[T])
-        size = s.count[M] + (s.count[KIND] == ENTERED)
+        a = self.stairs.duals(s.state, s.clock.t)
+        size = s.sizes.pinned + (s.pending.kind == ENTERED)
         a[s.P[:size]] = s.a[:size]
         return a
 
@@ -581,20 +508,20 @@ class Walker:
         """Return what was recorded since `begin`, in the log's own arrays."""
         s, log = self.s, self.log
         self._handed_over = True
-        nodes, events = s.count[NODES], s.count[EVENTS]
+        nodes, events = s.sizes.nodes, s.sizes.events
         every = checkpoint_every(len(self.stairs))
         ray = np.zeros(len(self.stairs))
         rows = np.arange(len(ray))
         ray[:] = _finite(self.stairs.level1[rows, s.state.astype(np.int64) // 2])
-        ray[s.P[: s.count[M]]] = s.regular[: s.count[M]]
+        ray[s.P[: s.sizes.pinned]] = s.regular[: s.sizes.pinned]
         return Trace(
             self.stairs,
             log.t[:nodes],
             log.event[:nodes],
             log.start[: nodes + 1],
-            log.P[: s.count[FLAT]],
-            log.a[: s.count[FLAT]],
-            log.low[: s.count[FLAT]],
+            log.P[: s.sizes.duals],
+            log.a[: s.sizes.duals],
+            log.low[: s.sizes.duals],
             log.coordinate[:events],
             log.state[:events],
             log.checkpoint[: events // every + 1],
@@ -604,15 +531,15 @@ class Walker:
 
     def statistics(self) -> dict[str, int]:
         """Return counts since the walker was made (events: since `begin`)."""
-        names = {
-            "events": EVENTS,
-            "zero_steps": ZERO_STEPS,
-            "exchanges": EXCHANGES,
-            "refactorisations": REFACTORED,
-            "rebuilds": REBUILT,
-            "rows_looked_at": LOOKED,
+        counts = self.s.counts
+        return {
+            "events": int(self.s.sizes.events),
+            "zero_steps": int(counts.zero_steps),
+            "exchanges": int(counts.exchanges),
+            "refactorisations": int(counts.refactored),
+            "rebuilds": int(counts.rebuilt),
+            "rows_looked_at": int(counts.looked),
         }
-        return {name: int(self.s.count[index]) for name, index in names.items()}
 
 
 def _empty_log(N: int) -> Log:
@@ -674,12 +601,6 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _longer(array: NDArray, size: int) -> NDArray:
     out = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
-    return out
-
-
-def _wider(matrix: NDArray, shape: tuple[int, int]) -> NDArray:
-    out = np.zeros(shape)
-    out[: matrix.shape[0], : matrix.shape[1]] = matrix
     return out
 
 
