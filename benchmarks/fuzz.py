@@ -261,17 +261,24 @@ def _penalised_gap(path, t, state):
     return primal + floor, (y * a).sum() + floor, outside, limit
 
 
-def judge(path, seed=0, points=24, units=2.0):
-    """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
-    p, nodes = path.objective, path._t
-    if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
-        return np.inf, np.inf, np.inf, np.nan
+def at_each(path):
+    """Return a function of t: the objective, the dual's value, its infeasibility, what is open."""
+    p = path.objective
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
     state = {"X": X.astype(LONG)}
     machine = hasattr(p, "lam")
     if machine and not (p.linear and not p.diagonal):
         state["K"] = _kernel(p)
         state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
+    return lambda t: (_machine_gap if machine else _penalised_gap)(path, float(t), state)
+
+
+def judge(path, seed=0, points=24, units=2.0):
+    """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
+    nodes = path._t
+    if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
+        return np.inf, np.inf, np.inf, np.nan
+    values = at_each(path)
     rng = np.random.default_rng(seed)
     inner = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
     pieces = rng.integers(0, max(len(nodes) - 1, 1), points)
@@ -279,9 +286,7 @@ def judge(path, seed=0, points=24, units=2.0):
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
     worst, beyond, outside, at = 0.0, 0.0, 0.0, np.nan
     for t in np.concatenate([[nodes[0], nodes[-1]], inner, between]):
-        primal, dual, off, limit = (_machine_gap if machine else _penalised_gap)(
-            path, float(t), state
-        )
+        primal, dual, off, limit = values(t)
         scale = max(abs(primal), abs(dual))
         gap = float(abs(primal - dual) / scale) if scale > 0 else 0.0
         gap = gap if np.isfinite(gap) else np.inf

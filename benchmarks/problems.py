@@ -25,6 +25,7 @@ PAPER = {
     "splice": (paper.splice, 1e-2),
 }
 GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+LARGEST = 1_000_000  # rows: once, and not in the fit of the growth
 SMALLEST_C = 1e-3
 # Beyond these the paths of the generated sets have next to no breakpoints, and LIBSVM's linear
 # kernel would need minutes: the end that is better for the peers.

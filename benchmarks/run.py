@@ -25,7 +25,7 @@ from pathlib import Path
 import problems
 import report
 from peers import MODULES
-from problems import GROWTH, HERE, PAPER, STORED, use_mirror
+from problems import GROWTH, HERE, LARGEST, PAPER, STORED, use_mirror
 from worker import Overrun, Worker
 
 from solution_paths.benchmarking.rows import machine, source_digest
@@ -63,6 +63,7 @@ def tasks() -> list[Task]:
         *(Task(name, QUANTILE, 300, own_process=True) for name in PAPER),
         *(Task(f"growth {kind} {n}", OURS, 150, 3) for kind in ("C", "tau") for n in GROWTH[:-1]),
         *(Task(f"growth {kind} {GROWTH[-1]}", OURS, 150, 1, True) for kind in ("C", "tau")),
+        Task(f"growth C {LARGEST}", OURS, 900, 1, True),
         Task("a8a tau", OURS, 240, 1, True),
         Task("a8a C", OURS, 240, 1, True),
     ]
