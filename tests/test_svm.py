@@ -263,6 +263,7 @@ def test_a_path_error_names_where_and_hands_over_the_exact_part(monkeypatch):
     said = r"The path in C is exact on \[0, 0\.05\] but could not be followed further \(stopped on"
     with pytest.raises(PathError, match=said) as caught:
         svm_path(*peers("g200"))
+    assert "stop there (C_max=0.05)" in str(caught.value)
     part = caught.value.path
     assert part.range == (0.0, 0.05)
     assert len(part.breakpoints) > 10

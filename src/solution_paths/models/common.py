@@ -295,9 +295,10 @@ def _path_error(
     counts = diagnostics | {"ray": bool(whole and diagnostics.get("ray", False))}
     path = Path(parameter, left, objective, counts)
     low, high = path.range
+    end = f", stop there (C_max={high:.6g})" if parameter == "C" and len(left) == len(legs) else ""
     return PathError(
-        f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be "
-        f"followed further ({reason}); use error.path for that part, or {_remedy(objective)}.",
+        f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be followed "
+        f"further ({reason}); use error.path for that part{end}, or {_remedy(objective)}.",
         path,
     )
 
