@@ -233,7 +233,7 @@ class Path(Nodes):
         """
         ts = self._check_values(ts)
         right = np.searchsorted(self._t, ts, side="right")
-        for k in np.flatnonzero((self._t[right - 1] == ts) & (self._low[right - 1] > 0.0)):
+        for k in np.flatnonzero(self._t[right - 1] == ts):
             right[k] = self._first_behind(ts[k])
         there = np.minimum(right, len(self._t) - 1)
         nodes = np.union1d(right - 1, there)
@@ -365,7 +365,7 @@ class Path(Nodes):
         """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
-        return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
+        return f if len(classes) == 0 else np.where(self.objective.positive(f), *classes[::-1])
 
     # -- the whole path at once ---------------------------------------------------------------
 

@@ -136,7 +136,7 @@ def _walk(op, st, s, log, tol, lazy):
                 return LOST
 
         # Stop?
-        if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
+        if s.state[i] % 2 == 1 and (st.wall[i] >> (s.state[i] // 2)) & 1:
             return WALL
         if s.count[ZEROS] > 100 * patience(s, tol):
             return STALLED
@@ -410,10 +410,11 @@ class Walker:
         """Start a leg at t with new staircases, from the present states and duals.
 
         With ``pinned`` given the inverse is computed from scratch; otherwise it is carried on.
+        Bit q of ``walls`` is set where the walk stops once that coordinate is pinned at kink q.
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        wall = np.full(len(stairs), -1) if walls is None else walls
+        wall = np.zeros(len(stairs), dtype=np.int64) if walls is None else walls
         self.st = Stairs(
             stairs.kink0,
             stairs.kink1,

@@ -1,0 +1,91 @@
+"""What the outlier paths of classification and regression share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from ..engine.staircase import Staircases
+from ..engine.starts import coordinate_descent, start_from_guess
+from ..engine.tolerances import Tolerances
+from ..engine.walker import Walker, WalkError
+from ..objectives.robust import Robust
+from ..outliers import OutlierPath
+from ..path import Leg
+from ..validation import Floats
+from .common import NUMERICAL, Callback, Progress, finish, operator_of
+from .jumps import JumpingWalk, Walls
+
+HOMOTOPIES = ("theta", "s")
+# Recode(state of the standard machine, values) -> state among walls
+Recode: TypeAlias = Callable[[np.ndarray, Floats], np.ndarray]
+
+
+def convex_start(
+    objective: Robust,
+    stairs: Staircases,
+    tolerances: Tolerances | None,
+    lazy: bool,
+    callback: Progress,
+) -> Walker:
+    """Return a walker at the optimum of the standard machine, whose staircases are given."""
+    op = operator_of(objective)
+    lowest = stairs.level0[np.arange(len(stairs)), stairs.n_kinks]
+    guess = coordinate_descent(op, objective.y, lowest, stairs.level0[:, 0], 50, 1e-3)
+    walker = start_from_guess(op, stairs, 0.0, guess, tolerances, lazy, callback=callback)
+    callback.next(walker.start_events)
+    return walker
+
+
+def outlier_path(
+    walker: Walker,
+    objective: Robust,
+    walls: Walls,
+    span: tuple[float, float],
+    factor: float,
+    lazy: bool,
+    progress: Progress,
+    check: str,
+) -> OutlierPath:
+    """Walk through ``span``, which is in factor times the parameter, and return the path."""
+    parameter = "theta" if objective.theta1 else "s"
+    start_events, error = walker.start_events, None
+
+    def energy(values: Floats, duals: Floats, u: float) -> float:
+        return objective.energy(values, duals, factor * u)
+
+    walk = JumpingWalk(walker, walls, span[0], energy)
+    try:
+        walk.walk(span[1], lazy, progress)
+        trace = walker.trace()
+    except WalkError as broken:
+        error, trace = broken, broken.trace
+    except NUMERICAL as broken:
+        trace = walker.trace()
+        error = WalkError(f"{type(broken).__name__}: {broken}", trace)
+    progress.next(walker.statistics()["events"])
+    counts = walker.statistics() | walk.counts | {"start_events": start_events}
+    leg = Leg(trace, 0.0, factor)
+    found = finish(parameter, [leg], objective, counts, error, check=check, kind=OutlierPath)
+    return cast(OutlierPath, found)
+
+
+def take_out_zero_rows(stairs: Staircases, norms: Floats, piece: np.ndarray) -> Staircases:
+    """Let samples whose rows are zero stay on a piece: without a bias their values are 0."""
+    for i in np.flatnonzero(norms == 0.0):
+        for levels in (stairs.level0, stairs.level1):
+            levels[i, 0] = levels[i, piece[i]]
+        stairs.n_kinks[i] = 0
+    return stairs
+
+
+__all__ = [
+    "HOMOTOPIES",
+    "Callback",
+    "Recode",
+    "convex_start",
+    "outlier_path",
+    "take_out_zero_rows",
+]
