@@ -288,11 +288,14 @@ def _robust_gap(path, t, state):
         outer = C * ((np.abs(r) - s) * theta + s)
         bound_in, bound_out = a * y + np.minimum(0, C - np.abs(a)) * s, a * y + (C - alpha) * s
         least = LONG(0) * a
-    at = np.abs(past) <= 1e-8 * unit
+    at = np.abs(past) <= 1e-6 * unit  # there duals tell sides
     outlier = np.where(at, alpha < C * (1 + theta) / 2, past > 0)
-    box = np.where(outlier, alpha - C * theta, -least).max() / C
+    idle = p.norms == 0  # f is 0 there, whatever the dual
+    bound = np.where(outlier, bound_out, bound_in)
+    bound[idle] = np.where(outlier, outer, inner)[idle]
+    box = np.where(idle, 0, np.where(outlier, alpha - C * theta, -least)).max() / C
     primal = norm2 / 2 + np.where(outlier, outer, inner).sum()
-    dual = np.where(outlier, bound_out, bound_in).sum() - own2 / 2
+    dual = bound.sum() - own2 / 2
     floor = LONG(0) if len(p.classes) else LONG(1e-6) * C * np.abs(y).sum()
     return primal + floor, dual + floor, max(box, LONG(0)), HALF_A_UNIT * C * terms.sum()
 

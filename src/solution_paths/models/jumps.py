@@ -14,6 +14,7 @@ coordinate whose state it changed, between two nodes at the same t.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,17 +23,22 @@ from numpy.typing import NDArray
 from ..engine.compiled import lean
 from ..engine.events import _rest, _take_out, frame, hold_at_kink
 from ..engine.operators import (
+    DENSE,
     add_exactly,
     add_product,
+    distance,
     hold_level,
     move_level,
+    sum_up,
     value,
 )
 from ..engine.staircase import Staircases
 from ..engine.state import (
+    BLOCK,
     DRIFT,
     ENTERED,
     EVENTS,
+    FAR,
     FLAT,
     HELD,
     KIND,
@@ -42,7 +48,9 @@ from ..engine.state import (
     PENDING,
     UNSURE,
     WALL,
+    WORN,
     ZEROS,
+    Log,
     M,
     Stairs,
     T,
@@ -50,11 +58,14 @@ from ..engine.state import (
     kink_at,
     level_at,
 )
-from ..engine.upkeep import rebuild_sums, record
+from ..engine.upkeep import hold, rebuild_sums, record
 from ..engine.walker import Walker, WalkError, _empty_log, _longer_fields
 
-ROUNDS = 1000  # of a jump, after which something is wrong
 STANDING = 1000  # jumps at one t, after which something is wrong
+SAME = 1e-12  # jumps so near to each other in t, relative, count as at one t
+FALL = 1e-13  # what counts as a fall of the objective, relative
+NOBODY = np.empty((0, 2), dtype=np.int64)
+TOUCHING = 1e-12  # of the kinks' scale: as near to a wall a value is at it where the path ends
 FRESH = 64  # jumps between two computations of all sums from nothing
 
 
@@ -140,6 +151,39 @@ def _change_sides(op, jump, s, beyond):
 
 
 @lean
+def _touching(op, st, s, beyond, out):
+    """Write which coordinates on pieces are at walls, and those walls; return how many."""
+    t, found = s.number[T], 0
+    for i in range(op.n):
+        if s.slot[i] >= 0:
+            continue
+        q = s.state[i] // 2
+        for kink in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
+            if beyond[i, kink] >= 0:
+                off = distance(
+                    op, i, t, st.kink0[i, kink], st.kink1[i, kink], s.Q, s.P, s.count[M], s.a, s.lost
+                )
+                if abs(off) <= TOUCHING * st.scale[i]:
+                    out[found, 0], out[found, 1] = i, kink
+                    found += 1
+    return found
+
+
+@lean
+def _cross(op, jump, s, beyond, i, kink):
+    """Put coordinate i, which is on a piece at a wall, on the piece beyond."""
+    q, piece = s.state[i] // 2, beyond[i, kink]
+    dual, goal = jump.level0[i, q], jump.level0[i, piece]
+    hold_level(op, i, dual, 0.0, -1, -1.0)
+    jump.level1[i, piece] = goal - dual
+    s.state[i] = 2 * piece
+    hold_level(op, i, goal, goal - dual, 1, -1.0)
+    move_level(op, i, level_at(jump, i, piece, -1.0) - dual)
+    s.due[i] = -FAR
+    s.block[i // BLOCK] = -FAR
+
+
+@lean
 def _begin(op, st, s):
     """Bring windows, spans and counts up to date with other staircases for the same states."""
     for i in range(s.state.shape[0]):
@@ -165,11 +209,19 @@ def _thaw(op, st, s, before, t, base1, lost1, quadratic, moving):
     for i in range(before.shape[0]):
         if s.state[i] != before[i]:
             for state, sign in ((before[i], -1), (s.state[i], 1)):
-                if state % 2 == 0 and st.level1[i, state // 2] != 0.0:
-                    hold_level(op, i, 0.0, st.level1[i, state // 2], sign, t)
+                q = state // 2
+                if state % 2 == 0 and st.level1[i, q] != 0.0:
+                    hold_level(op, i, 0.0, st.level1[i, q], sign, t)
+                    # in the jump its level was rounded
+                    level, lost = add_product(st.level0[i, q], 0.0, t, st.level1[i, q])
+                    lost += level - level_at(st, i, q, t)
+                    hold_level(op, i, lost, 0.0, sign, t)
     for k in range(op.base0.shape[0]):
         total, lost = add_product(op.base0[k], op.lost0[k], -t, op.base1[k])
         op.base0[k], op.lost0[k] = add_exactly(total, lost - t * op.lost1[k], 0.0)
+    if op.kind != DENSE:
+        sum_up(op, t, s.P, s.count[M], s.a, s.lost)
+        s.number[WORN] = 0.0
     _measure_levels(op, st, s, t)
 
 
@@ -271,7 +323,11 @@ class JumpingWalk:
         )
         self._log = _empty_log(len(own))
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
-        self._standing, self._stood_at = 0, np.nan
+        # Of the jumps at one t: where that is, how many, states before changes of sides, and the
+        # objective since which they were noted.
+        self._at, self._number = np.nan, 0
+        self._seen: set[bytes] = set()
+        self._least = np.inf
 
     def walk(self, t_end: float, lazy: bool, callback: Any) -> int:
         """Walk to t_end; return how it ended (DONE).
@@ -283,21 +339,32 @@ class JumpingWalk:
         """
         while True:
             ending = self.walker.walk(t_end, lazy=lazy, callback=callback)
-            if ending != WALL:
-                return ending
-            self._leap(lazy)
+            if ending == WALL:
+                self._leap(lazy)
+                continue
+            walker, touching = self.walker, np.zeros((2 * self.walker.op.n, 2), dtype=np.int64)
+            found = _touching(walker.op, self._st, walker.s, self.walls.beyond, touching)
+            if found:
+                self._leap(lazy, touching[:found])
+            return ending
 
-    def _leap(self, lazy: bool) -> None:
+    def _leap(self, lazy: bool, touching: NDArray[np.int64] = NOBODY) -> None:
         """Jump: change sides until no coordinate is at a wall, or until nothing changes."""
         walker = self.walker
-        op, s, t = walker.op, walker.s, walker.s.number[T]
-        self._count(t)
+        op, s, t = walker.op, walker.s, float(walker.s.number[T])
+        if s.count[KIND] == NONE:
+            self._hold(t)
+        if self._repeats(walker.duals, t):
+            return
+        self.counts["jumps"] += 1
         record(s, walker.log, 1 if walker.log.t[s.count[NODES] - 1] == t else 0)
         before = s.state.copy()
         main, counts = walker.log, s.count[[EVENTS, NODES, FLAT]].copy()
         kept = op.base1.copy(), op.lost1.copy(), op.quadratic.copy(), int(op.moving[0])
         drift = s.number[DRIFT]
         _freeze(op, self._st, self._jump, s)
+        for i, kink in touching:
+            _cross(op, self._jump, s, self.walls.beyond, i, kink)
         walker.log, walker.st = self._log, self._jump
         try:
             self._rounds(lazy, t)
@@ -314,37 +381,51 @@ class JumpingWalk:
         _begin(op, self._st, s)
         if self.counts["jumps"] % FRESH == 0:
             rebuild_sums(op, self._st, s)
+        self._hold(t)
         self._make_room(int((before != s.state).sum()))
         _log_changes(s, walker.log, before)
         record(s, walker.log, 0)
 
-    def _count(self, t: float) -> None:
-        self.counts["jumps"] += 1
-        self._standing = self._standing + 1 if t == self._stood_at else 0
-        self._stood_at = t
-        if self._standing > STANDING:
+    def _hold(self, t: float) -> None:
+        """Make the pinned equations hold where a jump begins or ends."""
+        walker = self.walker
+        if not hold(walker.op, self._st, walker.s, walker.tolerances):
             raise WalkError(
-                f"the path stops at t = {t:.17g}: more than {STANDING} jumps follow each other "
-                "there; the exact part up to there is kept with this error.",
+                f"the path stops at a jump at t = {t:.17g}: rounding errors grew beyond the "
+                "tolerance 'lost'; the exact part up to there is kept with this error.",
+                walker.trace(),
+            )
+
+    def _repeats(self, duals: Callable[[], NDArray[np.float64]], t: float) -> bool:
+        """Tell whether changing sides would lead in a circle, and note the present states.
+
+        Where the pinned rows depend on each other, their duals may take up any change of a level,
+        and the values stay what they are.
+        """
+        states = self.walker.s.state.tobytes()
+        if not abs(t - self._at) <= SAME * max(1.0, abs(t)):
+            self._at, self._number, self._seen, self._least = t, 0, {states}, np.inf
+            return False
+        self._number += 1
+        if self._number > STANDING:
+            raise WalkError(
+                f"the path stops at t = {t:.17g}: sides change more than {STANDING} times; the "
+                "exact part up to there is kept with this error.",
                 self.walker.trace(),
             )
+        energy = self.energy(values_of(self.walker), duals(), t)
+        if not energy >= self._least - FALL * abs(self._least):
+            self._seen, self._least = set(), energy
+        circle = states in self._seen
+        self._seen.add(states)
+        self.counts["stays"] += circle
+        return circle
 
     def _rounds(self, lazy: bool, t: float) -> None:
         """Change sides, and move levels where they belong, until that is enough."""
         walker, jump, beyond = self.walker, self._jump, self.walls.beyond
-        seen, energy = set(), np.inf
-        for number in range(ROUNDS):
+        while True:
             s = walker.s
-            if number:
-                now = self._energy(t)
-                if now < energy - 1e-13 * abs(energy):
-                    seen, energy = set(), now
-                states = s.state.tobytes()
-                if states in seen:  # changing sides again would lead in a circle
-                    self.counts["stays"] += 1
-                    return
-                seen.add(states)
-                _freeze_again(walker.op, jump, s)
             s.count[[EVENTS, NODES, FLAT]] = 0
             self._log.start[0] = 0
             _change_sides(walker.op, jump, s, beyond)
@@ -353,19 +434,18 @@ class JumpingWalk:
                 walker._grow()
             walker.walk(0.0, lazy=lazy)
             self.counts["rounds"] += 1
-            if not _at_walls(walker.s, beyond):
+            if not _at_walls(walker.s, beyond) or self._repeats(self._duals, t):
                 return
-        raise WalkError("sides change again and again without end", walker.trace())
+            _freeze_again(walker.op, jump, walker.s)
 
-    def _energy(self, t: float) -> float:
-        """Return the objective where the walk stands."""
-        walker = self.walker
-        stairs = self._jump
-        rows, piece = np.arange(len(stairs.soft)), walker.s.state.astype(np.int64) // 2
-        duals = np.where(walker.s.state % 2 == 0, stairs.level0[rows, piece], 0.0)
-        m = walker.s.count[M]
-        duals[walker.s.P[:m]] = walker.s.a[:m]
-        return self.energy(values_of(walker), duals, t)
+    def _duals(self) -> NDArray[np.float64]:
+        """Return the duals at the end of a round."""
+        s, jump = self.walker.s, self._jump
+        piece = s.state.astype(np.int64) // 2
+        duals = np.where(s.state % 2 == 0, jump.level0[np.arange(len(piece)), piece], 0.0)
+        m = s.count[M]
+        duals[s.P[:m]] = s.a[:m]
+        return duals
 
     def _make_room(self, events: int) -> None:
         """Let the log grow until so many events, and a node, fit into it."""
@@ -377,4 +457,4 @@ class JumpingWalk:
             or s.count[NODES] + 2 >= len(walker.log.start)
             or s.count[FLAT] + s.count[M] + 2 >= len(walker.log.P)
         ):
-            walker.log = _longer_fields(walker.log, list(vars(walker.log)))
+            walker.log = _longer_fields(walker.log, [field.name for field in fields(Log)])

@@ -16,6 +16,8 @@ from .outlier import HOMOTOPIES, convex_start, outlier_path, take_out_zero_rows
 
 LAST = 0.2  # of s_R: where the path in s ends
 BEFORE_SR = 1.1  # times s_R: where it begins
+ROUNDING = 1e-6  # of the targets' range: residuals below count as none
+LEAST = 1e-7  # of the targets' range: no threshold may be smaller
 # Pieces from low to high values: an outlier below its target, no places, an inlier on either side
 # of its target, no places, an outlier above its target.
 ABOVE, UP, DOWN, BELOW = 0, 3, 4, 7
@@ -134,11 +136,16 @@ def outlier_svr_path(
     standard = staircases([y], [C, -C], size=len(y))
     walker = convex_start(objective, standard, tolerances, lazy, progress)
     residual = np.abs(y - values_of(walker))
+    if s is not None and s < LEAST * objective.scale:
+        raise ValueError(
+            f"s = {s:g} is within the rounding of targets whose range is {objective.scale:g}; take "
+            "a larger threshold."
+        )
     if theta:
         walls, span = _walls(y, C, fixed, -C, 0.0), (-1.0, 0.0)
         outlier = residual > fixed
     else:
-        largest = max(residual.max(), 1e-9 * np.abs(y).max(), 1e-300)
+        largest = max(residual.max(), ROUNDING * objective.scale)
         end = LAST * largest if s is None else s
         walls, span = _walls(y, C, 0.0, 0.0, -1.0), (-max(BEFORE_SR * largest, 2.0 * end), -end)
         outlier = np.zeros(len(y), dtype=bool)

@@ -23,7 +23,8 @@ from .hinge import Hinge
 from .machine import Conditions, Machine, Model
 from .tube import Tube
 
-AT = 1e-8  # of the values' unit: as near to the threshold a dual tells the side
+NEAR = 1e-6  # of the values' unit: as near to the threshold duals tell sides
+AT = 1e-9  # of the values' unit: as near to the threshold, or to another kink, values are at it
 MOST = 10  # values at the threshold whose partitions are all looked at
 DEPENDENT = 1e-10  # of the largest eigenvalue: what is below counts as zero
 OUT_OF_BOX = 1e-7  # of the cost
@@ -119,13 +120,8 @@ class Robust(Machine):
         outlier = past > 0
         if a is not None:
             middle = self.C * (1.0 + self.theta(t, low)) / 2
-            outlier = np.where(np.abs(past) <= self.near, up * a < middle, outlier)
+            outlier = np.where(np.abs(past) <= NEAR * self.scale, up * a < middle, outlier)
         return Sides(outlier, np.abs(past), up)
-
-    @property
-    def near(self) -> float:
-        """How near to the threshold a value counts as being there."""
-        return AT * self.scale
 
     def partitions(self, s: Solution, t: Floats, low: Floats | float = 0.0) -> NDArray[np.int8]:
         """Return (n, B) signs of the sides on which samples are outliers, 0 for inliers."""
@@ -148,6 +144,9 @@ class Robust(Machine):
         held = np.where(out, cost - alpha, alpha - cost)
         force = np.maximum(held, 0.0)
         alpha = np.where(out, alpha + force, alpha - force)
+        idle = (self.norms == 0.0)[:, None]  # f is 0 there, whatever the dual
+        alpha = np.where(idle, np.where(short > 0, cost, 0.0), alpha)
+        force = np.where(idle, 0.0, force)
         # a dual may belong to the other side's wall
         distance = sides.distance + np.where(out, 0.0, 2.0 * np.maximum(beyond, 0.0))
         # an outlier's loss is a straight line
@@ -169,14 +168,14 @@ class Robust(Machine):
         model = self._model(column, self._own(column), None)
         past, up = (part[:, 0] for part in self.beyond_threshold(model, at))
         moving = self.norms > 0
-        walls = np.flatnonzero((np.abs(past) <= self.near) & moving)
+        walls = np.flatnonzero((np.abs(past) <= AT * self.scale) & moving)
         if not len(walls) or float(self.theta(t)) == 1.0:
             return len(walls), True
         if len(walls) > MOST:
             return len(walls), None
         asked = self.conditions(model, column.a, at)
         error = np.maximum(asked.short, asked.beyond)[:, 0]
-        inner = (np.abs(error) <= self.near) & ~asked_outlier(past, walls)
+        inner = (np.abs(error) <= AT * self.scale) & ~asked_outlier(past, walls)
         free = np.flatnonzero(inner & moving)
         free = np.concatenate([np.setdiff1d(free, walls), walls])
         null = self._null_space(free)
