@@ -288,7 +288,8 @@ def _robust_gap(path, t, state):
         outer = C * ((np.abs(r) - s) * theta + s)
         bound_in, bound_out = a * y + np.minimum(0, C - np.abs(a)) * s, a * y + (C - alpha) * s
         least = LONG(0) * a
-    at = np.abs(past) <= 1e-6 * unit  # there duals tell sides
+    room = 1 - s if len(p.classes) else s
+    at = np.abs(past) <= min(1e-6 * unit, 1e-3 * room)  # there duals tell sides
     outlier = np.where(at, alpha < C * (1 + theta) / 2, past > 0)
     idle = p.norms == 0  # f is 0 there, whatever the dual
     bound = np.where(outlier, bound_out, bound_in)

@@ -176,31 +176,35 @@ class OutlierPath(Path):
         >>> jump.became_outliers.tolist(), jump.after < jump.before
         ([4], True)
         """
-        pairs = self._pairs()
+        first, last = self._pairs()
         found: list[Jump] = []
-        for first in range(0, len(pairs), BLOCK):
-            found += self._jumps_among(pairs[first : first + BLOCK])
+        for k in range(0, len(first), BLOCK):
+            found += self._jumps_among(first[k : k + BLOCK], last[k : k + BLOCK])
         return found[::-1] if self._falls else found
 
-    def _pairs(self) -> Places:
-        """Return the nodes whose successors have the same parameter."""
-        same = (np.diff(self._t) == 0) & (np.diff(self._low) == 0)
-        return np.flatnonzero(same)
+    def _pairs(self) -> tuple[Places, Places]:
+        """Return the first and the last nodes, ascending, of those that share a parameter."""
+        new = np.append(True, (np.diff(self._t) != 0) | (np.diff(self._low) != 0))
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], len(new)) - 1
+        several = last > first
+        return first[several], last[several]
 
-    def _jumps_among(self, pairs: Places) -> list[Jump]:
-        nodes = np.union1d(pairs, pairs + 1)
+    def _jumps_among(self, first: Places, last: Places) -> list[Jump]:
+        nodes = np.union1d(first, last)
         objective = cast(Robust, self.objective)
         solutions = _columns([self._node_solution(int(k)) for k in nodes])
         t, low = self._t[nodes], self._low[nodes]
         sides = objective.partitions(solutions, t, low)
         values = objective.terms(t, solutions, low=low).primal
         found = []
-        for k in np.searchsorted(nodes, pairs):
-            one, other = (k + 1, k) if self._falls else (k, k + 1)
+        ends = (last, first) if self._falls else (first, last)
+        for one, other in zip(*(np.searchsorted(nodes, end) for end in ends), strict=True):
             was, now = sides[:, one], sides[:, other]
+            out = np.flatnonzero((was == 0) & (now != 0))
+            back = np.flatnonzero((was != 0) & (now == 0))
             if (was != now).any():
-                out, back = np.flatnonzero((was == 0) & (now != 0)), np.flatnonzero((now == 0) & (was != 0))
-                found.append(Jump(float(t[k]), float(values[one]), float(values[other]), out, back))
+                found.append(Jump(float(t[one]), values[one].item(), values[other].item(), out, back))
         return found
 
     def outliers(self, t: float, side: str = "after") -> NDArray[np.bool_]:
@@ -275,9 +279,8 @@ class OutlierPath(Path):
 
     def _settled(self) -> Places:
         """Return the nodes of which none follows at the same parameter in the walk's order."""
-        last = np.ones(len(self._t), dtype=bool)
-        last[self._pairs() + (1 if self._falls else 0)] = False
-        return np.flatnonzero(last)
+        other = np.diff(self._t) != 0
+        return np.flatnonzero(np.append(True, other) if self._falls else np.append(other, True))
 
     # -- pictures ------------------------------------------------------------------------------
 

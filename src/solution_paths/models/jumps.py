@@ -352,12 +352,13 @@ class JumpingWalk:
         """Jump: change sides until no coordinate is at a wall, or until nothing changes."""
         walker = self.walker
         op, s, t = walker.op, walker.s, float(walker.s.number[T])
-        if s.count[KIND] == NONE:
-            self._hold(t)
         if self._repeats(walker.duals, t):
             return
         self.counts["jumps"] += 1
-        record(s, walker.log, 1 if walker.log.t[s.count[NODES] - 1] == t else 0)
+        if walker.log.t[s.count[NODES] - 1] != t:  # else it was recorded before the last event
+            if s.count[KIND] == NONE:
+                self._hold(t)
+            record(s, walker.log, 0)
         before = s.state.copy()
         main, counts = walker.log, s.count[[EVENTS, NODES, FLAT]].copy()
         kept = op.base1.copy(), op.lost1.copy(), op.quadratic.copy(), int(op.moving[0])
@@ -385,6 +386,13 @@ class JumpingWalk:
         self._make_room(int((before != s.state).sum()))
         _log_changes(s, walker.log, before)
         record(s, walker.log, 0)
+        self._gather()
+
+    def _gather(self) -> None:
+        """Let the nodes of jumps that follow each other but for rounding have the same t."""
+        t, nodes = self.walker.log.t, self.walker.s.count[NODES]
+        first = int(np.searchsorted(t[:nodes], self._at))
+        t[first:nodes] = self._at
 
     def _hold(self, t: float) -> None:
         """Make the pinned equations hold where a jump begins or ends."""

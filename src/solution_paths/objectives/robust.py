@@ -24,6 +24,7 @@ from .machine import Conditions, Machine, Model
 from .tube import Tube
 
 NEAR = 1e-6  # of the values' unit: as near to the threshold duals tell sides
+OF_ROOM = 1e-3  # of the distance to the next kink: no farther
 AT = 1e-9  # of the values' unit: as near to the threshold, or to another kink, values are at it
 MOST = 10  # values at the threshold whose partitions are all looked at
 DEPENDENT = 1e-10  # of the largest eigenvalue: what is below counts as zero
@@ -110,6 +111,10 @@ class Robust(Machine):
         """Return how far values are on the outliers' side (n, B), and the sign of `Sides.up`."""
         raise NotImplementedError
 
+    def room(self, t: Floats, low=0.0) -> Floats:
+        """Return how far the threshold is from the next kink (B,)."""
+        raise NotImplementedError
+
     def constant_of_outlier(self, t: Floats, low=0.0) -> Floats:
         """Return what an outlier's loss is above theta times an inlier's, times C (B,)."""
         raise NotImplementedError
@@ -120,7 +125,8 @@ class Robust(Machine):
         outlier = past > 0
         if a is not None:
             middle = self.C * (1.0 + self.theta(t, low)) / 2
-            outlier = np.where(np.abs(past) <= NEAR * self.scale, up * a < middle, outlier)
+            near = np.minimum(NEAR * self.scale, OF_ROOM * self.room(t, low))
+            outlier = np.where(np.abs(past) <= near, up * a < middle, outlier)
         return Sides(outlier, np.abs(past), up)
 
     def partitions(self, s: Solution, t: Floats, low: Floats | float = 0.0) -> NDArray[np.int8]:
@@ -252,6 +258,10 @@ class RobustHinge(Robust, Hinge):
         past, rest = add(np.broadcast_to(s, model.f.shape), -y * model.f)
         return past + (rest + s_low - y * model.f_low), np.broadcast_to(y, past.shape)
 
+    def room(self, t: Floats, low=0.0) -> Floats:
+        """Return 1 - s."""
+        return 1.0 - self.s(t, low)[0]
+
     def constant_of_outlier(self, t: Floats, low=0.0) -> Floats:
         """Return C (1 - s - theta)."""
         return self.C * (1.0 - self.s(t, low)[0] - self.theta(t, low))
@@ -287,6 +297,10 @@ class RobustTube(Robust, Tube):
         s, s_low = self.s(t, low)
         past, lost = add(up * error, -np.broadcast_to(s, error.shape))
         return past + (lost + up * rest - s_low), up
+
+    def room(self, t: Floats, low=0.0) -> Floats:
+        """Return s."""
+        return self.s(t, low)[0]
 
     def constant_of_outlier(self, t: Floats, low=0.0) -> Floats:
         """Return C s (1 - theta)."""
