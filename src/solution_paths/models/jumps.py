@@ -45,6 +45,7 @@ from ..engine.state import (
     LAST,
     NODES,
     NONE,
+    ODOMETER,
     PENDING,
     UNSURE,
     WALL,
@@ -64,8 +65,7 @@ from ..engine.walker import Walker, WalkError, _empty_log, _longer_fields
 STANDING = 1000  # jumps at one t, after which something is wrong
 SAME = 1e-12  # jumps so near to each other in t, relative, count as at one t
 FALL = 1e-13  # what counts as a fall of the objective, relative
-NOBODY = np.empty((0, 2), dtype=np.int64)
-TOUCHING = 1e-12  # of the kinks' scale: as near to a wall a value is at it where the path ends
+TOUCHING = 1e-12  # of the kinks' scale: as near to a wall a value is at it
 FRESH = 64  # jumps between two computations of all sums from nothing
 
 
@@ -128,15 +128,13 @@ def _let_levels_stand(op):
 
 
 @lean
-def _change_sides(op, jump, s, beyond):
-    """Put all coordinates that are at walls on the pieces beyond; return how many they are."""
-    changed = 0
+def _change_sides(op, jump, s, beyond, chosen):
+    """Put coordinates that are pinned at walls, if chosen, on the pieces beyond."""
     last = s.count[M] + (1 if s.count[KIND] == ENTERED else 0) - 1
     for r in range(last, -1, -1):
         i = s.P[r]
-        if s.state[i] % 2 == 0 or beyond[i, s.state[i] // 2] < 0:
+        if not chosen[i] or s.state[i] % 2 == 0 or beyond[i, s.state[i] // 2] < 0:
             continue
-        changed += 1
         piece = beyond[i, s.state[i] // 2]
         goal, dual = jump.level0[i, piece], s.a[r]
         jump.level1[i, piece] = goal - dual  # from -1, where it is the dual, to 0
@@ -147,32 +145,36 @@ def _change_sides(op, jump, s, beyond):
             s.count[KIND] = NONE
         else:
             _take_out(op, jump, s, r)
-    return changed
 
 
 @lean
-def _touching(op, st, s, beyond, out):
-    """Write which coordinates on pieces are at walls, and those walls; return how many."""
-    t, found = s.number[T], 0
+def _touches(op, st, s, beyond):
+    """Tell whether any value on a piece is at a wall."""
+    t = s.number[T]
     for i in range(op.n):
         if s.slot[i] >= 0:
             continue
         q = s.state[i] // 2
         for kink in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
-            if beyond[i, kink] >= 0:
+            if beyond[i, kink] >= 0 and s.due[i] <= s.number[ODOMETER]:
                 off = distance(
                     op, i, t, st.kink0[i, kink], st.kink1[i, kink], s.Q, s.P, s.count[M], s.a, s.lost
                 )
                 if abs(off) <= TOUCHING * st.scale[i]:
-                    out[found, 0], out[found, 1] = i, kink
-                    found += 1
-    return found
+                    return True
+    return False
 
 
 @lean
-def _cross(op, jump, s, beyond, i, kink):
+def _cross(op, jump, s, beyond, i):
     """Put coordinate i, which is on a piece at a wall, on the piece beyond."""
-    q, piece = s.state[i] // 2, beyond[i, kink]
+    q, piece, nearest = s.state[i] // 2, -1, np.inf
+    for kink in range(max(q - 1, 0), min(q + 1, jump.n_kinks[i])):
+        if beyond[i, kink] >= 0:
+            at, size = jump.kink0[i, kink], s.count[M]
+            off = abs(distance(op, i, -1.0, at, 0.0, s.Q, s.P, size, s.a, s.lost))
+            if off < nearest:
+                nearest, piece = off, beyond[i, kink]
     dual, goal = jump.level0[i, q], jump.level0[i, piece]
     hold_level(op, i, dual, 0.0, -1, -1.0)
     jump.level1[i, piece] = goal - dual
@@ -298,6 +300,9 @@ class JumpingWalk:
     energy : callable
         Maps (values, duals, t) of the samples to the objective: tells whether a round of a jump
         that ends at walls has changed anything.
+    improve : callable
+        Maps (duals, t) of a solution with values at walls to the coordinates that must change sides
+        so that there is a better one near by, None if there is none.
     """
 
     def __init__(
@@ -306,8 +311,10 @@ class JumpingWalk:
         walls: Walls,
         t: float,
         energy: Callable[[NDArray[np.float64], NDArray[np.float64], float], float],
+        improve: Callable[[NDArray[np.float64], float], NDArray[np.int64] | None],
     ):
-        self.walker, self.walls, self.energy = walker, walls, energy
+        self.walker, self.walls = walker, walls
+        self.energy, self.improve = energy, improve
         walker.begin(walls.stairs, t, walls=walls.bits)
         own = walls.stairs
         self._st = walker.st
@@ -342,14 +349,16 @@ class JumpingWalk:
             if ending == WALL:
                 self._leap(lazy)
                 continue
-            walker, touching = self.walker, np.zeros((2 * self.walker.op.n, 2), dtype=np.int64)
-            found = _touching(walker.op, self._st, walker.s, self.walls.beyond, touching)
-            if found:
-                self._leap(lazy, touching[:found])
-            return ending
+            better = self._better(self._st, self.walker.duals, t_end)
+            if better is None:
+                return ending
+            self._leap(lazy, better)
 
-    def _leap(self, lazy: bool, touching: NDArray[np.int64] = NOBODY) -> None:
-        """Jump: change sides until no coordinate is at a wall, or until nothing changes."""
+    def _leap(self, lazy: bool, chosen: NDArray[np.int64] | None = None) -> None:
+        """Jump: change sides until no coordinate is at a wall, or until nothing changes.
+
+        Who changes sides first: those at walls, or those chosen.
+        """
         walker = self.walker
         op, s, t = walker.op, walker.s, float(walker.s.number[T])
         if self._repeats(walker.duals, t):
@@ -364,11 +373,9 @@ class JumpingWalk:
         kept = op.base1.copy(), op.lost1.copy(), op.quadratic.copy(), int(op.moving[0])
         drift = s.number[DRIFT]
         _freeze(op, self._st, self._jump, s)
-        for i, kink in touching:
-            _cross(op, self._jump, s, self.walls.beyond, i, kink)
         walker.log, walker.st = self._log, self._jump
         try:
-            self._rounds(lazy, t)
+            self._rounds(lazy, t, chosen)
         except WalkError as error:
             walker.log = main
             walker.s.count[[EVENTS, NODES, FLAT]] = counts
@@ -429,22 +436,39 @@ class JumpingWalk:
         self.counts["stays"] += circle
         return circle
 
-    def _rounds(self, lazy: bool, t: float) -> None:
+    def _rounds(self, lazy: bool, t: float, chosen: NDArray[np.int64] | None) -> None:
         """Change sides, and move levels where they belong, until that is enough."""
         walker, jump, beyond = self.walker, self._jump, self.walls.beyond
         while True:
             s = walker.s
             s.count[[EVENTS, NODES, FLAT]] = 0
             self._log.start[0] = 0
-            _change_sides(walker.op, jump, s, beyond)
+            who = np.full(len(s.state), chosen is None)
+            if chosen is not None:
+                who[chosen] = True
+                for i in chosen[s.slot[chosen] < 0]:
+                    _cross(walker.op, jump, s, beyond, i)
+            _change_sides(walker.op, jump, s, beyond, who)
             _begin(walker.op, jump, s)
             while len(walker.log.P) <= s.count[M]:
                 walker._grow()
             walker.walk(0.0, lazy=lazy)
             self.counts["rounds"] += 1
+            chosen = None
             if not _at_walls(walker.s, beyond) or self._repeats(self._duals, t):
-                return
+                chosen = self._better(jump, self._duals, t)
+                if chosen is None or self._repeats(self._duals, t):
+                    return
             _freeze_again(walker.op, jump, walker.s)
+
+    def _better(
+        self, st: Stairs, duals: Callable[[], NDArray[np.float64]], t: float
+    ) -> NDArray[np.int64] | None:
+        """Return who must change sides where values at walls leave a better solution, else None."""
+        walker, beyond = self.walker, self.walls.beyond
+        if _at_walls(walker.s, beyond) or _touches(walker.op, st, walker.s, beyond):
+            return self.improve(duals(), t)
+        return None
 
     def _duals(self) -> NDArray[np.float64]:
         """Return the duals at the end of a round."""

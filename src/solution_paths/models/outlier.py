@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engine.staircase import Staircases
 from ..engine.starts import coordinate_descent, start_from_guess
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
+from ..objectives import Solution
 from ..objectives.robust import Robust
 from ..outliers import OutlierPath
 from ..path import Leg
@@ -56,7 +58,10 @@ def outlier_path(
     def energy(values: Floats, duals: Floats, u: float) -> float:
         return objective.energy(values, duals, factor * u)
 
-    walk = JumpingWalk(walker, walls, span[0], energy)
+    def improve(duals: Floats, u: float) -> NDArray[np.int64] | None:
+        return objective.better_partition(Solution(duals), factor * u)[1]
+
+    walk = JumpingWalk(walker, walls, span[0], energy, improve)
     try:
         walk.walk(span[1], lazy, progress)
         trace = walker.trace()

@@ -26,7 +26,7 @@ from .tube import Tube
 NEAR = 1e-6  # of the values' unit: as near to the threshold duals tell sides
 OF_ROOM = 1e-3  # of the distance to the next kink: no farther
 AT = 1e-9  # of the values' unit: as near to the threshold, or to another kink, values are at it
-MOST = 10  # values at the threshold whose partitions are all looked at
+MOST = 6  # values at the threshold whose partitions are all looked at
 DEPENDENT = 1e-10  # of the largest eigenvalue: what is below counts as zero
 OUT_OF_BOX = 1e-7  # of the cost
 
@@ -163,34 +163,44 @@ class Robust(Machine):
     # -- local optimality ----------------------------------------------------------------------
 
     def locally_optimal(self, solution: Solution, t: float) -> tuple[int, bool | None]:
-        """Return (k, whether a conditional optimum is a local one).
+        """Return (k, whether a conditional optimum is a local one); k values are at the threshold.
 
-        k values are at the threshold. With the same f the duals of pinned samples may differ where
-        the kernel matrix of these is singular; a partition is optimal if some of these duals meet
-        its conditions. All 2^k are looked at; None for more than `MOST` values.
+        None for more than `MOST` values.
+        """
+        walls, better = self.better_partition(solution, t)
+        if len(walls) > MOST and better is None:
+            return len(walls), None
+        return len(walls), better is None
+
+    def better_partition(
+        self, solution: Solution, t: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        """Return who is at the threshold, and who of them must change sides for a better solution.
+
+        With the same f the duals of pinned samples may differ where the kernel matrix of these is
+        singular; a partition is optimal if some of these duals meet its conditions. All 2^k are
+        looked at, or for more than `MOST` values none. None if all are optimal.
         """
         column = Solution(*(None if part is None else part[..., None] for part in solution))
-        at = np.array([float(t)])
+        at, theta = np.array([float(t)]), float(self.theta(t))
         model = self._model(column, self._own(column), None)
         past, up = (part[:, 0] for part in self.beyond_threshold(model, at))
         moving = self.norms > 0
         walls = np.flatnonzero((np.abs(past) <= AT * self.scale) & moving)
-        if not len(walls) or float(self.theta(t)) == 1.0:
-            return len(walls), True
-        if len(walls) > MOST:
-            return len(walls), None
+        if not 0 < len(walls) <= MOST or theta == 1.0:
+            return walls, None
         asked = self.conditions(model, column.a, at)
         error = np.maximum(asked.short, asked.beyond)[:, 0]
-        inner = (np.abs(error) <= AT * self.scale) & ~asked_outlier(past, walls)
-        free = np.flatnonzero(inner & moving)
-        free = np.concatenate([np.setdiff1d(free, walls), walls])
-        null = self._null_space(free)
-        a, low, high = solution.a[free], *self._boxes(free)
-        for outliers in product((False, True), repeat=len(walls)):
-            self._set_walls(low, high, up[walls], np.array(outliers), float(self.theta(t)))
+        inner = (np.abs(error) <= AT * self.scale) & moving & (past < 0)
+        inner[walls] = False
+        free = np.concatenate([np.flatnonzero(inner), walls])
+        null, a, (low, high) = self._null_space(free), solution.a[free], self._boxes(free)
+        own = self.sides(model, column.a, at).outlier[walls, 0]
+        for changed in product((False, True), repeat=len(walls)):
+            self._set_walls(low, high, up[walls], own ^ np.array(changed), theta)
             if not feasible(a, null, low, high, OUT_OF_BOX * self.C):
-                return len(walls), False
-        return len(walls), True
+                return walls, walls[np.array(changed)]
+        return walls, None
 
     def _boxes(self, free: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return the least and the largest signed dual of samples at their loss's own kink."""
@@ -214,13 +224,6 @@ class Robust(Machine):
             return U[:, rank:] / length[:, None]
         size, U = np.linalg.eigh(self.judged_gram[np.ix_(rows, rows)])
         return U[:, size <= DEPENDENT * size.max(initial=1e-300)]
-
-
-def asked_outlier(past: Floats, walls: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return who is beyond the threshold, and not at it."""
-    out = past > 0
-    out[walls] = False
-    return out
 
 
 def feasible(a: Floats, null: Floats, low: Floats, high: Floats, slack: float) -> bool:
