@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias, cast
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.operators import Operator
 from ..engine.staircase import Staircases
 from ..engine.starts import coordinate_descent, start_from_guess
 from ..engine.tolerances import Tolerances
@@ -17,27 +18,37 @@ from ..objectives.robust import Robust
 from ..outliers import OutlierPath
 from ..path import Leg
 from ..validation import Floats
-from .common import NUMERICAL, Callback, Progress, finish, operator_of
+from .common import NUMERICAL, Progress, finish, operator_of
 from .jumps import JumpingWalk, Walls
 
 HOMOTOPIES = ("theta", "s")
-# Recode(state of the standard machine, values) -> state among walls
-Recode: TypeAlias = Callable[[np.ndarray, Floats], np.ndarray]
+SWEEPS, ROUGHLY = 50, 1e-3  # of coordinate descent, for a guess
 
 
 def convex_start(
     objective: Robust,
     stairs: Staircases,
+    op: Operator | None,
+    guess: Floats | None,
     tolerances: Tolerances | None,
     lazy: bool,
-    callback: Progress,
+    progress: Progress,
 ) -> Walker:
-    """Return a walker at the optimum of the standard machine, whose staircases are given."""
-    op = operator_of(objective)
+    """Return a walker at the optimum of the standard machine, whose staircases are given.
+
+    ``op`` is the map, where it is known already; it can be used again. ``guess`` are duals near the
+    optimum.
+    """
+    if op is None:
+        op = operator_of(objective)
+    op = replace(op, norm=op.norm.copy(), radius=op.radius.copy())  # a walk changes these
     lowest = stairs.level0[np.arange(len(stairs)), stairs.n_kinks]
-    guess = coordinate_descent(op, objective.y, lowest, stairs.level0[:, 0], 50, 1e-3)
-    walker = start_from_guess(op, stairs, 0.0, guess, tolerances, lazy, callback=callback)
-    callback.next(walker.start_events)
+    highest = stairs.level0[:, 0]
+    if guess is None:
+        guess = coordinate_descent(op, objective.y, lowest, highest, SWEEPS, ROUGHLY)
+    guess = np.clip(guess, lowest, highest)
+    walker = start_from_guess(op, stairs, 0.0, guess, tolerances, lazy, callback=progress)
+    progress.next(walker.start_events)
     return walker
 
 
@@ -77,20 +88,10 @@ def outlier_path(
     return cast(OutlierPath, found)
 
 
-def take_out_zero_rows(stairs: Staircases, norms: Floats, piece: np.ndarray) -> Staircases:
+def set_aside(walker: Walker, walls: Walls, still: NDArray[np.bool_], piece: NDArray[Any]) -> None:
     """Let samples whose rows are zero stay on a piece: without a bias their values are 0."""
-    for i in np.flatnonzero(norms == 0.0):
-        for levels in (stairs.level0, stairs.level1):
+    for i in np.flatnonzero(still):
+        for levels in (walls.stairs.level0, walls.stairs.level1):
             levels[i, 0] = levels[i, piece[i]]
-        stairs.n_kinks[i] = 0
-    return stairs
-
-
-__all__ = [
-    "HOMOTOPIES",
-    "Callback",
-    "Recode",
-    "convex_start",
-    "outlier_path",
-    "take_out_zero_rows",
-]
+        walls.stairs.n_kinks[i] = 0
+    walker.s.state[still] = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..engine.operators import Operator
 from ..engine.staircase import hinge, staircases
 from ..engine.tolerances import Tolerances
 from ..objectives.robust import RobustHinge
@@ -12,7 +13,7 @@ from ..outliers import OutlierPath
 from ..validation import Floats, Rows, check_choice, check_number
 from .common import Callback, Progress, check_walk, classification, path_function
 from .jumps import Walls, values_of
-from .outlier import HOMOTOPIES, convex_start, outlier_path, take_out_zero_rows
+from .outlier import HOMOTOPIES, convex_start, outlier_path, set_aside
 
 NOWHERE = -1
 # Pieces and kinks of y = +1, from low to high values: an outlier, its wall, no place, an inlier's
@@ -127,39 +128,54 @@ def outlier_svm_path(
     objective = robust_hinge(
         **classification(X, y, kernel, gamma, degree, coef0), C=C, homotopy=homotopy
     )
+    told = {"lazy": lazy, "tolerances": tolerances, "callback": callback, "check": check}
+    return robust_svm_path(objective, **told)
+
+
+def robust_svm_path(
+    objective: RobustHinge,
+    *,
+    op: Operator | None = None,
+    guess: Floats | None = None,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> OutlierPath:
+    """Return the path of an objective in theta or s; see `outlier_svm_path`.
+
+    Parameters
+    ----------
+    objective : RobustHinge
+        From `robust_hinge`.
+    op : Operator, optional
+        Its map, from `operator_of`: objectives of the same rows can share one.
+    guess : (n,) array, optional
+        Signed duals near the optimum of the standard machine: the nearer, the faster the start.
+    lazy, tolerances, callback, check
+        See `quantile_svm_path`.
+    """
     y, C = objective.y, objective.C
     progress = Progress(callback, 2)
-    walker = convex_start(objective, hinge(y, C), tolerances, lazy, progress)
+    walker = convex_start(objective, hinge(y, C), op, guess, tolerances, lazy, progress)
     margins = y * values_of(walker)
-    if homotopy == "theta":
-        walls, begin, factor = theta_walls(objective), -1.0, -1.0
+    if objective.theta1:
+        walls, begin, factor = _walls(y, C, -C, 0.0), -1.0, -1.0
         outlier = margins < 0
     else:
-        walls, begin, factor = s_walls(objective), min(margins.min(), 0.0) - BEFORE_SC, 1.0
+        walls, begin, factor = _walls(y, C, 0.0, 1.0), min(margins.min(), 0.0) - BEFORE_SC, 1.0
         outlier = np.zeros(len(y), dtype=bool)
-    still = objective.norms == 0.0
+    still = walker.op.diagonal[: len(y)] == 0.0
     walker.s.state[:] = _recode(walker.s.state, y, outlier & ~still)
-    piece = np.where(y > 0, COST, BEYOND - COST)
-    take_out_zero_rows(walls.stairs, objective.norms, piece)
-    walker.s.state[still] = 0
+    set_aside(walker, walls, still, np.where(y > 0, COST, BEYOND - COST))
     return outlier_path(walker, objective, walls, (begin, 0.0), factor, lazy, progress, check)
 
 
-def theta_walls(objective: RobustHinge) -> Walls:
-    """Return the staircases in t = -theta, with walls at 0."""
-    return _walls(objective.y, objective.C, 0.0, -objective.C, 0.0)
-
-
-def s_walls(objective: RobustHinge) -> Walls:
-    """Return the staircases in t = s, with theta = 0."""
-    return _walls(objective.y, objective.C, 0.0, 0.0, 1.0)
-
-
-def _walls(y: Floats, C: float, cost0: float, cost1: float, rate: float) -> Walls:
-    """Return staircases with walls at y times rate * t; an outlier's cost is cost0 + t cost1."""
+def _walls(y: Floats, C: float, cost1: float, rate: float) -> Walls:
+    """Return staircases with walls at y times rate * t; an outlier's cost is t cost1."""
     n, inf = len(y), np.inf
     kinks, rates = [0.0, 0.0, 0.0, 1.0], [rate, rate, rate, 0.0]
-    levels, level_rates = [cost0, -inf, inf, C, 0.0], [cost1, 0.0, 0.0, 0.0, 0.0]
+    levels, level_rates = [0.0, -inf, inf, C, 0.0], [cost1, 0.0, 0.0, 0.0, 0.0]
     beyond = [COST, NOWHERE, OUT, NOWHERE]
 
     def both(values: list, sign: float) -> list:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..engine.operators import Operator
 from ..engine.staircase import staircases
 from ..engine.tolerances import Tolerances
 from ..objectives.robust import RobustTube
@@ -12,7 +13,7 @@ from ..outliers import OutlierPath
 from ..validation import Floats, Rows, check_choice, check_number
 from .common import Callback, Progress, check_walk, path_function, regression
 from .jumps import Walls, values_of
-from .outlier import HOMOTOPIES, convex_start, outlier_path, take_out_zero_rows
+from .outlier import HOMOTOPIES, convex_start, outlier_path, set_aside
 
 LAST = 0.2  # of s_R: where the path in s ends
 BEFORE_SR = 1.1  # times s_R: where it begins
@@ -125,34 +126,59 @@ def outlier_svr_path(
     True
     """
     check_walk(lazy, tolerances, callback)
-    theta = check_choice(homotopy, "homotopy", HOMOTOPIES) == "theta"
+    check_choice(homotopy, "homotopy", HOMOTOPIES)
     if s is not None:
         s = check_number(s, "s", above=0)
-    fixed = 1.0 if s is None else s
     samples = regression(X, y, kernel, gamma, degree, coef0)
-    objective = robust_tube(**samples, C=C, homotopy=homotopy, s=fixed)
-    y, C = objective.y, objective.C
+    objective = robust_tube(**samples, C=C, homotopy=homotopy, s=1.0 if s is None else s)
+    told = {"lazy": lazy, "tolerances": tolerances, "callback": callback, "check": check}
+    return robust_svr_path(objective, s, **told)
+
+
+def robust_svr_path(
+    objective: RobustTube,
+    s: float | None = None,
+    *,
+    op: Operator | None = None,
+    guess: Floats | None = None,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> OutlierPath:
+    """Return the path of an objective in theta or s; see `outlier_svr_path`.
+
+    Parameters
+    ----------
+    objective : RobustTube
+        From `robust_tube`.
+    s : float, optional
+        Where a path in s ends.
+    op, guess, lazy, tolerances, callback, check
+        See `robust_svm_path`.
+    """
+    y, C, theta = objective.y, objective.C, bool(objective.theta1)
+    threshold = objective.s0 if theta else s
+    if threshold is not None and threshold < LEAST * objective.scale:
+        raise ValueError(
+            f"s = {threshold:g} is within the rounding of targets whose range is "
+            f"{objective.scale:g}; take a larger threshold."
+        )
     progress = Progress(callback, 2)
     standard = staircases([y], [C, -C], size=len(y))
-    walker = convex_start(objective, standard, tolerances, lazy, progress)
+    walker = convex_start(objective, standard, op, guess, tolerances, lazy, progress)
     residual = np.abs(y - values_of(walker))
-    if s is not None and s < LEAST * objective.scale:
-        raise ValueError(
-            f"s = {s:g} is within the rounding of targets whose range is {objective.scale:g}; take "
-            "a larger threshold."
-        )
     if theta:
-        walls, span = _walls(y, C, fixed, -C, 0.0), (-1.0, 0.0)
-        outlier = residual > fixed
+        walls, span = _walls(y, C, objective.s0, -C, 0.0), (-1.0, 0.0)
+        outlier = residual > objective.s0
     else:
         largest = max(residual.max(), ROUNDING * objective.scale)
         end = LAST * largest if s is None else s
         walls, span = _walls(y, C, 0.0, 0.0, -1.0), (-max(BEFORE_SR * largest, 2.0 * end), -end)
         outlier = np.zeros(len(y), dtype=bool)
-    still = objective.norms == 0.0
+    still = walker.op.diagonal[: len(y)] == 0.0
     walker.s.state[:] = _recode(walker.s.state, outlier & ~still)
-    take_out_zero_rows(walls.stairs, objective.norms, np.where(y >= 0, UP, DOWN))
-    walker.s.state[still] = 0
+    set_aside(walker, walls, still, np.where(y >= 0, UP, DOWN))
     return outlier_path(walker, objective, walls, span, -1.0, lazy, progress, check)
 
 
