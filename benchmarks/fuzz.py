@@ -363,7 +363,11 @@ def _of_jumps(path):
     """Return the number of jumps, the largest rise at one, and how many ends are no optima."""
     jumps, found = path.jumps, path.certify(n_random=20)
     rises = [(jump.after - jump.before) / max(jump.before, 1e-300) for jump in jumps]
-    told = {"jumps": len(jumps), "rise": max(rises, default=0.0), "stays": path.diagnostics["stays"]}
+    told = {
+        "jumps": len(jumps),
+        "rise": max(rises, default=0.0),
+        "stays": path.diagnostics["stays"],
+    }
     local = {"at_threshold": found.at_threshold, "not_local": found.not_local}
     return told | local | {"undecided": found.undecided_local, "status": found.status}
 

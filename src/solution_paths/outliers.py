@@ -80,6 +80,7 @@ class OutlierPath(Path):
     in regression. Methods that take a parameter take ``side``, "after" by default.
     """
 
+    OF = Robust
     _side = "after"
 
     # -- sides of jumps -----------------------------------------------------------------------
@@ -127,9 +128,7 @@ class OutlierPath(Path):
         """Return the (d,) coefficients at t, or (d, k) at k parameters; see `Path.coef`."""
         return super(OutlierPath, self._facing(side)).coef(t)
 
-    def decision_function(
-        self, X_new: Rows, t: float | Parameters, side: str = "after"
-    ) -> Floats:
+    def decision_function(self, X_new: Rows, t: float | Parameters, side: str = "after") -> Floats:
         """Return the (m,) values f(x) at t, or (m, k); see `Path.decision_function`."""
         return super(OutlierPath, self._facing(side)).decision_function(X_new, t)
 
@@ -204,7 +203,9 @@ class OutlierPath(Path):
             out = np.flatnonzero((was == 0) & (now != 0))
             back = np.flatnonzero((was != 0) & (now == 0))
             if (was != now).any():
-                found.append(Jump(float(t[one]), values[one].item(), values[other].item(), out, back))
+                found.append(
+                    Jump(float(t[one]), values[one].item(), values[other].item(), out, back)
+                )
         return found
 
     def outliers(self, t: float, side: str = "after") -> NDArray[np.bool_]:

@@ -224,8 +224,7 @@ def outliers(objective: Robust, values: Floats) -> NDArray[np.int8]:
 
 
 def solver_of(objective: Robust, gram: Floats | None = None) -> LinearSolver | KernelSolver:
-    """Return the solver of the convex problems; a kernel's takes the Gram matrix where it is known.
-    """
+    """Return the solver of the convex problems; a kernel's takes the Gram matrix where it is known."""
     if objective.linear:
         return LinearSolver(objective.X)
     return KernelSolver(objective.gram() if gram is None else gram)

@@ -158,7 +158,16 @@ def _touches(op, st, s, beyond):
         for kink in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
             if beyond[i, kink] >= 0 and s.due[i] <= s.number[ODOMETER]:
                 off = distance(
-                    op, i, t, st.kink0[i, kink], st.kink1[i, kink], s.Q, s.P, s.count[M], s.a, s.lost
+                    op,
+                    i,
+                    t,
+                    st.kink0[i, kink],
+                    st.kink1[i, kink],
+                    s.Q,
+                    s.P,
+                    s.count[M],
+                    s.a,
+                    s.lost,
                 )
                 if abs(off) <= TOUCHING * st.scale[i]:
                     return True

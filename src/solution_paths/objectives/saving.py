@@ -16,7 +16,9 @@ from .lasso import Lasso
 from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
-FAMILIES = {family.__name__: family for family in (Hinge, Tube, Lasso, L1Hinge, RobustHinge, RobustTube)}
+FAMILIES = {
+    family.__name__: family for family in (Hinge, Tube, Lasso, L1Hinge, RobustHinge, RobustTube)
+}
 
 
 def to_arrays(objective: Objective) -> tuple[dict, dict]:
