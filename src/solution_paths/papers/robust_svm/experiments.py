@@ -325,6 +325,8 @@ def _add_local_solutions(
 ) -> None:
     """Add J_OP / J_CCCP - 1 at each of CCCP's candidates."""
     for k, t in enumerate(theirs.at):
+        if abs(t - _at(path, t)) > 1e-9 * max(1.0, abs(t)):
+            continue  # all residuals vanish: there are no outliers
         objective = path.objective.at(t)
         values = [
             objective.energy(problem.predicted(a, "train"), a, 0.0)
