@@ -3,7 +3,9 @@
 A problem is named by (function, class of data, seed) and made from nothing else, so that engines
 can be compared on the same ones. Each path is judged at a sample of breakpoints and between them
 by its own objective, in longdouble (80 bits on x86), from what the path hands out: coefficients and
-bias for linear models (else f from the duals), and duals for the lower bound. A gap is "exact" to
+bias for linear models (else f from the duals), and duals for the lower bound. Local optima of
+outlier paths are judged as optima of the conditional problem, on both sides of jumps, which must
+not raise the objective. A gap is "exact" to
 1e-9, "close" to 1e-7, else "wrong"; "limit" is one above 1e-9 that a w in double can't state better
 (twice the sum over rows of cost times half a unit of the last place of the terms of w.x).
 
@@ -29,10 +31,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from solution_paths import (
+    OutlierPath,
     PathError,
     PathWarning,
     l1_svm_path,
     lasso_path,
+    outlier_svm_path,
+    outlier_svr_path,
     quantile_svm_path,
     svm_path,
     weighted_svm_path,
@@ -167,10 +172,27 @@ def _trace(function, X, y, target, options, rng):
         epsilon = float(rng.choice([0.0, 0.1, 1.0]))
         path = weighted_svr_path(X, target, _weights(rng, n), _weights(rng, n), epsilon, **options)
         return path.continue_to(_weights(rng, n)) if rng.random() < 0.5 else path
+    if function.startswith("outlier"):
+        C, homotopy = 10.0 ** rng.uniform(-3, 3), str(rng.choice(["theta", "s"]))
+        if function == "outlier_svm":
+            return outlier_svm_path(X, y, C, homotopy=homotopy, **options)
+        wild = rng.random(n) < 0.1
+        target = target + wild * rng.normal(scale=10 * np.ptp(target) / 4, size=n)
+        s = float(rng.uniform(0.05, 1.0)) * np.ptp(target) if rng.random() < 0.7 else None
+        return outlier_svr_path(X, target, C, homotopy=homotopy, s=s, **options)
     return lasso_path(X, target) if function == "lasso" else l1_svm_path(X, y)
 
 
-FUNCTIONS = ("quantile", "svm", "weighted_svm", "weighted_svr", "lasso", "l1_svm")
+FUNCTIONS = (
+    "quantile",
+    "svm",
+    "weighted_svm",
+    "weighted_svr",
+    "lasso",
+    "l1_svm",
+    "outlier_svm",
+    "outlier_svr",
+)
 
 
 # -- the judge --------------------------------------------------------------------------------
@@ -238,6 +260,47 @@ def _machine_gap(path, t, state):
     return primal, dual, outside, limit
 
 
+def _robust_gap(path, t, state):
+    """Judge a local optimum as the optimum of the problem within its inliers and outliers."""
+    p, found = path.objective, path._solution(float(t))
+    a = found.a.astype(LONG)
+    y, C = p.y.astype(LONG), LONG(p.cost0[0])
+    theta, s = (LONG(u) + LONG(t) * LONG(v) for u, v in ((p.theta0, p.theta1), (p.s0, p.s1)))
+    if p.linear:
+        X, w = state["X"], found.w.astype(LONG)
+        own = X.T @ a
+        f, norm2, own2, terms = X @ w, w @ w, own @ own, np.abs(X) @ np.abs(w)
+    else:
+        f = state["K"] @ a
+        norm2 = own2 = a @ f
+        terms = state["absK"](a, LONG(1))
+    if len(p.classes):
+        m, alpha, unit = y * f, y * a, LONG(1)
+        past, inner = s - m, C * np.maximum(1 - m, 0)
+        outer, bound_in, bound_out = C * (1 - theta * m - s), np.minimum(alpha, C), C * (1 - s)
+        bound_in = bound_in + np.maximum(alpha - C, 0) * s
+        bound_out = bound_out + (alpha - C * theta) * s
+        least = alpha
+    else:
+        r, unit = y - f, max(np.ptp(y), np.abs(y).max(), LONG(1e-300))
+        side = np.where(r < 0, -1, 1)
+        past, inner, alpha = np.abs(r) - s, C * np.abs(r), side * a
+        outer = C * ((np.abs(r) - s) * theta + s)
+        bound_in, bound_out = a * y + np.minimum(0, C - np.abs(a)) * s, a * y + (C - alpha) * s
+        least = LONG(0) * a
+    room = 1 - s if len(p.classes) else s
+    at = np.abs(past) <= min(1e-6 * unit, 1e-3 * room)  # there duals tell sides
+    outlier = np.where(at, alpha < C * (1 + theta) / 2, past > 0)
+    idle = p.norms == 0  # f is 0 there, whatever the dual
+    bound = np.where(outlier, bound_out, bound_in)
+    bound[idle] = np.where(outlier, outer, inner)[idle]
+    box = np.where(idle, 0, np.where(outlier, alpha - C * theta, -least)).max() / C
+    primal = norm2 / 2 + np.where(outlier, outer, inner).sum()
+    dual = bound.sum() - own2 / 2
+    floor = LONG(0) if len(p.classes) else LONG(1e-6) * C * np.abs(y).sum()
+    return primal + floor, dual + floor, max(box, LONG(0)), HALF_A_UNIT * C * terms.sum()
+
+
 def _penalised_gap(path, t, state):
     p, X, t = path.objective, state["X"], LONG(t)
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
@@ -262,7 +325,7 @@ def _penalised_gap(path, t, state):
 
 
 def at_each(path):
-    """Return a function of t: the objective, the dual's value, its infeasibility, what is open."""
+    """Return a function of t (and of a view): objective, dual, its infeasibility, what is open."""
     p = path.objective
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
     state = {"X": X.astype(LONG)}
@@ -270,7 +333,10 @@ def at_each(path):
     if machine and not (p.linear and not p.diagonal):
         state["K"] = _kernel(p)
         state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
-    return lambda t: (_machine_gap if machine else _penalised_gap)(path, float(t), state)
+    gap_of = _machine_gap if machine else _penalised_gap
+    if isinstance(path, OutlierPath):
+        gap_of = _robust_gap
+    return lambda t, side=path: gap_of(side, float(t), state)
 
 
 def judge(path, seed=0, points=24, units=2.0):
@@ -285,17 +351,33 @@ def judge(path, seed=0, points=24, units=2.0):
     right = np.minimum(pieces + 1, len(nodes) - 1)
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
     worst, beyond, outside, at = 0.0, 0.0, 0.0, np.nan
-    for t in np.concatenate([[nodes[0], nodes[-1]], inner, between]):
-        primal, dual, off, limit = values(t)
+    places = [(path, t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
+    if isinstance(path, OutlierPath):
+        places += [(path._facing("before"), t) for t in inner]
+    for side, t in places:
+        primal, dual, off, limit = values(t, side)
         scale = max(abs(primal), abs(dual))
         gap = float(abs(primal - dual) / scale) if scale > 0 else 0.0
         gap = gap if np.isfinite(gap) else np.inf
         if gap >= worst:
-            worst, at = gap, float(t)
+            worst, at = gap, t
         outside = max(outside, float(off) if np.isfinite(off) else np.inf)
         limit = float(limit / scale) if scale > 0 else 0.0
         beyond = max(beyond, gap if gap > units * limit else 0.0)
     return worst, beyond, outside, at
+
+
+def _of_jumps(path):
+    """Return the number of jumps, the largest rise at one, and how many ends are no optima."""
+    jumps, found = path.jumps, path.certify(n_random=20)
+    rises = [(jump.after - jump.before) / max(jump.before, 1e-300) for jump in jumps]
+    told = {
+        "jumps": len(jumps),
+        "rise": max(rises, default=0.0),
+        "stays": path.diagnostics["stays"],
+    }
+    local = {"at_threshold": found.at_threshold, "not_local": found.not_local}
+    return told | local | {"undecided": found.undecided_local, "status": found.status}
 
 
 def run_one(function, data, seed):
@@ -324,6 +406,9 @@ def run_one(function, data, seed):
     verdict = "exact" if worst <= EXACT else "close" if worst <= WRONG else "wrong"
     if verdict == "exact" and gap > EXACT:
         verdict = "limit"
+    if isinstance(path, OutlierPath):
+        row |= _of_jumps(path)
+        verdict = "wrong" if row["rise"] > EXACT else verdict
     end = {"end": row.get("end", verdict)}
     return row | end | {"gap": gap, "beyond": beyond, "outside": outside, "at": at}
 

@@ -9,10 +9,13 @@ from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
+from .models.outlier_svm import outlier_svm_path
+from .models.outlier_svr import outlier_svr_path
 from .models.quantile_svm import quantile_svm_path
 from .models.svm import svm_path
 from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
+from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ __all__ = [
     "Best",
     "Certificate",
     "Curve",
+    "Jump",
+    "OutlierCertificate",
+    "OutlierPath",
     "Path",
     "PathError",
     "PathLasso",
@@ -37,6 +43,8 @@ __all__ = [
     "__version__",
     "l1_svm_path",
     "lasso_path",
+    "outlier_svm_path",
+    "outlier_svr_path",
     "quantile_svm_path",
     "svm_path",
     "update_instances",

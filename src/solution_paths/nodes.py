@@ -178,7 +178,7 @@ class Nodes:
         rows, roots, after, start = [], [], [], np.zeros(X_new.shape[0], dtype=bool)
         for part in row_blocks(self.objective, X_new.shape[0]):
             for nodes, f in self._sweep(X_new[part]):
-                t, positive = self._t[nodes], f >= 0
+                t, positive = self._t[nodes], self.objective.positive(f)
                 row, k = changes(positive)
                 left, right = f[row, k], f[row, k + 1]
                 rows.append(row + part.start)

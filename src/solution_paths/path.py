@@ -66,6 +66,8 @@ class Path(Nodes):
         and the events of the start.
     """
 
+    OF: type[Objective]  # subclasses: whose paths are of their kind
+
     def __init__(
         self,
         parameter: str,
@@ -233,7 +235,7 @@ class Path(Nodes):
         """
         ts = self._check_values(ts)
         right = np.searchsorted(self._t, ts, side="right")
-        for k in np.flatnonzero((self._t[right - 1] == ts) & (self._low[right - 1] > 0.0)):
+        for k in np.flatnonzero(self._t[right - 1] == ts):
             right[k] = self._first_behind(ts[k])
         there = np.minimum(right, len(self._t) - 1)
         nodes = np.union1d(right - 1, there)
@@ -241,7 +243,8 @@ class Path(Nodes):
         here, next_ = np.searchsorted(nodes, right - 1), np.searchsorted(nodes, there)
         step = (self._t[there] - self._t[right - 1]) + (self._low[there] - self._low[right - 1])
         moved = (ts - self._t[right - 1]) - self._low[right - 1]
-        part = np.where(there == right, moved / np.where(there == right, step, 1.0), 0.0)
+        inside = (there == right) & (step > 0)  # not where a path jumps
+        part = np.where(inside, moved / np.where(inside, step, 1.0), 0.0)
         left = values[..., here]
         found = left + part * (values[..., next_] - left)
         for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
@@ -365,7 +368,7 @@ class Path(Nodes):
         """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
-        return f if len(classes) == 0 else np.where(f >= 0, classes[1], classes[0])
+        return f if len(classes) == 0 else np.where(self.objective.positive(f), *classes[::-1])
 
     # -- the whole path at once ---------------------------------------------------------------
 
@@ -761,7 +764,16 @@ class Path(Nodes):
         >>> Path.load(io.BytesIO(file.getvalue())).certify().ok
         True
         """
-        return storage.read(file, cls)
+        return storage.read(file, cls._kind_of)
+
+    @classmethod
+    def _kind_of(
+        cls, parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict[str, Any]
+    ) -> Path:
+        """Build a path of the kind that its objective asks for."""
+        kinds = {kind.OF: kind for kind in Path.__subclasses__()}
+        kind = next((kinds[own] for own in kinds if isinstance(objective, own)), cls)
+        return kind(parameter, legs, objective, diagnostics)
 
     def __repr__(self) -> str:
         low, high = self.range

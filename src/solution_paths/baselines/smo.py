@@ -507,6 +507,16 @@ class SMO:
             raise ValueError(f"epsilon is {epsilon}, expected a number >= 0: raise it.")
         return self._solve(z, -costs, costs, float(epsilon), 1.0, **options)
 
+    def solve_box(self, z: ArrayLike, low: ArrayLike, high: ArrayLike, **options: Any) -> SmoResult:
+        """Minimise 1/2 b'(K + ridge I) b - z'b subject to low <= b <= high, without a bias.
+
+        The boxes hold 0; ``alpha`` of the result is b. The options are those of `solve_svc`.
+        """
+        low, high = self._vector(low, "low"), self._vector(high, "high", 0.0)
+        if low.max() > 0:
+            raise ValueError(f"low has the entry {low.max()}, expected at most 0: lower it.")
+        return self._solve(self._vector(z, "z"), low, high, 0.0, 1.0, bias=False, **options)
+
     def _vector(self, v: ArrayLike, name: str, least: float = -math.inf) -> Values:
         v = np.array(v, dtype=float)
         if v.shape != (self.n,) or not np.isfinite(v).all():

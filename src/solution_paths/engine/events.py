@@ -68,7 +68,7 @@ def _drop_slot(op, st, s, r):
     """Take the coordinate in slot r off P (the last one moves there); it follows its level now."""
     p = s.P[r]
     last = s.sizes.pinned - 1
-    _rest(op, st, s, p)
+    rest(op, st, s, p)
     if r != last:
         place(op, s, r, s.P[last])
         s.a[r], s.lost[r] = s.a[last], s.lost[last]
@@ -109,7 +109,7 @@ def _move_span(s, r, last):
 
 
 @lean
-def _rest(op, st, s, p):
+def rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
     q = s.state[p] // 2
     hold_level(op, p, st.level0[p, q], st.level1[p, q], 1)
@@ -146,7 +146,7 @@ def leave(op, st, s, tol, i, down):
     s.a[r], s.lost[r] = level, 0.0
     if kind == ENTERED and s.pending.coordinate == i:
         # passed through: the pinned system stays what it was
-        _rest(op, st, s, i)
+        rest(op, st, s, i)
         s.pending.kind = NONE
     elif kind == NONE:
         if _vanishes(op, st, s, tol, r):
@@ -154,7 +154,7 @@ def leave(op, st, s, tol, i, down):
             s.pending.coordinate = i
             s.pending.sign = op.sign[i] * (1.0 if down else -1.0)
             return
-        _take_out(op, st, s, r)
+        take_out(op, st, s, r)
     elif kind == ENTERED:
         exchange(op, st, s, tol, r, s.pending.coordinate)
         _swap_slot(op, st, s, r)
@@ -163,7 +163,7 @@ def leave(op, st, s, tol, i, down):
 
 
 @lean
-def _take_out(op, st, s, r):
+def take_out(op, st, s, r):
     """Take slot r out of the pinned system."""
     m = s.sizes.pinned
     if is_ridge(op):
@@ -238,7 +238,7 @@ def _borders_hold_without(op, s, r):
 def _swap_slot(op, st, s, r):
     """Give the leaver's slot to the pending entrant, which waits after the others."""
     m = s.sizes.pinned
-    _rest(op, st, s, s.P[r])
+    rest(op, st, s, s.P[r])
     place(op, s, r, s.P[m])
     s.a[r], s.lost[r] = s.a[m], s.lost[m]
     _move_span(s, r, m)
@@ -355,12 +355,12 @@ def _enter_for(op, st, s, tol, i, q):
     if is_ridge(op):
         part(s, r)
         square, _ = schur(op, st, s, tol, i)
-        _rest(op, st, s, s.P[r])
+        rest(op, st, s, s.P[r])
         _take_slot(op, st, s, r, i, q)
         join(op, st, s, i, square)
     else:
         pivot, _ = schur(op, st, s, tol, i)
         factor.replace(s.G, m, r, s.g, s.u, pivot, s.x, s.y)
-        _rest(op, st, s, s.P[r])
+        rest(op, st, s, s.P[r])
         _take_slot(op, st, s, r, i, q)
     hold_system(op, st, s, i)

@@ -110,7 +110,7 @@ def _walk(op, st, s, log, tol, lazy):
                 return LOST
 
         # Stop?
-        if s.state[i] % 2 == 1 and st.wall[i] == s.state[i] // 2:
+        if s.state[i] % 2 == 1 and (st.wall[i] >> (s.state[i] // 2)) & 1:
             return WALL
         if s.counts.zeros > 100 * patience(s, tol):
             return STALLED
@@ -339,7 +339,7 @@ class Walker:
         cap = min(N, max(64, len(op.now.c), 2 * len(pinned))) + 4
         ridge = op.kind == DENSE or op.n_ridge > 0
         self.s = empty_state(state, op.n, cap, op.kind == DENSE, ridge)
-        self.log = _empty_log(N)
+        self.log = empty_log(N)
         self._handed_over = False
         self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
 
@@ -354,10 +354,11 @@ class Walker:
         """Start a leg at t with new staircases, from the present states and duals.
 
         With ``pinned`` given the inverse is computed from scratch; otherwise it is carried on.
+        Bit q of ``walls`` is set where the walk stops once that coordinate is pinned at kink q.
         """
         s, op = self.s, self.op
         self.stairs = stairs
-        wall = np.full(len(stairs), -1) if walls is None else walls
+        wall = np.zeros(len(stairs), dtype=np.int64) if walls is None else walls
         self.st = Stairs(**vars(stairs), scale=np.ones(len(stairs)), wall=wall)
         drift = _measure(self.st, op.n, t)
         scale = self.st.scale
@@ -415,7 +416,7 @@ class Walker:
         """Empty the log; its arrays stay, unless a trace has them."""
         s = self.s
         if self._handed_over:
-            self.log, self._handed_over = _empty_log(len(self.stairs)), False
+            self.log, self._handed_over = empty_log(len(self.stairs)), False
         s.sizes.events = s.sizes.nodes = s.sizes.duals = s.counts.zeros = 0
         self.log.start[0] = 0
         self.log.checkpoint[0] = s.state
@@ -486,14 +487,14 @@ class Walker:
             cap = min(2 * len(s.P), len(self.stairs) + 4)
             self.s = widened(s, cap)
         if s.sizes.nodes + 2 >= len(log.start):
-            log = _longer_fields(log, ["t", "event", "start"])
+            log = longer_fields(log, ["t", "event", "start"])
         if s.sizes.duals + m + 2 >= len(log.P):
-            log = _longer_fields(log, ["P", "a", "low"])
+            log = longer_fields(log, ["P", "a", "low"])
         if s.sizes.events + 1 >= len(log.coordinate):
-            log = _longer_fields(log, ["coordinate", "state"])
+            log = longer_fields(log, ["coordinate", "state"])
         every = checkpoint_every(len(self.stairs))
         if (s.sizes.events + 1) // every >= len(log.checkpoint):
-            log = _longer_fields(log, ["checkpoint"])
+            log = longer_fields(log, ["checkpoint"])
         self.log = log
 
     def duals(self) -> NDArray[np.float64]:
@@ -542,7 +543,8 @@ class Walker:
         }
 
 
-def _empty_log(N: int) -> Log:
+def empty_log(N: int) -> Log:
+    """Return a log of N coordinates with room for some thousand events."""
     rooms = 4096
     return Log(
         np.zeros(rooms),
@@ -604,5 +606,6 @@ def _longer(array: NDArray, size: int) -> NDArray:
     return out
 
 
-def _longer_fields(log: Log, names: list[str]) -> Log:
+def longer_fields(log: Log, names: list[str]) -> Log:
+    """Return the log with twice the room in these fields."""
     return replace(log, **{n: _longer(getattr(log, n), 2 * len(getattr(log, n))) for n in names})

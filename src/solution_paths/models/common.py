@@ -47,7 +47,13 @@ Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
 CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
-RANGES = {"tau": (0.0, 1.0), "theta": (0.0, 1.0), "C": (0.0, np.inf), "lam": (0.0, np.inf)}
+RANGES = {
+    "tau": (0.0, 1.0),
+    "theta": (0.0, 1.0),
+    "C": (0.0, np.inf),
+    "lam": (0.0, np.inf),
+    "s": (-np.inf, np.inf),
+}
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
 
@@ -200,6 +206,7 @@ def finish(
     error: WalkError | None,
     resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     check: str = "warn",
+    kind: type[Path] = Path,
 ) -> Path:
     """Return the path once it has been checked, or raise its error with the certified part.
 
@@ -207,13 +214,13 @@ def finish(
     `Path.certify` passes the ends, the joints, a few nodes and a few points between.
     """
     if error is not None:
-        raise _path_error(parameter, legs, objective, diagnostics, str(error)) from error
+        raise _path_error(parameter, legs, objective, diagnostics, str(error), kind) from error
     if resume is not None:
         usable, go_on = resume
         resume = usable, path_function(go_on)
     if check == "ignore":
-        return Path(parameter, legs, objective, diagnostics, resume)
-    path = Path(parameter, legs, objective, diagnostics, resume)
+        return kind(parameter, legs, objective, diagnostics, resume)
+    path = kind(parameter, legs, objective, diagnostics, resume)
     if any(_in_order(leg, parameter) < len(leg.trace.t) for leg in legs):
         fault, fails = "its breakpoints are not finite, in order and in range", True
     else:
@@ -221,7 +228,7 @@ def finish(
     if not fault:
         return path
     if fails and check == "raise":
-        raise _path_error(parameter, legs, objective, diagnostics, fault)
+        raise _path_error(parameter, legs, objective, diagnostics, fault, kind)
     warnings.warn(
         f"The path in {parameter} {'is wrong' if fails else 'may be inaccurate'}: {fault}; "
         f"{_remedy(objective)}. path.certify() says more.",
@@ -282,7 +289,12 @@ def _in_order(leg: Leg, parameter: str) -> int:
 
 
 def _path_error(
-    parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict[str, Any], reason: str
+    parameter: str,
+    legs: list[Leg],
+    objective: Objective,
+    diagnostics: dict[str, Any],
+    reason: str,
+    kind: type[Path] = Path,
 ) -> PathError:
     """Return the error, with the part of the path that is certified."""
     kept = [_certified(leg, parameter, objective) for leg in legs]
@@ -293,7 +305,7 @@ def _path_error(
         )
     whole = len(left) == len(legs) and len(left[-1].trace.t) == len(legs[-1].trace.t)
     counts = diagnostics | {"ray": bool(whole and diagnostics.get("ray", False))}
-    path = Path(parameter, left, objective, counts)
+    path = kind(parameter, left, objective, counts)
     low, high = path.range
     end = f", stop there (C_max={high:.6g})" if parameter == "C" and len(left) == len(legs) else ""
     return PathError(

@@ -4,7 +4,19 @@ from .base import Objective, Solution
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
 from .lasso import Lasso
+from .robust import RobustHinge, RobustTube
 from .saving import from_arrays, to_arrays
 from .tube import Tube
 
-__all__ = ["Hinge", "L1Hinge", "Lasso", "Objective", "Solution", "Tube", "from_arrays", "to_arrays"]
+__all__ = [
+    "Hinge",
+    "L1Hinge",
+    "Lasso",
+    "Objective",
+    "RobustHinge",
+    "RobustTube",
+    "Solution",
+    "Tube",
+    "from_arrays",
+    "to_arrays",
+]

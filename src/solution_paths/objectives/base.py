@@ -119,6 +119,10 @@ class Objective(ABC):
         """Whether the model has coefficients."""
         return self.kernel.name == "linear"
 
+    def positive(self, f: Floats) -> NDArray[np.bool_]:
+        """Tell where f stands for the larger label."""
+        return f >= 0
+
     def public_dual(self, solution: Solution) -> Floats:
         """Return the duals as papers write them: 0 <= alpha_i <= C_i, or signed in regression."""
         if not len(self.classes):

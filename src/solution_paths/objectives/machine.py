@@ -51,6 +51,30 @@ class Model(NamedTuple):
     norm2_off: Floats
 
 
+class Conditions(NamedTuple):
+    """What a loss asks of each sample and its dual; arrays are (n, B).
+
+    A loss may have a *wall*, a value that its sample may not pass; the dual of a sample at its
+    wall goes beyond its box by the wall's ``force``.
+
+    Attributes
+    ----------
+    cost : the dual's box is [0, cost]
+    short, beyond : see `shortfalls`
+    alpha : sizes of duals without their walls' forces; None where there are no duals
+    force, distance : of walls, both >= 0; zeros where there are none
+    constant : (B,) what the loss is above the one with this cost
+    """
+
+    cost: Floats
+    short: Floats
+    beyond: Floats
+    alpha: Floats | None
+    force: Floats | float = 0.0
+    distance: Floats | float = 0.0
+    constant: Floats | float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Machine(Objective):
     """min lam/2 ||w||^2 + sum_i C_i(t) loss(y_i, f(x_i)), f(x) = (1/lam) sum_i a_i k(x_i, x) + b.
@@ -253,34 +277,34 @@ class Machine(Objective):
 
         In double precision, or ``exact``: sums in twice that, wherever they decide.
         """
-        cost = self.costs(t, low)
+        full = self.costs(t, low)
         # all costs zero: the gap is absolute
-        floor = np.where(cost.max(axis=0) > 0, self.floor(s.a, cost), 1.0)
+        floor = np.where(full.max(axis=0) > 0, self.floor(s.a, full), 1.0)
         zero, unknown = np.zeros(len(t)), np.full(len(t), np.nan)
         if s.a is None:
-            everywhere = np.ones(cost.shape, dtype=bool)
+            everywhere = np.ones(full.shape, dtype=bool)
             model = self._model(s, None, everywhere if exact else None)
-            primal, unsure = self._primal(
-                model, cost, self.shortfalls(model.f, model.f_low, None, t, low)
-            )
+            primal, unsure = self._primal(model, self.conditions(model, None, t, low))
             return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
-        unit, alpha = largest(cost), self.size_of_dual(s.a)
-        clipped = np.clip(alpha, 0.0, cost)
+        unit = largest(full)
         own = self._expansion(s.a, exact)
         model = self._model(s, own, None)
-        short, beyond = self.shortfalls(model.f, model.f_low, s.a, t, low)
+        asked = self.conditions(model, s.a, t, low)
         if exact:
             # Only where a dual is inside its box, or a value at its kink, do errors count.
-            wanted = slope_of_gap(short, beyond, model.off, clipped, cost) > 0
-            primal, unsure = self._primal(model, cost, (short, beyond))
+            wanted = self._slope(model, asked) > 0
+            primal, unsure = self._primal(model, asked)
             wanted |= ~(unsure <= TRUSTED * primal)
             model = self._model(s, own, wanted)
-            short, beyond = self.shortfalls(model.f, model.f_low, s.a, t, low)
-        primal, unsure = self._primal(model, cost, (short, beyond))
-        slope = slope_of_gap(short, beyond, model.off, clipped, cost)
+            asked = self.conditions(model, s.a, t, low)
+        cost, short, alpha = asked.cost, asked.short, asked.alpha
+        clipped = np.clip(alpha, 0.0, cost)
+        primal, unsure = self._primal(model, asked)
+        slope = self._slope(model, asked)
         late, early = np.maximum(short, 0.0), np.maximum(-short, 0.0)
-        over = np.maximum(beyond, 0.0)
+        over = np.maximum(asked.beyond, 0.0)
         lacks = (cost - clipped) * late + clipped * early + cost * over
+        lacks = lacks + asked.force * asked.distance
         moved = self.norms @ np.abs(alpha - clipped) / self.lam
         distance, distance_off = self._distance(s, own, model)
         outside = np.maximum(-alpha, alpha - cost).max(axis=0) / unit
@@ -301,7 +325,9 @@ class Machine(Objective):
             np.minimum(late / scale, np.maximum(cost - alpha, 0.0) / unit),
             np.minimum(early / scale, np.maximum(alpha, 0.0) / unit),
         )
-        wrong = np.maximum(wrong, np.minimum(over / scale, cost / unit)).max(axis=0)
+        wrong = np.maximum(wrong, np.minimum(over / scale, cost / unit))
+        held = np.minimum(asked.distance / scale, asked.force / unit)
+        wrong = np.maximum(wrong, held).max(axis=0)
         # A distance counts relative to w, or by how far it can move a value where w vanishes.
         length = np.maximum(np.sqrt(model.norm2), distance)
         length = np.maximum(length, scale / max(self.norms.max(), np.finfo(float).tiny))
@@ -330,13 +356,23 @@ class Machine(Objective):
             kkt_resolution,
         )
 
-    def _primal(
-        self, model: Model, cost: Floats, shortfalls: tuple[Floats, Floats]
-    ) -> tuple[Floats, Floats]:
+    def conditions(self, model: Model, a: Floats | None, t: Floats, low=0.0) -> Conditions:
+        """Return what the loss asks of samples and duals at t + low (B,)."""
+        short, beyond = self.shortfalls(model.f, model.f_low, a, t, low)
+        alpha = None if a is None else self.size_of_dual(a)
+        return Conditions(self.costs(t, low), short, beyond, alpha)
+
+    @staticmethod
+    def _slope(model: Model, asked: Conditions) -> Floats:
+        """Return how fast each sample's share of the gap changes with its value, at most."""
+        cost, clipped = asked.cost, np.clip(asked.alpha, 0.0, asked.cost)
+        return slope_of_gap(asked.short, asked.beyond, model.off, clipped, cost) + asked.force
+
+    def _primal(self, model: Model, asked: Conditions) -> tuple[Floats, Floats]:
         """Return objective values and how far they may be off."""
-        short, beyond = shortfalls
+        cost, short, beyond = asked.cost, asked.short, asked.beyond
         loss = np.maximum(short, 0.0) + np.maximum(beyond, 0.0)
-        primal = self.lam / 2 * model.norm2 + (cost * loss).sum(axis=0)
+        primal = self.lam / 2 * model.norm2 + (cost * loss).sum(axis=0) + asked.constant
         near = (short > -model.off) | (beyond > -model.off)
         unsure = self.lam / 2 * model.norm2_off + (cost * near * model.off).sum(axis=0)
         return primal, unsure + (2 * len(cost) + 8) * UNIT * np.abs(primal)

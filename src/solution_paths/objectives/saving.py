@@ -13,9 +13,12 @@ from .base import Objective
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
 from .lasso import Lasso
+from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
-FAMILIES = {family.__name__: family for family in (Hinge, Tube, Lasso, L1Hinge)}
+FAMILIES = {
+    family.__name__: family for family in (Hinge, Tube, Lasso, L1Hinge, RobustHinge, RobustTube)
+}
 
 
 def to_arrays(objective: Objective) -> tuple[dict, dict]:

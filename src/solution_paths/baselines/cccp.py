@@ -1,0 +1,316 @@
+"""The concave-convex procedure for robust SVM classification and regression.
+
+The robust loss is a convex one (hinge, absolute value) minus (1 - theta) times another that is zero
+for inliers. Its tangent at the present solution makes a convex problem: the standard machine with
+the duals' boxes shifted for the outliers,
+
+    minimise 1/2 a'Ka - y'a  subject to low_i <= a_i <= high_i,
+
+with [0, C] for an inlier and [-C (1 - theta), C theta] for an outlier of label +1, mirrored for -1;
+in regression [-C, C], shifted by -+C (1 - theta) for outliers below and above their predictions. It
+is solved again, from the last solution, until the set of outliers repeats. Linear models take dual
+coordinate descent with shrinking (Hsieh et al., ICML 2008, LIBLINEAR's method), kernels this
+package's SMO; both without a bias.
+
+References: Yuille and Rangarajan (2002); Collobert, Sinz, Weston and Bottou (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from ..objectives import Solution
+from ..objectives.robust import Robust, RobustHinge
+from .answer import Answer, Stopwatch, reuse_or_build
+from .smo import SMO
+
+NAME = "CCCP"
+MOST = 100  # convex problems
+PASSES = 100_000  # of coordinate descent over all samples, at most
+Floats = NDArray[np.float64]
+
+
+# -- dual coordinate descent ------------------------------------------------------------------
+
+
+def _dot(rows: Any, i: Any, w: Any) -> Any:
+    """Return x_i . w."""
+
+
+def _axpy(rows: Any, i: Any, factor: Any, w: Any) -> None:
+    """Add factor x_i to w."""
+
+
+@overload(_dot)
+def _dot_compiled(rows: Any, i: Any, w: Any) -> Callable[..., Any]:
+    if isinstance(rows, types.Array):
+
+        def dense(rows: Any, i: Any, w: Any) -> Any:
+            total = 0.0
+            for k in range(w.shape[0]):
+                total += rows[i, k] * w[k]
+            return total
+
+        return dense
+
+    def sparse(rows: Any, i: Any, w: Any) -> Any:
+        indptr, indices, values = rows
+        total = 0.0
+        for s in range(indptr[i], indptr[i + 1]):
+            total += values[s] * w[indices[s]]
+        return total
+
+    return sparse
+
+
+@overload(_axpy)
+def _axpy_compiled(rows: Any, i: Any, factor: Any, w: Any) -> Callable[..., None]:
+    if isinstance(rows, types.Array):
+
+        def dense(rows: Any, i: Any, factor: Any, w: Any) -> None:
+            for k in range(w.shape[0]):
+                w[k] += factor * rows[i, k]
+
+        return dense
+
+    def sparse(rows: Any, i: Any, factor: Any, w: Any) -> None:
+        indptr, indices, values = rows
+        for s in range(indptr[i], indptr[i + 1]):
+            w[indices[s]] += factor * values[s]
+
+    return sparse
+
+
+@njit(cache=True, fastmath=True)
+def _descend(
+    rows: Any,
+    squares: Floats,
+    y: Floats,
+    low: Floats,
+    high: Floats,
+    a: Floats,
+    w: Floats,
+    tolerance: float,
+    passes: int,
+    seed: int,
+) -> int:
+    """Minimise over one dual after the other; return the number of passes, negative if too few."""
+    n = len(a)
+    np.random.seed(seed)  # noqa: NPY002 (numba has no Generator here)
+    active, size = np.arange(n), n
+    top, bottom = np.inf, -np.inf  # of projected gradients in the last pass
+    for done in range(passes):
+        largest, least = -np.inf, np.inf
+        for k in range(size):
+            j = k + np.random.randint(size - k)  # noqa: NPY002
+            active[k], active[j] = active[j], active[k]
+        k = 0
+        while k < size:
+            i = active[k]
+            gradient = _dot(rows, i, w) - y[i]
+            projected = gradient
+            if a[i] <= low[i]:
+                if gradient > top and gradient > 0.0:
+                    size -= 1
+                    active[k], active[size] = active[size], active[k]
+                    continue
+                projected = min(gradient, 0.0)
+            elif a[i] >= high[i]:
+                if gradient < bottom and gradient < 0.0:
+                    size -= 1
+                    active[k], active[size] = active[size], active[k]
+                    continue
+                projected = max(gradient, 0.0)
+            largest, least = max(largest, projected), min(least, projected)
+            if projected != 0.0 and squares[i] > 0.0:
+                new = min(max(a[i] - gradient / squares[i], low[i]), high[i])
+                _axpy(rows, i, new - a[i], w)
+                a[i] = new
+            k += 1
+        if size == 0 or largest - least <= tolerance:
+            if size == n:
+                return done + 1
+            size, top, bottom = n, np.inf, -np.inf
+            continue
+        top = largest if largest > 0.0 else np.inf
+        bottom = least if least < 0.0 else -np.inf
+    return -passes
+
+
+class LinearSolver:
+    """Dual coordinate descent on the rows of one data set.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+    """
+
+    def __init__(self, X: Any):
+        if sp.issparse(X):
+            csr = sp.csr_array(X).astype(np.float64)
+            parts = csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data.copy()
+            self.rows: Any = parts
+            self.squares = np.asarray(csr.power(2).sum(axis=1)).ravel()
+        else:
+            self.rows = np.array(X, dtype=np.float64)  # a copy: numba compiles once for all
+            self.squares = (self.rows**2).sum(axis=1)
+        self.X = X
+
+    def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
+        """Return (a, values, w, passes); a pass too many is negative."""
+        a = np.clip(a, low, high)
+        idle = self.squares == 0.0  # any dual minimises -y a at an end of its box
+        a[idle] = np.where(y > 0, high, low)[idle]
+        w = np.asarray(self.X.T @ a, dtype=np.float64).ravel()
+        y = np.array(y)
+        head = (self.rows, self.squares, y, low, high)
+        passes = _descend(*head, a, w, tolerance, PASSES, 1)
+        return a, np.asarray(self.X @ w).ravel(), w, passes
+
+
+class KernelSolver:
+    """SMO without a bias on one Gram matrix."""
+
+    def __init__(self, K: Floats):
+        self.K = K
+        self.smo = SMO(K, kernel="precomputed")
+
+    def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
+        """Return (a, values, None, iterations); negative if it didn't converge."""
+        found = self.smo.solve_box(y, low, high, start=a, tol=tolerance)
+        count = found.iterations if found.status == "solved" else -max(found.iterations, 1)
+        return found.alpha, self.K @ found.alpha, None, count
+
+
+# -- the procedure ----------------------------------------------------------------------------
+
+
+def version() -> str:
+    """Version of this project: the procedure and its solvers are its own."""
+    from .smo import version as own
+
+    return own()
+
+
+def supports(objective: object) -> str:
+    """Empty when the objective can be solved, else the reason why it can't."""
+    return "" if isinstance(objective, Robust) else "CCCP is for robust losses"
+
+
+def boxes(objective: Robust, outlier: NDArray[np.int8]) -> tuple[Floats, Floats]:
+    """Return the least and largest signed duals, for signs of outliers' duals (0: an inlier)."""
+    C, theta = objective.C, float(objective.theta())
+    shift = C * (1.0 - theta) * outlier
+    if isinstance(objective, RobustHinge):
+        y = objective.y
+        return np.where(y > 0, 0.0, -C) - shift, np.where(y > 0, C, 0.0) - shift
+    return -C - shift, C - shift
+
+
+def outliers(objective: Robust, values: Floats) -> NDArray[np.int8]:
+    """Return the signs of outliers' duals, 0 for inliers."""
+    s = float(objective.s()[0])
+    if isinstance(objective, RobustHinge):
+        return np.where(objective.y * values < s, objective.y, 0.0).astype(np.int8)
+    error = objective.y - values
+    return np.where(np.abs(error) > s, np.sign(error), 0.0).astype(np.int8)
+
+
+def solver_of(objective: Robust, gram: Floats | None = None) -> LinearSolver | KernelSolver:
+    """Return the solver of the convex problems; a kernel's takes the Gram matrix where it is known."""
+    if objective.linear:
+        return LinearSolver(objective.X)
+    return KernelSolver(objective.gram() if gram is None else gram)
+
+
+def solve(
+    objective: Robust, options: dict[str, Any] | None = None, start: Answer | None = None
+) -> Answer:
+    """Find a stationary point of the robust machine at one theta and s.
+
+    Parameters
+    ----------
+    objective : RobustHinge or RobustTube
+        ``objective.at(t)``.
+    options : dict
+        ``tolerance`` (1e-6) of the convex solver.
+    start : Answer, optional
+        Begin there, and with its converted data when they are the same; else with the standard
+        machine.
+
+    Returns
+    -------
+    Answer
+        ``iterations`` is the number of convex problems; ``message`` says when it stopped early.
+    """
+    if reason := supports(objective):
+        return Answer(status="not applicable", message=reason)
+    tolerance = (options or {}).get("tolerance", 1e-6)
+    key = (NAME, objective.kernel)
+    state, setup = reuse_or_build(objective, start, key, lambda: solver_of(objective))
+    with Stopwatch() as watch:
+        a = None if start is None else objective.signed_dual(start.alpha)
+        a, w, problems, message = procedure(objective, state.value, tolerance, a)
+    return Answer(
+        alpha=objective.public_dual(Solution(a)),
+        w=w,
+        cpu_s=watch.cpu_s,
+        wall_s=watch.wall_s,
+        setup_cpu_s=setup,
+        iterations=problems,
+        status="inaccurate" if message else "solved",
+        message=message,
+        state=state,
+    )
+
+
+def standard(
+    objective: Robust,
+    solver: LinearSolver | KernelSolver,
+    tolerance: float,
+    a: Floats | None = None,
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return the standard machine's (a, values, w)."""
+    nobody = np.zeros(objective.n, dtype=np.int8)
+    a = np.zeros(objective.n) if a is None else a
+    return solver.solve(objective.y, *boxes(objective, nobody), a, tolerance)[:3]
+
+
+def procedure(
+    objective: Robust,
+    solver: LinearSolver | KernelSolver,
+    tolerance: float,
+    a: Floats | None = None,
+) -> tuple[Floats, Floats | None, int, str]:
+    """Return (a, w, number of convex problems, why it is inaccurate), from signed duals a."""
+    values: Floats
+    if a is None:
+        a, values, _ = standard(objective, solver, tolerance)
+        problems = 1
+    else:
+        values = _values(objective, solver, a)
+        problems = 0
+    seen, message = set(), ""
+    w: Floats | None = None
+    while problems < MOST:
+        out = outliers(objective, values)
+        if out.tobytes() in seen:
+            return a, w, problems, message
+        seen.add(out.tobytes())
+        a, values, w, count = solver.solve(objective.y, *boxes(objective, out), a, tolerance)
+        message = message or ("a convex problem was not solved" if count < 0 else "")
+        problems += 1
+    return a, w, problems, f"outliers still change after {MOST} convex problems"
+
+
+def _values(objective: Robust, solver: LinearSolver | KernelSolver, a: Floats) -> Floats:
+    if isinstance(solver, KernelSolver):
+        return solver.K @ a
+    return np.asarray(objective.X @ (objective.X.T @ a)).ravel()

@@ -1,0 +1,305 @@
+"""Paths of local optima, with jumps: what `outlier_svm_path` and `outlier_svr_path` return."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import certify as certification
+from .certify import Certificate
+from .curves import Best
+from .nodes import Floats, Places
+from .objectives.robust import Robust
+from .path import Path, _columns
+from .validation import Rows, check_choice, check_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIDES = ("after", "before")
+BLOCK = 64  # nodes that are looked at together
+Parameters = Sequence[float] | NDArray[Any]
+
+
+class Jump(NamedTuple):
+    """A place where a path leaves one local optimum for a better one.
+
+    Attributes
+    ----------
+    parameter : float
+    before, after : float
+        Objective values, recomputed from the data: 1/2 ||w||^2 + C sum of losses.
+    became_outliers, became_inliers : (k,) int arrays
+        Rows of X that changed sides.
+    """
+
+    parameter: float
+    before: float
+    after: float
+    became_outliers: NDArray[np.int64]
+    became_inliers: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OutlierCertificate(Certificate):
+    """A `Certificate` of conditional optimality, and how many points are local optima.
+
+    Attributes
+    ----------
+    at_threshold : int
+        Points with samples at the threshold z = s, ends of jumps among them, but not the solutions
+        just before a jump. All other points are local optima where the certificate holds.
+    not_local, undecided_local : int
+        Of these, points that are not local optima (some of the 2^k partitions of the k samples has
+        a better solution near by), and points with too many samples at the threshold to say.
+    """
+
+    at_threshold: int = 0
+    not_local: int = 0
+    undecided_local: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{super().__str__()}; {self.at_threshold} with samples at the threshold, "
+            f"{self.not_local} of which are not local optima, {self.undecided_local} undecided"
+        )
+
+
+class OutlierPath(Path):
+    """A path of local optima of a robust support vector machine.
+
+    It is continuous but for `jumps`. There it has two solutions, "before" and "after" the jump in
+    the order in which outliers lose their influence: theta falls, while breakpoints ascend, so
+    *before* is the limit from larger theta, of s from lower s in classification and from larger s
+    in regression. Methods that take a parameter take ``side``, "after" by default.
+    """
+
+    OF = Robust
+    _side = "after"
+
+    # -- sides of jumps -----------------------------------------------------------------------
+
+    @property
+    def _falls(self) -> bool:
+        """Whether the walk went from large to small parameters."""
+        return self._legs[0].factor < 0
+
+    def _facing(self, side: str) -> OutlierPath:
+        """Return this path, or a view of it from the other side of jumps."""
+        if check_choice(side, "side", SIDES) == self._side:
+            return self
+        other = copy.copy(self)
+        other._side = side
+        return other
+
+    def _first_behind(self, t: float) -> int:
+        if (self._side == "after") != self._falls:
+            return super()._first_behind(t)
+        left = int(np.searchsorted(self._t, t))
+        return left + 1 if self._t[left] == t else left
+
+    def dual(self, t: float | Parameters, side: str = "after") -> Floats:
+        """Return the (n,) duals at parameter t, or (n, k) at k parameters; see `Path.dual`.
+
+        Parameters
+        ----------
+        t : float or (k,) array
+        side : {"after", "before"}
+            Which solution to return where the path jumps.
+
+        Examples
+        --------
+        >>> from solution_paths import outlier_svm_path
+        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
+        >>> path = outlier_svm_path(X, y, C=1.0)
+        >>> theta = path.jumps[0].parameter
+        >>> path.dual(theta, side="before").round(3)[-1] > path.dual(theta).round(3)[-1]
+        True
+        """
+        return super(OutlierPath, self._facing(side)).dual(t)
+
+    def coef(self, t: float | Parameters, side: str = "after") -> Floats:
+        """Return the (d,) coefficients at t, or (d, k) at k parameters; see `Path.coef`."""
+        return super(OutlierPath, self._facing(side)).coef(t)
+
+    def decision_function(self, X_new: Rows, t: float | Parameters, side: str = "after") -> Floats:
+        """Return the (m,) values f(x) at t, or (m, k); see `Path.decision_function`."""
+        return super(OutlierPath, self._facing(side)).decision_function(X_new, t)
+
+    def predict(self, X_new: Rows, t: float | Parameters, side: str = "after") -> NDArray[Any]:
+        """Return (m,) predicted labels or values at t, or (m, k); see `Path.predict`.
+
+        Where f is 0 the more frequent label of the training rows is predicted.
+        """
+        f = self.decision_function(X_new, t, side)
+        classes = self.objective.classes
+        if len(classes) == 0:
+            return f
+        return np.where(self.objective.positive(f), classes[1], classes[0])
+
+    def best(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+        """Return the exact minimiser of a validation error over the whole path; see `Path.best`.
+
+        Where the least value is that of one side of a jump alone, the parameter is the next number
+        on that side.
+        """
+        curve = self.error_curve(X_val, y_val, metric)
+        best = curve.best()
+        for k in np.flatnonzero(curve.edges[1:-1] == best.parameter):
+            low, high = curve.right[k], curve.left[k + 1]
+            if low != high:
+                towards = -np.inf if low < high else np.inf
+                best = best._replace(parameter=float(np.nextafter(best.parameter, towards)))
+        return best
+
+    # -- jumps ---------------------------------------------------------------------------------
+
+    @cached_property
+    def jumps(self) -> list[Jump]:
+        """The jumps in the order of the walk: theta falls, s grows in classification, else falls.
+
+        Computed from the data and the duals on both sides, in about the time of a certificate of
+        as many points.
+
+        Examples
+        --------
+        >>> from solution_paths import outlier_svm_path
+        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
+        >>> jump = outlier_svm_path(X, y, C=1.0).jumps[0]
+        >>> jump.became_outliers.tolist(), jump.after < jump.before
+        ([4], True)
+        """
+        first, last = self._pairs()
+        found: list[Jump] = []
+        for k in range(0, len(first), BLOCK):
+            found += self._jumps_among(first[k : k + BLOCK], last[k : k + BLOCK])
+        return found[::-1] if self._falls else found
+
+    def _pairs(self) -> tuple[Places, Places]:
+        """Return the first and the last nodes, ascending, of those that share a parameter."""
+        new = np.append(True, (np.diff(self._t) != 0) | (np.diff(self._low) != 0))
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], len(new)) - 1
+        several = last > first
+        return first[several], last[several]
+
+    def _jumps_among(self, first: Places, last: Places) -> list[Jump]:
+        nodes = np.union1d(first, last)
+        objective = cast(Robust, self.objective)
+        solutions = _columns([self._node_solution(int(k)) for k in nodes])
+        t, low = self._t[nodes], self._low[nodes]
+        sides = objective.partitions(solutions, t, low)
+        values = objective.terms(t, solutions, low=low).primal
+        found = []
+        ends = (last, first) if self._falls else (first, last)
+        for one, other in zip(*(np.searchsorted(nodes, end) for end in ends), strict=True):
+            was, now = sides[:, one], sides[:, other]
+            out = np.flatnonzero((was == 0) & (now != 0))
+            back = np.flatnonzero((was != 0) & (now == 0))
+            if (was != now).any():
+                found.append(
+                    Jump(float(t[one]), values[one].item(), values[other].item(), out, back)
+                )
+        return found
+
+    def outliers(self, t: float, side: str = "after") -> NDArray[np.bool_]:
+        """Return (n,) bools: who counts as an outlier at t.
+
+        Examples
+        --------
+        >>> from solution_paths import outlier_svm_path
+        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
+        >>> outlier_svm_path(X, y, C=1.0).outliers(0.0).tolist()
+        [False, False, False, False, True]
+        """
+        solution = self._facing(side)._solution(t)
+        column = _columns([solution])
+        sides = cast(Robust, self.objective).partitions(column, np.array([float(t)]))
+        return sides[:, 0] != 0
+
+    def objective_value(self, t: float, side: str = "after") -> float:
+        """Return the objective at t, recomputed from the data.
+
+        Examples
+        --------
+        >>> from solution_paths import outlier_svm_path
+        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
+        >>> path = outlier_svm_path(X, y, C=1.0)
+        >>> path.objective_value(0.0) < path.objective_value(1.0)
+        True
+        """
+        column = _columns([self._facing(side)._solution(t)])
+        return float(self.objective.terms(np.array([float(t)]), column).primal[0])
+
+    # -- certificate ---------------------------------------------------------------------------
+
+    def certify(
+        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool | None = None
+    ) -> OutlierCertificate:
+        """Check the path with code that shares nothing with the walker.
+
+        Each solution is judged as the optimum of the conditional problem of its partition, by its
+        duality gap. Where samples are at the threshold, all partitions of these are looked at: a
+        solution that is optimal for each is a local optimum.
+
+        Parameters
+        ----------
+        n_random, seed, at_breakpoints
+            See `Path.certify`.
+        """
+        check_number(n_random, "n_random", least=0, whole=True)
+        check_number(seed, "seed", least=0, whole=True)
+        plain = certification.summary(*self._judged(n_random, seed, at_breakpoints))
+        counts = self._local_optima(n_random, seed, at_breakpoints)
+        return OutlierCertificate(**vars(plain), **counts)
+
+    def _local_optima(
+        self, n_random: int, seed: int, at_breakpoints: bool | None
+    ) -> dict[str, int]:
+        rng = np.random.default_rng(seed)
+        nodes = self._settled()
+        if not at_breakpoints:
+            size = 0 if at_breakpoints is False else min(n_random, len(nodes))
+            nodes = np.union1d(rng.choice(nodes, size=size, replace=False), nodes[[0, -1]])
+        objective = cast(Robust, self.objective)
+        states = [(self._node_solution(int(k)), float(self._t[k])) for k in nodes]
+        states += [(self._solution(float(t)), float(t)) for t in self._between(rng, n_random)]
+        found = [objective.locally_optimal(*state) for state in states]
+        found = [one for one in found if one[0]]
+        return {
+            "at_threshold": len(found),
+            "not_local": sum(optimal is False for _, optimal in found),
+            "undecided_local": sum(optimal is None for _, optimal in found),
+        }
+
+    def _settled(self) -> Places:
+        """Return the nodes of which none follows at the same parameter in the walk's order."""
+        other = np.diff(self._t) != 0
+        return np.flatnonzero(np.append(True, other) if self._falls else np.append(other, True))
+
+    # -- pictures ------------------------------------------------------------------------------
+
+    def plot(self, what: str | None = None, ax: Axes | None = None, max_lines: int = 200) -> Axes:
+        """Plot coefficients or duals against the parameter, with open circles at jumps.
+
+        See `Path.plot`.
+        """
+        drawn = 0 if ax is None else len(getattr(ax, "lines", ()))
+        ax = super().plot(what, ax, max_lines)
+        jumps = np.unique([jump.parameter for jump in self.jumps])
+        for line in list(ax.lines)[drawn:]:
+            t, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
+            moved = at[y[at] != y[at + 1]]
+            ends = np.concatenate([moved, moved + 1])
+            ax.plot(
+                t[ends], y[ends], "o", mfc="none", ms=4, color=line.get_color(), linestyle="none"
+            )
+            line.set_data(np.insert(t, at + 1, np.nan), np.insert(y, at + 1, np.nan))
+        return ax
