@@ -11,7 +11,6 @@ explore     whole paths, written down so that the page can turn them by hand
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
@@ -35,7 +34,7 @@ from ...models.outlier_svr import robust_svr_path, robust_tube
 from ...objectives import RobustHinge
 from ...objectives.robust import Robust
 from ...outliers import OutlierPath
-from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Share, Shares
+from ...settings import Count, Counts, Positive, Positives, Settings, Shares
 from .data import assemble
 
 HOMOTOPIES = ("theta", "s")
@@ -578,7 +577,9 @@ def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
     for i in np.sort(np.argsort(-moved, kind="stable")[:5]):
         rows.add_curve(f"dual {i + 1}", path._t, duals[i], method="op_theta")
     at = [jump.parameter for jump in path.jumps]
-    rows.add_curve("jumps", at, [jump.before - jump.after for jump in path.jumps], method="op_theta")
+    rows.add_curve(
+        "jumps", at, [jump.before - jump.after for jump in path.jumps], method="op_theta"
+    )
 
 
 # ---------------------------------------------------------------- the explorer

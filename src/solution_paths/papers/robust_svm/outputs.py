@@ -257,7 +257,9 @@ def table_jumps(study: Study) -> pd.DataFrame:
     """Sum up jumps, falls and points at the threshold."""
     own = study.results[study.results["experiment"] == "errors"]
     rows = []
-    for (dataset, kernel, method), group in own.groupby(["dataset", "kernel", "method"], sort=False):
+    for (dataset, kernel, method), group in own.groupby(
+        ["dataset", "kernel", "method"], sort=False
+    ):
         value = {m: group[group["metric"] == m]["value"] for m in group["metric"].unique()}
         if "jumps" not in value:
             continue
@@ -483,7 +485,10 @@ def figure_6(study: Study) -> Figure | None:
         return None
     own = own.assign(k=hyper(own, "candidates").astype(int))
     panels = [
-        (d, k) for d in study.ran("candidates") for k in ("linear", "rbf") if (own["kernel"] == k).any()
+        (d, k)
+        for d in study.ran("candidates")
+        for k in ("linear", "rbf")
+        if (own["kernel"] == k).any()
     ]
     figure, axes = fig.new_figure(2, len(panels), size=(4.2, 2.8))
     for row, (dataset, kernel) in zip(axes, panels, strict=True):
@@ -654,7 +659,10 @@ def stability(study: Study) -> list[Claim]:
         verdict = on_sentence(bool(ours < theirs), tested=tested)
         made.append(Claim(text, data, verdict, evidence))
         spread = [
-            [np.nanmean(_spread_of_choice(study, d, f"{m}_{homotopy}")) for d in study.ran("errors")]
+            [
+                np.nanmean(_spread_of_choice(study, d, f"{m}_{homotopy}"))
+                for d in study.ran("errors")
+            ]
             for m in ("op", "cccp")
         ]
         ours, theirs = (np.nanmedian(v) if np.isfinite(v).any() else np.nan for v in spread)
@@ -672,9 +680,7 @@ def stability(study: Study) -> list[Claim]:
 
 
 def _spread_of_choice(study: Study, dataset: str, method: str) -> list[float]:
-    own = study.only(
-        experiment="errors", dataset=dataset, metric="chosen_parameter", method=method
-    )
+    own = study.only(experiment="errors", dataset=dataset, metric="chosen_parameter", method=method)
     spreads = own.groupby("kernel")["value"].std()
     return spreads.tolist() or [np.nan]
 
@@ -690,7 +696,9 @@ def times(study: Study) -> list[Claim]:
         few, many = cccp["k"].min(), cccp["k"].max()
         median = cccp.groupby(["dataset", "kernel", "method", "k"])["value"].median().unstack()
         growth = (median[many] / median[few]).median()
-        evidence = f"CCCP's time grows {growth:.2g} times from {few} to {many} candidates; OP's is one"
+        evidence = (
+            f"CCCP's time grows {growth:.2g} times from {few} to {many} candidates; OP's is one"
+        )
         text = "OP's time is flat in the number of candidates, CCCP's rises"
         made.append(
             Claim(text, study.together("candidates"), on_sentence(bool(growth > 1.2)), evidence)
@@ -699,7 +707,9 @@ def times(study: Study) -> list[Claim]:
     if len(ratios):
         by_set = ratios.groupby("dataset")[["op", "cccp"]].sum()
         ratio = (by_set["op"] / by_set["cccp"]).median()
-        evidence = f"median over {len(by_set)} data sets: {ratio:.2g} times CCCP with five candidates"
+        evidence = (
+            f"median over {len(by_set)} data sets: {ratio:.2g} times CCCP with five candidates"
+        )
         text = "a whole outlier path costs at most half of CCCP with five candidates"
         verdict = on_sentence(bool(ratio <= 0.5))
         made.append(Claim(text, study.together("cost"), verdict, evidence, source=PROJECT))
@@ -734,7 +744,9 @@ def no_rise(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
     """Ask that no jump raises the objective, and that ends of regular kernels are local optima."""
     own = results[results["metric"] == "rises"]
     bad = own[own["value"] > 0]
-    sentences = [f"{where(row)}: {row.value:g} jumps raise the objective." for row in bad.itertuples()]
+    sentences = [
+        f"{where(row)}: {row.value:g} jumps raise the objective." for row in bad.itertuples()
+    ]
     local = results[(results["experiment"] == "optima") & (results["metric"] == "local")]
     sentences += [
         f"{where(row)}: the end of a path is no local optimum."
