@@ -1,4 +1,4 @@
-"""Robust support vector machines whose robustness is fixed, or chosen exactly by cross-validation."""
+"""Robust machines whose robustness is fixed, or chosen exactly by cross-validation."""
 
 from __future__ import annotations
 
