@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.jumps import JumpingWalk, Walls
 from ..engine.operators import Operator
 from ..engine.staircase import Staircases
 from ..engine.starts import coordinate_descent, start_from_guess
@@ -19,7 +20,6 @@ from ..outliers import OutlierPath
 from ..path import Leg
 from ..validation import Floats
 from .common import NUMERICAL, Progress, finish, operator_of
-from .jumps import JumpingWalk, Walls
 
 HOMOTOPIES = ("theta", "s")
 SWEEPS, ROUGHLY = 50, 1e-3  # of coordinate descent, for a guess

@@ -757,5 +757,3 @@ def no_rise(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
         for row in best[best["value"] < -1e-6].itertuples()
     ]
     return sentences
-
-

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.compiled import lean
-from ..engine.events import _rest, _take_out, frame, hold_at_kink
-from ..engine.operators import (
+from .compiled import lean
+from .events import _rest, _take_out, frame, hold_at_kink
+from .operators import (
     DENSE,
     add_exactly,
     add_product,
@@ -32,8 +32,8 @@ from ..engine.operators import (
     sum_up,
     value,
 )
-from ..engine.staircase import Staircases
-from ..engine.state import (
+from .staircase import Staircases
+from .state import (
     BLOCK,
     DRIFT,
     ENTERED,
@@ -59,8 +59,8 @@ from ..engine.state import (
     kink_at,
     level_at,
 )
-from ..engine.upkeep import hold, rebuild_sums, record
-from ..engine.walker import Walker, WalkError, _empty_log, _longer_fields
+from .upkeep import hold, rebuild_sums, record
+from .walker import Walker, WalkError, _empty_log, _longer_fields
 
 STANDING = 1000  # jumps at one t, after which something is wrong
 SAME = 1e-12  # jumps so near to each other in t, relative, count as at one t
