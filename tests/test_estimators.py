@@ -26,6 +26,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import solution_paths
 from solution_paths import (
     L1SVC,
+    OutlierSVC,
+    OutlierSVR,
     PathLasso,
     PathSVC,
     PathWarning,
@@ -40,6 +42,10 @@ from solution_paths.estimators.fitted import OneVsRest, _winners, joint_error
 
 TWO_RANKINGS = "all quantiles and one quantile rank rows differently"
 CHECKED = {
+    "OutlierSVC": (OutlierSVC(), {}),
+    "OutlierSVC-cv": (OutlierSVC(cv=2, kernel="rbf"), {}),
+    "OutlierSVR": (OutlierSVR(), {}),
+    "OutlierSVR-cv": (OutlierSVR(cv=2), {}),
     "PathSVC": (PathSVC(), {}),
     "PathSVC-cv": (PathSVC(cv=2), {}),
     "PathSVC-rbf": (PathSVC(kernel="rbf", C_max=10.0), {}),

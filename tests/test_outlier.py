@@ -1,7 +1,7 @@
 """Outlier paths: local optima, jumps, certificates, and the CCCP baseline."""
 
 import io
-from itertools import product
+from itertools import pairwise, product
 
 import matplotlib as mpl
 import numpy as np
@@ -104,7 +104,7 @@ def test_a_path_in_s_is_constant_between_jumps():
     path = outlier_svm_path(*clouds(n=80), 1.0, homotopy="s", kernel="rbf")
     at = np.array([path.range[0], *(jump.parameter for jump in path.jumps), 0.0])
     assert len(at) > 4
-    for low, high in zip(at[:-1], at[1:], strict=True):
+    for low, high in pairwise(at):
         if high - low > 1e-9:
             inner = path.dual(low + (high - low) * np.array([0.1, 0.9]))
             np.testing.assert_allclose(inner[:, 0], inner[:, 1], atol=1e-9)

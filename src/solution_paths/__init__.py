@@ -19,7 +19,16 @@ from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
 
 if TYPE_CHECKING:
-    from .estimators import L1SVC, PathLasso, PathSVC, QuantileSVC, WeightedSVC, WeightedSVR
+    from .estimators import (
+        L1SVC,
+        OutlierSVC,
+        OutlierSVR,
+        PathLasso,
+        PathSVC,
+        QuantileSVC,
+        WeightedSVC,
+        WeightedSVR,
+    )
 
 __version__ = "0.1.0"
 
@@ -31,6 +40,8 @@ __all__ = [
     "Jump",
     "OutlierCertificate",
     "OutlierPath",
+    "OutlierSVC",
+    "OutlierSVR",
     "Path",
     "PathError",
     "PathLasso",
@@ -52,7 +63,16 @@ __all__ = [
     "weighted_svr_path",
 ]
 
-ESTIMATORS = ("L1SVC", "PathLasso", "PathSVC", "QuantileSVC", "WeightedSVC", "WeightedSVR")
+ESTIMATORS = (
+    "L1SVC",
+    "OutlierSVC",
+    "OutlierSVR",
+    "PathLasso",
+    "PathSVC",
+    "QuantileSVC",
+    "WeightedSVC",
+    "WeightedSVR",
+)
 
 
 def __getattr__(name: str) -> type:

@@ -257,7 +257,8 @@ class OutlierPath(Path):
         check_number(seed, "seed", least=0, whole=True)
         plain = certification.summary(*self._judged(n_random, seed, at_breakpoints))
         counts = self._local_optima(n_random, seed, at_breakpoints)
-        return OutlierCertificate(**vars(plain), **counts)
+        found: dict[str, Any] = vars(plain) | counts
+        return OutlierCertificate(**found)
 
     def _local_optima(
         self, n_random: int, seed: int, at_breakpoints: bool | None

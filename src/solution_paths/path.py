@@ -368,7 +368,7 @@ class Path(Nodes):
         """
         f = self.decision_function(X_new, t)
         classes = self.objective.classes
-        return f if len(classes) == 0 else np.where(self.objective.positive(f), *classes[::-1])
+        return f if len(classes) == 0 else _labels(self.objective, f)
 
     # -- the whole path at once ---------------------------------------------------------------
 
@@ -781,6 +781,10 @@ class Path(Nodes):
             f"<Path of {self.objective.n} samples in {self.parameter} from {low:g} to {high:g}, "
             f"{len(self.breakpoints)} breakpoints>"
         )
+
+
+def _labels(objective: Objective, f: Floats) -> NDArray[Any]:
+    return np.where(objective.positive(f), objective.classes[1], objective.classes[0])
 
 
 def _columns(solutions: list[Solution]) -> Solution:

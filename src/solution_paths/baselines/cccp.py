@@ -33,7 +33,9 @@ from .smo import SMO
 
 NAME = "CCCP"
 MOST = 100  # convex problems
-PASSES = 100_000  # of coordinate descent over all samples, at most
+PASSES = 3000  # of coordinate descent over all samples; then it takes too long for what is left
+MOST_STEPS = 10_000  # of the SMO, for each sample
+GRAM = 4000  # samples up to which the SMO goes on from there
 Floats = NDArray[np.float64]
 
 
@@ -162,9 +164,14 @@ class LinearSolver:
             self.rows = np.array(X, dtype=np.float64)  # a copy: numba compiles once for all
             self.squares = (self.rows**2).sum(axis=1)
         self.X = X
+        self._smo: KernelSolver | None = None
 
     def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
-        """Return (a, values, w, passes); a pass too many is negative."""
+        """Return (a, values, w, passes); negative if it didn't converge.
+
+        Where columns are correlated and C is large coordinate descent needs very many passes; the
+        SMO, which takes the best pair each time, ends it.
+        """
         a = np.clip(a, low, high)
         idle = self.squares == 0.0  # any dual minimises -y a at an end of its box
         a[idle] = np.where(y > 0, high, low)[idle]
@@ -172,6 +179,12 @@ class LinearSolver:
         y = np.array(y)
         head = (self.rows, self.squares, y, low, high)
         passes = _descend(*head, a, w, tolerance, PASSES, 1)
+        if passes < 0 and len(y) <= GRAM:
+            if self._smo is None:
+                K = self.X @ self.X.T
+                self._smo = KernelSolver(np.asarray(K.toarray() if sp.issparse(K) else K))
+            a, values, _, passes = self._smo.solve(y, low, high, a, tolerance)
+            return a, values, np.asarray(self.X.T @ a).ravel(), passes
         return a, np.asarray(self.X @ w).ravel(), w, passes
 
 
@@ -184,7 +197,8 @@ class KernelSolver:
 
     def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
         """Return (a, values, None, iterations); negative if it didn't converge."""
-        found = self.smo.solve_box(y, low, high, start=a, tol=tolerance)
+        limit = MOST_STEPS * len(y)
+        found = self.smo.solve_box(y, low, high, start=a, tol=tolerance, max_iterations=limit)
         count = found.iterations if found.status == "solved" else -max(found.iterations, 1)
         return found.alpha, self.K @ found.alpha, None, count
 
@@ -224,7 +238,7 @@ def outliers(objective: Robust, values: Floats) -> NDArray[np.int8]:
 
 
 def solver_of(objective: Robust, gram: Floats | None = None) -> LinearSolver | KernelSolver:
-    """Return the solver of the convex problems; a kernel's takes the Gram matrix where it is known."""
+    """Return the solver of the convex problems, for the Gram matrix where that is known."""
     if objective.linear:
         return LinearSolver(objective.X)
     return KernelSolver(objective.gram() if gram is None else gram)

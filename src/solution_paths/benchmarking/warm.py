@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from .. import quantile_svm_path, weighted_svm_path, weighted_svr_path
-from ..baselines import smo
+from .. import (
+    outlier_svm_path,
+    outlier_svr_path,
+    quantile_svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+from ..baselines import cccp, smo
+from ..models.outlier_svm import robust_hinge
 
 
 def warm_up() -> str:
@@ -24,5 +31,9 @@ def warm_up() -> str:
         weighted_svr_path(X, X[:, 1] ** 2, *weights, 0.05, kernel="rbf"),
     ):
         path.certify()
+    for features in (X, sp.csr_array(X)):
+        outlier_svm_path(features, y, 1.0, homotopy="s").certify()
+        cccp.solve(robust_hinge(features, 1.0 * y, 1.0).at(0.5))
+    outlier_svr_path(X, X[:, 1] ** 2, 1.0, homotopy="s", kernel="rbf").certify()
     smo.warm_up()
-    return "compiled: linear (dense, sparse), rbf, free bias; SMO\n"
+    return "compiled: linear (dense, sparse), rbf, free bias, walls; SMO, coordinate descent\n"

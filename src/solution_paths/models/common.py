@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
-from typing import Any, ParamSpec, TypeAlias
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,6 +43,7 @@ MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more t
 FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 P = ParamSpec("P")
+Found = TypeVar("Found", bound=Path)
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
@@ -58,11 +59,11 @@ NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
 
 
-def path_function(function: Callable[P, Path]) -> Callable[P, Path]:
+def path_function(function: Callable[P, Found]) -> Callable[P, Found]:
     """Check ``check``, and let no error of arithmetic leave but as a `PathError`."""
 
     @wraps(function)
-    def call(*arguments: P.args, **options: P.kwargs) -> Path:
+    def call(*arguments: P.args, **options: P.kwargs) -> Found:
         check = options.get("check", "warn")
         if check not in CHECKS:
             raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}.")

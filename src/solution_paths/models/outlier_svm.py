@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..engine.jumps import Walls, values_of
 from ..engine.operators import Operator
@@ -23,7 +25,7 @@ BEFORE_SC = 1.0  # units of margin before s_C, where the path in s begins
 
 
 def robust_hinge(
-    X: Rows, y: Floats, C: float, homotopy: str = "theta", **options: object
+    X: Rows, y: Floats, C: float, homotopy: str = "theta", **options: Any
 ) -> RobustHinge:
     """Return the robust SVM's objective, in t = theta (with s = 0) or in t = s (with theta = 0).
 
@@ -39,7 +41,9 @@ def robust_hinge(
         Others of `RobustHinge`.
     """
     C = check_number(C, "C", above=0)
-    moved = {"theta0": 0.0, "theta1": 1.0} if homotopy == "theta" else {"theta0": 0.0, "s1": 1.0}
+    moved: dict[str, Any] = (
+        {"theta0": 0.0, "theta1": 1.0} if homotopy == "theta" else {"theta0": 0.0, "s1": 1.0}
+    )
     return RobustHinge(X, y, cost0=C, **moved, **options)
 
 
@@ -128,8 +132,13 @@ def outlier_svm_path(
     objective = robust_hinge(
         **classification(X, y, kernel, gamma, degree, coef0), C=C, homotopy=homotopy
     )
-    told = {"lazy": lazy, "tolerances": tolerances, "callback": callback, "check": check}
-    return robust_svm_path(objective, **told)
+    told: dict[str, Any] = {
+        "lazy": lazy,
+        "tolerances": tolerances,
+        "callback": callback,
+        "check": check,
+    }
+    return robust_svm_path(objective, **told, check=check)
 
 
 def robust_svm_path(
@@ -178,7 +187,7 @@ def _walls(y: Floats, C: float, cost1: float, rate: float) -> Walls:
     levels, level_rates = [0.0, -inf, inf, C, 0.0], [cost1, 0.0, 0.0, 0.0, 0.0]
     beyond = [COST, NOWHERE, OUT, NOWHERE]
 
-    def both(values: list, sign: float) -> list:
+    def both(values: list[float], sign: float) -> list[Floats]:
         """Return columns: the values for y = +1, in the opposite order and with sign for -1."""
         mirrored = [sign * v for v in values[::-1]]
         return [np.where(y > 0, up, down) for up, down in zip(values, mirrored, strict=True)]
@@ -191,7 +200,7 @@ def _walls(y: Floats, C: float, cost1: float, rate: float) -> Walls:
     return Walls(stairs, table.astype(np.int8))
 
 
-def _recode(state: np.ndarray, y: Floats, outlier: np.ndarray) -> np.ndarray:
+def _recode(state: NDArray[Any], y: Floats, outlier: NDArray[np.bool_]) -> NDArray[np.int8]:
     """Return the states among walls of those of the hinge, whose kink is the margin."""
     up = np.where(state <= 1, 2 * COST + state, 2 * BEYOND)
     up = np.where((state == 0) & outlier, 2 * OUT, up)

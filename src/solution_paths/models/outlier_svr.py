@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..engine.jumps import Walls, values_of
 from ..engine.operators import Operator
@@ -26,7 +28,7 @@ NOWHERE = -1
 
 
 def robust_tube(
-    X: Rows, y: Floats, C: float, homotopy: str = "theta", s: float = 1.0, **options: object
+    X: Rows, y: Floats, C: float, homotopy: str = "theta", s: float = 1.0, **options: Any
 ) -> RobustTube:
     """Return the robust SVR's objective, in t = theta (with s fixed) or in t = s (with theta = 0).
 
@@ -45,7 +47,7 @@ def robust_tube(
     """
     C = check_number(C, "C", above=0)
     theta = homotopy == "theta"
-    moved = {"theta1": 1.0, "s0": s} if theta else {"s1": 1.0}
+    moved: dict[str, Any] = {"theta1": 1.0, "s0": s} if theta else {"s1": 1.0}
     return RobustTube(X, y, cost0=C, theta0=0.0, **moved, **options)
 
 
@@ -131,8 +133,13 @@ def outlier_svr_path(
         s = check_number(s, "s", above=0)
     samples = regression(X, y, kernel, gamma, degree, coef0)
     objective = robust_tube(**samples, C=C, homotopy=homotopy, s=1.0 if s is None else s)
-    told = {"lazy": lazy, "tolerances": tolerances, "callback": callback, "check": check}
-    return robust_svr_path(objective, s, **told)
+    told: dict[str, Any] = {
+        "lazy": lazy,
+        "tolerances": tolerances,
+        "callback": callback,
+        "check": check,
+    }
+    return robust_svr_path(objective, s, **told, check=check)
 
 
 def robust_svr_path(
@@ -196,7 +203,7 @@ def _walls(y: Floats, C: float, s0: float, cost1: float, s1: float) -> Walls:
     return Walls(stairs, np.tile(np.array(beyond, dtype=np.int8), (len(y), 1)))
 
 
-def _recode(state: np.ndarray, outlier: np.ndarray) -> np.ndarray:
+def _recode(state: NDArray[Any], outlier: NDArray[np.bool_]) -> NDArray[np.int8]:
     """Return the states among walls of those of the absolute value, whose kink is the target."""
     inner = 2 * UP + state
     outer = np.where(state == 0, 2 * ABOVE, 2 * BELOW)

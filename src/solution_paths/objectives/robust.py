@@ -194,11 +194,11 @@ class Robust(Machine):
         inner = (np.abs(error) <= AT * self.scale) & moving & (past < 0)
         inner[walls] = False
         free = np.concatenate([np.flatnonzero(inner), walls])
-        null, a, (low, high) = self._null_space(free), solution.a[free], self._boxes(free)
+        held, a, (low, high) = self._held(free), solution.a[free], self._boxes(free)
         own = self.sides(model, column.a, at).outlier[walls, 0]
         for changed in product((False, True), repeat=len(walls)):
             self._set_walls(low, high, up[walls], own ^ np.array(changed), theta)
-            if not feasible(a, null, low, high, OUT_OF_BOX * self.C):
+            if not feasible(a, held, low, high, OUT_OF_BOX * self.C):
                 return walls, walls[np.array(changed)]
         return walls, None
 
@@ -213,35 +213,32 @@ class Robust(Machine):
         low[-k:] = np.where(up > 0, least, -most)
         high[-k:] = np.where(up > 0, most, -least)
 
-    def _null_space(self, rows: NDArray[np.int64]) -> Floats:
-        """Return the changes of these rows' duals that change no value."""
+    def _held(self, rows: NDArray[np.int64]) -> Floats:
+        """Return A (r, k): just those changes d of these rows' duals with A d = 0 change no value.
+
+        A has full row rank.
+        """
         X = self.X[rows]
         if self.linear:
             X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
             length = np.maximum(np.linalg.norm(X, axis=1), 1e-300)
-            U, size, _ = np.linalg.svd(X / length[:, None])
-            rank = int((size > np.sqrt(DEPENDENT) * size.max(initial=1e-300)).sum())
-            return U[:, rank:] / length[:, None]
+            U, size, _ = np.linalg.svd(X / length[:, None], full_matrices=False)
+            return U[:, size > np.sqrt(DEPENDENT) * size.max(initial=1e-300)].T * length
         size, U = np.linalg.eigh(self.judged_gram[np.ix_(rows, rows)])
-        return U[:, size <= DEPENDENT * size.max(initial=1e-300)]
+        return U[:, size > DEPENDENT * size.max(initial=1e-300)].T
 
 
-def feasible(a: Floats, null: Floats, low: Floats, high: Floats, slack: float) -> bool:
-    """Tell whether a, plus something of a null space, can be between low and high."""
+def feasible(a: Floats, held: Floats, low: Floats, high: Floats, slack: float) -> bool:
+    """Tell whether a + d is between low and high for some d with held d = 0."""
     from scipy.optimize import linprog  # takes a while to import
 
-    if ((a >= low - slack) & (a <= high + slack)).all():
+    low, high = low - a - slack, high - a + slack
+    if ((low <= 0) & (high >= 0)).all():
         return True
-    if not null.shape[1]:
+    if len(held) == len(a):
         return False
-    above, below = np.isfinite(high), np.isfinite(low)
-    found = linprog(
-        np.zeros(null.shape[1]),
-        np.concatenate([null[above], -null[below]]),
-        np.concatenate([high[above] - a[above], a[below] - low[below]]) + slack,
-        bounds=(None, None),
-    )
-    return found.status == 0
+    bounds = np.stack([low, high], axis=1)
+    return linprog(np.zeros(len(a)), A_eq=held, b_eq=np.zeros(len(held)), bounds=bounds).status == 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

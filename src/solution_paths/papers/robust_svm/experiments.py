@@ -12,7 +12,7 @@ explore     whole paths, written down so that the page can turn them by hand
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, Literal
 
 import numpy as np
@@ -377,7 +377,7 @@ def _moves_between(path: OutlierPath) -> float:
     """Return the largest relative change of alpha between two jumps."""
     edges = np.unique([*(jump.parameter for jump in path.jumps), *path.range])
     worst = 0.0
-    for low, high in list(zip(edges[:-1], edges[1:], strict=True))[:200]:
+    for low, high in list(pairwise(edges))[:200]:
         first, last = ("after", "before") if not path._falls else ("before", "after")
         ends = path.dual(low, side=first), path.dual(high, side=last)
         size = max(np.linalg.norm(ends[0]), 1e-300)

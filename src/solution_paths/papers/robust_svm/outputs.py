@@ -11,11 +11,10 @@ from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
 from ...reporting import figures as fig
-from ...reporting import verdicts
 from ...reporting.check import where
 from ...reporting.explorer import Explorer, slices_of
 from ...reporting.outputs import Highlight, Outputs
-from ...reporting.study import Study, hyper, mean
+from ...reporting.study import Study, hyper
 from ...reporting.tables import compared, comparison
 from ...reporting.verdicts import Claim, on_count, on_mean, on_sentence
 
@@ -758,6 +757,3 @@ def no_rise(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
         for row in best[best["value"] < -1e-6].itertuples()
     ]
     return sentences
-
-
-__all__ = ["OUTPUTS", "mean", "verdicts"]

@@ -1,0 +1,209 @@
+"""Robust machines whose robustness is fixed, or chosen exactly by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from ..curves import Curve
+from ..models.outlier_svm import outlier_svm_path
+from ..models.outlier_svr import outlier_svr_path
+from ..outliers import OutlierPath
+from ..path import Floats
+from ..validation import Rows, check_number
+from .base import PathClassifier, PathEstimator
+from .checking import Folds
+
+
+class OutlierSVC(PathClassifier):
+    """Robust support vector classifier that knows its solutions for all weights theta of outliers.
+
+    Minimises ``1/2 ||w||^2 + C sum_i l(y_i w.x_i)`` without a bias, where l is the hinge loss for
+    margins above 0, and grows only theta times as fast below: a sample on the wrong side counts as
+    an outlier. It follows one local optimum from the standard machine (theta = 1) on; see
+    `outlier_svm_path`.
+
+    Parameters
+    ----------
+    theta : float
+        Weight of outliers in [0, 1]; not looked at with ``cv``.
+    C : float
+        Cost of each sample, > 0.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose theta exactly, see `PathSVC`.
+    kernel, gamma, degree, coef0, check
+        See `outlier_svm_path`.
+
+    Attributes
+    ----------
+    path_ : OutlierPath or list of OutlierPath
+        In theta; for more than two classes one for each class against the rest.
+    theta_ : float
+        The weight that is used.
+    cv_path_, cv_error_
+        See `PathSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import OutlierSVC
+    >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes", "no"]
+    >>> model = OutlierSVC(theta=0.0).fit(X, y)  # the last label is wrong
+    >>> model.predict([[-1.0], [3.0]]).tolist()
+    ['no', 'yes']
+    >>> model.path_.outliers(model.theta_).tolist()
+    [False, False, False, False, True]
+    """
+
+    _parameter = "theta"
+    _log = False
+    _sparse = True
+
+    def __init__(
+        self,
+        theta: float = 0.0,
+        *,
+        C: float = 1.0,
+        cv: Folds = None,
+        kernel: str = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        check: str = "warn",
+    ):
+        self.theta = theta
+        self.C = C
+        self.cv = cv
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.check = check
+
+    def _path(self, X: Any, y: NDArray[Any]) -> OutlierPath:
+        return outlier_svm_path(X, y, self.C, **_options(self))
+
+    def predict(self, X: Rows) -> NDArray[Any]:
+        """Return (m,) labels: the sign of f, or the class whose f is largest.
+
+        Where f is 0 for two classes, the more frequent of the training rows.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        """
+        f = self.decision_function(X)
+        if f.ndim == 2:
+            return self._model.label(f)
+        positive = self._model.paths[0].objective.positive(f)
+        return self.classes_[np.asarray(positive, dtype=np.int64)]
+
+
+class OutlierSVR(RegressorMixin, PathEstimator):
+    """Robust regression that knows its solutions for all weights theta of outliers.
+
+    Minimises ``1/2 ||w||^2 + C sum_i l(y_i - w.x_i)`` without a bias, where l is the absolute value
+    up to s, and grows only theta times as fast beyond; see `outlier_svr_path`.
+
+    Parameters
+    ----------
+    theta : float
+        Weight of outliers in [0, 1]; not looked at with ``cv``.
+    C : float
+        Cost of each sample, > 0.
+    s : float
+        Residuals above are those of outliers, > 0, in the units of y.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose theta exactly: the mean of the folds' mean absolute errors is piecewise linear in
+        theta.
+    kernel, gamma, degree, coef0, check
+        See `outlier_svr_path`.
+
+    Attributes
+    ----------
+    path_ : OutlierPath
+        In theta.
+    theta_ : float
+        The weight that is used.
+    cv_path_, cv_error_
+        See `PathSVC`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import OutlierSVR
+    >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [-2.0, -1.0, 1.0, 2.0, 30.0]
+    >>> model = OutlierSVR(theta=0.0, s=5.0).fit(X, y)  # the last target is wrong
+    >>> model.predict([[3.0]]).round(3).tolist()
+    [3.0]
+    """
+
+    _parameter = "theta"
+    _log = False
+    _sparse = True
+
+    def __init__(
+        self,
+        theta: float = 0.0,
+        *,
+        C: float = 1.0,
+        s: float = 1.0,
+        cv: Folds = None,
+        kernel: str = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        check: str = "warn",
+    ):
+        self.theta = theta
+        self.C = C
+        self.s = s
+        self.cv = cv
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any]) -> OneRegression:
+        return OneRegression(outlier_svr_path(X, y, self.C, s=self.s, **_options(self)))
+
+    def predict(self, X: Rows) -> Floats:
+        """Return (m,) predictions.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
+        """
+        return self._decision(X)
+
+
+class OneRegression:
+    """One path of a regression."""
+
+    def __init__(self, path: OutlierPath):
+        self.path = path
+        self.end = path.range[1]
+
+    def check(self, t: float, name: str) -> float:
+        """Return a parameter as a number that the path covers."""
+        return check_number(t, name, least=0, most=self.end)
+
+    def decision(self, X: Any, t: float) -> Floats:
+        """Return f at t."""
+        return self.path.decision_function(X, t)
+
+    def error(self, X: Any, y: NDArray[Any]) -> Curve:
+        """Return the mean absolute error as an exact function of theta."""
+        return self.path.error_curve(X, y, "absolute")
+
+
+def _options(model: OutlierSVC | OutlierSVR) -> dict[str, Any]:
+    """Return the path's options as the model has them."""
+    names = ("kernel", "gamma", "degree", "coef0", "check")
+    return {name: getattr(model, name) for name in names}
