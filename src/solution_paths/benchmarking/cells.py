@@ -21,10 +21,11 @@ import pyarrow.parquet as pq
 from threadpoolctl import threadpool_limits
 
 from ..data import DataUnavailable, seed_sequence
-from ..files import replace_atomically
+from ..files import replace_atomically, write_text
 from ..settings import Settings
 from .config import DataSetSettings
 from .rows import CURVES, SCHEMA, Rows, table_of
+from .supervision import announce
 
 # Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
@@ -145,7 +146,7 @@ def write_cell(file: Path, identity: str, rows: Rows) -> None:
         write_table(curves_of(file), table_of(rows.points, CURVES))
         parts.append(curves_of(file))
     content = {"identity": identity, "files": {part.name: _digest(part) for part in parts}}
-    replace_atomically(file, lambda part: part.write_text(json.dumps(content), "utf-8"))
+    write_text(file, json.dumps(content))
 
 
 def _digest(file: Path) -> str:
@@ -217,8 +218,7 @@ def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
             except DamagedCell as error:
                 own.append(f"{error}: it is computed again.")
         if own:
-            text = "".join(f"{sentence}\n" for sentence in own)
-            job.with_suffix(suffix).write_text(text, "utf-8")
+            write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
         sentences += own
     return sentences
 
@@ -282,6 +282,7 @@ def run_cells(
             aside = set_aside(file)
             if progress is not None:
                 progress(f"{error}: kept as {aside.name}, computed again", k / len(cells))
+        announce(cell.id)
         rows = cell.rows(**shared(cell))
         with threadpool_limits(limits=1):
             try:
