@@ -216,13 +216,34 @@ def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
     files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
     jobs = tmp_path / "s" / "jobs" / "p" / "accuracy"
     jobs.mkdir(parents=True)
-    (jobs / "0-0.txt").write_text(f"{files[0]}\n")
-    (jobs / "1-2.txt").write_text(f"{files[1]}\n{files[2]}\n")
+    cell_files.write_list(jobs / "0-0.txt", files[:1])
+    cell_files.write_list(jobs / "1-2.txt", files[1:])
+    assert cell_files.read_list(jobs / "1-2.txt") == files[1:]
     assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
     files[1].unlink()
     (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
     assert files[1].name in sentence
     assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.noted"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.split("\n", 1)[1],
+        lambda text: text.rsplit("\n", 2)[0] + "\n",
+        lambda text: text.replace("000", "001", 1),
+        lambda text: "",
+    ],
+    ids=["first line lost", "last line lost", "other cell", "empty"],
+)
+def test_a_list_of_cells_that_lost_something_is_noted(tmp_path, damage):
+    files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
+    listing = tmp_path / "s" / "jobs" / "p" / "0-2.txt"
+    cell_files.write_list(listing, files)
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
+    listing.write_text(damage(listing.read_text()))
+    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
+    assert str(listing) in sentence
 
 
 def test_progress_rises_to_one_and_carries_the_breakpoints(tmp_path):

@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from solution_paths.benchmarking.cells import DamagedCell, collect
+from solution_paths.benchmarking.cells import DamagedCell, collect, read_list
 
-cells = [cell for job in snakemake.input for cell in Path(job).read_text().split("\n") if cell]
 try:
+    cells = [cell for job in snakemake.input for cell in read_list(job)]
     rows = collect(cells, snakemake.output.results, snakemake.output.curves)
 except DamagedCell as error:
     Path(snakemake.log[0]).write_text(f"{error}\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -198,6 +198,23 @@ def finished(file: Path) -> bool:
     return not UNFINISHED & set(statuses.to_pylist())
 
 
+def write_list(listing: Path, files: Iterable[Path]) -> None:
+    """Write which cells a job consists of, and last a digest, so that no line can get lost."""
+    text = "".join(f"{file}\n" for file in files)
+    write_text(listing, f"{text}# {_short_digest(text)}\n")
+
+
+def read_list(listing: str | Path) -> list[Path]:
+    """Return the cells of a finished job, or raise `DamagedCell`."""
+    try:
+        *lines, last = Path(listing).read_text("utf-8").splitlines(keepends=True)
+    except (OSError, ValueError):  # no text, or no line at all
+        raise DamagedCell(f"{listing} can't be read") from None
+    if last != f"# {_short_digest(''.join(lines))}\n":
+        raise DamagedCell(f"{listing} is not what was written under that name")
+    return [Path(line.rstrip("\n")) for line in lines]
+
+
 def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
     """Note of each finished job beside its list which of its cells aren't what they should be.
 
@@ -211,16 +228,24 @@ def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
     """
     sentences = []
     for job in sorted(Path(results).glob("*/jobs/**/*.txt")):
-        own = []
-        for file in filter(None, job.read_text("utf-8").split("\n")):
-            try:
-                check_cell(Path(file))
-            except DamagedCell as error:
-                own.append(f"{error}: it is computed again.")
+        own = [f"{what}: it is computed again." for what in _damage(job)]
         if own:
             write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
         sentences += own
     return sentences
+
+
+def _damage(job: Path) -> Iterator[str]:
+    try:
+        files = read_list(job)
+    except DamagedCell as error:
+        yield str(error)
+        return
+    for file in files:
+        try:
+            check_cell(file)
+        except DamagedCell as error:
+            yield str(error)
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..data import read_once, registry
-from ..files import locked, write_text
+from ..files import locked
 from ..settings import ConfigError, Settings, check, unknown_key
-from .cells import Cell, Report, run_cells
+from .cells import Cell, Report, run_cells, write_list
 from .config import DataSetSettings, PaperFile, Run
 from .rows import Rows
 from .supervision import Limits, supervised, write_cost
@@ -245,7 +245,7 @@ class Paper:
                 limits,
             )
             write_cost(listing.with_suffix(".cost.json"), cost, len(files))
-            write_text(listing, "".join(f"{file}\n" for file in files))
+            write_list(listing, files)
         return listing
 
 

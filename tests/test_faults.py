@@ -1,0 +1,139 @@
+"""Faults made for real, and counted: kills at random moments, files that somebody damaged, two runs at once.
+
+``SOLUTION_PATHS_KILLS=100`` kills more often (`make faults`).
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+
+from solution_paths.benchmarking import cells as cell_files
+from solution_paths.benchmarking.cells import DamagedCell, check_cell, file_of, run_cells, write_cell
+from solution_paths.files import join
+from test_benchmarking import CELL, CELLS, Recorder
+from test_workflow import checkout, edit, environment, finished, only_kinks, results_of, snakemake  # noqa: F401
+
+KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
+PAPER = Path("results", "quick", "quantile_svm")
+CELL_FOLDER = Path("results", "quick", "cells", "quantile_svm")
+
+
+# ---------------------------------------------------------------- kills
+
+
+def start(folder, *arguments):
+    """Start a run in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def kill_one(run, rng):
+    """Kill the whole run, Snakemake alone, or one of the processes below it; say which."""
+    below = psutil.Process(run.pid).children(recursive=True)
+    what = rng.choice(["all", "snakemake", "job"])
+    if what == "all":
+        os.killpg(run.pid, signal.SIGKILL)
+    elif what == "snakemake" or not below:
+        run.kill()
+    else:
+        rng.choice(below).kill()
+    return what
+
+
+def any_left(session):
+    """Tell whether a process of the session still lives."""
+    for process in psutil.process_iter(["status"]):
+        try:
+            alive = process.info["status"] != psutil.STATUS_ZOMBIE
+            if alive and os.getsid(process.pid) == session:
+                return True
+        except (ProcessLookupError, psutil.Error):
+            continue
+    return False
+
+
+def whole_cells(folder):
+    """Return the cells that are whole, and when each was finished."""
+    found = {}
+    for file in (folder / CELL_FOLDER).glob("*.json"):
+        try:
+            check_cell(file)
+            found[file.name] = file.stat().st_mtime_ns
+        except DamagedCell:
+            continue
+    return found
+
+
+def test_kills_at_random_moments_lose_nothing_but_the_cell_in_flight(checkout, tmp_path, record_property):  # noqa: F811
+    """The same command again after each kill, without a question; the results are those of a run in peace."""
+    only_kinks(checkout, splits=6, splits_per_job=2, sizes=[60, 90, 120, 400])
+    calm = Path(shutil.copytree(checkout, tmp_path / "calm"))
+    finished(snakemake(calm, "quick"))
+    rng, hits, counts = random.Random(KILLS), 0, {}
+    while hits < KILLS:
+        run = start(checkout, "quick")
+        try:
+            run.wait(rng.uniform(0.5, 25.0))
+        except subprocess.TimeoutExpired:
+            kept = whole_cells(checkout)
+            what = kill_one(run, rng)
+            hits, counts[what] = hits + 1, counts.get(what, 0) + 1
+            run.stdout.close()
+            while run.poll() is None or any_left(run.pid):
+                time.sleep(0.05)
+            now = whole_cells(checkout)
+            lost = {name for name, stamp in kept.items() if now.get(name) != stamp}
+            assert lost == set(), (hits, what)
+        else:
+            assert "locked" not in run.stdout.read()
+            if run.returncode == 0:  # it was through: begin again, so that kills go on to hit
+                pd.testing.assert_frame_equal(results_of(checkout), results_of(calm))
+                shutil.rmtree(checkout / "results" / "quick")
+    record_property("kills", counts)
+    print(f"kills: {counts}")
+    finished(snakemake(checkout, "quick"))
+    pd.testing.assert_frame_equal(results_of(checkout), results_of(calm))
+
+
+def test_a_process_killed_while_it_writes_leaves_a_whole_cell_or_none(tmp_path):
+    """SIGTERM and SIGKILL at random moments of nothing but writing."""
+    file, rng = file_of(CELL, tmp_path), random.Random(0)
+    rows = CELL.rows(method="path")
+    for k in range(2000):
+        rows.add("value", k)
+    began = time.monotonic()
+    write_cell(file, CELL.identity, rows)
+    once, outcomes = time.monotonic() - began, {"whole": 0, "none": 0}
+    for _ in range(10 * KILLS):
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            while True:
+                write_cell(file, CELL.identity, rows)
+        time.sleep(rng.uniform(0.0, 4.0 * once))
+        os.kill(child, rng.choice([signal.SIGTERM, signal.SIGKILL]))
+        os.waitpid(child, 0)
+        if file.exists():
+            check_cell(file)
+            outcomes["whole"] += 1
+        else:
+            outcomes["none"] += 1
+    assert min(outcomes.values()) > 0, outcomes
+    run_cells([CELL], Recorder(), tmp_path)
+    check_cell(file)
