@@ -20,7 +20,7 @@ from solution_paths.benchmarking import cells as cell_files
 from solution_paths.benchmarking.cells import DamagedCell, check_cell, file_of, run_cells, write_cell
 from solution_paths.files import join
 from test_benchmarking import CELL, CELLS, Recorder
-from test_workflow import checkout, edit, environment, finished, only_kinks, results_of, snakemake  # noqa: F401
+from test_workflow import checkout, clean_copy, edit, environment, finished, only_kinks, results_of, snakemake  # noqa: F401
 
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
 PAPER = Path("results", "quick", "quantile_svm")
@@ -137,3 +137,100 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_cell_or_none(tmp_path):
     assert min(outcomes.values()) > 0, outcomes
     run_cells([CELL], Recorder(), tmp_path)
     check_cell(file)
+
+
+# ---------------------------------------------------------------- damage
+
+
+def cut(file):
+    """Lose the second half."""
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+
+
+def flip(file):
+    """Change a byte in the middle."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    file.write_bytes(bytes(content))
+
+
+def gone(file):
+    """Delete it."""
+    shutil.rmtree(file) if file.is_dir() else file.unlink()
+
+
+def one_of(folder, pattern):
+    """Return the first file of that kind."""
+    return sorted(folder.glob(pattern))[0]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """Return a folder in which a small suite is finished, and what it found."""
+    folder = clean_copy(tmp_path_factory.mktemp("done") / "checkout")
+    only_kinks(folder)
+    finished(snakemake(folder, "quick"))
+    return folder, results_of(folder)
+
+
+# Where a user may touch, and what is done there.
+TOUCHED = {
+    "a cell's rows": (f"{CELL_FOLDER}/*.parquet", flip),
+    "a cell's identity": (f"{CELL_FOLDER}/*.json", cut),
+    "a cell, deleted": (f"{CELL_FOLDER}/*.json", gone),
+    "a job's list": ("results/quick/jobs/*/*/*/*/*.txt", cut),
+    "a job's list, deleted": ("results/quick/jobs/*/*/*/*/*.txt", gone),
+    "results": (f"{PAPER}/results.parquet", flip),
+    "results, cut": (f"{PAPER}/results.parquet", cut),
+    "curves": (f"{PAPER}/curves.parquet", cut),
+    "curves, deleted": (f"{PAPER}/curves.parquet", gone),
+    "what the page reads": (f"{PAPER}/outputs.json", cut),
+    "claims": (f"{PAPER}/claims.csv", cut),
+    "a table": (f"{PAPER}/tables/*.csv", cut),
+    "a table, deleted": (f"{PAPER}/tables/*.tex", gone),
+    "a figure": (f"{PAPER}/figures/*.svg", flip),
+    "all tables, deleted": (f"{PAPER}/tables", gone),
+    "the notebook, deleted": (f"{PAPER}/notebook.ipynb", gone),
+    "the page, deleted": ("results/quick/report.html", gone),
+    "a note of checksums": (f"{PAPER}/.results.sha256.json", cut),
+    "the compiler's marker": ("results/compiled.txt", gone),
+}
+
+
+# One run heals a group; `make faults` damages one thing at a time.
+GROUPS = {
+    "cells and lists": ["a cell's rows", "a cell's identity", "a job's list"],
+    "results": ["results", "the compiler's marker"],
+    "what is shown": ["what the page reads", "a table", "a figure", "the page, deleted"],
+    "claims": ["claims", "a note of checksums"],
+}
+if KILLS > 10:
+    GROUPS = {name: [name] for name in TOUCHED}
+
+
+def there(folder):
+    """Return the names of the files that a suite leaves."""
+    made = (folder / "results" / "quick").rglob("*")
+    return {str(file.relative_to(folder)) for file in made if ".damaged" not in file.name}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_what_is_damaged_below_the_results_heals_with_the_same_command(done, group):
+    folder, whole = done
+    before, touched = there(folder), [TOUCHED[name] for name in GROUPS[group]]
+    for where, damage in touched:
+        damage(one_of(folder, where))
+    finished(snakemake(folder, "quick"))
+    pd.testing.assert_frame_equal(results_of(folder), whole)
+    assert there(folder) >= before
+
+
+def test_everything_damaged_at_once_heals_with_the_same_command(done):
+    folder, whole = done
+    for where, damage in TOUCHED.values():
+        for file in sorted(folder.glob(where)):
+            damage(file)
+    finished(snakemake(folder, "quick"))
+    pd.testing.assert_frame_equal(results_of(folder), whole)
+    assert "Nothing to be done" in finished(snakemake(folder, "quick"))

@@ -25,9 +25,8 @@ QUANTILE, WEIGHTED = "papers/quantile_svm.yaml", "papers/weighted_svm.yaml"
 NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
 
 
-@pytest.fixture
-def checkout(tmp_path):
-    """Return a clean copy of the checkout, without anything fetched or computed.
+def clean_copy(target):
+    """Copy the checkout, without anything fetched or computed.
 
     Compiled code comes along: numba's caches are as good there as here.
     """
@@ -35,7 +34,13 @@ def checkout(tmp_path):
     def ignored(folder, names):
         return [name for name in names if Path(folder) == ROOT and name.startswith(NOT_IN_GIT)]
 
-    return Path(shutil.copytree(ROOT, tmp_path / "checkout", ignore=ignored))
+    return Path(shutil.copytree(ROOT, target, ignore=ignored))
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a clean copy of the checkout."""
+    return clean_copy(tmp_path / "checkout")
 
 
 def snakemake(folder, *arguments, mirror=None):

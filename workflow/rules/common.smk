@@ -65,6 +65,7 @@ def recover():
     Snakemake's own locks are of a dead one. What a run left half done is computed again: cells
     that are finished are kept.
     """
+    from solution_paths.benchmarking.written import set_damaged_aside
     from solution_paths.files import join
 
     state = Path(".snakemake")
@@ -73,6 +74,8 @@ def recover():
     for lock in (state / "locks").glob("*.lock"):
         logger.warning("The last run here was killed; what it finished is kept.")
         lock.unlink()
+    for sentence in set_damaged_aside(config["results"]):
+        logger.warning(sentence)
     for marker in filter(Path.is_file, (state / "incomplete").rglob("*")):
         forget(marker, state / "incomplete")
 

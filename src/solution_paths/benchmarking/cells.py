@@ -26,6 +26,7 @@ from ..settings import Settings
 from .config import DataSetSettings
 from .rows import CURVES, SCHEMA, Rows, table_of
 from .supervision import announce
+from .written import digest, record
 
 # Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
@@ -87,8 +88,8 @@ class Cell:
     @property
     def id(self) -> str:
         """File name without suffix. It holds a hash of the settings: changed settings, new cell."""
-        digest = _short_digest(self.identity)
-        parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, digest]
+        short = _short_digest(self.identity)
+        parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, short]
         return "-".join(part for part in parts if part)
 
     def seed(self, what: str = "") -> np.random.SeedSequence:
@@ -145,12 +146,8 @@ def write_cell(file: Path, identity: str, rows: Rows) -> None:
     if rows.points:
         write_table(curves_of(file), table_of(rows.points, CURVES))
         parts.append(curves_of(file))
-    content = {"identity": identity, "files": {part.name: _digest(part) for part in parts}}
+    content = {"identity": identity, "files": {part.name: digest(part) for part in parts}}
     write_text(file, json.dumps(content))
-
-
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def check_cell(file: Path) -> None:
@@ -168,7 +165,7 @@ def check_cell(file: Path) -> None:
         part = file.with_name(name)
         if not part.is_file():
             raise DamagedCell(f"{part} is missing")
-        if _digest(part) != expected:
+        if digest(part) != expected:
             raise DamagedCell(f"{part} is not what was written under that name")
 
 
@@ -266,8 +263,10 @@ def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path
         except DamagedCell as error:
             aside = set_aside(file)
             raise DamagedCell(f"{error}; it is now {aside.name}, run the command again") from None
-    for target, tables in zip((results, curves), zip(*parts, strict=True), strict=True):
-        write_table(Path(target), pa.concat_tables(tables))
+    targets = (Path(results), Path(curves))
+    for target, tables in zip(targets, zip(*parts, strict=True), strict=True):
+        write_table(target, pa.concat_tables(tables))
+    record(targets[0].parent, targets[0].stem, targets)
     return sum(len(table) for table, _ in parts)
 
 
