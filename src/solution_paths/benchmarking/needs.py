@@ -17,6 +17,7 @@ from pathlib import Path
 
 # Of a job that nobody has measured.
 UNKNOWN_MB, UNKNOWN_MINUTES = 4000, 60
+NEEDS_COLUMNS = ("suite", "paper", "experiment", "dataset", "peak_mb", "minutes")
 # What is asked for beyond what was measured, as processors and file systems differ.
 SPARE_MB, SPARE_MINUTES, TIMES_MB, TIMES_MINUTES = 500, 10, 1.5, 3.0
 # The longest pause between two questions of Snakemake's Slurm executor about its jobs.
@@ -42,10 +43,7 @@ def _measured(file: Path) -> dict[tuple[str, ...], tuple[float, float]]:
         return {}
     lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
     return {
-        (row["suite"], row["paper"], row["experiment"], row["dataset"]): (
-            float(row["peak_mb"]),
-            float(row["minutes"]),
-        )
+        tuple(row[name] for name in NEEDS_COLUMNS[:4]): (float(row["peak_mb"]), float(row["minutes"]))
         for row in csv.DictReader(lines)
     }
 
