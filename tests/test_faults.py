@@ -5,6 +5,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -234,3 +235,131 @@ def test_everything_damaged_at_once_heals_with_the_same_command(done):
     finished(snakemake(folder, "quick"))
     pd.testing.assert_frame_equal(results_of(folder), whole)
     assert "Nothing to be done" in finished(snakemake(folder, "quick"))
+
+
+# ---------------------------------------------------------------- a full disk
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Return a folder on a disk of 24 MB of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True)
+    except OSError as error:
+        pytest.skip(f"a small disk can't be mounted here: {error}")
+    if done.returncode:
+        pytest.skip(f"a small disk can't be mounted here: {done.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def fill(disk):
+    """Leave no room on a disk; return the file that fills it."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as stream:
+        for size in (2**16, 2**12, 1):
+            try:
+                while True:
+                    stream.write(b"\0" * size)
+            except OSError:
+                continue
+    return filler
+
+
+STAGES = {
+    "cells": "jobs/quantile_svm/accuracy/kinks/gaussian_classes/0-0.txt",
+    "collect": "quantile_svm/results.parquet",
+    "tables": "quantile_svm/claims.csv",
+    "notebook": "quantile_svm/notebook.ipynb",
+    "page": "report.html",
+}
+
+
+def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_written(checkout, small_disk):  # noqa: F811
+    only_kinks(checkout)
+    place = ("--config", f"results={small_disk / 'results'}")
+    finished(snakemake(checkout, f"{small_disk}/results/compiled.txt", *place))
+    for stage, target in STAGES.items():
+        file = small_disk / "results" / "quick" / target
+        file.parent.mkdir(parents=True, exist_ok=True)
+        filler = fill(small_disk)
+        run = snakemake(checkout, str(file), *place)
+        filler.unlink()
+        assert run.returncode != 0, stage
+        message = run.stdout + run.stderr
+        assert re.search(r"(?m)^error: .*No space left on device.*\.$", message), (stage, message)
+        assert "Traceback" not in message, (stage, message)
+        assert not file.exists(), stage
+        finished(snakemake(checkout, str(file), *place))
+        assert file.exists()
+    finished(snakemake(checkout, "quick", *place))
+    found = pd.read_parquet(small_disk / "results" / "quick" / "quantile_svm" / "results.parquet")
+    assert (found["status"] == "ok").all()
+
+
+# ---------------------------------------------------------------- others
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(checkout):  # noqa: F811
+    """The second is refused, or finds all done; neither takes the other for dead."""
+    only_kinks(checkout, sizes=[60, 90, 400, 800])
+    first = start(checkout, "quick")
+    deadline = time.monotonic() + 300.0
+    while not (checkout / ".snakemake" / "locks").is_dir() or not any(
+        (checkout / ".snakemake" / "locks").iterdir()
+    ):
+        assert first.poll() is None, first.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    second = snakemake(checkout, "quick")
+    assert second.returncode != 0
+    assert "cannot be locked" in second.stdout + second.stderr
+    assert first.wait() == 0, first.stdout.read()
+    assert (results_of(checkout)["status"] == "ok").all()
+    assert "Nothing to be done" in finished(snakemake(checkout, "quick"))
+
+
+def test_only_the_last_one_alive_counts_as_alone(tmp_path):
+    """The lock that tells a dead run from a living one."""
+    file, script = tmp_path / "alive.lock", "import sys, time; from pathlib import Path; from solution_paths.files import join; print(join(Path(sys.argv[1])), flush=True); time.sleep(60)"
+    other = subprocess.Popen([sys.executable, "-c", script, file], stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "True\n"
+    ask = [sys.executable, "-c", script.replace("time.sleep(60)", ""), file]
+    assert subprocess.run(ask, capture_output=True, text=True).stdout == "False\n"
+    other.kill()
+    other.wait()
+    other.stdout.close()
+    assert subprocess.run(ask, capture_output=True, text=True).stdout == "True\n"
+    assert join(file)
+
+
+def test_a_clock_that_jumps_changes_no_result(checkout):  # noqa: F811
+    """A day ahead and a day back: files from the future and the past, and the same results."""
+    only_kinks(checkout)
+    finished(snakemake(checkout, "quick"))
+    whole = results_of(checkout)
+    for jump in (86400.0, -86400.0):
+        for file in sorted((checkout / "results").rglob("*"))[::2]:
+            there = time.time() + jump
+            os.utime(file, (there, there))
+        finished(snakemake(checkout, "quick"))
+        pd.testing.assert_frame_equal(results_of(checkout), whole)
+
+
+def test_no_network_is_one_sentence_after_retries_that_end(checkout):  # noqa: F811
+    def unreachable(content):
+        for form in content["datasets"]["diabetes"]["files"]:
+            form["urls"] = ["http://127.0.0.1:9/diabetes.csv"] if form.get("urls") else []
+
+    edit(checkout, "datasets.yaml", unreachable)
+    run = snakemake(checkout, "data/fetched/diabetes.txt")
+    assert run.returncode != 0
+    errors = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert "downloading http://127.0.0.1:9/diabetes.csv failed" in errors[0]
+    assert "SOLUTION_PATHS_MIRROR" in errors[0]
+    assert "Traceback" not in run.stdout + run.stderr
+    assert list((checkout / "data" / "raw").iterdir()) == []

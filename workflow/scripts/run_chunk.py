@@ -5,11 +5,8 @@ import os
 for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # before numpy is imported
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-import sys
-
 from solution_paths.benchmarking.paper import Job
-from solution_paths.benchmarking.progress import Progress
-from solution_paths.benchmarking.supervision import JobFailed
+from solution_paths.benchmarking.progress import Progress, plainly
 from solution_paths.papers import get_paper
 
 what = snakemake.wildcards
@@ -18,8 +15,5 @@ lane = paper.experiments[what.experiment].lane
 splits = int(what.first), int(what.last)
 job = Job(what.suite, what.paper, lane, what.experiment, what.dataset, *splits)
 label = f"{job.experiment} {job.dataset} {job.first}-{job.last}"
-try:
-    with Progress(snakemake.log[0], label) as progress:
-        paper.run_job(snakemake.config, job, progress)
-except JobFailed as error:
-    sys.exit(f"error: {error}.")
+with plainly(snakemake.log[0]), Progress(snakemake.log[0], label) as progress:
+    paper.run_job(snakemake.config, job, progress)
