@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test lint types format docs wheel timing benchmark fuzz lock clean
+.PHONY: help env quick tables test lint types format docs wheel timing benchmark fuzz slurm faults long lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -14,6 +14,8 @@ PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p &&
 LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
 # Other rows than a processor's own: make fuzz NUMBA_CPU_NAME=generic FUZZED=results/fuzz-generic.jsonl
 FUZZ   ?= 60
+# A file's tests stay in one process; more than two processes only wait for the longest file.
+JOBS   ?= 2
 FUZZED ?= results/fuzz.jsonl
 LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
@@ -41,8 +43,8 @@ tables: $(STAMP)  ## run the paper suite: the papers' data sets, sizes and split
 	$(BIN)/snakemake --cores $(CORES) paper
 	@echo "Tables, figures and the report are in results/paper (open results/paper/report.html)."
 
-test: $(STAMP)  ## run every test
-	$(BIN)/python -m pytest
+test: $(STAMP)  ## run every test, on JOBS=2 processes
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/ruff check $(LINTED)
@@ -77,6 +79,15 @@ benchmark: $(STAMP)  ## measure speed and accuracy beside other solvers, about 2
 
 fuzz: $(STAMP)  ## trace random problems for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
 	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED)
+
+slurm: $(STAMP)  ## bring up a Slurm of two nodes on this host (Debian, root), run the suite quick on it
+	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py
+
+faults: $(STAMP)  ## kill a hundred runs at random moments, damage one file at a time; about an hour
+	$(BIN)/python .ci/long.py faults env SOLUTION_PATHS_KILLS=100 $(BIN)/python -m pytest -s tests/test_faults.py
+
+long:  ## say when what is too long for CI was run last
+	@python3 .ci/long.py
 
 lock: $(STAMP)  ## renew both lock files within the bounds of pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) --upgrade --extra workflow --extra baselines --extra dev --extra docs pyproject.toml -o requirements.lock

@@ -1,8 +1,8 @@
 """What a suite costs on 1, 8 and 64 cores: a simulation from what its jobs took.
 
-Each job of cells leaves ``<splits>.cost.json`` beside its list: wall seconds, CPU seconds, peak memory. This
-script plays them on a machine of so many cores, timing jobs alone (`--shared`: each alone on a
-node of its own, as on a cluster), and prints the table of docs/cost.md.
+Each job of cells leaves ``<splits>.cost.json`` beside its list: wall seconds, CPU seconds, peak
+memory. This script plays them on machines of so many cores, a timing job alone on its machine,
+and prints the table of docs/cost.md.
 
     python benchmarks/cost.py results/paper            # the table
     python benchmarks/cost.py results/paper --write    # what jobs ask for: config/needs.csv
@@ -25,8 +25,8 @@ from solution_paths.files import write_text
 
 NEEDS = Path(__file__).parents[1] / "config" / "needs.csv"
 CORES = (1, 8, 64)
-# Seconds that a job costs beyond its own work: Snakemake's process, imports, the list. Measured as in
-# docs/cost.md.
+# Seconds that a job costs beyond its own work: processes that start, imports. docs/cost.md says
+# how that was measured.
 OVERHEAD_S = 6.0
 
 
@@ -45,6 +45,7 @@ class Ran:
 
     @property
     def label(self) -> str:
+        """What it ran on what."""
         return f"{self.experiment} {self.dataset}"
 
     @property
@@ -131,7 +132,8 @@ def needs(jobs: list[Ran], known: Path) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(NEEDS_COLUMNS)
     writer.writerows((*key, *row) for key, row in sorted(rows.items()))
-    head = f"# Measured by `python benchmarks/cost.py results/<suite> --write`, last on {date.today()}.\n"
+    command = "python benchmarks/cost.py results/<suite> --write"
+    head = f"# Measured by `{command}`, last on {date.today()}.\n"
     return head + out.getvalue()
 
 

@@ -10,6 +10,7 @@ from solution_paths import data
 from solution_paths.data import sources
 from test_data import CSV, HTML, Bench, entry_of, form_of, one_sentence
 
+SIZE = len(CSV)
 AWAY = threading.Event()  # never set: waiting for it is what a slow server does
 
 
@@ -26,7 +27,7 @@ class Rude(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def _begin(self, status=200, length=len(CSV), **headers):
+    def _begin(self, status=200, length=SIZE, **headers):
         self.send_response(status)
         if length is not None:
             self.send_header("Content-Length", str(length))

@@ -1,4 +1,4 @@
-"""Faults made for real, and counted: kills at random moments, files that somebody damaged, two runs at once.
+"""Faults made for real: kills at random moments, damaged files, a full disk, two runs at once.
 
 ``SOLUTION_PATHS_KILLS=100`` kills more often (`make faults`).
 """
@@ -17,11 +17,17 @@ import pandas as pd
 import psutil
 import pytest
 
-from solution_paths.benchmarking import cells as cell_files
-from solution_paths.benchmarking.cells import DamagedCell, check_cell, file_of, run_cells, write_cell
+from conftest import clean_copy
+from solution_paths.benchmarking.cells import (
+    DamagedCell,
+    check_cell,
+    file_of,
+    run_cells,
+    write_cell,
+)
 from solution_paths.files import join
-from test_benchmarking import CELL, CELLS, Recorder
-from test_workflow import checkout, clean_copy, edit, environment, finished, only_kinks, results_of, snakemake  # noqa: F401
+from test_benchmarking import CELL, Recorder
+from test_workflow import edit, environment, finished, only_kinks, results_of, snakemake
 
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
 PAPER = Path("results", "quick", "quantile_svm")
@@ -81,8 +87,10 @@ def whole_cells(folder):
     return found
 
 
-def test_kills_at_random_moments_lose_nothing_but_the_cell_in_flight(checkout, tmp_path, record_property):  # noqa: F811
-    """The same command again after each kill, without a question; the results are those of a run in peace."""
+def test_kills_at_random_moments_lose_nothing_but_the_cell_in_flight(
+    checkout, tmp_path, record_property
+):
+    """The same command again, without a question; the results are those of a run in peace."""
     only_kinks(checkout, splits=6, splits_per_job=2, sizes=[60, 90, 120, 400])
     calm = Path(shutil.copytree(checkout, tmp_path / "calm"))
     finished(snakemake(calm, "quick"))
@@ -278,7 +286,9 @@ STAGES = {
 }
 
 
-def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_written(checkout, small_disk):  # noqa: F811
+def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_written(
+    checkout, small_disk
+):
     only_kinks(checkout)
     place = ("--config", f"results={small_disk / 'results'}")
     finished(snakemake(checkout, f"{small_disk}/results/compiled.txt", *place))
@@ -303,7 +313,7 @@ def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_writ
 # ---------------------------------------------------------------- others
 
 
-def test_two_runs_at_once_do_not_disturb_each_other(checkout):  # noqa: F811
+def test_two_runs_at_once_do_not_disturb_each_other(checkout):
     """The second is refused, or finds all done; neither takes the other for dead."""
     only_kinks(checkout, sizes=[60, 90, 400, 800])
     first = start(checkout, "quick")
@@ -324,8 +334,12 @@ def test_two_runs_at_once_do_not_disturb_each_other(checkout):  # noqa: F811
 
 def test_only_the_last_one_alive_counts_as_alone(tmp_path):
     """The lock that tells a dead run from a living one."""
-    file, script = tmp_path / "alive.lock", "import sys, time; from pathlib import Path; from solution_paths.files import join; print(join(Path(sys.argv[1])), flush=True); time.sleep(60)"
-    other = subprocess.Popen([sys.executable, "-c", script, file], stdout=subprocess.PIPE, text=True)
+    file = tmp_path / "alive.lock"
+    imports = "import sys, time; from pathlib import Path; from solution_paths.files import join"
+    script = f"{imports}; print(join(Path(sys.argv[1])), flush=True); time.sleep(60)"
+    other = subprocess.Popen(
+        [sys.executable, "-c", script, file], stdout=subprocess.PIPE, text=True
+    )
     assert other.stdout.readline() == "True\n"
     ask = [sys.executable, "-c", script.replace("time.sleep(60)", ""), file]
     assert subprocess.run(ask, capture_output=True, text=True).stdout == "False\n"
@@ -336,7 +350,7 @@ def test_only_the_last_one_alive_counts_as_alone(tmp_path):
     assert join(file)
 
 
-def test_a_clock_that_jumps_changes_no_result(checkout):  # noqa: F811
+def test_a_clock_that_jumps_changes_no_result(checkout):
     """A day ahead and a day back: files from the future and the past, and the same results."""
     only_kinks(checkout)
     finished(snakemake(checkout, "quick"))
@@ -349,7 +363,7 @@ def test_a_clock_that_jumps_changes_no_result(checkout):  # noqa: F811
         pd.testing.assert_frame_equal(results_of(checkout), whole)
 
 
-def test_no_network_is_one_sentence_after_retries_that_end(checkout):  # noqa: F811
+def test_no_network_is_one_sentence_after_retries_that_end(checkout):
     def unreachable(content):
         for form in content["datasets"]["diabetes"]["files"]:
             form["urls"] = ["http://127.0.0.1:9/diabetes.csv"] if form.get("urls") else []

@@ -101,7 +101,7 @@ def test_no_single_node_may_be_made_of_two(slurm):
 def test_many_jobs_are_one_sentence(slurm):
     slurm(SMALL)
     jobs = [(f"path d{k}", Need(99000, 10), None) for k in range(7)]
-    with pytest.raises(NotGiven, match="path d0.*path d2.* and 4 more jobs") as caught:
+    with pytest.raises(NotGiven, match=r"path d0.*path d2.* and 4 more jobs") as caught:
         check_slurm(jobs, "squeue")
     assert str(caught.value).count("path d") == 3
 
@@ -126,7 +126,7 @@ def test_a_cluster_that_forgets_is_told_before_anybody_waits(slurm):
 
 def test_without_slurm_one_sentence_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotGiven, match="sinfo does not answer .* is this a login node"):
+    with pytest.raises(NotGiven, match=r"sinfo does not answer .* is this a login node"):
         check_slurm([("path spam", Need(1, 1), None)], "squeue")
 
 
@@ -163,7 +163,9 @@ def finished(tmp_path):
 def test_a_suite_is_played_on_machines(cost, finished):
     jobs = cost.read(finished)
     assert cost.simulate(jobs, 1, 0.0)["whole"] == pytest.approx(7.5)
-    assert cost.simulate(jobs, 8, 0.0) == pytest.approx({"accuracy": 2, "timing": 4.5, "whole": 6.5})
+    assert cost.simulate(jobs, 8, 0.0) == pytest.approx(
+        {"accuracy": 2, "timing": 4.5, "whole": 6.5}
+    )
     assert cost.simulate(jobs, 8, 30.0, nodes=2)["timing"] == pytest.approx(4.5)
     assert "4 jobs, 8 CPU minutes" in cost.table(jobs, 0.0)
     assert "The largest job is path a, 4.0 minutes" in cost.table(jobs, 0.0)

@@ -17,11 +17,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from test_workflow import ROOT, checkout, environment, finished, snakemake  # noqa: F401
+from conftest import ROOT
+from test_workflow import environment, finished, snakemake
 
 SCRIPT = ROOT / "tests" / "slurm_cluster.sh"
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
 ASKED = "SOLUTION_PATHS_SLURM"
+# "short": a few jobs on each node, for CI.
+PART = ("--config", "only=path,boundary,validation") if os.environ.get(ASKED) == "short" else ()
 # What no second run finds again.
 TIMES = ["cpu_s", "wall_s"]
 MEASURED = ["path_seconds", "peak_memory_mb"]
@@ -59,7 +62,7 @@ def running():
 
 
 class Troublemaker(threading.Thread):
-    """Cancels the first job of cells that runs, then takes the node of a later one down for a while."""
+    """Cancels a job that runs, then takes the node of a later one down for a while."""
 
     def __init__(self, cells):
         super().__init__(daemon=True)
@@ -78,7 +81,7 @@ class Troublemaker(threading.Thread):
         if jobs := running():
             self.cancelled = jobs[0][0]
             slurm("scancel", self.cancelled)
-        if not self.wait_for(lambda: len(list(self.cells.glob("*/*.json"))) > 3):
+        if not self.wait_for(lambda: len(list(self.cells.glob("*/*.json"))) > 1):
             return
         busy = self.wait_for(lambda: [node for _, node in running()])
         if busy:
@@ -102,8 +105,8 @@ def accuracy_rows(folder):
     return pd.concat(frames, ignore_index=True)
 
 
-def local_run(checkout, tmp_path):  # noqa: F811
-    """Return a folder where the suite ran without a cluster: this one, if the same code ran here."""
+def local_run(checkout, tmp_path):
+    """Return a folder where the suite ran without a cluster: this one, if the code is the same."""
     from solution_paths.benchmarking.rows import versions
 
     here = sorted((ROOT / "results" / "quick").glob("*/results.parquet"))
@@ -111,12 +114,12 @@ def local_run(checkout, tmp_path):  # noqa: F811
         return ROOT
     leave = shutil.ignore_patterns("results", ".snakemake", "logs")
     own = Path(shutil.copytree(checkout, tmp_path / "own", ignore=leave))
-    finished(snakemake(own, "quick"))
+    finished(snakemake(own, "quick", *PART))
     return own
 
 
-def test_the_quick_suite_goes_through_both_nodes_in_spite_of_faults(cluster, checkout, tmp_path):  # noqa: F811
-    command = [sys.executable, "-m", "snakemake", "quick", *PROFILE]
+def test_the_quick_suite_goes_through_both_nodes_in_spite_of_faults(cluster, checkout, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "quick", *PROFILE, *PART]
     log = Path(os.environ.get("SLURM_BASE", "/tmp/slurm-dev"), "log", "jobcomp.txt")
     before = len(log.read_text().splitlines()) if log.exists() else 0
     trouble = Troublemaker(checkout / "results" / "quick" / "cells")
@@ -135,12 +138,14 @@ def test_the_quick_suite_goes_through_both_nodes_in_spite_of_faults(cluster, che
 
     # whole: every row of an accuracy job is that of a run on this machine without a cluster
     theirs, ours = accuracy_rows(checkout), accuracy_rows(local_run(checkout, tmp_path))
-    assert len(ours) > 100
+    if PART:
+        ours = ours[ours["experiment"].isin(set(theirs["experiment"]))].reset_index(drop=True)
+    assert len(ours) > 20
     pd.testing.assert_frame_equal(theirs, ours, check_exact=True)
-    assert "Nothing to be done" in finished(snakemake(checkout, "quick"))
+    assert "Nothing to be done" in finished(snakemake(checkout, "quick", *PART))
 
 
-def test_what_the_partition_cannot_give_is_said_before_anything_is_submitted(cluster, checkout):  # noqa: F811
+def test_what_the_partition_cannot_give_is_said_before_anything_is_submitted(cluster, checkout):
     before = slurm("squeue", "-h", "--states=all", "-o", "%i")
     asked = ("--set-resources", "run_accuracy:mem_mb=64000", "run_timing:runtime=600")
     run = snakemake(checkout, "quick", *PROFILE, *asked)

@@ -1,4 +1,4 @@
-"""Nothing that a downloaded or user-given file holds is executed, and no text of it becomes markup."""
+"""Nothing that a downloaded or given file holds is executed; no text of it becomes markup."""
 
 import ast
 import os
@@ -73,7 +73,8 @@ def test_objects_in_a_matlab_file_are_not_built(tmp_path, mark):
 
 
 @pytest.mark.parametrize(
-    "tag", ["!!python/object/apply:os.mkdir", "!!python/object/new:os.mkdir", "!!python/name:os.mkdir"]
+    "tag",
+    ["!!python/object/apply:os.mkdir", "!!python/object/new:os.mkdir", "!!python/name:os.mkdir"],
 )
 def test_yaml_holds_plain_values_only(tmp_path, mark, tag):
     config = tmp_path / "datasets.yaml"

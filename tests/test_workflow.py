@@ -22,25 +22,6 @@ from test_quantile_svm_paper import repository_config
 
 ROOT = Path(__file__).resolve().parents[1]
 QUANTILE, WEIGHTED = "papers/quantile_svm.yaml", "papers/weighted_svm.yaml"
-NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
-
-
-def clean_copy(target):
-    """Copy the checkout, without anything fetched or computed.
-
-    Compiled code comes along: numba's caches are as good there as here.
-    """
-
-    def ignored(folder, names):
-        return [name for name in names if Path(folder) == ROOT and name.startswith(NOT_IN_GIT)]
-
-    return Path(shutil.copytree(ROOT, target, ignore=ignored))
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """Return a clean copy of the checkout."""
-    return clean_copy(tmp_path / "checkout")
 
 
 def snakemake(folder, *arguments, mirror=None):

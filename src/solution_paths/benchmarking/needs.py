@@ -43,7 +43,10 @@ def _measured(file: Path) -> dict[tuple[str, ...], tuple[float, float]]:
         return {}
     lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
     return {
-        tuple(row[name] for name in NEEDS_COLUMNS[:4]): (float(row["peak_mb"]), float(row["minutes"]))
+        tuple(row[name] for name in NEEDS_COLUMNS[:4]): (
+            float(row["peak_mb"]),
+            float(row["minutes"]),
+        )
         for row in csv.DictReader(lines)
     }
 

@@ -27,6 +27,8 @@ def write_outputs(config: dict, suite: str, name: str, folder: str | Path) -> st
     study = read_study(get_paper(name), config, suite, folder)
     tables = get_outputs(name).write(study, folder)
     made = [Path(folder, file) for file in ("outputs.json", "claims.csv")]
-    made += [file for part in ("tables", "figures") for file in sorted(Path(folder, part).iterdir())]
+    made += [
+        file for part in ("tables", "figures") for file in sorted(Path(folder, part).iterdir())
+    ]
     record(folder, "outputs", made)
     return "".join(f"table: {table}\n" for table in tables)
