@@ -1,11 +1,13 @@
 """What a suite costs on 1, 8 and 64 cores: a simulation from what its jobs took.
 
 Each job of cells leaves ``<splits>.cost.json`` beside its list: wall seconds, CPU seconds, peak
-memory. This script plays them on machines of so many cores, a timing job alone on its machine,
-and prints the table of docs/cost.md.
+memory. ``--write`` puts the most that each kind of job took into config/needs.csv, from which jobs
+ask for memory and time. Without it the jobs of the suite are played on machines of so many cores,
+a timing job alone on its machine; one that was never measured counts as the mean of its
+experiment's others.
 
-    python benchmarks/cost.py results/paper            # the table
-    python benchmarks/cost.py results/paper --write    # what jobs ask for: config/needs.csv
+    python benchmarks/cost.py results/paper --write
+    python benchmarks/cost.py results/paper           # the table of docs/cost.md
 """
 
 from __future__ import annotations
@@ -19,11 +21,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from statistics import fmean
+
+import yaml
 
 from solution_paths.benchmarking.needs import NEEDS_COLUMNS
+from solution_paths.benchmarking.paper import Job
 from solution_paths.files import write_text
+from solution_paths.papers import get_paper
 
-NEEDS = Path(__file__).parents[1] / "config" / "needs.csv"
+ROOT = Path(__file__).resolve().parents[1]
+NEEDS = ROOT / "config" / "needs.csv"
 CORES = (1, 8, 64)
 # Seconds that a job costs beyond its own work: processes that start, imports. docs/cost.md says
 # how that was measured.
@@ -31,110 +39,147 @@ OVERHEAD_S = 6.0
 
 
 @dataclass(frozen=True)
-class Ran:
-    """A job of cells, and what it took."""
+class Kind:
+    """What jobs of one experiment on one data set take."""
 
     suite: str
     paper: str
-    lane: str
     experiment: str
     dataset: str
-    wall_s: float
-    cpu_s: float
     peak_mb: float
+    minutes: float
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it is looked up by."""
+        return (self.suite, self.paper, self.experiment, self.dataset)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A job of the suite, how long it takes on a core, and whether that was measured."""
+
+    job: Job
+    minutes: float
+    peak_mb: float
+    measured: bool
 
     @property
     def label(self) -> str:
-        """What it ran on what."""
-        return f"{self.experiment} {self.dataset}"
-
-    @property
-    def seconds(self) -> float:
-        """How long it takes on a core of its own: it has one thread and waits for nothing."""
-        return min(self.cpu_s, self.wall_s)
+        """What it runs on what."""
+        return f"{self.job.experiment} {self.job.dataset}"
 
 
-def read(results: Path) -> list[Ran]:
-    """Return the jobs of a suite that ran as a whole."""
-    found = []
+def took(results: Path) -> list[Kind]:
+    """Return the most that the jobs of each kind took which ran as a whole."""
+    found: dict[tuple[str, ...], Kind] = {}
     for file in sorted(results.glob("jobs/*/*/*/*/*.cost.json")):
-        paper, lane, experiment, dataset = file.parts[-5:-1]
+        paper, _, experiment, dataset = file.parts[-5:-1]
         cost = json.loads(file.read_text("utf-8"))
-        took = (cost["wall_s"], cost["cpu_s"], cost["peak_mb"])
-        found.append(Ran(results.name, paper, lane, experiment, dataset, *took))
+        key = (results.name, paper, experiment, dataset)
+        old = found.get(key, Kind(*key, 0.0, 0.0))
+        mb, minutes = max(old.peak_mb, cost["peak_mb"]), max(old.minutes, cost["cpu_s"] / 60.0)
+        found[key] = Kind(*key, mb, minutes)
     if not found:
         raise SystemExit(f"{results} holds no *.cost.json: run the suite first.")
+    return list(found.values())
+
+
+def known(file: Path) -> list[Kind]:
+    """Return what config/needs.csv says."""
+    if not file.is_file():
+        return []
+    lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
+    rows = [[row[name] for name in NEEDS_COLUMNS] for row in csv.DictReader(lines)]
+    return [Kind(*row[:4], *map(float, row[4:])) for row in rows]
+
+
+def renewed(kinds: list[Kind], file: Path) -> str:
+    """Return config/needs.csv with these kinds' lines renewed."""
+    rows = {kind.key: kind for kind in [*known(file), *kinds]}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(NEEDS_COLUMNS)
+    for key, kind in sorted(rows.items()):
+        writer.writerow((*key, f"{kind.peak_mb:.0f}", f"{kind.minutes:.2f}"))
+    command = "python benchmarks/cost.py results/<suite> --write"
+    return f"# Measured by `{command}`, last on {date.today()}.\n{out.getvalue()}"
+
+
+def configuration() -> dict:
+    """Return the workflow's configuration."""
+    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text("utf-8"))
+    files = sorted((ROOT / "config" / "papers").glob("*.yaml"))
+    config["papers"] = {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in files}
+    return config
+
+
+def played(suite: str, config: dict, kinds: list[Kind]) -> list[Played]:
+    """Return the jobs of a suite with what they take."""
+    by_key = {kind.key: kind for kind in kinds if kind.suite == suite}
+    jobs = [job for name in config["papers"] for job in get_paper(name).jobs(config, suite)]
+    found, unknown = [], set()
+    for job in jobs:
+        own = by_key.get((suite, job.paper, job.experiment, job.dataset))
+        others = [k for k in by_key.values() if k.key[1:3] == (job.paper, job.experiment)]
+        if own or others:
+            like = [own] if own else others
+            minutes, mb = (fmean(getattr(k, n) for k in like) for n in ("minutes", "peak_mb"))
+            found.append(Played(job, minutes, mb, own is not None))
+        else:
+            unknown.add(job.experiment)
+    if unknown:
+        print(f"Left out, as nothing of them was measured: {', '.join(sorted(unknown))}.\n")
     return found
 
 
-def makespan(seconds: Iterable[float], cores: int) -> float:
+def makespan(lengths: Iterable[float], cores: int) -> float:
     """Return how long jobs take that start on the first core that is free, longest first."""
     free = [0.0] * cores
-    for job in sorted(seconds, reverse=True):
+    for job in sorted(lengths, reverse=True):
         heapq.heapreplace(free, free[0] + job)
     return max(free)
 
 
-def simulate(jobs: list[Ran], cores: int, overhead: float, nodes: int = 1) -> dict[str, float]:
+def simulate(jobs: list[Played], cores: int, overhead_s: float, nodes: int = 1) -> dict[str, float]:
     """Return the minutes of a suite's two lanes on ``nodes`` machines of so many cores.
 
     Timing jobs take a machine alone, one after the other on each.
     """
     lanes = {"accuracy": cores * nodes, "timing": nodes}
-    took = {
-        lane: makespan([j.seconds + overhead for j in jobs if j.lane == lane], places) / 60.0
+    found = {
+        lane: makespan([j.minutes + overhead_s / 60.0 for j in jobs if j.job.lane == lane], places)
         for lane, places in lanes.items()
     }
-    return took | {"whole": sum(took.values())}
+    return found | {"whole": sum(found.values())}
 
 
-def table(jobs: list[Ran], overhead: float) -> str:
+def table(jobs: list[Played], overhead_s: float) -> str:
     """Return what docs/cost.md shows."""
-    largest = max(jobs, key=lambda job: job.seconds)
+    largest = max(jobs, key=lambda job: job.minutes)
     heaviest = max(jobs, key=lambda job: job.peak_mb)
-    work = sum(job.seconds for job in jobs)
+    measured = sum(job.measured for job in jobs)
     lines = [
-        f"{len(jobs)} jobs, {work / 60:.0f} CPU minutes, and {overhead:g} s of each job's own: "
-        f"{len(jobs) * overhead / 60:.0f} minutes. The largest job is {largest.label}, "
-        f"{largest.seconds / 60:.1f} minutes; the most memory takes {heaviest.label}, "
+        f"{len(jobs)} jobs ({measured} of kinds that were measured), "
+        f"{sum(job.minutes for job in jobs):.0f} CPU minutes, and {overhead_s:g} s of each job's "
+        f"own: {len(jobs) * overhead_s / 60:.0f} minutes. The largest job is {largest.label}, "
+        f"{largest.minutes:.1f} minutes; the most memory takes {heaviest.label}, "
         f"{heaviest.peak_mb:.0f} MB.",
         "",
         "| machine | accuracy lane, minutes | timing lane, minutes | whole |",
         "| --- | --- | --- | --- |",
     ]
     for cores in CORES:
-        took = simulate(jobs, cores, overhead)
-        lines.append(_line(f"one of {cores} cores" if cores > 1 else "one core", took))
-    lines.append(_line("8 nodes of 8 cores", simulate(jobs, 8, overhead, nodes=8)))
-    bound = (largest.seconds + overhead) / 60.0
-    lines += ["", f"No machine is faster than its largest job: {bound:.1f} minutes."]
+        name = f"one of {cores} cores" if cores > 1 else "one core"
+        lines.append(_line(name, simulate(jobs, cores, overhead_s)))
+    for nodes in (8, len(jobs)):
+        lines.append(_line(f"{nodes} nodes of 8 cores", simulate(jobs, 8, overhead_s, nodes)))
     return "\n".join(lines)
 
 
-def _line(name: str, took: dict[str, float]) -> str:
-    numbers = " | ".join(f"{took[lane]:.0f}" for lane in ("accuracy", "timing", "whole"))
+def _line(name: str, minutes: dict[str, float]) -> str:
+    numbers = " | ".join(f"{minutes[lane]:.0f}" for lane in ("accuracy", "timing", "whole"))
     return f"| {name} | {numbers} |"
-
-
-def needs(jobs: list[Ran], known: Path) -> str:
-    """Return config/needs.csv with these jobs' lines renewed: the most that each kind took."""
-    rows = {}
-    if known.is_file():
-        text = [line for line in known.read_text("utf-8").splitlines() if line[:1] != "#"]
-        rows = {tuple(row.values())[:4]: tuple(row.values())[4:] for row in csv.DictReader(text)}
-    own: dict[tuple[str, ...], tuple[float, float]] = {}
-    for job in jobs:
-        key = (job.suite, job.paper, job.experiment, job.dataset)
-        mb, minutes = own.get(key, (0.0, 0.0))
-        own[key] = (max(mb, job.peak_mb), max(minutes, job.cpu_s / 60.0))
-    rows |= {key: (f"{mb:.0f}", f"{minutes:.1f}") for key, (mb, minutes) in own.items()}
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(NEEDS_COLUMNS)
-    writer.writerows((*key, *row) for key, row in sorted(rows.items()))
-    command = "python benchmarks/cost.py results/<suite> --write"
-    head = f"# Measured by `{command}`, last on {date.today()}.\n"
-    return head + out.getvalue()
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -144,11 +189,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--overhead", type=float, default=OVERHEAD_S, help="seconds of each job")
     parser.add_argument("--write", action="store_true", help="renew config/needs.csv")
     asked = parser.parse_args(arguments)
-    jobs = read(asked.results)
     if asked.write:
-        write_text(NEEDS, needs(jobs, NEEDS))
+        write_text(NEEDS, renewed(took(asked.results), NEEDS))
     else:
-        print(table(jobs, asked.overhead))
+        print(table(played(asked.results.name, configuration(), known(NEEDS)), asked.overhead))
 
 
 if __name__ == "__main__":

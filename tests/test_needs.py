@@ -145,39 +145,50 @@ def cost():
 
 
 @pytest.fixture
-def finished(tmp_path):
-    """Return a suite of four jobs."""
-    for lane, dataset, seconds in (
-        ("accuracy", "a", 60),
-        ("accuracy", "b", 120),
-        ("timing", "a", 240),
-        ("timing", "b", 30),
+def ran(tmp_path):
+    """Return a suite of which three jobs left what they took."""
+    for lane, experiment, dataset, chunk, seconds in (
+        ("accuracy", "path", "a", "0-0", 60),
+        ("accuracy", "path", "a", "1-1", 120),
+        ("timing", "race", "b", "0-0", 240),
     ):
-        file = tmp_path / "paper" / "jobs" / "p" / lane / "path" / dataset / "0-0.cost.json"
+        file = (
+            tmp_path / "paper" / "jobs" / "p" / lane / experiment / dataset / f"{chunk}.cost.json"
+        )
         file.parent.mkdir(parents=True, exist_ok=True)
-        cost = {"wall_s": 2.0 * seconds, "cpu_s": seconds, "peak_mb": 10.0 * seconds, "cells": 1}
-        file.write_text(json.dumps(cost))
+        took = {"wall_s": 2.0 * seconds, "cpu_s": seconds, "peak_mb": 10.0 * seconds, "cells": 1}
+        file.write_text(json.dumps(took))
     return tmp_path / "paper"
 
 
-def test_a_suite_is_played_on_machines(cost, finished):
-    jobs = cost.read(finished)
-    assert cost.simulate(jobs, 1, 0.0)["whole"] == pytest.approx(7.5)
-    assert cost.simulate(jobs, 8, 0.0) == pytest.approx(
-        {"accuracy": 2, "timing": 4.5, "whole": 6.5}
-    )
-    assert cost.simulate(jobs, 8, 30.0, nodes=2)["timing"] == pytest.approx(4.5)
-    assert "4 jobs, 8 CPU minutes" in cost.table(jobs, 0.0)
-    assert "The largest job is path a, 4.0 minutes" in cost.table(jobs, 0.0)
-
-
-def test_needs_are_the_most_of_each_kind_and_keep_what_was_known(cost, finished, listed):
-    text = cost.needs(cost.read(finished), listed)
-    listed.write_text(text)
+def test_needs_are_the_most_of_each_kind_and_keep_what_was_known(cost, ran, listed):
+    listed.write_text(cost.renewed(cost.took(ran), listed))
     needs._measured.cache_clear()
     assert needs._measured(listed) == {
-        ("paper", "p", "path", "a"): (2400.0, 4.0),
-        ("paper", "p", "path", "b"): (1200.0, 2.0),
+        ("paper", "p", "path", "a"): (1200.0, 2.0),
         ("paper", "p", "path", "spam"): (1000.0, 12.5),
+        ("paper", "p", "race", "b"): (2400.0, 4.0),
     }
-    assert text.startswith("# Measured by `python benchmarks/cost.py")
+    assert listed.read_text().startswith("# Measured by `python benchmarks/cost.py")
+
+
+def job(cost, lane, minutes):
+    return cost.Played(cost.Job("paper", "p", lane, "e", "d", 0, 0), minutes, 1.0, True)
+
+
+def test_a_suite_is_played_on_machines(cost):
+    jobs = [
+        job(cost, *it) for it in (("accuracy", 1), ("accuracy", 2), ("timing", 4), ("timing", 1))
+    ]
+    assert cost.simulate(jobs, 1, 0.0)["whole"] == pytest.approx(8.0)
+    assert cost.simulate(jobs, 8, 0.0) == pytest.approx({"accuracy": 2, "timing": 5, "whole": 7})
+    assert cost.simulate(jobs, 8, 30.0, nodes=2)["timing"] == pytest.approx(4.5)
+
+
+def test_every_job_of_the_paper_suite_is_played(cost):
+    config = cost.configuration()
+    jobs = cost.played("paper", config, cost.known(cost.NEEDS))
+    runs = [run for p in config["papers"].values() for run in p["suites"]["paper"].values()]
+    wanted = sum(len(run["datasets"]) for run in runs)
+    assert len(jobs) >= wanted
+    assert "| one of 64 cores |" in cost.table(jobs, cost.OVERHEAD_S)
