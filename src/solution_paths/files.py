@@ -32,7 +32,11 @@ def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text atomically, as UTF-8."""
-    replace_atomically(path, lambda part: part.write_text(text, "utf-8"))
+
+    def write(part: Path) -> None:
+        part.write_text(text, "utf-8")
+
+    replace_atomically(path, write)
 
 
 def _to_disk(path: Path) -> None:
