@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import shutil
-import time
 
 import numpy as np
 import pandas as pd
@@ -291,18 +290,32 @@ def test_a_method_that_is_not_available_has_one_turn():
     assert lane_of({"a": (float("nan"), "a")}, 5, 10.0) == [("a", 0)]
 
 
-def test_a_short_call_is_averaged_over_many():
-    count = 0
+class Millisecond:
+    """A stopwatch by which each call takes a millisecond, on a busy machine too."""
+
+    calls = 0
+
+    def __enter__(self):
+        self.began = Millisecond.calls
+        return self
+
+    def __exit__(self, *_):
+        self.wall_s = 0.001 * (Millisecond.calls - self.began)
+        self.cpu_s = 0.5 * self.wall_s
+
+
+def test_a_short_call_is_averaged_over_many(monkeypatch):
+    monkeypatch.setattr("solution_paths.benchmarking.timing.Stopwatch", Millisecond)
 
     def call():
-        nonlocal count
-        count += 1
-        time.sleep(0.001)
+        Millisecond.calls += 1
+        return Millisecond.calls
 
     timing = stopwatch(call, shortest_s=0.02)
-    assert count >= 5
-    assert 0.0005 < timing.wall_s < 0.02
-    assert timing.cpu_s < timing.wall_s
+    assert Millisecond.calls == timing.result == 21  # one to see how short it is, then 20
+    assert timing.wall_s == pytest.approx(0.001)
+    assert timing.cpu_s == pytest.approx(0.0005)
+    assert stopwatch(call, shortest_s=0.0005).result == 22
 
 
 # ---------------------------------------------------------------- settings
