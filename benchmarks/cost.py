@@ -114,11 +114,11 @@ def configuration() -> dict:
     return config
 
 
-def played(suite: str, config: dict, kinds: list[Kind]) -> list[Played]:
-    """Return the jobs of a suite with what they take."""
+def played(suite: str, config: dict, kinds: list[Kind]) -> tuple[list[Played], list[Job]]:
+    """Return the jobs of a suite with what they take, and those of whose like none was measured."""
     by_key = {kind.key: kind for kind in kinds if kind.suite == suite}
     jobs = [job for name in config["papers"] for job in get_paper(name).jobs(config, suite)]
-    found, unknown = [], set()
+    found, unknown = [], []
     for job in jobs:
         own = by_key.get((suite, job.paper, job.experiment, job.dataset))
         others = [k for k in by_key.values() if k.key[1:3] == (job.paper, job.experiment)]
@@ -127,10 +127,8 @@ def played(suite: str, config: dict, kinds: list[Kind]) -> list[Played]:
             minutes, mb = (fmean(getattr(k, n) for k in like) for n in ("minutes", "peak_mb"))
             found.append(Played(job, minutes, mb, own is not None))
         else:
-            unknown.add(job.experiment)
-    if unknown:
-        print(f"Left out, as nothing of them was measured: {', '.join(sorted(unknown))}.\n")
-    return found
+            unknown.append(job)
+    return found, unknown
 
 
 def makespan(lengths: Iterable[float], cores: int) -> float:
@@ -192,7 +190,11 @@ def main(arguments: list[str] | None = None) -> None:
     if asked.write:
         write_text(NEEDS, renewed(took(asked.results), NEEDS))
     else:
-        print(table(played(asked.results.name, configuration(), known(NEEDS)), asked.overhead))
+        jobs, unknown = played(asked.results.name, configuration(), known(NEEDS))
+        if unknown:
+            names = ", ".join(sorted({job.experiment for job in unknown}))
+            print(f"Left out: {len(unknown)} jobs of {names}, none of which was measured.\n")
+        print(table(jobs, asked.overhead))
 
 
 if __name__ == "__main__":
