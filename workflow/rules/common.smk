@@ -71,8 +71,10 @@ def recover():
     state = Path(".snakemake")
     if workflow.output_settings.dryrun or not join(state / "alive.lock"):
         return
-    for lock in (state / "locks").glob("*.lock"):
+    locks = list((state / "locks").glob("*.lock"))
+    if locks:
         logger.warning("The last run here was killed; what it finished is kept.")
+    for lock in locks:
         lock.unlink()
     for sentence in set_damaged_aside(config["results"]):
         logger.warning(sentence)
@@ -237,13 +239,20 @@ COMPILED = compile_marker()
 def paper_targets(suite, paper):
     """What one paper contributes to a suite; nothing where `only` and `offline` leave it no job."""
     folder, parts = f"{RESULTS}/{suite}/{paper}", (
+        "results.parquet",  # asked for by name: Snakemake does without a missing step between
+        "curves.parquet",
         "outputs.json",
         "tables",
         "figures",
         "claims.csv",
         "notebook.ipynb",
     )
-    return lambda wildcards: [f"{folder}/{part}" for part in parts] if jobs(suite, paper) else []
+
+    def targets(wildcards):
+        lists = job_lists(suite, paper)(wildcards)
+        return [*lists, *(f"{folder}/{part}" for part in parts)] if lists else []
+
+    return targets
 
 
 def papers_of(suite):
