@@ -1,11 +1,12 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test test-generic lint types format docs wheel timing benchmark fuzz lock clean
+.PHONY: help env quick tables test test-generic lint types format docs wheel timing benchmark fuzz slurm faults long lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+READY  := $(VENV)/.compiled
 FIND   := python3 python3.13 python3.12 python3.11 python3.14 python
 OK     := import sys; sys.exit(sys.version_info < (3, 11))
 # The first interpreter on the PATH that is new enough; override with `make PYTHON=/path/to/python quick`.
@@ -16,13 +17,19 @@ LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --pyth
 FUZZ   ?= 60
 FUZZED ?= results/fuzz.jsonl
 ENGINE := $(wildcard tests/test_engine_*.py) tests/test_walker_units.py tests/test_saddle.py tests/test_svm.py
+# Processes of `make test`; the tests of a file stay in one.
+JOBS   ?= 2
 LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | awk -F: '{printf "make %-14s%s\n", $$1, $$2}'
 
-env: $(STAMP)  ## build .venv from requirements.lock (every other target does this first)
+env: $(READY)  ## build .venv from requirements.lock and compile (every other target does this first)
+
+$(READY): $(STAMP)
+	$(BIN)/snakemake --quiet all --cores 1 results/compiled.txt
+	@touch $@
 
 $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer was found on the PATH; install one, or name it: make PYTHON=/path/to/python $(or $(MAKECMDGOALS),env)" >&2; exit 1; }
@@ -31,23 +38,22 @@ $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation -r requirements-compiled.lock > $(VENV)/compiled.log 2>&1 \
 	  || echo "warning: LIBLINEAR and LIBSVM need a C++ compiler and were not installed (see $(VENV)/compiled.log); their rows will say 'not available'." >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/snakemake --quiet all --cores 1 results/compiled.txt
 	@touch $@
 
-quick: $(STAMP)  ## run the offline suite: generated and bundled data, about two minutes
+quick: $(READY)  ## run the offline suite: generated and bundled data, about two minutes
 	$(BIN)/snakemake --cores $(CORES) quick
 	@echo "Tables, figures and the report are in results/quick (open results/quick/report.html)."
 
-tables: $(STAMP)  ## run the paper suite: the papers' data sets, sizes and splits
+tables: $(READY)  ## run the paper suite: the papers' data sets, sizes and splits
 	$(BIN)/snakemake --cores $(CORES) paper
 	@echo "Tables, figures and the report are in results/paper (open results/paper/report.html)."
 
-test: $(STAMP)  ## run every test
-	$(BIN)/python -m pytest
+test: $(READY)  ## run every test, on JOBS=2 processes
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 # Without AVX and FMA rounding differs: what only holds by luck shows. Compiled code has a place of its own.
-test-generic: $(STAMP)  ## run the engine's tests as on another processor
-	NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic $(BIN)/python -m pytest -q $(ENGINE)
+test-generic: $(READY)  ## run the engine's tests as on another processor
+	NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ENGINE)
 
 lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/ruff check $(LINTED)
@@ -65,7 +71,7 @@ format: $(STAMP)  ## apply the formatting that `make lint` checks
 	$(BIN)/ruff format $(LINTED)
 	$(BIN)/snakefmt $(RULES)
 
-docs: $(STAMP)  ## build the site from docstrings, gallery and documents; a warning is an error
+docs: $(READY)  ## build the site from docstrings, gallery and documents; a warning is an error
 	rm -rf docs/api docs/auto_gallery results/docs
 	MPLBACKEND=Agg $(BIN)/python -m sphinx -q -W --keep-going -b html -d results/docs/.doctrees docs results/docs
 	@echo "The site is in results/docs (open results/docs/index.html)."
@@ -73,16 +79,25 @@ docs: $(STAMP)  ## build the site from docstrings, gallery and documents; a warn
 wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example there
 	VENV=$(VENV) .ci/wheel
 
-timing: $(STAMP)  ## run the papers' timing lane alone, one job at a time
+timing: $(READY)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing
 
-benchmark: $(STAMP)  ## measure speed and accuracy beside other solvers, about 25 minutes
+benchmark: $(READY)  ## measure speed and accuracy beside other solvers, about 25 minutes
 	$(BIN)/python benchmarks/cross_validation.py
 	$(BIN)/python benchmarks/small_paths.py
 	$(BIN)/python benchmarks/run.py
 
-fuzz: $(STAMP)  ## trace random problems for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
+fuzz: $(READY)  ## trace random problems for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
 	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED)
+
+slurm: $(READY)  ## bring up a Slurm of two nodes on this host (Debian, root), run the suite quick on it
+	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py
+
+faults: $(READY)  ## kill a hundred runs at random moments, damage one file at a time; about an hour
+	$(BIN)/python .ci/long.py faults env SOLUTION_PATHS_KILLS=100 $(BIN)/python -m pytest -s tests/test_faults.py
+
+long:  ## say when what is too long for CI was run last
+	@python3 .ci/long.py
 
 lock: $(STAMP)  ## renew both lock files within the bounds of pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) --upgrade --extra workflow --extra baselines --extra dev --extra docs pyproject.toml -o requirements.lock

@@ -16,6 +16,10 @@ include: "workflow/rules/paper.smk"
 include: "workflow/rules/report.smk"
 
 
+onstart:
+    check_cluster()
+
+
 # A target for each suite: everything of every paper. Plain `snakemake` builds the suite "paper".
 for suite in config["suites"]:
 

@@ -1,7 +1,13 @@
-"""Hypothesis profiles: ``HYPOTHESIS_PROFILE=long pytest tests/test_engine_properties.py``."""
+"""Hypothesis profiles: ``HYPOTHESIS_PROFILE=long pytest tests/test_engine_properties.py``.
+
+Also a clean copy of the checkout, for tests that run the workflow.
+"""
 
 import os
+import shutil
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -17,3 +23,24 @@ settings.register_profile("long", max_examples=1500, deadline=None, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 collect_ignore = ["typing_client.py"]  # a type checker reads it, nothing runs it
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
+
+
+def clean_copy(target):
+    """Copy the checkout, without anything fetched or computed.
+
+    Compiled code comes along: numba's caches are as good there as here.
+    """
+
+    def ignored(folder, names):
+        return [name for name in names if Path(folder) == ROOT and name.startswith(NOT_IN_GIT)]
+
+    return Path(shutil.copytree(ROOT, target, ignore=ignored))
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a clean copy of the checkout."""
+    return clean_copy(tmp_path / "checkout")

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import shutil
-import time
 
 import numpy as np
 import pandas as pd
@@ -216,13 +215,34 @@ def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
     files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
     jobs = tmp_path / "s" / "jobs" / "p" / "accuracy"
     jobs.mkdir(parents=True)
-    (jobs / "0-0.txt").write_text(f"{files[0]}\n")
-    (jobs / "1-2.txt").write_text(f"{files[1]}\n{files[2]}\n")
+    cell_files.write_list(jobs / "0-0.txt", files[:1])
+    cell_files.write_list(jobs / "1-2.txt", files[1:])
+    assert cell_files.read_list(jobs / "1-2.txt") == files[1:]
     assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
     files[1].unlink()
     (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
     assert files[1].name in sentence
     assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.noted"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.split("\n", 1)[1],
+        lambda text: text.rsplit("\n", 2)[0] + "\n",
+        lambda text: text.replace("000", "001", 1),
+        lambda text: "",
+    ],
+    ids=["first line lost", "last line lost", "other cell", "empty"],
+)
+def test_a_list_of_cells_that_lost_something_is_noted(tmp_path, damage):
+    files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
+    listing = tmp_path / "s" / "jobs" / "p" / "0-2.txt"
+    cell_files.write_list(listing, files)
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
+    listing.write_text(damage(listing.read_text()))
+    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
+    assert str(listing) in sentence
 
 
 def test_progress_rises_to_one_and_carries_the_breakpoints(tmp_path):
@@ -270,18 +290,32 @@ def test_a_method_that_is_not_available_has_one_turn():
     assert lane_of({"a": (float("nan"), "a")}, 5, 10.0) == [("a", 0)]
 
 
-def test_a_short_call_is_averaged_over_many():
-    count = 0
+class Millisecond:
+    """A stopwatch by which each call takes a millisecond, on a busy machine too."""
+
+    calls = 0
+
+    def __enter__(self):
+        self.began = Millisecond.calls
+        return self
+
+    def __exit__(self, *_):
+        self.wall_s = 0.001 * (Millisecond.calls - self.began)
+        self.cpu_s = 0.5 * self.wall_s
+
+
+def test_a_short_call_is_averaged_over_many(monkeypatch):
+    monkeypatch.setattr("solution_paths.benchmarking.timing.Stopwatch", Millisecond)
 
     def call():
-        nonlocal count
-        count += 1
-        time.sleep(0.001)
+        Millisecond.calls += 1
+        return Millisecond.calls
 
     timing = stopwatch(call, shortest_s=0.02)
-    assert count >= 5
-    assert 0.0005 < timing.wall_s < 0.02
-    assert timing.cpu_s < timing.wall_s
+    assert Millisecond.calls == timing.result == 21  # one to see how short it is, then 20
+    assert timing.wall_s == pytest.approx(0.001)
+    assert timing.cpu_s == pytest.approx(0.0005)
+    assert stopwatch(call, shortest_s=0.0005).result == 22
 
 
 # ---------------------------------------------------------------- settings

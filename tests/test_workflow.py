@@ -15,26 +15,13 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
+from solution_paths.benchmarking.cells import read_list
 from solution_paths.papers import check_config
 from solution_paths.settings import ConfigError
 from test_quantile_svm_paper import repository_config
 
 ROOT = Path(__file__).resolve().parents[1]
 QUANTILE, WEIGHTED = "papers/quantile_svm.yaml", "papers/weighted_svm.yaml"
-NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """Return a clean copy of the checkout, without anything fetched or computed.
-
-    Compiled code comes along: numba's caches are as good there as here.
-    """
-
-    def ignored(folder, names):
-        return [name for name in names if Path(folder) == ROOT and name.startswith(NOT_IN_GIT)]
-
-    return Path(shutil.copytree(ROOT, tmp_path / "checkout", ignore=ignored))
 
 
 def snakemake(folder, *arguments, mirror=None):
@@ -299,7 +286,7 @@ def test_code_newer_than_its_compilation_does_not_hide_the_other_jobs(checkout):
 
 
 def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
-    """SIGKILL to all of it: what is finished is not computed again, the rest is."""
+    """SIGKILL to all of it, then the same command: only what was not finished is computed."""
     sizes = [100, 150, 200, 600, 800]
     only_kinks(checkout, sizes=sizes)
     target = "results/quick/jobs/quantile_svm/accuracy/kinks/gaussian_classes/0-0.txt"
@@ -326,14 +313,8 @@ def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     assert 0 < len(before) < len(sizes)
     assert not (checkout / target).exists()
 
-    # as the README says it: without --cores
-    unlock = [sys.executable, "-m", "snakemake", "--unlock"]
-    found = subprocess.run(
-        unlock, cwd=checkout, env=environment(checkout), capture_output=True, text=True
-    )
-    finished(found)
     finished(snakemake(checkout, target))
-    listed = [checkout / line for line in (checkout / target).read_text().splitlines()]
+    listed = [checkout / file for file in read_list(checkout / target)]
     assert len(listed) == len(sizes)
     assert all(path.is_file() for path in listed)
     assert {path: path.stat().st_mtime_ns for path in before} == before

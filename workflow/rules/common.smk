@@ -1,5 +1,7 @@
 # All helper Python of the workflow. Rule files hold rules only.
+import base64
 import json
+import shutil
 import yaml
 from pathlib import Path
 from snakemake.exceptions import WorkflowError
@@ -56,8 +58,81 @@ def speak_plainly():
         logger.addHandler(RunProgress())
 
 
+def recover():
+    """Take up what a killed run left, without a question.
+
+    Each run holds a lock that the system lifts however it ends. Where no other run holds it,
+    Snakemake's own locks are of a dead one. What a run left half done is computed again: cells
+    that are finished are kept.
+    """
+    from solution_paths.benchmarking.written import set_damaged_aside
+    from solution_paths.files import join
+
+    state = Path(".snakemake")
+    if workflow.output_settings.dryrun or not join(state / "alive.lock"):
+        return
+    locks = list((state / "locks").glob("*.lock"))
+    if locks:
+        logger.warning("The last run here was killed; what it finished is kept.")
+    for lock in locks:
+        lock.unlink()
+    for sentence in set_damaged_aside(config["results"]):
+        logger.warning(sentence)
+    for marker in filter(Path.is_file, (state / "incomplete").rglob("*")):
+        forget(marker, state / "incomplete")
+
+
+def forget(marker, folder):
+    """Remove what a killed job left under the name of its output, which a marker's own name tells."""
+    coded = "".join(part.removeprefix("@") for part in marker.relative_to(folder).parts)
+    output = Path(base64.urlsafe_b64decode(coded).decode())
+    if within(output) and output.is_dir():
+        shutil.rmtree(output)
+    elif within(output):
+        output.unlink(missing_ok=True)
+    marker.unlink()
+
+
+def within(output):
+    """Tell whether a file is one of those that rules write: below the results, or a list of data."""
+    places = (Path(config["results"]), Path("data", "fetched"))
+    return any(output.resolve().is_relative_to(place.resolve()) for place in places)
+
+
+def check_cluster():
+    """Say before anything is submitted what the cluster can't give."""
+    if getattr(workflow.executor_plugin, "name", "") != "slurm":
+        return
+    from solution_paths.benchmarking.needs import Need, NotGiven, check_slurm
+
+    def asked(job):
+        wanted = job.resources
+        need = Need(wanted.get("mem_mb", 0), wanted.get("runtime", 0), job.threads)
+        return f"{job.rule.name} {' '.join(job.wildcards)}".strip(), need
+
+    jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
+    named = ((*asked(job), job.resources.get("slurm_partition")) for job in jobs)
+    try:
+        check_slurm(named, workflow.executor_settings.status_command)
+    except NotGiven as error:
+        raise WorkflowError(f"Nothing was submitted: {error}.")
+
+
+def need(what):
+    """What a job asks for, from what was measured: more at each attempt."""
+
+    def amount(wildcards, attempt):
+        from solution_paths.benchmarking.needs import need_of
+
+        job = (wildcards.suite, wildcards.paper, wildcards.experiment, wildcards.dataset)
+        return getattr(need_of(Path(workflow.basedir, "config", "needs.csv"), job, attempt), what)
+
+    return amount
+
+
 read_papers()
 if workflow.is_main_process:
+    recover()
     check_config()
     if not (workflow.output_settings.dryrun or workflow.output_settings.quiet):
         speak_plainly()
@@ -164,13 +239,20 @@ COMPILED = compile_marker()
 def paper_targets(suite, paper):
     """What one paper contributes to a suite; nothing where `only` and `offline` leave it no job."""
     folder, parts = f"{RESULTS}/{suite}/{paper}", (
+        "results.parquet",  # asked for by name: Snakemake does without a missing step between
+        "curves.parquet",
         "outputs.json",
         "tables",
         "figures",
         "claims.csv",
         "notebook.ipynb",
     )
-    return lambda wildcards: [f"{folder}/{part}" for part in parts] if jobs(suite, paper) else []
+
+    def targets(wildcards):
+        lists = job_lists(suite, paper)(wildcards)
+        return [*lists, *(f"{folder}/{part}" for part in parts)] if lists else []
+
+    return targets
 
 
 def papers_of(suite):

@@ -1,7 +1,12 @@
 # What jobs wait for: data files, checked, and compiled code.
 
 
-# From data/raw, else the mirror folder, else a download.
+# From data/raw, else the mirror folder, else a download. On a cluster that is done where Snakemake
+# runs: compute nodes often have no network.
+localrules:
+    fetch,
+
+
 rule fetch:
     output:
         "data/fetched/{dataset}.txt",

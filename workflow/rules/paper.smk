@@ -10,6 +10,9 @@ rule run_accuracy:
     log:
         "logs/{suite}/{paper}/{experiment}/{dataset}/{first}-{last}.log",
     threads: 1
+    resources:
+        mem_mb=need("mem_mb"),
+        runtime=need("minutes"),
     params:
         settings=job_settings,
     script:

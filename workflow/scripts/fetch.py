@@ -1,15 +1,13 @@
 """Put a data set's checked files into data/raw, and list them; an error is one sentence."""
 
-import sys
 from pathlib import Path
 
-from solution_paths.data import DataError, fetch
+from solution_paths.benchmarking.progress import plainly
+from solution_paths.data import fetch
+from solution_paths.files import write_text
 
 name, offline = snakemake.wildcards.dataset, snakemake.params.offline
-try:
+with plainly(snakemake.log[0]):
     text = "".join(f"{path}\n" for path in fetch(name, offline=offline))
-except DataError as error:
-    Path(snakemake.log[0]).write_text(f"{error}\n")
-    sys.exit(f"error: {error}")
-Path(snakemake.log[0]).write_text(text)
-Path(snakemake.output[0]).write_text(text)
+    Path(snakemake.log[0]).write_text(text)
+    write_text(Path(snakemake.output[0]), text)

@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+from solution_paths.benchmarking.progress import plainly
 from solution_paths.papers.reports import write_outputs
 
 job, folder = snakemake.wildcards, Path(snakemake.output.claims).parent
-written = write_outputs(snakemake.config, job.suite, job.paper, folder)
-Path(snakemake.log[0]).write_text(written)
+with plainly(snakemake.log[0]):
+    written = write_outputs(snakemake.config, job.suite, job.paper, folder)
+    Path(snakemake.log[0]).write_text(written)
 print(written, end="", file=sys.stderr, flush=True)

@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
+from solution_paths.benchmarking.progress import plainly
 from solution_paths.reporting.page import write_page
 
 out, given = Path(snakemake.output[0]), snakemake.params
-summary = write_page(out, given.about, given.papers, given.missing, given.command)
+with plainly(snakemake.log[0]):
+    summary = write_page(out, given.about, given.papers, given.missing, given.command)
 text = "".join(f"{line}\n" for line in summary)
 Path(snakemake.log[0]).write_text(f"{text}data sets not at hand: {given.missing or 'none'}\n")
 print(f"\n{text}", end="", file=sys.stderr)

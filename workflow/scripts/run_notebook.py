@@ -5,9 +5,13 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
+from solution_paths.benchmarking.progress import plainly
+from solution_paths.files import write_text
+
 results = Path(snakemake.input.results).resolve().parent
 notebook = nbformat.read(snakemake.input.notebook, as_version=4)
 options = {"timeout": 600, "extra_arguments": ["--log-level=40"]}
 NotebookClient(notebook, resources={"metadata": {"path": results}}, **options).execute()
-nbformat.write(notebook, snakemake.output[0])
+with plainly(snakemake.log[0]):
+    write_text(Path(snakemake.output[0]), nbformat.writes(notebook))
 Path(snakemake.log[0]).write_text(f"{len(notebook.cells)} cells executed on {results}\n")

@@ -21,6 +21,7 @@ from . import (
     smo,
 )
 from .answer import Answer, Stopwatch
+from .guard import guarded_by, watched
 
 BASELINES: dict[str, ModuleType] = {
     "liblinear": liblinear,
@@ -49,14 +50,24 @@ def get(name: str) -> ModuleType:
 def solve(
     name: str, objective: Objective, options: dict | None = None, start: Answer | None = None
 ) -> Answer:
-    """Call a baseline by name; an answer whose status says why when it can't solve the problem."""
+    """Call a baseline by name; an answer whose status says why when it can't solve the problem.
+
+    Whatever it raises, want of memory included, is such an answer: one solver must not cost the
+    results of the others.
+    """
     baseline = get(name)
     if objective.moves:
         raise ValueError("The objective depends on a parameter t: pass objective.at(t).")
     reason = baseline.supports(objective)
     if reason:
         return Answer(status="not applicable", message=reason)
-    return baseline.solve(objective, options, start)
+    with watched(name) as refusal:
+        if refusal:
+            return Answer(status="stopped", message=refusal)
+        try:
+            return baseline.solve(objective, options, start)
+        except Exception as error:
+            return Answer(status="failed", message=f"{type(error).__name__}: {error}")
 
 
 __all__ = [
@@ -65,6 +76,7 @@ __all__ = [
     "Stopwatch",
     "Verdict",
     "get",
+    "guarded_by",
     "judge",
     "solve",
 ]

@@ -29,8 +29,9 @@ class Answer:
         The solver call alone.
     setup_cpu_s : float
         Conversion of the data or construction of the model; 0 when it was reused from ``start``.
-    status : {"solved", "inaccurate", "failed", "not available", "not applicable"}
-        What the solver says of itself. The judge decides on its own.
+    status : {"solved", "inaccurate", "failed", "stopped", "not available", "not applicable"}
+        What the solver says of itself; "stopped": it overstepped its limit of time or memory, or
+        brought its process down. The judge decides on its own.
     state : object
         Converted data or built model, for the next call (``start=answer``) on the same data.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,10 +21,12 @@ import pyarrow.parquet as pq
 from threadpoolctl import threadpool_limits
 
 from ..data import DataUnavailable, seed_sequence
-from ..files import replace_atomically
+from ..files import replace_atomically, write_text
 from ..settings import Settings
 from .config import DataSetSettings
 from .rows import CURVES, SCHEMA, Rows, table_of
+from .supervision import announce
+from .written import digest, record
 
 # Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
@@ -86,8 +88,8 @@ class Cell:
     @property
     def id(self) -> str:
         """File name without suffix. It holds a hash of the settings: changed settings, new cell."""
-        digest = _short_digest(self.identity)
-        parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, digest]
+        short = _short_digest(self.identity)
+        parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, short]
         return "-".join(part for part in parts if part)
 
     def seed(self, what: str = "") -> np.random.SeedSequence:
@@ -144,12 +146,8 @@ def write_cell(file: Path, identity: str, rows: Rows) -> None:
     if rows.points:
         write_table(curves_of(file), table_of(rows.points, CURVES))
         parts.append(curves_of(file))
-    content = {"identity": identity, "files": {part.name: _digest(part) for part in parts}}
-    replace_atomically(file, lambda part: part.write_text(json.dumps(content), "utf-8"))
-
-
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    content = {"identity": identity, "files": {part.name: digest(part) for part in parts}}
+    write_text(file, json.dumps(content))
 
 
 def check_cell(file: Path) -> None:
@@ -167,7 +165,7 @@ def check_cell(file: Path) -> None:
         part = file.with_name(name)
         if not part.is_file():
             raise DamagedCell(f"{part} is missing")
-        if _digest(part) != expected:
+        if digest(part) != expected:
             raise DamagedCell(f"{part} is not what was written under that name")
 
 
@@ -197,6 +195,23 @@ def finished(file: Path) -> bool:
     return not UNFINISHED & set(statuses.to_pylist())
 
 
+def write_list(listing: Path, files: Iterable[Path]) -> None:
+    """Write which cells a job consists of, and last a digest, so that no line can get lost."""
+    text = "".join(f"{file}\n" for file in files)
+    write_text(listing, f"{text}# {_short_digest(text)}\n")
+
+
+def read_list(listing: str | Path) -> list[Path]:
+    """Return the cells of a finished job, or raise `DamagedCell`."""
+    try:
+        *lines, last = Path(listing).read_text("utf-8").splitlines(keepends=True)
+    except (OSError, ValueError):  # no text, or no line at all
+        raise DamagedCell(f"{listing} can't be read") from None
+    if last != f"# {_short_digest(''.join(lines))}\n":
+        raise DamagedCell(f"{listing} is not what was written under that name")
+    return [Path(line.rstrip("\n")) for line in lines]
+
+
 def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
     """Note of each finished job beside its list which of its cells aren't what they should be.
 
@@ -210,17 +225,24 @@ def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
     """
     sentences = []
     for job in sorted(Path(results).glob("*/jobs/**/*.txt")):
-        own = []
-        for file in filter(None, job.read_text("utf-8").split("\n")):
-            try:
-                check_cell(Path(file))
-            except DamagedCell as error:
-                own.append(f"{error}: it is computed again.")
+        own = [f"{what}: it is computed again." for what in _damage(job)]
         if own:
-            text = "".join(f"{sentence}\n" for sentence in own)
-            job.with_suffix(suffix).write_text(text, "utf-8")
+            write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
         sentences += own
     return sentences
+
+
+def _damage(job: Path) -> Iterator[str]:
+    try:
+        files = read_list(job)
+    except DamagedCell as error:
+        yield str(error)
+        return
+    for file in files:
+        try:
+            check_cell(file)
+        except DamagedCell as error:
+            yield str(error)
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:
@@ -241,8 +263,10 @@ def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path
         except DamagedCell as error:
             aside = set_aside(file)
             raise DamagedCell(f"{error}; it is now {aside.name}, run the command again") from None
-    for target, tables in zip((results, curves), zip(*parts, strict=True), strict=True):
-        write_table(Path(target), pa.concat_tables(tables))
+    targets = (Path(results), Path(curves))
+    for target, tables in zip(targets, zip(*parts, strict=True), strict=True):
+        write_table(target, pa.concat_tables(tables))
+    record(targets[0].parent, targets[0].stem, targets)
     return sum(len(table) for table, _ in parts)
 
 
@@ -282,6 +306,7 @@ def run_cells(
             aside = set_aside(file)
             if progress is not None:
                 progress(f"{error}: kept as {aside.name}, computed again", k / len(cells))
+        announce(cell.id)
         rows = cell.rows(**shared(cell))
         with threadpool_limits(limits=1):
             try:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..settings import Count, Name, Names, Settings
+from .supervision import Limits
 
 
 class DataSetSettings(Settings):
@@ -75,6 +76,8 @@ class Config(Settings):
         Names of experiments, separated by commas: run only these. Empty: all.
     results : str
         Folder of everything that is computed.
+    solver_limits : Limits
+        What one call of an outside solver may take. No part of a cell's identity.
     suites : dict
         Suite -> what it is, in a sentence.
     papers : dict
@@ -84,5 +87,6 @@ class Config(Settings):
     offline: bool = False
     only: Annotated[str, Field(pattern=r"^([a-z_0-9]+(,[a-z_0-9]+)*)?$")] = ""
     results: Annotated[str, Field(min_length=1)] = "results"
+    solver_limits: Limits = Limits()
     suites: dict[Name, str]
     papers: dict[Name, dict[str, Any]]

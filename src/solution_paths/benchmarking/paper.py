@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..data import read_once, registry
+from ..files import locked
 from ..settings import ConfigError, Settings, check, unknown_key
-from .cells import Cell, Report, run_cells
+from .cells import Cell, Report, run_cells, write_list
 from .config import DataSetSettings, PaperFile, Run
 from .rows import Rows
+from .supervision import Limits, supervised, write_cost
 
 Lane = Literal["accuracy", "timing"]
 Runner = Callable[[Cell, Rows, Report], None]
@@ -208,12 +210,43 @@ class Paper:
         folder: str | Path,
         progress: Report | None = None,
     ) -> list[Path]:
-        """Run the cells of a job that aren't there yet; return the files of all its cells."""
+        """Run the cells of a job that aren't there yet; return the files of all its cells.
+
+        In this process: no solver has a limit.
+        """
         cells = self.cells(config, suite, experiment, dataset, splits)
         with read_once():
             return run_cells(
                 cells, self.experiments[experiment].run, folder, progress, self.columns
             )
+
+    def run_job(self, config: dict, job: Job, progress: Report | None = None) -> Path:
+        """Run a job with limits on outside solvers; write what it cost, and last the cells' list.
+
+        A second process at the same job waits, and then finds the cells done.
+
+        Returns
+        -------
+        Path
+            The list.
+
+        Raises
+        ------
+        JobFailed
+            One sentence says why.
+        """
+        listing = Path(job.file(config["results"]))
+        folder = Path(config["results"], job.suite, "cells", job.paper)
+        what = (job.suite, job.experiment, job.dataset, range(job.first, job.last + 1))
+        limits = check(Limits, config.get("solver_limits", {}), "solver_limits")
+        with locked(listing.with_suffix(".lock")):
+            files, cost = supervised(
+                lambda: self.run(config, *what, folder, progress),
+                limits,
+            )
+            write_cost(listing.with_suffix(".cost.json"), cost, len(files))
+            write_list(listing, files)
+        return listing
 
 
 def chunks(splits: int, size: int | None) -> list[tuple[int, int]]:

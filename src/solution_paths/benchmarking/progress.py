@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -63,3 +65,21 @@ class Progress:
         print(line, file=self._stream)
         if gone >= self.long_s or text.startswith("failed"):
             print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def plainly(log: str | Path) -> Iterator[None]:
+    """End this process with one sentence where something outside the code is wrong.
+
+    A full disk, a file that can't be read, damaged cells, data that are not what they should be.
+    The sentence goes to the terminal and, where there is room, to the log.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        told = " ".join(str(error).split()).rstrip(".")
+        if isinstance(error, OSError):
+            told += "; mend that and run the same command again"
+        with suppress(OSError):
+            Path(log).write_text(f"{told}.\n", "utf-8")
+        sys.exit(f"error: {told}.")

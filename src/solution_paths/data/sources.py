@@ -11,6 +11,7 @@ import math
 import os
 import shutil
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,9 @@ from typing import Any
 
 import numpy as np
 import pooch
+import requests
 import scipy.sparse as sp
+from urllib3.exceptions import HTTPError
 
 from ..files import replace_atomically
 from . import dna, generated
@@ -30,7 +33,11 @@ from .registry import Entry, FileForm, config_path, find
 
 MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
 RETRIES = 3
+# Seconds in which some byte must come; bytes a second that must come on average after as long;
+# bytes after which a file of unknown size is no data set.
 TIMEOUT_S = 60
+SLOWEST = 1000
+LARGEST = 2**32
 FINGERPRINT_TOLERANCE = 1e-6
 
 
@@ -290,19 +297,55 @@ def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw
 # ---------------------------------------------------------------- files
 
 
-def _download_file(url: str, folder: Path, name: str) -> Path:
-    """Fetch one address into `folder`, with retries."""
+@dataclass(frozen=True)
+class _Impatient:
+    """Pooch's part that asks a server; it gives up where one stalls, drips or never ends."""
+
+    largest: int
+
+    def __call__(self, url: str, output: str, pooch: Any, check_only: bool = False) -> None:
+        # Bytes as they are: a compressed answer's length would say nothing about the file's.
+        plain = {"Accept-Encoding": "identity"}
+        began, received = time.monotonic(), 0
+        try:
+            with (
+                requests.get(url, timeout=TIMEOUT_S, stream=True, headers=plain) as answer,
+                open(output, "wb") as file,
+            ):
+                answer.raise_for_status()
+                while part := answer.raw.read1(2**16):
+                    received += len(part)
+                    self._judge(received, time.monotonic() - began)
+                    file.write(part)
+        except HTTPError as error:  # of the connection, below requests
+            said = str(error).rstrip(".")
+            raise requests.ConnectionError(f"{said} after {received} bytes") from error
+
+    def _judge(self, received: int, gone: float) -> None:
+        if received > self.largest:
+            raise requests.ConnectionError(f"it sends more than {self.largest} bytes")
+        if gone > TIMEOUT_S and received < SLOWEST * gone:
+            raise requests.ConnectionError(
+                f"only {received} bytes came in {gone:.0f} seconds, expected {SLOWEST} a second"
+            )
+
+
+def _download_file(url: str, folder: Path, form: FileForm) -> Path:
+    """Fetch one address into `folder`, with retries that end."""
+    name = form.name
     fetcher = pooch.create(
         path=folder, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
     )
-    kind = pooch.FTPDownloader if url.startswith("ftp:") else pooch.HTTPDownloader
-    return Path(fetcher.fetch(name, downloader=kind(timeout=TIMEOUT_S)))
+    ask = _Impatient(2 * form.bytes if form.bytes else LARGEST)
+    if url.startswith("ftp:"):
+        ask = pooch.FTPDownloader(timeout=TIMEOUT_S)
+    return Path(fetcher.fetch(name, downloader=ask))
 
 
 def _download_one(entry: Entry, form: FileForm, url: str, raw_dir: Path) -> tuple[Raw, str, str]:
     """Fetch and check one address; only a file that passes gets its name in `raw_dir`."""
     with tempfile.TemporaryDirectory(dir=raw_dir, prefix=".incoming-") as folder:
-        path = _download_file(url, Path(folder), form.name)
+        path = _download_file(url, Path(folder), form)
         found = _Found(path, f"the file from {url}", "nothing was kept")
         result = _read(entry, form, found, "download")
         os.chmod(path, 0o644)
@@ -321,7 +364,8 @@ def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
         except DataError as error:
             rejected.append(error)
         except (OSError, ValueError, EOFError) as error:  # requests' errors are OSErrors
-            failed.append(f"{address} failed: {' '.join(str(error).split())[:200]}")
+            reason = " ".join(str(error).split()).rstrip(".").replace(". ", ", ")
+            failed.append(f"{address} failed: {reason[:200]}")
     if rejected:
         raise rejected[0]
     raise DataUnavailable(f"{_unavailable(entry, places)} (downloading {failed[0]}).")

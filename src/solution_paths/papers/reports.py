@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from ..benchmarking.written import record
 from ..reporting.outputs import Outputs
 from ..reporting.study import read_study
 from . import get_paper
@@ -25,4 +26,9 @@ def write_outputs(config: dict, suite: str, name: str, folder: str | Path) -> st
     """Write everything that a paper makes of a suite's results; say where each table is."""
     study = read_study(get_paper(name), config, suite, folder)
     tables = get_outputs(name).write(study, folder)
+    made = [Path(folder, file) for file in ("outputs.json", "claims.csv")]
+    made += [
+        file for part in ("tables", "figures") for file in sorted(Path(folder, part).iterdir())
+    ]
+    record(folder, "outputs", made)
     return "".join(f"table: {table}\n" for table in tables)

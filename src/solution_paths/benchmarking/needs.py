@@ -1,0 +1,210 @@
+"""What a job needs, and what a cluster's partition gives: compared before anything is submitted.
+
+Measured needs are in config/needs.csv, which ``benchmarks/cost.py --write`` makes from a finished
+suite. What is not listed there gets the defaults below.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+# Of a job that nobody has measured.
+UNKNOWN_MB, UNKNOWN_MINUTES = 4000, 60
+NEEDS_COLUMNS = ("suite", "paper", "experiment", "dataset", "peak_mb", "minutes")
+# What is asked for beyond what was measured, as processors and file systems differ.
+SPARE_MB, SPARE_MINUTES, TIMES_MB, TIMES_MINUTES = 500, 10, 1.5, 3.0
+# The longest pause between two questions of Snakemake's Slurm executor about its jobs.
+LONGEST_PAUSE_S = 180
+
+
+class NotGiven(RuntimeError):
+    """A cluster can't run what would be submitted: one sentence for each reason."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a job asks for: memory in MB, wall-clock minutes, cores."""
+
+    mem_mb: int
+    minutes: int
+    cores: int = 1
+
+
+@cache
+def _measured(file: Path) -> dict[tuple[str, ...], tuple[float, float]]:
+    if not file.is_file():
+        return {}
+    lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
+    return {
+        tuple(row[name] for name in NEEDS_COLUMNS[:4]): (
+            float(row["peak_mb"]),
+            float(row["minutes"]),
+        )
+        for row in csv.DictReader(lines)
+    }
+
+
+def need_of(file: Path, job: tuple[str, str, str, str], attempt: int = 1) -> Need:
+    """Return what to ask for: more at each attempt, as a job fails that was given too little.
+
+    Parameters
+    ----------
+    file : Path
+        The list of measured needs.
+    job : tuple
+        Suite, paper, experiment, data set.
+    attempt : int
+        From 1.
+    """
+    known = _measured(file).get(job)
+    if known is None:
+        return Need(UNKNOWN_MB * attempt, UNKNOWN_MINUTES * attempt)
+    mb, minutes = known
+    asked_mb = math.ceil((SPARE_MB + TIMES_MB * mb) / 100) * 100
+    return Need(asked_mb * attempt, math.ceil(SPARE_MINUTES + TIMES_MINUTES * minutes) * attempt)
+
+
+# ---------------------------------------------------------------- Slurm
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What the largest nodes of a partition have, and how long a job may run on them.
+
+    Attributes
+    ----------
+    minutes : float
+        Infinite where there is no limit.
+    nodes : tuple of (cores, MB)
+        Each kind of node.
+    """
+
+    name: str
+    minutes: float
+    nodes: tuple[tuple[int, int], ...]
+
+    def gives(self, need: Need) -> bool:
+        """Tell whether some node can run a job that asks for so much."""
+        fits = any(need.cores <= cores and need.mem_mb <= mb for cores, mb in self.nodes)
+        return fits and need.minutes <= self.minutes
+
+    def __str__(self) -> str:
+        nodes = " or ".join(f"{cores} cores with {mb} MB" for cores, mb in self.nodes)
+        limit = "any time" if math.isinf(self.minutes) else f"{self.minutes:g} minutes"
+        return f"partition {self.name} gives a job {nodes}, for {limit} at most"
+
+
+def partition(name: str | None = None) -> Partition:
+    """Ask Slurm about a partition, by default the one that it takes by itself.
+
+    Raises
+    ------
+    NotGiven
+        There is no such partition, or no Slurm.
+    """
+    lines = [line.split("|") for line in _ask("sinfo", "-h", "-o", "%P|%l|%c|%m").splitlines()]
+    wanted = [
+        line for line in lines if line[0] == f"{name}*" or line[0] == (name or _default(lines))
+    ]
+    if not wanted:
+        known = ", ".join(sorted({line[0].rstrip("*") for line in lines}))
+        raise NotGiven(f"Slurm has no partition {name or 'that is the default'}: choose of {known}")
+    nodes = {(_number(cores), _number(mb)) for _, _, cores, mb in wanted}
+    longest = max(_minutes(limit) for _, limit, _, _ in wanted)
+    return Partition(wanted[0][0].rstrip("*"), longest, tuple(sorted(nodes)))
+
+
+def _default(lines: list[list[str]]) -> str | None:
+    return next((line[0] for line in lines if line[0].endswith("*")), None)
+
+
+def _ask(*command: str) -> str:
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotGiven(f"{command[0]} does not answer ({error}): is this a login node?") from None
+    if found.returncode:
+        said = " ".join(found.stderr.split())
+        raise NotGiven(f"{command[0]} does not answer ({said}): is this a login node?")
+    return found.stdout
+
+
+def _number(text: str) -> int:
+    return int(re.match(r"\d+", text).group())
+
+
+def _minutes(text: str) -> float:
+    """Read a time limit: "infinite", [days-]hours:minutes:seconds, minutes:seconds."""
+    if not re.fullmatch(r"(\d+-)?[\d:]+", text):
+        return math.inf
+    days, _, clock = text.rpartition("-")
+    parts = [0, 0, *map(int, clock.split(":"))][-3:]
+    return 1440 * int(days or 0) + 60 * parts[0] + parts[1] + parts[2] / 60
+
+
+def check_slurm(jobs: Iterable[tuple[str, Need, str | None]], status_command: str | None) -> None:
+    """Refuse, before anything is submitted, what would wait for ever.
+
+    Parameters
+    ----------
+    jobs : iterable
+        Label, need and partition (None: Slurm's default) of each job that will be submitted.
+    status_command : str
+        "squeue" or "sacct": how the executor asks what became of its jobs.
+
+    Raises
+    ------
+    NotGiven
+        One sentence for each reason.
+    """
+    too_much: dict[Partition, list[str]] = {}
+    known: dict[str | None, Partition] = {}
+    for label, need, name in jobs:
+        if name not in known:
+            known[name] = partition(name)
+        if not known[name].gives(need):
+            asked = f"{label} ({need.cores} cores, {need.mem_mb} MB, {need.minutes} minutes)"
+            too_much.setdefault(known[name], []).append(asked)
+    sentences = [
+        f"the {where}, too little for {_first(labels)}: name another partition "
+        "(--default-resources slurm_partition=NAME) or leave these out (--config only=...)"
+        for where, labels in too_much.items()
+    ]
+    if known:
+        sentences += _blind(status_command)
+    if sentences:
+        raise NotGiven("; ".join(sentences))
+
+
+def _first(labels: list[str], count: int = 3) -> str:
+    more = f" and {len(labels) - count} more jobs" if len(labels) > count else ""
+    return ", ".join(labels[:count]) + more
+
+
+def _blind(status_command: str | None) -> list[str]:
+    """Say where nobody would learn how a job ended."""
+    database = _has_database()
+    if status_command == "sacct" and not database:
+        return [
+            "this cluster has no accounting database for sacct to ask: use --slurm-status-command "
+            "squeue"
+        ]
+    age = re.search(r"MinJobAge\s*=\s*(\d+)", _ask("scontrol", "show", "config"))
+    if status_command == "squeue" and not database and age and int(age[1]) <= LONGEST_PAUSE_S:
+        return [
+            f"this cluster forgets a finished job after {age[1]} seconds and has no accounting "
+            f"database: ask its administrators for a MinJobAge above {LONGEST_PAUSE_S}"
+        ]
+    return []
+
+
+def _has_database() -> bool:
+    kind = re.search(r"AccountingStorageType\s*=\s*(\S+)", _ask("scontrol", "show", "config"))
+    return bool(kind) and "none" not in kind[1].lower()
