@@ -44,6 +44,11 @@ def cluster():
     up = subprocess.run(["bash", SCRIPT, "up", "2", "2"], capture_output=True, text=True)
     if up.returncode:
         pytest.skip(f"Slurm could not be installed or started: {up.stderr.strip()[-300:]}")
+    try:  # some containers let daemons start, and no job
+        subprocess.run(["srun", "-N2", "true"], capture_output=True, timeout=120, check=True)
+    except subprocess.SubprocessError as error:
+        subprocess.run(["bash", SCRIPT, "down"])
+        pytest.skip(f"Slurm was started here, but runs no job: {error}")
     yield
     subprocess.run(["bash", SCRIPT, "down"], check=True)
 
