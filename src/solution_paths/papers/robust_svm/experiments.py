@@ -38,6 +38,7 @@ from ...settings import Count, Counts, Positive, Positives, Settings, Shares
 from .data import assemble
 
 HOMOTOPIES = ("theta", "s")
+NO_FALL = 1e-12  # of the objective: what it is known to
 GIVEN = Kernel("precomputed")
 Floats = np.ndarray
 
@@ -354,7 +355,7 @@ def _add_path(rows: Rows, path: OutlierPath, points: int, hyper: dict) -> None:
     rows.add("jumps", len(jumps), **columns)
     falls = np.array([(jump.before - jump.after) / jump.before for jump in jumps])
     rows.add("rises", int((falls < -1e-9).sum()), **columns)
-    rows.add("no_fall", int((np.abs(falls) <= 1e-9).sum()), **columns)
+    rows.add("no_fall", int((np.abs(falls) <= NO_FALL).sum()), **columns)
     if len(falls):
         rows.add("least_fall", falls.min(), **columns)
     rows.add("at_threshold", found.at_threshold, **columns)
