@@ -94,9 +94,10 @@ class Optima(Settings):
 
 
 class Toys(Settings):
-    """``cost`` of a sample; ``gamma`` of regression's kernel."""
+    """Costs of a sample; ``gamma`` of regression's kernel."""
 
-    cost: Positive
+    cost_svc: Positive
+    cost_svr: Positive
     gamma: Positive
 
 
@@ -543,7 +544,8 @@ def toys(cell: Cell, rows: Rows, report: Report) -> None:
     follow = robust_svm_path if svc else robust_svr_path
     kernel = LINEAR if svc else Kernel("rbf", settings.gamma)
     make = robust_hinge if svc else robust_tube
-    path = follow(make(X, y, settings.cost, "s", kernel=kernel))
+    cost = settings.cost_svc if svc else settings.cost_svr
+    path = follow(make(X, y, cost, "s", kernel=kernel))
     _add_path(rows, path, 50, {"homotopy": "s"})
     ends = path.range if svc else path.range[::-1]
     rows.add_curve("points", X[:, 0], X[:, 1] if svc else y, method="data", weight=_weights(y, svc))
