@@ -102,9 +102,10 @@ class Toys(Settings):
 
 
 class Duals(Settings):
-    """``cost`` of a sample."""
+    """``cost`` of a sample, ``gamma`` of the kernel."""
 
     cost: Positive
+    gamma: Positive
 
 
 class Explorations(Settings):
@@ -408,6 +409,7 @@ def _add_stability(
 def _selection(cell: Cell, rows: Rows, report: Report) -> None:
     """Time model selection: Gram matrix, standard machines and validation errors included."""
     settings, kernel = cell.settings, cell.value
+    _warm_up(_problem(cell, kernel), min(settings.costs), cell.common.tolerance)
     for repeat in range(settings.repeats):
         for homotopy in HOMOTOPIES:
             timing = stopwatch(lambda h=homotopy: _select(cell, kernel, h, 0))
@@ -416,6 +418,15 @@ def _selection(cell: Cell, rows: Rows, report: Report) -> None:
                 timing = stopwatch(lambda h=homotopy, k=k: _select(cell, kernel, h, k))
                 _add_time(rows, f"cccp_{homotopy}", k, repeat, timing)
         report((repeat + 1) / settings.repeats)
+
+
+def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
+    """Load what is compiled."""
+    standard = _standard(problem, C, tolerance)
+    for homotopy in HOMOTOPIES:
+        problem.path(C, homotopy, standard[0])
+        at = problem.candidates(homotopy, standard[1], (1.0, 0.5))
+        _run_cccp(problem, C, homotopy, standard, at, tolerance)
 
 
 def _add_time(rows: Rows, method: str, k: int, repeat: int, timing: Any) -> None:
@@ -572,7 +583,7 @@ def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
     keep = slice(0, cell.data.rows)
     X = data.X[keep] - data.X.mean(axis=0)
     path = robust_svm_path(
-        robust_hinge(X, data.y[keep], cell.settings.cost, kernel=Kernel("rbf", 1.0))
+        robust_hinge(X, data.y[keep], cell.settings.cost, kernel=Kernel("rbf", cell.settings.gamma))
     )
     _add_path(rows, path, 50, {"homotopy": "theta"})
     duals = path._duals_at(np.arange(len(path._t)))
