@@ -316,6 +316,14 @@ def test_residuals_of_rows_of_zeros_change_nothing():
         assert path.certify(at_breakpoints=True).ok
 
 
+def test_a_flat_kernel_has_a_start():
+    x = np.linspace(-3, 3, 42)[:, None]
+    y = np.sin(x[:, 0]) + 0.2 * np.random.default_rng(0).normal(size=42)
+    for C in (1.0, 10.0, 100.0):
+        path = outlier_svr_path(x, y, C, homotopy="s", kernel="rbf", gamma=1.0, check="ignore")
+        assert path.certify(at_breakpoints=True).gap < 1e-6
+
+
 # -- arguments --------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from ..engine.staircase import Staircases
 from ..engine.starts import coordinate_descent, start_from_guess
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker, WalkError
+from ..errors import PathError
 from ..objectives import Solution
 from ..objectives.robust import Robust
 from ..outliers import OutlierPath
@@ -41,13 +42,21 @@ def convex_start(
     """
     if op is None:
         op = operator_of(objective)
-    op = replace(op, norm=op.norm.copy(), radius=op.radius.copy())  # a walk changes these
     lowest = stairs.level0[np.arange(len(stairs)), stairs.n_kinks]
     highest = stairs.level0[:, 0]
     if guess is None:
         guess = coordinate_descent(op, objective.y, lowest, highest, SWEEPS, ROUGHLY)
-    guess = np.clip(guess, lowest, highest)
-    walker = start_from_guess(op, stairs, 0.0, guess, tolerances, lazy, callback=progress)
+    # Many duals inside their boxes may make a system that is singular but for rounding; with all
+    # of them at a level the walk pins one after the other.
+    guesses = np.clip(guess, lowest, highest), np.where(objective.y > 0, highest, lowest)
+    for number, near in enumerate(guesses):
+        own = replace(op, norm=op.norm.copy(), radius=op.radius.copy())  # a walk changes these
+        try:
+            walker = start_from_guess(own, stairs, 0.0, near, tolerances, lazy, callback=progress)
+            break
+        except PathError:
+            if number:
+                raise
     progress.next(walker.start_events)
     return walker
 

@@ -138,7 +138,7 @@ def outlier_svm_path(
         "callback": callback,
         "check": check,
     }
-    return robust_svm_path(objective, **told, check=check)
+    return robust_svm_path(objective, **told)
 
 
 def robust_svm_path(

@@ -139,7 +139,7 @@ def outlier_svr_path(
         "callback": callback,
         "check": check,
     }
-    return robust_svr_path(objective, s, **told, check=check)
+    return robust_svr_path(objective, s, **told)
 
 
 def robust_svr_path(

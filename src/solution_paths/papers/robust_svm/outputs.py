@@ -248,7 +248,7 @@ def _ratios(study: Study) -> list[tuple[tuple[str, str, str], np.ndarray]]:
     "Jumps and local optimality",
     "errors",
     notes=[
-        "A fall below 1e-9 of the objective counts as none. Points at the threshold are those of "
+        "A fall below 1e-12 of the objective counts as none. Points at the threshold are those of "
         "the certificate's sample of breakpoints and of random places between."
     ],
 )
@@ -420,7 +420,7 @@ def _losses(task: str, study: Study) -> Figure | None:
     figure, axes = fig.new_figure(2)
     panels = (
         [(f"theta = {t:g}", t, s0) for t in (1.0, 0.75, 0.5, 0.25, 0.0)],
-        [(f"s = {sign * s:g}", 0.0, sign * s) for s in (np.inf, 1.5, 1.0, 0.5, 0.0)],
+        [(f"s = {sign * s + 0.0:g}", 0.0, sign * s) for s in (np.inf, 1.5, 1.0, 0.5, 0.0)],
     )
     titles = f"theta falls, s = {s0:g}", "|s| falls, theta = 0"
     for ax, panel, title in zip(axes[0], panels, titles, strict=True):
