@@ -17,6 +17,10 @@ from solution_paths import (
     Best,
     Certificate,
     Curve,
+    Jump,
+    OutlierPath,
+    OutlierSVC,
+    OutlierSVR,
     Path,
     PathError,
     PathLasso,
@@ -27,6 +31,8 @@ from solution_paths import (
     WeightedSVR,
     l1_svm_path,
     lasso_path,
+    outlier_svm_path,
+    outlier_svr_path,
     quantile_svm_path,
     svm_path,
     update_instances,
@@ -52,6 +58,14 @@ assert_type(weighted_svr_path(X, np.arange(4), 1.0, [1.0, 1.0, 0.0, 2.0], epsilo
 weighted = weighted_svm_path(X, labels, 1.0, 2.0)
 assert_type(update_instances(weighted, leave=[0], weight=2.0), Path)
 assert_type(weighted.continue_to([1.0, 1.0, 2.0, 2.0]), Path)
+
+robust = outlier_svm_path(X, labels, C=1.0, homotopy="s")
+assert_type(robust, OutlierPath)
+assert_type(robust.jumps, list[Jump])
+assert_type(robust.dual(0.0, side="before"), NDArray[np.float64])
+assert_type(robust.outliers(0.0), NDArray[np.bool_])
+assert_type(outlier_svr_path(X, np.arange(4), C=1.0).objective_value(0.5), float)
+outlier_svm_path(X, labels, homotopie="s")  # type: ignore[call-arg]
 
 assert_type(path.breakpoints, NDArray[np.float64])
 assert_type(path.parameter, str)
@@ -91,6 +105,8 @@ assert_type(PathLasso(0.1).fit(X, [0.0, 1.0, 2.0, 3.0]).coef_, NDArray[np.float6
 assert_type(WeightedSVC().fit(X, labels, [1, 1, 1, 0]).update(enter=[3]), WeightedSVC)
 assert_type(WeightedSVR().fit(X, [0, 1, 2, 3]).reweight([1, 1, 2, 2]), WeightedSVR)
 assert_type(L1SVC(cv=2).fit(X, labels).intercept_, NDArray[np.float64])
+assert_type(OutlierSVC(cv=2).fit(X, labels).predict(X), NDArray[Any])
+assert_type(OutlierSVR(C=1.0).fit(X, np.arange(4)), OutlierSVR)
 assert_type(QuantileSVC(0.3).fit(X, labels).predict(X), NDArray[Any])
 
 PathSVC(1.0, 5)  # type: ignore[call-arg]
