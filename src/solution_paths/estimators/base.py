@@ -117,6 +117,11 @@ class PathEstimator(BaseEstimator):
 
         return DataFrame(X, columns=names, copy=False)
 
+    def _options(self) -> dict[str, Any]:
+        """Return the kernel's parameters and ``check``, as path functions take them."""
+        names = ("kernel", "gamma", "degree", "coef0", "check")
+        return {name: getattr(self, name) for name in names}
+
     def _rows(self, X: Rows) -> Any:
         """Check rows to predict."""
         check_is_fitted(self)

@@ -96,9 +96,8 @@ class PathSVC(PathClassifier):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        kernel = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0")}
         try:
-            return svm_path(X, y, **kernel, C_max=self.C_max, check=self.check)
+            return svm_path(X, y, C_max=self.C_max, **self._options())
         except PathError as error:  # at a very large cost, mostly
             if error.path is None or error.path.range[0] > 0:
                 raise
@@ -189,10 +188,8 @@ class QuantileSVC(PathClassifier):
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
         check_flag(self.probability, "probability")
-        options = {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
-        return quantile_svm_path(
-            X, y, self.lam, **options, intercept_scaling=self.intercept_scaling
-        )
+        scaling = self.intercept_scaling
+        return quantile_svm_path(X, y, self.lam, intercept_scaling=scaling, **self._options())
 
     @available_if(_tells_probabilities)
     def predict_proba(self, X: Rows) -> Floats:

@@ -85,7 +85,7 @@ class OutlierSVC(PathClassifier):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any]) -> OutlierPath:
-        return outlier_svm_path(X, y, self.C, **_options(self))
+        return outlier_svm_path(X, y, self.C, **self._options())
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """Return (m,) labels: the sign of f, or the class whose f is largest.
@@ -171,7 +171,7 @@ class OutlierSVR(RegressorMixin, PathEstimator):
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any]) -> OneRegression:
-        return OneRegression(outlier_svr_path(X, y, self.C, s=self.s, **_options(self)))
+        return OneRegression(outlier_svr_path(X, y, self.C, s=self.s, **self._options()))
 
     def predict(self, X: Rows) -> Floats:
         """Return (m,) predictions.
@@ -201,9 +201,3 @@ class OneRegression:
     def error(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the mean absolute error as an exact function of theta."""
         return self.path.error_curve(X, y, "absolute")
-
-
-def _options(model: OutlierSVC | OutlierSVR) -> dict[str, Any]:
-    """Return the path's options as the model has them."""
-    names = ("kernel", "gamma", "degree", "coef0", "check")
-    return {name: getattr(model, name) for name in names}

@@ -142,9 +142,6 @@ class Weighted(PathEstimator):
     def _place(self) -> float:
         return 1.0  # theta: the end of the path that led here
 
-    def _options(self) -> dict[str, Any]:
-        return {k: getattr(self, k) for k in ("kernel", "gamma", "degree", "coef0", "check")}
-
 
 class WeightedSVC(Weighted, PathClassifier):
     """Support vector classifier with sample weights, to and from which it moves exactly.
