@@ -61,7 +61,7 @@ METHODS = {f"Path.{name}": own for name, own in inspect.getmembers(Path, callabl
 METHODS |= {  # what they have of their own beside scikit-learn's fit, predict and decision_function
     f"{name}.{method}": getattr(own, method)
     for name, own in ESTIMATORS.items()
-    for method in {"predict_proba", "reweight", "update"} & set(dir(own))
+    for method in sorted({"predict_proba", "reweight", "update"} & set(dir(own)))
 }
 SHOWN = {"Curve": Curve, **ESTIMATORS}
 SHOWN |= {name: own for name, own in METHODS.items() if not name.partition(".")[2].startswith("_")}
