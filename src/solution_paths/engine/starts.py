@@ -20,10 +20,7 @@ from .compiled import lean
 from .operators import DENSE, Operator, row_axpy, row_dot
 from .staircase import Staircases
 from .tolerances import Tolerances
-from .trace import Trace
 from .walker import Walker, WalkError
-
-NEGLIGIBLE = 1e-12  # of the kinks: what may be left of a start's shifts
 
 
 def start_from_guess(
@@ -67,39 +64,14 @@ def start_from_guess(
     try:
         walker.walk(0.0, lazy=lazy, callback=callback)
     except WalkError as error:
-        if not _leave_shifts(walker, still, np.abs(shift).max(), error.trace):
-            raise PathError(
-                f"The path's start could not be computed ({error}); scale the columns of X alike, "
-                "or take a larger penalty.",
-                None,
-            ) from error
+        raise PathError(
+            f"The path's start could not be computed ({error}); scale the columns of X alike, or "
+            "take a larger penalty.",
+            None,
+        ) from error
     walker.start_events = walker.statistics()["events"]
     walker.begin(stairs, t0)
     return walker
-
-
-def _leave_shifts(walker: Walker, still: Staircases, largest: float, trace: Trace) -> bool:
-    """Stand where shifts were last taken back exactly, if what is left of them is negligible.
-
-    So near to their end shifts may be below the rounding of the values, and then nobody can tell
-    in which order rows reach their kinks. Return False where more is left.
-    """
-    s, stairs = walker.s, trace.stairs
-    negligible = NEGLIGIBLE * walker.st.scale[: walker.op.n].max() / max(largest, 1e-300)
-    for node in range(len(trace.t) - 1, -1, -1):
-        if -trace.t[node] > negligible:
-            return False
-        states, duals = trace.states(node), trace.duals(node)
-        pinned = np.flatnonzero(states % 2)
-        kink = states[pinned] // 2
-        upper, lower = stairs.level0[pinned, kink], stairs.level0[pinned, kink + 1]
-        room = 1e-10 * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
-        a = duals[pinned]
-        if ((a <= upper + room) & (a >= lower - room)).all():
-            s.state[:] = states
-            walker.begin(still, 0.0, pinned=pinned, duals=a)
-            return True
-    return False
 
 
 def start_from_zero_weights(

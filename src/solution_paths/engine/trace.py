@@ -129,15 +129,6 @@ class Trace(NamedTuple):
             self.low[pinned],
         )
 
-    def states(self, node: int) -> NDArray[np.int8]:
-        """Return the (N,) states at a node."""
-        events = self.event[node]
-        kept = events // self.every
-        recent = slice(kept * self.every, events)
-        states = self.checkpoint[kept].copy()
-        states[self.coordinate[recent]] = self.state[recent]  # of several the last one stays
-        return states
-
     def down_to_zero(self, n: int) -> Trace:
         """Return the trace with its last node, where nothing happened, moved on to t = 0.
 
