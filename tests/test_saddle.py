@@ -79,7 +79,7 @@ def test_a_walk_stops_at_a_wall_and_a_jump_lowers_the_objective():
     s = 0.2
     stairs = staircases([s, 1.0], [np.inf, 0.5, 0.0], level_rates=[0.0, -0.5, 0.0], size=1)
     walker = Walker(gram_operator(np.eye(1)), stairs, np.array([2], dtype=np.int8), np.zeros(1))
-    walker.begin(stairs, 0.0, walls=np.array([0]))
+    walker.begin(stairs, 0.0, walls=np.array([1 << 0]))
     assert walker.walk(1.0) == WALL
     np.testing.assert_allclose(walker.duals(), [s])
     np.testing.assert_allclose(walker.s.clock.t, 1 - s / 0.5)
@@ -127,7 +127,7 @@ def test_one_outlier_jump_of_the_robust_svm(seed, s):
     z = H @ a
     state = np.where(outlier, 0, np.where(z < 1 - 1e-9, 2, np.where(z > 1 + 1e-9, 4, 3)))
     walker = Walker(gram_operator(H), stairs, state.astype(np.int8), a)
-    walker.begin(stairs, 0.0, walls=np.zeros(n, dtype=np.int64))
+    walker.begin(stairs, 0.0, walls=np.full(n, 1 << 0))
     assert walker.walk(1.0) == WALL
     theta = 1.0 - walker.s.clock.t
     a, states = walker.duals(), walker.s.state.copy()
