@@ -111,8 +111,7 @@ def test_the_checks_see_a_request_and_an_error(browser, tmp_path):
     urls, said = [], []
     for _ in range(50):  # until both have been told; a busy machine takes its time
         browser.run("new Promise(r => setTimeout(r, 200))")
-        urls += browser.requests()
-        said += browser.complaints()
+        urls, said = browser.requests(), browser.complaints()
         if urls and said:
             break
     assert any("localhost" in url for url in urls)
