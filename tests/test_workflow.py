@@ -75,13 +75,14 @@ def finished(run):
 def test_without_a_target_the_whole_paper_suite_is_run(checkout):
     counts = job_counts(snakemake(checkout, "-n"))
     assert counts["paper"] == 1
-    # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift.
-    assert counts["fetch"] == 5 + 8
+    # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift; of the
+    # robust SVM's own fourteen.
+    assert counts["fetch"] == 5 + 8 + 14
     # Quantile SVM: path 3, scaling 2, lam 3, boundary 1, kinks 2, probability 3, explore 1;
-    # weighted SVM: validation 24, explore 2.
-    assert counts["run_accuracy"] == 14 + 24 + 3
-    assert counts["run_timing"] == 3 + 3 + 24 + 3
-    assert counts["outputs"] == 2
+    # weighted SVM: validation 24, explore 2; robust SVM: errors 100, toys 2, optima, path, explore.
+    assert counts["run_accuracy"] == 14 + 24 + 3 + 105
+    assert counts["run_timing"] == 3 + 3 + 24 + 3 + 16
+    assert counts["outputs"] == 3
     assert counts["page"] == 1
 
 
@@ -95,12 +96,12 @@ def test_quick_fetches_nothing_and_asks_for_every_experiment_of_the_suite(checko
     assert counts["run_accuracy"] + counts["run_timing"] == wanted
 
 
-@pytest.mark.parametrize("target", ["paper", "quantile_svm", "weighted_svm"])
+@pytest.mark.parametrize("target", ["paper", "quantile_svm", "weighted_svm", "robust_svm"])
 def test_a_paper_has_its_own_target(checkout, target):
     run = snakemake(checkout, "-n", target)
     counts = job_counts(run)
-    assert counts["outputs"] == (2 if target == "paper" else 1)
-    for paper in ("quantile_svm", "weighted_svm"):
+    assert counts["outputs"] == (3 if target == "paper" else 1)
+    for paper in ("quantile_svm", "weighted_svm", "robust_svm"):
         assert (f"results/paper/{paper}/claims.csv" in run.stdout) == (target in ("paper", paper))
     assert counts.get("page", 0) == (target == "paper")
 
