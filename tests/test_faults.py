@@ -36,6 +36,10 @@ from test_benchmarking import CELL, Recorder
 from test_workflow import edit, environment, finished, only_kinks, results_of, snakemake
 
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
+# Minutes each, and not yet run from first to last on one machine: outside CI until they have been.
+pytestmark = pytest.mark.skipif(
+    "SOLUTION_PATHS_KILLS" not in os.environ, reason="`make faults` runs these tests"
+)
 PAPER = Path("results", "quick", "quantile_svm")
 CELL_FOLDER = Path("results", "quick", "cells", "quantile_svm")
 
