@@ -160,9 +160,9 @@ class Browser:
         for event in self.events:
             method, told = event.get("method"), event.get("params", {})
             if method == "Runtime.exceptionThrown":
-                found.append(json.dumps(told["exceptionDetails"])[:500])
+                found.append(json.dumps(told["exceptionDetails"]))
             elif method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning"):
-                found.append(json.dumps(told["args"])[:500])
+                found.append(json.dumps(told["args"]))
             elif method == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
                 found.append(told["entry"]["text"])
         return found
