@@ -10,7 +10,6 @@ that each finds; "at its value" judges both by our curve, which knows the error 
 grid's solver has a tolerance.
 """
 
-import csv
 import sys
 import time
 import warnings
@@ -24,6 +23,7 @@ from sklearn.linear_model import Lasso
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from tables import write_table
 from threadpoolctl import threadpool_limits
 
 from solution_paths import PathLasso, PathSVC
@@ -170,13 +170,7 @@ def main(path):
             f"| {row['grid_error_at_its_value']:.6g} | {row['least_on_grid']:.6g} |"
         )
         print(lines[-1], flush=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    what = "# Exact cross-validation beside GridSearchCV\n\n" + __doc__.split("\n\n", 2)[2]
-    path.with_suffix(".md").write_text("\n".join([what, *lines, ""]), "utf-8")
+    write_table(path, "Exact cross-validation beside GridSearchCV", __doc__, lines, rows)
 
 
 if __name__ == "__main__":

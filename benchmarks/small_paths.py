@@ -8,7 +8,6 @@ same samples at one C, and the first 20 of them at 100. CPU milliseconds a sampl
 medians of 3 interleaved repeats, after a warm-up that absorbs compilation.
 """
 
-import csv
 import sys
 import time
 import warnings
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.svm import SVC
+from tables import write_table
 from threadpoolctl import threadpool_limits
 
 from solution_paths import svm_path
@@ -94,13 +94,7 @@ def main(path):
             f"| {row['grid_ms']:.1f} |"
         )
         print(lines[-1], flush=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    what = "# 200 small paths\n\n" + __doc__.split("\n\n", 2)[2]
-    path.with_suffix(".md").write_text("\n".join([what, *lines, ""]), "utf-8")
+    write_table(path, "200 small paths", __doc__, lines, rows)
 
 
 if __name__ == "__main__":
