@@ -295,12 +295,16 @@ class OutlierPath(Path):
         ax = super().plot(what, ax, max_lines)
         jumps = np.unique([jump.parameter for jump in self.jumps])
         for line in list(ax.lines)[drawn:]:
-            t, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-            at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
-            moved = at[y[at] != y[at + 1]]
-            ends = np.concatenate([moved, moved + 1])
-            ax.plot(
-                t[ends], y[ends], "o", mfc="none", ms=4, color=line.get_color(), linestyle="none"
-            )
-            line.set_data(np.insert(t, at + 1, np.nan), np.insert(y, at + 1, np.nan))
+            whole, ends = broken(np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), jumps)
+            ax.plot(*ends, "o", mfc="none", ms=4, color=line.get_color(), linestyle="none")
+            line.set_data(*whole)
         return ax
+
+
+def broken(t: Floats, y: Floats, jumps: Floats) -> tuple[tuple[Floats, Floats], ...]:
+    """Return the points of a line (t, y) that is broken at jumps, and both ends of each break."""
+    at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
+    moved = at[y[at] != y[at + 1]]
+    ends = np.concatenate([moved, moved + 1])
+    whole = np.insert(t, at + 1, np.nan), np.insert(y, at + 1, np.nan)
+    return whole, (t[ends], y[ends])

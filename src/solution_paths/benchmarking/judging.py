@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .. import baselines
 from ..baselines import Answer
-from ..certify import Verdict, judge
+from ..certify import Certificate, Verdict, judge
 from ..data.protocols import Split
 from .rows import Rows, or_none
 
@@ -30,6 +30,13 @@ def add_certificate(rows: Rows, path: Any, **columns: Any) -> dict[str, Any]:
     entries = p.n * p.n if not p.linear else p.X.nnz if sp.issparse(p.X) else p.X.size
     everywhere = len(path.breakpoints) * entries <= LARGEST_CERTIFICATE
     found = path.certify(at_breakpoints=True) if everywhere else path.certify(n_random=1000)
+    return add_found(rows, path, found, "" if everywhere else ", a sample", **columns)
+
+
+def add_found(
+    rows: Rows, path: Any, found: Certificate, remark: str = "", **columns: Any
+) -> dict[str, Any]:
+    """Add a certificate that a path was found to have; return what other rows of it carry."""
     carried = {
         "method": "path",
         "n_breakpoints": len(path.breakpoints),
@@ -46,7 +53,7 @@ def add_certificate(rows: Rows, path: Any, **columns: Any) -> dict[str, Any]:
         float(found.ok),
         **carried,
         status=status,
-        message=str(found) + ("" if everywhere else ", a sample"),
+        message=f"{found}{remark}",
     )
     return carried
 

@@ -190,21 +190,18 @@ def _first(labels: list[str], count: int = 3) -> str:
 
 def _blind(status_command: str | None) -> list[str]:
     """Say where nobody would learn how a job ended."""
-    database = _has_database()
+    settings = _ask("scontrol", "show", "config")
+    kind = re.search(r"AccountingStorageType\s*=\s*(\S+)", settings)
+    database = bool(kind) and "none" not in kind[1].lower()
     if status_command == "sacct" and not database:
         return [
             "this cluster has no accounting database for sacct to ask: use --slurm-status-command "
             "squeue"
         ]
-    age = re.search(r"MinJobAge\s*=\s*(\d+)", _ask("scontrol", "show", "config"))
+    age = re.search(r"MinJobAge\s*=\s*(\d+)", settings)
     if status_command == "squeue" and not database and age and int(age[1]) <= LONGEST_PAUSE_S:
         return [
             f"this cluster forgets a finished job after {age[1]} seconds and has no accounting "
             f"database: ask its administrators for a MinJobAge above {LONGEST_PAUSE_S}"
         ]
     return []
-
-
-def _has_database() -> bool:
-    kind = re.search(r"AccountingStorageType\s*=\s*(\S+)", _ask("scontrol", "show", "config"))
-    return bool(kind) and "none" not in kind[1].lower()

@@ -84,6 +84,22 @@ class OneVsRest:
         return mean_curve([found.over(0.0, self.end), lost], counts)
 
 
+class Single:
+    """One path of a regression, as `OneVsRest` those of classes."""
+
+    def __init__(self, path: Path):
+        self.paths = [path]
+
+    @property
+    def path(self) -> Path:
+        """The path."""
+        return self.paths[0]
+
+    def decision(self, X: Any, t: float) -> Floats:
+        """Return predictions (m,) at t."""
+        return self.path.decision_function(X, t)
+
+
 def tied(f: Floats) -> Floats:
     """Return decisions, classes last; those that are the largest but for rounding are equal.
 

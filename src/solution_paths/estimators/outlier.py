@@ -16,6 +16,7 @@ from ..path import Floats
 from ..validation import Rows, check_number
 from .base import PathClassifier, PathEstimator
 from .checking import Folds
+from .fitted import Single
 
 
 class OutlierSVC(PathClassifier):
@@ -183,20 +184,16 @@ class OutlierSVR(RegressorMixin, PathEstimator):
         return self._decision(X)
 
 
-class OneRegression:
-    """One path of a regression."""
+class OneRegression(Single):
+    """One path of a regression in theta, and its error."""
 
     def __init__(self, path: OutlierPath):
-        self.path = path
+        super().__init__(path)
         self.end = path.range[1]
 
     def check(self, t: float, name: str) -> float:
         """Return a parameter as a number that the path covers."""
         return check_number(t, name, least=0, most=self.end)
-
-    def decision(self, X: Any, t: float) -> Floats:
-        """Return f at t."""
-        return self.path.decision_function(X, t)
 
     def error(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the mean absolute error as an exact function of theta."""

@@ -17,7 +17,7 @@ from ..path import Floats, Path
 from ..validation import Rows, check_index, check_number, check_weights
 from .base import PathClassifier, PathEstimator
 from .checking import naming_weights
-from .fitted import OneVsRest
+from .fitted import OneVsRest, Single
 
 
 class Weighted(PathEstimator):
@@ -199,22 +199,6 @@ class WeightedSVC(Weighted, PathClassifier):
 
     def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
         return weighted_svm_path(X, y, weights_from, weights_to, **self._options())
-
-
-class Single:
-    """One path of a regression, as `OneVsRest` those of classes."""
-
-    def __init__(self, path: Path):
-        self.paths = [path]
-
-    @property
-    def path(self) -> Path:
-        """The path."""
-        return self.paths[0]
-
-    def decision(self, X: Any, t: float) -> Floats:
-        """Return predictions (m,) at t."""
-        return self.path.decision_function(X, t)
 
 
 class WeightedSVR(RegressorMixin, Weighted):

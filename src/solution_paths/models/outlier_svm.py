@@ -132,13 +132,13 @@ def outlier_svm_path(
     objective = robust_hinge(
         **classification(X, y, kernel, gamma, degree, coef0), C=C, homotopy=homotopy
     )
-    told: dict[str, Any] = {
-        "lazy": lazy,
-        "tolerances": tolerances,
-        "callback": callback,
-        "check": check,
-    }
-    return robust_svm_path(objective, **told)
+    return robust_svm_path(
+        objective,
+        lazy=lazy,
+        tolerances=tolerances,
+        callback=callback,
+        check=check,
+    )
 
 
 def robust_svm_path(

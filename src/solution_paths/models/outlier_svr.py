@@ -133,13 +133,14 @@ def outlier_svr_path(
         s = check_number(s, "s", above=0)
     samples = regression(X, y, kernel, gamma, degree, coef0)
     objective = robust_tube(**samples, C=C, homotopy=homotopy, s=1.0 if s is None else s)
-    told: dict[str, Any] = {
-        "lazy": lazy,
-        "tolerances": tolerances,
-        "callback": callback,
-        "check": check,
-    }
-    return robust_svr_path(objective, s, **told)
+    return robust_svr_path(
+        objective,
+        s,
+        lazy=lazy,
+        tolerances=tolerances,
+        callback=callback,
+        check=check,
+    )
 
 
 def robust_svr_path(

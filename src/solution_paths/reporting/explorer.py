@@ -239,6 +239,21 @@ def thin(x: np.ndarray, y: np.ndarray, error: float) -> np.ndarray:
 # ---------------------------------------------------------------- from results
 
 
+def choices_of(
+    study: Study,
+    experiment: str,
+    second: str,
+    symbol: str,
+    grid: Iterable[float],
+    lines: str,
+) -> dict[str, list[Slice]]:
+    """Return the slices of each data set on which an experiment was run; see `slices_of`."""
+    return {
+        study.name(dataset): slices_of(study, experiment, dataset, second, symbol, grid, lines)
+        for dataset in study.ran(experiment)
+    }
+
+
 def slices_of(
     study: Study,
     experiment: str,

@@ -13,7 +13,7 @@ from ...data.protocols import SCALINGS
 from ...reporting import figures as fig
 from ...reporting import verdicts
 from ...reporting.check import where
-from ...reporting.explorer import Explorer, slices_of
+from ...reporting.explorer import Explorer, choices_of
 from ...reporting.formats import seconds, significant
 from ...reporting.outputs import Highlight, Outputs
 from ...reporting.study import Study, hyper, mean, short
@@ -436,10 +436,7 @@ def explorer(study: Study) -> Explorer | None:
     if not study.ran("explore"):
         return None
     grid = study.settings["explore"].grid
-    choices = {
-        study.name(d): slices_of(study, "explore", d, "lam", "lam", grid, "coefficients")
-        for d in study.ran("explore")
-    }
+    choices = choices_of(study, "explore", "lam", "lam", grid, "coefficients")
     return Explorer("tau", choices, second="lam", logit=True)
 
 

@@ -21,17 +21,16 @@ from ...baselines import cccp
 from ...benchmarking.cells import Cell, Report
 from ...benchmarking.config import DataSetSettings
 from ...benchmarking.exploring import add_exploration
-from ...benchmarking.judging import describe
+from ...benchmarking.judging import add_found, describe
 from ...benchmarking.paper import Paper
 from ...benchmarking.rows import Rows, or_none
 from ...benchmarking.timing import stopwatch
 from ...data import load
-from ...data.protocols import Part, Split
+from ...data.protocols import Split
 from ...kernels import LINEAR, Kernel
 from ...models.common import operator_of
 from ...models.outlier_svm import robust_hinge, robust_svm_path
 from ...models.outlier_svr import robust_svr_path, robust_tube
-from ...objectives import RobustHinge
 from ...objectives.robust import Robust
 from ...outliers import OutlierPath
 from ...settings import Count, Counts, Positive, Positives, Settings, Shares
@@ -226,7 +225,6 @@ def _run_cccp(
 def _candidates_of(path: OutlierPath, low: float, high: float) -> tuple[list[float], Floats]:
     """Return OP's candidates: all its nodes between two parameters, both sides of jumps."""
     nodes = np.flatnonzero((path._t >= low) & (path._t <= high))
-    # ends count although the range may begin a hair inside
     return path._t[nodes].tolist(), nodes
 
 
@@ -341,18 +339,8 @@ def _add_local_solutions(
 def _add_path(rows: Rows, path: OutlierPath, points: int, hyper: dict) -> None:
     """Add a path's certificate, its jumps and local optimality."""
     found = path.certify(n_random=points)
-    columns = {
-        "method": f"op_{hyper['homotopy']}",
-        "n_breakpoints": len(path.breakpoints),
-        "kkt": or_none(found.kkt),
-        "gap": or_none(found.gap),
-        "rounding": or_none(found.rounding),
-        "hyper_parameters": hyper,
-    }
-    status = {"holds": "ok", "undecided": "certificate undecided"}.get(
-        found.status, "certificate failed"
-    )
-    rows.add("certificate", float(found.ok), **columns, status=status, message=str(found))
+    method = f"op_{hyper['homotopy']}"
+    columns = add_found(rows, path, found, method=method, hyper_parameters=hyper)
     jumps = path.jumps
     rows.add("jumps", len(jumps), **columns)
     falls = np.array([(jump.before - jump.after) / jump.before for jump in jumps])
@@ -431,8 +419,7 @@ def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
 
 def _add_time(rows: Rows, method: str, k: int, repeat: int, timing: Any) -> None:
     told = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
-    whole, own, standard = timing.result
-    del whole
+    _, own, standard = timing.result
     hyper = {"candidates": k}
     rows.add("time", timing.cpu_s, method=method, hyper_parameters=hyper, **told)
     rows.add("own_time", own, method=method, hyper_parameters=hyper, repeat=repeat)
@@ -461,7 +448,7 @@ def _select(cell: Cell, kernel: str, homotopy: str, k: int) -> tuple[float, floa
         else:
             timing = stopwatch(lambda C=C, s=standard: problem.path(C, homotopy, s[0]))
             path = timing.result
-            nodes = np.flatnonzero((path._t >= min(at)) & (path._t <= max(at)))
+            _, nodes = _candidates_of(path, min(at), max(at))
             f = path._decisions_at(nodes, problem.others["validation"])
         own += timing.cpu_s
         least = min(least, float(problem.error(f, "validation").min(initial=np.inf)))
@@ -610,6 +597,3 @@ def explore(cell: Cell, rows: Rows, report: Report) -> None:
         _add_path(rows, path, 50, {**hyper, "homotopy": "theta"})
         add_exploration(rows, path, parts.validation, parts.test, hyper_parameters=hyper)
         report((k + 1) / len(cell.settings.costs))
-
-
-__all__ = ["PAPER", "Part", "RobustHinge", "conditional_optima"]

@@ -10,9 +10,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
+from ...objectives.robust import RobustHinge, RobustTube
+from ...outliers import broken
 from ...reporting import figures as fig
 from ...reporting.check import where
-from ...reporting.explorer import Explorer, slices_of
+from ...reporting.explorer import Explorer, choices_of
 from ...reporting.outputs import Highlight, Outputs
 from ...reporting.study import Study, hyper
 from ...reporting.tables import compared, comparison
@@ -37,7 +39,6 @@ PUBLISHED_METHODS = {
 }
 TASKS = {"svc": "classification", "svr": "regression"}
 ERRORS = {"svc": "0-1 error", "svr": "mean absolute error"}
-COLOURS = {"op_theta": fig.BLUE, "op_s": fig.BLUE, "cccp_theta": fig.RED, "cccp_s": fig.RED}
 PUBLISHED_SPLITS = 10
 SIZES = {  # Tables 1 and 2: n and d
     ("svc", "D1"): (569, 30),
@@ -139,10 +140,6 @@ def _errors(study: Study, dataset: str, kernel: str, method: str) -> pd.Series:
 def _kernels(study: Study) -> list[str]:
     own = study.results[study.results["experiment"] == "errors"]
     return [k for k in ("linear", "rbf") if (own["kernel"] == k).any()]
-
-
-def _paths(study: Study, metric: str, **wanted: object) -> pd.DataFrame:
-    return study.only(metric=metric, **wanted)
 
 
 # ---------------------------------------------------------------- tables
@@ -402,20 +399,19 @@ def _draw_machine(ax, study, dataset, name, dash, svc, x, y) -> None:
     ax.set_ylim(y.min() - 0.3, y.max() + 0.3)
 
 
-def _svc_loss(m: np.ndarray, theta: float, s: float) -> np.ndarray:
-    return np.where(m >= s, np.maximum(1 - m, 0), 1 - theta * m - s)
-
-
-def _svr_loss(r: np.ndarray, theta: float, s: float) -> np.ndarray:
-    size = np.abs(r)
-    return np.where(size < s, size, (size - s) * theta + s)
+def _loss(task: str, z: np.ndarray, theta: float, s: float) -> np.ndarray:
+    """Return the losses of margins or residuals z."""
+    one, own = np.ones((1, 1)), {"cost0": 1.0, "theta0": theta, "s0": s}
+    if task == "svc":
+        return RobustHinge(one, np.ones(1), **own).losses(z, 0.0)
+    return RobustTube(one, np.zeros(1), **own).losses(z, 0.0)
 
 
 def _losses(task: str, study: Study) -> Figure | None:
     """Draw the robust losses for both homotopies."""
     if not _of_task(study, "errors", task):
         return None
-    loss, s0 = (_svc_loss, 0.0) if task == "svc" else (_svr_loss, 1.0)
+    s0 = 0.0 if task == "svc" else 1.0
     sign, z = -1.0 if task == "svc" else 1.0, np.linspace(-3, 3, 601)
     figure, axes = fig.new_figure(2)
     panels = (
@@ -425,7 +421,9 @@ def _losses(task: str, study: Study) -> Figure | None:
     titles = f"theta falls, s = {s0:g}", "|s| falls, theta = 0"
     for ax, panel, title in zip(axes[0], panels, titles, strict=True):
         for k, (label, theta, s) in enumerate(panel):
-            ax.plot(z, loss(z, theta, min(max(s, -50), 50)), color=fig.PALETTE[k], label=label)
+            ax.plot(
+                z, _loss(task, z, theta, min(max(s, -50), 50)), color=fig.PALETTE[k], label=label
+            )
         ax.set_title(title)
         ax.set_xlabel("y f(x)" if task == "svc" else "y - f(x)")
         ax.set_ylabel("loss")
@@ -456,14 +454,10 @@ def figure_5(study: Study) -> Figure | None:
     ax = axes[0][0]
     lines = own[own["curve"].str.startswith("dual")]
     for k, (name, line) in enumerate(lines.groupby("curve", sort=False)):
-        t, alpha = line["x"].to_numpy(), line["y"].to_numpy()
-        at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
         colour = fig.PALETTE[k % len(fig.PALETTE)]
-        whole = np.insert(t, at + 1, np.nan), np.insert(alpha, at + 1, np.nan)
+        whole, ends = broken(line["x"].to_numpy(), line["y"].to_numpy(), jumps)
         ax.plot(*whole, color=colour, label=f"sample {name.split()[1]}")
-        moved = at[alpha[at] != alpha[at + 1]]
-        ends = np.concatenate([moved, moved + 1])
-        ax.plot(t[ends], alpha[ends], "o", mfc="none", ms=5, color=colour, linestyle="none")
+        ax.plot(*ends, "o", mfc="none", ms=5, color=colour, linestyle="none")
     ax.set_xlabel("theta")
     ax.set_ylabel("alpha")
     ax.set_xlim(1.0, 0.0)
@@ -523,10 +517,7 @@ def explorer(study: Study) -> Explorer | None:
     if not study.ran("explore"):
         return None
     grid = study.settings["explore"].grid
-    choices = {
-        study.name(d): slices_of(study, "explore", d, "C", "C", grid, "coefficients")
-        for d in study.ran("explore")
-    }
+    choices = choices_of(study, "explore", "C", "C", grid, "coefficients")
     return Explorer("theta", choices, second="C")
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ...reporting import figures as fig
-from ...reporting.explorer import Explorer, slices_of
+from ...reporting.explorer import Explorer, choices_of
 from ...reporting.formats import count, power, significant
 from ...reporting.outputs import Highlight, Outputs
 from ...reporting.study import Study, hyper
@@ -457,10 +457,7 @@ def explorer(study: Study) -> Explorer | None:
     if not study.ran("explore"):
         return None
     grid = np.linspace(0.0, 1.0, study.settings["explore"].grid)
-    choices = {
-        study.name(d): slices_of(study, "explore", d, "C0", "C₀", grid, "duals")
-        for d in study.ran("explore")
-    }
+    choices = choices_of(study, "explore", "C0", "C₀", grid, "duals")
     return Explorer("theta", choices, second="C₀")
 
 
