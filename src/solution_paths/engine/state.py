@@ -61,7 +61,8 @@ class Accuracy:
     terms of unit size, relative to the kinks. ``spread``: half the range of the kinks. ``reach``:
     the length that w may travel before a value moves by more than 'residual'. ``worn``: sizes of
     the terms added to running sums since they were renewed. ``contraction``: the share of a
-    right-hand side that the factor's last solution left.
+    right-hand side that the factor's last solution left. ``felt``: the least difference of values,
+    in units of their norms, that a dual feels.
     """
 
     drift: float
@@ -70,6 +71,7 @@ class Accuracy:
     reach: float
     worn: float
     contraction: float
+    felt: float
 
 
 @record

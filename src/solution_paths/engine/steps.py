@@ -195,6 +195,12 @@ def _measure(op, s, tol, dt, size):
 
 
 @inline
+def tie_of(op, st, s, tol, i):
+    """Return how far from its kink z_i counts as there: nearer than that no dual feels it."""
+    return min(tol.tie * st.scale[i], s.accuracy.felt * op.norm[i])
+
+
+@inline
 def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
     """Note a candidate if it comes before the bound; return the new count and bound."""
     if slack <= bound * rate:
@@ -290,7 +296,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
         if s.slot[i] < 0:
             _, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
     if s.pending.kind == LEFT:
-        n_hits, bound = _pending_piece(st, s, n_hits, bound, tol)
+        n_hits, bound = _pending_piece(op, st, s, n_hits, bound, tol)
     return n_hits, bound
 
 
@@ -342,7 +348,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
                 i + down * s.state.shape[0],
                 slack,
                 rate,
-                tol.tie * st.scale[i],
+                tie_of(op, st, s, tol, i),
                 rate / norm,
             )
     return nearest, n_hits, bound
@@ -355,7 +361,7 @@ def _distance(op, s, i, kink0, kink1, size):
 
 
 @lean
-def _pending_piece(st, s, n_hits, bound, tol):
+def _pending_piece(op, st, s, n_hits, bound, tol):
     """Look for the other kink of the piece that a pending leaver crosses."""
     i = s.pending.coordinate
     N = s.state.shape[0]
@@ -374,7 +380,7 @@ def _pending_piece(st, s, n_hits, bound, tol):
             index,
             gap,
             abs(rate),
-            tol.tie * st.scale[i],
+            tie_of(op, st, s, tol, i),
             abs(rate),
         )
     return n_hits, bound

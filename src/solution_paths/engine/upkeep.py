@@ -70,7 +70,7 @@ def record(s, log, again):
 
 @lean
 def log_event(s, log, i, before, moved):
-    """Log the new state of coordinate i, and count."""
+    """Log the new state of coordinate i, and count; ``moved``: t has."""
     e = s.sizes.events
     log.coordinate[e] = i
     log.state[e] = s.state[i]
@@ -111,6 +111,7 @@ def settle(op, st, s, tol, outside, fully):
         s.accuracy.worn = 0.0
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
+    s.accuracy.felt = fine
     if fully:
         accuracy = 0.0
     # Values that aren't known to the accuracy would hardly all seem to be where they should.

@@ -43,7 +43,7 @@ from .state import (
     level_at,
     widened,
 )
-from .steps import aim, patience, ratio_test, take_step
+from .steps import aim, patience, ratio_test, take_step, tie_of
 from .tolerances import Tolerances
 from .trace import Trace
 from .upkeep import (
@@ -96,7 +96,7 @@ def _walk(op, st, s, log, tol, lazy):
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
 
         # Record and refresh
-        log_event(s, log, i, before, moved)
+        log_event(s, log, i, before, moved and dt > 0)
         if s.pending.kind == NONE:
             exchanged, unsure = pending and moved, s.last.unsure > 0
             if (exchanged or unsure) and not hold(op, st, s, tol):
@@ -173,7 +173,7 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
     """Tell whether a step is more than rounding."""
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
-        tie = s.state[i] % 2 == 0 and h * rate <= tol.tie * st.scale[i]
+        tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
         return h > (1e-12 if tie else 1e-14) * abs(s.clock.t)
     return h * s.direction.gross * op.norm[i] > 1e-13 * st.scale[i]
 
