@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test test-generic lint types format docs wheel timing benchmark fuzz slurm faults long lock clean
+.PHONY: help env quick tables test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults long lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -17,8 +17,10 @@ LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --pyth
 FUZZ   ?= 60
 FUZZED ?= results/fuzz.jsonl
 ENGINE := $(wildcard tests/test_engine_*.py) tests/test_walker_units.py tests/test_saddle.py tests/test_svm.py
-# Processes of `make test`; the tests of a file stay in one.
+# Processes of `make test`; the tests of a file stay in one, and the longest files come first.
 JOBS   ?= 2
+PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
+GENERIC := NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic
 LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
@@ -49,11 +51,14 @@ tables: $(READY)  ## run the paper suite: the papers' data sets, sizes and split
 	@echo "Tables, figures and the report are in results/paper (open results/paper/report.html)."
 
 test: $(READY)  ## run every test, on JOBS=2 processes
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # Without AVX and FMA rounding differs: what only holds by luck shows. Compiled code has a place of its own.
-test-generic: $(READY)  ## run the engine's tests as on another processor
-	NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ENGINE)
+test-generic: generic  ## run the engine's tests as on another processor
+	$(GENERIC) $(BIN)/python -m pytest -q $(PARALLEL) $(ENGINE)
+
+generic: $(READY)
+	$(GENERIC) $(BIN)/python -c "from solution_paths.benchmarking.warm import warm_up; print(warm_up())"
 
 lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/ruff check $(LINTED)
