@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
 from solution_paths import (
     L1SVC,
+    OutlierSVC,
+    OutlierSVR,
     PathLasso,
     PathSVC,
     QuantileSVC,
@@ -23,14 +25,16 @@ Y = np.where(X[:, 0] + RNG.normal(size=N) > 0, "yes", "no")
 TARGET = X[:, 0] + RNG.normal(size=N)
 WEIGHTS = np.ones(N)
 FRAME = pd.DataFrame(X, columns=list("abc"))
-MODELS = [PathSVC(), QuantileSVC(), L1SVC(), WeightedSVC(), PathLasso(0.1), WeightedSVR()]
+CLASSIFIERS = [PathSVC(), QuantileSVC(), L1SVC(), WeightedSVC(), OutlierSVC()]
+REGRESSIONS = [PathLasso(0.1), WeightedSVR(), OutlierSVR()]
+MODELS = CLASSIFIERS + REGRESSIONS
 pytestmark = pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
 BY_NAME = {"ids": lambda model: type(model).__name__}
 RAW = "Traceback|broadcast|operands|unpack|not supported between|ufunc|has no attribute"
 
 
 def labels_for(model):
-    return TARGET if isinstance(model, PathLasso | WeightedSVR) else Y
+    return TARGET if is_regressor(model) else Y
 
 
 def refused(call, said):
@@ -127,13 +131,13 @@ LABELS = {
 
 
 @pytest.mark.parametrize("name", LABELS)
-@pytest.mark.parametrize("model", MODELS[:4], **BY_NAME)
+@pytest.mark.parametrize("model", CLASSIFIERS, **BY_NAME)
 def test_labels_that_no_classifier_can_use(model, name):
     y, said = LABELS[name]
     refused(lambda: clone(model).fit(X, y), said)
 
 
-@pytest.mark.parametrize("model", MODELS[:4], **BY_NAME)
+@pytest.mark.parametrize("model", CLASSIFIERS, **BY_NAME)
 def test_labels_of_every_kind_come_back(model):
     up = Y == "yes"
     kinds = [up, up.astype(object), pd.Series(Y, dtype="string"), pd.Categorical(Y), Y.tolist()]
@@ -145,7 +149,7 @@ def test_labels_of_every_kind_come_back(model):
         assert fitted.path_.objective.classes.tolist() == fitted.classes_.tolist()
 
 
-@pytest.mark.parametrize("model", MODELS[4:], **BY_NAME)
+@pytest.mark.parametrize("model", REGRESSIONS, **BY_NAME)
 @pytest.mark.parametrize(
     ("y", "said"),
     [
@@ -177,7 +181,7 @@ FOLDS = {
 
 
 @pytest.mark.parametrize("name", FOLDS)
-@pytest.mark.parametrize("model", [PathSVC(), PathLasso()], **BY_NAME)
+@pytest.mark.parametrize("model", [PathSVC(), PathLasso(), OutlierSVC(), OutlierSVR()], **BY_NAME)
 def test_folds_that_are_none(model, name):
     cv, said = FOLDS[name]
     model = clone(model).set_params(cv=cv)
@@ -236,3 +240,25 @@ def test_options_that_are_true_or_false():
     refused(lambda: PathLasso(fit_intercept="yes").fit(X, TARGET), said)
     said = "probability must be True or False, not 'no'"
     refused(lambda: QuantileSVC(probability="no").fit(X, Y), said)
+
+
+OUTLIER_OPTIONS = {
+    "theta above": ({"theta": 1.5}, "theta must be a finite number >= 0 and <= 1, not 1.5"),
+    "theta below": ({"theta": -0.1}, "theta must be a finite number >= 0 and <= 1, not -0.1"),
+    "theta a text": ({"theta": "half"}, "theta must be a finite number"),
+    "no cost": ({"C": 0.0}, "C must be a finite number > 0, not 0.0"),
+    "a cost that is none": ({"C": np.nan}, "C must be a finite number > 0, not nan"),
+    "a kernel": ({"kernel": "sigmoid"}, "kernel must be one of"),
+}
+
+
+@pytest.mark.parametrize("name", OUTLIER_OPTIONS)
+@pytest.mark.parametrize("model", [OutlierSVC(), OutlierSVR()], **BY_NAME)
+def test_options_of_robust_machines(model, name):
+    options, said = OUTLIER_OPTIONS[name]
+    refused(lambda: clone(model).set_params(**options).fit(X, labels_for(model)), said)
+
+
+@pytest.mark.parametrize("s", [0.0, -1.0, "a", np.inf])
+def test_a_threshold_that_is_none(s):
+    refused(lambda: OutlierSVR(s=s).fit(X, TARGET), "s must be")

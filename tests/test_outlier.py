@@ -1,7 +1,9 @@
 """Outlier paths: local optima, jumps, certificates, and the CCCP baseline."""
 
 import io
+import sys
 from itertools import pairwise, product
+from pathlib import Path as FilePath
 
 import matplotlib as mpl
 import numpy as np
@@ -15,6 +17,10 @@ from solution_paths.kernels import Kernel
 from solution_paths.models.outlier_svm import robust_hinge
 from solution_paths.models.outlier_svr import robust_tube
 from solution_paths.objectives import Hinge, Solution, Tube
+
+sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
+
+import fuzz
 
 mpl.use("Agg")
 HOMOTOPIES = ("theta", "s")
@@ -77,6 +83,33 @@ def test_ties_and_duplicates_end_in_local_optima_and_never_rise(task, homotopy, 
     for t in ends:  # between them a sample may stay at the threshold, where K is singular
         assert path.objective.locally_optimal(path._solution(t), t)[1] is not False
     assert all(jump.after <= jump.before * (1 + 1e-9) for jump in path.jumps)
+
+
+@pytest.mark.parametrize(
+    ("data", "seed"),
+    # Values of 1e5: a level that begins at a dual, but for the dual's own rounding, moves them.
+    [("units", 47), ("units", 88), ("one_hot", 89)],
+)
+def test_problems_that_were_lost_in_a_jump(data, seed):
+    row = fuzz.run_one("outlier_svm", data, seed)
+    assert row["end"] == "exact", row
+    assert not row["told"]
+    assert row["not_local"] == 0
+
+
+def test_a_dual_beyond_the_other_level_goes_back_to_its_side():
+    """Many samples reach a wall together, and duals of any size change sides more than once.
+
+    A level that moves from such a dual took another one's place in the staircase.
+    """
+    rng = np.random.default_rng(99)
+    n, d = int(rng.integers(20, 70)), int(rng.integers(3, 9))
+    X = rng.choice([-1.0, 1.0], size=(n, d))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
+    path = outlier_svm_path(X, y, 100.0, homotopy="s")
+    found = path.certify(at_breakpoints=True)
+    assert found.ok, found
+    assert found.not_local == 0
 
 
 @pytest.mark.parametrize("task", ["svm", "svr"])

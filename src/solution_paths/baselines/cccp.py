@@ -17,15 +17,14 @@ References: Yuille and Rangarajan (2002); Collobert, Sinz, Weston and Bottou (20
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, types
-from numba.extending import overload
+from numba import njit
 from numpy.typing import NDArray
 
+from ..engine.operators import Operator, row_axpy, row_dot, rows_operator
 from ..objectives import Solution
 from ..objectives.robust import Robust, RobustHinge
 from .answer import Answer, Stopwatch, reuse_or_build
@@ -42,58 +41,9 @@ Floats = NDArray[np.float64]
 # -- dual coordinate descent ------------------------------------------------------------------
 
 
-def _dot(rows: Any, i: Any, w: Any) -> Any:
-    """Return x_i . w."""
-
-
-def _axpy(rows: Any, i: Any, factor: Any, w: Any) -> None:
-    """Add factor x_i to w."""
-
-
-@overload(_dot)
-def _dot_compiled(rows: Any, i: Any, w: Any) -> Callable[..., Any]:
-    if isinstance(rows, types.Array):
-
-        def dense(rows: Any, i: Any, w: Any) -> Any:
-            total = 0.0
-            for k in range(w.shape[0]):
-                total += rows[i, k] * w[k]
-            return total
-
-        return dense
-
-    def sparse(rows: Any, i: Any, w: Any) -> Any:
-        indptr, indices, values = rows
-        total = 0.0
-        for s in range(indptr[i], indptr[i + 1]):
-            total += values[s] * w[indices[s]]
-        return total
-
-    return sparse
-
-
-@overload(_axpy)
-def _axpy_compiled(rows: Any, i: Any, factor: Any, w: Any) -> Callable[..., None]:
-    if isinstance(rows, types.Array):
-
-        def dense(rows: Any, i: Any, factor: Any, w: Any) -> None:
-            for k in range(w.shape[0]):
-                w[k] += factor * rows[i, k]
-
-        return dense
-
-    def sparse(rows: Any, i: Any, factor: Any, w: Any) -> None:
-        indptr, indices, values = rows
-        for s in range(indptr[i], indptr[i + 1]):
-            w[indices[s]] += factor * values[s]
-
-    return sparse
-
-
 @njit(cache=True, fastmath=True)
 def _descend(
-    rows: Any,
-    squares: Floats,
+    op: Operator,
     y: Floats,
     low: Floats,
     high: Floats,
@@ -116,7 +66,7 @@ def _descend(
         k = 0
         while k < size:
             i = active[k]
-            gradient = _dot(rows, i, w) - y[i]
+            gradient = row_dot(op, i, w) - y[i]
             projected = gradient
             if a[i] <= low[i]:
                 if gradient > top and gradient > 0.0:
@@ -131,9 +81,9 @@ def _descend(
                     continue
                 projected = max(gradient, 0.0)
             largest, least = max(largest, projected), min(least, projected)
-            if projected != 0.0 and squares[i] > 0.0:
-                new = min(max(a[i] - gradient / squares[i], low[i]), high[i])
-                _axpy(rows, i, new - a[i], w)
+            if projected != 0.0 and op.diagonal[i] > 0.0:
+                new = min(max(a[i] - gradient / op.diagonal[i], low[i]), high[i])
+                row_axpy(op, i, new - a[i], w)
                 a[i] = new
             k += 1
         if size == 0 or largest - least <= tolerance:
@@ -155,14 +105,7 @@ class LinearSolver:
     """
 
     def __init__(self, X: Any):
-        if sp.issparse(X):
-            csr = sp.csr_array(X).astype(np.float64)
-            parts = csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data.copy()
-            self.rows: Any = parts
-            self.squares = np.asarray(csr.power(2).sum(axis=1)).ravel()
-        else:
-            self.rows = np.array(X, dtype=np.float64)  # a copy: numba compiles once for all
-            self.squares = (self.rows**2).sum(axis=1)
+        self.op = rows_operator(X)
         self.X = X
         self._smo: KernelSolver | None = None
 
@@ -173,12 +116,11 @@ class LinearSolver:
         SMO, which takes the best pair each time, ends it.
         """
         a = np.clip(a, low, high)
-        idle = self.squares == 0.0  # any dual minimises -y a at an end of its box
+        idle = self.op.diagonal == 0.0  # any dual minimises -y a at an end of its box
         a[idle] = np.where(y > 0, high, low)[idle]
         w = np.asarray(self.X.T @ a, dtype=np.float64).ravel()
         y = np.array(y)
-        head = (self.rows, self.squares, y, low, high)
-        passes = _descend(*head, a, w, tolerance, PASSES, 1)
+        passes = _descend(self.op, y, low, high, a, w, tolerance, PASSES, 1)
         if passes < 0 and len(y) <= GRAM:
             if self._smo is None:
                 K = self.X @ self.X.T

@@ -60,16 +60,29 @@ CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.gl
 MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 
 
+class Record(np.void):
+    """A structured scalar with its fields as attributes, three times as fast as `np.record`."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except ValueError:
+            raise AttributeError(f"a record has no field {name!r}") from None
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
 def record(cls: type) -> type:
     """Make a class of annotated numbers a record, which compiled code reads and writes by name."""
     hints = get_type_hints(cls)
-    taken = [name for name in hints if hasattr(np.record, name)]
+    taken = [name for name in hints if hasattr(np.void, name)]
     if taken:
         raise TypeError(
             f"{cls.__name__}.{taken[0]} is a name that numpy's records use; take another."
         )
     numbers = [(name, np.int64 if hint is int else np.float64) for name, hint in hints.items()]
-    cls.dtype = np.dtype((np.record, np.dtype(numbers, align=True)))
+    cls.dtype = np.dtype((Record, np.dtype(numbers, align=True)))
     return cls
 
 

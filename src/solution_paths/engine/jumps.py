@@ -14,7 +14,7 @@ coordinate whose state it changed, between two nodes at the same t.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from .operators import (
     add_product,
     distance,
     hold_level,
+    let_levels_stand,
     move_level,
     sum_up,
     value,
@@ -39,19 +40,15 @@ from .state import (
     FAR,
     NONE,
     WALL,
-    Log,
-    Stairs,
     State,
-    checkpoint_every,
     kink_at,
     level_at,
 )
-from .upkeep import hold, rebuild_sums, record
-from .walker import Walker, WalkError, empty_log, longer_fields
+from .upkeep import hold, log_state, rebuild_sums, record
+from .walker import Walker, WalkError, empty_log
 
 STANDING = 1000  # jumps at one t, after which something is wrong
 SAME = 1e-12  # jumps so near to each other in t, relative, count as at one t
-FALL = 1e-13  # what counts as a fall of the objective, relative
 TOUCHING = 1e-12  # of the kinks' scale: as near to a wall a value is at it
 FRESH = 64  # jumps between two computations of all sums from nothing
 
@@ -91,7 +88,7 @@ def _freeze(op, st, jump, s):
     for k in range(op.now.base0.shape[0]):
         total, lost = add_product(op.now.base0[k], op.now.lost0[k], t, op.now.base1[k])
         op.now.base0[k], op.now.lost0[k] = total, lost + t * op.now.lost1[k]
-    _let_levels_stand(op)
+    let_levels_stand(op)
     s.clock.t, s.accuracy.drift = -1.0, 0.0
 
 
@@ -99,16 +96,22 @@ def _freeze(op, st, jump, s):
 def _freeze_again(op, jump, s):
     """Begin another round of a jump, at -1."""
     jump.level1[:] = 0.0
-    _let_levels_stand(op)
+    let_levels_stand(op)
     s.clock.t = -1.0
 
 
 @lean
-def _let_levels_stand(op):
-    op.now.base1[:] = 0.0
-    op.now.lost1[:] = 0.0
-    op.now.levels.square = op.now.levels.central = 0.0
-    op.now.levels.moving = 0
+def _begin_at(jump, i, piece, dual):
+    """Let the level of a piece move from a dual, at -1, to where it belongs.
+
+    A sample from beyond a wall may bring any dual. Its neighbours' levels start there as well where
+    this one would pass them: the staircase stays one.
+    """
+    for k in range(jump.n_kinks[i] + 1):
+        goal = jump.level0[i, k]
+        if abs(goal) < np.inf:
+            begin = max(goal, dual) if k < piece else min(goal, dual)
+            jump.level1[i, k] = goal - (dual if k == piece else begin)
 
 
 @lean
@@ -119,9 +122,8 @@ def _change_sides(op, jump, s, beyond, chosen):
         i = s.P[r]
         if not chosen[i] or s.state[i] % 2 == 0 or beyond[i, s.state[i] // 2] < 0:
             continue
-        piece = beyond[i, s.state[i] // 2]
-        goal, dual = jump.level0[i, piece], s.a[r]
-        jump.level1[i, piece] = goal - dual  # from -1, where it is the dual, to 0
+        piece, dual = beyond[i, s.state[i] // 2], s.a[r]
+        _begin_at(jump, i, piece, dual)
         s.state[i] = 2 * piece
         move_level(op, i, (level_at(jump, i, piece, -1.0) - dual) - s.lost[r])
         if s.pending.kind == ENTERED and s.pending.coordinate == i:
@@ -168,11 +170,11 @@ def _cross(op, jump, s, beyond, i):
             off = abs(distance(op, i, -1.0, at, 0.0, s.Q, s.P, size, s.a, s.lost))
             if off < nearest:
                 nearest, piece = off, beyond[i, kink]
-    dual, goal = jump.level0[i, q], jump.level0[i, piece]
+    dual = jump.level0[i, q]
     hold_level(op, i, dual, 0.0, -1)
-    jump.level1[i, piece] = goal - dual
+    _begin_at(jump, i, piece, dual)
     s.state[i] = 2 * piece
-    hold_level(op, i, goal, goal - dual, 1)
+    hold_level(op, i, jump.level0[i, piece], jump.level1[i, piece], 1)
     move_level(op, i, level_at(jump, i, piece, -1.0) - dual)
     s.due[i] = -FAR
     s.block[i // BLOCK] = -FAR
@@ -222,18 +224,10 @@ def _thaw(op, st, s, before, t, base1, lost1, square, central, moving):
 @lean
 def _log_changes(s, log, before):
     """Log an event for each coordinate whose state changed; ``before`` becomes what it is now."""
-    every = checkpoint_every(before.shape[0])
     for i in range(before.shape[0]):
         if before[i] != s.state[i]:
             before[i] = s.state[i]
-            e = s.sizes.events
-            log.coordinate[e] = i
-            log.state[e] = before[i]
-            s.sizes.events = e + 1
-            if (e + 1) % every == 0:
-                copy = log.checkpoint[(e + 1) // every]
-                for k in range(before.shape[0]):
-                    copy[k] = before[k]
+            log_state(s, log, i, before)
 
 
 @lean
@@ -283,9 +277,6 @@ class JumpingWalk:
     walls : Walls
     t : float
         Where it begins.
-    energy : callable
-        Maps (values, duals, t) of the samples to the objective: tells whether a round of a jump
-        that ends at walls has changed anything.
     improve : callable
         Maps (duals, t) of a solution with values at walls to the coordinates that must change sides
         so that there is a better one near by, None if there is none.
@@ -296,31 +287,22 @@ class JumpingWalk:
         walker: Walker,
         walls: Walls,
         t: float,
-        energy: Callable[[NDArray[np.float64], NDArray[np.float64], float], float],
         improve: Callable[[NDArray[np.float64], float], NDArray[np.int64] | None],
     ):
         self.walker, self.walls = walker, walls
-        self.energy, self.improve = energy, improve
+        self.improve = improve
         walker.begin(walls.stairs, t, walls=walls.bits)
         own = walls.stairs
-        self._st = walker.st
-        self._jump = Stairs(
-            own.kink0.copy(),
-            np.zeros_like(own.kink1),
-            own.level0.copy(),
-            np.zeros_like(own.level1),
-            own.soft,
-            own.n_kinks,
-            walker.st.scale,
-            np.zeros(len(own), dtype=np.int64),
-        )
+        self._own = own, walker.st
+        moved = {name: getattr(own, name).copy() for name in ("kink0", "level0")}
+        moved |= {name: np.zeros_like(getattr(own, name)) for name in ("kink1", "level1")}
+        no_walls = np.zeros(len(own), dtype=np.int64)
+        self._jump = replace(own, **moved), replace(walker.st, **moved, wall=no_walls)
         self._log = empty_log(len(own))
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
-        # Of the jumps at one t: where that is, how many, states before changes of sides, and the
-        # objective since which they were noted.
+        # Of the jumps at one t: where that is, how many, and what changed sides in which states.
         self._at, self._number = np.nan, 0
-        self._seen: set[bytes] = set()
-        self._least = np.inf
+        self._seen: set[tuple[bytes, bytes]] = set()
 
     def walk(self, t_end: float, lazy: bool, callback: Any) -> int:
         """Walk to t_end; return how it ended (DONE).
@@ -332,23 +314,17 @@ class JumpingWalk:
         """
         while True:
             ending = self.walker.walk(t_end, lazy=lazy, callback=callback)
-            if ending == WALL:
-                self._leap(lazy)
-                continue
-            better = self._better(self._st, self.walker.duals, t_end)
-            if better is None:
+            t = float(self.walker.s.clock.t)
+            go, chosen = self._next(t, ending == WALL)
+            if go:
+                self._leap(lazy, t, chosen)
+            elif ending != WALL:
                 return ending
-            self._leap(lazy, better)
 
-    def _leap(self, lazy: bool, chosen: NDArray[np.int64] | None = None) -> None:
-        """Jump: change sides until no coordinate is at a wall, or until nothing changes.
-
-        Who changes sides first: those at walls, or those chosen.
-        """
+    def _leap(self, lazy: bool, t: float, chosen: NDArray[np.int64] | None) -> None:
+        """Jump: change sides, those at walls or those chosen, until that leads no further."""
         walker = self.walker
-        op, s, t = walker.op, walker.s, float(walker.s.clock.t)
-        if self._repeats(walker.duals, t):
-            return
+        op, s = walker.op, walker.s
         self.counts["jumps"] += 1
         if walker.log.t[s.sizes.nodes - 1] != t:  # else it was recorded before the last event
             if s.pending.kind == NONE:
@@ -360,25 +336,26 @@ class JumpingWalk:
         kept = op.now.base1.copy(), op.now.lost1.copy()
         kept += float(rates.square), float(rates.central), int(rates.moving)
         drift = s.accuracy.drift
-        _freeze(op, self._st, self._jump, s)
-        walker.log, walker.st = self._log, self._jump
+        _freeze(op, walker.st, self._jump[1], s)
+        walker.log, (walker.stairs, walker.st) = self._log, self._jump
         try:
             self._rounds(lazy, t, chosen)
         except WalkError as error:
-            walker.log = main
+            walker.log, (walker.stairs, walker.st) = main, self._own
             _set_lengths(walker.s, lengths)
             raise WalkError(f"in a jump at t = {t:.17g}: {error}", walker.trace()) from error
-        s = walker.s
-        self._log, walker.log, walker.st = walker.log, main, self._st
+        self._log, walker.log, (walker.stairs, walker.st) = walker.log, main, self._own
+        s, st = walker.s, walker.st
         self.counts["jump_events"] += int(s.sizes.events)
         _set_lengths(s, lengths)
-        _thaw(op, self._st, s, before, t, *kept)
+        _thaw(op, st, s, before, t, *kept)
         s.accuracy.drift = drift
-        _begin(op, self._st, s)
+        _begin(op, st, s)
         if self.counts["jumps"] % FRESH == 0:
-            rebuild_sums(op, self._st, s)
+            rebuild_sums(op, st, s)
         self._hold(t)
-        self._make_room(int((before != s.state).sum()))
+        walker.grow(int((before != s.state).sum()))
+        s = walker.s
         _log_changes(s, walker.log, before)
         record(s, walker.log, 0)
         self._gather()
@@ -392,23 +369,36 @@ class JumpingWalk:
     def _hold(self, t: float) -> None:
         """Make the pinned equations hold where a jump begins or ends."""
         walker = self.walker
-        if not hold(walker.op, self._st, walker.s, walker.tolerances):
+        if not hold(walker.op, walker.st, walker.s, walker.tolerances):
             raise WalkError(
                 f"the path stops at a jump at t = {t:.17g}: rounding errors grew beyond the "
                 "tolerance 'lost'; the exact part up to there is kept with this error.",
                 walker.trace(),
             )
 
-    def _repeats(self, duals: Callable[[], NDArray[np.float64]], t: float) -> bool:
-        """Tell whether changing sides would lead in a circle, and note the present states.
+    def _next(self, t: float, all_do: bool) -> tuple[bool, NDArray[np.int64] | None]:
+        """Return whether sides change at t, and whose: None for all that are pinned at walls.
 
-        Where the pinned rows depend on each other, their duals may take up any change of a level,
-        and the values stay what they are.
+        All do first; where that leads in a circle, those who must for a better solution near by.
         """
-        states = self.walker.s.state.tobytes()
+        if all_do and not self._repeats(t, None):
+            return True, None
+        walker, beyond = self.walker, self.walls.beyond
+        op, st, s = walker.op, walker.st, walker.s
+        at_walls = _at_walls(s, beyond) > 0 or _touches(op, st, s, beyond)
+        if not at_walls or s.pending.kind != NONE:
+            return False, None
+        chosen = self.improve(walker.duals(), t)
+        return chosen is not None and not self._repeats(t, chosen), chosen
+
+    def _repeats(self, t: float, chosen: NDArray[np.int64] | None) -> bool:
+        """Tell whether a change of sides would lead in a circle, and note it.
+
+        At one t the states determine the solution, as the pinned rows are independent. Rows that
+        depend on each other may take up any change of a level, and the values stay what they are.
+        """
         if not abs(t - self._at) <= SAME * max(1.0, abs(t)):
-            self._at, self._number, self._seen, self._least = t, 0, {states}, np.inf
-            return False
+            self._at, self._number, self._seen = t, 0, set()
         self._number += 1
         if self._number > STANDING:
             raise WalkError(
@@ -416,21 +406,18 @@ class JumpingWalk:
                 "exact part up to there is kept with this error.",
                 self.walker.trace(),
             )
-        energy = self.energy(values_of(self.walker), duals(), t)
-        if not energy >= self._least - FALL * abs(self._least):
-            self._seen, self._least = set(), energy
-        circle = states in self._seen
-        self._seen.add(states)
+        change = self.walker.s.state.tobytes(), b"" if chosen is None else chosen.tobytes()
+        circle = change in self._seen
+        self._seen.add(change)
         self.counts["stays"] += circle
         return circle
 
     def _rounds(self, lazy: bool, t: float, chosen: NDArray[np.int64] | None) -> None:
         """Change sides, and move levels where they belong, until that is enough."""
-        walker, jump, beyond = self.walker, self._jump, self.walls.beyond
+        walker, jump, beyond = self.walker, self.walker.st, self.walls.beyond
         while True:
             s = walker.s
             _set_lengths(s, (0, 0, 0))
-            self._log.start[0] = 0
             who = np.full(len(s.state), chosen is None)
             if chosen is not None:
                 who[chosen] = True
@@ -438,43 +425,12 @@ class JumpingWalk:
                     _cross(walker.op, jump, s, beyond, i)
             _change_sides(walker.op, jump, s, beyond, who)
             _begin(walker.op, jump, s)
-            while len(walker.log.P) <= s.sizes.pinned:
-                walker._grow()
+            # A level that begins at a dual does so but for its rounding, which values may feel.
+            self._hold(t)
+            walker.grow()
             walker.walk(0.0, lazy=lazy)
             self.counts["rounds"] += 1
-            chosen = None
-            if not _at_walls(walker.s, beyond) or self._repeats(self._duals, t):
-                chosen = self._better(jump, self._duals, t)
-                if chosen is None or self._repeats(self._duals, t):
-                    return
+            go, chosen = self._next(t, _at_walls(walker.s, beyond) > 0)
+            if not go:
+                return
             _freeze_again(walker.op, jump, walker.s)
-
-    def _better(
-        self, st: Stairs, duals: Callable[[], NDArray[np.float64]], t: float
-    ) -> NDArray[np.int64] | None:
-        """Return who must change sides where values at walls leave a better solution, else None."""
-        walker, beyond = self.walker, self.walls.beyond
-        if _at_walls(walker.s, beyond) or _touches(walker.op, st, walker.s, beyond):
-            return self.improve(duals(), t)
-        return None
-
-    def _duals(self) -> NDArray[np.float64]:
-        """Return the duals at the end of a round."""
-        s, jump = self.walker.s, self._jump
-        piece = s.state.astype(np.int64) // 2
-        duals = np.where(s.state % 2 == 0, jump.level0[np.arange(len(piece)), piece], 0.0)
-        m = s.sizes.pinned
-        duals[s.P[:m]] = s.a[:m]
-        return duals
-
-    def _make_room(self, events: int) -> None:
-        """Let the log grow until so many events, and a node, fit into it."""
-        walker, s = self.walker, self.walker.s
-        every = checkpoint_every(len(s.state))
-        while (
-            s.sizes.events + events + 1 >= len(walker.log.coordinate)
-            or (s.sizes.events + events + 1) // every >= len(walker.log.checkpoint)
-            or s.sizes.nodes + 2 >= len(walker.log.start)
-            or s.sizes.duals + s.sizes.pinned + 2 >= len(walker.log.P)
-        ):
-            walker.log = longer_fields(walker.log, [field.name for field in fields(Log)])

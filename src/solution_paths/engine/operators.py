@@ -767,20 +767,24 @@ def hold_level(op, i, level0, level1, change):
         if level1 != 0.0:
             add_row(op, i, level1, op.now.base1, op.now.lost1)
     if op.now.levels.moving == 0:
-        op.now.base1[:] = 0.0
-        op.now.lost1[:] = 0.0
-        op.now.levels.square = op.now.levels.central = 0.0
+        let_levels_stand(op)
+
+
+@lean
+def let_levels_stand(op):
+    """Let no level move."""
+    op.now.base1[:] = 0.0
+    op.now.lost1[:] = 0.0
+    op.now.levels.square = op.now.levels.central = 0.0
+    op.now.levels.moving = 0
 
 
 @lean
 def rebuild(op, t, duals0, duals1):
     """Compute the sums over levels afresh from the duals of pieces, duals0 + t duals1."""
     op.now.base0[:] = 0.0
-    op.now.base1[:] = 0.0
     op.now.lost0[:] = 0.0
-    op.now.lost1[:] = 0.0
-    op.now.levels.square = op.now.levels.central = 0.0
-    op.now.levels.moving = 0
+    let_levels_stand(op)
     op.now.w[:] = 0.0
     op.now.dw[:] = 0.0
     for i in range(op.norm.shape[0]):

@@ -14,7 +14,7 @@ class Tolerances:
     tie : float
         Events whose slack is within ``tie`` of the nearest one, relative to the scale of the kink
         or level concerned, count as simultaneous (Harris' ratio test); the one with the largest
-        relative velocity is taken.
+        relative velocity is taken. Values that duals tell apart (``fine``) don't tie.
     noise : float
         A velocity below ``noise`` times the sum of the absolute terms it was added up from is
         rounding noise, and no event. (Rows that depend on the pinned ones have velocity zero in
@@ -49,7 +49,8 @@ class Tolerances:
     gap : float
         The pinned equations are solved down to this part of the objective, as far as rounding lets.
     fine : float
-        They are also solved down to what is worth this part of a level to a dual.
+        They are also solved down to what is worth this part of a level to a dual. Values nearer to
+        each other than that, times the least pivot squared, tie.
     outside : float
         How far a correction may freely take a dual beyond its level, relative to the distance
         between its two levels.
@@ -59,7 +60,7 @@ class Tolerances:
     enough : int
         Rows at their kinks that are compared before the fastest of them is taken.
     stall : int
-        Zero-length steps in a row after which ties are broken at random; after ten times as many
+        Steps in a row at one t after which ties are broken at random; after ten times as many
         the smallest index is taken (Bland), after a hundred times as many the walk stops.
     """
 

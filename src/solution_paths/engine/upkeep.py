@@ -69,17 +69,23 @@ def record(s, log, again):
 
 
 @lean
-def log_event(s, log, i, before, moved):
-    """Log the new state of coordinate i, and count; ``moved``: t has."""
+def log_state(s, log, i, states):
+    """Append an event: coordinate i has its state of ``states``, which are those behind it."""
     e = s.sizes.events
     log.coordinate[e] = i
-    log.state[e] = s.state[i]
+    log.state[e] = states[i]
     s.sizes.events = e + 1
-    every = checkpoint_every(s.state.shape[0])
+    every = checkpoint_every(states.shape[0])
     if (e + 1) % every == 0:
         copy = log.checkpoint[(e + 1) // every]
         for k in range(copy.shape[0]):
-            copy[k] = s.state[k]
+            copy[k] = states[k]
+
+
+@lean
+def log_event(s, log, i, before, moved):
+    """Log the new state of coordinate i, and count; ``moved``: t has."""
+    log_state(s, log, i, s.state)
     s.last.coordinate, s.last.came, s.last.held = i, before, -1
     s.counts.since_rebuild += 1
     s.counts.since_factored += 1

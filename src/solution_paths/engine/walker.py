@@ -420,8 +420,7 @@ class Walker:
         s.sizes.events = s.sizes.nodes = s.sizes.duals = s.counts.zeros = 0
         self.log.start[0] = 0
         self.log.checkpoint[0] = s.state
-        while len(self.log.P) <= s.sizes.pinned:
-            self._grow()
+        self.grow()
         begin_leg(self.op, self.st, s, self.log, self.tolerances)
 
     def pin(self, coordinates: NDArray[np.int64], kinks: NDArray[np.int64], duals) -> None:
@@ -435,7 +434,7 @@ class Walker:
             rest = (coordinates[done:], kinks[done:], duals[done:])
             done += _pin_all(self.op, self.st, self.s, tolerances, *rest)
             if done < len(coordinates):
-                self._grow()
+                self.grow()
 
     def distances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how far each z_i is from the kinks below and above it, negative where beyond.
@@ -464,7 +463,7 @@ class Walker:
             except np.linalg.LinAlgError:
                 ending = LOST
             if ending == GROW:
-                self._grow()
+                self.grow()
                 s = self.s
             elif ending == PAUSE:
                 s.counts.budget = budget
@@ -479,23 +478,22 @@ class Walker:
                     self.trace(),
                 )
 
-    def _grow(self) -> None:
-        """Double whichever arrays are full."""
-        s, log = self.s, self.log
-        m = s.sizes.pinned
+    def grow(self, events: int = 1) -> None:
+        """Double whichever arrays are full, until so many events, and a node, fit in."""
+        s = self.s
+        m, every = s.sizes.pinned, checkpoint_every(len(self.stairs))
         if m + 2 >= len(s.P):
-            cap = min(2 * len(s.P), len(self.stairs) + 4)
-            self.s = widened(s, cap)
-        if s.sizes.nodes + 2 >= len(log.start):
-            log = longer_fields(log, ["t", "event", "start"])
-        if s.sizes.duals + m + 2 >= len(log.P):
-            log = longer_fields(log, ["P", "a", "low"])
-        if s.sizes.events + 1 >= len(log.coordinate):
-            log = longer_fields(log, ["coordinate", "state"])
-        every = checkpoint_every(len(self.stairs))
-        if (s.sizes.events + 1) // every >= len(log.checkpoint):
-            log = longer_fields(log, ["checkpoint"])
-        self.log = log
+            self.s = widened(s, min(2 * len(s.P), len(self.stairs) + 4))
+        self._lengthen(s.sizes.nodes + 2, "t", "event", "start")
+        self._lengthen(s.sizes.duals + m + 2, "P", "a", "low")
+        self._lengthen(s.sizes.events + events, "coordinate", "state")
+        self._lengthen((s.sizes.events + events) // every, "checkpoint")
+
+    def _lengthen(self, last: int, *names: str) -> None:
+        """Double fields of the log until they have a place ``last``."""
+        while last >= len(getattr(self.log, names[-1])):
+            longer = {name: _twice(getattr(self.log, name)) for name in names}
+            self.log = replace(self.log, **longer)
 
     def duals(self) -> NDArray[np.float64]:
         """Return the (N,) duals where the walk stands."""
@@ -600,12 +598,7 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, 0.0)
 
 
-def _longer(array: NDArray, size: int) -> NDArray:
-    out = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
+def _twice(array: NDArray) -> NDArray:
+    out = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
     return out
-
-
-def longer_fields(log: Log, names: list[str]) -> Log:
-    """Return the log with twice the room in these fields."""
-    return replace(log, **{n: _longer(getattr(log, n), 2 * len(getattr(log, n))) for n in names})

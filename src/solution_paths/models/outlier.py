@@ -75,13 +75,10 @@ def outlier_path(
     parameter = "theta" if objective.theta1 else "s"
     start_events, error = walker.start_events, None
 
-    def energy(values: Floats, duals: Floats, u: float) -> float:
-        return objective.energy(values, duals, factor * u)
-
     def improve(duals: Floats, u: float) -> NDArray[np.int64] | None:
         return objective.better_partition(Solution(duals), factor * u)[1]
 
-    walk = JumpingWalk(walker, walls, span[0], energy, improve)
+    walk = JumpingWalk(walker, walls, span[0], improve)
     try:
         walk.walk(span[1], lazy, progress)
         trace = walker.trace()

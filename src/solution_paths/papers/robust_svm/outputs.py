@@ -694,13 +694,13 @@ def times(study: Study) -> list[Claim]:
             Claim(text, study.together("candidates"), on_sentence(bool(growth > 1.2)), evidence)
         )
     ratios = _cost_ratios(study)
-    if len(ratios):
-        by_set = ratios.groupby("dataset")[["op", "cccp"]].sum()
+    for kernel, own in ratios.groupby("kernel"):
+        by_set = own.groupby("dataset")[["op", "cccp"]].sum()
         ratio = (by_set["op"] / by_set["cccp"]).median()
         evidence = (
             f"median over {len(by_set)} data sets: {ratio:.2g} times CCCP with five candidates"
         )
-        text = "a whole outlier path costs at most half of CCCP with five candidates"
+        text = f"{kernel}: a whole outlier path costs at most half of CCCP with five candidates"
         verdict = on_sentence(bool(ratio <= 0.5))
         made.append(Claim(text, study.together("cost"), verdict, evidence, source=PROJECT))
     return made
