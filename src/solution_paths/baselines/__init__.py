@@ -5,8 +5,8 @@ A baseline is a module with ``NAME``, ``version()``, ``supports(objective)``, ``
 for), and ``solve(objective, options, start) -> Answer``. Add the module to ``BASELINES`` and it
 inherits every conformance test.
 
-Solvers that are called at many parameters of one of the `programmes` are classes ``Solver(programme,
-...)`` with ``solve(parameters)``; `grid_solver` makes one by name.
+Solvers that are called at many parameters of one of the `programmes` are classes
+``Solver(programme, ...)`` with ``solve(parameters)``; `GridSolver` makes one by name.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The dissertation's models as quadratic programmes, for solvers that are called on a grid.
 
-Each is min x'Px/2 + c'x subject to Ax = b, Gx <= h and low <= x <= high, where A, b, G and low stand
-still when the parameters move. Of several ways to write each model these were the fastest in PIQP:
-w, its positive and its negative part are variables of their own, and so are margins or residuals, so
-that the rows of X stand in the programme once.
+Each is min x'Px/2 + c'x subject to Ax = b, Gx <= h and low <= x <= high, where A, b, G and low
+stand still when the parameters move. Of several ways to write each model these were the fastest in
+PIQP: w, its positive and its negative part are variables of their own, and so are margins or
+residuals, so that the rows of X stand in the programme once.
 """
 
 from __future__ import annotations
