@@ -1,0 +1,339 @@
+"""Hyper-parameters on lines: whole paths along them, other solvers at their points.
+
+A model's grid is a list of lines, each a path in one parameter at fixed others. Along a line
+validation errors are exact functions of a coordinate u in which solutions are piecewise linear: s,
+lam1, or 1 / lam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ... import dm_ksvm_path, drlad_path, drsvm_path, l1_svm_path, svm_path
+from ...baselines import GridSolver
+from ...baselines.programmes import (
+    DoublyRegularised,
+    FactoredDoubleMargin,
+    KernelDoubleMargin,
+    LeastDeviations,
+    Programme,
+)
+from ...curves import Curve, mean_curve
+from ...kernels import LINEAR, Kernel
+
+Floats = np.ndarray
+Folds = Sequence[tuple[np.ndarray, np.ndarray]]  # rows to fit, rows to judge
+# Losses that differ by less, relatively, are tied: solvers' answers are no more exact than that.
+TIED = 1e-6
+
+
+class Line(NamedTuple):
+    """Values of one parameter, from the most regularised one on, at fixed others."""
+
+    fixed: dict[str, float]
+    vary: str
+    values: Floats
+
+    def at(self, k: int) -> dict[str, float]:
+        """Return all parameters of a point."""
+        return {**self.fixed, self.vary: float(self.values[k])}
+
+
+class Choice(NamedTuple):
+    """The chosen line, the chosen value on it, and its loss in cross-validation."""
+
+    line: int
+    value: float
+    loss: float
+
+
+# ---------------------------------------------------------------- losses
+
+
+def squared_loss(y: Floats, f: Floats) -> Floats:
+    """Return the mean squared error of predictions (m,) or (m, k)."""
+    return ((f.T - y) ** 2).mean(axis=-1)
+
+
+def balanced_loss(y: Floats, f: Floats) -> Floats:
+    """Return 1 - (TPR + TNR) / 2 of decisions (m,) or (m, k); of one class its own rate alone."""
+    wrong = (f.T >= 0) != (y > 0)
+    return np.mean([wrong[..., y == c].mean(axis=-1) for c in (-1.0, 1.0) if (y == c).any()], 0)
+
+
+def area_under_curve(y: Floats, f: Floats) -> float:
+    """Return the area under the ROC curve of decisions: the share of pairs in right order."""
+    positive = y > 0
+    p, n = positive.sum(), (~positive).sum()
+    return float((rankdata(f)[positive].sum() - p * (p + 1) / 2) / (p * n)) if p and n else np.nan
+
+
+# ---------------------------------------------------------------- models
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model with a grid of hyper-parameters.
+
+    Attributes
+    ----------
+    name : str
+    trace : function
+        (X, y, line) -> path.
+    programme : function
+        (X, y, line) -> the same model for other solvers; X is a Gram matrix with a kernel.
+    unit : function
+        Number of rows -> u at 1 of the path's own parameter, where that is no inverse of u.
+    kernel : Kernel
+    regression : bool
+    """
+
+    name: str
+    trace: Callable[[Floats, Floats, Line], Any]
+    programme: Callable[[Floats, Floats, Line], Programme]
+    unit: Callable[[int], float] = lambda n: 1.0
+    kernel: Kernel = LINEAR
+    gram: bool = False  # whether the programme is given kernel values
+    regression: bool = False
+
+    def loss(self, y: Floats, f: Floats) -> Floats:
+        """Return the loss that is minimised by cross-validation."""
+        return squared_loss(y, f) if self.regression else balanced_loss(y, f)
+
+    def places(self, path: Any, line: Line, values: Floats) -> Floats:
+        """Return the path's parameter at values; outside its range the solution stands still."""
+        own = np.asarray(values, dtype=np.float64)
+        if not hasattr(path, "straight"):
+            own = coordinate(line, own) / self.unit(path.objective.n)
+        return np.clip(own, *path.range)
+
+    def decisions(self, path: Any, line: Line, X: Floats) -> Floats:
+        """Return f at the rows of X and the points of a line, (m, k)."""
+        return path.decision_function(X, self.places(path, line, line.values))
+
+    def curve(self, path: Any, X: Floats, y: Floats) -> Curve:
+        """Return the loss as an exact function of u."""
+        straight = getattr(path, "straight", path)
+        if self.regression:
+            found = straight.error_curve(X, y, "squared")
+        else:
+            classes = [y == c for c in (-1.0, 1.0) if (y == c).any()]
+            found = mean_curve([straight.error_curve(X[own], y[own]) for own in classes])
+        objective = path.objective
+        inverse = straight is not path
+        return found.scaled(1.0 / objective.inverse if inverse else self.unit(objective.n))
+
+
+def coordinate(line: Line, values: Floats) -> Floats:
+    """Return u at values of a line's parameter, or these at u."""
+    inverse = line.vary in ("lam", "lam2")
+    return 1.0 / np.asarray(values) if inverse else np.asarray(values)
+
+
+def losses_of_path(model: Model, lines: Sequence[Line], X: Floats, y: Floats, folds: Folds):
+    """Return mean losses at the points of lines, and curves along them, by cross-validation."""
+    found, curves = [np.zeros(len(line.values)) for line in lines], [[] for _ in lines]
+    for fit, judge in folds:
+        for j, line in enumerate(lines):
+            path = model.trace(X[fit], y[fit], line)
+            f = model.decisions(path, line, X[judge])
+            found[j] += model.loss(y[judge], f) / len(folds)
+            curves[j].append(model.curve(path, X[judge], y[judge]))
+    return found, [mean_curve(own) for own in curves]
+
+
+def losses_of_solver(
+    name: str, model: Model, lines: Sequence[Line], X: Floats, y: Floats, folds: Folds
+) -> tuple[list[Floats], int]:
+    """Return mean losses at the points of lines by an outside solver, and how many calls failed."""
+    found, failed = [np.zeros(len(line.values)) for line in lines], 0
+    for fit, judge in folds:
+        rows, new = X[fit], X[judge]
+        if model.gram:
+            rows, new = model.kernel(rows, rows), model.kernel(new, rows)
+        for at, j, k, solver in points_of(name, model, lines, rows, y[fit]):
+            answer = solver.solve(at)
+            failed += not answer.solved
+            if answer.found is None:
+                found[j][k] = np.nan
+                continue
+            f = solver.programme.decision(answer.found, new)
+            found[j][k] += model.loss(y[judge], f) / len(folds)
+    return found, failed
+
+
+def points_of(
+    name: str, model: Model, lines: Sequence[Line], X: Floats, y: Floats, **options: Any
+) -> Iterator[tuple[dict[str, float], int, int, GridSolver]]:
+    """Yield (parameters, line, point, solver); lines of one programme share a solver."""
+    solvers: dict[float | None, GridSolver] = {}
+    for j, line in enumerate(lines):
+        kappa = line.fixed.get("kappa")
+        if kappa not in solvers:
+            solvers[kappa] = GridSolver(name, model.programme(X, y, line), **options)
+        for k in range(len(line.values)):
+            yield line.at(k), j, k, solvers[kappa]
+
+
+def chosen(losses: Sequence[Floats], lines: Sequence[Line]) -> Choice:
+    """Return the point of least loss; ties go to the first line and to its first point."""
+    least = min(float(np.nanmin(own)) for own in losses)
+    for j, own in enumerate(losses):
+        near = np.flatnonzero(own <= least + TIED * abs(least) + 1e-15)
+        if len(near):
+            return Choice(j, float(lines[j].values[near[0]]), float(own[near[0]]))
+    raise ValueError("No point of the grid has a loss: every call of the solver failed.")
+
+
+def chosen_exactly(model: Model, lines: Sequence[Line], curves: Sequence[Curve]) -> Choice:
+    """Return the exact minimiser along the lines, in the range of u that their points span."""
+    best = None
+    for j, (line, curve) in enumerate(zip(lines, curves, strict=True)):
+        u = coordinate(line, line.values)
+        u = np.minimum(u, curve.edges[-1]) if np.isfinite(curve.edges[-1]) else u
+        low, high = float(u.min()), float(u.max())
+        found = curve.over(low, high).best() if low < high else None
+        value = found.parameter if found else low
+        loss = found.value if found else float(curve(np.array([low]))[0])
+        if best is None or loss < best.loss - TIED * abs(best.loss):
+            best = Choice(j, float(coordinate(line, value)), loss)
+    return best
+
+
+@dataclass
+class Fitted:
+    """A model fitted with chosen parameters."""
+
+    model: Model
+    line: Line
+    path: Any
+    value: float
+
+    @property
+    def place(self) -> float:
+        """The path's own parameter."""
+        return float(self.model.places(self.path, self.line, np.array([self.value]))[0])
+
+    def decision(self, X: Floats) -> Floats:
+        """Return f at rows."""
+        return self.path.decision_function(X, self.place)
+
+    @property
+    def coef(self) -> Floats:
+        """Coefficients of a linear model."""
+        return self.path.coef(self.place)
+
+
+def refit(model: Model, lines: Sequence[Line], choice: Choice, X: Floats, y: Floats) -> Fitted:
+    """Fit at the chosen parameters."""
+    line = lines[choice.line]
+    return Fitted(model, line, model.trace(X, y, line), choice.value)
+
+
+def folds_of(n: int, parts: Sequence[np.ndarray]) -> Folds:
+    """Return (rows to fit, rows to judge) of each part."""
+    return [(np.setdiff1d(np.arange(n), part), np.sort(part)) for part in parts]
+
+
+# ---------------------------------------------------------------- the models
+
+
+def _traced(path: Callable[..., Any], **options: Any) -> Callable[[Floats, Floats, Line], Any]:
+    def trace(X: Floats, y: Floats, line: Line) -> Any:
+        return path(X, y, vary=line.vary, **line.fixed, **options, check="ignore")
+
+    return trace
+
+
+def deviations(name: str) -> Model:
+    """Return LAD, l1-LAD, l2-LAD or DrLAD: what tells them apart are their lines."""
+    return Model(
+        name, _traced(drlad_path), lambda X, y, line: LeastDeviations(X, y), regression=True
+    )
+
+
+def l1_machine() -> Model:
+    """Return the l1-SVM; its path's lam is n lam1."""
+    return Model(
+        "l1_svm",
+        lambda X, y, line: l1_svm_path(X, y, check="ignore"),
+        lambda X, y, line: DoublyRegularised(X, y),
+        lambda n: 1.0 / n,
+    )
+
+
+def l2_machine() -> Model:
+    """Return the l2-SVM; its path's C is 1 / (n lam2)."""
+    return Model(
+        "l2_svm",
+        lambda X, y, line: svm_path(X, y, check="ignore"),
+        lambda X, y, line: DoublyRegularised(X, y),
+        float,
+    )
+
+
+def doubly_regularised() -> Model:
+    """Return the DrSVM."""
+    return Model("drsvm", _traced(drsvm_path), lambda X, y, line: DoublyRegularised(X, y))
+
+
+def kernel_machine(name: str, kernel: Kernel) -> Model:
+    """Return the usual machine in lam; its path's C is 1 / (n lam)."""
+    return Model(
+        name,
+        lambda X, y, line: svm_path(X, y, **_stated(kernel), check="ignore"),
+        lambda X, y, line: FactoredDoubleMargin(X, y, kappa=np.inf),
+        float,
+        kernel,
+        gram=True,
+    )
+
+
+def double_margin_machine(name: str, kernel: Kernel, factored: bool = True) -> Model:
+    """Return the DM-SVM or the DM-KSVM."""
+    form = FactoredDoubleMargin if factored else KernelDoubleMargin
+
+    def trace(X: Floats, y: Floats, line: Line) -> Any:
+        return dm_ksvm_path(X, y, line.fixed["kappa"], **_stated(kernel), check="ignore")
+
+    return Model(name, trace, lambda X, y, line: form(X, y, line.fixed["kappa"]), kernel=kernel, gram=True)
+
+
+def _stated(kernel: Kernel) -> dict[str, Any]:
+    return {"kernel": kernel.name} | ({} if kernel is LINEAR else {"gamma": kernel.gamma})
+
+
+# ---------------------------------------------------------------- their grids
+
+
+def logarithmic(low: float, high: float, size: int) -> Floats:
+    """Return values at even steps of their logarithm, falling; a single one is the middle."""
+    if size == 1:
+        return np.array([np.sqrt(low * high)])
+    return np.geomspace(high, low, size)
+
+
+def largest_length(X: Floats, y: Floats) -> float:
+    """Return ||w||_1 of the LAD: the radius from which on the ball doesn't bind."""
+    path = drlad_path(X, y, vary="s", lam2=0.0, check="ignore")
+    return float(path.breakpoints[-1])
+
+
+def largest_penalty(X: Floats, y: Floats) -> float:
+    """Return the least lam1 at which w = 0."""
+    return float(l1_svm_path(X, y, check="ignore").range[1]) / len(y)
+
+
+def radii(largest: float, size: int) -> Floats:
+    """Return s = k largest / size: the even steps of Algorithm 3.3."""
+    return largest * np.arange(1, size + 1) / size
+
+
+def lines_over(fixed: str, values: Floats, vary: str, along: Floats) -> list[Line]:
+    """Return a line for each value of a fixed parameter."""
+    return [Line({fixed: float(value)}, vary, along) for value in values]
