@@ -21,6 +21,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...baselines import GridSolver
+from ...baselines.programmes import Found, KernelDoubleMargin
 from ...benchmarking.cells import Cell, Report
 from ...benchmarking.config import DataSetSettings
 from ...benchmarking.judging import add_certificate
@@ -34,10 +36,11 @@ from ...kernels import LINEAR, Kernel
 from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Shares
 from . import tuning as tune
 from .data import assemble, folds
-from .tuning import Choice, Fitted, Line, Model
+from .tuning import Fitted, Line, Model
 
 Floats = np.ndarray
 # Blocks of correlated features in the simulation, whose coefficients are equal.
+GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
 BLOCKS = tuple(slice(first, first + 3) for first in (0, 3, 6))
 
 
@@ -60,7 +63,7 @@ class Common(Settings):
 
 
 class DataSet(DataSetSettings):
-    """``scaling`` of features, ``source``: the data set where it isn't named so."""
+    """``scaling`` of features."""
 
     scaling: Literal["standardise", "none"] = "standardise"
 
@@ -142,9 +145,14 @@ PAPER = Paper("distributionally_robust", Common, DataSet, _columns)
 # ---------------------------------------------------------------- what they share
 
 
+def _source(cell: Cell) -> str:
+    """Return the name of the data: one data set may stand here twice, differently scaled."""
+    return (cell.data.sources or (cell.dataset,))[0]
+
+
 def _parts(cell: Cell, **parameters: Any) -> Split:
     return assemble(
-        cell.dataset,
+        _source(cell),
         cell.split,
         scaling=cell.data.scaling,
         offline=cell.offline,
@@ -298,8 +306,12 @@ def _choose_both(
     at = int(np.argmin(np.abs(lines[place.line].values - place.value)))
     lost = ours[place.line][at] / choices["path"].loss - 1.0 if choices["path"].loss > 0 else 0.0
     rows.add("loss_of_choice", lost, method="piqp", hyper_parameters=hyper)
-    rows.add("same_choice", float(place[:2] == choices["path"][:2]), method="piqp",
-             hyper_parameters=hyper)
+    rows.add(
+        "same_choice",
+        float(place[:2] == choices["path"][:2]),
+        method="piqp",
+        hyper_parameters=hyper,
+    )
     worst = max(float(np.nanmax(np.abs(a - b))) for a, b in zip(ours, theirs, strict=True))
     rows.add("loss_difference", worst, method="piqp", hyper_parameters=hyper)
     rows.add("failed_calls", failed, method="piqp", hyper_parameters=hyper)
@@ -312,7 +324,7 @@ def simulation(cell: Cell, rows: Rows, report: Report) -> None:
     seeds = cell.seed(f"rho {rho:g}").generate_state(2)
     sizes = (settings.n, settings.n_test)
     data = [
-        load(cell.dataset, n=n, rho=rho, snr=settings.snr, seed=int(seed), offline=cell.offline)
+        load(_source(cell), n=n, rho=rho, snr=settings.snr, seed=int(seed), offline=cell.offline)
         for n, seed in zip(sizes, seeds, strict=True)
     ]
     parts = Split(*(Part(one.X, one.y) for one in data[:1]), None, Part(data[1].X, data[1].y))
@@ -358,23 +370,20 @@ def _add_coefficients(rows: Rows, model: Model, path: Any, line: Line) -> None:
     """Add each coefficient along a path, at its breakpoints in the range of the line."""
     low, high = np.sort(line.values[[0, -1]])
     own = path.breakpoints
-    t = np.unique(np.concatenate([own[(own > low) & (own < high)], np.clip([low, high], *path.range)]))
+    t = np.unique(
+        np.concatenate([own[(own > low) & (own < high)], np.clip([low, high], *path.range)])
+    )
     w = path.coef(t)
     for k in range(len(w)):
         rows.add_curve(f"coefficient {k + 1}", t, w[k], method=line.vary)
 
 
-def _add_linearity(
-    cell: Cell, rows: Rows, model: Model, path: Any, line: Line, part: Part
-) -> None:
+def _add_linearity(cell: Cell, rows: Rows, model: Model, path: Any, line: Line, part: Part) -> None:
     """Add by how much the objective of interpolated solutions exceeds the optimum, at most.
 
     Halfway, in u, between breakpoints solutions are the means of those at both ends; a solver that
     knows no path finds the optimum.
     """
-    from ...baselines import GridSolver
-    from ...baselines.programmes import Found
-
     edges = tune.coordinate(line, path.breakpoints)
     edges = np.sort(edges[np.isfinite(edges)])
     rng = np.random.default_rng(cell.seed("points"))
@@ -384,7 +393,10 @@ def _add_linearity(
     solver, worst = GridSolver("clarabel", programme, tolerance=1e-11), 0.0
     for piece in pieces:
         ends = np.clip(tune.coordinate(line, edges[piece : piece + 2]), *path.range)
-        at = {**line.fixed, line.vary: float(tune.coordinate(line, edges[piece : piece + 2].mean()))}
+        at = {
+            **line.fixed,
+            line.vary: float(tune.coordinate(line, edges[piece : piece + 2].mean())),
+        }
         w = np.mean([path.coef(t) for t in ends], axis=0)
         b = np.mean([path.intercept(t) for t in ends])
         best = programme.value(solver.solve(at).found, at)
@@ -407,3 +419,249 @@ def _add_surface(cell: Cell, rows: Rows, parts: Split) -> None:
         hyper = {"lam2": lines[choice.line].fixed["lam2"]}
         rows.add_curve(f"least {how}", [choice.value], [choice.loss], hyper_parameters=hyper)
         rows.add("cv_loss", choice.loss, method=how)
+
+
+# ---------------------------------------------------------------- chapter 4
+
+
+@PAPER.experiment(settings=Grid)
+def classification(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 4.3 and 4.4: AUC of SVMs on the test part; variance inflation factors."""
+    parts, size = _parts(cell), cell.settings.size
+    _describe(rows, parts)
+    if cell.split == 0:
+        factors = variance_inflation(load(_source(cell), offline=cell.offline).X)
+        for name, value in (("vif_max", factors.max()), ("vif_mean", factors.mean())):
+            rows.add(name, value, method="data")
+    _compare(cell, rows, _margins(cell, parts.train, size, size), parts, _auc(parts))
+
+
+def variance_inflation(X: Floats) -> Floats:
+    """Return 1 / (1 - R^2) of each feature on all others and an intercept.
+
+    Constant features are left out; inf where the others determine a feature.
+    """
+    X = X[:, np.ptp(X, axis=0) > 0]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    found = np.empty(Z.shape[1])
+    for k in range(Z.shape[1]):
+        others = np.delete(Z, k, axis=1)
+        w = np.linalg.lstsq(others, Z[:, k], rcond=None)[0]
+        left = ((Z[:, k] - others @ w) ** 2).mean()
+        found[k] = 1.0 / left if left > 1e-12 else np.inf
+    return found
+
+
+@PAPER.experiment(settings=Margins, each="snrs")
+def noisy_margins(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 4.3: AUC on clean labels against the signal-to-noise ratio of training labels."""
+    settings, size = cell.settings, cell.settings.size
+    for d in settings.dims:
+        correlated = settings.correlated if d > settings.correlated else 0
+        seed = int(cell.seed(f"{d} features").generate_state(1)[0])
+        stated = {
+            "n": settings.n + settings.n_test,
+            "d": d,
+            "snr": cell.value,
+            "correlation": settings.correlation if correlated else 0.0,
+            "n_correlated": correlated,
+            "seed": seed,
+        }
+        noisy, clean = (
+            load(_source(cell), clean=clean, offline=cell.offline, **stated)
+            for clean in (False, True)
+        )
+        n = settings.n
+        parts = Split(Part(noisy.X[:n], noisy.y[:n]), None, Part(clean.X[n:], clean.y[n:]))
+        own = cell.rows(hyper_parameters={"snrs": cell.value, "d": d})
+        _compare(cell, own, _margins(cell, parts.train, size, size), parts, _auc(parts))
+        rows.rows += own.rows
+
+
+# ---------------------------------------------------------------- chapter 5
+
+
+@PAPER.experiment(settings=Grid)
+def kernels(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 5.2 and 5.3: AUC of kernel machines on the test part."""
+    parts = _parts(cell)
+    _describe(rows, parts)
+    _compare(cell, rows, _kernel_machines(cell, cell.settings.size), parts, _auc(parts))
+
+
+@PAPER.experiment(settings=Moons, each="noises")
+def moons(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figures 5.1 and 5.2: two moons, and AUC of kernel machines, at one level of noise."""
+    parts = _parts(cell, n=cell.settings.n, noise=cell.value)
+    if cell.split == 0:
+        for part in (parts.train, parts.test):
+            rows.add_curve("points", *part.X.T, weight=(part.y > 0).astype(float))
+    _compare(cell, rows, _kernel_machines(cell, cell.settings.size), parts, _auc(parts))
+
+
+@PAPER.experiment(settings=KernelGrids, each="rows")
+def kernel_grids(cell: Cell, rows: Rows, report: Report) -> None:
+    """Table 5.1: test AUC of what the path and a solver choose."""
+    settings = cell.settings
+    parts = _parts(cell, n=cell.value, noise=settings.noise)
+    own = _folds(cell, parts.train)
+    for k, size in enumerate(settings.sizes):
+        model, lines = _double_margin(cell, size)
+        hyper = {"rows": cell.value, "n_lam": size}
+        _choose_both(rows, model, lines, parts, own, _auc(parts), hyper)
+        report((k + 1) / len(settings.sizes))
+    path = model.trace(parts.train.X, parts.train.y, lines[0])
+    add_certificate(rows, path, method="path")
+    rows.add("steps_per_row", len(path.breakpoints) / len(parts.train.y), method="path")
+
+
+def _double_margin(cell: Cell, size: int, factored: bool = True) -> tuple[Model, list[Line]]:
+    """Return the DM-KSVM and its line at the kappa of Table 5.1."""
+    kernel = Kernel("rbf", cell.common.gamma)
+    model = tune.double_margin_machine("dm_ksvm", kernel, factored)
+    lam = tune.logarithmic(*cell.common.lam, size)
+    return model, tune.lines_over("kappa", [cell.settings.kappa], "lam", lam)
+
+
+# ---------------------------------------------------------------- seconds
+
+Named = tuple[Sequence[Line], dict[str, Any]]  # a grid's lines, and what tells it from others
+
+
+class Contest:
+    """Seconds of cross-validation: whole paths beside solvers at the points of the same grids.
+
+    A solver's seconds at a point don't depend on the grid, so that each point of all grids is timed
+    once, and a grid's time is the sum over its points and folds. Where a random sample is timed,
+    its mean stands for all points.
+    """
+
+    def __init__(self, cell: Cell, rows: Rows, part: Part) -> None:
+        self.cell, self.rows, self.part = cell, rows, part
+        self.folds = _folds(cell, part)
+
+    def run(self, model: Model, grids: Sequence[Named], report: Report) -> None:
+        """Time paths, solvers, and paths again, so that a busy moment hurts no one alone."""
+        solvers, half = self.cell.settings.samples, -(-self.cell.settings.repeats // 2)
+        for first in (0, half):
+            for lines, hyper in grids:
+                self._time_paths(model, lines, hyper, range(first, first + half))
+            if first == 0:
+                for k, (name, sample) in enumerate(solvers.items()):
+                    self._time_solver(name, model, grids, sample)
+                    report((k + 1) / (len(solvers) + 1))
+
+    def _time_paths(
+        self, model: Model, lines: Sequence[Line], hyper: dict[str, Any], repeats: range
+    ) -> None:
+        def call() -> int:
+            return sum(self._trace(model, lines, fit) for fit, _ in self.folds)
+
+        call()
+        for repeat in repeats:
+            timing = stopwatch(call, 0.05)
+            self._add("path", timing.cpu_s, timing.wall_s, hyper, repeat)
+        if not repeats.start:
+            found = {"method": "path", "hyper_parameters": hyper}
+            self.rows.add("breakpoints", timing.result / len(self.folds), **found)
+
+    def _trace(self, model: Model, lines: Sequence[Line], fit: np.ndarray) -> int:
+        """Trace all lines, and read their solutions at the points, as a solver returns them."""
+        X, y, breakpoints = self.part.X[fit], self.part.y[fit], 0
+        for line in lines:
+            path = model.trace(X, y, line)
+            at = model.places(path, line, line.values)
+            (path.dual if model.gram else path.coef)(at)
+            path.intercept(at)
+            breakpoints += len(path.breakpoints)
+        return breakpoints
+
+    def _time_solver(self, name: str, model: Model, grids: Sequence[Named], sample: int) -> None:
+        points = {key: at for lines, _ in grids for key, at in _points(lines).items()}
+        calls = [(fold, key) for fold in range(len(self.folds)) for key in points]
+        if 0 < sample < len(calls):
+            rng = np.random.default_rng(self.cell.seed("sample"))
+            picked = np.sort(rng.choice(len(calls), sample, replace=False))
+            calls = [calls[k] for k in picked]
+        else:
+            sample = 0
+        spent, setup, failed = self._solve(name, model, points, calls)
+        for lines, hyper in grids:
+            own = _points(lines)
+            if sample:
+                seconds = np.mean([s for each in spent.values() for s in each], axis=0)
+                seconds = seconds * len(own) * len(self.folds)
+            else:
+                seconds = np.sum([s for key in own for s in spent[key]], axis=0)
+            cpu, wall = seconds + setup
+            told = {**hyper, "sampled": sample}
+            self._add(name, cpu, wall, told, 0)
+            self.rows.add("failed_calls", failed, method=name, hyper_parameters=told)
+
+    def _solve(self, name: str, model: Model, points: dict, calls: list) -> tuple:
+        """Return (point -> seconds of its calls), seconds of set-ups, and how many calls failed."""
+        solvers: dict[tuple, GridSolver] = {}
+        spent: dict[tuple, list[Floats]] = {}
+        setup, failed = np.zeros(2), 0
+        for fold, key in calls:
+            line, k = points[key]
+            own = fold, line.fixed.get("kappa")
+            if own not in solvers:
+                solvers[own] = self._solver(name, model, line, fold)
+                setup += (solvers[own].setup_cpu_s, solvers[own].setup_wall_s)
+            answer = solvers[own].solve(line.at(k))
+            failed += not answer.solved
+            if np.isfinite(answer.cpu_s):
+                spent.setdefault(key, []).append(np.array([answer.cpu_s, answer.wall_s]))
+        return spent, setup, failed
+
+    def _solver(self, name: str, model: Model, line: Line, fold: int) -> GridSolver:
+        fit, _ = self.folds[fold]
+        X, y = self.part.X[fit], self.part.y[fit]
+        programme = model.programme(model.kernel(X, X) if model.gram else X, y, line)
+        if name.endswith(GRAM):
+            programme = KernelDoubleMargin(programme.X, programme.y, programme.kappa)
+        return GridSolver(name.removesuffix(GRAM), programme)
+
+    def _add(self, name: str, cpu: float, wall: float, hyper: dict[str, Any], repeat: int) -> None:
+        told = {"method": name, "cpu_s": cpu, "wall_s": wall, "repeat": repeat}
+        self.rows.add("time", cpu, hyper_parameters=hyper, **told)
+
+
+def _points(lines: Sequence[Line]) -> dict[tuple, tuple[Line, int]]:
+    return {tuple(line.at(k).items()): (line, k) for line in lines for k in range(len(line.values))}
+
+
+@PAPER.experiment(lane="timing", settings=Times)
+def regression_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 3.1 and 3.2: seconds of five-fold cross-validation of DrLAD, by size of grid."""
+    part, sizes = _parts(cell).train, cell.settings.sizes
+    grids = []
+    for n_s, n_lam2 in product(sizes, sizes):
+        model, lines = _deviations(cell, part, n_s, n_lam2)["drlad"]
+        grids.append((lines, {"n_s": n_s, "n_lam2": n_lam2}))
+    rows.add("n", len(part.y), method="data")
+    Contest(cell, rows, part).run(model, grids, report)
+
+
+@PAPER.experiment(lane="timing", settings=KernelTimes, each="rows")
+def kernel_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Table 5.1: seconds of five-fold cross-validation of the DM-KSVM, by size of grid."""
+    part = _parts(cell, n=cell.value, noise=cell.settings.noise).train
+    grids = []
+    for size in cell.settings.sizes:
+        model, lines = _double_margin(cell, size)
+        grids.append((lines, {"rows": cell.value, "n_lam": size}))
+    Contest(cell, rows, part).run(model, grids, report)
+
+
+@PAPER.experiment(lane="timing", settings=Times)
+def linear_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Seconds where lam2 = 0: the l1-LAD or the l1-SVM beside a warm simplex method."""
+    part, grids = _parts(cell).train, []
+    regressed = len(np.unique(part.y)) > 2
+    for size in cell.settings.sizes:
+        models = _deviations(cell, part, size, 1) if regressed else _margins(cell, part, size, 1)
+        model, lines = models["l1_lad" if regressed else "l1_svm"]
+        grids.append((lines, {"points": size, "model": model.name}))
+    Contest(cell, rows, part).run(model, grids, report)

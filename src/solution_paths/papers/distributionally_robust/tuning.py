@@ -301,7 +301,9 @@ def double_margin_machine(name: str, kernel: Kernel, factored: bool = True) -> M
     def trace(X: Floats, y: Floats, line: Line) -> Any:
         return dm_ksvm_path(X, y, line.fixed["kappa"], **_stated(kernel), check="ignore")
 
-    return Model(name, trace, lambda X, y, line: form(X, y, line.fixed["kappa"]), kernel=kernel, gram=True)
+    return Model(
+        name, trace, lambda X, y, line: form(X, y, line.fixed["kappa"]), kernel=kernel, gram=True
+    )
 
 
 def _stated(kernel: Kernel) -> dict[str, Any]:
