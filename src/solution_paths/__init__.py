@@ -7,6 +7,10 @@ from .certify import Certificate
 from .curves import Best, Curve
 from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
+from .inverse import InversePath
+from .models.dm_ksvm import dm_ksvm_path
+from .models.dr_regression import dr_regression_path, drlad_path
+from .models.drsvm import drsvm_path
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
 from .models.outlier_svm import outlier_svm_path
@@ -37,6 +41,7 @@ __all__ = [
     "Best",
     "Certificate",
     "Curve",
+    "InversePath",
     "Jump",
     "OutlierCertificate",
     "OutlierPath",
@@ -52,6 +57,10 @@ __all__ = [
     "WeightedSVC",
     "WeightedSVR",
     "__version__",
+    "dm_ksvm_path",
+    "dr_regression_path",
+    "drlad_path",
+    "drsvm_path",
     "l1_svm_path",
     "lasso_path",
     "outlier_svm_path",

@@ -310,7 +310,11 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     t, norm, radius, window = s.clock.t, op.norm[i], op.radius[i], s.window[i]
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
     travelled = s.clock.odometer + s.due[i]
-    if abs(travelled) <= max(s.accuracy.reach, 0.0) and (lower == -np.inf or upper == np.inf):
+    if (
+        i < op.n
+        and abs(travelled) <= max(s.accuracy.reach, 0.0)
+        and (lower == -np.inf or upper == np.inf)
+    ):
         # The deadline says that z was found at its kink there, and nothing moved since.
         above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
         s.search.tied += 1

@@ -53,6 +53,8 @@ RANGES = {
     "theta": (0.0, 1.0),
     "C": (0.0, np.inf),
     "lam": (0.0, np.inf),
+    "lam1": (0.0, np.inf),
+    "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
     "s": (-np.inf, np.inf),
 }
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
@@ -341,6 +343,8 @@ def cost_path(
     tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
+    parameter: str = "C",
+    kind: type[Path] = Path,
 ) -> Path:
     """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
 
@@ -356,6 +360,8 @@ def cost_path(
         By how much predictions must change before they meet a kink: 1 for labels.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.
+    parameter, kind
+        What the path is said to be in, and its class: for a penalty 1 / C.
     """
     check_walk(lazy, tolerances, callback)
     C_max = check_number(C_max, "C_max", above=0, infinite=True)
@@ -384,7 +390,7 @@ def cost_path(
         legs.append(up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
-    return finish("C", legs, objective, diagnostics, error, check=check)
+    return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
 
 
 def _least_gap(kinks: np.ndarray) -> float:
