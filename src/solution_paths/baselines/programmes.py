@@ -169,7 +169,7 @@ class LeastDeviations(_Linear):
         """Return P, c and h at s and lam2."""
         n = len(self.y)
         c = np.r_[np.zeros(3 * self._d + 1), np.full(2 * n, 1.0 / n)]
-        return self._moving(at, c, np.array([at["s"]]))
+        return self._moving(at, c, np.array([at.get("s", np.inf)]))
 
     def value(self, found: Found, at: Parameters) -> float:
         """Return the objective."""

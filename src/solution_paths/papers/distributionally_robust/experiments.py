@@ -39,8 +39,8 @@ from .data import assemble, folds
 from .tuning import Fitted, Line, Model
 
 Floats = np.ndarray
-# Blocks of correlated features in the simulation, whose coefficients are equal.
 GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
+# Blocks of correlated features in the simulation, whose coefficients are equal.
 BLOCKS = tuple(slice(first, first + 3) for first in (0, 3, 6))
 
 
@@ -178,7 +178,7 @@ def _deviations(cell: Cell, part: Part, n_s: int, n_lam2: int) -> dict[str, tupl
     return {
         "lad": (tune.deviations("lad"), [Line({"lam2": 0.0}, "s", free)]),
         "l1_lad": (tune.deviations("l1_lad"), [Line({"lam2": 0.0}, "s", s)]),
-        "l2_lad": (tune.deviations("l2_lad"), tune.lines_over("lam2", lam2, "s", free)),
+        "l2_lad": (tune.deviations("l2_lad"), [Line({"lam1": 0.0}, "lam2", lam2)]),
         "drlad": (tune.deviations("drlad"), tune.lines_over("lam2", lam2, "s", s)),
     }
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy.stats import ttest_rel
 
 from ...reporting import figures as fig
-from ...reporting.check import where
-from ...reporting.outputs import Highlight, Outputs
+from ...reporting.outputs import Outputs
 from ...reporting.study import Study, hyper
 from ...reporting.surface import Surface, Trace
 from ...reporting.tables import compared, comparison
 from ...reporting.verdicts import (
     NOT_COMPARED,
-    Claim,
     on_count,
     on_mean,
     on_ratio,
-    on_sentence,
 )
 
 METHODS = {
@@ -243,9 +238,7 @@ def table_3_4(study: Study) -> pd.DataFrame:
 )
 def table_4_4(study: Study) -> pd.DataFrame:
     """Compare AUC of linear machines."""
-    return _accuracy(
-        study, "classification", "label_auc", "dm_drsvm_table_4_4", "auc", MARGINS
-    )
+    return _accuracy(study, "classification", "label_auc", "dm_drsvm_table_4_4", "auc", MARGINS)
 
 
 @OUTPUTS.table(
@@ -272,8 +265,14 @@ def table_5_3(study: Study) -> pd.DataFrame:
 def table_selection(study: Study) -> pd.DataFrame:
     """Compare the losses of both selections."""
     rows = []
-    for experiment in ("regression", "classification", "noisy_margins", "kernels", "simulation",
-                       "moons"):
+    for experiment in (
+        "regression",
+        "classification",
+        "noisy_margins",
+        "kernels",
+        "simulation",
+        "moons",
+    ):
         own = study.only(experiment=experiment, metric="cv_loss")
         if not len(own):
             continue
@@ -320,8 +319,10 @@ def _grid_rows(
         m: _seconds(study, names["times"], dataset, m, **grid) for m in ("path", names["solver"])
     }
     rows = []
-    printed = {m: float(paper[f"{column}_s_mean"]) for m, column in
-               (("path", "path"), (names["solver"], theirs))}
+    printed = {
+        m: float(paper[f"{column}_s_mean"])
+        for m, column in (("path", "path"), (names["solver"], theirs))
+    }
     for method, value in times.items():
         if np.isfinite(value):
             name = f"{METHODS[method]}, CPU s"
@@ -432,7 +433,9 @@ def _speeds(study: Study) -> pd.DataFrame:
     own = study.results[(study.results["metric"] == "time") & study.results["value"].notna()]
     rows = []
     for (experiment, dataset), group in own.groupby(["experiment", "dataset"], sort=False):
-        keys = [k for k in ("n_s", "n_lam2", "rows", "n_lam", "points") if k in group["hyper"].iloc[0]]
+        keys = [
+            k for k in ("n_s", "n_lam2", "rows", "n_lam", "points") if k in group["hyper"].iloc[0]
+        ]
         group = group.assign(**{k: hyper(group, k) for k in keys})
         for values, part in group.groupby(keys, sort=False):
             seconds = part.groupby("method", sort=False)["value"].median()
@@ -480,4 +483,233 @@ def table_speed(study: Study) -> pd.DataFrame:
             }
             for row in found[found["size"] == largest].itertuples()
         ]
+    )
+
+
+# ---------------------------------------------------------------- figures
+
+
+@OUTPUTS.figure(
+    "figure_3_2_coefficients",
+    "Figure 3.2: coefficients of DrLAD along s and lam2",
+    "coefficients",
+    notes=["Breakpoints are joined; in 1 / lam2 the right-hand curves are straight between them."],
+)
+def figure_3_2(study: Study) -> Figure | None:
+    """Coefficients along both parameters."""
+    if not study.ran("coefficients"):
+        return None
+    own = study.curves[study.curves["experiment"] == "coefficients"]
+    own = own[own["curve"].str.startswith("coefficient")]
+    settings = study.settings["coefficients"]
+    titles = {
+        "s": f"lam2 = {settings.lam2:g}",
+        "lam2": f"s = {settings.s:g} of the largest",
+    }
+    figure, axes = fig.new_figure(2)
+    for ax, (method, title) in zip(axes[0], titles.items(), strict=True):
+        lines = own[own["method"] == method].groupby("curve", sort=False)
+        for k, (_, line) in enumerate(lines):
+            look = {"color": fig.PALETTE[k % 7], "linestyle": fig.DASHES[k // 7]}
+            ax.plot(line["x"], line["y"], **look)
+        ax.set_xlabel(method)
+        ax.set_title(title)
+        ax.set_ylabel("coefficient")
+    axes[0][1].set_xscale("log")
+    return figure
+
+
+@OUTPUTS.figure(
+    "figure_3_3_grids",
+    "Figure 3.3: what a solver computes (points) and what paths cover (lines), by size of grid",
+    "regression_grids",
+    notes=["A schematic, as in the text: the ticks of s are illegible there."],
+)
+def figure_3_3(study: Study) -> Figure | None:
+    """Grids of four sizes."""
+    if "regression_grids" not in study.settings:
+        return None
+    figure, axes = fig.new_figure(2, 2, size=(3.6, 2.8))
+    for ax, (n_s, n_lam2) in zip(axes.flat, ((5, 5), (10, 5), (5, 10), (10, 10)), strict=True):
+        s, lam2 = np.arange(1, n_s + 1) / n_s, 10.0 * np.arange(1, n_lam2 + 1) / n_lam2
+        ax.hlines(s, 0.0, 10.0, color=fig.GREEN, linewidth=1.0)
+        ax.vlines(0.0, 0.0, 1.0, color=fig.ORANGE, linewidth=1.6)
+        ax.plot(*(m.ravel() for m in np.meshgrid(lam2, s)), "o", color=fig.BLUE, ms=3)
+        ax.set_title(f"#s = {n_s}, #lam2 = {n_lam2}", fontsize=9)
+        ax.set_xlabel("lam2")
+        ax.set_ylabel("s / largest s")
+    return figure
+
+
+@OUTPUTS.figure(
+    "figure_3_3_surface",
+    "Cross-validation error of DrLAD, exact along each line in s, with a grid's points",
+    "coefficients",
+    notes=["The mean over five folds. The lines join 81 values each; the minimiser is exact."],
+)
+def figure_3_3_surface(study: Study) -> Surface | None:
+    """The error over s and lam2, to be turned by hand."""
+    if not study.ran("coefficients"):
+        return None
+    own = study.curves[study.curves["experiment"] == "coefficients"]
+
+    def parts(curve: str) -> list[tuple]:
+        lines = own[own["curve"] == curve]
+        lines = lines.assign(lam2=hyper(lines, "lam2").astype(float))
+        return [
+            (line["x"].tolist(), [np.log10(lam2)] * len(line), line["y"].tolist())
+            for lam2, line in lines.groupby("lam2")
+        ]
+
+    across = own[own["curve"] == "surface"]
+    across = across.assign(lam2=hyper(across, "lam2").astype(float))
+    rows = [part for k, part in enumerate(_along(across)) if k % 10 == 0]
+    return Surface(
+        ("s", "log10 lam2", "mean squared error"),
+        [
+            Trace("paths in s", parts("surface")),
+            Trace("", rows),
+            Trace("a grid's points", parts("grid"), points=True),
+            Trace("least on the grid", parts("least grid"), points=True),
+            Trace("least along the paths", parts("least exact"), points=True),
+        ],
+    )
+
+
+def _along(surface: pd.DataFrame) -> list[tuple]:
+    """Return the lines across the paths: one for each place of s."""
+    found = []
+    for s, line in surface.groupby("x"):
+        line = line.sort_values("lam2")
+        found.append(([s] * len(line), np.log10(line["lam2"]).tolist(), line["y"].tolist()))
+    return found
+
+
+def _curve_panels(
+    study: Study,
+    experiment: str,
+    key: str,
+    panels: dict[str, str],
+    methods: Sequence[str],
+    label: str,
+    **chosen: object,
+) -> Figure:
+    """Draw means and standard errors of metrics against a hyper-parameter."""
+    columns = 2 if len(panels) > 1 else 1
+    rows = -(-len(panels) // columns)
+    figure, axes = fig.new_figure(columns, rows)
+    for ax, (metric, name) in zip(axes.flat, panels.items(), strict=False):
+        for k, method in enumerate(methods):
+            means = _means(study, experiment, metric, method, key, **chosen)
+            if len(means):
+                look = {"color": fig.PALETTE[k], "marker": fig.MARKERS[k]}
+                ax.errorbar(
+                    means.index,
+                    means["mean"],
+                    means["error"],
+                    ms=4,
+                    capsize=2,
+                    label=METHODS[method],
+                    **look,
+                )
+        ax.set_xlabel(label)
+        ax.set_ylabel(name)
+    fig.legend_below(figure, axes)
+    return figure
+
+
+def _means(
+    study: Study, experiment: str, metric: str, method: str, key: str, **chosen: object
+) -> pd.DataFrame:
+    """Return mean and standard error over splits at each value of a hyper-parameter."""
+    own = study.only(experiment=experiment, metric=metric, method=method)
+    own = _at(own, selection="grid", **chosen)
+    groups = own.assign(key=hyper(own, key)).groupby("key")["value"]
+    return pd.DataFrame({"mean": groups.mean(), "error": groups.sem().fillna(0.0)})
+
+
+@OUTPUTS.figure(
+    "figure_3_4_simulation",
+    "Figure 3.4: accuracy of four models against the correlation inside blocks",
+    "simulation",
+    notes=["Means and their standard errors over repetitions."],
+)
+def figure_3_4(study: Study) -> Figure | None:
+    """MSE, RR, RTE and PVE."""
+    if not study.ran("simulation"):
+        return None
+    panels = {
+        "mse": "mean squared error",
+        "rr": "relative risk",
+        "rte": "relative test error",
+        "pve": "proportion of variance explained",
+    }
+    return _curve_panels(study, "simulation", "correlations", panels, DEVIATIONS, "correlation")
+
+
+@OUTPUTS.figure(
+    "figure_4_3_noise",
+    "Figure 4.3: AUC against the signal-to-noise ratio of the labels",
+    "noisy_margins",
+    notes=["Means and their standard errors over repetitions; clean labels in the test part."],
+)
+def figure_4_3(study: Study) -> Figure | None:
+    """AUC of linear machines."""
+    if not study.ran("noisy_margins"):
+        return None
+    dims = study.settings["noisy_margins"].dims
+    figure, axes = fig.new_figure(len(dims))
+    for ax, d in zip(axes[0], dims, strict=True):
+        for k, method in enumerate(MARGINS):
+            means = _means(study, "noisy_margins", "label_auc", method, "snrs", d=d)
+            if len(means):
+                look = {"color": fig.PALETTE[k], "marker": fig.MARKERS[k]}
+                ax.errorbar(
+                    means.index,
+                    means["mean"],
+                    means["error"],
+                    ms=4,
+                    capsize=2,
+                    label=METHODS[method],
+                    **look,
+                )
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(means.index, [f"{v:g}" for v in means.index])
+        ax.set_title(f"{d} features")
+        ax.set_xlabel("signal-to-noise ratio")
+        ax.set_ylabel("AUC, %")
+    fig.legend_below(figure, axes)
+    return figure
+
+
+@OUTPUTS.figure("figure_5_1_moons", "Figure 5.1: two moons with different noise", "moons")
+def figure_5_1(study: Study) -> Figure | None:
+    """Draw the points of the first repetition."""
+    if not study.ran("moons"):
+        return None
+    own = study.curve("points", experiment="moons", split=0)
+    own = own.assign(noise=hyper(own, "noises").astype(float))
+    noises = sorted(own["noise"].unique())
+    figure, axes = fig.new_figure(len(noises), size=(2.4, 2.4))
+    for ax, noise in zip(axes[0], noises, strict=True):
+        points = own[own["noise"] == noise]
+        for value, colour, marker in ((0.0, fig.BLUE, "o"), (1.0, fig.ORANGE, "s")):
+            part = points[points["weight"] == value]
+            ax.plot(part["x"], part["y"], marker, color=colour, ms=2.5, linestyle="none")
+        ax.set_title(f"noise {noise:g}")
+    return figure
+
+
+@OUTPUTS.figure(
+    "figure_5_2_noise",
+    "Figure 5.2: AUC of kernel machines on two moons against the noise",
+    "moons",
+    notes=["Means and their standard errors over repetitions."],
+)
+def figure_5_2(study: Study) -> Figure | None:
+    """AUC of four machines."""
+    if not study.ran("moons"):
+        return None
+    return _curve_panels(
+        study, "moons", "noises", {"label_auc": "AUC, %"}, KERNELS, "standard deviation of noise"
     )

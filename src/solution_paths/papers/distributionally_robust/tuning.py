@@ -110,7 +110,9 @@ class Model:
         own = np.asarray(values, dtype=np.float64)
         if not hasattr(path, "straight"):
             own = coordinate(line, own) / self.unit(path.objective.n)
-        return np.clip(own, *path.range)
+        low, high = path.range
+        # behind the last breakpoint in s nothing changes
+        return np.clip(own, low, path.breakpoints[-1] if line.vary == "s" else high)
 
     def decisions(self, path: Any, line: Line, X: Floats) -> Floats:
         """Return f at the rows of X and the points of a line, (m, k)."""
@@ -135,7 +137,9 @@ def coordinate(line: Line, values: Floats) -> Floats:
     return 1.0 / np.asarray(values) if inverse else np.asarray(values)
 
 
-def losses_of_path(model: Model, lines: Sequence[Line], X: Floats, y: Floats, folds: Folds):
+def losses_of_path(
+    model: Model, lines: Sequence[Line], X: Floats, y: Floats, folds: Folds
+) -> tuple[list[Floats], list[Curve]]:
     """Return mean losses at the points of lines, and curves along them, by cross-validation."""
     found, curves = [np.zeros(len(line.values)) for line in lines], [[] for _ in lines]
     for fit, judge in folds:
@@ -195,13 +199,15 @@ def chosen_exactly(model: Model, lines: Sequence[Line], curves: Sequence[Curve])
     best = None
     for j, (line, curve) in enumerate(zip(lines, curves, strict=True)):
         u = coordinate(line, line.values)
-        u = np.minimum(u, curve.edges[-1]) if np.isfinite(curve.edges[-1]) else u
         low, high = float(u.min()), float(u.max())
-        found = curve.over(low, high).best() if low < high else None
-        value = found.parameter if found else low
-        loss = found.value if found else float(curve(np.array([low]))[0])
-        if best is None or loss < best.loss - TIED * abs(best.loss):
-            best = Choice(j, float(coordinate(line, value)), loss)
+        if low < high:
+            found = curve.over(low, high).best(log=line.vary != "s")
+            choice = Choice(j, float(coordinate(line, found.parameter)), found.value)
+        else:
+            at = np.clip(low, curve.edges[0], curve.edges[-1])
+            choice = Choice(j, float(line.values[0]), float(curve(at)))
+        if best is None or choice.loss < best.loss - TIED * abs(best.loss):
+            best = choice
     return best
 
 
