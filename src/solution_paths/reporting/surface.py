@@ -1,4 +1,4 @@
-"""A surface over two parameters, known exactly along lines: drawn, and turned by hand on the page."""
+"""A surface over two parameters, known along lines: drawn, and turned by hand on the page."""
 
 from __future__ import annotations
 
