@@ -857,7 +857,7 @@ def selection(study: Study) -> list[Claim]:
         lost = _metric(study, "loss_of_choice")["value"]
         apart = _metric(study, "loss_difference")["value"].max()
         evidence = (
-            f"{int(same['value'].sum())} of {len(same)} choices alike; losses of cross-validation at "
+            f"{int(same['value'].sum())} of {len(same)} choices alike; cross-validated losses at "
             f"the solver's choice are higher by {lost.max():.1e} at most, relative; losses at all "
             f"points differ by {apart:.1e} at most (printed errors differ by .019, .0005, 2.24)"
         )
