@@ -8,6 +8,7 @@ from .curves import Best, Curve
 from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
 from .inverse import InversePath
+from .models.dm_drsvm import dm_drsvm_path
 from .models.dm_ksvm import dm_ksvm_path
 from .models.dr_regression import dr_regression_path, drlad_path
 from .models.drsvm import drsvm_path
@@ -57,6 +58,7 @@ __all__ = [
     "WeightedSVC",
     "WeightedSVR",
     "__version__",
+    "dm_drsvm_path",
     "dm_ksvm_path",
     "dr_regression_path",
     "drlad_path",

@@ -191,7 +191,7 @@ class Path(Nodes):
             if not self._has_ray or t == self._t[-1]:
                 return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if found.w is not None:
+            if found.w is not None and beyond.w is None:
                 beyond = beyond._replace(
                     w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
                 )

@@ -2,6 +2,7 @@
 
 from .base import Objective, Solution
 from .double_margin import DoubleMargin
+from .double_net import DoubleMarginNet
 from .elastic_net import ElasticNet
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
@@ -12,6 +13,7 @@ from .tube import Tube
 
 __all__ = [
     "DoubleMargin",
+    "DoubleMarginNet",
     "ElasticNet",
     "Hinge",
     "L1Hinge",

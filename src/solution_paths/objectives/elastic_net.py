@@ -138,18 +138,10 @@ class ElasticNet(Penalised):
         return model and (s.a is None or s.a.shape == self.y.shape)
 
     def multiplier(self, c: Floats, lam: Floats, s: Floats) -> Floats:
-        """Return the ball's multiplier theta (B,) that bounds best for correlations c (d, B).
-
-        It solves sum_j (|c_j| - lam - theta)^+ = ridge s, or is 0 where the ball doesn't bind.
-        """
+        """Return the ball's multiplier theta (B,) that bounds best for correlations c (d, B)."""
         if not self.balled:
             return np.zeros(c.shape[1])
-        over = -np.sort(-np.abs(c), axis=0) - lam
-        if self.ridge == 0.0:
-            return np.maximum(over[0], 0.0)
-        count = np.arange(1, len(over) + 1)[:, None]
-        level = (np.cumsum(over, axis=0) - self.ridge * s) / count
-        return np.maximum(np.where(over > level, level, -np.inf).max(axis=0), 0.0)
+        return ball_multiplier(c, lam, self.ridge, s)
 
     # -- judgement -----------------------------------------------------------------------------
 
@@ -187,7 +179,9 @@ class ElasticNet(Penalised):
         c, c_off = self.correlations(clipped, exact)
         theta = self.multiplier(c, lam, radius)
         scale = self._steepest * unit
-        pulls, pulls_off, stray, outside = self._features(c, c_off, w, lam + theta, scale)
+        pulls, pulls_off, stray, outside = features_gap(
+            c, c_off, w, lam + theta, self.ridge, scale, self.scale / self._widest
+        )
         slack = theta * np.abs(radius - size) if self.balled else zero
         total = np.abs(a.sum(axis=0))
         gap = found.lacks + pulls + slack + total * found.near
@@ -282,28 +276,42 @@ class ElasticNet(Penalised):
         near = np.where(np.isfinite(near), near, far)
         return Corners(primal, unsure, lacks, rounding, wrong, wrong_off, near)
 
-    def _features(
-        self, c: Floats, c_off: Floats, w: Floats, lam: Floats, scale: Floats
-    ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the features' share of the gap, its rounding, and how far pairs (c, w) are off.
 
-        The last of them is by how much correlations exceed lam without a ridge.
-        """
-        length, top = np.abs(w), np.abs(c)
-        over = np.maximum(top - lam, 0.0)
-        pulls = length * (np.maximum(top, lam) - c * np.sign(w))
-        # what is beyond lam but for the ridge's own share of it
-        off = over - self.ridge * length
-        if self.ridge > 0:
-            pulls = pulls + off**2 / (2 * self.ridge)
-            more = c_off * (np.abs(off) / self.ridge + c_off / (2 * self.ridge))
-            outside = np.zeros(w.shape[1])
-        else:
-            more, outside = np.zeros_like(c), over.max(axis=0) / scale
-        rounding = (2 * length * c_off + more).sum(axis=0) + 8 * UNIT * (length * top).sum(axis=0)
-        # relative to w, or to what can move a value where w vanishes
-        share = length / np.maximum(length.max(axis=0), self.scale / self._widest)
-        inside = np.abs(c - (lam + self.ridge * length) * np.sign(w)) / scale
-        stray = np.where(w == 0, over / scale, np.minimum(inside, share))
-        stray = np.maximum(stray, np.maximum(off, 0.0) / scale)
-        return pulls.sum(axis=0), rounding, stray.max(axis=0), outside
+def ball_multiplier(c: Floats, lam: Floats, ridge: float, s: Floats) -> Floats:
+    """Return the multiplier theta (B,) of ||w||_1 <= s that bounds best for correlations c (d, B).
+
+    It solves sum_j (|c_j| - lam - theta)^+ = ridge s, or is 0 where the ball doesn't bind.
+    """
+    over = -np.sort(-np.abs(c), axis=0) - lam
+    if ridge == 0.0:
+        return np.maximum(over[0], 0.0)
+    count = np.arange(1, len(over) + 1)[:, None]
+    level = (np.cumsum(over, axis=0) - ridge * s) / count
+    return np.maximum(np.where(over > level, level, -np.inf).max(axis=0), 0.0)
+
+
+def features_gap(
+    c: Floats, c_off: Floats, w: Floats, lam: Floats, ridge: float, scale: Floats, least: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the features' share of the gap, its rounding, and how far pairs (c, w) are off.
+
+    The last of them is by how much correlations exceed lam without a ridge. Correlations count in
+    units of ``scale``, and coefficients in those of the largest one, or of ``least``.
+    """
+    length, top = np.abs(w), np.abs(c)
+    over = np.maximum(top - lam, 0.0)
+    pulls = length * (np.maximum(top, lam) - c * np.sign(w))
+    # what is beyond lam but for the ridge's own share of it
+    off = over - ridge * length
+    if ridge > 0:
+        pulls = pulls + off**2 / (2 * ridge)
+        more = c_off * (np.abs(off) / ridge + c_off / (2 * ridge))
+        outside = np.zeros(w.shape[1])
+    else:
+        more, outside = np.zeros_like(c), over.max(axis=0) / scale
+    rounding = (2 * length * c_off + more).sum(axis=0) + 8 * UNIT * (length * top).sum(axis=0)
+    share = length / np.maximum(length.max(axis=0), least)
+    inside = np.abs(c - (lam + ridge * length) * np.sign(w)) / scale
+    stray = np.where(w == 0, over / scale, np.minimum(inside, share))
+    stray = np.maximum(stray, np.maximum(off, 0.0) / scale)
+    return pulls.sum(axis=0), rounding, stray.max(axis=0), outside

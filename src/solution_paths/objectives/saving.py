@@ -11,6 +11,7 @@ from ..kernels import Kernel
 from ..validation import check_X
 from .base import Objective
 from .double_margin import DoubleMargin
+from .double_net import DoubleMarginNet
 from .elastic_net import ElasticNet
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
@@ -22,6 +23,7 @@ FAMILIES = {
     family.__name__: family
     for family in (
         DoubleMargin,
+        DoubleMarginNet,
         ElasticNet,
         Hinge,
         L1Hinge,
