@@ -5,6 +5,7 @@ regression_grids      the same choices through the path and a solver, by size of
 simulation            accuracy against correlation (Figure 3.4)
 coefficients          coefficients and errors along s and lam2 (Figures 3.2, 3.3), linearity
 classification        AUC of SVMs, and variance inflation factors (Tables 4.3, 4.4)
+margin_grids          choices through the path and a solver, by size of grid (4.1, 4.2)
 noisy_margins         AUC against the signal-to-noise ratio (Figure 4.3)
 kernels               AUC of kernel machines (Table 5.3)
 moons                 AUC against noise (Figures 5.1, 5.2)
@@ -50,8 +51,8 @@ BLOCKS = tuple(slice(first, first + 3) for first in (0, 3, 6))
 class Common(Settings):
     """``folds`` of cross-validation, ``lam2`` from and to, ``lam1``: least share of its largest.
 
-    ``lam`` of kernel machines from and to, ``gamma`` of the kernel, ``kappas`` of double margins
-    to choose from.
+    ``lam`` of kernel machines from and to, ``gamma`` of the kernel; ``kappas`` of double margins
+    to choose from in chapter 5, ``margin_kappas`` in chapter 4.
     """
 
     folds: Count
@@ -60,6 +61,7 @@ class Common(Settings):
     lam: tuple[Positive, Positive]
     gamma: Positive
     kappas: Positives
+    margin_kappas: Positives
 
 
 class DataSet(DataSetSettings):
@@ -108,6 +110,12 @@ class Margins(Grid):
     correlation: NotNegative
 
 
+class MarginGrids(Grids):
+    """``sizes`` of grids and ``kappa``."""
+
+    kappa: Positive
+
+
 class Moons(Grid):
     """``noises``, and ``n`` rows."""
 
@@ -132,6 +140,10 @@ class Times(Grids):
 
 
 class KernelTimes(KernelGrids, Times):
+    """Both."""
+
+
+class MarginTimes(MarginGrids, Times):
     """Both."""
 
 
@@ -183,7 +195,9 @@ def _deviations(cell: Cell, part: Part, n_s: int, n_lam2: int) -> dict[str, tupl
     }
 
 
-def _margins(cell: Cell, part: Part, n_lam1: int, n_lam2: int) -> dict[str, tuple]:
+def _margins(
+    cell: Cell, part: Part, n_lam1: int, n_lam2: int, kappas: Sequence[float] = ()
+) -> dict[str, tuple]:
     """Return model and lines of each SVM of chapter 4."""
     lam2 = tune.logarithmic(*cell.common.lam2, n_lam2)
     top = tune.largest_penalty(part.X, part.y)
@@ -192,6 +206,13 @@ def _margins(cell: Cell, part: Part, n_lam1: int, n_lam2: int) -> dict[str, tupl
         "l1_svm": (tune.l1_machine(), [Line({"lam2": 0.0}, "lam1", lam1)]),
         "l2_svm": (tune.l2_machine(), [Line({"lam1": 0.0}, "lam2", lam2)]),
         "drsvm": (tune.doubly_regularised(), tune.lines_over("lam2", lam2, "lam1", lam1)),
+        "dm_drsvm": (
+            tune.double_margin_regularised(),
+            [
+                Line({"kappa": kappa, "lam2": float(value)}, "lam1", lam1)
+                for kappa, value in product(kappas or sorted(cell.common.margin_kappas), lam2)
+            ],
+        ),
     }
 
 
@@ -452,6 +473,26 @@ def variance_inflation(X: Floats) -> Floats:
     return found
 
 
+@PAPER.experiment(settings=MarginGrids)
+def margin_grids(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 4.1 and 4.2: test AUC of what the path and a solver choose."""
+    parts, settings = _parts(cell), cell.settings
+    own = _folds(cell, parts.train)
+    for k, (n_lam2, n_lam1) in enumerate(product(settings.sizes, settings.sizes)):
+        model, lines = _double_margins(cell, parts.train, n_lam2, n_lam1)
+        hyper = {"n_lam2": n_lam2, "n_lam1": n_lam1}
+        _choose_both(rows, model, lines, parts, own, _auc(parts), hyper)
+        report((k + 1) / len(settings.sizes) ** 2)
+    path = model.trace(*parts.train, lines[len(lines) // 2])
+    add_certificate(rows, path, method="path")
+    rows.add("steps_per_row", len(path.breakpoints) / len(parts.train.y), method="path")
+
+
+def _double_margins(cell: Cell, part: Part, n_lam2: int, n_lam1: int) -> tuple[Model, list[Line]]:
+    """Return the DM-DrSVM and its lines at the kappa of Tables 4.1 and 4.2."""
+    return _margins(cell, part, n_lam1, n_lam2, (cell.settings.kappa,))["dm_drsvm"]
+
+
 @PAPER.experiment(settings=Margins, each="snrs")
 def noisy_margins(cell: Cell, rows: Rows, report: Report) -> None:
     """Figure 4.3: AUC on clean labels against the signal-to-noise ratio of training labels."""
@@ -641,6 +682,17 @@ def regression_times(cell: Cell, rows: Rows, report: Report) -> None:
         model, lines = _deviations(cell, part, n_s, n_lam2)["drlad"]
         grids.append((lines, {"n_s": n_s, "n_lam2": n_lam2}))
     rows.add("n", len(part.y), method="data")
+    Contest(cell, rows, part).run(model, grids, report)
+
+
+@PAPER.experiment(lane="timing", settings=MarginTimes)
+def margin_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 4.1 and 4.2: seconds of five-fold cross-validation of the DM-DrSVM, by size."""
+    part, sizes = _parts(cell).train, cell.settings.sizes
+    grids = []
+    for n_lam2, n_lam1 in product(sizes, sizes):
+        model, lines = _double_margins(cell, part, n_lam2, n_lam1)
+        grids.append((lines, {"n_lam2": n_lam2, "n_lam1": n_lam1}))
     Contest(cell, rows, part).run(model, grids, report)
 
 

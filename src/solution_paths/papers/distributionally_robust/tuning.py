@@ -14,9 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from ... import dm_ksvm_path, drlad_path, drsvm_path, l1_svm_path, svm_path
+from ... import (
+    dm_drsvm_path,
+    dm_ksvm_path,
+    drlad_path,
+    drsvm_path,
+    l1_svm_path,
+    svm_path,
+)
 from ...baselines import GridSolver
 from ...baselines.programmes import (
+    DoubleMargin,
     DoublyRegularised,
     FactoredDoubleMargin,
     KernelDoubleMargin,
@@ -286,6 +294,15 @@ def l2_machine() -> Model:
 def doubly_regularised() -> Model:
     """Return the DrSVM."""
     return Model("drsvm", _traced(drsvm_path), lambda X, y, line: DoublyRegularised(X, y))
+
+
+def double_margin_regularised() -> Model:
+    """Return the DM-DrSVM."""
+
+    def programme(X: Floats, y: Floats, line: Line) -> Programme:
+        return DoubleMargin(X, y, line.fixed["kappa"])
+
+    return Model("dm_drsvm", _traced(dm_drsvm_path), programme)
 
 
 def kernel_machine(name: str, kernel: Kernel) -> Model:
