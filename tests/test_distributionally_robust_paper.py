@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from solution_paths.baselines.programmes import Found
 from solution_paths.benchmarking.cells import collect
 from solution_paths.benchmarking.rows import read_results
 from solution_paths.data import load
@@ -43,6 +44,14 @@ def config() -> dict:
             "n": 60,
             "n_test": 100,
             "dims": [3],
+        },
+        "margin_grids": {"datasets": ["iris"], "splits": 1, "sizes": [2]},
+        "margin_times": {
+            "datasets": ["iris"],
+            "splits": 1,
+            "sizes": [2],
+            "repeats": 2,
+            "samples": {"piqp": 0, "cvxpy": 2},
         },
         "kernels": {"datasets": ["iris"], "splits": 1, "size": 3},
         "moons": {
@@ -173,6 +182,10 @@ def models():
         "l2-LAD": (tune.deviations("l2_lad"), Line({"lam1": 0.0}, "lam2", values)),
         "l1-SVM": (tune.l1_machine(), Line({"lam2": 0.0}, "lam1", 0.3 * values)),
         "l2-SVM": (tune.l2_machine(), Line({"lam1": 0.0}, "lam2", values)),
+        "DM-DrSVM": (
+            tune.double_margin_regularised(),
+            Line({"kappa": 5.0, "lam2": 0.1}, "lam1", 0.3 * values),
+        ),
         "DrSVM": (tune.doubly_regularised(), Line({"lam2": 0.1}, "lam1", 0.3 * values)),
         "KSVM": (tune.kernel_machine("ksvm", rbf), Line({}, "lam", values)),
         "SVM": (tune.kernel_machine("svm", LINEAR), Line({}, "lam", values)),
@@ -190,19 +203,34 @@ def models():
 MODELS = models()
 
 
+def hinges(margins, kappa):
+    return np.maximum(np.maximum(1.0 - margins, margins - (kappa - 1.0)), 0.0).mean()
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_paths_and_a_solver_agree_at_every_point_of_a_line(name):
     model, line = MODELS[name]
     X, y, labels = data()
     y = y if model.regression else labels
-    path, new = model.trace(X, y, line), X[::3]
-    f = model.decisions(path, line, new)
-    rows, others = (model.kernel(X, X), model.kernel(new, X)) if model.gram else (X, new)
+    path = model.trace(X, y, line)
+    places = model.places(path, line, line.values)
+    f, w = model.decisions(path, line, X), None if model.gram else path.coef(places)
+    rows = model.kernel(X, X) if model.gram else X
     for at, _, k, solver in tune.points_of("clarabel", model, [line], rows, y, tolerance=1e-11):
-        answer = solver.solve(at)
+        answer, programme = solver.solve(at), solver.programme
         assert answer.solved, answer.message
-        g = solver._solver.programme.decision(answer.found, others)
-        np.testing.assert_allclose(f[:, k], g, atol=2e-5)
+        # b need not be unique: then decisions differ by a constant, and losses don't
+        if model.gram:
+            other = programme.decision(answer.found, rows)
+            np.testing.assert_allclose(f[:, k] - f[0, k], other - other[0], atol=2e-5)
+            losses = [hinges(y * g, programme.kappa) for g in (f[:, k], other)]
+            assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+        else:
+            b = float(path.intercept(places[k]))
+            found = Found(w[:, k], b, float(np.abs(w[:, k]).sum()))
+            assert programme.value(found, at) == pytest.approx(
+                programme.value(answer.found, at), rel=1e-8
+            )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -283,7 +311,7 @@ def test_outputs_are_written(study, tmp_path):
     expected = {made.name for made in outputs.OUTPUTS.figures}
     assert set(drawn) == expected
     surface = drawn["figure_3_3_surface"]["surface"]
-    assert [t["name"] for t in surface["traces"]][0] == "paths in s"
+    assert surface["traces"][0]["name"] == "paths in s"
     assert len(surface["traces"][0]["parts"]) == 3
     assert drawn["figure_3_4_simulation"]["surface"] is None
     assert content["claims"]

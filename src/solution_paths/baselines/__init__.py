@@ -108,7 +108,7 @@ class GridSolver:
                 f"No solver for grids is called {name!r}, known are {known}: use one of these."
             )
         module, make = GRID_SOLVERS[name]
-        self.name, self.version = name, module.version()
+        self.name, self.version, self.programme = name, module.version(), programme
         self._solver, self._why = None, ""
         with Stopwatch() as watch:
             try:
