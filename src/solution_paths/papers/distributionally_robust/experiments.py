@@ -33,6 +33,7 @@ from ...benchmarking.timing import stopwatch
 from ...data import load
 from ...data.generated import block_covariance, drlad_coefficients, drlad_noise_variance
 from ...data.protocols import Part, Split
+from ...errors import PathError
 from ...kernels import LINEAR, Kernel
 from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Shares
 from . import tuning as tune
@@ -244,9 +245,12 @@ def _compare(
     """Tune every model on the grid, and exactly; score both on the test part."""
     train, own = parts.train, _folds(cell, parts.train)
     for name, (model, lines) in models.items():
-        for how, (choice, fitted) in zip(
-            ("grid", "exact"), _tuned(model, lines, train, own), strict=True
-        ):
+        try:
+            tuned = _tuned(model, lines, train, own)
+        except PathError as error:  # one lost path must not cost the other models
+            rows.add("cv_loss", None, method=name, status="failed", message=str(error))
+            continue
+        for how, (choice, fitted) in zip(("grid", "exact"), tuned, strict=True):
             hyper = {"selection": how}
             rows.add("cv_loss", choice.loss, method=name, hyper_parameters=hyper)
             chosen = {**fitted.line.fixed, fitted.line.vary: choice.value}
@@ -431,14 +435,15 @@ def _add_surface(cell: Cell, rows: Rows, parts: Split) -> None:
     own = _folds(cell, parts.train)
     losses, curves = tune.losses_of_path(model, lines, parts.train.X, parts.train.y, own)
     for line, loss, curve in zip(lines, losses, curves, strict=True):
-        hyper, top = {"lam2": line.fixed["lam2"]}, float(line.values[-1])
+        told, top = {"hyper_parameters": {"lam2": line.fixed["lam2"]}}, float(line.values[-1])
+        told["method"] = "drlad"
         s = np.linspace(0.0, top, 81)
-        rows.add_curve("surface", s, curve.over(0.0, top)(s), hyper_parameters=hyper)
-        rows.add_curve("grid", line.values, loss, hyper_parameters=hyper)
+        rows.add_curve("surface", s, curve.over(0.0, top)(s), **told)
+        rows.add_curve("grid", line.values, loss, **told)
     choices = tune.chosen(losses, lines), tune.chosen_exactly(model, lines, curves)
     for how, choice in zip(("grid", "exact"), choices, strict=True):
-        hyper = {"lam2": lines[choice.line].fixed["lam2"]}
-        rows.add_curve(f"least {how}", [choice.value], [choice.loss], hyper_parameters=hyper)
+        told = {"hyper_parameters": {"lam2": lines[choice.line].fixed["lam2"]}, "method": "drlad"}
+        rows.add_curve(f"least {how}", [choice.value], [choice.loss], **told)
         rows.add("cv_loss", choice.loss, method=how)
 
 
@@ -536,7 +541,8 @@ def moons(cell: Cell, rows: Rows, report: Report) -> None:
     parts = _parts(cell, n=cell.settings.n, noise=cell.value)
     if cell.split == 0:
         for part in (parts.train, parts.test):
-            rows.add_curve("points", *part.X.T, weight=(part.y > 0).astype(float))
+            shown = (part.y > 0).astype(float)
+            rows.add_curve("points", *part.X.T, weight=shown, method="data")
     _compare(cell, rows, _kernel_machines(cell, cell.settings.size), parts, _auc(parts))
 
 

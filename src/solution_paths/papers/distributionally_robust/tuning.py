@@ -257,9 +257,10 @@ def folds_of(n: int, parts: Sequence[np.ndarray]) -> Folds:
 # ---------------------------------------------------------------- the models
 
 
-def _traced(path: Callable[..., Any], **options: Any) -> Callable[[Floats, Floats, Line], Any]:
+def _traced(path: Callable[..., Any]) -> Callable[[Floats, Floats, Line], Any]:
     def trace(X: Floats, y: Floats, line: Line) -> Any:
-        return path(X, y, vary=line.vary, **line.fixed, **options, check="ignore")
+        least = {"lam2_min": float(line.values.min())} if line.vary == "lam2" else {}
+        return path(X, y, vary=line.vary, **line.fixed, **least, check="ignore")
 
     return trace
 
@@ -285,7 +286,7 @@ def l2_machine() -> Model:
     """Return the l2-SVM; its path's C is 1 / (n lam2)."""
     return Model(
         "l2_svm",
-        lambda X, y, line: svm_path(X, y, check="ignore"),
+        lambda X, y, line: svm_path(X, y, C_max=_largest_cost(y, line), check="ignore"),
         lambda X, y, line: DoublyRegularised(X, y),
         float,
     )
@@ -307,9 +308,14 @@ def double_margin_regularised() -> Model:
 
 def kernel_machine(name: str, kernel: Kernel) -> Model:
     """Return the usual machine in lam; its path's C is 1 / (n lam)."""
+
+    def trace(X: Floats, y: Floats, line: Line) -> Any:
+        options = {"C_max": _largest_cost(y, line), **_stated(kernel)}
+        return svm_path(X, y, **options, check="ignore")
+
     return Model(
         name,
-        lambda X, y, line: svm_path(X, y, **_stated(kernel), check="ignore"),
+        trace,
         lambda X, y, line: FactoredDoubleMargin(X, y, kappa=np.inf),
         float,
         kernel,
@@ -322,11 +328,17 @@ def double_margin_machine(name: str, kernel: Kernel, factored: bool = True) -> M
     form = FactoredDoubleMargin if factored else KernelDoubleMargin
 
     def trace(X: Floats, y: Floats, line: Line) -> Any:
-        return dm_ksvm_path(X, y, line.fixed["kappa"], **_stated(kernel), check="ignore")
+        options = {"lam_min": float(line.values.min()), **_stated(kernel)}
+        return dm_ksvm_path(X, y, line.fixed["kappa"], **options, check="ignore")
 
     return Model(
         name, trace, lambda X, y, line: form(X, y, line.fixed["kappa"]), kernel=kernel, gram=True
     )
+
+
+def _largest_cost(y: Floats, line: Line) -> float:
+    """Return C at the least penalty of a line; a little more, as it is rounded."""
+    return (1.0 + 1e-9) / (len(y) * float(line.values.min()))
 
 
 def _stated(kernel: Kernel) -> dict[str, Any]:
