@@ -26,6 +26,7 @@ from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..validation import (
+    Floats,
     Rows,
     check_index,
     check_labels,
@@ -43,7 +44,7 @@ MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more t
 FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 P = ParamSpec("P")
-Found = TypeVar("Found", bound=Path)
+Result = TypeVar("Result")
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
@@ -61,11 +62,11 @@ NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
 
 
-def path_function(function: Callable[P, Found]) -> Callable[P, Found]:
+def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
     """Check ``check``, and let no error of arithmetic leave but as a `PathError`."""
 
     @wraps(function)
-    def call(*arguments: P.args, **options: P.kwargs) -> Found:
+    def call(*arguments: P.args, **options: P.kwargs) -> Result:
         check = options.get("check", "warn")
         if check not in CHECKS:
             raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}.")
@@ -79,6 +80,14 @@ def path_function(function: Callable[P, Found]) -> Callable[P, Found]:
             ) from error
 
     return call
+
+
+def grid_values(values: ArrayLike, name: str) -> Floats:
+    """Check the values of a grid's parameter."""
+    values = check_vector(values, np.size(values), name, scalar=False, of="the grid")
+    if not len(values) or values.min() < 0:
+        raise ValueError(f"{name} must hold numbers >= 0, at least one: correct it.")
+    return values
 
 
 def labelled(X: Rows, y: ArrayLike, own: bool = True) -> dict[str, Any]:

@@ -15,7 +15,7 @@ two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..engine.operators import Operator, rows_operator
 from ..engine.staircase import Staircases, equality, stack, staircases
@@ -23,11 +23,24 @@ from ..engine.starts import start_from_guess
 from ..engine.state import WALL
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
+from ..engine.walker import Walker
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
+from ..surface import Surface
 from ..validation import Floats, Rows, check_choice, check_number
-from .common import Callback, check_walk, dense, finish, labelled, path_function, total, walk_leg
-from .elastic import Options, constant_fit, inverse_legs
+from .common import (
+    Callback,
+    Progress,
+    check_walk,
+    dense,
+    finish,
+    grid_values,
+    labelled,
+    path_function,
+    total,
+    walk_leg,
+)
+from .elastic import Map, Options, constant_fit, inverse_legs
 
 LEAST = 1e-9  # of 2 / kappa: below that rho goes straight to zero
 
@@ -124,6 +137,80 @@ def dm_drsvm_path(
     return _in_lam2(DoubleMarginNet(**samples, **held), least, options)
 
 
+@path_function
+def dm_drsvm_grid(
+    X: Rows,
+    y: ArrayLike,
+    kappa: float,
+    lam1_values: ArrayLike,
+    lam2_values: ArrayLike,
+    *,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> Surface:
+    """Compute the double-margin doubly regularised machine on a grid of lam1 and lam2.
+
+    One path in lam1 for each lam2, so that between the values of lam1, too, everything is exact;
+    see `dm_drsvm_path` for the objective.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Two labels; the larger one is +1.
+    kappa : float
+        What changing a label costs, > 0.
+    lam1_values : (m,) array
+        >= 0; paths go from 0 to where all is zero.
+    lam2_values : (k,) array
+        > 0.
+    lazy, tolerances, callback, check
+        See `quantile_svm_path`; the callback is told of each line by itself.
+
+    Returns
+    -------
+    Surface
+        k lines in ``lam1``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When a line can't be followed to its end; ``error.path`` is its certified part.
+
+    References
+    ----------
+    The dissertation on solution paths of distributionally robust models, Algorithm 4.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from solution_paths import dm_drsvm_grid
+    >>> X, y = load_iris(return_X_y=True)
+    >>> surface = dm_drsvm_grid(X[50:], y[50:], 2.0, [0.01, 0.1], [0.01, 0.1, 1.0])
+    >>> surface.coefs().shape, surface.certify().ok
+    ((3, 2, 4), True)
+    """
+    check_walk(lazy, tolerances, callback)
+    samples = dense(labelled(X, y), "dm_drsvm_grid")
+    samples["kappa"] = check_number(kappa, "kappa", above=0)
+    prices, ridges = (
+        grid_values(lam1_values, "lam1_values"),
+        grid_values(lam2_values, "lam2_values"),
+    )
+    for lam2 in ridges:
+        check_number(lam2, "lam2_values", above=0)
+    options, weight = Options(lazy, tolerances, callback, check), 1.0 / len(samples["y"])
+    held = {"cost0": weight, "lam11": 1.0}
+    lines = [DoubleMarginNet(**samples, ridge=lam2, **held) for lam2 in ridges]
+    shared = Map(_operator(lines[0]))
+    paths = [_in_lam1(line, options, shared.again()) for line in lines]
+    return Surface(paths, prices, "lam2", ridges)
+
+
 def _operator(p: DoubleMarginNet) -> Operator:
     """Return the saddle map.
 
@@ -167,27 +254,33 @@ def _guess(p: DoubleMarginNet, t: float) -> tuple[Floats, tuple[int, int]]:
     return np.concatenate([inner, *rest]), (anchor, 0)
 
 
-def _walker(p: DoubleMarginNet, stairs: Staircases, t: float, options: Options, progress):
+def _walker(
+    p: DoubleMarginNet,
+    stairs: Staircases,
+    t: float,
+    options: Options,
+    progress: Progress,
+    op: Operator | None = None,
+) -> Walker:
     """Return a walker on the exact solution at t."""
     guess, anchor = _guess(p, t)
     told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
-    return start_from_guess(
-        _operator(p), stairs, t, guess, options.tolerances, options.lazy, **told
-    )
+    op = _operator(p) if op is None else op
+    return start_from_guess(op, stairs, t, guess, options.tolerances, options.lazy, **told)
 
 
-def _walls(p: DoubleMarginNet, stairs: Staircases):
+def _walls(p: DoubleMarginNet, stairs: Staircases) -> NDArray[np.int64]:
     """Return walls that stop a walk where rho is all but zero."""
     walls = np.zeros(len(stairs), dtype=np.int64)
     walls[2 * p.n + 1] = 1
     return walls
 
 
-def _in_lam1(p: DoubleMarginNet, options: Options) -> Path:
-    """Return the path in lam1 = t."""
+def _in_lam1(p: DoubleMarginNet, options: Options, op: Operator | None = None) -> Path:
+    """Return the path in lam1 = t; ``op`` is its map."""
     stairs, progress = _staircases(p, stop=True), options.stages(3)
     begin = 0.1 * _certain_gain(p)
-    walker = _walker(p, stairs, begin, options, progress)
+    walker = _walker(p, stairs, begin, options, progress, op)
     start_events = walker.start_events
     progress.next(start_events)
     here, lazy = walker.snapshot(), options.lazy
@@ -233,7 +326,7 @@ def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     begin = min(0.1 * min(1.0, p.kappa / 2) / reach, end)
     progress = options.stages(3 if begin < end else 2)
     walker = _walker(p, stairs, begin, options, progress)
-    return inverse_legs(walker, p, stairs, begin, end, options, progress)
+    return inverse_legs(walker, p, stairs, begin, end, options, progress, free=3)
 
 
 def _certain_gain(p: DoubleMarginNet) -> float:

@@ -11,9 +11,17 @@ from numpy.typing import ArrayLike
 from ..engine.tolerances import Tolerances
 from ..objectives import ElasticNet
 from ..path import Path
+from ..surface import Surface
 from ..validation import Floats, Rows, check_choice, check_number, check_vector, shown
-from .common import Callback, check_walk, dense, path_function, targeted
-from .elastic import Options, ball_path, inverse_path, penalty_path
+from .common import (
+    Callback,
+    check_walk,
+    dense,
+    grid_values,
+    path_function,
+    targeted,
+)
+from .elastic import Map, Options, ball_path, elastic_operator, inverse_path, penalty_path
 
 Loss: TypeAlias = str | tuple[str, float] | tuple[Sequence[float], Sequence[float]]
 VARIED = ("s", "lam1", "lam2")
@@ -179,6 +187,76 @@ def drlad_path(
     samples |= {"kinks": kinks, "slopes": slopes}
     options = Options(lazy, tolerances, callback, check)
     return elastic_net_path(samples, vary, s, lam1, lam2, lam2_min, options)
+
+
+@path_function
+def drlad_grid(
+    X: Rows,
+    y: ArrayLike,
+    s_values: ArrayLike,
+    lam2_values: ArrayLike,
+    *,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> Surface:
+    """Compute doubly regularised least absolute deviations on a grid of s and lam2.
+
+    One path in s for each lam2, so that between the values of s, too, everything is exact; see
+    `drlad_path` for the objective.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Real targets.
+    s_values : (m,) array
+        Radii of the l1 ball, >= 0; paths go from 0 to the largest.
+    lam2_values : (k,) array
+        Weights of ||w||^2 / 2, >= 0.
+    lazy, tolerances, callback, check
+        See `quantile_svm_path`; the callback is told of each line by itself.
+
+    Returns
+    -------
+    Surface
+        k lines in ``s``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When a line can't be followed to its end; ``error.path`` is its certified part.
+
+    References
+    ----------
+    The dissertation on solution paths of distributionally robust models, Algorithm 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from solution_paths import drlad_grid
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> surface = drlad_grid(X[:60], y[:60], [100.0, 200.0, 400.0], [0.0, 1e-3, 1e-2])
+    >>> surface.coefs().shape, surface.certify().ok
+    ((3, 3, 10), True)
+    >>> best = surface.best(X[60:], y[60:])
+    >>> bool(best.value <= min(curve([100.0, 200.0, 400.0]).min() for curve in
+    ...                        surface.error(X[60:], y[60:])))
+    True
+    """
+    check_walk(lazy, tolerances, callback)
+    samples = dense(targeted(X, y), "drlad_grid")
+    radii, ridges = grid_values(s_values, "s_values"), grid_values(lam2_values, "lam2_values")
+    kinks, slopes = _loss("absolute")
+    samples |= {"kinks": kinks, "slopes": slopes, "cost0": 1.0 / len(samples["y"])}
+    options = Options(lazy, tolerances, callback, check)
+    lines = [ElasticNet(**samples, ridge=lam2, s0=0.0, s1=1.0) for lam2 in ridges]
+    shared = Map(elastic_operator(lines[0]))
+    paths = [ball_path(line, options, float(radii.max()), shared.again()) for line in lines]
+    return Surface(paths, radii, "lam2", ridges)
 
 
 def elastic_net_path(

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ..engine.operators import Operator, rows_operator
 from ..engine.staircase import Staircases, equality, stack, staircases
 from ..engine.starts import start_from_guess
-from ..engine.state import RAY
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..inverse import InversePath
@@ -27,6 +26,7 @@ from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_leg
 
 States = NDArray[np.int8]
 FAR = 1e15  # times the s that moves values by their range
+FARTHEST = 1e10  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
 
 
 def elastic_operator(objective: ElasticNet) -> Operator:
@@ -114,8 +114,10 @@ def penalty_path(objective: ElasticNet, options: Options) -> Path:
     return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
 
 
-def ball_path(objective: ElasticNet, options: Options) -> Path:
-    """Return the path in the radius s = t, from 0 for ever."""
+def ball_path(
+    objective: ElasticNet, options: Options, end: float = np.inf, op: Operator | None = None
+) -> Path:
+    """Return the path in the radius s = t, from 0 to end or for ever; ``op`` is its map."""
     p, d = objective, len(objective.used)
     samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
     c = p.X[:, p.used].T @ duals
@@ -125,14 +127,13 @@ def ball_path(objective: ElasticNet, options: Options) -> Path:
     states = np.concatenate([samples, [1], parts, [1]]).astype(np.int8)
     states[p.n + 1 + first + (d if c[first] < 0 else 0)] = 1
     start = np.concatenate([duals, [-theta], parts, [-bias]])
-    walker = Walker(
-        elastic_operator(p), elastic_staircases(p), states, start, 0.0, options.tolerances
-    )
+    op = elastic_operator(p) if op is None else op
+    walker = Walker(op, elastic_staircases(p), states, start, 0.0, options.tolerances)
     # Until the ball no longer binds: a ray from t = 0 has no unit, so the end is far, not infinite.
-    far = FAR * p.scale / _typical_move(p)
+    far = min(FAR * p.scale / _typical_move(p), end)
     leg, _, error = walk_leg(walker, far, 0.0, 1.0, options.lazy, options.stages(1))
     free = error is None and walker.s.state[p.n] == 0
-    if free:
+    if free and len(leg.trace.t) > 2:
         leg = leg.cut(len(leg.trace.t) - 1)
     diagnostics = walker.statistics() | {"ray": bool(free)}
     return finish("s", [leg], p, diagnostics, error, check=options.check)
@@ -165,26 +166,54 @@ def inverse_legs(
     end: float,
     options: Options,
     progress: Progress,
+    free: int = 1,
 ) -> Path:
-    """Return the path in lam2 = 1 / t from a walker at t = begin: down to t = 0, and up to end."""
+    """Return the path in lam2 = 1 / t from a walker at t = begin: down to t = 0, and up to end.
+
+    All duals but those of the last ``free`` coordinates vanish at t = 0.
+    """
     start_events = walker.start_events
     progress.next(start_events)
     here, lazy = walker.snapshot(), options.lazy
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
     down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
     if error is None:
-        down = Leg(down.trace.down_to_zero(len(stairs) - 1), 0.0, -1.0)
+        down = Leg(down.trace.down_to_zero(len(stairs) - free), 0.0, -1.0)
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
-        up, ending, error = walk_leg(walker, end, 0.0, 1.0, lazy, progress)
-        ray = ending == RAY
-        legs.append(up)
+        far = FARTHEST * begin
+        up, _, error = walk_leg(walker, min(end, far), 0.0, 1.0, lazy, progress)
+        ray = error is None and far < end
+        legs.append(_at_rest(up, walker.op.n) if ray else up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish(
         "lam2", legs, objective, diagnostics, error, check=options.check, kind=InversePath
     )
+
+
+def _at_rest(leg: Leg, n: int) -> Leg:
+    """Return a leg without the end of its last piece, on which only duals of samples move."""
+    ray = leg.trace.ray.copy()
+    ray[n:] = 0.0
+    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor).cut(len(leg.trace.t) - 1)
+
+
+class Uncorrelated(ValueError):
+    """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
+
+
+class Map:
+    """A map that several walks use one after the other."""
+
+    def __init__(self, op: Operator):
+        self.op, self.norm, self.radius = op, op.norm.copy(), op.radius.copy()
+
+    def again(self) -> Operator:
+        """Return the map as it was before any walk."""
+        self.op.norm[:], self.op.radius[:] = self.norm, self.radius
+        return self.op
 
 
 class Options:
@@ -209,7 +238,7 @@ def _largest_correlation(p: ElasticNet, duals: Floats) -> float:
     X = p.X[:, p.used]
     largest = float(np.abs(X.T @ duals).max(initial=0.0))
     if largest <= 1e-13 * float((np.abs(X).T @ np.abs(duals)).max(initial=0.0)):
-        raise ValueError(
+        raise Uncorrelated(
             "No column of X correlates with the loss's slopes at the best constant, so that w = 0 "
             "is optimal for every penalty; check X and y."
         )

@@ -287,7 +287,7 @@ def ball_multiplier(c: Floats, lam: Floats, ridge: float, s: Floats) -> Floats:
         return np.maximum(over[0], 0.0)
     count = np.arange(1, len(over) + 1)[:, None]
     level = (np.cumsum(over, axis=0) - ridge * s) / count
-    return np.maximum(np.where(over > level, level, -np.inf).max(axis=0), 0.0)
+    return np.maximum(np.where(over >= level, level, -np.inf).max(axis=0), 0.0)
 
 
 def features_gap(
