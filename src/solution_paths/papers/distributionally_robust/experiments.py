@@ -192,7 +192,7 @@ def _deviations(cell: Cell, part: Part, n_s: int, n_lam2: int) -> dict[str, tupl
         "lad": (tune.deviations("lad"), [Line({"lam2": 0.0}, "s", free)]),
         "l1_lad": (tune.deviations("l1_lad"), [Line({"lam2": 0.0}, "s", s)]),
         "l2_lad": (tune.deviations("l2_lad"), [Line({"lam1": 0.0}, "lam2", lam2)]),
-        "drlad": (tune.deviations("drlad"), tune.lines_over("lam2", lam2, "s", s)),
+        "drlad": (tune.deviations("drlad", surface=True), tune.lines_over("lam2", lam2, "s", s)),
     }
 
 
@@ -615,8 +615,7 @@ class Contest:
     def _trace(self, model: Model, lines: Sequence[Line], fit: np.ndarray) -> int:
         """Trace all lines, and read their solutions at the points, as a solver returns them."""
         X, y, breakpoints = self.part.X[fit], self.part.y[fit], 0
-        for line in lines:
-            path = model.trace(X, y, line)
+        for line, path in zip(lines, model.traced(X, y, lines), strict=True):
             at = model.places(path, line, line.values)
             (path.dual if model.gram else path.coef)(at)
             path.intercept(at)

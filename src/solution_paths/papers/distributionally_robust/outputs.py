@@ -879,9 +879,10 @@ def selection(study: Study) -> list[Claim]:
         lost = _metric(study, "loss_of_choice")["value"]
         apart = _metric(study, "loss_difference")["value"].max()
         evidence = (
-            f"{int(same['value'].sum())} of {len(same)} choices alike; cross-validated losses at "
+            f"{int(same['value'].sum())} of {len(same)} choices alike; validation losses at "
             f"the solver's choice are higher by {lost.max():.1e} at most, relative; losses at all "
-            f"points differ by {apart:.1e} at most (printed errors differ by .019, .0005, .37, 1.33, 2.24)"
+            f"points differ by {apart:.1e} at most (printed errors differ by .019, .0005, .37, "
+            "1.33, 2.24)"
         )
         text = "the path chooses the same hyper-parameters as a solver, but for ties"
         data = ", ".join(

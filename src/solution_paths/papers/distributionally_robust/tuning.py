@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from ... import (
-    dm_drsvm_path,
+    dm_drsvm_grid,
     dm_ksvm_path,
+    drlad_grid,
     drlad_path,
     drsvm_path,
     l1_svm_path,
@@ -108,6 +110,13 @@ class Model:
     kernel: Kernel = LINEAR
     gram: bool = False  # whether the programme is given kernel values
     regression: bool = False
+    surface: Callable[[Floats, Floats, list[Line]], list[Any]] | None = None
+
+    def traced(self, X: Floats, y: Floats, lines: Sequence[Line]) -> list[Any]:
+        """Return the paths of lines: of a surface at once where the model has one."""
+        if self.surface is None:
+            return [self.trace(X, y, line) for line in lines]
+        return self.surface(X, y, list(lines))
 
     def loss(self, y: Floats, f: Floats) -> Floats:
         """Return the loss that is minimised by cross-validation."""
@@ -151,8 +160,8 @@ def losses_of_path(
     """Return mean losses at the points of lines, and curves along them, by cross-validation."""
     found, curves = [np.zeros(len(line.values)) for line in lines], [[] for _ in lines]
     for fit, judge in folds:
-        for j, line in enumerate(lines):
-            path = model.trace(X[fit], y[fit], line)
+        paths = model.traced(X[fit], y[fit], lines)
+        for j, (line, path) in enumerate(zip(lines, paths, strict=True)):
             f = model.decisions(path, line, X[judge])
             found[j] += model.loss(y[judge], f) / len(folds)
             curves[j].append(model.curve(path, X[judge], y[judge]))
@@ -265,11 +274,30 @@ def _traced(path: Callable[..., Any]) -> Callable[[Floats, Floats, Line], Any]:
     return trace
 
 
-def deviations(name: str) -> Model:
+def deviations(name: str, surface: bool = False) -> Model:
     """Return LAD, l1-LAD, l2-LAD or DrLAD: what tells them apart are their lines."""
     return Model(
-        name, _traced(drlad_path), lambda X, y, line: LeastDeviations(X, y), regression=True
+        name,
+        _traced(drlad_path),
+        lambda X, y, line: LeastDeviations(X, y),
+        regression=True,
+        surface=_deviation_surface if surface else None,
     )
+
+
+def _deviation_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
+    lam2 = [line.fixed["lam2"] for line in lines]
+    return drlad_grid(X, y, lines[0].values, lam2, check="ignore").paths
+
+
+def _margin_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
+    """Trace the lines of each kappa, which stand together."""
+    found = []
+    for kappa, own in groupby(lines, lambda line: line.fixed["kappa"]):
+        own = list(own)
+        lam2 = [line.fixed["lam2"] for line in own]
+        found += dm_drsvm_grid(X, y, kappa, own[0].values, lam2, check="ignore").paths
+    return found
 
 
 def l1_machine() -> Model:
@@ -303,7 +331,10 @@ def double_margin_regularised() -> Model:
     def programme(X: Floats, y: Floats, line: Line) -> Programme:
         return DoubleMargin(X, y, line.fixed["kappa"])
 
-    return Model("dm_drsvm", _traced(dm_drsvm_path), programme)
+    def trace(X: Floats, y: Floats, line: Line) -> Any:
+        return _margin_surface(X, y, [line])[0]
+
+    return Model("dm_drsvm", trace, programme, surface=_margin_surface)
 
 
 def kernel_machine(name: str, kernel: Kernel) -> Model:
