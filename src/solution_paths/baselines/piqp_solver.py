@@ -25,7 +25,7 @@ def version() -> str:
 
 
 class Solver:
-    """One programme, set up at its first parameters and updated at all others.
+    """One programme, set up once for each matrix P, else updated.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ class Solver:
     def __init__(self, programme: Programme, tolerance: float = 1e-9) -> None:
         import piqp
 
-        self.programme, self._pattern = programme, -1
+        self.programme = programme
+        self._P: Any = None
         self._solved = piqp.PIQP_SOLVED
         self._make = piqp.DenseSolver if programme.dense else piqp.SparseSolver
         self._tolerance = tolerance
@@ -53,16 +54,17 @@ class Solver:
         return Answered(found, watch.cpu_s, watch.wall_s, status == self._solved, str(status))
 
     def _state(self, moving: Moving) -> None:
-        """Update what moves; a new pattern of P (lam2 = 0) needs a new start."""
+        """Update what moves; another P needs a new start.
+
+        With a P that is updated, PIQP takes ten times as many iterations, or doesn't converge.
+        """
         P, c, h, high = moving
-        size = P.size if self.programme.dense else P.nnz
         rows = {"h_u": h} if len(h) else {}
         bounds = {} if high is None else {"x_u": high}
-        if size == self._pattern:
-            changed = {} if self.programme.dense else {"P": P}
-            self._solver.update(c=c, **changed, **rows, **bounds)
+        if self._P is not None and _same(P, self._P):
+            self._solver.update(c=c, **rows, **bounds)
             return
-        self._pattern, self._solver = size, self._make()
+        self._P, self._solver = P, self._make()
         settings = self._solver.settings
         for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
             setattr(settings, name, self._tolerance)
@@ -71,3 +73,8 @@ class Solver:
             A, G = np.ascontiguousarray(A.toarray()), G.toarray()
         rows = {"G": G, **rows} if len(h) else {}
         self._solver.setup(P, c, A, b, **rows, x_l=low, **bounds)
+
+
+def _same(P: Any, other: Any) -> bool:
+    """Tell whether two matrices are one, or diagonal ones alike."""
+    return P is other or (hasattr(P, "data") and np.array_equal(P.data, other.data))

@@ -290,7 +290,7 @@ class KernelDoubleMargin(Programme):
 
 
 class FactoredDoubleMargin(KernelDoubleMargin):
-    """The same in the primal: x = (v, b, margins, losses) with f = L v + b and K = L L'.
+    """The same in the primal, over lam: x = (v, b, margins, losses), f = L v + b and K = L L'.
 
     L has as many columns as K has pivots above rounding: a flat kernel leaves few.
     """
@@ -318,10 +318,10 @@ class FactoredDoubleMargin(KernelDoubleMargin):
     def moving(self, at: Parameters) -> Moving:
         """Return P, c and h at lam."""
         n, r = len(self.y), self._factor.shape[1]
-        c = np.r_[np.zeros(r + 1 + n), np.full(n, 1.0 / n)]
+        c = np.r_[np.zeros(r + 1 + n), np.full(n, 1.0 / (n * at["lam"]))]
         h = np.r_[np.full(n, -1.0), np.full(n * self._doubled, self.kappa - 1.0)]
-        return Moving(diagonal(np.full(r, at["lam"]), len(c)), c, h)
+        return Moving(diagonal(np.ones(r), len(c)), c, h)
 
     def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
         """Return duals over lam, so that f = K (y alpha) + b."""
-        return Found(None, float(x[self._factor.shape[1]]), alpha=-multiplier / at["lam"])
+        return Found(None, float(x[self._factor.shape[1]]), alpha=-multiplier)

@@ -40,6 +40,8 @@ Floats = np.ndarray
 Folds = Sequence[tuple[np.ndarray, np.ndarray]]  # rows to fit, rows to judge
 # Losses that differ by less, relatively, are tied: solvers' answers are no more exact than that.
 TIED = 1e-6
+# Decisions that are no larger are zero, and stand for +1: where w = 0 and b = 0, signs are rounding.
+ZERO = 1e-8
 
 
 class Line(NamedTuple):
@@ -72,7 +74,7 @@ def squared_loss(y: Floats, f: Floats) -> Floats:
 
 def balanced_loss(y: Floats, f: Floats) -> Floats:
     """Return 1 - (TPR + TNR) / 2 of decisions (m,) or (m, k); of one class its own rate alone."""
-    wrong = (f.T >= 0) != (y > 0)
+    wrong = (f.T >= -ZERO) != (y > 0)
     return np.mean([wrong[..., y == c].mean(axis=-1) for c in (-1.0, 1.0) if (y == c).any()], 0)
 
 
