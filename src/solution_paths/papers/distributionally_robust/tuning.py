@@ -40,7 +40,7 @@ Floats = np.ndarray
 Folds = Sequence[tuple[np.ndarray, np.ndarray]]  # rows to fit, rows to judge
 # Losses that differ by less, relatively, are tied: solvers' answers are no more exact than that.
 TIED = 1e-6
-# Decisions that are no larger are zero, and stand for +1: where w = 0 and b = 0, signs are rounding.
+# Decisions that are no larger are zero, and stand for +1: at w = 0, b = 0 signs are rounding.
 ZERO = 1e-8
 
 
