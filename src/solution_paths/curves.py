@@ -196,8 +196,8 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
     edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
     parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")
-    means = (np.average([getattr(p, k) for p in parts], 0, weights) for k in names)
-    return Curve(edges, *means, curves[0].reciprocal)
+    left, right, sag = (np.average([getattr(p, k) for p in parts], 0, weights) for k in names)
+    return Curve(edges, left, right, sag, curves[0].reciprocal)
 
 
 def steps(low: float, high: float, first: float, at: Floats, rises: Floats, unit: float) -> Curve:

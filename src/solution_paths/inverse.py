@@ -26,7 +26,7 @@ class InversePath(Path):
         return objective.inverse > 0.0
 
     @property
-    def breakpoints(self) -> Floats:  # type: ignore[override]
+    def breakpoints(self) -> Floats:
         """Parameter values at which some coordinate changes state, ascending; inf is left out."""
         t = self._breakpoints
         return np.asarray(self.objective.inverse / t[t > 0.0][::-1])
@@ -119,11 +119,12 @@ class InversePath(Path):
         return right[:, ::-1], left[:, ::-1]
 
     def error_curve(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
-        """Return a validation error as an exact function of the parameter, up to infinity.
+        """Return a validation error as an exact function of the parameter, over all the path.
 
         Its pieces are quadratic in the inverse of the parameter; see `Path.error_curve`.
         """
-        return self.straight.error_curve(X_val, y_val, metric).inverted(self.objective.inverse)
+        curve = self.straight.error_curve(X_val, y_val, metric).inverted(self.objective.inverse)
+        return curve.over(self.range[0], curve.edges[-1])
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         t, found = super()._judged_at(nodes, points)

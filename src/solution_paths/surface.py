@@ -128,7 +128,9 @@ class Surface:
         """
         if metric is None:
             metric = "zero_one" if len(self.paths[0].objective.classes) else "absolute"
-        return [path.error_curve(X_val, y_val, metric) for path in self.paths]
+        curves = [path.error_curve(X_val, y_val, metric) for path in self.paths]
+        last = float(self.values.max())  # behind its last breakpoint a line stays what it is
+        return [own.over(own.edges[0], max(own.edges[-1], last)) for own in curves]
 
     def best(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> BestOnSurface:
         """Return the exact minimiser of a validation error over all lines; see `error`."""

@@ -387,10 +387,12 @@ def _pending_piece(st, s, n_hits, bound, tol):
 @inline
 def _values_move(op, s):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
+    if not is_ridge(op):
+        return True  # correlations of features may, even where w stands still
     if s.pending.kind == ENTERED:
-        return not is_ridge(op)
+        return False
     # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
-    noise = s.direction.noise if is_ridge(op) and s.accuracy.drift == 0.0 else 0.0
+    noise = s.direction.noise if s.accuracy.drift == 0.0 else 0.0
     return s.pending.kind == LEFT or s.direction.speed > noise
 
 

@@ -14,6 +14,8 @@ two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -133,7 +135,7 @@ def dm_drsvm_path(
         return _in_lam1(DoubleMarginNet(**samples, ridge=ridge, cost0=weight, lam11=1.0), options)
     lam1 = check_number(lam1, "lam1", above=0)
     least = check_number(lam2_min, "lam2_min", least=0)
-    held = {"ridge": 1.0, "cost1": weight, "lam11": lam1, "inverse": 1.0}
+    held: dict[str, Any] = {"ridge": 1.0, "cost1": weight, "lam11": lam1, "inverse": 1.0}
     return _in_lam2(DoubleMarginNet(**samples, **held), least, options)
 
 
@@ -204,7 +206,7 @@ def dm_drsvm_grid(
     for lam2 in ridges:
         check_number(lam2, "lam2_values", above=0)
     options, weight = Options(lazy, tolerances, callback, check), 1.0 / len(samples["y"])
-    held = {"cost0": weight, "lam11": 1.0}
+    held: dict[str, Any] = {"cost0": weight, "lam11": 1.0}
     lines = [DoubleMarginNet(**samples, ridge=lam2, **held) for lam2 in ridges]
     shared = Map(_operator(lines[0]))
     paths = [_in_lam1(line, options, shared.again()) for line in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -329,7 +329,7 @@ def _loss(loss: Loss) -> tuple[Floats, Floats]:
     return _own_loss(name, value)
 
 
-def _own_loss(kinks: object, slopes: object) -> tuple[Floats, Floats]:
+def _own_loss(kinks: Any, slopes: Any) -> tuple[Floats, Floats]:
     """Check the kinks and slopes of a loss."""
     kinks = check_vector(kinks, np.size(kinks), "kinks", scalar=False, of="the loss")
     slopes = check_vector(slopes, len(kinks) + 1, "slopes", scalar=False, of="the kinks")

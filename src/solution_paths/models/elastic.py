@@ -17,6 +17,7 @@ from ..engine.operators import Operator, rows_operator
 from ..engine.staircase import Staircases, equality, stack, staircases
 from ..engine.starts import start_from_guess
 from ..engine.tolerances import Tolerances
+from ..engine.trace import Trace
 from ..engine.walker import Walker
 from ..inverse import InversePath
 from ..objectives import ElasticNet
@@ -132,11 +133,24 @@ def ball_path(
     # Until the ball no longer binds: a ray from t = 0 has no unit, so the end is far, not infinite.
     far = min(FAR * p.scale / _typical_move(p), end)
     leg, _, error = walk_leg(walker, far, 0.0, 1.0, options.lazy, options.stages(1))
-    free = error is None and walker.s.state[p.n] == 0
-    if free and len(leg.trace.t) > 2:
-        leg = leg.cut(len(leg.trace.t) - 1)
+    kept = _binding(leg.trace, p.n, 1e-12 * theta)
+    free = error is None and kept < len(leg.trace.t)
+    if free:
+        still = leg.trace._replace(ray=np.zeros(len(leg.trace.stairs)))
+        leg = Leg(still, 0.0, 1.0).cut(kept + 1)
     diagnostics = walker.statistics() | {"ray": bool(free)}
     return finish("s", [leg], p, diagnostics, error, check=options.check)
+
+
+def _binding(trace: Trace, ball: int, least: float) -> int:
+    """Return the number of nodes before the ball's multiplier is zero for good.
+
+    There the ball may stay at its kink, when the same can be added to both parts of w.
+    """
+    count = len(trace.t)
+    while count > 1 and abs(trace.duals(count - 1)[ball]) <= least:
+        count -= 1
+    return count
 
 
 def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
