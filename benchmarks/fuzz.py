@@ -34,6 +34,11 @@ from solution_paths import (
     OutlierPath,
     PathError,
     PathWarning,
+    dm_drsvm_path,
+    dm_ksvm_path,
+    dr_regression_path,
+    drlad_path,
+    drsvm_path,
     l1_svm_path,
     lasso_path,
     outlier_svm_path,
@@ -180,9 +185,60 @@ def _trace(function, X, y, target, options, rng):
         target = target + wild * rng.normal(scale=10 * np.ptp(target) / 4, size=n)
         s = float(rng.uniform(0.05, 1.0)) * np.ptp(target) if rng.random() < 0.7 else None
         return outlier_svr_path(X, target, C, homotopy=homotopy, s=s, **options)
+    if function == "dm_ksvm":
+        return dm_ksvm_path(X, y, 10.0 ** rng.uniform(-0.5, 1.5), lam_min=1e-6, **options)
+    if function in NETS:
+        return _trace_net(function, X, y, target, rng)
     return lasso_path(X, target) if function == "lasso" else l1_svm_path(X, y)
 
 
+def _trace_net(function, X, y, target, rng):
+    """Trace a model with an elastic net, in units of the spread of X's columns."""
+    spread = (
+        float(np.median(X.std(axis=0)[X.std(axis=0) > 0])) if (X.std(axis=0) > 0).any() else 1.0
+    )
+    vary = function.rsplit("_", 1)[1]
+    wide = np.ptp(target) if function.startswith(("drlad", "dr_r")) else 1.0
+    lam2 = 10.0 ** rng.uniform(-4, 1) * spread**2 / (wide or 1.0)
+    lam1 = 10.0 ** rng.uniform(-3, -0.5) * spread
+    held = {"vary": vary}
+    if vary == "lam2":
+        by_radius = function.startswith("dr_r") or (function[:5] == "drlad" and rng.random() < 0.7)
+        radius = 10.0 ** rng.uniform(-2, 0.5) * (wide or 1.0) / spread
+        held |= {"s": radius} if by_radius else {"lam1": lam1}
+        held |= {"lam2_min": 1e-6 * lam2}
+    elif function[:2] == "dm" or rng.random() < 0.7:
+        held["lam2"] = lam2
+    if function.startswith("dm_drsvm"):
+        return dm_drsvm_path(X, y, 10.0 ** rng.uniform(-0.7, 1.3), **held)
+    if function.startswith("drsvm"):
+        return drsvm_path(X, y, **held)
+    if function.startswith("drlad"):
+        return drlad_path(X, target, **held)
+    kind = rng.integers(0, 3)
+    if kind == 0:
+        loss = ("quantile", float(rng.uniform(0.05, 0.95)))
+    elif kind == 1:
+        loss = ("epsilon_insensitive", float(rng.choice([0.0, 0.1, 1.0])))
+    else:
+        kinks = np.unique(np.round(rng.normal(size=4), 1))
+        slopes = np.sort(rng.uniform(-1, 1, len(kinks) + 1)) + np.arange(len(kinks) + 1) * 1e-3
+        slopes[0], slopes[-1] = -abs(slopes[0]) - 0.1, abs(slopes[-1]) + 0.1
+        loss = (kinks.tolist(), np.sort(slopes).tolist())
+    return dr_regression_path(X, target, loss, **held)
+
+
+NETS = (
+    "drsvm_lam1",
+    "drsvm_lam2",
+    "drlad_s",
+    "drlad_lam1",
+    "drlad_lam2",
+    "dr_regression_s",
+    "dr_regression_lam2",
+    "dm_drsvm_lam1",
+    "dm_drsvm_lam2",
+)
 FUNCTIONS = (
     "quantile",
     "svm",
@@ -192,6 +248,8 @@ FUNCTIONS = (
     "l1_svm",
     "outlier_svm",
     "outlier_svr",
+    "dm_ksvm",
+    *NETS,
 )
 
 
@@ -237,7 +295,12 @@ def _machine_gap(path, t, state):
         f = Ka + (LONG(path.intercept(t)) if p.bias == "free" else 0)
     cost = np.maximum(p.cost0.astype(LONG) + LONG(t) * p.cost1.astype(LONG), 0)
     y = p.y.astype(LONG)
-    if len(p.classes):
+    if hasattr(p, "kappa"):
+        half = LONG(p.kappa) / 2
+        loss = np.maximum(np.maximum(1 - y * f, 1 + y * f - 2 * half), 0)
+        linear = half * (y @ a) - max(half - 1, LONG(0)) * np.abs(a).sum()
+        linear, box = linear + max(1 - half, LONG(0)) * cost.sum(), (np.abs(a) - cost).max()
+    elif len(p.classes):
         loss, linear = np.maximum(1 - y * f, 0), (y * a).sum()
         box = np.maximum(-y * a, y * a - cost).max()
     else:
@@ -324,6 +387,75 @@ def _penalised_gap(path, t, state):
     return primal + floor, (y * a).sum() + floor, outside, limit
 
 
+def _bought(c, ridge, price, radius):
+    """Return theta >= 0 with sum (|c| - price - theta)^+ = ridge * radius, or 0; and that sum."""
+    over = np.sort(np.abs(c) - price)[::-1]
+    if ridge == 0:
+        return max(over[0], LONG(0))
+    levels = (np.cumsum(over) - ridge * radius) / np.arange(1, len(over) + 1)
+    return max(levels[over >= levels].max(), LONG(0))
+
+
+def _lost(c, ridge, lam):
+    """Return what a ridge makes of correlations beyond lam, and by how much they may not be."""
+    over = np.maximum(np.abs(c) - lam, 0)
+    if ridge == 0:
+        return LONG(0), over.max()
+    return (over**2).sum() / (2 * ridge), LONG(0)
+
+
+def _net_gap(path, t, state):
+    """Judge a loss under an elastic net or in a ball, by its conjugate."""
+    p, X, found, t = path.objective, state["X"], path._solution(float(t)), LONG(t)
+    w, b, a = (LONG(1) * np.asarray(v, dtype=LONG) for v in (found.w, found.b, found.a))
+    cost, lam1 = (LONG(u) + t * LONG(v) for u, v in ((p.cost0, p.cost1), (p.lam10, p.lam11)))
+    ridge, y = LONG(p.ridge), p.y.astype(LONG)
+    w = w[: X.shape[1]]
+    f, c = X @ w + b, X.T @ a
+    unit, terms = cost if cost > 0 else LONG(1), np.abs(X) @ np.abs(w) + abs(b)
+    scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300)) * unit
+    primal, size = ridge / 2 * (w @ w), np.abs(w).sum()
+    outside = abs(a.sum()) / unit
+    if hasattr(p, "kappa"):
+        kappa, m, g = LONG(p.kappa), y * f, y * a
+        ends = np.append(np.maximum(np.minimum(1 + m, 2 * m) / kappa, size), size)
+        losses = np.maximum(np.maximum(1 - m, 1 + m - kappa * ends[:, None]), 0).sum(axis=1)
+        primal += (lam1 * ends + cost * losses).min()
+        most = lam1 - kappa * np.maximum(-g, 0).sum()
+        least = most - kappa * np.maximum(cost - np.abs(g), 0).sum() / 2
+        theta = min(max(_bought(c, ridge, 0, 2 / kappa), least, LONG(0)), max(most, LONG(0)))
+        lost, off = _lost(c, ridge, theta)
+        dual = np.abs(g).sum() + 2 * (most - theta) / kappa - lost
+        outside = max(outside, max(-most, least - theta, 0) / (kappa * p.n * unit))
+        outside = max(outside, (np.abs(g) - cost).max() / unit, off / scale)
+        return primal, dual, outside, HALF_A_UNIT * cost * terms.sum()
+    kinks, slopes = p.kinks.astype(LONG), p.slopes.astype(LONG)
+    starts = np.concatenate([[LONG(0)], -np.cumsum(np.diff(slopes) * kinks)])
+    starts = starts - (kinks[:, None] * slopes + starts).max(axis=1).min()
+    side = y if len(p.classes) else np.ones(p.n, dtype=LONG)
+    base = np.ones(p.n, dtype=LONG) if len(p.classes) else y
+    r = base - side * f
+    primal += cost * (r[:, None] * slopes + starts).max(axis=1).sum() + lam1 * size
+    # minus the conjugate is the least of loss(r) - alpha r over r, at a kink, plus alpha base
+    alpha = side * a
+    worth = cost * (kinks[:, None] * slopes + starts).max(axis=1) - alpha[:, None] * kinks
+    dual = worth.min(axis=1).sum() + alpha @ base
+    outside = max(outside, (alpha - cost * slopes[-1]).max() / unit)
+    outside = max(outside, (cost * slopes[0] - alpha).max() / unit, LONG(0))
+    theta = LONG(0)
+    if np.isfinite(p.s0):
+        radius = LONG(p.s0) + t * LONG(p.s1)
+        theta = _bought(c, ridge, lam1, radius)
+        dual = dual - theta * radius
+        outside = max(outside, (size - radius) / max(radius, size, LONG(1e-300)))
+    lost, off = _lost(c, ridge, lam1 + theta)
+    typical = LONG(1) if len(p.classes) else np.abs(y).max()
+    floor = LONG(1e-6) * p.n * cost * typical
+    primal = primal + abs(a.sum()) * np.abs(f).max()
+    limit = HALF_A_UNIT * cost * np.abs(slopes).max() * terms.sum()
+    return primal + floor, dual - lost + floor, max(outside, off / scale), limit
+
+
 def at_each(path):
     """Return a function of t (and of a view): objective, dual, its infeasibility, what is open."""
     p = path.objective
@@ -334,6 +466,8 @@ def at_each(path):
         state["K"] = _kernel(p)
         state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
     gap_of = _machine_gap if machine else _penalised_gap
+    if hasattr(p, "ridge"):
+        gap_of = _net_gap
     if isinstance(path, OutlierPath):
         gap_of = _robust_gap
     return lambda t, side=path: gap_of(side, float(t), state)
@@ -341,6 +475,7 @@ def at_each(path):
 
 def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
+    path = getattr(path, "straight", path)
     nodes = path._t
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan
@@ -423,7 +558,7 @@ def problems(arguments):
         for function in functions:
             for data in [arguments.data] if arguments.data else [*DATA, *KERNELS]:
                 kernel = data in KERNELS or data in ("words", "sparse_dummies")
-                if not (kernel and function in ("lasso", "l1_svm")):
+                if not (kernel and function in ("lasso", "l1_svm", *NETS)):
                     yield function, data, seed
 
 

@@ -26,6 +26,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import solution_paths
 from solution_paths import (
     L1SVC,
+    DmDrSVC,
+    DmKSVC,
+    DrLAD,
     OutlierSVC,
     OutlierSVR,
     PathLasso,
@@ -63,9 +66,22 @@ CHECKED = {
     "WeightedSVR": (WeightedSVR(), {}),
     "PathLasso": (PathLasso(), {}),
     "PathLasso-cv": (PathLasso(cv=2, metric="absolute"), {}),
+    "DrLAD": (DrLAD(s=10.0), {}),
+    "DrLAD-cv": (DrLAD(lam2=0.01, cv=2), {}),
+    "DmKSVC": (DmKSVC(), {}),
+    "DmKSVC-cv": (DmKSVC(cv=2, kernel="rbf", lam_min=1e-3), {}),
+    "DmDrSVC": (DmDrSVC(), {}),
+    "DmDrSVC-cv": (DmDrSVC(cv=2), {}),
 }
-CLASSIFIERS = [PathSVC(), QuantileSVC(probability=True), L1SVC(), WeightedSVC()]
-REGRESSORS = [WeightedSVR(), PathLasso()]
+CLASSIFIERS = [
+    PathSVC(),
+    QuantileSVC(probability=True),
+    L1SVC(),
+    WeightedSVC(),
+    DmKSVC(),
+    DmDrSVC(),
+]
+REGRESSORS = [WeightedSVR(), PathLasso(), DrLAD(s=4.0)]
 BY_NAME = {"ids": lambda model: type(model).__name__}
 
 
@@ -122,7 +138,9 @@ def test_frames_pipelines_searches_and_pickles(model):
     assert piped.score(X, y) > 0.4
     assert len(cross_val_score(piped, X, y, cv=3)) == 3
     name = {"PathSVC": "C", "QuantileSVC": "tau", "L1SVC": "lam", "PathLasso": "alpha"}
-    grid = {name.get(type(model).__name__, "C"): [0.1, 0.5]}
+    name |= {"DrLAD": "s", "DmKSVC": "lam", "DmDrSVC": "lam1"}
+    own = name.get(type(model).__name__, "C")
+    grid = {own: {"s": [2.0, 4.0], "lam1": [0.01, 0.1]}.get(own, [0.1, 0.5])}
     found = GridSearchCV(clone(model), grid, cv=3).fit(X, y)
     assert found.best_score_ > 0.4
     assert (found.predict(X) == y).mean() > 0.6 if model in CLASSIFIERS else True
@@ -253,6 +271,12 @@ CHOSEN = {
     "lam of three": (L1SVC(cv=3), "lam", three_classes),
     "alpha": (PathLasso(cv=3), "alpha", targets),
     "alpha absolute": (PathLasso(cv=3, metric="absolute"), "alpha", targets),
+    "s": (DrLAD(cv=3), "s", targets),
+    "s squared": (DrLAD(cv=3, lam2=0.1, metric="squared"), "s", targets),
+    "lam of a double margin": (DmKSVC(cv=3), "lam", two_classes),
+    "lam of three double margins": (DmKSVC(cv=3, kappa=4.0), "lam", three_classes),
+    "lam1": (DmDrSVC(cv=3, kappa=1.0), "lam1", two_classes),
+    "lam1 of three": (DmDrSVC(cv=3), "lam1", three_classes),
 }
 
 

@@ -18,6 +18,7 @@ from solution_paths.papers.quantile_svm import outputs
 from solution_paths.reporting.explorer import Curve, Explorer, Slice
 from solution_paths.reporting.outputs import Outputs
 from solution_paths.reporting.page import write_page
+from solution_paths.reporting.surface import Surface, Trace
 from solution_paths.reporting.tables import compared, comparison
 from solution_paths.reporting.verdicts import Claim
 from test_quantile_svm_paper import shared_suite
@@ -54,6 +55,12 @@ def made_up_outputs() -> Outputs:
         duals = [Curve(HOSTILE, [0.0, 0.4, 0.4, 1.0], [0.0, 0.2, 0.7, 1.0])]
         panels = {"validation error": [error], "duals": duals}
         return Explorer("s", {"made up": [Slice("whole", (0.0, 1.0), panels, [0.0, 0.5, 1.0])]})
+
+    @made.figure("surface_made_up", "A surface", "path")
+    def surface(study):
+        lines = [([0.0, 1.0, 2.0], [k, k, k], [0.0, k, 1.0]) for k in (0.0, 1.0)]
+        marks = [([1.0], [1.0], [1.0])]
+        return Surface(("s", HOSTILE, "error"), [Trace(HOSTILE, lines), Trace("m", marks, True)])
 
     @made.claims
     def claims(study):
@@ -385,3 +392,32 @@ def test_downloads_are_the_tables(opened, page):
     file = page.parent / "made_up/tables/table_made_up.csv"
     assert text == file.read_text("utf-8")
     assert len(pd.read_csv(file)) == 5
+
+
+# ---------------------------------------------------------------- surfaces
+
+
+DRAWN = "document.querySelector('.surface svg.turned .line').getAttribute('points')"
+
+
+def test_a_surface_is_turned_by_sliders_and_by_dragging(opened):
+    assert opened.run("document.querySelectorAll('.surface .turned .line').length") == 2
+    assert opened.run("document.querySelectorAll('.surface .turned circle').length") == 1
+    first = opened.run(DRAWN)
+    opened.run(
+        "{const s = document.querySelector('.surface input'); s.value = 20;"
+        "s.dispatchEvent(new Event('input'));}"
+    )
+    turned = opened.run(DRAWN)
+    assert turned != first
+    opened.run("document.querySelector('.surface').scrollIntoView()")
+    x, y = opened.run(
+        "{const r = document.querySelector('.surface svg.turned').getBoundingClientRect();"
+        "[r.x + r.width / 2, r.y + r.height / 2]}"
+    )
+    for kind, at in (("mousePressed", x), ("mouseMoved", x + 60), ("mouseReleased", x + 60)):
+        opened.send("Input.dispatchMouseEvent", type=kind, x=at, y=y, button="left", buttons=1)
+    assert opened.run(DRAWN) != turned
+    assert opened.run("Number(document.querySelector('.surface input').value)") == -10
+    assert opened.requests() == []
+    assert opened.complaints() == []

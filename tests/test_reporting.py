@@ -16,7 +16,16 @@ from solution_paths.benchmarking.rows import read_results
 from solution_paths.papers import assertions
 from solution_paths.papers.quantile_svm import outputs
 from solution_paths.papers.quantile_svm.data import prepare
-from solution_paths.reporting import explorer, figures, formats, overview, page, tables, verdicts
+from solution_paths.reporting import (
+    explorer,
+    figures,
+    formats,
+    overview,
+    page,
+    surface,
+    tables,
+    verdicts,
+)
 from solution_paths.reporting import outputs as outputs_module
 from solution_paths.reporting.check import check as check_results
 from solution_paths.reporting.outputs import Outputs
@@ -512,6 +521,21 @@ def test_captions_and_tables_name_their_data(suite):
     assert "Data: Quantile toy." in captions["figure_1_boundary"]
     notes = {made["name"]: made["notes"] for made in content["tables"]}
     assert "Data: Breast cancer, Two moons." in notes["table_1_data"]
+
+
+def test_a_surface_is_drawn_and_its_numbers_stand_on_the_page(tmp_path):
+    lines = [([0.0, 1.0], [k, k], [k, 1 / 3]) for k in (0.0, 1.0)]
+    traces = [surface.Trace("paths", lines), surface.Trace("points", lines, points=True)]
+    made = surface.Surface(("s", "lam2", "error"), traces)
+    content = made.content()
+    assert content["traces"][0]["parts"][1] == [[0.0, 1.0], [1.0, 1.0], [1.0, 0.33333]]
+    assert [trace["points"] for trace in content["traces"]] == [False, True]
+    with figures.style():
+        drawn = surface.surface_figure(made)
+    (ax,) = drawn.axes
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()) == made.labels
+    assert len(ax.lines) == 4
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["paths", "points"]
 
 
 # ---------------------------------------------------------------- checks

@@ -22,6 +22,7 @@ from test_quantile_svm_paper import repository_config
 
 ROOT = Path(__file__).resolve().parents[1]
 QUANTILE = "papers/quantile_svm.yaml"
+PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust")
 
 
 def snakemake(folder, *arguments, mirror=None):
@@ -79,13 +80,14 @@ def test_without_a_target_the_whole_paper_suite_is_run(checkout):
     counts = job_counts(snakemake(checkout, "-n"))
     assert counts["paper"] == 1
     # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift; of the
-    # robust SVM's own fifteen.
-    assert counts["fetch"] == 5 + 8 + 15
+    # robust SVM's own fifteen; of the distributionally robust models' own eight.
+    assert counts["fetch"] == 5 + 8 + 15 + 8
     # Quantile SVM: path 3, scaling 2, lam 3, boundary 1, kinks 2, probability 3, explore 1;
-    # weighted SVM: validation 24, explore 2; robust SVM: errors 105, toys 2, optima, path, explore.
-    assert counts["run_accuracy"] == 14 + 24 + 3 + 110
-    assert counts["run_timing"] == 3 + 3 + 24 + 3 + 18
-    assert counts["outputs"] == 3
+    # weighted SVM: validation 24, explore 2; robust SVM: errors 105, toys 2, optima, path, explore;
+    # distributionally robust models: regression and its grids 10 each, classification 35.
+    assert counts["run_accuracy"] == 14 + 24 + 3 + 110 + 76
+    assert counts["run_timing"] == 3 + 3 + 24 + 3 + 18 + 7
+    assert counts["outputs"] == len(PAPERS)
     assert counts["page"] == 1
 
 
@@ -99,12 +101,12 @@ def test_quick_fetches_nothing_and_asks_for_every_experiment_of_the_suite(checko
     assert counts["run_accuracy"] + counts["run_timing"] == wanted
 
 
-@pytest.mark.parametrize("target", ["paper", "quantile_svm", "weighted_svm", "robust_svm"])
+@pytest.mark.parametrize("target", ["paper", *PAPERS])
 def test_a_paper_has_its_own_target(checkout, target):
     run = snakemake(checkout, "-n", target)
     counts = job_counts(run)
-    assert counts["outputs"] == (3 if target == "paper" else 1)
-    for paper in ("quantile_svm", "weighted_svm", "robust_svm"):
+    assert counts["outputs"] == (len(PAPERS) if target == "paper" else 1)
+    for paper in PAPERS:
         assert (f"results/paper/{paper}/claims.csv" in run.stdout) == (target in ("paper", paper))
     assert counts.get("page", 0) == (target == "paper")
 

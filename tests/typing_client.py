@@ -15,8 +15,13 @@ from scipy.sparse import csr_array
 from solution_paths import (
     L1SVC,
     Best,
+    BestOnSurface,
     Certificate,
     Curve,
+    DmDrSVC,
+    DmKSVC,
+    DrLAD,
+    InversePath,
     Jump,
     OutlierPath,
     OutlierSVC,
@@ -26,9 +31,17 @@ from solution_paths import (
     PathLasso,
     PathSVC,
     QuantileSVC,
+    Surface,
     Tolerances,
     WeightedSVC,
     WeightedSVR,
+    dm_drsvm_grid,
+    dm_drsvm_path,
+    dm_ksvm_path,
+    dr_regression_path,
+    drlad_grid,
+    drlad_path,
+    drsvm_path,
     l1_svm_path,
     lasso_path,
     outlier_svm_path,
@@ -58,6 +71,21 @@ assert_type(weighted_svr_path(X, np.arange(4), 1.0, [1.0, 1.0, 0.0, 2.0], epsilo
 weighted = weighted_svm_path(X, labels, 1.0, 2.0)
 assert_type(update_instances(weighted, leave=[0], weight=2.0), Path)
 assert_type(weighted.continue_to([1.0, 1.0, 2.0, 2.0]), Path)
+
+assert_type(drlad_path(X, np.arange(4), lam2=0.1), Path)
+assert_type(dr_regression_path(X, np.arange(4), ("quantile", 0.3), vary="lam2", s=1.0), Path)
+assert_type(dr_regression_path(X, np.arange(4), ([-1.0, 1.0], [-1.0, 0.0, 2.0])), Path)
+assert_type(drsvm_path(X, labels, vary="lam2", lam1=0.1), Path)
+assert_type(dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=0.1), Path)
+assert_type(dm_ksvm_path(X, labels, kappa=3.0, kernel="rbf"), Path)
+surface = drlad_grid(X, np.arange(4), [1.0, 2.0], [0.0, 0.1])
+assert_type(surface, Surface)
+assert_type(surface.coef(0, 1.5), NDArray[np.float64])
+assert_type(surface.objective(0, 1.5), float)
+assert_type(surface.error(X, np.arange(4)), list[Curve])
+assert_type(surface.best(X, np.arange(4)), BestOnSurface)
+assert_type(dm_drsvm_grid(X, labels, 2.0, [0.1], [0.1, 1.0]).certify(), Certificate)
+print(InversePath.__doc__)
 
 robust = outlier_svm_path(X, labels, C=1.0, homotopy="s")
 assert_type(robust, OutlierPath)
@@ -108,6 +136,11 @@ assert_type(L1SVC(cv=2).fit(X, labels).intercept_, NDArray[np.float64])
 assert_type(OutlierSVC(cv=2).fit(X, labels).predict(X), NDArray[Any])
 assert_type(OutlierSVR(C=1.0).fit(X, np.arange(4)), OutlierSVR)
 assert_type(QuantileSVC(0.3).fit(X, labels).predict(X), NDArray[Any])
+
+assert_type(DrLAD(cv=2).fit(X, np.arange(4)).coef_, NDArray[np.float64])
+assert_type(DmKSVC(cv=2).fit(X, labels), DmKSVC)
+assert_type(DmDrSVC(0.1).fit(X, labels).intercept_, NDArray[np.float64])
+drlad_path(X, labels, vari="s")  # type: ignore[call-arg]
 
 PathSVC(1.0, 5)  # type: ignore[call-arg]
 PathSVC(C="1")  # type: ignore[arg-type]

@@ -7,6 +7,11 @@ from .certify import Certificate
 from .curves import Best, Curve
 from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
+from .inverse import InversePath
+from .models.dm_drsvm import dm_drsvm_grid, dm_drsvm_path
+from .models.dm_ksvm import dm_ksvm_path
+from .models.dr_regression import dr_regression_path, drlad_grid, drlad_path
+from .models.drsvm import drsvm_path
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
 from .models.outlier_svm import outlier_svm_path
@@ -17,10 +22,14 @@ from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
+from .surface import BestOnSurface, Surface
 
 if TYPE_CHECKING:
     from .estimators import (
         L1SVC,
+        DmDrSVC,
+        DmKSVC,
+        DrLAD,
         OutlierSVC,
         OutlierSVR,
         PathLasso,
@@ -35,8 +44,13 @@ __version__ = "0.1.0"
 __all__ = [
     "L1SVC",
     "Best",
+    "BestOnSurface",
     "Certificate",
     "Curve",
+    "DmDrSVC",
+    "DmKSVC",
+    "DrLAD",
+    "InversePath",
     "Jump",
     "OutlierCertificate",
     "OutlierPath",
@@ -48,10 +62,18 @@ __all__ = [
     "PathSVC",
     "PathWarning",
     "QuantileSVC",
+    "Surface",
     "Tolerances",
     "WeightedSVC",
     "WeightedSVR",
     "__version__",
+    "dm_drsvm_grid",
+    "dm_drsvm_path",
+    "dm_ksvm_path",
+    "dr_regression_path",
+    "drlad_grid",
+    "drlad_path",
+    "drsvm_path",
     "l1_svm_path",
     "lasso_path",
     "outlier_svm_path",
@@ -65,6 +87,9 @@ __all__ = [
 
 ESTIMATORS = (
     "L1SVC",
+    "DmDrSVC",
+    "DmKSVC",
+    "DrLAD",
     "OutlierSVC",
     "OutlierSVR",
     "PathLasso",

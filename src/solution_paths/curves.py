@@ -42,6 +42,9 @@ class Curve:
         ``left[k]`` differ it jumps, and has the right piece's value there.
     sag : (k,) array
         How far each piece bends below its chord, >= 0; zero for steps and straight lines.
+    reciprocal : bool
+        Whether shares u are those of 1 / t, and pieces quadratic in that: for penalties in whose
+        inverse a path is piecewise linear.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Curve:
     left: Floats
     right: Floats
     sag: Floats
+    reciprocal: bool = False
 
     def __call__(self, t: ArrayLike) -> Floats:
         """Return the values at t, a number or an array, all from the first edge to the last."""
@@ -75,11 +79,22 @@ class Curve:
 
     def _values(self, t: Floats, piece: NDArray[np.int64]) -> Floats:
         """Return what the given pieces say at t."""
-        begin = self.edges[piece]
-        width = self.edges[piece + 1] - begin
-        bounded = (width > 0) & (width < np.inf)
-        u = np.where(bounded, (t - begin) / np.where(bounded, width, 1.0), 0.0)
+        u = self._share(t, self.edges[piece], self.edges[piece + 1])
         return (1 - u) * self.left[piece] + u * self.right[piece] - u * (1 - u) * self.sag[piece]
+
+    def _share(self, t: Floats, begin: Floats, end: Floats) -> Floats:
+        """Return the share of the way from begin to end at t; 0 where that way has no end."""
+        t, begin, end = (self._straight(v) for v in (t, begin, end))
+        known = np.isfinite(begin) & np.isfinite(end) & (begin != end)
+        width = np.where(known, end, 1.0) - np.where(known, begin, 0.0)
+        return np.where(known, (t - np.where(known, begin, t)) / width, 0.0)
+
+    def _straight(self, t: Floats) -> Floats:
+        """Return that of which pieces are quadratic functions: t or 1 / t; undo it, too."""
+        if not self.reciprocal:
+            return t
+        with np.errstate(divide="ignore"):
+            return 1.0 / np.asarray(t, dtype=np.float64)
 
     def over(self, low: float, high: float) -> Curve:
         """Return the curve on [low, high]: constant where it isn't known, cut where it goes on."""
@@ -91,6 +106,7 @@ class Curve:
             np.concatenate([*ends[0], self.left, *ends[1]]),
             np.concatenate([*ends[0], self.right, *ends[1]]),
             np.concatenate([np.zeros(len(before)), self.sag, np.zeros(len(after))]),
+            self.reciprocal,
         )
         if low <= whole.edges[0] and whole.edges[-1] <= high:
             return whole
@@ -99,17 +115,22 @@ class Curve:
 
     def scaled(self, factor: float) -> Curve:
         """Return the curve as a function of factor * t, factor > 0."""
-        return Curve(factor * self.edges, self.left, self.right, self.sag)
+        return Curve(factor * self.edges, self.left, self.right, self.sag, self.reciprocal)
+
+    def inverted(self, unit: float) -> Curve:
+        """Return the curve as a function of unit / t, of which it was one of t."""
+        with np.errstate(divide="ignore"):
+            edges = unit / self.edges[::-1]
+        parts = (self.right[::-1], self.left[::-1], self.sag[::-1])
+        return Curve(edges, *parts, not self.reciprocal)
 
     def on(self, edges: Floats) -> Curve:
         """Return the same curve cut at edges, among which are its own that lie between them."""
-        finite = np.where(np.isfinite(edges[1:]), edges[1:], edges[:-1])
         piece = self._pieces(edges[:-1])
-        full = self.edges[piece + 1] - self.edges[piece]
-        width = edges[1:] - edges[:-1]
-        share = np.where(np.isfinite(full), width / np.where(np.isfinite(full), full, 1.0), 0.0)
-        left, right = self._values(edges[:-1], piece), self._values(finite, piece)
-        return Curve(edges, left, right, share**2 * self.sag[piece])
+        ends = self.edges[piece], self.edges[piece + 1]
+        share = self._share(edges[1:], *ends) - self._share(edges[:-1], *ends)
+        left, right = self._values(edges[:-1], piece), self._values(edges[1:], piece)
+        return Curve(edges, left, right, share**2 * self.sag[piece], self.reciprocal)
 
     def best(self, *, log: bool = False) -> Best:
         """Return where the curve is least; next to a jump, the last number before it.
@@ -131,7 +152,8 @@ class Curve:
         reached = flat | (lowest == least)
         begin, end = self.edges[:-1], self.edges[1:]
         with np.errstate(invalid="ignore"):
-            point = np.clip(begin + share * (end - begin), begin, end)
+            first, last = self._straight(begin), self._straight(end)
+            point = np.clip(self._straight(first + share * (last - first)), begin, end)
         first, last = np.where(flat, begin, point), np.where(flat, end, point)
         intervals = _joined(first[reached], last[reached])
         return Best(least, self._middle(intervals, least + slack, log), intervals)
@@ -174,7 +196,8 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
     edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
     parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")
-    return Curve(edges, *(np.average([getattr(p, k) for p in parts], 0, weights) for k in names))
+    left, right, sag = (np.average([getattr(p, k) for p in parts], 0, weights) for k in names)
+    return Curve(edges, left, right, sag, curves[0].reciprocal)
 
 
 def steps(low: float, high: float, first: float, at: Floats, rises: Floats, unit: float) -> Curve:

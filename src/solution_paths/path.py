@@ -179,10 +179,11 @@ class Path(Nodes):
             right -= 1
         return right
 
-    def _solution(
-        self, t: float, at_node: Callable[[int], tuple[Floats, Floats]] | None = None
-    ) -> Solution:
-        t, at_node = self._check(t), at_node or self._node
+    def _solution(self, t: float) -> Solution:
+        return self._solution_at(self._check(t), self._node)
+
+    def _solution_at(self, t: float, at_node: Callable[[int], tuple[Floats, Floats]]) -> Solution:
+        """Return the solution where the walk's own parameter is t."""
         right = self._first_behind(t)
         left = at_node(right - 1)
         if right == len(self._t):
@@ -190,7 +191,7 @@ class Path(Nodes):
             if not self._has_ray or t == self._t[-1]:
                 return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if found.w is not None:
+            if found.w is not None and beyond.w is None:
                 beyond = beyond._replace(
                     w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
                 )
@@ -205,7 +206,7 @@ class Path(Nodes):
         return self._finished(*between(*nearer[0], *nearer[1], min(after, ahead) / (after + ahead)))
 
     def _check_values(self, ts: ArrayLike) -> Floats:
-        """Return several parameter values, each inside the path."""
+        """Return the walk's own values of several parameters, each inside the path."""
         try:
             given = np.asarray(ts)
             usable = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
@@ -233,7 +234,7 @@ class Path(Nodes):
         ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
         ray.
         """
-        ts = self._check_values(ts)
+        given, ts = ts, self._check_values(ts)
         right = np.searchsorted(self._t, ts, side="right")
         for k in np.flatnonzero(self._t[right - 1] == ts):
             right[k] = self._first_behind(ts[k])
@@ -248,7 +249,7 @@ class Path(Nodes):
         left = values[..., here]
         found = left + part * (values[..., next_] - left)
         for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
-            found[..., k] = one(float(ts[k]))
+            found[..., k] = one(float(np.asarray(given)[k]))
         return found
 
     def dual(self, t: float | Parameters) -> Floats:
@@ -656,7 +657,7 @@ class Path(Nodes):
                 [
                     self._finished(*at_node(int(nodes[k])))
                     if k < len(nodes)
-                    else self._solution(points[k - len(nodes)], at_node)
+                    else self._solution_at(points[k - len(nodes)], at_node)
                     for k in index
                 ]
             )
@@ -723,10 +724,14 @@ class Path(Nodes):
         ax = ax or plt.subplots()[1]
         nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
         curves = self._coefs_at(nodes) if what == "coef" else self._duals_at(nodes)
-        ax.plot(self._t[nodes], curves[:max_lines].T, linewidth=0.9)
+        ax.plot(self._places(nodes), curves[:max_lines].T, linewidth=0.9)
         ax.set_xlabel(self.parameter)
         ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
         return ax
+
+    def _places(self, nodes: Places) -> Floats:
+        """Return the parameter at nodes."""
+        return self._t[nodes]
 
     def save(self, file: File) -> None:
         """Write the path to an .npz file (no pickles inside), atomically.
@@ -771,9 +776,14 @@ class Path(Nodes):
         cls, parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict[str, Any]
     ) -> Path:
         """Build a path of the kind that its objective asks for."""
-        kinds = {kind.OF: kind for kind in Path.__subclasses__()}
-        kind = next((kinds[own] for own in kinds if isinstance(objective, own)), cls)
+        kinds = Path.__subclasses__()
+        kind = next((kind for kind in kinds if kind._suits(objective)), cls)
         return kind(parameter, legs, objective, diagnostics)
+
+    @classmethod
+    def _suits(cls, objective: Objective) -> bool:
+        """Tell whether a path of this objective is of this kind."""
+        return isinstance(objective, cls.OF)
 
     def __repr__(self) -> str:
         low, high = self.range

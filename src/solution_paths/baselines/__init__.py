@@ -4,24 +4,35 @@ A baseline is a module with ``NAME``, ``version()``, ``supports(objective)``, ``
 ``STATED_GAP`` (the relative gap that it reaches with those options: what the conformance tests ask
 for), and ``solve(objective, options, start) -> Answer``. Add the module to ``BASELINES`` and it
 inherits every conformance test.
+
+Solvers that are called at many parameters of one of the `programmes` are classes
+``Solver(programme, ...)`` with ``solve(parameters)``; `GridSolver` makes one by name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
+from typing import Any
+
+import numpy as np
 
 from ..certify import Verdict, judge
 from ..objectives import Objective
 from . import (
     clarabel_solver,
     cvxpy_solver,
+    highs_solver,
     lbfgsb,
     liblinear,
+    piqp_solver,
     sklearn_svc,
     smo,
 )
 from .answer import Answer, Stopwatch
 from .guard import guarded_by, watched
+from .programmes import Answered, Parameters, Programme
 
 BASELINES: dict[str, ModuleType] = {
     "liblinear": liblinear,
@@ -30,6 +41,14 @@ BASELINES: dict[str, ModuleType] = {
     "cvxpy": cvxpy_solver,
     "sklearn_svc": sklearn_svc,
     "smo": smo,
+}
+
+GRID_SOLVERS: dict[str, tuple[ModuleType, Callable[..., Any]]] = {
+    "piqp": (piqp_solver, piqp_solver.Solver),
+    "clarabel": (clarabel_solver, clarabel_solver.Solver),
+    "highs": (highs_solver, highs_solver.Solver),
+    "cvxpy": (cvxpy_solver, cvxpy_solver.Solver),
+    "cvxpy_naive": (cvxpy_solver, partial(cvxpy_solver.Solver, careful=False)),
 }
 
 
@@ -70,9 +89,52 @@ def solve(
             return Answer(status="failed", message=f"{type(error).__name__}: {error}")
 
 
+class GridSolver:
+    """A solver of one programme at many parameters; what it raises becomes an answer that says why.
+
+    Parameters
+    ----------
+    name : str
+        Of `GRID_SOLVERS`.
+    programme : Programme
+    **options
+        For the solver's class.
+    """
+
+    def __init__(self, name: str, programme: Programme, **options: Any) -> None:
+        if name not in GRID_SOLVERS:
+            known = ", ".join(sorted(GRID_SOLVERS))
+            raise ValueError(
+                f"No solver for grids is called {name!r}, known are {known}: use one of these."
+            )
+        module, make = GRID_SOLVERS[name]
+        self.name, self.version, self.programme = name, module.version(), programme
+        self._solver, self._why = None, ""
+        with Stopwatch() as watch:
+            try:
+                self._solver = make(programme, **options)
+            except Exception as error:
+                self._why = f"{type(error).__name__}: {error}"
+        self.setup_cpu_s, self.setup_wall_s = watch.cpu_s, watch.wall_s
+
+    def solve(self, at: Parameters) -> Answered:
+        """Return the model at parameters."""
+        if self._solver is None:
+            return Answered(None, np.nan, np.nan, False, self._why)
+        with watched(self.name) as refusal:
+            if refusal:
+                return Answered(None, np.nan, np.nan, False, refusal)
+            try:
+                return self._solver.solve(at)
+            except Exception as error:
+                return Answered(None, np.nan, np.nan, False, f"{type(error).__name__}: {error}")
+
+
 __all__ = [
     "BASELINES",
+    "GRID_SOLVERS",
     "Answer",
+    "GridSolver",
     "Stopwatch",
     "Verdict",
     "get",

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ..objectives import Hinge, Objective, Tube
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
+from .programmes import Answered, Parameters, Programme
 
 NAME = "Clarabel"
 TIGHT_OPTIONS: dict = {}
@@ -159,3 +160,45 @@ class _Tube:
 def _bias(objective: Hinge | Tube, z: np.ndarray, scale: float) -> float | None:
     """Return the balance's multiplier, a free bias; the duals imply any other."""
     return float(z[0] * scale / objective.lam) if objective.free_bias else None
+
+
+class Solver:
+    """One programme; Clarabel has no warm start, so each call sets it up.
+
+    Parameters
+    ----------
+    programme : Programme
+    tolerance : float
+        Absolute and relative, of residuals and gap.
+    """
+
+    def __init__(self, programme: Programme, tolerance: float = 1e-9) -> None:
+        import clarabel
+
+        self.programme, self._clarabel = programme, clarabel
+        self._settings = clarabel.DefaultSettings()
+        self._settings.verbose, self._settings.max_threads = False, 1
+        for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
+            setattr(self._settings, name, tolerance)
+        A, _, G, low = programme.fixed
+        one = sp.eye_array(A.shape[1], format="csr")
+        self._low, self._one = np.flatnonzero(np.isfinite(low)), one
+        self._rows = sp.vstack([A, G, -one[self._low]]).tocsc()
+
+    def solve(self, at: Parameters) -> Answered:
+        """Return the model at parameters."""
+        _, b, _, low = self.programme.fixed
+        with Stopwatch() as watch:
+            P, c, h, high = self.programme.moving(at)
+            rows, right = self._rows, [b, h, -low[self._low]]
+            if high is not None:
+                rows, right = sp.vstack([rows, self._one]).tocsc(), [*right, high]
+            sides = np.concatenate(right)
+            kinds = self._clarabel.ZeroConeT, self._clarabel.NonnegativeConeT
+            cones = [kinds[0](len(b)), kinds[1](len(sides) - len(b))]
+            upper = sp.triu(P, format="csc")
+            made = self._clarabel.DefaultSolver(upper, c, rows, sides, cones, self._settings)
+            answer = made.solve()
+            found = self.programme.read(np.array(answer.x), np.array(answer.z)[: len(b)], at)
+        status = str(answer.status)
+        return Answered(found, watch.cpu_s, watch.wall_s, status == "Solved", status)

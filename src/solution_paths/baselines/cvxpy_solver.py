@@ -6,10 +6,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
+from .programmes import (
+    Answered,
+    DoubleMargin,
+    DoublyRegularised,
+    Found,
+    KernelDoubleMargin,
+    LeastDeviations,
+    Parameters,
+    Programme,
+)
 
 NAME = "CVXPY"
 TIGHT_OPTIONS = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -84,3 +96,100 @@ def _build(objective: Hinge, cvxpy) -> tuple:
     model = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(penalty * w) + costs @ slack), [margins])
     model.get_problem_data(cvxpy.CLARABEL)  # compiles; later solves only fill in parameters
     return model, w, bias, costs, margins
+
+
+# ---------------------------------------------------------------- models on a grid
+
+
+class Solver:
+    """A model written as its formula stands in the text, solved at many parameters.
+
+    Parameters
+    ----------
+    programme : Programme
+    careful : bool
+        True: the problem is built once, with parameters where DPP wants them, and solved by a
+        solver that was chosen for it, warm-started where that can be. False: it is built anew with
+        numbers at each call, and CVXPY chooses the solver.
+    solver : str, optional
+        Of a careful user.
+    **options
+        For the solver.
+    """
+
+    def __init__(
+        self, programme: Programme, careful: bool = True, solver: str = "CLARABEL", **options: Any
+    ) -> None:
+        import cvxpy
+
+        self.programme, self._cvxpy, self._careful = programme, cvxpy, careful
+        self._options = {"solver": solver, "warm_start": True} | options if careful else options
+        if careful:
+            names = [*programme.parameters, "root"]
+            self._at = {name: cvxpy.Parameter(nonneg=True, value=1.0) for name in names}
+            self._built = _written(programme, self._at, cvxpy)
+            self._built[0].get_problem_data(solver)
+
+    def solve(self, at: Parameters) -> Answered:
+        """Return the model at parameters."""
+        # lam2 ||w||^2 isn't DPP, ||root w||^2 is
+        numbers = {**at, "root": np.sqrt(0.5 * at.get("lam2", at.get("lam", 0.0)))}
+        with Stopwatch() as watch:
+            if self._careful:
+                problem, read = self._built
+                for name, parameter in self._at.items():
+                    parameter.value = numbers[name]
+            else:
+                problem, read = _written(self.programme, numbers, self._cvxpy)
+            try:
+                problem.solve(**self._options)
+            except self._cvxpy.SolverError as error:
+                return Answered(None, np.nan, np.nan, False, str(error))
+        known = problem.status in ("optimal", "optimal_inaccurate")
+        found = read() if known else None
+        return Answered(
+            found, watch.cpu_s, watch.wall_s, problem.status == "optimal", problem.status
+        )
+
+
+def _written(programme: Programme, at: Any, cp: Any) -> tuple:
+    """Return (problem, function that reads the model) at numbers or parameters."""
+    X, y = programme.X, programme.y
+    if isinstance(programme, KernelDoubleMargin):
+        return _kernel(programme, at, cp)
+    w, b, rho = cp.Variable(X.shape[1]), cp.Variable(), None
+    f, rows = X @ w + b, []
+    ridge = cp.sum_squares(at["root"] * w)
+    if isinstance(programme, LeastDeviations):
+        cost = cp.norm1(y - f) / len(y)
+        rows.append(cp.norm1(w) <= at["s"])
+    elif isinstance(programme, DoublyRegularised):
+        cost = cp.sum(cp.pos(1 - cp.multiply(y, f))) / len(y) + at["lam1"] * cp.norm1(w)
+    elif isinstance(programme, DoubleMargin):
+        rho, margins = cp.Variable(nonneg=True), cp.multiply(y, f)
+        outer = 1 + margins - programme.kappa * rho
+        cost = cp.sum(cp.maximum(1 - margins, outer, 0)) / len(y) + at["lam1"] * rho
+        rows.append(cp.norm1(w) <= rho)
+    else:
+        raise TypeError(f"{type(programme).__name__} is no model that is written for CVXPY.")
+    problem = cp.Problem(cp.Minimize(cost + ridge), rows)
+    return problem, lambda: Found(w.value, float(b.value), 0.0 if rho is None else float(rho.value))
+
+
+def _kernel(programme: KernelDoubleMargin, at: Any, cp: Any) -> tuple:
+    """Return the kernel machine, written with a root of its Gram matrix: quad_form isn't DPP."""
+    values, vectors = np.linalg.eigh(programme.X)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    h, b, n, y = cp.Variable(len(programme.y)), cp.Variable(), len(programme.y), programme.y
+    margins = cp.multiply(y, root @ h + b)
+    loss = cp.maximum(1 - margins, 0)
+    if np.isfinite(programme.kappa):
+        loss = cp.maximum(1 - margins, margins - (programme.kappa - 1), 0)
+    problem = cp.Problem(cp.Minimize(cp.sum(loss) / n + cp.sum_squares(at["root"] * h)))
+
+    def read() -> Found:
+        kept = values > 1e-13 * values[-1]
+        beta = vectors[:, kept] @ (h.value[kept] / np.sqrt(values[kept]))
+        return Found(None, float(b.value), alpha=y * beta)
+
+    return problem, read

@@ -6,6 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import (
+    dm_ksvm_path,
+    drlad_path,
+    drsvm_path,
+    l1_svm_path,
     outlier_svm_path,
     outlier_svr_path,
     quantile_svm_path,
@@ -35,5 +39,14 @@ def warm_up() -> str:
         outlier_svm_path(features, y, 1.0, homotopy="s").certify()
         cccp.solve(robust_hinge(features, 1.0 * y, 1.0).at(0.5))
     outlier_svr_path(X, X[:, 1] ** 2, 1.0, homotopy="s", kernel="rbf").certify()
+    for path in (
+        drlad_path(X, X[:, 1] ** 2, vary="s", lam2=0.1),
+        drlad_path(X, X[:, 1] ** 2, vary="lam2", s=0.1),
+        drsvm_path(X, y, vary="lam1", lam2=0.1),
+        dm_ksvm_path(X, y, 3.0, kernel="rbf"),
+        l1_svm_path(X, y),
+    ):
+        path.certify()
+        path.error_curve(X, path.objective.y, "absolute")
     smo.warm_up()
-    return "compiled: linear (dense, sparse), rbf, free bias, walls; SMO, coordinate descent\n"
+    return "compiled: linear (dense, sparse), rbf, free bias, walls, l1; SMO, coordinate descent\n"

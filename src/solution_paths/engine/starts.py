@@ -32,6 +32,7 @@ def start_from_guess(
     lazy: bool = True,
     callback=None,
     anchor: tuple[int, int] | None = None,
+    borders: NDArray[np.int64] | None = None,
 ) -> Walker:
     """Return a walker that stands on the exact solution at t0.
 
@@ -45,6 +46,8 @@ def start_from_guess(
         Feasible duals at t0, the nearer to the solution the better.
     anchor : (sample, kink), optional
         What to pin although its dual may equal a level: with a free bias one must be pinned.
+    borders : (k,) int array, optional
+        What to pin with the anchor, at kinks as the guess has it; by default all but the samples.
     """
     levels = stairs.levels(t0)
     kink, piece, inside = _classify(stairs, levels, guess)
@@ -52,7 +55,8 @@ def start_from_guess(
     state = (2 * piece).astype(np.int8)
     if anchor is not None:  # with the border it is regular, though neither need be alone
         kink[anchor[0]] = anchor[1]
-        first = np.append(anchor[0], np.arange(op.n, len(guess)))
+        borders = np.arange(op.n, len(guess)) if borders is None else borders
+        first = np.append(anchor[0], borders)
         state[first] = 2 * kink[first] + 1
         inside[first] = False
     walker = Walker(op, still, state, guess, tolerances=tolerances)

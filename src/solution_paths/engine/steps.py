@@ -316,7 +316,11 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     t, norm, radius, window = s.clock.t, op.norm[i], op.radius[i], s.window[i]
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
     travelled = s.clock.odometer + s.due[i]
-    if abs(travelled) <= max(s.accuracy.reach, 0.0) and (lower == -np.inf or upper == np.inf):
+    if (
+        i < op.n
+        and abs(travelled) <= max(s.accuracy.reach, 0.0)
+        and (lower == -np.inf or upper == np.inf)
+    ):
         # The deadline says that z was found at its kink there, and nothing moved since.
         above, below = (np.inf, 0.0) if upper == np.inf else (0.0, np.inf)
         s.search.tied += 1
@@ -389,10 +393,12 @@ def _pending_piece(op, st, s, n_hits, bound, tol):
 @inline
 def _values_move(op, s):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
+    if not is_ridge(op):
+        return True  # correlations of features may, even where w stands still
     if s.pending.kind == ENTERED:
-        return not is_ridge(op)
+        return False
     # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
-    noise = s.direction.noise if is_ridge(op) and s.accuracy.drift == 0.0 else 0.0
+    noise = s.direction.noise if s.accuracy.drift == 0.0 else 0.0
     return s.pending.kind == LEFT or s.direction.speed > noise
 
 

@@ -234,13 +234,13 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
         far = np.inf
-    step = slack / rate
-    if abs(slack) <= far and abs(step) <= 0.5 * h and t + step <= s.clock.end:
+    step, left = slack / rate, abs(slack)
+    if left <= far and abs(step) <= 0.5 * h and t + step <= s.clock.end:
         take_step(op, s, 1.0, size, step)
-        # Where values move fast t has not digits enough.
         left = abs(slack - (s.clock.t - t) * rate)
-        if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
-            s.last.unsure = 1
+    # Where values move fast t has not digits enough.
+    if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
+        s.last.unsure = 1
 
 
 @lean

@@ -360,7 +360,7 @@ class Walker:
         self.stairs = stairs
         wall = np.zeros(len(stairs), dtype=np.int64) if walls is None else walls
         self.st = Stairs(**vars(stairs), scale=np.ones(len(stairs)), wall=wall)
-        drift = _measure(self.st, op.n, t)
+        drift = _measure(self.st, op.n, t, self._base_norm)
         scale = self.st.scale
         s.accuracy.drift = float(drift.any())
         for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
@@ -558,15 +558,16 @@ def empty_log(N: int) -> Log:
 
 
 @njit(cache=True)
-def _measure(st, n, t):
+def _measure(st, n, t, norm):
     """Set what residuals are relative to at t; return how fast kinks move.
 
-    Residuals are relative to the largest kink of the samples or of the features; the balance of a
-    bias, which has infinite levels, to the largest dual.
+    Residuals are relative to the largest kink of the samples or of the features, or to what the
+    correlation of a feature with duals at their levels is like; the balance of a bias, which has
+    infinite levels, to the largest dual.
     """
     N = st.soft.shape[0]
     group, drift = np.zeros(N, dtype=np.int64), np.zeros(N)
-    size = np.zeros(3)
+    size, widest = np.zeros(3), 0.0
     for i in range(N):
         if i >= n:
             group[i] = 2 if np.isinf(st.level0[i, 0]) and np.isinf(st.level0[i, 1]) else 1
@@ -579,9 +580,13 @@ def _measure(st, n, t):
                 continue
             if i < n:
                 size[2] = max(size[2], abs(st.level0[i, q]) + abs(st.level1[i, q]))
+                widest = max(widest, abs(level_at(st, i, q, t)))
             shift = st.soft[i] * st.level1[i, q]
             for k in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
                 drift[i] = max(drift[i], abs(st.kink1[i, k] + shift))
+    for i in range(N):
+        if group[i] == 1:  # a feature's norm is like the root mean square of its column
+            size[1] = max(size[1], widest * norm[i] * np.sqrt(n))
     for i in range(N):
         if size[group[i]] > 0:
             st.scale[i] = size[group[i]]

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import Curve, mean_curve, steps
+from ..inverse import InversePath
 from ..path import Floats, Path
 from ..validation import check_number
 
+PENALTIES = ("lam", "lam1")
 VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints
 TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
 
@@ -46,8 +48,11 @@ class OneVsRest:
     @property
     def end(self) -> float:
         """Up to where all paths are known; one in a penalty is constant after its last value."""
-        penalty = self.paths[0].parameter == "lam"
-        return np.inf if penalty else min(path.range[1] for path in self.paths)
+        return (
+            np.inf
+            if self.paths[0].parameter in PENALTIES
+            else min(path.range[1] for path in self.paths)
+        )
 
     def check(self, t: float, name: str) -> float:
         """Return the parameter as a number that all paths cover."""
@@ -110,8 +115,8 @@ def tied(f: Floats) -> Floats:
 
 
 def inside(path: Path, t: float) -> float:
-    """Return t, or the path's last value: beyond it a path in a penalty doesn't change."""
-    return min(t, path.range[1]) if path.parameter == "lam" else t
+    """Return t, or the path's nearest value: beyond it a path in a penalty doesn't change."""
+    return min(max(t, path.range[0]), path.range[1]) if path.parameter in PENALTIES else t
 
 
 def joint_error(paths: list[Path], X: Any, codes: NDArray[np.int64]) -> Curve:
@@ -127,6 +132,9 @@ def joint_error(paths: list[Path], X: Any, codes: NDArray[np.int64]) -> Curve:
     codes : (m,) ints
         The class of each row, as an index into paths.
     """
+    if isinstance(paths[0], InversePath):  # in whose own parameter decisions are no lines
+        unit = paths[0].objective.inverse
+        return joint_error([path.straight for path in paths], X, codes).inverted(unit)  # type: ignore[attr-defined]
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
     size = max(1, VALUES // (len(edges) * len(paths)))
     found = []

@@ -26,6 +26,7 @@ from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..validation import (
+    Floats,
     Rows,
     check_index,
     check_labels,
@@ -43,7 +44,7 @@ MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more t
 FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 P = ParamSpec("P")
-Found = TypeVar("Found", bound=Path)
+Result = TypeVar("Result")
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
@@ -53,17 +54,19 @@ RANGES = {
     "theta": (0.0, 1.0),
     "C": (0.0, np.inf),
     "lam": (0.0, np.inf),
+    "lam1": (0.0, np.inf),
+    "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
     "s": (-np.inf, np.inf),
 }
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
 
 
-def path_function(function: Callable[P, Found]) -> Callable[P, Found]:
+def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
     """Check ``check``, and let no error of arithmetic leave but as a `PathError`."""
 
     @wraps(function)
-    def call(*arguments: P.args, **options: P.kwargs) -> Found:
+    def call(*arguments: P.args, **options: P.kwargs) -> Result:
         check = options.get("check", "warn")
         if check not in CHECKS:
             raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}.")
@@ -77,6 +80,14 @@ def path_function(function: Callable[P, Found]) -> Callable[P, Found]:
             ) from error
 
     return call
+
+
+def grid_values(values: ArrayLike, name: str) -> Floats:
+    """Check the values of a grid's parameter."""
+    values = check_vector(values, np.size(values), name, scalar=False, of="the grid")
+    if not len(values) or values.min() < 0:
+        raise ValueError(f"{name} must hold numbers >= 0, at least one: correct it.")
+    return values
 
 
 def labelled(X: Rows, y: ArrayLike, own: bool = True) -> dict[str, Any]:
@@ -341,6 +352,8 @@ def cost_path(
     tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
+    parameter: str = "C",
+    kind: type[Path] = Path,
 ) -> Path:
     """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
 
@@ -356,6 +369,8 @@ def cost_path(
         By how much predictions must change before they meet a kink: 1 for labels.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.
+    parameter, kind
+        What the path is said to be in, and its class: for a penalty 1 / C.
     """
     check_walk(lazy, tolerances, callback)
     C_max = check_number(C_max, "C_max", above=0, infinite=True)
@@ -384,7 +399,7 @@ def cost_path(
         legs.append(up)
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
-    return finish("C", legs, objective, diagnostics, error, check=check)
+    return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
 
 
 def _least_gap(kinks: np.ndarray) -> float:

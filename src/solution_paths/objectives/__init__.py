@@ -1,6 +1,9 @@
 """One file for each family: data, objective, prediction, dual, KKT violation and duality gap."""
 
 from .base import Objective, Solution
+from .double_margin import DoubleMargin
+from .double_net import DoubleMarginNet
+from .elastic_net import ElasticNet
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
 from .lasso import Lasso
@@ -9,6 +12,9 @@ from .saving import from_arrays, to_arrays
 from .tube import Tube
 
 __all__ = [
+    "DoubleMargin",
+    "DoubleMarginNet",
+    "ElasticNet",
     "Hinge",
     "L1Hinge",
     "Lasso",

@@ -10,6 +10,9 @@ import scipy.sparse as sp
 from ..kernels import Kernel
 from ..validation import check_X
 from .base import Objective
+from .double_margin import DoubleMargin
+from .double_net import DoubleMarginNet
+from .elastic_net import ElasticNet
 from .hinge import Hinge
 from .l1_hinge import L1Hinge
 from .lasso import Lasso
@@ -17,7 +20,18 @@ from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
 FAMILIES = {
-    family.__name__: family for family in (Hinge, Tube, Lasso, L1Hinge, RobustHinge, RobustTube)
+    family.__name__: family
+    for family in (
+        DoubleMargin,
+        DoubleMarginNet,
+        ElasticNet,
+        Hinge,
+        L1Hinge,
+        Lasso,
+        RobustHinge,
+        RobustTube,
+        Tube,
+    )
 }
 
 

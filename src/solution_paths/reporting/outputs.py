@@ -22,6 +22,7 @@ from .explorer import Explorer, path_figure
 from .formats import count
 from .provenance import provenance
 from .study import Study
+from .surface import Surface, surface_figure
 from .verdicts import Claim, claims_frame
 
 SHARED_NOTE = "Data: {}."
@@ -91,7 +92,10 @@ class Outputs:
     def figure(
         self, name: str, caption: str, *experiments: str, notes: Any = ()
     ) -> Callable[[Callable], Callable]:
-        """Register a function of the study that returns a matplotlib figure, or None."""
+        """Register a function of the study that returns a matplotlib figure, or None.
+
+        It may return a `Surface` as well, which the page lets its reader turn.
+        """
         return _registrar(self.figures, name, caption, experiments, notes)
 
     def explorer(
@@ -188,11 +192,13 @@ class Outputs:
         return shown
 
     def _draw(self, made: Made, study: Study, folder: Path) -> dict | None:
-        figure: Figure | None = made.make(study)
+        figure: Figure | Surface | None = made.make(study)
         if figure is None:
             return None
-        fig.save(figure, folder, made.name)
-        return _described(made, study)
+        turned = figure.content() if isinstance(figure, Surface) else None
+        drawn = surface_figure(figure) if isinstance(figure, Surface) else figure
+        fig.save(drawn, folder, made.name)
+        return {**_described(made, study), "surface": turned}
 
     def _explore(self, made: Made, study: Study, folder: Path) -> dict | None:
         explorer: Explorer | None = made.make(study)

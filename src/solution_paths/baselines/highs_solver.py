@@ -1,0 +1,87 @@
+"""HiGHS, a simplex method, on linear programmes (lam2 = 0): each solve begins at the last basis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .answer import Stopwatch
+from .programmes import Answered, Parameters, Programme
+
+NAME = "HiGHS"
+
+
+def version() -> str:
+    """Version of the package, or "not installed"."""
+    try:
+        from importlib.metadata import version as of
+
+        return of("highspy")
+    except ModuleNotFoundError:
+        return "not installed"
+
+
+class Solver:
+    """One linear programme, handed over once; costs and right-hand sides move.
+
+    Parameters
+    ----------
+    programme : Programme
+        Without a quadratic term at the parameters that it is asked for.
+    tolerance : float
+        Of primal and dual feasibility.
+    """
+
+    def __init__(self, programme: Programme, tolerance: float = 1e-9) -> None:
+        import highspy
+
+        self.programme, self._highspy, self._tolerance = programme, highspy, tolerance
+        self._solver: Any = None
+
+    def solve(self, at: Parameters) -> Answered:
+        """Return the model at parameters.
+
+        Raises
+        ------
+        ValueError
+            The programme is quadratic there.
+        """
+        if not self.programme.is_linear(at):
+            raise ValueError(f"The programme is quadratic at {dict(at)}: HiGHS needs lam2 = 0.")
+        moving, (_, b, _, _) = self.programme.moving(at), self.programme.fixed
+        with Stopwatch() as watch:
+            if self._solver is None:
+                self._hand_over(moving)
+            else:
+                columns = np.arange(len(moving.c), dtype=np.int32)
+                self._solver.changeColsCost(len(columns), columns, moving.c)
+                for k, bound in enumerate(moving.h):
+                    self._solver.changeRowBounds(len(b) + k, -np.inf, bound)
+            self._solver.run()
+            solution = self._solver.getSolution()
+            x, dual = np.array(solution.col_value), np.array(solution.row_dual)
+            found = self.programme.read(x, dual[: len(b)], at)
+        status = self._solver.modelStatusToString(self._solver.getModelStatus())
+        return Answered(found, watch.cpu_s, watch.wall_s, status == "Optimal", status)
+
+    def _hand_over(self, moving: Any) -> None:
+        from scipy.sparse import vstack
+
+        A, b, G, low = self.programme.fixed
+        rows = vstack([A, G]).tocsc()
+        lp = self._highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = rows.shape[1], rows.shape[0]
+        lp.col_cost_, lp.col_lower_ = moving.c, low
+        lp.col_upper_ = np.full(len(low), np.inf)
+        lp.row_lower_ = np.r_[b, np.full(len(moving.h), -np.inf)]
+        lp.row_upper_ = np.r_[b, moving.h]
+        lp.a_matrix_.format_ = self._highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_ = rows.indptr, rows.indices
+        lp.a_matrix_.value_ = rows.data
+        self._solver = self._highspy.Highs()
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("threads", 1)
+        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            self._solver.setOptionValue(name, self._tolerance)
+        self._solver.passModel(lp)

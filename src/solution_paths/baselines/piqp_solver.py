@@ -1,0 +1,80 @@
+"""PIQP, a proximal interior-point method, called directly on quadratic programmes.
+
+It was the fastest free solver on the dissertation's models; see `docs/notebook.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .answer import Stopwatch
+from .programmes import Answered, Moving, Parameters, Programme
+
+NAME = "PIQP"
+
+
+def version() -> str:
+    """Version of the package, or "not installed"."""
+    try:
+        import piqp
+    except ImportError:
+        return "not installed"
+    return piqp.__version__
+
+
+class Solver:
+    """One programme, set up once for each matrix P, else updated.
+
+    Parameters
+    ----------
+    programme : Programme
+    tolerance : float
+        Absolute and relative, of residuals and gap.
+    """
+
+    def __init__(self, programme: Programme, tolerance: float = 1e-9) -> None:
+        import piqp
+
+        self.programme = programme
+        self._P: Any = None
+        self._solved = piqp.PIQP_SOLVED
+        self._make = piqp.DenseSolver if programme.dense else piqp.SparseSolver
+        self._tolerance = tolerance
+        self._solver: Any = None
+
+    def solve(self, at: Parameters) -> Answered:
+        """Return the model at parameters."""
+        with Stopwatch() as watch:
+            self._state(self.programme.moving(at))
+            status = self._solver.solve()
+            x, y = self._solver.result.x, self._solver.result.y
+            found = self.programme.read(x, y, at)
+        return Answered(found, watch.cpu_s, watch.wall_s, status == self._solved, str(status))
+
+    def _state(self, moving: Moving) -> None:
+        """Update what moves; another P needs a new start.
+
+        With a P that is updated, PIQP takes ten times as many iterations, or doesn't converge.
+        """
+        P, c, h, high = moving
+        rows = {"h_u": h} if len(h) else {}
+        bounds = {} if high is None else {"x_u": high}
+        if self._P is not None and _same(P, self._P):
+            self._solver.update(c=c, **rows, **bounds)
+            return
+        self._P, self._solver = P, self._make()
+        settings = self._solver.settings
+        for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
+            setattr(settings, name, self._tolerance)
+        A, b, G, low = self.programme.fixed
+        if self.programme.dense:
+            A, G = np.ascontiguousarray(A.toarray()), G.toarray()
+        rows = {"G": G, **rows} if len(h) else {}
+        self._solver.setup(P, c, A, b, **rows, x_l=low, **bounds)
+
+
+def _same(P: Any, other: Any) -> bool:
+    """Tell whether two matrices are one, or diagonal ones alike."""
+    return P is other or (hasattr(P, "data") and np.array_equal(P.data, other.data))

@@ -1,0 +1,343 @@
+"""Double-margin doubly regularised support vector machine.
+
+The loss max(0, 1 - m, 1 + m - kappa rho) is two hinges as long as kappa rho >= 2. Below it is
+1 - h + |m - h| with h = kappa rho / 2. With rho = rho+ - r, rho+ >= 2 / kappa and r >= 0, both are
+
+    (1 - m - kappa r / 2)^+ + (1 + m - kappa rho+ + kappa r / 2)^+ + kappa r / 2,
+
+which is jointly convex, and at an optimum r = 0 or rho+ = 2 / kappa: taking the same from both
+lowers the sum by kappa / 2 times what is taken and raises at most one of the hinges by as much. So
+each sample is two rows of the saddle map with plain hinges, rho+ and r are features with a price,
+the ball ||w||_1 <= rho a row more, and nothing distinguishes the three regimes but the states of
+two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..engine.operators import Operator, rows_operator
+from ..engine.staircase import Staircases, equality, stack, staircases
+from ..engine.starts import start_from_guess
+from ..engine.state import WALL
+from ..engine.tolerances import Tolerances
+from ..engine.trace import Trace
+from ..engine.walker import Walker
+from ..objectives import DoubleMarginNet
+from ..path import Leg, Path
+from ..surface import Surface
+from ..validation import Floats, Rows, check_choice, check_number
+from .common import (
+    Callback,
+    Progress,
+    check_walk,
+    dense,
+    finish,
+    grid_values,
+    labelled,
+    path_function,
+    total,
+    walk_leg,
+)
+from .elastic import Map, Options, constant_fit, inverse_legs
+
+LEAST = 1e-9  # of 2 / kappa: below that rho goes straight to zero
+
+
+@path_function
+def dm_drsvm_path(
+    X: Rows,
+    y: ArrayLike,
+    kappa: float,
+    *,
+    vary: str = "lam2",
+    lam1: float | None = None,
+    lam2: float | None = None,
+    lam2_min: float = 0.0,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> Path:
+    """Compute the double-margin doubly regularised machine for every lam2, or every lam1.
+
+    Minimises, for all values of one of them at once, over w, b and rho >= ||w||_1, ::
+
+        lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho),
+
+    with margins m_i = y_i (w.x_i + b). lam1 is the radius of the Wasserstein ball of distributions
+    around the data when moving x costs its largest change, and changing a label kappa. With
+    kappa = inf it would be `drsvm_path`. What holds for kappa rho < 2 (there the outer margin lies
+    inside the inner one) is part of the path.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Two labels; the larger one is +1.
+    kappa : float
+        What changing a label costs, > 0.
+    vary : {"lam2", "lam1"}
+        The path's parameter.
+    lam1 : float, optional
+        With ``vary="lam2"``: > 0.
+    lam2 : float, optional
+        With ``vary="lam1"``: > 0.
+    lam2_min : float
+        Where a path in lam2 ends, >= 0.
+    lazy, tolerances, callback, check
+        See `quantile_svm_path`.
+
+    Returns
+    -------
+    Path
+        In ``lam2`` (an `InversePath`) from infinity down to lam2_min, or in ``lam1`` from 0 to the
+        least value at which w, b and rho are zero, as they are for all larger ones. ``dual`` gives
+        alpha_i - mu_i in [-1/n, 1/n]. ``path.objective`` knows rho: it is the last entry of the
+        w of a solution.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When the path can't be followed to its end; ``error.path`` is the certified part.
+
+    References
+    ----------
+    The dissertation on solution paths of distributionally robust models, (4.2), Algorithms 4.1 and
+    4.2, which assume kappa rho >= 2 throughout.
+
+    Examples
+    --------
+    >>> from solution_paths import dm_drsvm_path
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [5.0, 0.0]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> path = dm_drsvm_path(X, y, 2.0, vary="lam1", lam2=0.1)
+    >>> path.certify().ok
+    True
+    >>> bool(abs(path.coef(path.range[1])).max() < 1e-12)
+    True
+    """
+    check_walk(lazy, tolerances, callback)
+    check_choice(vary, "vary", ("lam1", "lam2"))
+    if {"lam1": lam1, "lam2": lam2}[vary] is not None:
+        raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")
+    samples = dense(labelled(X, y), "dm_drsvm_path")
+    samples["kappa"] = check_number(kappa, "kappa", above=0)
+    options = Options(lazy, tolerances, callback, check)
+    weight = 1.0 / len(samples["y"])
+    if vary == "lam1":
+        ridge = check_number(lam2, "lam2", above=0)
+        return _in_lam1(DoubleMarginNet(**samples, ridge=ridge, cost0=weight, lam11=1.0), options)
+    lam1 = check_number(lam1, "lam1", above=0)
+    least = check_number(lam2_min, "lam2_min", least=0)
+    held: dict[str, Any] = {"ridge": 1.0, "cost1": weight, "lam11": lam1, "inverse": 1.0}
+    return _in_lam2(DoubleMarginNet(**samples, **held), least, options)
+
+
+@path_function
+def dm_drsvm_grid(
+    X: Rows,
+    y: ArrayLike,
+    kappa: float,
+    lam1_values: ArrayLike,
+    lam2_values: ArrayLike,
+    *,
+    lazy: bool = True,
+    tolerances: Tolerances | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> Surface:
+    """Compute the double-margin doubly regularised machine on a grid of lam1 and lam2.
+
+    One path in lam1 for each lam2, so that between the values of lam1, too, everything is exact;
+    see `dm_drsvm_path` for the objective.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Two labels; the larger one is +1.
+    kappa : float
+        What changing a label costs, > 0.
+    lam1_values : (m,) array
+        >= 0; paths go from 0 to where all is zero.
+    lam2_values : (k,) array
+        > 0.
+    lazy, tolerances, callback, check
+        See `quantile_svm_path`; the callback is told of each line by itself.
+
+    Returns
+    -------
+    Surface
+        k lines in ``lam1``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        When a line can't be followed to its end; ``error.path`` is its certified part.
+
+    References
+    ----------
+    The dissertation on solution paths of distributionally robust models, Algorithm 4.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from solution_paths import dm_drsvm_grid
+    >>> X, y = load_iris(return_X_y=True)
+    >>> surface = dm_drsvm_grid(X[50:], y[50:], 2.0, [0.01, 0.1], [0.01, 0.1, 1.0])
+    >>> surface.coefs().shape, surface.certify().ok
+    ((3, 2, 4), True)
+    """
+    check_walk(lazy, tolerances, callback)
+    samples = dense(labelled(X, y), "dm_drsvm_grid")
+    samples["kappa"] = check_number(kappa, "kappa", above=0)
+    prices, ridges = (
+        grid_values(lam1_values, "lam1_values"),
+        grid_values(lam2_values, "lam2_values"),
+    )
+    for lam2 in ridges:
+        check_number(lam2, "lam2_values", above=0)
+    options, weight = Options(lazy, tolerances, callback, check), 1.0 / len(samples["y"])
+    held: dict[str, Any] = {"cost0": weight, "lam11": 1.0}
+    lines = [DoubleMarginNet(**samples, ridge=lam2, **held) for lam2 in ridges]
+    shared = Map(_operator(lines[0]))
+    paths = [_in_lam1(line, options, shared.again()) for line in lines]
+    return Surface(paths, prices, "lam2", ridges)
+
+
+def _operator(p: DoubleMarginNet) -> Operator:
+    """Return the saddle map.
+
+    Rows: inner and outer hinge of each sample, the ball, rho. Columns: u and v (w = u - v), rho+,
+    r, and the bias.
+    """
+    X = p.y[:, None] * p.X[:, p.used]
+    n, d = X.shape
+    half, none, y = np.full((n, 1), p.kappa / 2), np.zeros((n, 1)), p.y[:, None]
+    inner = np.hstack([X, -X, none, half, y])
+    outer = np.hstack([-X, X, 2 * half, -half, -y])
+    ball = np.concatenate([np.ones(2 * d), [-1.0, 1.0, 0.0]])
+    rho = np.concatenate([np.zeros(2 * d), [1.0, -1.0, 0.0]])
+    rows = np.vstack([inner, outer, ball, rho])
+    return rows_operator(np.empty((len(rows), 0)), rows)
+
+
+def _staircases(p: DoubleMarginNet, stop: bool) -> Staircases:
+    """Return the staircases of all coordinates in the objective's own parameter.
+
+    With ``stop`` rho's row has a kink just above zero, at which a wall stops the walk.
+    """
+    n, d, half = p.n, len(p.used), p.kappa / 2
+    hinges = staircases([1.0], [p.cost0, 0.0], level_rates=[p.cost1, 0.0], size=2 * n)
+    ball = staircases([0.0], [0.0, -np.inf], size=1)
+    rho = staircases([LEAST * 2 / p.kappa], [float(stop), 0.0], size=1)
+    parts = staircases([0.0], [0.0, -np.inf], soft=-p.ridge, size=2 * d)
+    above = staircases([p.lam10], [-2 / p.kappa, -np.inf], kink_rates=[p.lam11], size=1)
+    price = n * p.cost0 * half - p.lam10, n * p.cost1 * half - p.lam11
+    below = staircases([price[0]], [0.0, -np.inf], kink_rates=[price[1]], size=1)
+    return stack(hinges, ball, rho, parts, above, below, equality())
+
+
+def _guess(p: DoubleMarginNet, t: float) -> tuple[Floats, tuple[int, int]]:
+    """Return duals of w = 0 and rho = 2 / kappa at t, and what is pinned."""
+    n, d = p.n, len(p.used)
+    kinks, levels = p.y[:, None], np.where(p.y[:, None] > 0, [1.0, 0.0], [0.0, -1.0])
+    _, duals, (anchor, _), bias = constant_fit(kinks, levels)
+    inner = (p.cost0 + t * p.cost1) * p.y * duals
+    rest = [np.zeros(n + 2 + 2 * d), [-2 / p.kappa, 0.0, -bias]]
+    return np.concatenate([inner, *rest]), (anchor, 0)
+
+
+def _walker(
+    p: DoubleMarginNet,
+    stairs: Staircases,
+    t: float,
+    options: Options,
+    progress: Progress,
+    op: Operator | None = None,
+) -> Walker:
+    """Return a walker on the exact solution at t."""
+    guess, anchor = _guess(p, t)
+    told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
+    op = _operator(p) if op is None else op
+    return start_from_guess(op, stairs, t, guess, options.tolerances, options.lazy, **told)
+
+
+def _walls(p: DoubleMarginNet, stairs: Staircases) -> NDArray[np.int64]:
+    """Return walls that stop a walk where rho is all but zero."""
+    walls = np.zeros(len(stairs), dtype=np.int64)
+    walls[2 * p.n + 1] = 1
+    return walls
+
+
+def _in_lam1(p: DoubleMarginNet, options: Options, op: Operator | None = None) -> Path:
+    """Return the path in lam1 = t; ``op`` is its map."""
+    stairs, progress = _staircases(p, stop=True), options.stages(3)
+    begin = 0.1 * _certain_gain(p)
+    walker = _walker(p, stairs, begin, options, progress, op)
+    start_events = walker.start_events
+    progress.next(start_events)
+    here, lazy = walker.snapshot(), options.lazy
+    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+    down, _, error = walk_leg(walker, -1e-9 * begin, 0.0, -1.0, lazy, progress)
+    if error is None:
+        down = Leg(down.trace.down_to_zero(0), 0.0, -1.0)
+    counts, legs = [walker.statistics()], [down]
+    if error is None:
+        walker.restore(here, stairs, begin)
+        walker.begin(stairs, begin, walls=_walls(p, stairs))
+        up, ending, error = walk_leg(walker, np.inf, 0.0, 1.0, lazy, progress)
+        if error is None and ending == WALL:
+            up = Leg(_without_rho(up.trace, p), 0.0, 1.0)
+        legs.append(up)
+        counts.append(walker.statistics())
+    diagnostics = total(*counts) | {"start_events": start_events, "ray": False}
+    return finish("lam1", legs, p, diagnostics, error, check=options.check)
+
+
+def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
+    """Return the trace with its last node moved on along the last piece, to where all vanishes."""
+    n, d, last = p.n, len(p.used), len(trace.t) - 1
+    before = int(np.searchsorted(trace.t, trace.t[last])) - 1  # the last node at another t
+    there, here = trace.duals(before), trace.duals(last)
+    rho, ahead = (A[-2] - A[-3] for A in (there, here))
+    share = ahead / (rho - ahead)
+    found = here + share * (here - there)
+    found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0
+    found[-2] = -2 / p.kappa
+    first = trace.start[last]
+    t, a, low = trace.t.copy(), trace.a.copy(), trace.low.copy()
+    t[last] += share * (t[last] - t[before])
+    a[first:], low[first:] = found[trace.P[first:]], 0.0
+    return trace._replace(t=t, a=a, low=low)
+
+
+def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
+    """Return the path in lam2 = 1 / t."""
+    stairs, end = _staircases(p, stop=False), 1.0 / least if least > 0 else np.inf
+    away = np.abs(p.X[:, p.used] - np.median(p.X[:, p.used], axis=0))
+    reach = max(float((away @ away.sum(axis=0)).max()) / p.n, 1e-300)
+    begin = min(0.1 * min(1.0, p.kappa / 2) / reach, end)
+    progress = options.stages(3 if begin < end else 2)
+    walker = _walker(p, stairs, begin, options, progress)
+    return inverse_legs(walker, p, stairs, begin, end, options, progress, free=3)
+
+
+def _certain_gain(p: DoubleMarginNet) -> float:
+    """Return a lam1 at which rho > 0 pays, whatever lam2.
+
+    Towards a constant of the larger class, or along one column as far as no sample's outer margin
+    is reached.
+    """
+    smaller = min((p.y > 0).mean(), (p.y < 0).mean())
+    X = p.X[:, p.used] - p.X[:, p.used].mean(axis=0)
+    way = np.minimum(1.0, p.kappa / 2 / np.maximum(np.abs(X).max(axis=0), 1e-300))
+    return float(max(p.kappa * (0.5 - smaller), (way * np.abs(p.y @ X) / p.n).max(initial=0.0)))

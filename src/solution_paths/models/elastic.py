@@ -1,0 +1,272 @@
+"""What models with an elastic net share: their map, staircases, starts and legs.
+
+Samples and features are coordinates of one saddle map, the ridge is the features' softness, and a
+bias is a free column. An l1 ball ||w||_1 <= s is one more row: w = u - v with u, v >= 0 makes its
+left-hand side linear, so that the ball is a sample of value sum(u) + sum(v), whose kink is s and
+whose dual is minus the multiplier theta. So s is a kink that moves, or stands still.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.operators import Operator, rows_operator
+from ..engine.staircase import Staircases, equality, stack, staircases
+from ..engine.starts import start_from_guess
+from ..engine.tolerances import Tolerances
+from ..engine.trace import Trace
+from ..engine.walker import Walker
+from ..inverse import InversePath
+from ..objectives import ElasticNet
+from ..path import Leg, Path
+from ..validation import Floats
+from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_leg
+
+States = NDArray[np.int8]
+FAR = 1e15  # times the s that moves values by their range
+FARTHEST = 1e10  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
+
+
+def elastic_operator(objective: ElasticNet) -> Operator:
+    """Return the saddle map: samples, the ball's row, the features (two for each), the bias."""
+    X = objective.X[:, objective.used]
+    n, d = X.shape
+    ones = np.ones((n, 1))
+    if not objective.balled:
+        return rows_operator(np.empty((n, 0)), np.hstack([X, ones]))
+    ball = np.append(np.ones(2 * d), 0.0)
+    return rows_operator(np.empty((n + 1, 0)), np.vstack([np.hstack([X, -X, ones]), ball]))
+
+
+def elastic_staircases(objective: ElasticNet) -> Staircases:
+    """Return the staircases of all coordinates in the objective's own parameter."""
+    p, d = objective, len(objective.used)
+    levels = list(p.levels.T)
+    samples = staircases(
+        list(p.corners.T),
+        [p.cost0 * level for level in levels],
+        level_rates=[p.cost1 * level for level in levels],
+        size=p.n,
+    )
+    if not p.balled and p.lam10 == p.lam11 == 0.0:
+        return stack(
+            samples, staircases([0.0], [np.inf, -np.inf], soft=-p.ridge, size=d), equality()
+        )
+    if not p.balled:
+        features = staircases(
+            [-p.lam10, p.lam10],
+            [np.inf, 0.0, -np.inf],
+            kink_rates=[-p.lam11, p.lam11],
+            soft=-p.ridge,
+            size=d,
+        )
+        return stack(samples, features, equality())
+    ball = staircases([p.s0], [0.0, -np.inf], kink_rates=[p.s1], size=1)
+    parts = staircases([p.lam10], [0.0, -np.inf], kink_rates=[p.lam11], soft=-p.ridge, size=2 * d)
+    return stack(samples, ball, parts, equality())
+
+
+def constant_fit(corners: Floats, levels: Floats) -> tuple[States, Floats, tuple[int, int], float]:
+    """Return the optimum over constants b: states, duals, the pinned (sample, kink), and b.
+
+    b stands at the kink where the sum of the duals changes sign; of the samples with that kink the
+    first ones have the lower level, as many as the balance asks for.
+    """
+    n = len(corners)
+    sample, kink = np.nonzero(levels[:, :-1] > levels[:, 1:])
+    at, width = corners[sample, kink], levels[sample, kink] - levels[sample, kink + 1]
+    order = np.argsort(at, kind="stable")
+    surplus = levels[:, 0].sum() - np.cumsum(width[order])
+    bias = at[order[int(np.argmax(surplus <= 1e-12 * width.sum()))]]
+    piece = np.zeros(n, dtype=np.int64)
+    before = at < bias
+    np.maximum.at(piece, sample[before], kink[before] + 1)
+    duals = levels[np.arange(n), piece]
+    tied = np.flatnonzero(at == bias)
+    behind = np.cumsum(width[tied]) - width[tied]
+    fill = np.clip(duals.sum() - behind, 0.0, width[tied])
+    fill[fill <= 1e-12 * width.sum()] = 0.0
+    last = tied[max(int((fill > 0.0).sum()) - 1, 0)]
+    np.subtract.at(duals, sample[tied], fill)
+    full = tied[(fill > 0.0) & (tied != last)]
+    piece[sample[full]] = kink[full] + 1
+    states = (2 * piece).astype(np.int8)
+    states[sample[last]] = 2 * kink[last] + 1
+    return states, duals, (int(sample[last]), int(kink[last])), float(bias)
+
+
+def penalty_path(objective: ElasticNet, options: Options) -> Path:
+    """Return the path in lam1 = t, from 0 to just above the least one at which w = 0."""
+    p, d = objective, len(objective.used)
+    samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
+    largest = _largest_correlation(p, duals)
+    stairs = elastic_staircases(p).substitute(0.0, -1.0)
+    states = np.concatenate([samples, np.full(d, 2), [1]]).astype(np.int8)
+    start = np.concatenate([duals, np.zeros(d), [-bias]])
+    begin = -1.001 * largest
+    walker = Walker(elastic_operator(p), stairs, states, start, begin, options.tolerances)
+    # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, options.lazy, options.stages(1))
+    if error is None:
+        leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
+    return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
+
+
+def ball_path(
+    objective: ElasticNet, options: Options, end: float = np.inf, op: Operator | None = None
+) -> Path:
+    """Return the path in the radius s = t, from 0 to end or for ever; ``op`` is its map."""
+    p, d = objective, len(objective.used)
+    samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
+    c = p.X[:, p.used].T @ duals
+    theta = _largest_correlation(p, duals)
+    first = int(np.argmax(np.abs(c)))
+    parts = np.zeros(2 * d)
+    states = np.concatenate([samples, [1], parts, [1]]).astype(np.int8)
+    states[p.n + 1 + first + (d if c[first] < 0 else 0)] = 1
+    start = np.concatenate([duals, [-theta], parts, [-bias]])
+    op = elastic_operator(p) if op is None else op
+    walker = Walker(op, elastic_staircases(p), states, start, 0.0, options.tolerances)
+    # Until the ball no longer binds: a ray from t = 0 has no unit, so the end is far, not infinite.
+    far = min(FAR * p.scale / _typical_move(p), end)
+    leg, _, error = walk_leg(walker, far, 0.0, 1.0, options.lazy, options.stages(1))
+    kept = _binding(leg.trace, p.n, 1e-12 * theta)
+    free = error is None and kept < len(leg.trace.t)
+    if free:
+        still = leg.trace._replace(ray=np.zeros(len(leg.trace.stairs)))
+        leg = Leg(still, 0.0, 1.0).cut(kept + 1)
+    diagnostics = walker.statistics() | {"ray": bool(free)}
+    return finish("s", [leg], p, diagnostics, error, check=options.check)
+
+
+def _binding(trace: Trace, ball: int, least: float) -> int:
+    """Return the number of nodes before the ball's multiplier is zero for good.
+
+    There the ball may stay at its kink, when the same can be added to both parts of w.
+    """
+    count = len(trace.t)
+    while count > 1 and abs(trace.duals(count - 1)[ball]) <= least:
+        count -= 1
+    return count
+
+
+def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
+    """Return the path in lam2 = 1 / t, from infinity down to ``least``, 0 for ever."""
+    p, op, stairs = objective, elastic_operator(objective), elastic_staircases(objective)
+    _, duals, anchor, bias = constant_fit(p.corners, p.levels)
+    duals = p.cost1 * duals
+    end = 1.0 / least if least > 0 else np.inf
+    begin = min(0.1 * p.scale / _reach(p), end)
+    c = p.X[:, p.used].T @ duals
+    w = np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
+    split = [[0.0], -np.maximum(w, 0.0), -np.maximum(-w, 0.0)] if p.balled else [-w]
+    guess = begin * np.concatenate([duals, *split, [0.0]])
+    guess[-1] = -bias
+    progress = options.stages(3 if begin < end else 2)
+    bias_alone = np.array([len(stairs) - 1])
+    told = {"callback": progress, "anchor": anchor, "borders": bias_alone}
+    walker = start_from_guess(op, stairs, begin, guess, options.tolerances, options.lazy, **told)
+    return inverse_legs(walker, p, stairs, begin, end, options, progress)
+
+
+def inverse_legs(
+    walker: Walker,
+    objective: Any,
+    stairs: Staircases,
+    begin: float,
+    end: float,
+    options: Options,
+    progress: Progress,
+    free: int = 1,
+) -> Path:
+    """Return the path in lam2 = 1 / t from a walker at t = begin: down to t = 0, and up to end.
+
+    All duals but those of the last ``free`` coordinates vanish at t = 0.
+    """
+    start_events = walker.start_events
+    progress.next(start_events)
+    here, lazy = walker.snapshot(), options.lazy
+    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
+    if error is None:
+        down = Leg(down.trace.down_to_zero(len(stairs) - free), 0.0, -1.0)
+    counts, legs, ray = [walker.statistics()], [down], False
+    if error is None and begin < end:
+        walker.restore(here, stairs, begin)
+        far = FARTHEST * begin
+        up, _, error = walk_leg(walker, min(end, far), 0.0, 1.0, lazy, progress)
+        ray = error is None and far < end
+        legs.append(_at_rest(up, walker.op.n) if ray else up)
+        counts.append(walker.statistics())
+    diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
+    return finish(
+        "lam2", legs, objective, diagnostics, error, check=options.check, kind=InversePath
+    )
+
+
+def _at_rest(leg: Leg, n: int) -> Leg:
+    """Return a leg without the end of its last piece, on which only duals of samples move."""
+    ray = leg.trace.ray.copy()
+    ray[n:] = 0.0
+    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor).cut(len(leg.trace.t) - 1)
+
+
+class Uncorrelated(ValueError):
+    """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
+
+
+class Map:
+    """A map that several walks use one after the other."""
+
+    def __init__(self, op: Operator):
+        self.op, self.norm, self.radius = op, op.norm.copy(), op.radius.copy()
+
+    def again(self) -> Operator:
+        """Return the map as it was before any walk."""
+        self.op.norm[:], self.op.radius[:] = self.norm, self.radius
+        return self.op
+
+
+class Options:
+    """What a path function is told about its walk."""
+
+    def __init__(
+        self,
+        lazy: bool,
+        tolerances: Tolerances | None,
+        callback: Callback | None,
+        check: str,
+    ):
+        self.lazy, self.tolerances, self.callback, self.check = lazy, tolerances, callback, check
+
+    def stages(self, number: int) -> Progress:
+        """Return the progress of a walk in so many stages."""
+        return Progress(self.callback, number)
+
+
+def _largest_correlation(p: ElasticNet, duals: Floats) -> float:
+    """Return max |X'a|, which must not vanish."""
+    X = p.X[:, p.used]
+    largest = float(np.abs(X.T @ duals).max(initial=0.0))
+    if largest <= 1e-13 * float((np.abs(X).T @ np.abs(duals)).max(initial=0.0)):
+        raise Uncorrelated(
+            "No column of X correlates with the loss's slopes at the best constant, so that w = 0 "
+            "is optimal for every penalty; check X and y."
+        )
+    return largest
+
+
+def _typical_move(p: ElasticNet) -> float:
+    """Return how far values move, about, with a coefficient."""
+    return max(float(np.ptp(p.X, axis=0).max()), 1e-300)
+
+
+def _reach(p: ElasticNet) -> float:
+    """Return a bound on how far values are from b at 1 / lam2 = 1."""
+    X = p.X[:, p.used]
+    away = np.abs(X - np.median(X, axis=0))
+    duals = p.cost1 * float(np.abs(p.slopes).max())
+    return max(float((away @ away.sum(axis=0)).max()) * duals, 1e-300)

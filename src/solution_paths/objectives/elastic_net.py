@@ -1,0 +1,317 @@
+"""Convex piecewise-linear losses under an elastic net, or within an l1 ball."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..validation import check_number, plain_labels
+from .base import FLOOR, Floats, Solution, Terms, slope_of_gap
+from .exact import UNIT, add
+from .hinge import NOWHERE
+from .penalised import TINY, Penalised
+
+
+class Corners(NamedTuple):
+    """What the corners of all losses have in common at some solutions; entries are (B,).
+
+    ``lacks`` is the gap that samples leave, ``slope`` how fast it changes with values at most
+    (times their rounding), ``wrong`` the worst violation of complementarity.
+    """
+
+    primal: Floats
+    unsure: Floats
+    lacks: Floats
+    rounding: Floats
+    wrong: Floats
+    wrong_off: Floats
+    near: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ElasticNet(Penalised):
+    """min ridge/2 ||w||^2 + lam1(t) ||w||_1 + cost(t) sum_i loss(r_i), where ||w||_1 <= s(t).
+
+    r_i is y_i - f_i for real targets and 1 - y_i f_i for labels, f_i = w.x_i + b with a free bias.
+    The loss is convex and piecewise linear, with least value 0. Its dual is over levels a_i between
+    the slopes and sum_i a_i = 0; with c = X'a, lam = lam1 + theta and the multiplier theta >= 0 of
+    the ball it loses s theta + sum_j (|c_j| - lam)^+^2 / (2 ridge).
+
+    Parameters
+    ----------
+    kinks : (q,) array
+        Where the loss bends, ascending, in units of r.
+    slopes : (q + 1,) array
+        Its slopes, ascending, the first <= 0 <= the last.
+    ridge : float
+        Weight of ||w||^2 / 2; >= 0.
+    cost0, cost1 : float
+        The weight of each loss is cost0 + t cost1.
+    lam10, lam11 : float
+        lam1 = lam10 + t lam11.
+    s0, s1 : float
+        The radius s = s0 + t s1 of the ball; s0 = inf where there is none.
+    inverse : float
+        Where not zero the path's parameter is inverse / t, not t.
+    classes : (2,) array
+        The labels that were given for -1 and +1; empty for real targets.
+    """
+
+    kinks: Floats
+    slopes: Floats
+    ridge: float = 0.0
+    cost0: float = 0.0
+    cost1: float = 0.0
+    lam10: float = 0.0
+    lam11: float = 0.0
+    s0: float = np.inf
+    s1: float = 0.0
+    inverse: float = 0.0
+    classes: Floats = ()
+
+    def __post_init__(self) -> None:
+        kinks, slopes = (np.array(v, dtype=np.float64) for v in (self.kinks, self.slopes))
+        object.__setattr__(self, "kinks", kinks)
+        object.__setattr__(self, "slopes", slopes)
+        object.__setattr__(self, "ridge", check_number(self.ridge, "ridge", least=0))
+        labels = np.asarray(self.classes)
+        labels = plain_labels(labels, 2, "classes") if len(labels) else np.empty(0)
+        object.__setattr__(self, "classes", labels)
+        super().__post_init__()
+
+    # -- the loss as a function of f -----------------------------------------------------------
+
+    @cached_property
+    def corners(self) -> Floats:
+        """The (n, q) values of f at which each sample's loss bends, ascending."""
+        if not len(self.classes):
+            return self.y[:, None] - self.kinks[::-1]
+        up, down = 1.0 - self.kinks[::-1], self.kinks - 1.0
+        return np.where(self.y[:, None] > 0, up, down)
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The (n, q + 1) negative slopes between them, descending, for a cost of 1."""
+        up, down = self.slopes[::-1], -self.slopes
+        falls = self.y[:, None] > 0 if len(self.classes) else np.ones((self.n, 1), dtype=bool)
+        return np.where(falls, up, down)
+
+    @cached_property
+    def used(self) -> NDArray[np.int64]:
+        """The columns that may have a coefficient: all but the constant ones, which a bias does."""
+        return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
+
+    @property
+    def balled(self) -> bool:
+        """Whether there is a ball, whose multiplier is a coordinate and w split by signs."""
+        return self.s0 < np.inf
+
+    @property
+    def scale(self) -> float:
+        """The unit of values: 1 for labels, else the targets' range."""
+        if len(self.classes):
+            return 1.0
+        return float(np.ptp(self.y) or np.abs(self.y).max() or 1.0)
+
+    # -- solutions -----------------------------------------------------------------------------
+
+    def solution(self, A: Floats) -> Solution:
+        """Read a path's coordinates.
+
+        They are the samples' duals, and minus w (of the columns in use) and b. With a ball its
+        multiplier follows the samples, negative, and w is the difference of two parts >= 0.
+        """
+        d, first = len(self.used), self.n + self.balled
+        w = np.zeros((self.X.shape[1], *A.shape[1:]))
+        w[self.used] = -A[first : first + d]
+        if self.balled:
+            w[self.used] += A[first + d : first + 2 * d]
+        return Solution(A[: self.n], w + 0.0, -A[-1])
+
+    def states_enough(self, s: Solution) -> bool:
+        """Tell whether one solution states w and b, and duals of the right shape if any."""
+        model = s.w is not None and s.b is not None and s.w.shape == self.X.shape[1:]
+        return model and (s.a is None or s.a.shape == self.y.shape)
+
+    def multiplier(self, c: Floats, lam: Floats, s: Floats) -> Floats:
+        """Return the ball's multiplier theta (B,) that bounds best for correlations c (d, B)."""
+        if not self.balled:
+            return np.zeros(c.shape[1])
+        return ball_multiplier(c, lam, self.ridge, s)
+
+    # -- judgement -----------------------------------------------------------------------------
+
+    def terms(
+        self, t: Floats, s: Solution, exact: bool = False, low: Floats | float = 0.0
+    ) -> Terms:
+        """Return what there is to know of solutions in columns at parameters t + low (B,).
+
+        Every kink of a loss is a hinge, whose gap is that of its own box; to these it adds, for
+        g = (|c| - lam)^+, (ridge |w| - g)^2 / (2 ridge) + |w| max(|c|, lam) - c w of each feature,
+        and theta (s - ||w||_1).
+        """
+        t = t + low
+        cost, lam, radius = (
+            np.maximum(v0 + t * v1, 0.0)
+            for v0, v1 in ((self.cost0, self.cost1), (self.lam10, self.lam11), (self.s0, self.s1))
+        )
+        a, w, b = s
+        size, zero = np.abs(w).sum(axis=0), np.zeros(w.shape[1])
+        f, f_low, off = self.values(w, b, exact)
+        unit = np.where(cost > 0, cost, 1.0) * np.ptp(self.slopes)
+        clipped = (
+            None if a is None else np.clip(a, self.levels[:, -1:] * cost, self.levels[:, :1] * cost)
+        )
+        found = self._corners(f, f_low, off, clipped, cost, unit)
+        floor = zero + FLOOR * self.n * cost * np.ptp(self.slopes) * self._typical
+        square = self.ridge / 2 * (w**2).sum(axis=0)
+        primal = square + lam * size + found.primal
+        unsure = found.unsure + 2 * (self.n + self.X.shape[1] + 8) * UNIT * primal
+        over = np.maximum(size - radius, 0.0) if self.balled else zero
+        over = over / np.where(radius > 0, radius, np.maximum(size, TINY)) if self.balled else zero
+        if a is None:
+            unknown = zero + np.nan
+            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+        c, c_off = self.correlations(clipped, exact)
+        theta = self.multiplier(c, lam, radius)
+        scale = self._steepest * unit
+        pulls, pulls_off, stray, outside = features_gap(
+            c, c_off, w, lam + theta, self.ridge, scale, self.scale / self._widest
+        )
+        slack = theta * np.abs(radius - size) if self.balled else zero
+        total = np.abs(a.sum(axis=0))
+        gap = found.lacks + pulls + slack + total * found.near
+        rounding = found.rounding + pulls_off + 8 * UNIT * ((lam + theta) * size + gap * self.n)
+        rounding = rounding + UNIT * self.n * found.near * np.abs(a).max(axis=0)
+        if self.balled:
+            rounding = rounding + theta * self.X.shape[1] * UNIT * size
+        box = np.abs(a - clipped).max(axis=0) / unit
+        infeasible = np.maximum(np.maximum(box, outside), total / unit)
+        kkt = np.maximum(np.maximum(found.wrong, infeasible), np.maximum(stray, over))
+        kkt_off = np.maximum(found.wrong_off, c_off.max(axis=0) / scale)
+        resolution = kkt_resolution = zero
+        if exact:
+            own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
+            pulled = UNIT * (np.abs(self.X).T @ np.abs(clipped))
+            resolution = unit * own.sum(axis=0) + (pulled * np.abs(w)).sum(axis=0)
+            if self.ridge:
+                resolution = resolution + (pulled**2).sum(axis=0) / (2 * self.ridge)
+            kkt_resolution = own.max(axis=0) / self.scale
+            kkt_resolution = np.maximum(kkt_resolution, pulled.max(axis=0) / scale)
+        return Terms(
+            primal,
+            gap,
+            rounding,
+            kkt,
+            kkt_off,
+            infeasible,
+            floor,
+            unsure,
+            resolution,
+            kkt_resolution,
+        )
+
+    @cached_property
+    def _typical(self) -> float:
+        """What a loss at a constant is like, in units of r."""
+        return 1.0 if len(self.classes) else float(np.abs(self.y).max() or 1.0)
+
+    @cached_property
+    def _steepest(self) -> float:
+        """The largest correlation that duals of unit size can have."""
+        return max(float(np.abs(self.X).sum(axis=0).max()), TINY)
+
+    @cached_property
+    def _widest(self) -> float:
+        """The largest entry of X."""
+        return max(float(np.abs(self.X).max()), TINY)
+
+    def _corners(
+        self,
+        f: Floats,
+        f_low: Floats,
+        off: Floats,
+        a: Floats | None,
+        cost: Floats,
+        unit: Floats,
+    ) -> Corners:
+        """Return what samples contribute, summed over the kinks of their losses.
+
+        Each kink is a hinge of its own width, in whose box lies a part of the dual.
+        """
+        zero = np.zeros(f.shape[1])
+        primal, unsure, lacks, rounding, wrong, wrong_off = (zero.copy() for _ in range(6))
+        near, far = zero + np.inf, zero
+        total = zero if a is None else np.abs(a.sum(axis=0))
+        for q in range(len(self.kinks)):
+            kink, upper, lower = self.corners[:, q, None], self.levels[:, q], self.levels[:, q + 1]
+            below, rest = add(kink, -f)  # how far f is below the kink
+            below = below + (rest - f_low)
+            doubt = off + UNIT * np.abs(below)
+            rising, falling = np.maximum(below, 0.0), np.maximum(-below, 0.0)
+            up = (np.maximum(upper, 0.0) - np.maximum(lower, 0.0))[:, None] * cost
+            down = (np.maximum(-lower, 0.0) - np.maximum(-upper, 0.0))[:, None] * cost
+            primal += (up * rising + down * falling).sum(axis=0)
+            unsure += (np.where(below > -doubt, up, 0.0) * doubt).sum(axis=0)
+            unsure += (np.where(-below > -doubt, down, 0.0) * doubt).sum(axis=0)
+            if a is None:
+                continue
+            width = (upper - lower)[:, None] * cost
+            part = np.clip(a - lower[:, None] * cost, 0.0, width)
+            lacks += ((width - part) * rising + part * falling).sum(axis=0)
+            slope = slope_of_gap(below, NOWHERE, doubt, part, width)
+            rounding += (slope * doubt).sum(axis=0)
+            late = np.minimum(rising / self.scale, (width - part) / unit)
+            early = np.minimum(falling / self.scale, part / unit)
+            wrong = np.maximum(wrong, np.maximum(late, early).max(axis=0))
+            counted = np.where(slope > 0, doubt, 0.0).max(axis=0) / self.scale
+            wrong_off = np.maximum(wrong_off, counted)
+            room = np.minimum(part, width - part) >= total
+            near = np.minimum(near, np.where(room, np.abs(below), np.inf).min(axis=0))
+            far = np.maximum(far, np.abs(below).max(axis=0))
+        near = np.where(np.isfinite(near), near, far)
+        return Corners(primal, unsure, lacks, rounding, wrong, wrong_off, near)
+
+
+def ball_multiplier(c: Floats, lam: Floats, ridge: float, s: Floats) -> Floats:
+    """Return the multiplier theta (B,) of ||w||_1 <= s that bounds best for correlations c (d, B).
+
+    It solves sum_j (|c_j| - lam - theta)^+ = ridge s, or is 0 where the ball doesn't bind.
+    """
+    over = -np.sort(-np.abs(c), axis=0) - lam
+    if ridge == 0.0:
+        return np.maximum(over[0], 0.0)
+    count = np.arange(1, len(over) + 1)[:, None]
+    level = (np.cumsum(over, axis=0) - ridge * s) / count
+    return np.maximum(np.where(over >= level, level, -np.inf).max(axis=0), 0.0)
+
+
+def features_gap(
+    c: Floats, c_off: Floats, w: Floats, lam: Floats, ridge: float, scale: Floats, least: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the features' share of the gap, its rounding, and how far pairs (c, w) are off.
+
+    The last of them is by how much correlations exceed lam without a ridge. Correlations count in
+    units of ``scale``, and coefficients in those of the largest one, or of ``least``.
+    """
+    length, top = np.abs(w), np.abs(c)
+    over = np.maximum(top - lam, 0.0)
+    pulls = length * (np.maximum(top, lam) - c * np.sign(w))
+    # what is beyond lam but for the ridge's own share of it
+    off = over - ridge * length
+    if ridge > 0:
+        pulls = pulls + off**2 / (2 * ridge)
+        more = c_off * (np.abs(off) / ridge + c_off / (2 * ridge))
+        outside = np.zeros(w.shape[1])
+    else:
+        more, outside = np.zeros_like(c), over.max(axis=0) / scale
+    rounding = (2 * length * c_off + more).sum(axis=0) + 8 * UNIT * (length * top).sum(axis=0)
+    share = length / np.maximum(length.max(axis=0), least)
+    inside = np.abs(c - (lam + ridge * length) * np.sign(w)) / scale
+    stray = np.where(w == 0, over / scale, np.minimum(inside, share))
+    stray = np.maximum(stray, np.maximum(off, 0.0) / scale)
+    return pulls.sum(axis=0), rounding, stray.max(axis=0), outside

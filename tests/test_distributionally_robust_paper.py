@@ -1,0 +1,326 @@
+"""The dissertation's experiments on small real runs, and their outputs."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from solution_paths.baselines.programmes import Found
+from solution_paths.benchmarking.cells import collect
+from solution_paths.benchmarking.rows import read_results
+from solution_paths.data import load
+from solution_paths.kernels import LINEAR, Kernel
+from solution_paths.papers.distributionally_robust import experiments, outputs
+from solution_paths.papers.distributionally_robust import tuning as tune
+from solution_paths.papers.distributionally_robust.experiments import PAPER
+from solution_paths.papers.distributionally_robust.tuning import Line
+from solution_paths.reporting.check import check
+from solution_paths.reporting.study import make_study
+from test_quantile_svm_paper import repository_config
+
+
+def config() -> dict:
+    """Return the repository's configuration, its quick suite made smaller still."""
+    whole = repository_config() | {"offline": True}
+    paper = copy.deepcopy(whole["papers"]["distributionally_robust"])
+    paper["suites"]["quick"] = {
+        "regression": {"datasets": ["drlad_simulation"], "splits": 2, "size": 3},
+        "regression_grids": {"datasets": ["drlad_simulation"], "splits": 1, "sizes": [2, 4]},
+        "simulation": {
+            "datasets": ["drlad_simulation"],
+            "splits": 2,
+            "size": 3,
+            "correlations": [0.0, 0.9],
+        },
+        "coefficients": {"datasets": ["drlad_simulation"], "splits": 1, "size": 3, "points": 5},
+        "classification": {"datasets": ["iris"], "splits": 2, "size": 3},
+        "noisy_margins": {
+            "datasets": ["noisy_labels"],
+            "splits": 1,
+            "size": 3,
+            "snrs": [0.5, 4.0],
+            "n": 60,
+            "n_test": 100,
+            "dims": [3],
+        },
+        "margin_grids": {"datasets": ["iris"], "splits": 1, "sizes": [2]},
+        "margin_times": {
+            "datasets": ["iris"],
+            "splits": 1,
+            "sizes": [2],
+            "repeats": 2,
+            "samples": {"piqp": 0, "cvxpy": 2},
+        },
+        "kernels": {"datasets": ["iris"], "splits": 1, "size": 3},
+        "moons": {
+            "datasets": ["two_moons"],
+            "splits": 2,
+            "size": 3,
+            "n": 60,
+            "noises": [0.1, 0.5],
+        },
+        "kernel_grids": {"datasets": ["two_moons"], "splits": 1, "rows": [60], "sizes": [3]},
+        "regression_times": {
+            "datasets": ["drlad_simulation"],
+            "splits": 1,
+            "sizes": [2, 4],
+            "repeats": 2,
+            "samples": {"piqp": 0, "cvxpy": 3, "cvxpy_naive": 3},
+        },
+        "kernel_times": {
+            "datasets": ["two_moons"],
+            "splits": 1,
+            "rows": [60],
+            "sizes": [2, 4],
+            "repeats": 2,
+            "samples": {"piqp": 0, "piqp_gram": 4, "cvxpy": 3, "cvxpy_naive": 3},
+        },
+        "linear_times": {
+            "datasets": ["drlad_simulation", "iris"],
+            "splits": 1,
+            "sizes": [4],
+            "repeats": 2,
+        },
+    }
+    whole["papers"] = {"distributionally_robust": paper}
+    return whole
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder, files, settings = tmp_path_factory.mktemp("robust"), [], config()
+    for job in PAPER.jobs(settings, "quick"):
+        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
+        files += PAPER.run(settings, "quick", *what, folder / "cells")
+    tables = folder / "results.parquet", folder / "curves.parquet"
+    collect(files, *tables)
+    return make_study(PAPER, settings, "quick", *map(read_results, tables))
+
+
+def only(study, **wanted):
+    return study.only(**wanted)
+
+
+# ---------------------------------------------------------------- what is run
+
+
+def test_every_suite_has_distinct_cells():
+    settings = repository_config()
+    runs = settings["papers"]["distributionally_robust"]["suites"]
+    assert set(runs["paper"]) == set(PAPER.experiments)
+    for suite in runs:
+        cells = [
+            cell
+            for name, run in runs[suite].items()
+            for dataset in run["datasets"]
+            for cell in PAPER.cells(settings, suite, name, dataset, range(run["splits"]))
+        ]
+        assert len({cell.id for cell in cells}) == len(cells) > 0
+
+
+def test_every_experiment_ran_and_every_path_is_certified(study):
+    assert set(study.results["experiment"]) == set(PAPER.experiments)
+    assert set(study.results["status"]) == {"ok"}
+    certificates = only(study, metric="certificate")
+    assert len(certificates) > 20
+    assert (certificates["value"] == 1.0).all()
+    assert check(study.results) == []
+    for own in outputs.OUTPUTS.checks:
+        assert own(study.results, study.curves) == []
+
+
+# ---------------------------------------------------------------- losses and factors
+
+
+def test_losses_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    y, f = np.where(rng.random(40) < 0.3, 1.0, -1.0), rng.normal(size=(40, 3))
+    losses = tune.balanced_loss(y, f)
+    for k in range(3):
+        expected = balanced_accuracy_score(y, np.where(f[:, k] >= 0, 1.0, -1.0))
+        assert losses[k] == pytest.approx(1.0 - expected)
+    assert tune.area_under_curve(y, np.round(f[:, 0])) == pytest.approx(
+        roc_auc_score(y, np.round(f[:, 0]))
+    )
+    assert tune.squared_loss(y, f)[1] == pytest.approx(((y - f[:, 1]) ** 2).mean())
+
+
+def test_variance_inflation_is_1_over_1_minus_r_squared():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    X[:, 3] = X[:, 0] + 0.1 * rng.normal(size=50)
+    found = experiments.variance_inflation(np.c_[X, np.ones(50)])
+    assert found == pytest.approx(np.diag(np.linalg.inv(np.corrcoef(X.T))))
+    assert np.isinf(experiments.variance_inflation(np.c_[X, X[:, 0] + X[:, 1]])).any()
+
+
+def test_the_prints_factors_are_reproduced():
+    factors = experiments.variance_inflation(load("breast_cancer").X)
+    assert factors.max() == pytest.approx(3806.11, abs=0.01)
+    assert factors.mean() == pytest.approx(337.31, abs=0.01)
+
+
+# ---------------------------------------------------------------- lines
+
+
+def data(seed=0, n=50, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=n)
+    return X, y, np.where(y > 0, 1.0, -1.0)
+
+
+def models():
+    values = np.geomspace(1.0, 1e-2, 4)
+    rbf = Kernel("rbf", 0.3)
+    return {
+        "s": (tune.deviations("drlad"), Line({"lam2": 0.1}, "s", np.linspace(0.2, 2.0, 4))),
+        "l1-LAD": (tune.deviations("l1_lad"), Line({"lam2": 0.0}, "s", np.linspace(0.2, 2.0, 4))),
+        "lam2": (tune.deviations("drlad"), Line({"s": 0.8}, "lam2", values)),
+        "l2-LAD": (tune.deviations("l2_lad"), Line({"lam1": 0.0}, "lam2", values)),
+        "l1-SVM": (tune.l1_machine(), Line({"lam2": 0.0}, "lam1", 0.3 * values)),
+        "l2-SVM": (tune.l2_machine(), Line({"lam1": 0.0}, "lam2", values)),
+        "DM-DrSVM": (
+            tune.double_margin_regularised(),
+            Line({"kappa": 5.0, "lam2": 0.1}, "lam1", 0.3 * values),
+        ),
+        "DrSVM": (tune.doubly_regularised(), Line({"lam2": 0.1}, "lam1", 0.3 * values)),
+        "KSVM": (tune.kernel_machine("ksvm", rbf), Line({}, "lam", values)),
+        "SVM": (tune.kernel_machine("svm", LINEAR), Line({}, "lam", values)),
+        "DM-KSVM": (
+            tune.double_margin_machine("dm_ksvm", rbf),
+            Line({"kappa": 3.0}, "lam", values),
+        ),
+        "DM-SVM": (
+            tune.double_margin_machine("dm_svm", LINEAR),
+            Line({"kappa": 3.0}, "lam", values),
+        ),
+    }
+
+
+MODELS = models()
+
+
+def hinges(margins, kappa):
+    return np.maximum(np.maximum(1.0 - margins, margins - (kappa - 1.0)), 0.0).mean()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_paths_and_a_solver_agree_at_every_point_of_a_line(name):
+    model, line = MODELS[name]
+    X, y, labels = data()
+    y = y if model.regression else labels
+    path = model.trace(X, y, line)
+    places = model.places(path, line, line.values)
+    f, w = model.decisions(path, line, X), None if model.gram else path.coef(places)
+    rows = model.kernel(X, X) if model.gram else X
+    for at, _, k, solver in tune.points_of("clarabel", model, [line], rows, y, tolerance=1e-11):
+        answer, programme = solver.solve(at), solver.programme
+        assert answer.solved, answer.message
+        # b need not be unique: then decisions differ by a constant, and losses don't
+        if model.gram:
+            other = programme.decision(answer.found, rows)
+            np.testing.assert_allclose(f[:, k] - f[0, k], other - other[0], atol=2e-5)
+            losses = [hinges(y * g, programme.kappa) for g in (f[:, k], other)]
+            assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+        else:
+            b = float(path.intercept(places[k]))
+            found = Found(w[:, k], b, float(np.abs(w[:, k]).sum()))
+            assert programme.value(found, at) == pytest.approx(
+                programme.value(answer.found, at), rel=1e-8
+            )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_curves_along_a_line_are_the_losses_at_its_points(name):
+    model, line = MODELS[name]
+    X, y, labels = data()
+    y = y if model.regression else labels
+    X_new, y_new, labels_new = data(seed=1)
+    y_new = y_new if model.regression else labels_new
+    path = model.trace(X, y, line)
+    curve = model.curve(path, X_new, y_new)
+    u = tune.coordinate(line, line.values)
+    found = curve.over(u.min(), u.max())(u)
+    np.testing.assert_allclose(
+        found, model.loss(y_new, model.decisions(path, line, X_new)), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_exact_minimiser_is_no_worse_than_the_grids_and_is_reached(name):
+    model, line = MODELS[name]
+    X, y, labels = data(n=60)
+    y = y if model.regression else labels
+    parts = tune.folds_of(60, np.array_split(np.random.default_rng(2).permutation(60), 5))
+    losses, curves = tune.losses_of_path(model, [line], X, y, parts)
+    grid, exact = tune.chosen(losses, [line]), tune.chosen_exactly(model, [line], curves)
+    assert exact.loss <= grid.loss * (1 + 1e-9)
+    there = Line(line.fixed, line.vary, np.array([exact.value]))
+    (again,), _ = tune.losses_of_path(model, [there], X, y, parts)
+    assert again[0] == pytest.approx(exact.loss, rel=1e-6)
+
+
+def test_ties_go_to_the_first_line_and_point():
+    lines = [Line({}, "s", np.array([1.0, 2.0])), Line({}, "s", np.array([1.0, 2.0]))]
+    choice = tune.chosen([np.array([0.5, 0.4]), np.array([0.4, 0.4])], lines)
+    assert (choice.line, choice.value) == (0, 2.0)
+
+
+def test_folds_judge_every_row_once():
+    parts = tune.folds_of(10, [np.array([3, 1]), np.array([0, 2, 4, 5, 6, 7, 8, 9])])
+    assert parts[0][1].tolist() == [1, 3]
+    assert sorted(np.concatenate([judge for _, judge in parts])) == list(range(10))
+
+
+# ---------------------------------------------------------------- choices and seconds
+
+
+def test_the_path_chooses_what_a_solver_chooses(study):
+    for metric, most in (("loss_of_choice", 1e-4), ("loss_difference", 1e-3)):
+        assert only(study, metric=metric, experiment="regression_grids")["value"].max() < most
+    assert (only(study, metric="failed_calls")["value"] == 0).all()
+
+
+def test_a_grids_time_is_that_of_its_points(study):
+    own = only(study, experiment="regression_times", metric="time", method="piqp")
+    seconds = {(h["n_s"], h["n_lam2"]): v for h, v in zip(own["hyper"], own["value"], strict=True)}
+    assert seconds[2, 2] < seconds[4, 4]
+    assert 2.0 < seconds[4, 4] / seconds[2, 2] < 8.0
+    naive = only(study, experiment="regression_times", metric="time", method="cvxpy_naive")
+    assert {h["sampled"] for h in naive["hyper"]} == {3}
+
+
+def test_time_of_the_path_has_its_repeats(study):
+    own = only(study, experiment="kernel_times", metric="time", method="path")
+    assert sorted(own["repeat"]) == [0, 0, 1, 1]
+    assert (own["value"] > 0).all()
+
+
+# ---------------------------------------------------------------- outputs
+
+
+def test_outputs_are_written(study, tmp_path):
+    outputs.OUTPUTS.write(study, tmp_path)
+    content = json.loads((tmp_path / "outputs.json").read_text())
+    made = {table["name"] for table in content["tables"]}
+    assert {"table_speed", "table_selection", "table_5_1_moons", "table_3_4_mse"} <= made
+    drawn = {figure["name"]: figure for figure in content["figures"]}
+    expected = {made.name for made in outputs.OUTPUTS.figures}
+    assert set(drawn) == expected
+    surface = drawn["figure_3_3_surface"]["surface"]
+    assert surface["traces"][0]["name"] == "paths in s"
+    assert len(surface["traces"][0]["parts"]) == 3
+    assert drawn["figure_3_4_simulation"]["surface"] is None
+    assert content["claims"]
+    assert content["assumptions"]
+
+
+def test_the_prints_ratios_are_those_of_the_text():
+    table = outputs.published("drlad_tables_3_1_and_3_2")
+    ratio = table["cvxpy_s_mean"] / table["path_s_mean"]
+    by_set = ratio.groupby(table["dataset"])
+    assert by_set.max()["Prostate"] == pytest.approx(17.6, abs=0.05)
+    assert by_set.min()["Triazines"] == pytest.approx(2.5, abs=0.05)
