@@ -179,7 +179,7 @@ def drlad_path(
     True
     >>> first = path.coef(10.0)  # the columns that matter most come first
     >>> int((first != 0).sum()), float(abs(first).sum().round(9))
-    (1, 10.0)
+    (3, 10.0)
     """
     check_walk(lazy, tolerances, callback)
     samples = dense(targeted(X, y), "drlad_path")
