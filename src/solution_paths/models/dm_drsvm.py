@@ -195,6 +195,9 @@ def dm_drsvm_grid(
     >>> surface = dm_drsvm_grid(X[50:], y[50:], 2.0, [0.01, 0.1], [0.01, 0.1, 1.0])
     >>> surface.coefs().shape, surface.certify().ok
     ((3, 2, 4), True)
+    >>> path = surface.paths[1]  # lam2 = 0.1
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     samples = dense(labelled(X, y), "dm_drsvm_grid")
