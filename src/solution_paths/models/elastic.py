@@ -27,7 +27,9 @@ from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_leg
 
 States = NDArray[np.int8]
 FAR = 1e15  # times the s that moves values by their range
-FARTHEST = 1e10  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
+AGAIN = 1e3  # times t: then a new leg begins
+QUIET = 2  # such legs without an event and without a motion of w: there will be none
+FARTHEST = 1e20  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
 
 
 def elastic_operator(objective: ElasticNet) -> Operator:
@@ -208,22 +210,43 @@ def inverse_legs(
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
-        far = FARTHEST * begin
-        up, _, error = walk_leg(walker, min(end, far), 0.0, 1.0, lazy, progress)
-        ray = error is None and far < end
-        legs.append(_at_rest(up, walker.op.n) if ray else up)
-        counts.append(walker.statistics())
+        far, since, events, quiet = min(FARTHEST * begin, end), begin, 0, 0
+        while error is None and walker.s.clock.t < far and quiet < QUIET:
+            # What is small is measured anew now and then, since all levels grow with t.
+            since = since if quiet else float(walker.s.clock.t)
+            stop = min(far, AGAIN * walker.s.clock.t)
+            up, _, error = walk_leg(walker, stop, 0.0, 1.0, lazy, progress)
+            own = walker.statistics()["events"]
+            events += own
+            quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, since) else 0
+            if error is None and stop < far:
+                up = up.cut(len(up.trace.t) - 1)
+                walker.begin(stairs, stop)
+            legs.append(up)
+        ray = error is None and quiet == QUIET
+        legs[-1] = _at_rest(legs[-1], walker.op.n) if ray else legs[-1]
+        counts.append(walker.statistics() | {"events": events})
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish(
         "lam2", legs, objective, diagnostics, error, check=options.check, kind=InversePath
     )
 
 
+def _rests(leg: Leg, n: int, since: float) -> bool:
+    """Tell whether w and b, the coordinates from n on, stand still but for rounding.
+
+    Their velocity is compared with that which would have made them what they are at ``since``.
+    """
+    trace = leg.trace
+    moves = since * np.abs(trace.ray[n:]).max()
+    return bool(moves <= 1e-11 * np.abs(trace.duals(len(trace.t) - 1)[n:]).max())
+
+
 def _at_rest(leg: Leg, n: int) -> Leg:
-    """Return a leg without the end of its last piece, on which only duals of samples move."""
+    """Return a leg on whose last piece w and b stand still exactly, for ever."""
     ray = leg.trace.ray.copy()
     ray[n:] = 0.0
-    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor).cut(len(leg.trace.t) - 1)
+    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor)
 
 
 class Uncorrelated(ValueError):
