@@ -40,6 +40,12 @@ def test_examples_end_with_a_certificate_that_holds(name, tmp_path):
     assert done.stdout.splitlines()[-1].startswith("certificate holds:")
 
 
+def test_the_radius_of_the_ambiguity_set_is_the_multiplier():
+    code, said = example("docs/models.md"), []
+    exec(code, {"print": said.append})
+    assert said == [True]
+
+
 def test_examples_are_as_short_as_the_documents_say():
     lines = [line for line in examples("README.md")[0].splitlines() if line.strip()]
     assert len(lines) <= 10
@@ -122,7 +128,9 @@ def test_new_paper_is_accepted_and_runs(tmp_path, monkeypatch):
     }
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/engine.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/models.md"]
+)
 def test_pictures_and_links_lead_somewhere(name):
     file = ROOT / name
     text = file.read_text("utf-8")
@@ -131,7 +139,9 @@ def test_pictures_and_links_lead_somewhere(name):
         assert (file.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/engine.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/models.md"]
+)
 def test_paths_in_the_text_exist(name):
     text = (ROOT / name).read_text("utf-8")
     for path in set(re.findall(r"`((?:src|config|docs|workflow|tests|notebooks)/[\w./]+)`", text)):

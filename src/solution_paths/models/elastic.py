@@ -27,23 +27,28 @@ from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_leg
 
 States = NDArray[np.int8]
 FAR = 1e15  # times the s that moves values by their range
-FARTHEST = 1e10  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
+AGAIN = 1e3  # times t: then a new leg begins
+QUIET = 2  # such legs without an event and without a motion of w: there will be none
+FARTHEST = 1e20  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
 
 
 def elastic_operator(objective: ElasticNet) -> Operator:
-    """Return the saddle map: samples, the ball's row, the features (two for each), the bias."""
-    X = objective.X[:, objective.used]
-    n, d = X.shape
+    """Return the saddle map: samples, the ball's row, the features (two for each), the bias.
+
+    Columns are divided by powers of two, which is exact: the pinned system hasn't their units.
+    """
+    X = objective.X[:, objective.used] / objective.units
+    n = len(X)
     ones = np.ones((n, 1))
     if not objective.balled:
         return rows_operator(np.empty((n, 0)), np.hstack([X, ones]))
-    ball = np.append(np.ones(2 * d), 0.0)
+    ball = np.append(np.tile(1.0 / objective.units, 2), 0.0)
     return rows_operator(np.empty((n + 1, 0)), np.vstack([np.hstack([X, -X, ones]), ball]))
 
 
 def elastic_staircases(objective: ElasticNet) -> Staircases:
     """Return the staircases of all coordinates in the objective's own parameter."""
-    p, d = objective, len(objective.used)
+    p, d, units = objective, len(objective.used), objective.units
     levels = list(p.levels.T)
     samples = staircases(
         list(p.corners.T),
@@ -53,19 +58,28 @@ def elastic_staircases(objective: ElasticNet) -> Staircases:
     )
     if not p.balled and p.lam10 == p.lam11 == 0.0:
         return stack(
-            samples, staircases([0.0], [np.inf, -np.inf], soft=-p.ridge, size=d), equality()
+            samples,
+            staircases([0.0], [np.inf, -np.inf], soft=-p.ridge / units**2, size=d),
+            equality(),
         )
     if not p.balled:
         features = staircases(
-            [-p.lam10, p.lam10],
+            [-p.lam10 / units, p.lam10 / units],
             [np.inf, 0.0, -np.inf],
-            kink_rates=[-p.lam11, p.lam11],
-            soft=-p.ridge,
+            kink_rates=[-p.lam11 / units, p.lam11 / units],
+            soft=-p.ridge / units**2,
             size=d,
         )
         return stack(samples, features, equality())
     ball = staircases([p.s0], [0.0, -np.inf], kink_rates=[p.s1], size=1)
-    parts = staircases([p.lam10], [0.0, -np.inf], kink_rates=[p.lam11], soft=-p.ridge, size=2 * d)
+    units = np.tile(units, 2)
+    parts = staircases(
+        [p.lam10 / units],
+        [0.0, -np.inf],
+        kink_rates=[p.lam11 / units],
+        soft=-p.ridge / units**2,
+        size=2 * d,
+    )
     return stack(samples, ball, parts, equality())
 
 
@@ -161,7 +175,7 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     end = 1.0 / least if least > 0 else np.inf
     begin = min(0.1 * p.scale / _reach(p), end)
     c = p.X[:, p.used].T @ duals
-    w = np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
+    w = p.units * np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
     split = [[0.0], -np.maximum(w, 0.0), -np.maximum(-w, 0.0)] if p.balled else [-w]
     guess = begin * np.concatenate([duals, *split, [0.0]])
     guess[-1] = -bias
@@ -196,22 +210,43 @@ def inverse_legs(
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
-        far = FARTHEST * begin
-        up, _, error = walk_leg(walker, min(end, far), 0.0, 1.0, lazy, progress)
-        ray = error is None and far < end
-        legs.append(_at_rest(up, walker.op.n) if ray else up)
-        counts.append(walker.statistics())
+        far, since, events, quiet = min(FARTHEST * begin, end), begin, 0, 0
+        while error is None and walker.s.clock.t < far and quiet < QUIET:
+            # What is small is measured anew now and then, since all levels grow with t.
+            since = since if quiet else float(walker.s.clock.t)
+            stop = min(far, AGAIN * walker.s.clock.t)
+            up, _, error = walk_leg(walker, stop, 0.0, 1.0, lazy, progress)
+            own = walker.statistics()["events"]
+            events += own
+            quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, since) else 0
+            if error is None and stop < far:
+                up = up.cut(len(up.trace.t) - 1)
+                walker.begin(stairs, stop)
+            legs.append(up)
+        ray = error is None and quiet == QUIET
+        legs[-1] = _at_rest(legs[-1], walker.op.n) if ray else legs[-1]
+        counts.append(walker.statistics() | {"events": events})
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish(
         "lam2", legs, objective, diagnostics, error, check=options.check, kind=InversePath
     )
 
 
+def _rests(leg: Leg, n: int, since: float) -> bool:
+    """Tell whether w and b, the coordinates from n on, stand still but for rounding.
+
+    Their velocity is compared with that which would have made them what they are at ``since``.
+    """
+    trace = leg.trace
+    moves = since * np.abs(trace.ray[n:]).max()
+    return bool(moves <= 1e-11 * np.abs(trace.duals(len(trace.t) - 1)[n:]).max())
+
+
 def _at_rest(leg: Leg, n: int) -> Leg:
-    """Return a leg without the end of its last piece, on which only duals of samples move."""
+    """Return a leg on whose last piece w and b stand still exactly, for ever."""
     ray = leg.trace.ray.copy()
     ray[n:] = 0.0
-    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor).cut(len(leg.trace.t) - 1)
+    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor)
 
 
 class Uncorrelated(ValueError):
