@@ -86,8 +86,8 @@ class Curve:
         """Return the share of the way from begin to end at t; 0 where that way has no end."""
         t, begin, end = (self._straight(v) for v in (t, begin, end))
         known = np.isfinite(begin) & np.isfinite(end) & (begin != end)
-        width = np.where(known, end, 1.0) - np.where(known, begin, 0.0)
-        return np.where(known, (t - np.where(known, begin, t)) / width, 0.0)
+        start, width = np.where(known, begin, 0.0), np.where(known, end, 1.0)
+        return np.where(known, np.where(known, t, 0.0) - start, 0.0) / (width - start)
 
     def _straight(self, t: Floats) -> Floats:
         """Return that of which pieces are quadratic functions: t or 1 / t; undo it, too."""

@@ -635,8 +635,8 @@ class Path(Nodes):
     def _glance(self, size: int) -> tuple[Floats, certification.Verdict]:
         """Judge ends, rays, some nodes, and points half-way to their successors: a cheap check."""
         pieces = np.flatnonzero(np.diff(self._t) > 0)
-        some = pieces[np.unique(np.linspace(0, len(pieces) - 1, size).astype(np.int64))]
-        some = some if len(pieces) else pieces
+        last = max(len(pieces) - 1, 0)
+        some = pieces[np.unique(np.linspace(0, last, size).astype(np.int64))[: len(pieces)]]
         middle = self._t[some] + 0.5 * (self._t[some + 1] - self._t[some])
         nodes = np.union1d(self._ends(), some)
         return self._judged_at(nodes, np.concatenate([middle, self._on_the_ray()]))

@@ -195,6 +195,9 @@ def dm_drsvm_grid(
     >>> surface = dm_drsvm_grid(X[50:], y[50:], 2.0, [0.01, 0.1], [0.01, 0.1, 1.0])
     >>> surface.coefs().shape, surface.certify().ok
     ((3, 2, 4), True)
+    >>> path = surface.paths[1]  # lam2 = 0.1
+    >>> path.certify().ok
+    True
     """
     check_walk(lazy, tolerances, callback)
     samples = dense(labelled(X, y), "dm_drsvm_grid")
@@ -219,12 +222,12 @@ def _operator(p: DoubleMarginNet) -> Operator:
     Rows: inner and outer hinge of each sample, the ball, rho. Columns: u and v (w = u - v), rho+,
     r, and the bias.
     """
-    X = p.y[:, None] * p.X[:, p.used]
+    X = p.y[:, None] * p.X[:, p.used] / p.units
     n, d = X.shape
     half, none, y = np.full((n, 1), p.kappa / 2), np.zeros((n, 1)), p.y[:, None]
     inner = np.hstack([X, -X, none, half, y])
     outer = np.hstack([-X, X, 2 * half, -half, -y])
-    ball = np.concatenate([np.ones(2 * d), [-1.0, 1.0, 0.0]])
+    ball = np.concatenate([np.tile(1.0 / p.units, 2), [-1.0, 1.0, 0.0]])
     rho = np.concatenate([np.zeros(2 * d), [1.0, -1.0, 0.0]])
     rows = np.vstack([inner, outer, ball, rho])
     return rows_operator(np.empty((len(rows), 0)), rows)
@@ -239,7 +242,7 @@ def _staircases(p: DoubleMarginNet, stop: bool) -> Staircases:
     hinges = staircases([1.0], [p.cost0, 0.0], level_rates=[p.cost1, 0.0], size=2 * n)
     ball = staircases([0.0], [0.0, -np.inf], size=1)
     rho = staircases([LEAST * 2 / p.kappa], [float(stop), 0.0], size=1)
-    parts = staircases([0.0], [0.0, -np.inf], soft=-p.ridge, size=2 * d)
+    parts = staircases([0.0], [0.0, -np.inf], soft=-p.ridge / np.tile(p.units, 2) ** 2, size=2 * d)
     above = staircases([p.lam10], [-2 / p.kappa, -np.inf], kink_rates=[p.lam11], size=1)
     price = n * p.cost0 * half - p.lam10, n * p.cost1 * half - p.lam11
     below = staircases([price[0]], [0.0, -np.inf], kink_rates=[price[1]], size=1)

@@ -179,7 +179,7 @@ def drlad_path(
     True
     >>> first = path.coef(10.0)  # the columns that matter most come first
     >>> int((first != 0).sum()), float(abs(first).sum().round(9))
-    (1, 10.0)
+    (3, 10.0)
     """
     check_walk(lazy, tolerances, callback)
     samples = dense(targeted(X, y), "drlad_path")
@@ -242,6 +242,9 @@ def drlad_grid(
     >>> surface = drlad_grid(X[:60], y[:60], [100.0, 200.0, 400.0], [0.0, 1e-3, 1e-2])
     >>> surface.coefs().shape, surface.certify().ok
     ((3, 3, 10), True)
+    >>> path = surface.paths[1]  # lam2 = 1e-3
+    >>> path.certify().ok
+    True
     >>> best = surface.best(X[60:], y[60:])
     >>> bool(best.value <= min(curve([100.0, 200.0, 400.0]).min() for curve in
     ...                        surface.error(X[60:], y[60:])))

@@ -31,19 +31,22 @@ FARTHEST = 1e10  # times the 1 / lam2 at which values begin to move: what is beh
 
 
 def elastic_operator(objective: ElasticNet) -> Operator:
-    """Return the saddle map: samples, the ball's row, the features (two for each), the bias."""
-    X = objective.X[:, objective.used]
-    n, d = X.shape
+    """Return the saddle map: samples, the ball's row, the features (two for each), the bias.
+
+    Columns are divided by powers of two, which is exact: the pinned system hasn't their units.
+    """
+    X = objective.X[:, objective.used] / objective.units
+    n = len(X)
     ones = np.ones((n, 1))
     if not objective.balled:
         return rows_operator(np.empty((n, 0)), np.hstack([X, ones]))
-    ball = np.append(np.ones(2 * d), 0.0)
+    ball = np.append(np.tile(1.0 / objective.units, 2), 0.0)
     return rows_operator(np.empty((n + 1, 0)), np.vstack([np.hstack([X, -X, ones]), ball]))
 
 
 def elastic_staircases(objective: ElasticNet) -> Staircases:
     """Return the staircases of all coordinates in the objective's own parameter."""
-    p, d = objective, len(objective.used)
+    p, d, units = objective, len(objective.used), objective.units
     levels = list(p.levels.T)
     samples = staircases(
         list(p.corners.T),
@@ -53,19 +56,28 @@ def elastic_staircases(objective: ElasticNet) -> Staircases:
     )
     if not p.balled and p.lam10 == p.lam11 == 0.0:
         return stack(
-            samples, staircases([0.0], [np.inf, -np.inf], soft=-p.ridge, size=d), equality()
+            samples,
+            staircases([0.0], [np.inf, -np.inf], soft=-p.ridge / units**2, size=d),
+            equality(),
         )
     if not p.balled:
         features = staircases(
-            [-p.lam10, p.lam10],
+            [-p.lam10 / units, p.lam10 / units],
             [np.inf, 0.0, -np.inf],
-            kink_rates=[-p.lam11, p.lam11],
-            soft=-p.ridge,
+            kink_rates=[-p.lam11 / units, p.lam11 / units],
+            soft=-p.ridge / units**2,
             size=d,
         )
         return stack(samples, features, equality())
     ball = staircases([p.s0], [0.0, -np.inf], kink_rates=[p.s1], size=1)
-    parts = staircases([p.lam10], [0.0, -np.inf], kink_rates=[p.lam11], soft=-p.ridge, size=2 * d)
+    units = np.tile(units, 2)
+    parts = staircases(
+        [p.lam10 / units],
+        [0.0, -np.inf],
+        kink_rates=[p.lam11 / units],
+        soft=-p.ridge / units**2,
+        size=2 * d,
+    )
     return stack(samples, ball, parts, equality())
 
 
@@ -161,7 +173,7 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     end = 1.0 / least if least > 0 else np.inf
     begin = min(0.1 * p.scale / _reach(p), end)
     c = p.X[:, p.used].T @ duals
-    w = np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
+    w = p.units * np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
     split = [[0.0], -np.maximum(w, 0.0), -np.maximum(-w, 0.0)] if p.balled else [-w]
     guess = begin * np.concatenate([duals, *split, [0.0]])
     guess[-1] = -bias

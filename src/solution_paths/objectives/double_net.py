@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..validation import check_number, plain_labels
 from .base import FLOOR, Floats, Solution, Terms
-from .elastic_net import ball_multiplier, features_gap
+from .elastic_net import ball_multiplier, column_units, features_gap
 from .exact import UNIT, add, multiply
 from .penalised import TINY, Penalised
 
@@ -64,19 +64,24 @@ class DoubleMarginNet(Penalised):
         """The columns that may have a coefficient: all but the constant ones, which a bias does."""
         return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
 
+    @cached_property
+    def units(self) -> Floats:
+        """The powers of two by which a path's coordinates are w times larger: exact, and alike."""
+        return column_units(self.X[:, self.used])
+
     # -- solutions -----------------------------------------------------------------------------
 
     def solution(self, A: Floats) -> Solution:
         """Read a path's coordinates.
 
         They are alpha and mu of the samples, minus the ball's multiplier, 0, and minus: two parts
-        of w (of the columns in use), the larger of rho and 2 / kappa, by how much rho is less
-        than that, and b.
+        of w (of the columns in use, in `units`), the larger of rho and 2 / kappa, by how much rho
+        is less than that, and b.
         """
         n, d, width = self.n, len(self.used), self.X.shape[1]
         w = np.zeros((width + 1, *A.shape[1:]))
         parts = -A[2 * n + 2 : -3]
-        w[self.used] = parts[:d] - parts[d:]
+        w[self.used] = ((parts[:d] - parts[d:]).T / self.units).T
         w[-1] = A[-2] - A[-3]
         a = (self.y * (A[:n] - A[n : 2 * n]).T).T
         return Solution(a, w + 0.0, -A[-1])

@@ -105,6 +105,11 @@ class ElasticNet(Penalised):
         """The columns that may have a coefficient: all but the constant ones, which a bias does."""
         return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
 
+    @cached_property
+    def units(self) -> Floats:
+        """The powers of two by which a path's coordinates are w times larger: exact, and alike."""
+        return column_units(self.X[:, self.used])
+
     @property
     def balled(self) -> bool:
         """Whether there is a ball, whose multiplier is a coordinate and w split by signs."""
@@ -122,14 +127,15 @@ class ElasticNet(Penalised):
     def solution(self, A: Floats) -> Solution:
         """Read a path's coordinates.
 
-        They are the samples' duals, and minus w (of the columns in use) and b. With a ball its
-        multiplier follows the samples, negative, and w is the difference of two parts >= 0.
+        They are the samples' duals, and minus w (of the columns in use, in `units`) and b. With a
+        ball its multiplier follows the samples, negative, and w is the difference of two parts.
         """
         d, first = len(self.used), self.n + self.balled
         w = np.zeros((self.X.shape[1], *A.shape[1:]))
-        w[self.used] = -A[first : first + d]
+        parts = -A[first : first + d]
         if self.balled:
-            w[self.used] += A[first + d : first + 2 * d]
+            parts = parts + A[first + d : first + 2 * d]
+        w[self.used] = (parts.T / self.units).T
         return Solution(A[: self.n], w + 0.0, -A[-1])
 
     def states_enough(self, s: Solution) -> bool:
@@ -275,6 +281,11 @@ class ElasticNet(Penalised):
             far = np.maximum(far, np.abs(below).max(axis=0))
         near = np.where(np.isfinite(near), near, far)
         return Corners(primal, unsure, lacks, rounding, wrong, wrong_off, near)
+
+
+def column_units(X: Floats) -> Floats:
+    """Return the powers of two next to the root mean squares of columns, (d,)."""
+    return np.exp2(np.round(np.log2(np.sqrt((X**2).mean(axis=0)))))
 
 
 def ball_multiplier(c: Floats, lam: Floats, ridge: float, s: Floats) -> Floats:
