@@ -78,6 +78,7 @@ def surface_figure(surface: Surface) -> Figure:
                 ax.plot(x, y, z, color=colour, linewidth=1.0, label=label)
     for axis, label in zip("xyz", surface.labels, strict=True):
         getattr(ax, f"set_{axis}label")(label)
+        ax.locator_params(axis=axis, nbins=5)
     ax.set_box_aspect(np.ones(3), zoom=0.85)
     ax.legend(loc="upper left")
     return figure
