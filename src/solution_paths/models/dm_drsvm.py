@@ -45,6 +45,7 @@ from .common import (
 from .elastic import Map, Options, constant_fit, inverse_legs
 
 LEAST = 1e-9  # of 2 / kappa: below that rho goes straight to zero
+BEHIND = 1.001  # how far a path in lam1 goes beyond the value from which all is zero
 
 
 @path_function
@@ -94,8 +95,8 @@ def dm_drsvm_path(
     Returns
     -------
     Path
-        In ``lam2`` (an `InversePath`) from infinity down to lam2_min, or in ``lam1`` from 0 to the
-        least value at which w, b and rho are zero, as they are for all larger ones. ``dual`` gives
+        In ``lam2`` (an `InversePath`) from infinity down to lam2_min, or in ``lam1`` from 0 to just
+        above the least value at which w, b and rho are zero, as for all larger ones. ``dual`` gives
         alpha_i - mu_i in [-1/n, 1/n]. ``path.objective`` knows rho: it is the last entry of the
         w of a solution.
 
@@ -307,7 +308,10 @@ def _in_lam1(p: DoubleMarginNet, options: Options, op: Operator | None = None) -
 
 
 def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
-    """Return the trace with its last node moved on along the last piece, to where all vanishes."""
+    """Return the trace with its last node moved on along the last piece, to where all vanishes.
+
+    One more node just behind it says that all is zero from there on.
+    """
     n, d, last = p.n, len(p.used), len(trace.t) - 1
     before = int(np.searchsorted(trace.t, trace.t[last])) - 1  # the last node at another t
     there, here = trace.duals(before), trace.duals(last)
@@ -317,10 +321,16 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
     found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0
     found[-2] = -2 / p.kappa
     first = trace.start[last]
-    t, a, low = trace.t.copy(), trace.a.copy(), trace.low.copy()
-    t[last] += share * (t[last] - t[before])
-    a[first:], low[first:] = found[trace.P[first:]], 0.0
-    return trace._replace(t=t, a=a, low=low)
+    P, kept = trace.P[first:], trace.a[:first]
+    end = trace.t[last] + share * (trace.t[last] - trace.t[before])
+    return trace._replace(
+        t=np.concatenate([trace.t[:last], [end, BEHIND * end]]),
+        event=np.append(trace.event, trace.event[last]),
+        start=np.append(trace.start, trace.start[-1] + len(P)),
+        P=np.concatenate([trace.P, P]),
+        a=np.concatenate([kept, found[P], found[P]]),
+        low=np.concatenate([trace.low[:first], np.zeros(2 * len(P))]),
+    )
 
 
 def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:

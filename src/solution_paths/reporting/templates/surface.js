@@ -15,6 +15,12 @@
     Object.assign(input, { type: "range", min: low, max: high, step: 1, value: value });
     return input;
   };
+  // A text that has no room is cut; its whole is told when pointed at.
+  const fit = (node, room) => {
+    const whole = node.textContent;
+    for (let k = whole.length - 1; k > 0 && node.getComputedTextLength() > room; k--) node.textContent = whole.slice(0, k) + "…";
+    if (node.textContent !== whole) svg("title", {}, node, whole);
+  };
   const number = (v) => String(Number(v.toPrecision(3)));
   function turn(box) {
     const content = JSON.parse(box.querySelector("script").textContent), place = box.querySelector(".scripted");
@@ -45,7 +51,7 @@
         const shown = ends.map(project), out = (p) => [HALF + (p[0] - HALF) * 1.13, HALF + (p[1] - HALF) * 1.13];
         shown.forEach((p, k) => { const q = out(p); svg("text", { x: q[0], y: q[1] }, figure, number(ranges[axis][k])); });
         const q = out([(shown[0][0] + shown[1][0]) / 2, (shown[0][1] + shown[1][1]) / 2]);
-        svg("text", { x: q[0], y: q[1] + 12, class: "axis" }, figure, label);
+        fit(svg("text", { x: q[0], y: q[1] + 12, class: "axis" }, figure, label), 2 * Math.min(q[0], SIZE - q[0]));
       });
       content.traces.forEach((trace, k) => {
         for (const part of trace.parts) {
@@ -59,7 +65,7 @@
       });
       let row = 0;
       content.traces.forEach((trace, k) => {
-        if (trace.name) svg("text", { x: 8, y: 16 + 17 * row++, style: "fill:var(--c" + k + ")", class: "name" }, figure, trace.name);
+        if (trace.name) fit(svg("text", { x: 8, y: 16 + 17 * row++, style: "fill:var(--c" + k + ")", class: "name" }, figure, trace.name), SIZE - 16);
       });
     };
     for (const input of [azimuth, height]) input.addEventListener("input", draw);
