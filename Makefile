@@ -42,7 +42,7 @@ $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-quick: $(READY)  ## run the offline suite: generated and bundled data, about two minutes
+quick: $(READY)  ## run the offline suite: generated and bundled data, about five minutes
 	$(BIN)/snakemake --cores $(CORES) quick
 	@echo "Tables, figures and the report are in results/quick (open results/quick/report.html)."
 
