@@ -47,7 +47,7 @@ def dm_ksvm_path(
         Two labels; the larger one is +1.
     kappa : float
         > 0. From 2 down all margins cost something: with h = kappa / 2 the loss is then
-        1 - h + |m - h|.
+        ``1 - h + |m - h|``.
     lam_min : float
         Where to stop, >= 0; by default after the last breakpoint, which holds down to 0.
     kernel, gamma, degree, coef0

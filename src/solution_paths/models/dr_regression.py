@@ -61,9 +61,10 @@ def dr_regression_path(
     y : (n,) array
         Real targets.
     loss : "absolute", ("quantile", tau), ("epsilon_insensitive", epsilon) or (kinks, slopes)
-        A convex piecewise-linear loss of the residual r = y - w.x - b: |r|, max(tau r, (tau - 1) r)
-        with 0 < tau < 1, max(0, |r| - epsilon), or that of q ascending kinks and q + 1 ascending
-        slopes, the first below zero and the last above, whose least value is 0.
+        A convex piecewise-linear loss of the residual r = y - w.x - b: ``|r|``,
+        ``max(tau r, (tau - 1) r)`` with 0 < tau < 1, ``max(0, |r| - epsilon)``, or that of q
+        ascending kinks and q + 1 ascending slopes, the first below zero and the last above, whose
+        least value is 0.
     vary : {"s", "lam1", "lam2"}
         The path's parameter. Of s and lam1 the other one isn't given.
     s : float, optional
