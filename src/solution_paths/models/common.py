@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -28,6 +28,7 @@ from ..path import Leg, Path
 from ..validation import (
     Floats,
     Rows,
+    check_choice,
     check_index,
     check_labels,
     check_number,
@@ -138,6 +139,13 @@ def dense(samples: dict[str, Any], function: str) -> dict[str, Any]:
     return samples
 
 
+def check_varied(vary: str, given: dict[str, float | None], choices: Sequence[str]) -> None:
+    """Check which parameter varies, and that it isn't given a value."""
+    check_choice(vary, "vary", choices)
+    if given[vary] is not None:
+        raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")
+
+
 def check_walk(lazy: object, tolerances: object, callback: object) -> None:
     """Check what the walker is told."""
     if not isinstance(lazy, bool | np.bool_):
@@ -208,6 +216,25 @@ def walk_leg(
         return Leg(trace, offset, factor), -1, broken
     progress.next(walker.statistics()["events"])
     return Leg(walker.trace(), offset, factor), ending, None
+
+
+def walk_down(
+    walker: Walker,
+    here: tuple[Any, ...],
+    stairs: Staircases,
+    begin: float,
+    still: float,
+    n: int,
+    lazy: bool,
+    progress: Progress,
+) -> tuple[Leg, WalkError | None]:
+    """Walk from a snapshot at t = begin down to 0; return the leg, and the error if it broke off.
+
+    Below ``still`` nothing happens any more. The duals of the first n coordinates vanish at 0.
+    """
+    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+    leg, _, error = walk_leg(walker, -still, 0.0, -1.0, lazy, progress)
+    return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -1.0)), error
 
 
 def finish(
@@ -383,12 +410,9 @@ def cost_path(
     start_events = walker.start_events
     progress.next(start_events)
     here = walker.snapshot()
-    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
     # Where predictions differ by less than any two kinks nothing happens any more.
     still = 0.5 * begin * np.clip(_least_gap(stairs.kinks(begin)[:n]) / unit, NEARLY_ZERO, 1.0)
-    down, _, error = walk_leg(walker, -still, 0.0, -1.0, lazy, progress)
-    if error is None:
-        down = Leg(down.trace.down_to_zero(n), 0.0, -1.0)
+    down, error = walk_down(walker, here, stairs, begin, still, n, lazy, progress)
     counts = [walker.statistics()]
     legs = [down]
     ray = False

@@ -29,10 +29,11 @@ from ..engine.walker import Walker
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
 from ..surface import Surface
-from ..validation import Floats, Rows, check_choice, check_number
+from ..validation import Floats, Rows, check_number
 from .common import (
     Callback,
     Progress,
+    check_varied,
     check_walk,
     dense,
     finish,
@@ -40,6 +41,7 @@ from .common import (
     labelled,
     path_function,
     total,
+    walk_down,
     walk_leg,
 )
 from .elastic import Map, Options, constant_fit, inverse_legs
@@ -124,9 +126,7 @@ def dm_drsvm_path(
     True
     """
     check_walk(lazy, tolerances, callback)
-    check_choice(vary, "vary", ("lam1", "lam2"))
-    if {"lam1": lam1, "lam2": lam2}[vary] is not None:
-        raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")
+    check_varied(vary, {"lam1": lam1, "lam2": lam2}, ("lam1", "lam2"))
     samples = dense(labelled(X, y), "dm_drsvm_path")
     samples["kappa"] = check_number(kappa, "kappa", above=0)
     options = Options(lazy, tolerances, callback, check)
@@ -290,10 +290,7 @@ def _in_lam1(p: DoubleMarginNet, options: Options, op: Operator | None = None) -
     start_events = walker.start_events
     progress.next(start_events)
     here, lazy = walker.snapshot(), options.lazy
-    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, -1e-9 * begin, 0.0, -1.0, lazy, progress)
-    if error is None:
-        down = Leg(down.trace.down_to_zero(0), 0.0, -1.0)
+    down, error = walk_down(walker, here, stairs, begin, 1e-9 * begin, 0, lazy, progress)
     counts, legs = [walker.statistics()], [down]
     if error is None:
         walker.restore(here, stairs, begin)

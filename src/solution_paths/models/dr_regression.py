@@ -12,9 +12,10 @@ from ..engine.tolerances import Tolerances
 from ..objectives import ElasticNet
 from ..path import Path
 from ..surface import Surface
-from ..validation import Floats, Rows, check_choice, check_number, check_vector, shown
+from ..validation import Floats, Rows, check_number, check_vector, shown
 from .common import (
     Callback,
+    check_varied,
     check_walk,
     dense,
     grid_values,
@@ -112,9 +113,7 @@ def dr_regression_path(
     True
     """
     check_walk(lazy, tolerances, callback)
-    samples = dense(targeted(X, y), "dr_regression_path")
-    kinks, slopes = _loss(loss)
-    samples |= {"kinks": kinks, "slopes": slopes}
+    samples = _samples(X, y, loss, "dr_regression_path")
     options = Options(lazy, tolerances, callback, check)
     return elastic_net_path(samples, vary, s, lam1, lam2, lam2_min, options)
 
@@ -183,9 +182,7 @@ def drlad_path(
     (3, 10.0)
     """
     check_walk(lazy, tolerances, callback)
-    samples = dense(targeted(X, y), "drlad_path")
-    kinks, slopes = _loss("absolute")
-    samples |= {"kinks": kinks, "slopes": slopes}
+    samples = _samples(X, y, "absolute", "drlad_path")
     options = Options(lazy, tolerances, callback, check)
     return elastic_net_path(samples, vary, s, lam1, lam2, lam2_min, options)
 
@@ -252,10 +249,9 @@ def drlad_grid(
     True
     """
     check_walk(lazy, tolerances, callback)
-    samples = dense(targeted(X, y), "drlad_grid")
+    samples = _samples(X, y, "absolute", "drlad_grid")
     radii, ridges = grid_values(s_values, "s_values"), grid_values(lam2_values, "lam2_values")
-    kinks, slopes = _loss("absolute")
-    samples |= {"kinks": kinks, "slopes": slopes, "cost0": 1.0 / len(samples["y"])}
+    samples["cost0"] = 1.0 / len(samples["y"])
     options = Options(lazy, tolerances, callback, check)
     lines = [ElasticNet(**samples, ridge=lam2, s0=0.0, s1=1.0) for lam2 in ridges]
     shared = Map(elastic_operator(lines[0]))
@@ -273,10 +269,8 @@ def elastic_net_path(
     options: Options,
 ) -> Path:
     """Return the path of a loss under an elastic net in one of its parameters."""
-    check_choice(vary, "vary", VARIED)
     given = {"s": s, "lam1": lam1, "lam2": lam2}
-    if given[vary] is not None:
-        raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")
+    check_varied(vary, given, VARIED)
     if vary != "lam2":
         other = "lam1" if vary == "s" else "s"
         if given[other] is not None:
@@ -303,6 +297,13 @@ def _at_ridge(samples: dict[str, object], vary: str, lam2: float, options: Optio
         return ball_path(objective, options)
     objective = ElasticNet(**samples, **held, lam11=1.0)  # type: ignore[arg-type]
     return penalty_path(objective, options)
+
+
+def _samples(X: Rows, y: ArrayLike, loss: Loss, function: str) -> dict[str, Any]:
+    """Return the data of a function, checked, and the kinks and slopes of its loss."""
+    samples = dense(targeted(X, y), function)
+    samples["kinks"], samples["slopes"] = _loss(loss)
+    return samples
 
 
 def _loss(loss: Loss) -> tuple[Floats, Floats]:

@@ -23,7 +23,7 @@ from ..inverse import InversePath
 from ..objectives import ElasticNet
 from ..path import Leg, Path
 from ..validation import Floats
-from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_leg
+from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_down, walk_leg
 
 States = NDArray[np.int8]
 FAR = 1e15  # times the s that moves values by their range
@@ -203,10 +203,8 @@ def inverse_legs(
     start_events = walker.start_events
     progress.next(start_events)
     here, lazy = walker.snapshot(), options.lazy
-    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    down, _, error = walk_leg(walker, -NEARLY_ZERO * begin, 0.0, -1.0, lazy, progress)
-    if error is None:
-        down = Leg(down.trace.down_to_zero(len(stairs) - free), 0.0, -1.0)
+    vanish, still = len(stairs) - free, NEARLY_ZERO * begin
+    down, error = walk_down(walker, here, stairs, begin, still, vanish, lazy, progress)
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
