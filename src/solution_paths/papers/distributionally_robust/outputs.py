@@ -258,27 +258,19 @@ def table_5_3(study: Study) -> pd.DataFrame:
     return _accuracy(study, "kernels", "label_auc", "dm_ksvm_table_5_3", "auc", KERNELS)
 
 
+SELECTED = ("regression", "classification", "noisy_margins", "kernels", "simulation", "moons")
+
+
 @OUTPUTS.table(
     "table_selection",
     "Chosen on the grid, and exactly along its lines",
-    "regression",
-    "classification",
-    "kernels",
-    "simulation",
-    "moons",
+    *SELECTED,
     notes=["Cross-validation's loss: mean squared error, or 1 - label AUC; means over splits."],
 )
 def table_selection(study: Study) -> pd.DataFrame:
     """Compare the losses of both selections."""
     rows = []
-    for experiment in (
-        "regression",
-        "classification",
-        "noisy_margins",
-        "kernels",
-        "simulation",
-        "moons",
-    ):
+    for experiment in SELECTED:
         own = study.only(experiment=experiment, metric="cv_loss")
         if not len(own):
             continue
