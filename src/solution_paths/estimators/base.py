@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
@@ -40,6 +40,16 @@ class Fitted(Protocol):
 
     def error(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the mean error as an exact function of the parameter."""
+
+
+class FittedLine(Fitted, Protocol):
+    """What a regression with coefficients keeps."""
+
+    def coef(self, t: float) -> Floats:
+        """Return w, (d,)."""
+
+    def intercept(self, t: float) -> float:
+        """Return b."""
 
 
 class PathEstimator(BaseEstimator):
@@ -176,3 +186,46 @@ class PathClassifier(ClassifierMixin, PathEstimator):
         """
         f = self.decision_function(X)
         return self._model.label(f)
+
+
+class LinearClassifier(PathClassifier):
+    """A classifier whose paths have coefficients."""
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients, one row for each path."""
+        check_is_fitted(self)
+        return self._model.coefs(self._place())
+
+    @property
+    def intercept_(self) -> Floats:
+        """Biases, one for each path."""
+        check_is_fitted(self)
+        return self._model.intercepts(self._place())
+
+
+class LinearRegressor(RegressorMixin, PathEstimator):
+    """A regression with coefficients."""
+
+    _model: FittedLine
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients w."""
+        check_is_fitted(self)
+        return self._model.coef(self._place())
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept b."""
+        check_is_fitted(self)
+        return self._model.intercept(self._place())
+
+    def predict(self, X: Rows) -> Floats:
+        """Return predicted values (m,).
+
+        Parameters
+        ----------
+        X : (m, d) array or DataFrame
+        """
+        return self._decision(X)

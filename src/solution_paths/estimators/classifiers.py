@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from ..errors import PathError, PathWarning
 from ..models.l1_svm import l1_svm_path
@@ -16,7 +15,7 @@ from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
 from ..validation import Rows
-from .base import PathClassifier
+from .base import LinearClassifier, PathClassifier
 from .checking import Folds, check_flag
 
 
@@ -221,7 +220,7 @@ class QuantileSVC(PathClassifier):
         return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
 
 
-class L1SVC(PathClassifier):
+class L1SVC(LinearClassifier):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
     Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
@@ -267,15 +266,3 @@ class L1SVC(PathClassifier):
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
         return l1_svm_path(X, y, check=self.check)
-
-    @property
-    def coef_(self) -> Floats:
-        """Coefficients, one row for each path."""
-        check_is_fitted(self)
-        return self._model.coefs(self.lam_)
-
-    @property
-    def intercept_(self) -> Floats:
-        """Biases, one for each path."""
-        check_is_fitted(self)
-        return self._model.intercepts(self.lam_)

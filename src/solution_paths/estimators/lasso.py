@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.lasso import lasso_path
 from ..path import Floats, Path
-from ..validation import Rows, check_choice, check_number
-from .base import PathEstimator
+from ..validation import check_choice, check_number
+from .base import LinearRegressor
 from .checking import Folds, check_flag
 from .fitted import inside
 
@@ -44,6 +42,10 @@ class Centred:
             return np.zeros_like(self.x_mean)
         return self.path.coef(inside(self.path, alpha * self.n))
 
+    def intercept(self, alpha: float) -> float:
+        """Return b."""
+        return float(self.y_mean - self.x_mean @ self.coef(alpha))
+
     def decision(self, X: Any, alpha: float) -> Floats:
         """Return predictions (m,)."""
         return (X - self.x_mean) @ self.coef(alpha) + self.y_mean
@@ -58,7 +60,7 @@ class Centred:
         return curve.scaled(1.0 / self.n).over(0.0, self.end)
 
 
-class PathLasso(RegressorMixin, PathEstimator):
+class PathLasso(LinearRegressor):
     """Lasso that knows its solution for every penalty alpha.
 
     Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
@@ -126,24 +128,3 @@ class PathLasso(RegressorMixin, PathEstimator):
         check_choice(self.metric, "metric", METRICS)
         check_flag(self.fit_intercept, "fit_intercept")
         return Centred(X, y, self.fit_intercept, self.metric, self.check)
-
-    @property
-    def coef_(self) -> Floats:
-        """Coefficients w."""
-        check_is_fitted(self)
-        return self._model.coef(self.alpha_)
-
-    @property
-    def intercept_(self) -> float:
-        """Intercept b."""
-        check_is_fitted(self)
-        return float(self._model.y_mean - self._model.x_mean @ self.coef_)
-
-    def predict(self, X: Rows) -> Floats:
-        """Return predicted values (m,).
-
-        Parameters
-        ----------
-        X : (m, d) array or DataFrame
-        """
-        return self._decision(X)

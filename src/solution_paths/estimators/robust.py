@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.dm_drsvm import dm_drsvm_path
@@ -15,8 +13,8 @@ from ..models.dm_ksvm import dm_ksvm_path
 from ..models.dr_regression import drlad_path
 from ..models.elastic import Uncorrelated
 from ..path import Floats, Path
-from ..validation import Rows, check_choice, check_number
-from .base import PathClassifier, PathEstimator
+from ..validation import check_choice, check_number
+from .base import LinearClassifier, LinearRegressor, PathClassifier
 from .checking import Folds
 
 METRICS = ("absolute", "squared")
@@ -59,7 +57,7 @@ class InBall:
         return self.path.error_curve(X, y, self.metric).over(0.0, self.end)
 
 
-class DrLAD(RegressorMixin, PathEstimator):
+class DrLAD(LinearRegressor):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
     Minimises ``1/n sum_i |y_i - w.x_i - b| + lam2/2 ||w||^2`` where ``||w||_1 <= s``; see
@@ -126,27 +124,6 @@ class DrLAD(RegressorMixin, PathEstimator):
     def _fitted(self, X: Any, y: NDArray[Any]) -> InBall:
         check_choice(self.metric, "metric", METRICS)
         return InBall(X, y, self.lam2, self.metric, self.check)
-
-    @property
-    def coef_(self) -> Floats:
-        """Coefficients w."""
-        check_is_fitted(self)
-        return self._model.coef(self.s_)
-
-    @property
-    def intercept_(self) -> float:
-        """Intercept b."""
-        check_is_fitted(self)
-        return self._model.intercept(self.s_)
-
-    def predict(self, X: Rows) -> Floats:
-        """Return predicted values (m,).
-
-        Parameters
-        ----------
-        X : (m, d) array or DataFrame
-        """
-        return self._decision(X)
 
 
 class DmKSVC(PathClassifier):
@@ -219,7 +196,7 @@ class DmKSVC(PathClassifier):
         return dm_ksvm_path(X, y, self.kappa, lam_min=self.lam_min, **self._options())
 
 
-class DmDrSVC(PathClassifier):
+class DmDrSVC(LinearClassifier):
     """Double-margin doubly regularised classifier that knows its solution for every lam1.
 
     Minimises ``lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho)`` over
@@ -280,15 +257,3 @@ class DmDrSVC(PathClassifier):
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
         return dm_drsvm_path(X, y, self.kappa, vary="lam1", lam2=self.lam2, check=self.check)
-
-    @property
-    def coef_(self) -> Floats:
-        """Coefficients, one row for each path."""
-        check_is_fitted(self)
-        return self._model.coefs(self.lam1_)
-
-    @property
-    def intercept_(self) -> Floats:
-        """Biases, one for each path."""
-        check_is_fitted(self)
-        return self._model.intercepts(self.lam1_)
