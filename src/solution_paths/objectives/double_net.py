@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..validation import check_number, plain_labels
 from .base import FLOOR, Floats, Solution, Terms
-from .elastic_net import ball_multiplier, column_units, features_gap
+from .elastic_net import Net, ball_multiplier, features_gap
 from .exact import UNIT, add, multiply
-from .penalised import TINY, Penalised
+from .penalised import TINY
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DoubleMarginNet(Penalised):
+class DoubleMarginNet(Net):
     """min ridge/2 ||w||^2 + lam1(t) rho + cost(t) sum_i max(0, 1 - m_i, 1 + m_i - kappa rho).
 
     Over w, a free bias b and rho >= ||w||_1, with margins m_i = y_i (w.x_i + b). rho is the last
@@ -58,16 +56,6 @@ class DoubleMarginNet(Penalised):
         object.__setattr__(self, "ridge", check_number(self.ridge, "ridge", least=0))
         object.__setattr__(self, "classes", plain_labels(self.classes, 2, "classes"))
         super().__post_init__()
-
-    @cached_property
-    def used(self) -> NDArray[np.int64]:
-        """The columns that may have a coefficient: all but the constant ones, which a bias does."""
-        return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
-
-    @cached_property
-    def units(self) -> Floats:
-        """The powers of two by which a path's coordinates are w times larger: exact, and alike."""
-        return column_units(self.X[:, self.used])
 
     # -- solutions -----------------------------------------------------------------------------
 
@@ -212,11 +200,6 @@ class DoubleMarginNet(Penalised):
             resolution,
             kkt_resolution,
         )
-
-    @cached_property
-    def _steepest(self) -> float:
-        """The largest correlation that duals of unit size can have."""
-        return max(float(np.abs(self.X).sum(axis=0).max()), TINY)
 
     def _completed(
         self, g: Floats, c: Floats, rho: Floats, lam: Floats, cost: Floats

@@ -32,8 +32,31 @@ class Corners(NamedTuple):
     near: Floats
 
 
+class Net(Penalised):
+    """A penalised model whose path has the coefficients of columns, rescaled, as coordinates."""
+
+    @cached_property
+    def used(self) -> NDArray[np.int64]:
+        """The columns that may have a coefficient: all but the constant ones, which a bias does."""
+        return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
+
+    @cached_property
+    def units(self) -> Floats:
+        """The powers of two by which a path's coordinates are w times larger, (d,).
+
+        They are next to the root mean squares of the columns in use; to divide by them is exact.
+        """
+        lengths = np.sqrt((self.X[:, self.used] ** 2).mean(axis=0))
+        return np.exp2(np.round(np.log2(lengths)))
+
+    @cached_property
+    def _steepest(self) -> float:
+        """The largest correlation that duals of unit size can have."""
+        return max(float(np.abs(self.X).sum(axis=0).max()), TINY)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ElasticNet(Penalised):
+class ElasticNet(Net):
     """min ridge/2 ||w||^2 + lam1(t) ||w||_1 + cost(t) sum_i loss(r_i), where ||w||_1 <= s(t).
 
     r_i is y_i - f_i for real targets and 1 - y_i f_i for labels, f_i = w.x_i + b with a free bias.
@@ -99,16 +122,6 @@ class ElasticNet(Penalised):
         up, down = self.slopes[::-1], -self.slopes
         falls = self.y[:, None] > 0 if len(self.classes) else np.ones((self.n, 1), dtype=bool)
         return np.where(falls, up, down)
-
-    @cached_property
-    def used(self) -> NDArray[np.int64]:
-        """The columns that may have a coefficient: all but the constant ones, which a bias does."""
-        return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
-
-    @cached_property
-    def units(self) -> Floats:
-        """The powers of two by which a path's coordinates are w times larger: exact, and alike."""
-        return column_units(self.X[:, self.used])
 
     @property
     def balled(self) -> bool:
@@ -227,11 +240,6 @@ class ElasticNet(Penalised):
         return 1.0 if len(self.classes) else float(np.abs(self.y).max() or 1.0)
 
     @cached_property
-    def _steepest(self) -> float:
-        """The largest correlation that duals of unit size can have."""
-        return max(float(np.abs(self.X).sum(axis=0).max()), TINY)
-
-    @cached_property
     def _widest(self) -> float:
         """The largest entry of X."""
         return max(float(np.abs(self.X).max()), TINY)
@@ -281,11 +289,6 @@ class ElasticNet(Penalised):
             far = np.maximum(far, np.abs(below).max(axis=0))
         near = np.where(np.isfinite(near), near, far)
         return Corners(primal, unsure, lacks, rounding, wrong, wrong_off, near)
-
-
-def column_units(X: Floats) -> Floats:
-    """Return the powers of two next to the root mean squares of columns, (d,)."""
-    return np.exp2(np.round(np.log2(np.sqrt((X**2).mean(axis=0)))))
 
 
 def ball_multiplier(c: Floats, lam: Floats, ridge: float, s: Floats) -> Floats:
