@@ -14,6 +14,7 @@ from solution_paths.benchmarking.cells import Cell, DamagedCell, collect, file_o
 from solution_paths.benchmarking.config import DataSetSettings
 from solution_paths.benchmarking.rows import CURVES, SCHEMA, Rows, read_results, table_of
 from solution_paths.benchmarking.timing import Lane, Timing, stopwatch
+from solution_paths.benchmarking.written import record, set_damaged_aside
 from solution_paths.files import replace_atomically
 from solution_paths.settings import ConfigError, Counts, Positive, Settings, check
 
@@ -243,6 +244,22 @@ def test_a_list_of_cells_that_lost_something_is_noted(tmp_path, damage):
     listing.write_text(damage(listing.read_text()))
     (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
     assert str(listing) in sentence
+
+
+@pytest.mark.parametrize("damaged", ["results.parquet", "curves.parquet", ".results.sha256.json"])
+def test_what_was_made_of_cells_is_made_again_where_it_was_damaged(tmp_path, damaged):
+    paper = tmp_path / "quick" / "paper"
+    paper.mkdir(parents=True)
+    files = [paper / "results.parquet", paper / "curves.parquet"]
+    for file in files:
+        file.write_text("rows")
+    record(paper, "results", files)
+    assert set_damaged_aside(tmp_path) == []
+    (paper / damaged).write_text("{")
+    (sentence,) = set_damaged_aside(tmp_path)
+    assert f"{damaged} is not what was written" in sentence
+    assert {file.name for file in paper.iterdir()} == {"results.parquet.damaged", "curves.parquet"}
+    assert set_damaged_aside(tmp_path) == []
 
 
 def test_progress_rises_to_one_and_carries_the_breakpoints(tmp_path):

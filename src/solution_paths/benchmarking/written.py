@@ -42,7 +42,7 @@ def set_damaged_aside(results: str | Path) -> list[str]:
             first.replace(first.with_name(f"{first.name}.damaged"))
             sentences.append(f"{bad} is not what was written: it is made again.")
         if bad:
-            note.unlink()
+            note.unlink(missing_ok=True)  # where no such file is left, the note stood for it
     return sentences
 
 
@@ -53,7 +53,8 @@ def _changed(note: Path) -> tuple[Path, Path | None]:
         files = [note.parent / name for name in noted]
         first = files[0]
     except (OSError, ValueError, IndexError):
-        return note, note
+        maker = note.name.removeprefix(".").removesuffix(NOTES.removeprefix(".*"))
+        return next((file for file in note.parent.iterdir() if file.stem == maker), note), note
     for file, expected in zip(files, noted.values(), strict=True):
         if not file.is_file() or digest(file) != expected:
             return first, file
