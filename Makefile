@@ -11,6 +11,8 @@ FIND   := python3 python3.13 python3.12 python3.11 python3.14 python
 OK     := import sys; sys.exit(sys.version_info < (3, 11))
 # The first interpreter on the PATH that is new enough; override with `make PYTHON=/path/to/python quick`.
 PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p && break; done)
+# The lock files name everything, so that nothing is left to resolve.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 # Hashes for every platform, and no line that names a package index.
 LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
 # Other rows than a processor's own: make fuzz NUMBA_CPU_NAME=generic FUZZED=results/fuzz-generic.jsonl
@@ -36,10 +38,10 @@ $(READY): $(STAMP)
 $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer was found on the PATH; install one, or name it: make PYTHON=/path/to/python $(or $(MAKECMDGOALS),env)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation -r requirements-compiled.lock > $(VENV)/compiled.log 2>&1 \
+	$(PIP) --require-hashes --no-compile -r requirements.lock
+	@$(PIP) --require-hashes --no-build-isolation -r requirements-compiled.lock > $(VENV)/compiled.log 2>&1 \
 	  || echo "warning: LIBLINEAR and LIBSVM need a C++ compiler and were not installed (see $(VENV)/compiled.log); their rows will say 'not available'." >&2
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) --no-build-isolation --editable .
 	@touch $@
 
 quick: $(READY)  ## run the offline suite: generated and bundled data, about five minutes
@@ -57,7 +59,7 @@ test: $(READY)  ## run every test, on JOBS=2 processes
 test-generic: generic  ## run the engine's tests as on another processor
 	$(GENERIC) $(BIN)/python -m pytest -q $(PARALLEL) $(ENGINE)
 
-generic: $(READY)
+generic: $(STAMP)
 	$(GENERIC) $(BIN)/python -c "from solution_paths.benchmarking.warm import warm_up; print(warm_up())"
 
 lint: $(STAMP)  ## check style, formatting and who imports whom

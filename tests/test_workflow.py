@@ -343,14 +343,11 @@ def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
 
     rows = sorted((checkout / "results" / "quick" / "cells" / "quantile_svm").glob("*.parquet"))
     rows = [path for path in rows if not path.name.endswith(".curves.parquet")]
+    shutil.copyfile(rows[0], rows[1])  # another cell's content under its name
     rows[0].write_bytes(rows[0].read_bytes()[:100])  # truncated
     said = finished(snakemake(checkout, "quick"))
-    assert f"{rows[0].name} is not what was written under that name: it is computed again" in said
-    pd.testing.assert_frame_equal(results_of(checkout), whole)
-
-    shutil.copyfile(rows[0], rows[1])  # another cell's content under its name
-    said = finished(snakemake(checkout, "quick"))
-    assert rows[1].name in said
+    for file in rows[:2]:
+        assert f"{file.name} is not what was written under that name: it is computed again" in said
     pd.testing.assert_frame_equal(results_of(checkout), whole)
     assert "Nothing to be done" in finished(snakemake(checkout, "quick"))
 
