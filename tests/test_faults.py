@@ -389,7 +389,7 @@ def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_writ
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(checkout):
-    """The second is refused, or finds all done; neither takes the other for dead."""
+    """The second is refused, and says why; neither takes the other for dead."""
     only_kinks(checkout, sizes=[60, 90, 400, 800])
     first = start(checkout, "quick")
     deadline = time.monotonic() + 300.0
@@ -401,7 +401,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(checkout):
         time.sleep(0.02)
     second = snakemake(checkout, "quick")
     assert second.returncode != 0
-    assert "cannot be locked" in second.stdout + second.stderr
+    assert "Another run is at work here" in second.stdout + second.stderr
     assert first.wait() == 0, first.stdout.read()
     assert (results_of(checkout)["status"] == "ok").all()
     assert "Nothing to be done" in finished(snakemake(checkout, "quick"))

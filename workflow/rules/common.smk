@@ -69,7 +69,10 @@ def recover():
     from solution_paths.files import join
 
     state = Path(".snakemake")
-    if workflow.output_settings.dryrun or not join(state / "alive.lock"):
+    if workflow.output_settings.dryrun:
+        return
+    if not join(state / "alive.lock"):
+        logger.warning("Another run is at work here: wait until it has ended, or stop it.")
         return
     locks = list((state / "locks").glob("*.lock"))
     if locks:
