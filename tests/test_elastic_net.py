@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from solution_paths import (
     InversePath,
     Path,
+    PathError,
     dm_drsvm_grid,
     dm_drsvm_path,
     dm_ksvm_path,
@@ -22,6 +23,7 @@ from solution_paths import (
     l1_svm_path,
     svm_path,
 )
+from solution_paths.engine import walker
 
 CASES = ("gauss", "ties", "collinear", "wide")
 ABSOLUTE = ([0.0], [-1.0, 1.0])
@@ -298,6 +300,144 @@ def test_a_grid_is_exact_between_its_points_too():
     assert best.value == pytest.approx(curves[best.line](best.parameter), rel=1e-9)
     f = surface.decision_function(best.line, X[30:], best.parameter)
     assert best.value == pytest.approx(np.mean((f - y[30:]) ** 2), rel=1e-9)
+
+
+def lines_of(name, values):
+    """Return a grid's lines, and the same paths one by one."""
+    X, y, labels = data(name)
+    if name == "wide":
+        X, y = np.tile(X, (6, 1)), np.concatenate([y + 0.1 * k for k in range(6)])
+        labels = np.tile(labels, 6)
+    yield drlad_grid(X, y, [1e6], values).paths, [drlad_path(X, y, lam2=v) for v in values]
+    margins = dm_drsvm_grid(X, labels, 2.0, [0.0], values).paths
+    yield margins, [dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=v) for v in values]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lines_of_a_grid_are_the_paths_themselves(name):
+    for lines, paths in lines_of(name, [1e-3, 1.0, 1e-2, 0.1]):
+        for line, path in zip(lines, paths, strict=True):
+            np.testing.assert_allclose(line.breakpoints, path.breakpoints, rtol=1e-9)
+            at = np.linspace(path.breakpoints[0], path.breakpoints[-1], 9)
+            np.testing.assert_allclose(line.coef(at), path.coef(at), rtol=0, atol=1e-9)
+            np.testing.assert_allclose(line.intercept(at), path.intercept(at), rtol=0, atol=1e-9)
+            np.testing.assert_allclose(line.dual(at), path.dual(at), rtol=0, atol=1e-9)
+            assert line.diagnostics["events"] <= path.diagnostics["events"]
+            holds(line)
+
+
+def test_the_log_of_lines_grows_behind_many_events():
+    """The first log has room for some hundred events, and all states are kept each 64 or more."""
+    X, y = load_diabetes(return_X_y=True)
+    surface = drlad_grid(20 * X[:150], y[:150], [1e9], np.geomspace(1e-5, 1e-3, 8))
+    events = [path.diagnostics["events"] for path in surface.paths]
+    assert min(events) > 64
+    assert sum(events) > 1024
+    for path in surface.paths:
+        holds(path)
+
+
+def test_ties_at_the_start_are_sorted_out_once_for_all_lines():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=90) > 0.5, 1.0, 0.0)
+    ridges = [0.1, 1e-3, 0.0, 1.0]
+    surface = drlad_grid(X, y, [1e3], ridges)
+    paths = [drlad_path(X, y, lam2=lam2) for lam2 in ridges]
+    saved = [
+        p.diagnostics["events"] - q.diagnostics["events"]
+        for p, q in zip(paths, surface.paths, strict=True)
+    ]
+    assert saved[2] == 0  # that of the least ridge
+    assert min(saved[:2] + saved[3:]) > 10
+    for line, path in zip(surface.paths, paths, strict=True):
+        holds(line)
+        assert len(path.breakpoints) > 5
+        np.testing.assert_allclose(line.breakpoints, path.breakpoints, rtol=1e-9)
+        at = np.linspace(0.0, path.breakpoints[-1], 9)[1:]
+        np.testing.assert_allclose(line.coef(at), path.coef(at), rtol=0, atol=1e-9)
+
+
+def broken_at(share, monkeypatch):
+    """Return a callback that lets the line fail that has such a share of a stage."""
+    monkeypatch.setattr(walker, "BUDGET", 1)
+    seen = []
+
+    def callback(done, events):
+        seen.append((done, events))
+        if len(seen) > 1 and seen[-2][0] < share <= done:
+            raise ZeroDivisionError("on purpose")
+
+    return callback, seen
+
+
+def test_a_lost_line_costs_no_other(monkeypatch):
+    X, y, _ = data("gauss")
+    callback, _ = broken_at(0.7, monkeypatch)
+    with pytest.raises(PathError, match=r"Line 1 of 3, where lam2 = 0.1, .* on purpose") as caught:
+        drlad_grid(X, y, [1.0], [1.0, 0.1, 0.01], callback=callback)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert error.surface.fixed_values.tolist() == [1.0, 0.01]
+    for lam2, path in zip(error.surface.fixed_values, error.surface.paths, strict=True):
+        whole = drlad_path(X, y, lam2=lam2)
+        np.testing.assert_allclose(path.coef(1.0), whole.coef(1.0), atol=1e-9)
+        assert path.range[1] == 1.0
+    assert 0.0 < error.path.range[1] < 1.0
+    holds(error.path)
+    assert error.path.objective.ridge == 0.1
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_a_lost_line_of_double_margins_costs_no_other(stage, monkeypatch):
+    X, _, y = data("gauss")
+    callback, _ = broken_at((stage + 0.5) / 3, monkeypatch)
+    with pytest.raises(PathError, match=r"Line 1 of 2, where lam2 = 0.1, .* on purpose") as caught:
+        dm_drsvm_grid(X, y, 2.0, [0.01], [0.01, 0.1], callback=callback)
+    error = caught.value
+    assert error.surface.fixed_values.tolist() == [0.01]
+    agree(error.surface.objective(0, 0.02), least_double(X, y, 2.0, 0.01, 0.02))
+    assert (error.path is None) == (stage == 0)
+    if stage:
+        holds(error.path)
+
+
+def test_where_all_lines_are_lost_there_is_no_surface(monkeypatch):
+    def lost(self, *arguments):
+        raise ZeroDivisionError("on purpose")
+
+    X, y, _ = data("gauss")
+    monkeypatch.setattr(walker.Walker, "_go", lost)
+    with pytest.raises(PathError, match=r"Line 0 of 2, .* 0 are in error.surface") as caught:
+        drlad_grid(X, y, [1.0], [1.0, 0.1])
+    assert caught.value.surface is caught.value.path is None
+
+
+@pytest.mark.parametrize("grid", ["drlad", "double margin"])
+def test_the_progress_of_a_grid_is_that_of_all_lines(grid, monkeypatch):
+    X, y, labels = data("gauss")
+    callback, seen = broken_at(np.inf, monkeypatch)
+    if grid == "drlad":
+        surface = drlad_grid(X, y, [1.0], [1.0, 0.1, 0.01], callback=callback)
+    else:
+        surface = dm_drsvm_grid(X, labels, 2.0, [0.1], [1.0, 0.1], callback=callback)
+    done, events = np.array(seen).T
+    assert (np.diff(done) >= 0).all()
+    assert (np.diff(events) >= 0).all()
+    assert done[0] < 0.2
+    assert done[-1] == 1.0
+    counts = [path.diagnostics for path in surface.paths]
+    assert events[-1] == sum(own["events"] + own.get("start_events", 0) for own in counts)
+
+
+def test_biases_behind_coefficients_are_those_asked_for():
+    X, y, _ = data("gauss")
+    path, other = drlad_path(X, y, lam2=0.1), drlad_path(X, y, lam2=0.1)
+    some, more = [0.3, 0.1], [0.5, 1.0, 2.0]
+    path.coef(some)
+    np.testing.assert_array_equal(path.intercept(some), other.intercept(some))
+    np.testing.assert_array_equal(path.intercept(more), other.intercept(more))
+    path.coef(more)
+    np.testing.assert_array_equal(path.intercept(some), other.intercept(some))
 
 
 def test_a_grid_of_double_margins():

@@ -25,6 +25,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
+from solution_paths.engine import walker
 from solution_paths.models.common import Progress
 from solution_paths.validation import warn_if_badly_scaled
 
@@ -662,10 +663,7 @@ def test_a_gram_matrix_has_no_columns_to_scale():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
-    from solution_paths.engine.walker import Walker
-
-    whole = Walker.walk
-    monkeypatch.setattr(Walker, "walk", lambda *a, **options: whole(*a, **options, budget=1))
+    monkeypatch.setattr(walker, "BUDGET", 1)
     seen = []
     path = function(**arguments(function, callback=lambda *told: seen.append(told)))
     done, events = np.array(seen).T

@@ -1,5 +1,7 @@
 """The same loop traces models with a saddle map, soft corners of l1 penalties, and walls."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -7,8 +9,8 @@ from sklearn.linear_model import lars_path
 
 from engine_oracle import assert_least, least_hinge
 from solution_paths import l1_svm_path, lasso_path
-from solution_paths.engine.operators import gram_operator
-from solution_paths.engine.staircase import staircases
+from solution_paths.engine.operators import gram_operator, rows_operator
+from solution_paths.engine.staircase import stack, staircases
 from solution_paths.engine.starts import start_from_guess
 from solution_paths.engine.state import DONE, WALL
 from solution_paths.engine.walker import Walker
@@ -154,3 +156,28 @@ def test_one_outlier_jump_of_the_robust_svm(seed, s):
     assert_least(hinge_part, least_hinge(X, y, cost))
     after = 0.5 * a @ z + C * ramp(z, s, theta).sum()
     assert after < before - 1e-4
+
+
+def test_lines_that_can_not_begin_cost_no_other():
+    """A sample and a feature: without softness the feature alone is no regular system."""
+    sample = staircases([0.5], [1.0, -1.0])
+    feature = staircases([1.0], [0.0, -np.inf], kink_rates=[-1.0])
+    op = rows_operator(np.empty((1, 0)), np.ones((1, 1)))
+    soft = np.array([[0.0, -1.0], [0.0, 0.0], [0.0, -1.5]])
+    states, start = np.array([0, 1], dtype=np.int8), np.zeros(2)
+    stairs = stack(sample, feature)
+    lines = Walker(op, stairs, states, start, soft=soft).walk_lines(1.0)
+    assert "singular" in str(lines[1].error)
+    assert len(lines[1].trace.t) == 0
+    for line in (lines[0], lines[2]):
+        assert line.error is None
+        assert line.ending == DONE
+        np.testing.assert_allclose(line.duals, line.trace.duals(len(line.trace.t) - 1))
+        np.testing.assert_allclose(-line.duals[1], 0.5)
+        assert line.trace.t[0] == 0.0
+    # a_sample - delta a_feature = 1 - t
+    np.testing.assert_allclose(lines[0].duals[0], 0.5)
+    alone = Walker(op, stack(sample, replace(feature, soft=soft[0, 1:])), states, start)
+    assert alone.walk(1.0) == DONE
+    np.testing.assert_array_equal(alone.duals(), lines[0].duals)
+    np.testing.assert_array_equal(alone.trace().t, lines[0].trace.t)

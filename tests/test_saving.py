@@ -22,6 +22,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
+from solution_paths.engine import walker
 
 N = 24
 RNG = np.random.default_rng(5)
@@ -274,13 +275,6 @@ def test_paths_and_errors_come_back_from_other_processes():
 
 def test_a_callback_that_raises_does_not_leave_a_broken_walk_behind(monkeypatch):
     """A walk that was interrupted stands somewhere on its way: nothing may go on from there."""
-    from solution_paths.engine.walker import Walker
-
-    whole = Walker.walk
-
-    def short(self, t_end, **options):
-        return whole(self, t_end, **options, budget=1)
-
     stop = []
 
     def callback(done, events):
@@ -289,7 +283,7 @@ def test_a_callback_that_raises_does_not_leave_a_broken_walk_behind(monkeypatch)
 
     path = weighted_svm_path(X, Y, BEFORE, AFTER, callback=callback)
     stop.append(True)
-    monkeypatch.setattr(Walker, "walk", short)
+    monkeypatch.setattr(walker, "BUDGET", 1)
     with pytest.raises(ValueError, match="enough"):
         path.continue_to(BEFORE)
     with pytest.raises(ValueError, match="can't be continued"):

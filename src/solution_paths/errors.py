@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .path import Path
+    from .surface import Surface
 
 
 class PathWarning(UserWarning):
@@ -20,12 +21,14 @@ class PathError(RuntimeError):
     path : Path or None
         The part of the path whose nodes the judge of `Path.certify` has passed; None when there is
         none.
+    surface : Surface or None
+        Of a grid: the lines that could be followed; None when there are none.
     """
 
-    def __init__(self, message: str, path: Path | None):
+    def __init__(self, message: str, path: Path | None, surface: Surface | None = None):
         super().__init__(message)
-        self.path = path
+        self.path, self.surface = path, surface
 
-    def __reduce__(self) -> tuple[type[PathError], tuple[str, Path | None]]:
+    def __reduce__(self) -> tuple[type[PathError], tuple[str, Path | None, Surface | None]]:
         # an error that can't be pickled breaks the pool of processes in which it is raised
-        return type(self), (self.args[0], self.path)
+        return type(self), (self.args[0], self.path, self.surface)

@@ -82,6 +82,8 @@ class Nodes:
         self._low = np.concatenate(lows)
         self._leg = np.concatenate(legs_of)
         self._index = np.concatenate(index)
+        # the biases found with the last coefficients: they are mostly asked for next
+        self._known = np.empty(0, dtype=np.int64), np.empty(0)
 
     def _node(self, node: int) -> tuple[Floats, Floats]:
         """Return the duals of all coordinates at a node, in two parts."""
@@ -118,10 +120,14 @@ class Nodes:
 
     def _coefs_at(self, nodes: Places) -> Floats:
         """Return a linear model's (d, B) coefficients at nodes."""
-        return self._models_at(nodes)[0]
+        w, b = self._models_at(nodes)
+        self._known = nodes, b
+        return w
 
     def _intercepts_at(self, nodes: Places) -> Floats:
-        objective = self.objective
+        objective, (known, values) = self.objective, self._known
+        if np.array_equal(nodes, known):
+            return values
         if not isinstance(objective, Machine) or objective.linear:
             return self._models_at(nodes)[1]
         b = np.empty(len(nodes))

@@ -82,9 +82,10 @@ class Path(Nodes):
         self.diagnostics = dict(diagnostics or {})
         inner = np.unique(self._t)
         if len(self._legs) > 1:  # where two legs begin nothing changes state
-            joints = [leg.nodes[0] for leg in self._legs]
-            events = np.concatenate([leg.nodes[1:] for leg in self._legs])
-            inner = np.setdiff1d(inner, np.setdiff1d(joints, events))
+            joints = np.array([leg.nodes[0] for leg in self._legs])
+            for t in np.unique(joints):
+                if (self._t == t).sum() == (joints == t).sum():
+                    inner = inner[inner != t]
         self.breakpoints = inner
 
     def __getstate__(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ walk into 477 numbers: copying them was half of the time of an event with few pi
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import hashlib
 import numbers
@@ -88,16 +89,10 @@ def record(cls: type) -> type:
 
 def new(cls: type[R], **numbers: float) -> R:
     """Return a record of zeros, but for the numbers given."""
-    made = np.zeros(1, cls.dtype)[0]
+    made = np.zeros(cls.dtype.itemsize // 8, np.int64).view(cls.dtype)[0]
     for name, number in numbers.items():
         made[name] = number
     return made
-
-
-def clear(made) -> None:
-    """Set all numbers of a record to zero."""
-    for name in made.dtype.names:
-        made[name] = 0
 
 
 @dataclass_transform(frozen_default=True)
@@ -139,10 +134,10 @@ def _write_words(self) -> None:
         if dtype is None:
             table.append(value.address)
         elif dtype.names:
-            table.append(value.__array_interface__["data"][0])
+            table.append(_address(value.base.base))  # the words behind it, see `new`
         elif ndim:
             _check_array(self, name, ndim, dtype, value)
-            table.append(value.__array_interface__["data"][0])
+            table.append(_address(value))
             table.extend(value.shape)
         elif not isinstance(value, numbers.Real):
             owner = type(self).__name__
@@ -152,7 +147,14 @@ def _write_words(self) -> None:
             table.append(int(value) if whole else np.float64(value).view(np.int64))
     words = np.array(table, dtype=np.int64)
     object.__setattr__(self, "words", words)
-    object.__setattr__(self, "address", words.__array_interface__["data"][0])
+    object.__setattr__(self, "address", _address(words))
+
+
+def _address(array) -> int:
+    """Return where an array's numbers stand, five times as fast as ``array.ctypes.data``."""
+    if array.size and array.flags.writeable:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return array.ctypes.data
 
 
 def _check_array(self, name, ndim, dtype, value) -> None:

@@ -41,11 +41,12 @@ from .state import (
     NONE,
     WALL,
     State,
+    empty_log,
     kink_at,
     level_at,
 )
 from .upkeep import hold, log_state, rebuild_sums, record
-from .walker import Walker, WalkError, empty_log
+from .walker import Walker, WalkError
 
 STANDING = 1000  # jumps at one t, after which something is wrong
 SAME = 1e-12  # jumps so near to each other in t, relative, count as at one t

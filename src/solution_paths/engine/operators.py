@@ -40,6 +40,7 @@ from .patterns import (
     code_add,
     code_sum,
     find_patterns,
+    no_patterns,
     tabulate,
     untabulate,
 )
@@ -109,10 +110,11 @@ class Operator:
     ``indptr/indices/x``  CSR        SPARSE: the rows
     ``diagonal``          (N,)       H_ii
     ``sign``              (N,)       +1 for samples, -1 for features
-    ``norm``              (N,)       |H_ij| <= norm_i norm_j
+    ``norm``              (N,)       |H_ij| <= norm_i norm_j, and the speed of moving kinks
     ``weight``            (D,)       column weights behind ``norm``
     ``metric``            (D, D)     few columns: L', where L L' = X'X / n; else (0, 0)
     ``radius``            (N,)       |L^-1 x_i|, or what is like it: bounds how fast z_i can move
+    ``still``             (2, N)     norm and radius where no kink moves
     ``center``            (N,)       DENSE: the mean of H's first n rows
     ``swing``             (p,)       DENSE: 1 / ``weight`` of the borders, 0 for constants
     ``typical``           scalar     DENSE: mean squared distance of samples from their mean
@@ -139,6 +141,7 @@ class Operator:
     weight: Vector
     metric: Matrix
     radius: Vector
+    still: Matrix
     center: Vector
     swing: Vector
     typical: float
@@ -151,10 +154,10 @@ class Operator:
 
 def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):
     N, D = len(diagonal), len(weight)
-    none = np.empty((0, 0))
-    csr = sp.csr_array((0, 0)) if csr is None else csr
-    flat = csr.nnz > 0 and bool((csr.data == csr.data[0]).all())
-    codes, parent, last = find_patterns(csr if flat else sp.csr_array((0, 0)))
+    none, nowhere = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
+    indptr, indices, x = (nowhere,) * 3 if csr is None else (csr.indptr, csr.indices, csr.data)
+    flat = len(x) > 0 and bool((x == x[0]).all())
+    codes, parent, last = find_patterns(csr) if flat else no_patterns()
     if kind == DENSE:
         metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
         overlap = np.abs(H[:n, :n]).mean() / max(norm[:n].mean() ** 2, 1e-300)
@@ -166,18 +169,19 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         n=n,
         n_ridge=n_ridge,
         scale=float(scale),
-        flat=float(csr.data[0]) if flat else 0.0,
+        flat=float(x[0]) if flat else 0.0,
         H=none if H is None else H,
         X=none if X is None else X,
-        indptr=csr.indptr.astype(np.uint64),
-        indices=csr.indices.astype(np.uint32),
-        x=csr.data.astype(np.float64),
+        indptr=indptr.astype(np.uint64),
+        indices=indices.astype(np.uint32),
+        x=x.astype(np.float64),
         diagonal=diagonal,
         sign=np.where(np.arange(N) < n, 1.0, -1.0),
         norm=norm,
         weight=weight,
         metric=metric,
         radius=radius,
+        still=np.stack([norm, radius]),
         center=center,
         swing=swing,
         typical=typical,

@@ -8,6 +8,8 @@ entry of v, and x_i . v takes one term for each run instead of one for each nonz
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -18,25 +20,30 @@ from .compiled import inline, lean
 LIMIT = 96  # patterns in a run: tables are to be short, since each vector needs one
 
 
-def find_patterns(
-    rows: sp.csr_array,
-) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]:
+Patterns: TypeAlias = tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]
+
+
+def no_patterns() -> Patterns:
+    """Return what `find_patterns` does where they would be of no use."""
+    return np.empty((0, 0), dtype=np.uint16), *(np.empty(0, dtype=np.uint16) for _ in range(2))
+
+
+def find_patterns(rows: sp.csr_array) -> Patterns:
     """Return (codes, parent, last) of binary rows; empty where they would be of no use.
 
     ``codes`` is (n, runs); pattern e > 0 is pattern ``parent[e]`` with column ``last[e]`` added,
     and pattern 0 is the empty one.
     """
     n, D = rows.shape
-    none = np.empty((0, 0), dtype=np.uint16), *(np.empty(0, dtype=np.uint16) for _ in range(2))
     most = rows.nnz // (2 * max(n, 1))  # runs, at half as many as a row has nonzeros
     if most < 8 or D >= 2**16 or LIMIT * most >= 2**16:
-        return none
+        return no_patterns()
     columns = sp.csc_array(rows)
     codes = np.zeros((n, most), dtype=np.uint16)
     parent, last = (np.zeros(LIMIT * most + 1, dtype=np.uint16) for _ in range(2))
     runs, count = _assign(columns.indptr, columns.indices, codes, parent, last)
     if runs < 0:
-        return none
+        return no_patterns()
     return np.ascontiguousarray(codes[:, :runs]), parent[:count].copy(), last[:count].copy()
 
 

@@ -477,7 +477,7 @@ def hold_system(op, st, s, i):
     s.J[r, r] = op.diagonal[i] - op.sign[i] * st.soft[i]
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=True)  # it creates arrays, also where lean functions compile it first
 def refactor(op, st, s, tol):
     """Compute the factor of the pinned system afresh."""
     m = s.sizes.pinned

@@ -20,7 +20,7 @@ from .compiled import lean
 from .operators import DENSE, Operator, row_axpy, row_dot
 from .staircase import Staircases
 from .tolerances import Tolerances
-from .walker import Walker, WalkError
+from .walker import Line, Walker, WalkError
 
 
 def start_from_guess(
@@ -49,6 +49,54 @@ def start_from_guess(
     borders : (k,) int array, optional
         What to pin with the anchor, at kinks as the guess has it; by default all but the samples.
     """
+    walker, shifted = _shifted(op, stairs, t0, guess, tolerances, anchor, borders)
+    walker.begin(shifted, -1.0)
+    try:
+        walker.walk(0.0, lazy=lazy, callback=callback)
+    except WalkError as error:
+        raise lost_start(error) from error
+    walker.start_events = walker.statistics()["events"]
+    walker.begin(stairs, t0)
+    return walker
+
+
+def lines_from_guess(
+    op: Operator,
+    stairs: Staircases,
+    soft: NDArray[np.float64],
+    t0: float,
+    guess: NDArray[np.float64],
+    tolerances: Tolerances | None,
+    lazy: bool,
+    callback,
+    anchor: tuple[int, int],
+    borders: NDArray[np.int64],
+) -> list[Line]:
+    """Return lines that end at the exact solutions at t0, for (K, N) softnesses.
+
+    As `start_from_guess`, for a guess in which what is soft has a dual of zero, so that all lines
+    begin alike.
+    """
+    own = replace(stairs, soft=soft[0])
+    walker, shifted = _shifted(op, own, t0, guess, tolerances, anchor, borders)
+    begin = walker.s.state, walker.duals(), -1.0
+    return Walker(op, shifted, *begin, tolerances, soft).walk_lines(0.0, lazy, callback)
+
+
+def lost_start(error: WalkError) -> PathError:
+    """Return the error of a path whose start was broken off."""
+    return PathError(
+        f"The path's start could not be computed ({error}); scale the columns of X alike, or take "
+        "a larger penalty.",
+        None,
+    )
+
+
+def _shifted(op, stairs, t0, guess, tolerances, anchor, borders) -> tuple[Walker, Staircases]:
+    """Return a walker with a guess's states and duals, and staircases for which these are optimal.
+
+    From -1 to 0 they go where those at t0 stand.
+    """
     levels = stairs.levels(t0)
     kink, piece, inside = _classify(stairs, levels, guess)
     still = stairs.substitute(t0, 0.0)
@@ -64,18 +112,7 @@ def start_from_guess(
     walker.pin(inner, kink[inner], guess[inner])
     shift = _shifts(walker.s.state, *walker.distances())
     # From -1 to 0: what is left of the shifts is small beside the kinks, but exact.
-    walker.begin(replace(still, kink1=_spread(-shift, still)), -1.0)
-    try:
-        walker.walk(0.0, lazy=lazy, callback=callback)
-    except WalkError as error:
-        raise PathError(
-            f"The path's start could not be computed ({error}); scale the columns of X alike, or "
-            "take a larger penalty.",
-            None,
-        ) from error
-    walker.start_events = walker.statistics()["events"]
-    walker.begin(stairs, t0)
-    return walker
+    return walker, replace(still, kink1=_spread(-shift, still))
 
 
 def start_from_zero_weights(

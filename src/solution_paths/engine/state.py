@@ -1,4 +1,4 @@
-"""What the event loop keeps: arrays, numbers by name, and the log."""
+"""What the event loop keeps: arrays, numbers by name, the log, and the lines to be walked."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ FAR = 1e300  # instead of infinity, which code compiled for speed may not compar
 NONE, ENTERED, LEFT = 0, 1, -1
 # how a walk ends
 DONE, RAY, GROW, PAUSE, UNBOUNDED, STALLED, LOST, WALL = range(8)
+# line.stage: before its start, before a leg from where the walk stands, with the factor as it is
+# or after a snapshot's return, or on its way
+AT_START, AT_RETURN, AT_LEG, ON_WAY = range(4)
 
 
 @record
@@ -152,6 +155,20 @@ class Counts:
     budget: int
 
 
+@record
+class Present:
+    """The line that is walked: its ``number``, its ``stage``, and where its leg began, in t.
+
+    Its share of the log begins behind so many ``events`` and ``nodes``.
+    """
+
+    number: int
+    stage: int
+    begin: float
+    events: int
+    nodes: int
+
+
 @struct
 class State:
     """The walk: N coordinates, at most ``cap`` pinned.
@@ -233,12 +250,11 @@ GROWING = dict.fromkeys((*VECTORS, "P", "order", "rank", "span", "W"), (0,))
 GROWING |= {"Q": (1,), "kept": (1,), "J": (0, 1), "G": (0, 1), "R": (0, 1)}
 
 
-def empty_state(states: NDArray[np.int8], n: int, cap: int, dense: bool, ridge: bool) -> State:
+def empty_state(N: int, n: int, cap: int, dense: bool, ridge: bool) -> State:
     """Return a state in which no coordinate has a slot, with room for ``cap`` pinned ones.
 
     ``dense``: the map is held as entries; ``ridge``: its pinned system has a triangular factor.
     """
-    N = len(states)
     borders = N - n if ridge else 0
     system = cap if dense or not ridge else 0
     inverse, triangle = (0, cap) if ridge else (cap, 0)
@@ -251,7 +267,7 @@ def empty_state(states: NDArray[np.int8], n: int, cap: int, dense: bool, ridge: 
         search=new(Search, random=1),
         sizes=new(Sizes),
         counts=new(Counts),
-        state=np.array(states, dtype=np.int8),
+        state=np.zeros(N, dtype=np.int8),
         slot=np.full(N, -1),
         window=np.zeros((N, 4)),
         due=np.zeros(N),
@@ -314,6 +330,63 @@ class Log:
     coordinate: Annotated[NDArray[np.int32], 1]
     state: Annotated[NDArray[np.int8], 1]
     checkpoint: Annotated[NDArray[np.int8], 2]
+
+
+def empty_log(N: int) -> Log:
+    """Return a log of N coordinates with room for some hundred events."""
+    rooms = 512
+    return Log(
+        np.empty(rooms),
+        np.empty(rooms, dtype=np.int64),
+        np.zeros(rooms, dtype=np.int64),
+        np.empty(rooms * 8, dtype=np.int32),
+        np.empty(rooms * 8),
+        np.empty(rooms * 8),
+        np.empty(rooms, dtype=np.int32),
+        np.empty(rooms, dtype=np.int8),
+        np.empty((rooms // checkpoint_every(N) + 2, N), dtype=np.int8),
+    )
+
+
+# What is noted of a line: its share of the log, how it ended, and counts.
+NOTED = ("first_event", "last_event", "first_node", "last_node", "ending")
+NOTED += ("zero_steps", "exchanges", "refactorisations", "rebuilds", "rows_looked_at")
+
+
+@struct
+class Lines:
+    """Walks over staircases that differ in softness alone, one after the other in one log.
+
+    =============  =======  ============================================================
+    ``soft``       (K, N)   their softness
+    ``state``      (K, N)   states where they begin; once walked, where they ended
+    ``dual``       (K, N)   so duals; at the beginning those at kinks alone are read
+    ``ray``        (K, N)   how fast duals moved at the end
+    ``t``          (K,)     where they ended
+    ``tally``      (K, 10)  what ``NOTED`` names
+    =============  =======  ============================================================
+    """
+
+    now: Present
+    soft: Matrix
+    state: Annotated[NDArray[np.int8], 2]
+    dual: Matrix
+    ray: Matrix
+    t: Vector
+    tally: Annotated[NDArray[np.int64], 2]
+
+
+def new_lines(soft: NDArray[np.float64], state, dual) -> Lines:
+    """Return (K, N) lines before their start; ``state`` and ``dual`` are copied."""
+    return Lines(
+        new(Present, stage=AT_START),
+        soft,
+        np.array(np.broadcast_to(state, soft.shape), dtype=np.int8, order="C"),
+        np.array(np.broadcast_to(dual, soft.shape), dtype=np.float64, order="C"),
+        np.zeros(soft.shape),
+        np.zeros(len(soft)),
+        np.zeros((len(soft), len(NOTED)), dtype=np.int64),
+    )
 
 
 @inline

@@ -82,3 +82,6 @@ class Tolerances:
     lost: float = 1e-8
     enough: int = 2000
     stall: int = 200
+
+
+DEFAULT = Tolerances()

@@ -104,6 +104,14 @@ class Trace(NamedTuple):
     every: int
     ray: NDArray[np.float64]
 
+    def states(self, node: int) -> NDArray[np.int8]:
+        """Return the (N,) states at a node."""
+        events = self.event[node]
+        kept = events // self.every
+        states, recent = self.checkpoint[kept].copy(), slice(kept * self.every, events)
+        states[self.coordinate[recent]] = self.state[recent]  # of several the last one counts
+        return states
+
     def duals(self, node: int) -> NDArray[np.float64]:
         """Return the (N,) duals at a node."""
         return self.parts(node)[0]

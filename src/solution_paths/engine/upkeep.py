@@ -20,6 +20,7 @@ from .state import (
     ENTERED,
     FAR,
     checkpoint_every,
+    kink_at,
     level_at,
     width_at,
 )
@@ -75,11 +76,16 @@ def log_state(s, log, i, states):
     log.coordinate[e] = i
     log.state[e] = states[i]
     s.sizes.events = e + 1
-    every = checkpoint_every(states.shape[0])
-    if (e + 1) % every == 0:
-        copy = log.checkpoint[(e + 1) // every]
-        for k in range(copy.shape[0]):
-            copy[k] = states[k]
+    if (e + 1) % checkpoint_every(states.shape[0]) == 0:
+        copy_states(s, log, states)
+
+
+@lean
+def copy_states(s, log, states):
+    """Keep all states behind the events so far, whose number is a multiple of the copies'."""
+    copy = log.checkpoint[s.sizes.events // checkpoint_every(states.shape[0])]
+    for k in range(copy.shape[0]):
+        copy[k] = states[k]
 
 
 @lean
@@ -263,8 +269,71 @@ def rebuild_sums(op, st, s):
 
 
 @lean
-def begin_leg(op, st, s, log, tol):
-    """Compute everything that the first step of a leg needs, and record the first node."""
+def _measure(op, st, s, tol):
+    """Set what residuals are relative to, and bounds on velocities, for a leg that begins here.
+
+    Residuals are relative to the largest kink of the samples or of the features, or to what the
+    correlation of a feature with duals at their levels is like; the balance of a bias, which has
+    infinite levels, to the largest dual.
+    """
+    N, n, t = s.state.shape[0], op.n, s.clock.t
+    drift, balances = s.hit_rate, s.hit_index  # no candidates are kept between legs
+    samples = features = duals = widest = 0.0
+    least, most = np.inf, -np.inf
+    for i in range(N):
+        drift[i] = 0.0
+        balances[i] = i >= n and np.isinf(st.level0[i, 0]) and np.isinf(st.level0[i, 1])
+        for q in range(st.n_kinks[i]):
+            kink = kink_at(st, i, q, t)
+            if i < n:
+                samples = max(samples, abs(kink))
+                least, most = min(least, kink), max(most, kink)
+            elif not balances[i]:
+                features = max(features, abs(kink))
+            drift[i] = max(drift[i], abs(st.kink1[i, q]))
+        for q in range(st.n_kinks[i] + 1):
+            if np.isinf(st.level0[i, q]):
+                continue
+            if i < n:
+                duals = max(duals, abs(st.level0[i, q]) + abs(st.level1[i, q]))
+                widest = max(widest, abs(level_at(st, i, q, t)))
+            shift = st.soft[i] * st.level1[i, q]
+            for k in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
+                drift[i] = max(drift[i], abs(st.kink1[i, k] + shift))
+    for i in range(n, N):
+        if not balances[i]:  # a feature's norm is like the root mean square of its column
+            features = max(features, widest * op.still[0, i] * np.sqrt(n))
+    norm = radius = s.accuracy.drift = 0.0
+    for i in range(N):
+        size = samples if i < n else (duals if balances[i] else features)
+        st.scale[i] = size if size > 0.0 else 1.0
+        op.norm[i] = max(np.hypot(op.still[0, i], drift[i]), 1e-300)
+        op.radius[i] = max(np.hypot(op.still[1, i], drift[i]), 1e-300)
+        if drift[i] != 0.0:
+            s.accuracy.drift = 1.0
+        if i < n:
+            norm, radius = max(norm, op.norm[i]), max(radius, op.radius[i])
+    scale = st.scale[0]
+    # What rounding makes of a value that is summed up from products of unit size.
+    s.accuracy.unit = EPSILON * norm / scale
+    s.accuracy.spread = (0.5 * (most - least) if most >= least else 1.0) / scale
+    # The length that w may travel before a sample's value moves by more than 'residual'.
+    s.accuracy.reach = tol.residual * scale / radius if n == N else -1.0
+
+
+@lean
+def begin_leg(op, st, s, log, tol, t, afresh):
+    """Compute everything that the first step of a leg from t needs, and record the first node.
+
+    ``afresh``: the factor too; otherwise it is carried on.
+    """
+    s.clock.t = t
+    s.last.coordinate = s.last.held = -1
+    s.counts.zeros = 0
+    _measure(op, st, s, tol)
+    if afresh:
+        refactor(op, st, s, tol)
+    copy_states(s, log, s.state)
     s.lost[:] = 0.0
     for i in range(s.state.shape[0]):
         if s.slot[i] < 0:

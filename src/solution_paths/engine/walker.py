@@ -13,38 +13,44 @@ This is the exchange of Best (1996) and qpOASES, and the pivot of a parametric l
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import clear, inline, lean
+from .compiled import inline, lean
 from .events import enter, exchange, hold_at_kink, leave, place
 from .operators import DENSE, Operator, distance, is_ridge
-from .pinned import hold_system, join, refactor, schur
+from .pinned import hold_system, join, schur
 from .staircase import Staircases
 from .state import (
+    AT_LEG,
+    AT_RETURN,
+    AT_START,
     DONE,
     ENTERED,
     GROW,
     LOST,
     NONE,
+    NOTED,
+    ON_WAY,
     PAUSE,
     RAY,
     STALLED,
     UNBOUNDED,
     WALL,
-    Log,
     Stairs,
     checkpoint_every,
+    empty_log,
     empty_state,
-    kink_at,
     level_at,
+    new_lines,
     widened,
 )
 from .steps import aim, patience, ratio_test, take_step, tie_of
-from .tolerances import Tolerances
+from .tolerances import DEFAULT, Tolerances
 from .trace import Trace
 from .upkeep import (
     approach,
@@ -58,7 +64,9 @@ from .upkeep import (
     snap_to_levels,
 )
 
-EPSILON = np.finfo(np.float64).eps
+LAST_EVENT, LAST_NODE, ENDING = (NOTED.index(f) for f in ("last_event", "last_node", "ending"))
+BUDGET = 2000  # events after which Python is told of progress
+NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 
 # ---------------------------------------------------------------------------------------------
 # The loop
@@ -176,6 +184,100 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
         tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
         return h > (1e-12 if tie else 1e-14) * abs(s.clock.t)
     return h * s.direction.gross * op.norm[i] > 1e-13 * st.scale[i]
+
+
+# ---------------------------------------------------------------------------------------------
+# Line after line
+# ---------------------------------------------------------------------------------------------
+
+
+@lean
+def _walk_lines(op, st, s, log, tol, lazy, lines):
+    """Walk the present line and those behind it; return DONE, or why Python is to see to it."""
+    now = lines.now
+    while now.number < lines.tally.shape[0]:
+        if now.stage != ON_WAY:
+            _open_log(s, log, lines)
+            if now.stage == AT_START:
+                _gather(st, s, lines)
+            if not _room(s, log):
+                return GROW
+            if now.stage != AT_LEG:
+                _forget(s)
+                for r in range(s.sizes.pinned):
+                    place(op, s, r, s.P[r])
+            begin_leg(op, st, s, log, tol, now.begin, now.stage == AT_START)
+            now.stage = ON_WAY
+            if s.counts.budget <= 0:
+                return PAUSE
+        ending = _walk(op, st, s, log, tol, lazy)
+        if ending in (GROW, PAUSE):
+            return ending
+        end_line(st, s, lines, ending)
+    return DONE
+
+
+@lean
+def _open_log(s, log, lines):
+    """Let the log go on behind the lines before, where all states can be kept."""
+    now, k, every = lines.now, lines.now.number, checkpoint_every(s.state.shape[0])
+    log.start[0] = now.events = now.nodes = 0
+    if k > 0:
+        now.events = every * (lines.tally[k - 1, LAST_EVENT] // every + 1)
+        now.nodes = lines.tally[k - 1, LAST_NODE]
+    s.sizes.events, s.sizes.nodes, s.sizes.duals = now.events, now.nodes, log.start[now.nodes]
+
+
+@lean
+def _gather(st, s, lines):
+    """Take over the softness, states and pinned duals of the present line."""
+    k, m = lines.now.number, 0
+    s.slot[:] = -1
+    for i in range(s.state.shape[0]):
+        st.soft[i], s.state[i] = lines.soft[k, i], lines.state[k, i]
+        if s.state[i] % 2 == 1:
+            s.P[m], s.a[m] = i, lines.dual[k, i]
+            m += 1
+    s.sizes.pinned = m
+
+
+@lean
+def _forget(s):
+    """Let all counts begin anew, and what the last events left."""
+    s.pending.kind = NONE
+    s.last.came = s.last.unsure = 0
+    s.search.first, s.search.random = 0, 1
+    s.counts.zero_steps = s.counts.looked = s.counts.exchanges = 0
+    s.counts.refactored = s.counts.rebuilt = s.counts.since_factored = 0
+
+
+@lean
+def note_line(st, s, lines, k):
+    """Note where line k stands, as `Lines` has it."""
+    N, m, now, tally, t = s.state.shape[0], s.sizes.pinned, lines.now, lines.tally[k], s.clock.t
+    lines.t[k] = t
+    tally[0], tally[1] = now.events, s.sizes.events
+    tally[2], tally[3] = now.nodes, s.sizes.nodes
+    tally[5], tally[6], tally[7] = s.counts.zero_steps, s.counts.exchanges, s.counts.refactored
+    tally[8], tally[9] = s.counts.rebuilt, s.counts.looked
+    for i in range(N):
+        q, state = s.state[i] // 2, s.state[i]
+        lines.state[k, i] = state
+        lines.dual[k, i] = level_at(st, i, q, t) if state % 2 == 0 else 0.0
+        lines.ray[k, i] = st.level1[i, q] if np.isfinite(st.level1[i, q]) else 0.0
+    for r in range(m):
+        lines.dual[k, s.P[r]], lines.ray[k, s.P[r]] = s.a[r], s.regular[r]
+    if s.pending.kind == ENTERED:
+        lines.dual[k, s.P[m]] = s.a[m]
+
+
+@lean
+def end_line(st, s, lines, ending):
+    """Note how and where the present line has ended, and go to the next."""
+    note_line(st, s, lines, lines.now.number)
+    lines.tally[lines.now.number, ENDING] = ending
+    lines.now.number += 1
+    lines.now.stage = AT_START
 
 
 # ---------------------------------------------------------------------------------------------
@@ -304,6 +406,17 @@ class WalkError(RuntimeError):
         self.trace = trace
 
 
+class Line(NamedTuple):
+    """What became of one of several lines: its trace, its end, and what broke it off, or None."""
+
+    trace: Trace
+    ending: int
+    error: WalkError | None
+    statistics: dict[str, int]
+    state: NDArray[np.int8]
+    duals: NDArray[np.float64]
+
+
 class Walker:
     """A walk in progress: an operator, staircases, states, and the inverse of the pinned system.
 
@@ -319,6 +432,12 @@ class Walker:
         Duals of the coordinates at kinks (others are not read).
     t : float
         Where the walk begins.
+    tolerances : Tolerances, optional
+    soft : (K, N) array, optional
+        The softness of K lines, in place of that of ``stairs``, for `walk_lines`. Then ``state``
+        and ``duals`` are what all begin with, or (K, N).
+    walls : (N,) int array, optional
+        See `begin`.
     """
 
     def __init__(
@@ -329,60 +448,54 @@ class Walker:
         duals: NDArray[np.float64],
         t: float = 0.0,
         tolerances: Tolerances | None = None,
+        soft: NDArray[np.float64] | None = None,
+        walls: NDArray[np.int64] | None = None,
     ):
         N = len(stairs)
         self.op = op
-        self.tolerances = tolerances or Tolerances()
-        self._base_norm, self._base_radius = op.norm.copy(), op.radius.copy()
-        pinned = np.flatnonzero(state % 2)
+        self.tolerances = tolerances or DEFAULT
+        self.lines = new_lines(stairs.soft[None] if soft is None else soft, state, duals)
+        pinned = int((self.lines.state % 2).sum(axis=1).max())
         # No more rows than columns can be independent; of a kernel's there may be few or many.
-        cap = min(N, max(64, len(op.now.c), 2 * len(pinned))) + 4
+        cap = min(N, max(64, len(op.now.c), 2 * pinned)) + 4
         ridge = op.kind == DENSE or op.n_ridge > 0
-        self.s = empty_state(state, op.n, cap, op.kind == DENSE, ridge)
+        self.s = empty_state(N, op.n, cap, op.kind == DENSE, ridge)
         self.log = empty_log(N)
         self._handed_over = False
-        self.begin(stairs, t, pinned=pinned, duals=duals[pinned])
+        if soft is None:
+            self._begin(stairs, t, walls, AT_START)
+        else:
+            self._stand(replace(stairs, soft=soft[0].copy()), t, walls)
 
-    def begin(
-        self,
-        stairs: Staircases,
-        t: float,
-        pinned: NDArray[np.int64] | None = None,
-        duals: NDArray[np.float64] | None = None,
-        walls: NDArray[np.int64] | None = None,
-    ) -> None:
-        """Start a leg at t with new staircases, from the present states and duals.
+    def begin(self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None = None) -> None:
+        """Start a leg at t with new staircases, from the present states, duals and factor.
 
-        With ``pinned`` given the inverse is computed from scratch; otherwise it is carried on.
         Bit q of ``walls`` is set where the walk stops once that coordinate is pinned at kink q.
         """
-        s, op = self.s, self.op
-        self.stairs = stairs
-        wall = np.zeros(len(stairs), dtype=np.int64) if walls is None else walls
-        self.st = Stairs(**vars(stairs), scale=np.ones(len(stairs)), wall=wall)
-        drift = _measure(self.st, op.n, t, self._base_norm)
-        scale = self.st.scale
-        s.accuracy.drift = float(drift.any())
-        for bound, still in ((op.norm, self._base_norm), (op.radius, self._base_radius)):
-            bound[:] = np.maximum(np.hypot(still, drift), 1e-300)
-        # What rounding makes of a value that is summed up from products of unit size.
-        s.accuracy.unit = EPSILON * op.norm[: op.n].max() / scale[0]
-        s.accuracy.spread = _spread(stairs.kinks(t)[: op.n], stairs.n_kinks[: op.n]) / scale[0]
-        # The length that w may travel before a sample's value moves by more than 'residual'.
-        reach = self.tolerances.residual * scale[0] / op.radius[: op.n].max()
-        s.accuracy.reach = reach if op.n == len(scale) else -1.0
-        s.clock.t = t
-        s.last.coordinate = s.last.held = -1
-        if pinned is not None:
-            m = len(pinned)
-            s.P[:m], s.a[:m] = pinned, duals
-            s.slot[:] = -1
-            s.slot[pinned] = np.arange(m)
-            s.sizes.pinned = m
-            self._pack()
-            s.pending.kind = NONE
-            refactor(op, self.st, s, self.tolerances)
-        self._renew()
+        self._begin(stairs, t, walls, AT_LEG)
+
+    def _begin(
+        self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None, stage: int
+    ) -> None:
+        self._stand(stairs, t, walls)
+        if self._handed_over:  # a trace has its arrays
+            self.log, self._handed_over = empty_log(len(stairs)), False
+        now, s = self.lines.now, self.s
+        now.number, now.stage, s.counts.budget = 0, stage, 0
+        while self._step(True) == GROW:
+            self.grow()
+
+    def _stand(self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None) -> None:
+        """Stand at t on staircases, before a leg."""
+        N = len(stairs)
+        wall = np.zeros(N, dtype=np.int64) if walls is None else walls
+        self.stairs, self.lines.now.begin = stairs, t
+        self.st = Stairs(**vars(stairs), scale=np.ones(N), wall=wall)
+
+    def _step(self, lazy: bool) -> int:
+        return _walk_lines(
+            self.op, self.st, self.s, self.log, self.tolerances, bool(lazy), self.lines
+        )
 
     def snapshot(self) -> tuple:
         """Return a copy of where the walk stands, for `restore`."""
@@ -391,37 +504,20 @@ class Walker:
         arrays = {name: getattr(s, name).copy() for name in names}
         return arrays, int(s.sizes.pinned), int(s.sizes.factored)
 
-    def restore(self, snapshot: tuple, stairs: Staircases, t: float) -> None:
+    def restore(
+        self,
+        snapshot: tuple,
+        stairs: Staircases,
+        t: float,
+        walls: NDArray[np.int64] | None = None,
+    ) -> None:
         """Go back to a snapshot, and start a leg there; counts start anew."""
         arrays, m, factored = snapshot
         s = self.s
         for name, kept in arrays.items():  # the walk's own may have grown since
             getattr(s, name)[tuple(slice(size) for size in kept.shape)] = kept
-        for part in (s.pending, s.last, s.search, s.sizes, s.counts):
-            clear(part)
-        s.sizes.pinned, s.sizes.factored, s.search.random = m, factored, 1
-        self._pack()
-        self.begin(stairs, t)
-
-    def _pack(self) -> None:
-        """Copy the pinned columns of a dense map, or the codes of pinned rows."""
-        pinned = self.s.P[: self.s.sizes.pinned]
-        if self.op.kind == DENSE:
-            self.s.Q[:, : len(pinned)] = self.op.H[:, pinned]
-        if len(self.op.codes) > 0:
-            samples = pinned < self.op.n
-            self.op.now.packed[: len(pinned)] = samples[:, None] * self.op.codes[pinned * samples]
-
-    def _renew(self) -> None:
-        """Empty the log; its arrays stay, unless a trace has them."""
-        s = self.s
-        if self._handed_over:
-            self.log, self._handed_over = empty_log(len(self.stairs)), False
-        s.sizes.events = s.sizes.nodes = s.sizes.duals = s.counts.zeros = 0
-        self.log.start[0] = 0
-        self.log.checkpoint[0] = s.state
-        self.grow()
-        begin_leg(self.op, self.st, s, self.log, self.tolerances)
+        s.sizes.pinned, s.sizes.factored = m, factored
+        self._begin(stairs, t, walls, AT_RETURN)
 
     def pin(self, coordinates: NDArray[np.int64], kinks: NDArray[np.int64], duals) -> None:
         """Pin coordinates at the given kinks with duals between two levels.
@@ -444,7 +540,7 @@ class Walker:
         rebuild_sums(self.op, self.st, self.s)
         return _distances(self.op, self.st, self.s)
 
-    def walk(self, t_end: float, lazy: bool = True, callback=None, budget: int = 2000) -> int:
+    def walk(self, t_end: float, lazy: bool = True, callback=None) -> int:
         """Walk on to t_end; return how it ended (DONE, RAY or WALL).
 
         Raises
@@ -452,31 +548,67 @@ class Walker:
         WalkError
             The path could not be followed to its end; the exact part comes with the error.
         """
-        s = self.s
-        tolerances = self.tolerances
-        begin = s.clock.t
-        s.clock.end = t_end
-        s.counts.budget = budget
-        while True:
+        self.lines.now.number, self.lines.now.stage = 0, ON_WAY
+        try:
+            self._go(t_end, lazy, callback)
+        except np.linalg.LinAlgError:
+            end_line(self.st, self.s, self.lines, LOST)
+        ending = int(self.lines.tally[0, ENDING])
+        if ending not in ENDINGS:
+            return ending
+        raise self._broken(0)
+
+    def walk_lines(self, t_end: float, lazy: bool = True, callback=None) -> list[Line]:
+        """Walk all lines to t_end, each from its own start; return what became of them."""
+        failed = {}
+        while self.lines.now.number < len(self.lines.soft):
             try:
-                ending = _walk(self.op, self.st, s, self.log, tolerances, lazy)
-            except np.linalg.LinAlgError:
-                ending = LOST
+                self._go(t_end, lazy, callback)
+            except NUMERICAL as error:  # which costs this line alone
+                failed[int(self.lines.now.number)] = error
+                end_line(self.st, self.s, self.lines, LOST)
+        return [self._line(k, failed.get(k)) for k in range(len(self.lines.soft))]
+
+    def _go(self, t_end: float, lazy: bool, callback) -> None:
+        """Walk to t_end, until all lines have ended."""
+        begin, lines = self.lines.now.begin, self.lines
+        self.s.clock.end = t_end
+        self.s.counts.budget = BUDGET
+        while True:
+            ending = self._step(lazy)
             if ending == GROW:
                 self.grow()
-                s = self.s
             elif ending == PAUSE:
-                s.counts.budget = budget
+                s, k = self.s, int(lines.now.number)
+                s.counts.budget = BUDGET
                 if callback is not None:
-                    callback((s.clock.t - begin) / (t_end - begin), int(s.sizes.events))
-            elif ending in (DONE, RAY, WALL):
-                return ending
+                    done = (s.clock.t - begin) / (t_end - begin)
+                    events = s.sizes.events - lines.now.events
+                    events += sum(self._counts(j)["events"] for j in range(k))
+                    callback((k + done) / len(lines.soft), events)
             else:
-                raise WalkError(
-                    f"the path stops at t = {s.clock.t:.17g} after {s.sizes.events} events: "
-                    f"{ENDINGS[ending]}; the exact part up to there is kept with this error.",
-                    self.trace(),
-                )
+                return
+
+    def _line(self, k: int, failed: Exception | None) -> Line:
+        """Return what became of a line that has ended."""
+        stairs = replace(self.stairs, soft=self.lines.soft[k])
+        trace, ending, error = self._trace(k, stairs), int(self.lines.tally[k, ENDING]), None
+        singular = isinstance(failed, np.linalg.LinAlgError)
+        if failed is not None and not (singular and len(trace.t)):
+            error = WalkError(f"{type(failed).__name__}: {failed}", trace)
+        elif ending in ENDINGS:
+            error = self._broken(k, trace)
+        state, duals = self.lines.state[k], self.lines.dual[k]
+        return Line(trace, ending, error, self._counts(k), state, duals)
+
+    def _broken(self, k: int, trace: Trace | None = None) -> WalkError:
+        """Return the error of a line that has ended before its goal."""
+        return WalkError(
+            f"the path stops at t = {self.lines.t[k]:.17g} after {self._counts(k)['events']} "
+            f"events: {ENDINGS[int(self.lines.tally[k, ENDING])]}; the exact part up to there is "
+            "kept with this error.",
+            self.trace() if trace is None else trace,
+        )
 
     def grow(self, events: int = 1) -> None:
         """Double whichever arrays are full, until so many events, and a node, fit in."""
@@ -505,105 +637,42 @@ class Walker:
 
     def trace(self) -> Trace:
         """Return what was recorded since `begin`, in the log's own arrays."""
-        s, log = self.s, self.log
+        note_line(self.st, self.s, self.lines, 0)
+        return self._trace(0, self.stairs)
+
+    def _trace(self, k: int, stairs: Staircases) -> Trace:
+        """Return what was recorded of a line."""
+        log, every = self.log, checkpoint_every(len(stairs))
+        event, last_event, node, last_node = self.lines.tally[k, :4].tolist()
+        first, last = log.start[node], log.start[last_node]
         self._handed_over = True
-        nodes, events = s.sizes.nodes, s.sizes.events
-        every = checkpoint_every(len(self.stairs))
-        ray = np.zeros(len(self.stairs))
-        rows = np.arange(len(ray))
-        ray[:] = _finite(self.stairs.level1[rows, s.state.astype(np.int64) // 2])
-        ray[s.P[: s.sizes.pinned]] = s.regular[: s.sizes.pinned]
         return Trace(
-            self.stairs,
-            log.t[:nodes],
-            log.event[:nodes],
-            log.start[: nodes + 1],
-            log.P[: s.sizes.duals],
-            log.a[: s.sizes.duals],
-            log.low[: s.sizes.duals],
-            log.coordinate[:events],
-            log.state[:events],
-            log.checkpoint[: events // every + 1],
+            stairs,
+            log.t[node:last_node],
+            log.event[node:last_node] - event,
+            log.start[node : last_node + 1] - first,
+            log.P[first:last],
+            log.a[first:last],
+            log.low[first:last],
+            log.coordinate[event:last_event],
+            log.state[event:last_event],
+            log.checkpoint[event // every : last_event // every + 1],
             every,
-            ray,
+            self.lines.ray[k].copy(),
         )
 
     def statistics(self) -> dict[str, int]:
         """Return counts since the walker was made (events: since `begin`)."""
-        counts = self.s.counts
-        return {
-            "events": int(self.s.sizes.events),
-            "zero_steps": int(counts.zero_steps),
-            "exchanges": int(counts.exchanges),
-            "refactorisations": int(counts.refactored),
-            "rebuilds": int(counts.rebuilt),
-            "rows_looked_at": int(counts.looked),
-        }
+        note_line(self.st, self.s, self.lines, 0)
+        return self._counts(0)
 
-
-def empty_log(N: int) -> Log:
-    """Return a log of N coordinates with room for some thousand events."""
-    rooms = 4096
-    return Log(
-        np.zeros(rooms),
-        np.zeros(rooms, dtype=np.int64),
-        np.zeros(rooms, dtype=np.int64),
-        np.zeros(rooms * 8, dtype=np.int32),
-        np.zeros(rooms * 8),
-        np.zeros(rooms * 8),
-        np.zeros(rooms, dtype=np.int32),
-        np.zeros(rooms, dtype=np.int8),
-        np.zeros((rooms // checkpoint_every(N) + 2, N), dtype=np.int8),
-    )
-
-
-@njit(cache=True)
-def _measure(st, n, t, norm):
-    """Set what residuals are relative to at t; return how fast kinks move.
-
-    Residuals are relative to the largest kink of the samples or of the features, or to what the
-    correlation of a feature with duals at their levels is like; the balance of a bias, which has
-    infinite levels, to the largest dual.
-    """
-    N = st.soft.shape[0]
-    group, drift = np.zeros(N, dtype=np.int64), np.zeros(N)
-    size, widest = np.zeros(3), 0.0
-    for i in range(N):
-        if i >= n:
-            group[i] = 2 if np.isinf(st.level0[i, 0]) and np.isinf(st.level0[i, 1]) else 1
-        for q in range(st.n_kinks[i]):
-            if group[i] < 2:
-                size[group[i]] = max(size[group[i]], abs(kink_at(st, i, q, t)))
-            drift[i] = max(drift[i], abs(st.kink1[i, q]))
-        for q in range(st.n_kinks[i] + 1):
-            if np.isinf(st.level0[i, q]):
-                continue
-            if i < n:
-                size[2] = max(size[2], abs(st.level0[i, q]) + abs(st.level1[i, q]))
-                widest = max(widest, abs(level_at(st, i, q, t)))
-            shift = st.soft[i] * st.level1[i, q]
-            for k in range(max(q - 1, 0), min(q + 1, st.n_kinks[i])):
-                drift[i] = max(drift[i], abs(st.kink1[i, k] + shift))
-    for i in range(N):
-        if group[i] == 1:  # a feature's norm is like the root mean square of its column
-            size[1] = max(size[1], widest * norm[i] * np.sqrt(n))
-    for i in range(N):
-        if size[group[i]] > 0:
-            st.scale[i] = size[group[i]]
-    return drift
-
-
-def _spread(kinks: NDArray[np.float64], n_kinks: NDArray[np.int64]) -> float:
-    """Return half the range of the kinks."""
-    own = kinks[np.arange(kinks.shape[1]) < n_kinks[:, None]]
-    return 0.5 * float(own.max() - own.min()) if len(own) else 1.0
-
-
-def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.isfinite(values), values, 0.0)
+    def _counts(self, k: int) -> dict[str, int]:
+        noted = dict(zip(NOTED, self.lines.tally[k].tolist(), strict=True))
+        events = noted["last_event"] - noted["first_event"]
+        return {"events": events} | {name: noted[name] for name in NOTED[5:]}
 
 
 def _twice(array: NDArray) -> NDArray:
-    out = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+    out = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
     return out

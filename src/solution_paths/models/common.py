@@ -19,12 +19,13 @@ from ..engine.staircase import Staircases
 from ..engine.starts import balanced_guess, start_from_guess
 from ..engine.state import RAY
 from ..engine.tolerances import Tolerances
-from ..engine.walker import Walker, WalkError
+from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
 from ..kernels import check_kernel
 from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
+from ..surface import Surface
 from ..validation import (
     Floats,
     Rows,
@@ -59,7 +60,6 @@ RANGES = {
     "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
     "s": (-np.inf, np.inf),
 }
-NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
 
 
@@ -275,6 +275,32 @@ def finish(
         stacklevel=_level_of_caller(),
     )
     return path
+
+
+def surface_of(
+    line: Callable[[int], Path], values: Floats, fixed: str, fixed_values: Floats
+) -> Surface:
+    """Return the surface whose lines ``line`` builds, by their numbers.
+
+    The error of the first one that can't be followed is raised when all others have been built.
+    """
+    paths, errors = {}, {}
+    for k in range(len(fixed_values)):
+        try:
+            paths[k] = line(k)
+        except PathError as error:
+            errors[k] = error
+    found = list(paths.values())
+    surface = Surface(found, values, fixed, fixed_values[list(paths)]) if found else None
+    if surface is not None and not errors:
+        return surface
+    k, first = next(iter(errors.items()))
+    raise PathError(
+        f"Line {k} of {len(fixed_values)}, where {fixed} = {fixed_values[k]:g}, is lost, "
+        f"{len(found)} are in error.surface: {first}",
+        first.path,
+        surface,
+    ) from first
 
 
 def _fault(parameter: str, points: np.ndarray, found: Verdict) -> tuple[str, bool]:

@@ -14,6 +14,7 @@ two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..engine.operators import Operator, rows_operator
 from ..engine.staircase import Staircases, equality, stack, staircases
-from ..engine.starts import start_from_guess
+from ..engine.starts import lines_from_guess, lost_start, start_from_guess
 from ..engine.state import WALL
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
-from ..engine.walker import Walker
+from ..engine.walker import Line, Walker
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
 from ..surface import Surface
@@ -40,11 +41,10 @@ from .common import (
     grid_values,
     labelled,
     path_function,
+    surface_of,
     total,
-    walk_down,
-    walk_leg,
 )
-from .elastic import Map, Options, constant_fit, inverse_legs
+from .elastic import Options, constant_fit, inverse_legs
 
 LEAST = 1e-9  # of 2 / kappa: below that rho goes straight to zero
 BEHIND = 1.001  # how far a path in lam1 goes beyond the value from which all is zero
@@ -133,7 +133,8 @@ def dm_drsvm_path(
     weight = 1.0 / len(samples["y"])
     if vary == "lam1":
         ridge = check_number(lam2, "lam2", above=0)
-        return _in_lam1(DoubleMarginNet(**samples, ridge=ridge, cost0=weight, lam11=1.0), options)
+        objective = DoubleMarginNet(**samples, cost0=weight, lam11=1.0)
+        return _lines_in_lam1(objective, np.array([ridge]), options)(0)
     lam1 = check_number(lam1, "lam1", above=0)
     least = check_number(lam2_min, "lam2_min", least=0)
     held: dict[str, Any] = {"ridge": 1.0, "cost1": weight, "lam11": lam1, "inverse": 1.0}
@@ -170,7 +171,7 @@ def dm_drsvm_grid(
     lam2_values : (k,) array
         > 0.
     lazy, tolerances, callback, check
-        See `quantile_svm_path`; the callback is told of each line by itself.
+        See `quantile_svm_path`.
 
     Returns
     -------
@@ -182,7 +183,8 @@ def dm_drsvm_grid(
     ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
-        When a line can't be followed to its end; ``error.path`` is its certified part.
+        When a line can't be followed to its end; ``error.path`` is its certified part, and
+        ``error.surface`` has the other lines.
 
     References
     ----------
@@ -210,11 +212,8 @@ def dm_drsvm_grid(
     for lam2 in ridges:
         check_number(lam2, "lam2_values", above=0)
     options, weight = Options(lazy, tolerances, callback, check), 1.0 / len(samples["y"])
-    held: dict[str, Any] = {"cost0": weight, "lam11": 1.0}
-    lines = [DoubleMarginNet(**samples, ridge=lam2, **held) for lam2 in ridges]
-    shared = Map(_operator(lines[0]))
-    paths = [_in_lam1(line, options, shared.again()) for line in lines]
-    return Surface(paths, prices, "lam2", ridges)
+    objective = DoubleMarginNet(**samples, cost0=weight, lam11=1.0)
+    return surface_of(_lines_in_lam1(objective, ridges, options), prices, "lam2", ridges)
 
 
 def _operator(p: DoubleMarginNet) -> Operator:
@@ -260,21 +259,6 @@ def _guess(p: DoubleMarginNet, t: float) -> tuple[Floats, tuple[int, int]]:
     return np.concatenate([inner, *rest]), (anchor, 0)
 
 
-def _walker(
-    p: DoubleMarginNet,
-    stairs: Staircases,
-    t: float,
-    options: Options,
-    progress: Progress,
-    op: Operator | None = None,
-) -> Walker:
-    """Return a walker on the exact solution at t."""
-    guess, anchor = _guess(p, t)
-    told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
-    op = _operator(p) if op is None else op
-    return start_from_guess(op, stairs, t, guess, options.tolerances, options.lazy, **told)
-
-
 def _walls(p: DoubleMarginNet, stairs: Staircases) -> NDArray[np.int64]:
     """Return walls that stop a walk where rho is all but zero."""
     walls = np.zeros(len(stairs), dtype=np.int64)
@@ -282,26 +266,52 @@ def _walls(p: DoubleMarginNet, stairs: Staircases) -> NDArray[np.int64]:
     return walls
 
 
-def _in_lam1(p: DoubleMarginNet, options: Options, op: Operator | None = None) -> Path:
-    """Return the path in lam1 = t; ``op`` is its map."""
-    stairs, progress = _staircases(p, stop=True), options.stages(3)
-    begin = 0.1 * _certain_gain(p)
-    walker = _walker(p, stairs, begin, options, progress, op)
-    start_events = walker.start_events
-    progress.next(start_events)
-    here, lazy = walker.snapshot(), options.lazy
-    down, error = walk_down(walker, here, stairs, begin, 1e-9 * begin, 0, lazy, progress)
-    counts, legs = [walker.statistics()], [down]
-    if error is None:
-        walker.restore(here, stairs, begin)
-        walker.begin(stairs, begin, walls=_walls(p, stairs))
-        up, ending, error = walk_leg(walker, np.inf, 0.0, 1.0, lazy, progress)
-        if error is None and ending == WALL:
-            up = Leg(_without_rho(up.trace, p), 0.0, 1.0)
-        legs.append(up)
-        counts.append(walker.statistics())
-    diagnostics = total(*counts) | {"start_events": start_events, "ray": False}
-    return finish("lam1", legs, p, diagnostics, error, check=options.check)
+def _lines_in_lam1(p: DoubleMarginNet, ridges: Floats, options: Options) -> Callable[[int], Path]:
+    """Return what builds the paths in lam1 = t, by number, for each of the ridges.
+
+    All lines go to their solutions at one lam1, then all down from there, then all up.
+    """
+    stairs, progress = _staircases(p.at_ridge(1.0), stop=True), options.stages(3)
+    begin, op, soft = 0.1 * _certain_gain(p), _operator(p), ridges[:, None] * stairs.soft
+    guess, anchor = _guess(p, begin)
+    how = options.tolerances, options.lazy, progress, anchor, np.array([len(stairs) - 1])
+    starts = lines_from_guess(op, stairs, soft, begin, guess, *how)
+    whole = [k for k, line in enumerate(starts) if line.error is None]
+    _told(progress, starts)
+
+    def walk(own: Staircases, t: float, end: float, walls: NDArray[np.int64] | None) -> list[Line]:
+        if not whole:
+            return []
+        states = np.stack([starts[k].state for k in whole])
+        duals = np.stack([starts[k].duals for k in whole])
+        walker = Walker(op, own, states, duals, t, options.tolerances, soft[whole], walls)
+        lines = walker.walk_lines(end, options.lazy, progress)
+        _told(progress, lines)
+        return lines
+
+    downs = walk(stairs.substitute(0.0, -1.0), -begin, -1e-9 * begin, None)
+    ups = walk(stairs, begin, np.inf, _walls(p, stairs))
+
+    def path(k: int) -> Path:
+        if starts[k].error is not None:
+            raise lost_start(starts[k].error) from starts[k].error
+        down, up = downs[whole.index(k)], ups[whole.index(k)]
+        behind = down.trace if down.error else down.trace.down_to_zero(0)
+        ahead = _without_rho(up.trace, p) if up.ending == WALL else up.trace
+        legs, error = [Leg(behind, 0.0, -1.0), Leg(ahead, 0.0, 1.0)], down.error or up.error
+        diagnostics = total(down.statistics, up.statistics) | {
+            "start_events": starts[k].statistics["events"],
+            "ray": False,
+        }
+        own = p.at_ridge(ridges[k])
+        return finish("lam1", legs, own, diagnostics, error, check=options.check)
+
+    return path
+
+
+def _told(progress: Progress, lines: list[Line]) -> None:
+    """Tell of a stage that has ended."""
+    progress.next(sum(line.statistics["events"] for line in lines))
 
 
 def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
@@ -337,7 +347,10 @@ def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     reach = max(float((away @ away.sum(axis=0)).max()) / p.n, 1e-300)
     begin = min(0.1 * min(1.0, p.kappa / 2) / reach, end)
     progress = options.stages(3 if begin < end else 2)
-    walker = _walker(p, stairs, begin, options, progress)
+    guess, anchor = _guess(p, begin)
+    told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
+    how = options.tolerances, options.lazy
+    walker = start_from_guess(_operator(p), stairs, begin, guess, *how, **told)
     return inverse_legs(walker, p, stairs, begin, end, options, progress, free=3)
 
 

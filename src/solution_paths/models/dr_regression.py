@@ -20,9 +20,10 @@ from .common import (
     dense,
     grid_values,
     path_function,
+    surface_of,
     targeted,
 )
-from .elastic import Map, Options, ball_path, elastic_operator, inverse_path, penalty_path
+from .elastic import Options, ball_lines, ball_path, inverse_path, penalty_path
 
 Loss: TypeAlias = str | tuple[str, float] | tuple[Sequence[float], Sequence[float]]
 VARIED = ("s", "lam1", "lam2")
@@ -214,7 +215,7 @@ def drlad_grid(
     lam2_values : (k,) array
         Weights of ||w||^2 / 2, >= 0.
     lazy, tolerances, callback, check
-        See `quantile_svm_path`; the callback is told of each line by itself.
+        See `quantile_svm_path`.
 
     Returns
     -------
@@ -226,7 +227,8 @@ def drlad_grid(
     ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
-        When a line can't be followed to its end; ``error.path`` is its certified part.
+        When a line can't be followed to its end; ``error.path`` is its certified part, and
+        ``error.surface`` has the other lines.
 
     References
     ----------
@@ -251,12 +253,10 @@ def drlad_grid(
     check_walk(lazy, tolerances, callback)
     samples = _samples(X, y, "absolute", "drlad_grid")
     radii, ridges = grid_values(s_values, "s_values"), grid_values(lam2_values, "lam2_values")
-    samples["cost0"] = 1.0 / len(samples["y"])
+    objective = ElasticNet(**samples, cost0=1.0 / len(samples["y"]), s0=0.0, s1=1.0)
     options = Options(lazy, tolerances, callback, check)
-    lines = [ElasticNet(**samples, ridge=lam2, s0=0.0, s1=1.0) for lam2 in ridges]
-    shared = Map(elastic_operator(lines[0]))
-    paths = [ball_path(line, options, float(radii.max()), shared.again()) for line in lines]
-    return Surface(paths, radii, "lam2", ridges)
+    line = ball_lines(objective, ridges, options, float(radii.max()))
+    return surface_of(line, radii, "lam2", ridges)
 
 
 def elastic_net_path(

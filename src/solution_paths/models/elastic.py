@@ -8,6 +8,7 @@ whose dual is minus the multiplier theta. So s is a kink that moves, or stands s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..engine.staircase import Staircases, equality, stack, staircases
 from ..engine.starts import start_from_guess
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
-from ..engine.walker import Walker
+from ..engine.walker import Line, Walker, WalkError
 from ..inverse import InversePath
 from ..objectives import ElasticNet
 from ..path import Leg, Path
@@ -129,11 +130,59 @@ def penalty_path(objective: ElasticNet, options: Options) -> Path:
     return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
 
 
-def ball_path(
-    objective: ElasticNet, options: Options, end: float = np.inf, op: Operator | None = None
-) -> Path:
-    """Return the path in the radius s = t, from 0 to end or for ever; ``op`` is its map."""
-    p, d = objective, len(objective.used)
+def ball_path(objective: ElasticNet, options: Options) -> Path:
+    """Return the path in the radius s = t, from 0 for ever."""
+    p, (states, duals, far) = objective, _ball_start(objective)
+    stairs = elastic_staircases(p)
+    walker = Walker(elastic_operator(p), stairs, states, duals, 0.0, options.tolerances)
+    leg, _, error = walk_leg(walker, far, 0.0, 1.0, options.lazy, options.stages(1))
+    return _ball_path(p, leg, error, walker.statistics(), duals[p.n], options)
+
+
+def ball_lines(
+    objective: ElasticNet, ridges: Floats, options: Options, end: float
+) -> Callable[[int], Path]:
+    """Return what builds the paths in s = t from 0 to end, by number, for each of the ridges.
+
+    At s = 0, where w = 0, the ridge makes no difference: where samples tie there, one line sorts
+    them out for all. It is that of the least ridge, as what is regular there is so everywhere.
+    """
+    p, (states, duals, far) = objective, _ball_start(objective)
+    stairs, op = elastic_staircases(p.at_ridge(1.0)), elastic_operator(p)
+    progress = options.stages(min(len(ridges), 2))
+    soft, order = ridges[:, None] * stairs.soft, np.argsort(ridges, kind="stable")
+
+    def walk(own: NDArray[np.int64], states: States, duals: Floats) -> list[Line]:
+        walker = Walker(op, stairs, states, duals, 0.0, options.tolerances, soft[own])
+        lines = walker.walk_lines(min(far, end), options.lazy, progress)
+        progress.next(sum(line.statistics["events"] for line in lines))
+        return lines
+
+    lines = walk(order[:1], states, duals)
+    if len(order) > 1:
+        lines += walk(order[1:], *_sorted_out(lines[0].trace, states, duals))
+    place = np.argsort(order, kind="stable")
+
+    def path(k: int) -> Path:
+        line, own = lines[place[k]], p.at_ridge(ridges[k])
+        leg = Leg(line.trace, 0.0, 1.0)
+        return _ball_path(own, leg, line.error, line.statistics, duals[p.n], options)
+
+    return path
+
+
+def _sorted_out(trace: Trace, states: States, duals: Floats) -> tuple[States, Floats]:
+    """Return states and duals where a trace leaves its start, or those that it began with."""
+    node = int(np.searchsorted(trace.t, trace.t[0], side="right")) - 1 if len(trace.t) else 0
+    return (trace.states(node), trace.duals(node)) if node > 0 else (states, duals)
+
+
+def _ball_start(p: ElasticNet) -> tuple[States, Floats, float]:
+    """Return states and duals at s = 0, and where a path ends at last.
+
+    A ray from t = 0 has no unit, so the end is far, not infinite.
+    """
+    d = len(p.used)
     samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
     c = p.X[:, p.used].T @ duals
     theta = _largest_correlation(p, duals)
@@ -142,17 +191,27 @@ def ball_path(
     states = np.concatenate([samples, [1], parts, [1]]).astype(np.int8)
     states[p.n + 1 + first + (d if c[first] < 0 else 0)] = 1
     start = np.concatenate([duals, [-theta], parts, [-bias]])
-    op = elastic_operator(p) if op is None else op
-    walker = Walker(op, elastic_staircases(p), states, start, 0.0, options.tolerances)
-    # Until the ball no longer binds: a ray from t = 0 has no unit, so the end is far, not infinite.
-    far = min(FAR * p.scale / _typical_move(p), end)
-    leg, _, error = walk_leg(walker, far, 0.0, 1.0, options.lazy, options.stages(1))
-    kept = _binding(leg.trace, p.n, 1e-12 * theta)
+    return states, start, FAR * p.scale / _typical_move(p)
+
+
+def _ball_path(
+    p: ElasticNet,
+    leg: Leg,
+    error: WalkError | None,
+    statistics: dict[str, int],
+    start: float,
+    options: Options,
+) -> Path:
+    """Return the path of a leg, until the ball no longer binds.
+
+    ``start`` is the ball's dual at s = 0.
+    """
+    kept = _binding(leg.trace, p.n, 1e-12 * abs(start))
     free = error is None and kept < len(leg.trace.t)
     if free:
         still = leg.trace._replace(ray=np.zeros(len(leg.trace.stairs)))
         leg = Leg(still, 0.0, 1.0).cut(kept + 1)
-    diagnostics = walker.statistics() | {"ray": bool(free)}
+    diagnostics = statistics | {"ray": bool(free)}
     return finish("s", [leg], p, diagnostics, error, check=options.check)
 
 
@@ -249,18 +308,6 @@ def _at_rest(leg: Leg, n: int) -> Leg:
 
 class Uncorrelated(ValueError):
     """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
-
-
-class Map:
-    """A map that several walks use one after the other."""
-
-    def __init__(self, op: Operator):
-        self.op, self.norm, self.radius = op, op.norm.copy(), op.radius.copy()
-
-    def again(self) -> Operator:
-        """Return the map as it was before any walk."""
-        self.op.norm[:], self.op.radius[:] = self.norm, self.radius
-        return self.op
 
 
 class Options:

@@ -13,14 +13,14 @@ from ..engine.operators import Operator
 from ..engine.staircase import Staircases
 from ..engine.starts import coordinate_descent, start_from_guess
 from ..engine.tolerances import Tolerances
-from ..engine.walker import Walker, WalkError
+from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError
 from ..objectives import Solution
 from ..objectives.robust import Robust
 from ..outliers import OutlierPath
 from ..path import Leg
 from ..validation import Floats
-from .common import NUMERICAL, Progress, finish, operator_of
+from .common import Progress, finish, operator_of
 
 HOMOTOPIES = ("theta", "s")
 SWEEPS, ROUGHLY = 50, 1e-3  # of coordinate descent, for a guess

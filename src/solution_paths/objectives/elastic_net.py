@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,18 @@ class Corners(NamedTuple):
 class Net(Penalised):
     """A penalised model whose path has the coefficients of columns, rescaled, as coordinates."""
 
+    ridge: float
+
     @cached_property
     def used(self) -> NDArray[np.int64]:
         """The columns that may have a coefficient: all but the constant ones, which a bias does."""
         return np.flatnonzero(np.ptp(self.X, axis=0) > 0)
+
+    def at_ridge(self, ridge: float) -> Self:
+        """Return the model with another ridge; what was found out about the data is shared."""
+        other = copy(self)
+        object.__setattr__(other, "ridge", check_number(ridge, "ridge", least=0))
+        return other
 
     @cached_property
     def units(self) -> Floats:
