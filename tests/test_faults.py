@@ -36,10 +36,8 @@ from test_benchmarking import CELL, Recorder
 from test_workflow import edit, environment, finished, only_kinks, results_of, snakemake
 
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
-# Minutes each, and not yet run from first to last on one machine: outside CI until they have been.
-pytestmark = pytest.mark.skipif(
-    "SOLUTION_PATHS_KILLS" not in os.environ, reason="`make faults` runs these tests"
-)
+# Whole runs, minutes each. What is quick (a hundred kills of jobs and of writing) isn't left out.
+long = pytest.mark.skipif("SOLUTION_PATHS_KILLS" not in os.environ, reason="`make faults` runs it")
 PAPER = Path("results", "quick", "quantile_svm")
 CELL_FOLDER = Path("results", "quick", "cells", "quantile_svm")
 
@@ -94,6 +92,7 @@ def whole_cells(folder):
     return found
 
 
+@long
 def test_kills_at_random_moments_lose_nothing_but_the_cell_in_flight(
     checkout, tmp_path, record_property
 ):
@@ -298,6 +297,7 @@ def there(folder):
     return {str(file.relative_to(folder)) for file in made if ".damaged" not in file.name}
 
 
+@long
 @pytest.mark.parametrize("group", GROUPS)
 def test_what_is_damaged_below_the_results_heals_with_the_same_command(done, group):
     folder, whole = done
@@ -309,6 +309,7 @@ def test_what_is_damaged_below_the_results_heals_with_the_same_command(done, gro
     assert there(folder) >= before
 
 
+@long
 def test_everything_damaged_at_once_heals_with_the_same_command(done):
     folder, whole = done
     for where, damage in TOUCHED.values():
@@ -361,6 +362,7 @@ STAGES = {
 }
 
 
+@long
 def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_written(
     checkout, small_disk
 ):
@@ -388,6 +390,7 @@ def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_writ
 # ---------------------------------------------------------------- others
 
 
+@long
 def test_two_runs_at_once_do_not_disturb_each_other(checkout):
     """The second is refused, and says why; neither takes the other for dead."""
     only_kinks(checkout, sizes=[60, 90, 400, 800])
@@ -425,6 +428,7 @@ def test_only_the_last_one_alive_counts_as_alone(tmp_path):
     assert join(file)
 
 
+@long
 def test_a_clock_that_jumps_changes_no_result(done):
     """Half of the files are from tomorrow, half from yesterday."""
     folder, whole = done
