@@ -338,7 +338,7 @@ def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     begin = min(0.1 * min(1.0, p.kappa / 2) / reach, end)
     progress = options.stages(3 if begin < end else 2)
     walker = _walker(p, stairs, begin, options, progress)
-    return inverse_legs(walker, p, stairs, begin, end, options, progress, free=3)
+    return inverse_legs(walker, p, stairs, (0.5 * begin, begin, end), options, progress, free=3)
 
 
 def _certain_gain(p: DoubleMarginNet) -> float:
