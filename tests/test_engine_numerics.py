@@ -42,8 +42,36 @@ FUZZED = [
     ("weighted_svm", "units", 13),
     ("weighted_svm", "units", 15),
 ]
+# The same of maps without a ridge of their own. In raw units a feature's softness is 1e-14 of its
+# column: pivots, ties and moves were measured in the wrong units, and inverses that had lost all
+# digits were kept. The last ones are pieces over many orders of magnitude of t.
+SADDLE = {
+    (
+        "drlad_lam1",
+        "units",
+    ): "6 13 15 21 24 32 36 43 51 58 61 63 64 71 72 75 85 98 110 112 113 117 118",
+    ("drsvm_lam1", "units"): "11 12 14 22 26 35 37 38 41 47 54 58 69 85 119",
+    ("drsvm_lam2", "units"): "30 72 92 101 108",
+    ("drlad_s", "scales"): "25 117",
+    ("dr_regression_s", "scales"): "0 57",
+    ("dr_regression_s", "units"): "69",
+    ("dr_regression_s", "duplicated"): "35",
+    ("dr_regression_s", "lattice"): "62",
+    ("dm_drsvm_lam1", "scales"): "45 112",
+    ("dm_drsvm_lam1", "units"): "66 78 84 100 104 110",
+    ("dm_drsvm_lam1", "year"): "6 74",
+    ("dm_drsvm_lam1", "one_hot"): "77",
+    ("dm_drsvm_lam2", "scales"): "63 109",
+    ("dm_drsvm_lam2", "units"): "4 5 6 9 13 22 31 33 42 44 53 54 66 81 86 105 107",
+    ("dm_ksvm", "counts"): "6 13 64 79",
+}
+FUZZED += [(*name, int(seed)) for name, seeds in SADDLE.items() for seed in seeds.split()]
 # Rounding decides whether these are followed to their ends; where they aren't, the user is told.
-TOLD = [("weighted_svm", "rbf_flat", 118), ("weighted_svm", "units", 51)]
+TOLD = [
+    ("weighted_svm", "rbf_flat", 118),
+    ("weighted_svm", "units", 51),
+    ("dr_regression_s", "units", 29),
+]
 
 
 def assert_exact(path, points=24):

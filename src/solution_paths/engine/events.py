@@ -21,6 +21,7 @@ from .pinned import (
     join,
     keeps_system,
     part,
+    rounding_of_form,
     schur,
     solve,
 )
@@ -140,8 +141,10 @@ def leave(op, st, s, tol, i, down):
     level = level_at(st, i, q, s.clock.t)
     jump = (level - s.a[r]) - s.lost[r]
     move_level(op, i, jump)
-    if abs(jump) * op.norm[i] * s.accuracy.unit > tol.residual * EPSILON:
-        s.last.unsure = 1  # the others' values feel it
+    moves = abs(jump) * op.norm[i]
+    felt = moves > s.accuracy.felt and not is_ridge(op)  # with one a value feels it first
+    if felt or moves * s.accuracy.unit > tol.residual * EPSILON:
+        s.last.unsure = 1
     s.accuracy.worn += abs(level) * op.norm[i]
     s.a[r], s.lost[r] = level, 0.0
     if kind == ENTERED and s.pending.coordinate == i:
@@ -212,13 +215,11 @@ def _vanishes(op, st, s, tol, r):
         return False
     s.k[:m] = 0.0
     s.k[r] = 1.0
-    solve(op, st, s, s.k, s.g, 0.0)
+    solve(op, st, s, tol, s.k, s.g, 0.0)
     if is_ridge(op):
         return True
-    own, largest = op.norm[s.P[r]], 0.0
-    for j in range(m):
-        largest = max(largest, abs(s.g[j]) * op.norm[s.P[j]])
-    return abs(s.g[r]) * own <= tol.singular * largest
+    # g_r = g'Jg
+    return abs(s.g[r]) <= rounding_of_form(op, st, s, tol, s.k, s.g, 0.0)
 
 
 @lean

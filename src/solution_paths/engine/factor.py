@@ -44,6 +44,18 @@ def multiply(G, m, v, out):
         out[i] += total
 
 
+@sums
+def multiply_sizes(G, m, v, out):
+    """Write |G| |v| to out."""
+    for i in range(m):
+        row, size, total = G[i], abs(v[i]), abs(G[i, i] * v[i])
+        for j in range(i):
+            entry = abs(row[j])
+            total += entry * abs(v[j])
+            out[j] += entry * size
+        out[i] = total
+
+
 @lean
 def read_column(G, m, j, out):
     """Write column j of G to out."""

@@ -96,14 +96,15 @@ def terms(op, s, borders):
 
 @lean
 def demands(op, s, tol):
-    """Return what residuals must be below: relative to the kinks, and in units of norms.
+    """Return what residuals must be below, relative to the kinks and in units of norms, and more.
 
     The gap feels a residual times the width of its dual's levels, and the objective is like the
     duals times the spread of the kinks: the first is small where duals are beside their levels. The
     second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
-    pivot of it, where the least pivot is that of the factor.
+    pivot of it, where the least pivot is that of the factor; without a ridge at most the residual
+    of a sample times the third, the largest entry of the inverse between samples.
     """
-    pivot, widest, duals, widths, t = 1.0, 0.0, 0.0, 1e-300, s.clock.t
+    pivot, stiff, widest, duals, widths, t = 1.0, 1.0, 0.0, 0.0, 1e-300, s.clock.t
     for k in range(s.sizes.factored):
         pivot = min(pivot, s.R[k, k] / op.norm[s.P[s.order[k]]])
     for r in range(s.sizes.pinned):
@@ -112,8 +113,13 @@ def demands(op, s, tol):
             widest = max(widest, width * norm)
             widths += width * norm
             duals += abs(s.a[r]) * norm
-    fine = tol.fine * pivot * pivot * widest if is_ridge(op) else np.inf
-    return tol.gap * s.accuracy.spread * min(duals / widths, 1.0), fine
+    if not is_ridge(op):
+        stiff = 0.0
+        for r in range(s.sizes.pinned):
+            if s.P[r] < op.n:
+                stiff = max(stiff, s.G[r, r] * op.norm[s.P[r]] ** 2)
+    asked = tol.gap * s.accuracy.spread * min(duals / widths, 1.0)
+    return asked, tol.fine * pivot * pivot * widest, stiff
 
 
 @lean
@@ -214,29 +220,48 @@ def _eliminate(A, p):
 
 
 @lean
-def solve(op, st, s, target, x, accuracy):
+def solve(op, st, s, tol, target, x, accuracy):
     """Solve J x = target, with residuals from the data.
 
     Refined until the residual is below ``accuracy`` times the terms that it is summed from, or
     until it no longer halves. How much the first step leaves is noted: the only measure of trust.
+    An inverse that has lost it is computed afresh at once.
     """
     m = s.sizes.pinned
     size = largest(op, s, target)
     apply_factor(op, s, target, x)
     last = np.inf
     for step in range(MANY):
-        product(op, st, s, x, s.v)
-        for r in range(m):
-            s.v[r] = target[r] - s.v[r]
-        worst, gross = largest(op, s, s.v), weigh(op, s, x)
+        worst = _rest(op, st, s, target, x)
         if step == 0:
             note_contraction(s, worst, size)
+            if is_worn(s, tol) and not is_ridge(op):
+                _invert(op, st, s)
+                apply_factor(op, s, target, x)
+                worst = _rest(op, st, s, target, x)
+                note_contraction(s, worst, size)
+        gross = weigh(op, s, x)
         if worst <= accuracy * gross or not worst <= 0.5 * last:
             break
         last = worst
         apply_factor(op, s, s.v, s.y)
         for r in range(m):
             x[r] += s.y[r]
+
+
+@inline
+def _rest(op, st, s, target, x):
+    """Write target - J x to s.v; return the largest, relative to norms."""
+    product(op, st, s, x, s.v)
+    for r in range(s.sizes.pinned):
+        s.v[r] = target[r] - s.v[r]
+    return largest(op, s, s.v)
+
+
+@inline
+def is_worn(s, tol):
+    """Tell whether the factor's solutions leave too much, and a new one may be better."""
+    return s.accuracy.contraction > tol.fresh and s.counts.since_factored > 0
 
 
 @inline
@@ -277,7 +302,7 @@ def schur(op, st, s, tol, j):
     """
     if not is_ridge(op):
         column(op, s.P, s.sizes.pinned + (s.pending.kind == ENTERED), j, s.k)
-        solve(op, st, s, s.k, s.u, 0.0)
+        solve(op, st, s, tol, s.k, s.u, 0.0)
         return _quadratic(op, st, s, tol, j, op.diagonal[j] - op.sign[j] * st.soft[j])
     q, f = s.sizes.factored, s.f
     gram_column(op, s, j, s.k)
@@ -386,7 +411,30 @@ def _quadratic(op, st, s, tol, j, pivot):
     for r in range(m):
         length += op.norm[s.P[r]] * abs(s.u[r])
         pivot += s.u[r] * (s.v[r] - 2.0 * s.k[r])
-    return pivot, op.sign[j] * pivot <= tol.singular * length * length
+    singular = op.sign[j] * pivot <= tol.singular * length * length
+    if singular and not is_ridge(op):
+        own = op.diagonal[j] + abs(st.soft[j])
+        singular = op.sign[j] * pivot <= rounding_of_form(op, st, s, tol, s.k, s.u, own)
+    return pivot, singular
+
+
+@lean
+def rounding_of_form(op, st, s, tol, k, v, total):
+    """Return what rounding makes of v'Jv - 2 k'v + total, where v solves J v = k, without a ridge.
+
+    That is the rounding of its terms, which are far less than norms allow: a feature whose softness
+    is small beside its column takes part with a large share, but has no products with other
+    features and hardly one with itself. It is what v's own residuals are worth, and the square of
+    v's own rounding.
+    """
+    m, left = s.sizes.pinned, 0.0
+    _rest(op, st, s, k, v)
+    for r in range(m):
+        left += abs(v[r] * s.v[r])
+    factor.multiply_sizes(s.J, m, v, s.v)
+    for r in range(m):
+        total += (s.v[r] + 2.0 * abs(k[r])) * abs(v[r])
+    return tol.singular * total + left + (tol.singular * weigh(op, s, v)) ** 2
 
 
 @lean
@@ -480,24 +528,47 @@ def hold_system(op, st, s, i):
 @njit(cache=True, _nrt=True)  # it creates arrays, also where lean functions compile it first
 def refactor(op, st, s, tol):
     """Compute the factor of the pinned system afresh."""
-    m = s.sizes.pinned
-    s.counts.refactored += 1
-    s.counts.since_factored = 0
-    s.accuracy.contraction = 0.0
-    if keeps_system(op):
-        for r in range(m):
-            p = s.P[r]
-            column(op, s.P, m, p, s.y)
-            s.J[r, :m] = s.y[:m]
-            s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]
     if not is_ridge(op):
-        if m > 0:
-            G = np.linalg.inv(s.J[:m, :m])
-            s.G[:m, :m] = 0.5 * (G + G.T)
+        _invert(op, st, s)
         return
+    m = s.sizes.pinned
+    _renew_trust(s)
+    if keeps_system(op):
+        _sum_system(op, st, s)
     s.sizes.factored = 0
     s.rank[:] = -1
     for r in range(m):
         if s.P[r] < op.n:
             square, _ = schur(op, st, s, tol, s.P[r])
             join(op, st, s, s.P[r], square)
+
+
+@njit(cache=True)
+def _invert(op, st, s):
+    """Compute the inverse of the pinned system afresh."""
+    m = s.sizes.pinned
+    _renew_trust(s)
+    _sum_system(op, st, s)
+    if m > 0:
+        G = np.linalg.inv(s.J[:m, :m])
+        s.G[:m, :m] = 0.5 * (G + G.T)
+
+
+@lean
+def _renew_trust(s):
+    """Count a new factor, which nothing is held against yet."""
+    s.counts.refactored += 1
+    s.counts.since_factored = 0
+    s.accuracy.contraction = 0.0
+
+
+@lean
+def _sum_system(op, st, s):
+    """Write J from the map."""
+    m = s.sizes.pinned
+    for r in range(m):
+        p = s.P[r]
+        column(op, s.P, m, p, s.y)
+        for k in range(m):
+            s.J[r, k] = s.y[k]
+        s.J[r, r] = op.diagonal[p] - op.sign[p] * st.soft[p]

@@ -56,7 +56,7 @@ def aim(op, st, s, tol):
         return 0.0, _null_direction(op, st, s, tol)
     _kink_rates(op, st, s, s.g)
     if keeps_system(op):
-        solve(op, st, s, s.g, s.regular, tol.noise)
+        solve(op, st, s, tol, s.g, s.regular, tol.noise)
         for r in range(m):
             s.da[r] = s.regular[r]
         _set_own(op, st, s, 1.0, m)
@@ -162,7 +162,11 @@ def _null_direction(op, st, s, tol):
     for r in range(size):
         largest = max(largest, abs(s.da[r]) * op.norm[s.P[r]])
     for r in range(size):
-        if abs(s.da[r]) * op.norm[s.P[r]] < 1e-12 * largest:
+        norm, noise = op.norm[s.P[r]], 1e-12
+        if r < s.sizes.pinned and not is_ridge(op):
+            # What the rounding of the terms makes of a component that should be zero.
+            noise = max(noise, tol.singular * abs(s.G[r, r]) * norm * norm)
+        if abs(s.da[r]) * norm < noise * largest:
             s.da[r] = 0.0
     _set_own(op, st, s, 0.0, size)
     if op.kind != DENSE:

@@ -30,7 +30,8 @@ class Tolerances:
     singular : float
         A refined Schur pivot below ``singular`` times its rounding unit, the squared sum of the
         lengths of what it is combined from, is zero: the pinned system is singular, and the walk
-        goes on along its null vector at fixed t (the exchange).
+        goes on along its null vector at fixed t (the exchange). Without a ridge the unit is the sum
+        of the pivot's own terms, and what residuals are worth is added (`rounding_of_form`).
     parallel : float
         The same for the length (not squared) of the part of a row that is independent of the
         pinned rows, which is known to the rounding of the rows themselves.
@@ -42,7 +43,8 @@ class Tolerances:
     start : float
         A pivot above this share of its row's squared length counts as independent at a start.
     fresh : float
-        A factor whose solves leave more than this share is computed afresh, if it is not new.
+        A factor whose solves leave more than this share is computed afresh, if it is not new; an
+        inverse at once.
     residual : float
         A value that has moved by less than this part of the data's scale counts as unmoved: rows
         found at their kinks stay there, and leavers need no second correction.

@@ -10,6 +10,7 @@ from .operators import (
     DENSE,
     distance,
     follow_duals,
+    is_ridge,
     measure_direction,
     rebuild,
     sum_up,
@@ -116,26 +117,28 @@ def settle(op, st, s, tol, outside, fully):
     m = s.sizes.pinned
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
     half = 0.5 * terms(op, s, op.kind != DENSE)
-    accuracy, fine = demands(op, s, tol)
-    accuracy = max(accuracy, ROUNDING, half * s.accuracy.unit)
+    asked, fine, stiff = demands(op, s, tol)
+    accuracy = max(asked, ROUNDING, half * s.accuracy.unit)
     if op.kind != DENSE and s.accuracy.worn * s.accuracy.unit > accuracy:
         sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
         s.accuracy.worn = 0.0
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
-    s.accuracy.felt = fine
+    s.accuracy.felt = fine / max(stiff, 1.0)
     if fully:
         accuracy = 0.0
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
     worst, last = residuals(op, st, s, s.v, False), np.inf
-    if worst <= accuracy and largest(op, s, s.v) <= fine:
+    if worst <= accuracy and _is_unfelt(op, st, s, asked, fine, stiff):
         return worst
     # A kernel's terms have their own rounding: only where duals ask for more it pays to be exact.
     exactly = fully or op.kind != DENSE or largest(op, s, s.v) > fine
     if exactly:
         worst = residuals(op, st, s, s.v, True)
     _keep_direction(op, s)
-    while (worst > accuracy or largest(op, s, s.v) > fine) and worst <= 0.5 * last:
+    while (
+        worst > accuracy or not _is_unfelt(op, st, s, asked, fine, stiff)
+    ) and worst <= 0.5 * last:
         apply_factor(op, s, s.v, s.da)
         for r in range(m):
             s.da[r] = -s.da[r]
@@ -150,6 +153,25 @@ def settle(op, st, s, tol, outside, fully):
             break
     _restore_direction(op, s)
     return worst
+
+
+@lean
+def _is_unfelt(op, st, s, asked, fine, stiff):
+    """Tell whether the residuals in s.v are worth nothing to duals, see `demands`.
+
+    Without a ridge those of features, sums of duals in two parts, are known far better than values
+    are; where all duals are small the gap asks for it.
+    """
+    if is_ridge(op):
+        return largest(op, s, s.v) <= fine
+    for r in range(s.sizes.pinned):
+        p, off = s.P[r], abs(s.v[r])
+        if off * (stiff if p < op.n else 1.0) > fine * op.norm[p]:
+            return False
+        border = s.span[r, 0] == np.inf and s.span[r, 2] == -np.inf
+        if p >= op.n and not border and off > asked * st.scale[p]:
+            return False
+    return True
 
 
 @lean
@@ -229,7 +251,7 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     """Put coordinate i where its event is, now that the pinned equations hold there.
 
     It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
-    out of their range.
+    out of their range. Return False where it is too far off for that: then this is no event yet.
     """
     t, far = s.clock.t, 1e-6 * st.scale[i]
     if s.state[i] % 2 == 0:
@@ -241,12 +263,14 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
         far = np.inf
     step, left = slack / rate, abs(slack)
-    if left <= far and abs(step) <= 0.5 * h and t + step <= s.clock.end:
+    near = abs(step) <= 0.5 * h and t + step <= s.clock.end
+    if left <= far and near:
         take_step(op, s, 1.0, size, step)
         left = abs(slack - (s.clock.t - t) * rate)
     # Where values move fast t has not digits enough.
     if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
         s.last.unsure = 1
+    return near or slack <= 0.0
 
 
 @lean

@@ -80,10 +80,14 @@ def _walk(op, st, s, log, tol, lazy):
     while _room(s, log):
         # Direction
         dt, size = aim(op, st, s, tol)
-        pending, happened, moved = s.pending.kind != NONE, False, False
+        pending, happened, moved, late = s.pending.kind != NONE, False, False, False
+        began = s.clock.t
         while not happened:  # again when what was chosen turns out to be noise
             # Ratio test
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
+            if dt > 0 and not late and _is_far(s, chosen):
+                settle(op, st, s, tol, tol.outside, True)
+                record(s, log, 1)
             if chosen < 0:
                 return _arrive(op, st, s, log, tol, dt, size)
             i, down = s.hit_index[chosen] % N, s.hit_index[chosen] >= N
@@ -92,19 +96,21 @@ def _walk(op, st, s, log, tol, lazy):
             # Step
             h = max(s.hit_slack[chosen], 0.0) / rate
             take_step(op, s, dt, size, h)
-            if _is_move(op, st, s, tol, dt, i, h, rate):
+            if late or _is_move(op, st, s, tol, dt, i, h, rate):
                 moved = True
                 if not pending:
                     if not hold(op, st, s, tol):
                         return LOST
-                    approach(op, st, s, tol, size, i, down, h, rate)
+                    if not approach(op, st, s, tol, size, i, down, h, rate) and not late:
+                        late = True  # what seemed to come first is further away than it seemed
+                        continue
                     record(s, log, 0)
 
             # Event
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
 
         # Record and refresh
-        log_event(s, log, i, before, moved and dt > 0)
+        log_event(s, log, i, before, moved and s.clock.t - began > 1e-14 * abs(s.clock.t))
         if s.pending.kind == NONE:
             exchanged, unsure = pending and moved, s.last.unsure > 0
             if (exchanged or unsure) and not hold(op, st, s, tol):
@@ -140,6 +146,18 @@ def _room(s, log):
         and events < log.coordinate.shape[0]
         and events // checkpoint_every(s.state.shape[0]) < log.checkpoint.shape[0]
     )
+
+
+@inline
+def _is_far(s, chosen):
+    """Tell whether the next event, or the walk's end, is further away than t is from 0.
+
+    A piece is as exact as its ends are; where levels grow with t its far end feels more of them.
+    """
+    ahead = s.clock.end - s.clock.t
+    if chosen >= 0:
+        ahead = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
+    return ahead > abs(s.clock.t) > 0.0
 
 
 @lean
@@ -178,12 +196,17 @@ def _arrive(op, st, s, log, tol, dt, size):
 
 @inline
 def _is_move(op, st, s, tol, dt, i, h, rate):
-    """Tell whether a step is more than rounding."""
+    """Tell whether a step is more than rounding.
+
+    Without a ridge duals may do in it what t is too coarse for.
+    """
+    least = 1e-13 * st.scale[i] if is_ridge(op) else 10.0 * tie_of(op, st, s, tol, i)
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
-        return h > (1e-12 if tie else 1e-14) * abs(s.clock.t)
-    return h * s.direction.gross * op.norm[i] > 1e-13 * st.scale[i]
+        if tie or is_ridge(op) or h > 1e-14 * abs(s.clock.t):
+            return h > (1e-12 if tie else 1e-14) * abs(s.clock.t)
+    return h * s.direction.gross * op.norm[i] > least
 
 
 # ---------------------------------------------------------------------------------------------
@@ -551,7 +574,7 @@ class Walker:
         self.lines.now.number, self.lines.now.stage = 0, ON_WAY
         try:
             self._go(t_end, lazy, callback)
-        except np.linalg.LinAlgError:
+        except NUMERICAL:
             end_line(self.st, self.s, self.lines, LOST)
         ending = int(self.lines.tally[0, ENDING])
         if ending not in ENDINGS:
@@ -593,8 +616,7 @@ class Walker:
         """Return what became of a line that has ended."""
         stairs = replace(self.stairs, soft=self.lines.soft[k])
         trace, ending, error = self._trace(k, stairs), int(self.lines.tally[k, ENDING]), None
-        singular = isinstance(failed, np.linalg.LinAlgError)
-        if failed is not None and not (singular and len(trace.t)):
+        if failed is not None and not len(trace.t):
             error = WalkError(f"{type(failed).__name__}: {failed}", trace)
         elif ending in ENDINGS:
             error = self._broken(k, trace)

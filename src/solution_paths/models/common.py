@@ -210,10 +210,6 @@ def walk_leg(
         ending = walker.walk(t_end, lazy=lazy, callback=progress)
     except WalkError as error:
         return Leg(error.trace, offset, factor), -1, error
-    except NUMERICAL as error:
-        trace = walker.trace()
-        broken = WalkError(f"{type(error).__name__}: {error}", trace)
-        return Leg(trace, offset, factor), -1, broken
     progress.next(walker.statistics()["events"])
     return Leg(walker.trace(), offset, factor), ending, None
 
@@ -436,8 +432,7 @@ def cost_path(
     start_events = walker.start_events
     progress.next(start_events)
     here = walker.snapshot()
-    # Where predictions differ by less than any two kinks nothing happens any more.
-    still = 0.5 * begin * np.clip(_least_gap(stairs.kinks(begin)[:n]) / unit, NEARLY_ZERO, 1.0)
+    still = nothing_below(begin, stairs.kinks(begin)[:n], unit)
     down, error = walk_down(walker, here, stairs, begin, still, n, lazy, progress)
     counts = [walker.statistics()]
     legs = [down]
@@ -450,6 +445,14 @@ def cost_path(
         counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
+
+
+def nothing_below(begin: float, kinks: np.ndarray, unit: float) -> float:
+    """Return the t below which predictions differ by less than any two kinks: nothing happens.
+
+    At ``begin`` they differ by a tenth of the unit at most.
+    """
+    return float(0.5 * begin * np.clip(_least_gap(kinks) / unit, NEARLY_ZERO, 1.0))
 
 
 def _least_gap(kinks: np.ndarray) -> float:

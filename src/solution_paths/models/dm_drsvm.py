@@ -351,7 +351,7 @@ def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
     how = options.tolerances, options.lazy
     walker = start_from_guess(_operator(p), stairs, begin, guess, *how, **told)
-    return inverse_legs(walker, p, stairs, begin, end, options, progress, free=3)
+    return inverse_legs(walker, p, stairs, (0.5 * begin, begin, end), options, progress, free=3)
 
 
 def _certain_gain(p: DoubleMarginNet) -> float:

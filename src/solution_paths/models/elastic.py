@@ -24,12 +24,23 @@ from ..inverse import InversePath
 from ..objectives import ElasticNet
 from ..path import Leg, Path
 from ..validation import Floats
-from .common import NEARLY_ZERO, Callback, Progress, finish, total, walk_down, walk_leg
+from .common import (
+    NEARLY_ZERO,
+    Callback,
+    Progress,
+    finish,
+    nothing_below,
+    total,
+    walk_down,
+    walk_leg,
+)
 
 States = NDArray[np.int8]
 FAR = 1e15  # times the s that moves values by their range
 AGAIN = 1e3  # times t: then a new leg begins
 QUIET = 2  # such legs without an event and without a motion of w: there will be none
+STILL = 1e-11  # of what they are: velocities of coefficients below that are rounding
+EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 1e20  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
 
 
@@ -242,27 +253,30 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     bias_alone = np.array([len(stairs) - 1])
     told = {"callback": progress, "anchor": anchor, "borders": bias_alone}
     walker = start_from_guess(op, stairs, begin, guess, options.tolerances, options.lazy, **told)
-    return inverse_legs(walker, p, stairs, begin, end, options, progress)
+    # A ball may cease to bind anywhere.
+    still = NEARLY_ZERO * begin if p.balled else nothing_below(begin, p.corners, p.scale)
+    return inverse_legs(walker, p, stairs, (still, begin, end), options, progress)
 
 
 def inverse_legs(
     walker: Walker,
     objective: Any,
     stairs: Staircases,
-    begin: float,
-    end: float,
+    times: tuple[float, float, float],
     options: Options,
     progress: Progress,
     free: int = 1,
 ) -> Path:
     """Return the path in lam2 = 1 / t from a walker at t = begin: down to t = 0, and up to end.
 
-    All duals but those of the last ``free`` coordinates vanish at t = 0.
+    ``times`` are (still, begin, end): below still nothing happens any more. All duals but those of
+    the last ``free`` coordinates vanish at t = 0.
     """
+    still, begin, end = times
     start_events = walker.start_events
     progress.next(start_events)
     here, lazy = walker.snapshot(), options.lazy
-    vanish, still = len(stairs) - free, NEARLY_ZERO * begin
+    vanish = len(stairs) - free
     down, error = walk_down(walker, here, stairs, begin, still, vanish, lazy, progress)
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
@@ -275,7 +289,7 @@ def inverse_legs(
             up, _, error = walk_leg(walker, stop, 0.0, 1.0, lazy, progress)
             own = walker.statistics()["events"]
             events += own
-            quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, since) else 0
+            quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, free, since) else 0
             if error is None and stop < far:
                 up = up.cut(len(up.trace.t) - 1)
                 walker.begin(stairs, stop)
@@ -289,14 +303,17 @@ def inverse_legs(
     )
 
 
-def _rests(leg: Leg, n: int, since: float) -> bool:
-    """Tell whether w and b, the coordinates from n on, stand still but for rounding.
+def _rests(leg: Leg, n: int, free: int, since: float) -> bool:
+    """Tell whether w and the free unknowns, the coordinates from n on, stand still for rounding.
 
-    Their velocity is compared with that which would have made them what they are at ``since``.
+    Their velocities are compared with those which would have made them what they are at ``since``.
+    w is so by itself: where the ridge is large it may be tiny beside the bias, and yet grow. Below
+    the rounding of the bias it is rounding.
     """
     trace = leg.trace
-    moves = since * np.abs(trace.ray[n:]).max()
-    return bool(moves <= 1e-11 * np.abs(trace.duals(len(trace.t) - 1)[n:]).max())
+    moves, sizes = since * np.abs(trace.ray[n:]), np.abs(trace.duals(len(trace.t) - 1)[n:])
+    own = max(STILL * sizes[:-free].max(initial=0.0), EPSILON * sizes.max())
+    return bool(moves[:-free].max(initial=0.0) <= own and moves.max() <= STILL * sizes.max())
 
 
 def _at_rest(leg: Leg, n: int) -> Leg:
