@@ -11,7 +11,7 @@ FIND   := python3 python3.13 python3.12 python3.11 python3.14 python
 OK     := import sys; sys.exit(sys.version_info < (3, 11))
 # The first interpreter on the PATH that is new enough; override with `make PYTHON=/path/to/python quick`.
 PYTHON ?= $(shell for p in $(FIND); do $$p -c '$(OK)' 2>/dev/null && echo $$p && break; done)
-# The lock files name everything, so that nothing is left to resolve.
+# The lock files name everything, so that nothing is left to resolve; all cores translate it to bytecode, not pip's one.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 # Hashes for every platform, and no line that names a package index.
 LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --python-version 3.11
@@ -42,6 +42,7 @@ $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@$(PIP) --require-hashes --no-build-isolation -r requirements-compiled.lock > $(VENV)/compiled.log 2>&1 \
 	  || echo "warning: LIBLINEAR and LIBSVM need a C++ compiler and were not installed (see $(VENV)/compiled.log); their rows will say 'not available'." >&2
 	$(PIP) --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src > $(VENV)/bytecode.log || true  # some files are of other Pythons
 	@touch $@
 
 quick: $(READY)  ## run the offline suite: generated and bundled data, about five minutes

@@ -115,8 +115,9 @@ def test_fuzzed(function, data, seed):
 
 @pytest.mark.parametrize(("function", "data", "seed"), TOLD)
 def test_fuzzed_and_told(function, data, seed):
+    """A look at a path is a sample: it may miss what is nearly exact, but not what is wrong."""
     row = fuzz.run_one(function, data, seed)
-    assert row["end"] in (*fuzz.FINE, "PathError") or row["told"], row
+    assert row["end"] in (*fuzz.FINE, "close", "PathError") or row["told"], row
 
 
 @pytest.mark.parametrize("lam", [1e-3, 1e-2, 1e-1, 1.0])
