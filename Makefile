@@ -45,7 +45,7 @@ $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src > $(VENV)/bytecode.log || true  # some files are of other Pythons
 	@touch $@
 
-quick: $(READY)  ## run the offline suite: generated and bundled data, about five minutes
+quick: $(READY)  ## run the offline suite: generated and bundled data, three to five minutes
 	$(BIN)/snakemake --cores $(CORES) quick
 	@echo "Tables, figures and the report are in results/quick (open results/quick/report.html)."
 
