@@ -12,14 +12,17 @@ not raise the objective. A gap is "exact" to
     python benchmarks/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
     python benchmarks/fuzz.py --function svm --data scales --seeds 7 8 --verbose
     python benchmarks/fuzz.py --report results/fuzz.jsonl other.jsonl
+    python benchmarks/fuzz.py --report results/fuzz*.jsonl --write docs/fuzz.csv
 
-What stands in the file already is not run again.
+What stands in the file already is not run again. Each row names the engine, by a mark of its files,
+and the instruction set that it was compiled for.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 import warnings
@@ -28,7 +31,9 @@ from collections import Counter
 from pathlib import Path as FilePath
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from llvmlite import binding as llvm
 
 from solution_paths import (
     OutlierPath,
@@ -48,6 +53,9 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
+from solution_paths.engine.compiled import MARK
+from solution_paths.objectives.double_net import DoubleMarginNet
+from solution_paths.objectives.elastic_net import ElasticNet
 
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
@@ -55,6 +63,7 @@ EXACT = 1e-9  # what the library promises
 MOST = 0.005  # of the problems may end otherwise than exactly, told by a warning or an error
 FINE = ("exact", "limit", "ValueError")
 HALF_A_UNIT = LONG(2.3e-16)
+INSTRUCTIONS = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
 
 
 # -- data -------------------------------------------------------------------------------------
@@ -466,7 +475,7 @@ def at_each(path):
         state["K"] = _kernel(p)
         state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
     gap_of = _machine_gap if machine else _penalised_gap
-    if hasattr(p, "ridge"):
+    if isinstance(p, ElasticNet | DoubleMarginNet):
         gap_of = _net_gap
     if isinstance(path, OutlierPath):
         gap_of = _robust_gap
@@ -519,6 +528,7 @@ def run_one(function, data, seed):
     """Return a row: how the path ended and how far off it is."""
     X, y, target, options, rng = make(data, function, seed)
     row = {"function": function, "data": data, "seed": seed, "n": len(y), "d": X.shape[1]}
+    row |= {"engine": MARK, "instructions": INSTRUCTIONS}
     begin = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as told:
@@ -562,16 +572,40 @@ def problems(arguments):
                     yield function, data, seed
 
 
-def report(files):
-    """Print how the paths of each file ended, by function and by class of data."""
-    for file in files:
-        rows = [json.loads(line) for line in FilePath(file).read_text().splitlines()]
-        print(f"{file}: {len(rows)} problems, {dict(Counter(r['end'] for r in rows))}")
-        for key in ("function", "data"):
-            for name in dict.fromkeys(r[key] for r in rows):
-                ends = Counter(r["end"] for r in rows if r[key] == name)
-                bad = {end: k for end, k in ends.items() if end not in FINE}
-                print(f"  {name:16s} {sum(ends.values()):6d}  {bad}")
+def read(files):
+    """Return the rows of files as one table."""
+    return pd.concat([pd.read_json(file, lines=True) for file in files], ignore_index=True)
+
+
+def report(rows):
+    """Print how paths ended, by function and by class of data."""
+    print(f"{len(rows)} problems, {dict(Counter(rows['end']))}")
+    for key in ("function", "data"):
+        for name, some in rows.groupby(key, sort=False):
+            print(f"  {name:18s} {len(some):6d}  {_not_fine(some)}")
+
+
+def _not_fine(rows):
+    """Say how many paths ended otherwise than exactly, and on which data."""
+    rest = rows[~rows["end"].isin(FINE)]
+    counts = Counter(zip(rest["end"], rest["data"], strict=True))
+    return ", ".join(f"{end} {k} ({data})" for (end, data), k in sorted(counts.items()))
+
+
+def summary(rows):
+    """Return a table of one row for each function, engine and instruction set."""
+    found = []
+    for key, some in rows.groupby(["instructions", "function", "engine"], sort=False):
+        counts = Counter(some["end"])
+        silent = (some["end"] == "wrong") & ~some["told"].fillna(False).astype(bool)
+        found.append(
+            dict(zip(("instructions", "function", "engine"), key, strict=True))
+            | {"problems": len(some), "largest_seed": some["seed"].max()}
+            | {"exact": counts["exact"], "limit_of_double": counts["limit"]}
+            | {"refused": counts["ValueError"], "otherwise": _not_fine(some)}
+            | {"wrong_and_untold": silent.sum(), "largest_gap": f"{some['beyond'].max():.1e}"}
+        )
+    return pd.DataFrame(found)
 
 
 def main():
@@ -583,10 +617,14 @@ def main():
     parser.add_argument("--out", type=FilePath)
     parser.add_argument("--limit", type=float, default=np.inf, help="seconds")
     parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--report", nargs="+")
+    parser.add_argument("--report", nargs="+", metavar="FILE")
+    parser.add_argument("--write", type=FilePath, help="the report as a table, one row a function")
     arguments = parser.parse_args()
     if arguments.report:
-        report(arguments.report)
+        rows = read(arguments.report)
+        report(rows)
+        if arguments.write:
+            summary(rows).to_csv(arguments.write, index=False)
         return
     done = set()
     if arguments.out:

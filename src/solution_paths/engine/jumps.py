@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import lean
+from .compiled import entry, lean
 from .events import frame, hold_at_kink, rest, take_out
 from .operators import (
     DENSE,
@@ -76,7 +76,7 @@ class Walls(NamedTuple):
 # -- compiled ---------------------------------------------------------------------------------
 
 
-@lean
+@entry
 def _freeze(op, st, jump, s):
     """Let all kinks and levels of a jump stand where those of ``st`` are, and begin it at -1."""
     t = s.clock.t
@@ -93,7 +93,7 @@ def _freeze(op, st, jump, s):
     s.clock.t, s.accuracy.drift = -1.0, 0.0
 
 
-@lean
+@entry
 def _freeze_again(op, jump, s):
     """Begin another round of a jump, at -1."""
     jump.level1[:] = 0.0
@@ -115,7 +115,7 @@ def _begin_at(jump, i, piece, dual):
             jump.level1[i, k] = goal - (dual if k == piece else begin)
 
 
-@lean
+@entry
 def _change_sides(op, jump, s, beyond, chosen):
     """Put coordinates that are pinned at walls, if chosen, on the pieces beyond."""
     last = s.sizes.pinned + (1 if s.pending.kind == ENTERED else 0) - 1
@@ -134,7 +134,7 @@ def _change_sides(op, jump, s, beyond, chosen):
             take_out(op, jump, s, r)
 
 
-@lean
+@entry
 def _touches(op, st, s, beyond):
     """Tell whether any value on a piece is at a wall."""
     t = s.clock.t
@@ -161,7 +161,7 @@ def _touches(op, st, s, beyond):
     return False
 
 
-@lean
+@entry
 def _cross(op, jump, s, beyond, i):
     """Put coordinate i, which is on a piece at a wall, on the piece beyond."""
     q, piece, nearest = s.state[i] // 2, -1, np.inf
@@ -181,7 +181,7 @@ def _cross(op, jump, s, beyond, i):
     s.block[i // BLOCK] = -FAR
 
 
-@lean
+@entry
 def _begin(op, st, s):
     """Bring windows, spans and counts up to date with other staircases for the same states."""
     for i in range(s.state.shape[0]):
@@ -193,7 +193,7 @@ def _begin(op, st, s):
     s.counts.zeros = s.last.unsure = 0
 
 
-@lean
+@entry
 def _thaw(op, st, s, before, t, base1, lost1, square, central, moving):
     """Go back to ``st`` at t, whose sums of rates were put aside when the jump began.
 
@@ -222,7 +222,7 @@ def _thaw(op, st, s, before, t, base1, lost1, square, central, moving):
         s.accuracy.worn = 0.0
 
 
-@lean
+@entry
 def _log_changes(s, log, before):
     """Log an event for each coordinate whose state changed; ``before`` becomes what it is now."""
     for i in range(before.shape[0]):
@@ -231,7 +231,7 @@ def _log_changes(s, log, before):
             log_state(s, log, i, before)
 
 
-@lean
+@entry
 def _at_walls(s, beyond):
     """Return how many coordinates are pinned at walls."""
     found = 0
@@ -242,7 +242,7 @@ def _at_walls(s, beyond):
     return found
 
 
-@lean
+@entry
 def _values(op, s, out):
     """Write the values of all samples."""
     size = s.sizes.pinned + (1 if s.pending.kind == ENTERED else 0)

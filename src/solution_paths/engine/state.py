@@ -12,8 +12,8 @@ from .compiled import (
     Indices,
     Matrix,
     Vector,
+    entry,
     inline,
-    lean,
     new,
     record,
     struct,
@@ -408,7 +408,7 @@ def width_at(s, r, t):
     return (span[0] - span[2]) + t * (span[1] - span[3])
 
 
-@lean
+@entry
 def checkpoint_every(N):
     """Events between two copies of all states: their memory stays below that of the duals."""
     return max(64, N // 4)

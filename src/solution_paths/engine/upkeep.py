@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import inline, lean
+from .compiled import entry, inline, lean
 from .events import frame, hold_at_kink
 from .operators import (
     DENSE,
@@ -53,7 +53,7 @@ def snap_to_levels(op, st, s):
                 s.a[r] = level_at(st, i, k, t)
 
 
-@lean
+@entry
 def record(s, log, again):
     """Append a node, or write the last one again."""
     size = s.sizes.pinned + (1 if s.pending.kind == ENTERED else 0)
@@ -174,7 +174,7 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
     return True
 
 
-@lean
+@entry
 def hold(op, st, s, tol):
     """Make the pinned equations hold, at any price if need be; return False when lost."""
     if settle(op, st, s, tol, tol.outside, False) <= tol.lost:
@@ -273,7 +273,7 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     return near or slack <= 0.0
 
 
-@lean
+@entry
 def rebuild_sums(op, st, s):
     """Compute the map's state afresh from the duals."""
     duals0, duals1 = s.hit_slack, s.hit_rate  # no candidates are kept between events

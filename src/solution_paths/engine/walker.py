@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import inline, lean
+from .compiled import entry, inline, lean
 from .events import enter, exchange, hold_at_kink, leave, place
 from .operators import DENSE, Operator, distance, is_ridge
 from .pinned import hold_system, join, schur
@@ -64,6 +64,7 @@ from .upkeep import (
     snap_to_levels,
 )
 
+ROUNDING = 1e-14  # of t: a shorter step may be none
 LAST_EVENT, LAST_NODE, ENDING = (NOTED.index(f) for f in ("last_event", "last_node", "ending"))
 BUDGET = 2000  # events after which Python is told of progress
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
@@ -94,7 +95,7 @@ def _walk(op, st, s, log, tol, lazy):
             before, rate = s.state[i], s.hit_rate[chosen]
 
             # Step
-            h = max(s.hit_slack[chosen], 0.0) / rate
+            h = _ahead(s, chosen)
             take_step(op, s, dt, size, h)
             if late or _is_move(op, st, s, tol, dt, i, h, rate):
                 moved = True
@@ -110,7 +111,7 @@ def _walk(op, st, s, log, tol, lazy):
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
 
         # Record and refresh
-        log_event(s, log, i, before, moved and s.clock.t - began > 1e-14 * abs(s.clock.t))
+        log_event(s, log, i, before, moved and s.clock.t - began > ROUNDING * abs(s.clock.t))
         if s.pending.kind == NONE:
             exchanged, unsure = pending and moved, s.last.unsure > 0
             if (exchanged or unsure) and not hold(op, st, s, tol):
@@ -149,15 +150,20 @@ def _room(s, log):
 
 
 @inline
+def _ahead(s, chosen):
+    """Return how far away the next event is, or the walk's end."""
+    if chosen < 0:
+        return s.clock.end - s.clock.t
+    return max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
+
+
+@inline
 def _is_far(s, chosen):
     """Tell whether the next event, or the walk's end, is further away than t is from 0.
 
     A piece is as exact as its ends are; where levels grow with t its far end feels more of them.
     """
-    ahead = s.clock.end - s.clock.t
-    if chosen >= 0:
-        ahead = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
-    return ahead > abs(s.clock.t) > 0.0
+    return _ahead(s, chosen) > abs(s.clock.t) > 0.0
 
 
 @lean
@@ -204,8 +210,8 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
-        if tie or is_ridge(op) or h > 1e-14 * abs(s.clock.t):
-            return h > (1e-12 if tie else 1e-14) * abs(s.clock.t)
+        if tie or is_ridge(op) or h > ROUNDING * abs(s.clock.t):
+            return h > (1e-12 if tie else ROUNDING) * abs(s.clock.t)
     return h * s.direction.gross * op.norm[i] > least
 
 
@@ -214,7 +220,7 @@ def _is_move(op, st, s, tol, dt, i, h, rate):
 # ---------------------------------------------------------------------------------------------
 
 
-@lean
+@entry
 def _walk_lines(op, st, s, log, tol, lazy, lines):
     """Walk the present line and those behind it; return DONE, or why Python is to see to it."""
     now = lines.now
@@ -274,15 +280,25 @@ def _forget(s):
     s.counts.refactored = s.counts.rebuilt = s.counts.since_factored = 0
 
 
-@lean
+@entry
 def note_line(st, s, lines, k):
     """Note where line k stands, as `Lines` has it."""
-    N, m, now, tally, t = s.state.shape[0], s.sizes.pinned, lines.now, lines.tally[k], s.clock.t
+    N, m, now, counts, t = s.state.shape[0], s.sizes.pinned, lines.now, s.counts, s.clock.t
     lines.t[k] = t
-    tally[0], tally[1] = now.events, s.sizes.events
-    tally[2], tally[3] = now.nodes, s.sizes.nodes
-    tally[5], tally[6], tally[7] = s.counts.zero_steps, s.counts.exchanges, s.counts.refactored
-    tally[8], tally[9] = s.counts.rebuilt, s.counts.looked
+    noted = (  # in the order of NOTED
+        now.events,
+        s.sizes.events,
+        now.nodes,
+        s.sizes.nodes,
+        lines.tally[k, ENDING],
+        counts.zero_steps,
+        counts.exchanges,
+        counts.refactored,
+        counts.rebuilt,
+        counts.looked,
+    )
+    for j, number in enumerate(noted):
+        lines.tally[k, j] = number
     for i in range(N):
         q, state = s.state[i] // 2, s.state[i]
         lines.state[k, i] = state
@@ -294,7 +310,7 @@ def note_line(st, s, lines, k):
         lines.dual[k, s.P[m]] = s.a[m]
 
 
-@lean
+@entry
 def end_line(st, s, lines, ending):
     """Note how and where the present line has ended, and go to the next."""
     note_line(st, s, lines, lines.now.number)
@@ -308,7 +324,7 @@ def end_line(st, s, lines, ending):
 # ---------------------------------------------------------------------------------------------
 
 
-@lean
+@entry
 def _pin_all(op, st, s, tol, coordinates, kinks, duals):
     """Pin one coordinate after the other until the arrays are full; return how many were."""
     for k in range(coordinates.shape[0]):

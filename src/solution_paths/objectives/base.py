@@ -72,6 +72,12 @@ class Terms(NamedTuple):
     resolution: Floats
     kkt_resolution: Floats
 
+    @classmethod
+    def of_primal(cls, primal: Floats, unsure: Floats, floor: Floats) -> Terms:
+        """Return what there is to know where no duals are stated."""
+        zero = np.zeros_like(primal)
+        return cls(primal, None, unsure, zero + np.nan, zero, zero, floor, unsure, zero, zero)
+
 
 class Objective(ABC):
     """The face of every objective; see `Machine` and `Penalised`, on which all families stand."""
@@ -167,6 +173,15 @@ def largest(values: Floats) -> Floats:
     """Return the (B,) largest entries of columns, or 1 where that is 0: a unit."""
     top = values.max(axis=0)
     return np.where(top > 0, top, 1.0)
+
+
+def nearest(short: Floats, room: NDArray[np.bool_]) -> Floats:
+    """Return how near the nearest kink is (B,) of a sample whose dual has room for the balance.
+
+    Of the farthest, where none has: to make the duals add up to zero costs at most that much each.
+    """
+    near = np.where(room, np.abs(short), np.inf).min(axis=0)
+    return np.where(np.isfinite(near), near, np.abs(short).max(axis=0))
 
 
 def slope_of_gap(

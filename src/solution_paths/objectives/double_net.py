@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..validation import check_number, plain_labels
-from .base import FLOOR, Floats, Solution, Terms
+from .base import FLOOR, Floats, Solution, Terms, nearest
 from .elastic_net import Net, ball_multiplier, features_gap
 from .exact import UNIT, add, multiply
 from .penalised import TINY
@@ -125,13 +125,7 @@ class DoubleMarginNet(Net):
         m, m_low = y * f, y * f_low
         rho = s.w[d] if len(s.w) > d else self.radius(m + m_low, size, lam, cost)
         far, far_low = multiply(rho, self.kappa)
-        inner, rest = add(np.ones(1), -m)
-        inner = inner + (rest - m_low)
-        across, rest = add(far + 0.0 * m, -2.0 * m)  # inner minus outer
-        across = across + (rest - 2.0 * m_low + far_low)
-        part, more = add(far + 0.0 * m, -m)
-        outer, rest = add(np.ones(1), -part)
-        outer = outer + (rest - more + m_low - far_low)
+        inner, outer, across = _losses(m, m_low, far, far_low)
         off = off + 4 * UNIT * (np.abs(m) + np.abs(far) * (not exact)) + UNIT * np.abs(inner)
         top = np.maximum(np.maximum(inner, outer), 0.0)
         unit = np.where(cost > 0, cost, 1.0)
@@ -141,30 +135,24 @@ class DoubleMarginNet(Net):
         unsure = unsure + 2 * (self.n + d + 8) * UNIT * primal
         floor = zero + FLOOR * self.n * cost
         if a is None:
-            unknown = zero + np.nan
-            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+            return Terms.of_primal(primal, unsure, floor)
         g = np.clip(y * a, -cost, cost)
         c, c_off = self.correlations(y * g, exact)
         alpha, mu, theta, short = self._completed(g, c, rho, lam, cost)
         rest = np.maximum(cost - alpha - mu, 0.0)
-        above_inner = np.maximum(np.maximum(-inner, -across), 0.0)
-        above_outer = np.maximum(np.maximum(-outer, across), 0.0)
+        below_inner, below_outer = np.maximum(-inner, -across), np.maximum(-outer, across)
+        above_inner, above_outer = np.maximum(below_inner, 0.0), np.maximum(below_outer, 0.0)
         lacks = (rest * top + alpha * above_inner + mu * above_outer).sum(axis=0)
-        doubt = (
-            rest * near_top
-            + 2 * alpha * (np.maximum(-inner, -across) > -2 * off)
-            + 2 * mu * (np.maximum(-outer, across) > -2 * off)
-        ) * off
+        near_inner, near_outer = below_inner > -2 * off, below_outer > -2 * off
+        doubt = (rest * near_top + 2 * alpha * near_inner + 2 * mu * near_outer) * off
         scale = self._steepest * unit
         least = 1.0 / max(float(np.abs(self.X).max()), TINY)
         pulls, pulls_off, stray, outside = features_gap(
             c, c_off, w, theta, self.ridge, scale, least
         )
         total = np.abs(a.sum(axis=0))
-        room = np.abs(g) <= np.maximum(cost - total, 0.0)
         kink = np.minimum(np.minimum(np.abs(inner), np.abs(outer)), np.abs(across))
-        near = np.where(room, kink, np.inf).min(axis=0)
-        near = np.where(np.isfinite(near), near, kink.max(axis=0))
+        near = nearest(kink, np.abs(g) <= np.maximum(cost - total, 0.0))
         gap = lacks + pulls + theta * np.abs(rho - size) + total * near
         rounding = doubt.sum(axis=0) + pulls_off + 8 * UNIT * (lam * rho + gap * self.n)
         rounding = rounding + UNIT * (self.n * near * cost + theta * d * size)
@@ -172,22 +160,16 @@ class DoubleMarginNet(Net):
         short = short / (self.kappa * self.n * unit)
         infeasible = np.maximum(np.maximum(box, outside), np.maximum(short, total / unit))
         over = np.maximum(size - rho, 0.0) / np.maximum(np.maximum(size, rho), 1.0 / self.kappa)
-        wrong = np.maximum(
-            np.minimum(rest / unit, top),
-            np.maximum(np.minimum(alpha / unit, above_inner), np.minimum(mu / unit, above_outer)),
-        ).max(axis=0)
+        pairs = ((rest, top), (alpha, above_inner), (mu, above_outer))
+        wrong = np.max([np.minimum(dual / unit, lack) for dual, lack in pairs], axis=0).max(axis=0)
         kkt = np.maximum(np.maximum(wrong, infeasible), np.maximum(stray, over))
         kkt_off = np.maximum(
             2 * np.where(doubt > 0, off, 0.0).max(axis=0), c_off.max(axis=0) / scale
         )
         resolution = kkt_resolution = zero
         if exact:
-            own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b) + np.abs(far))
-            pulled = UNIT * (np.abs(self.X).T @ np.abs(g))
-            resolution = cost * own.sum(axis=0) + (pulled * np.abs(w)).sum(axis=0)
-            if self.ridge:
-                resolution = resolution + (pulled**2).sum(axis=0) / (2 * self.ridge)
-            kkt_resolution = np.maximum(own.max(axis=0), pulled.max(axis=0) / scale)
+            constant = np.abs(b) + np.abs(far)
+            resolution, kkt_resolution = self.resolutions(g, w, constant, cost, scale)
         return Terms(
             primal,
             gap,
@@ -218,3 +200,14 @@ class DoubleMarginNet(Net):
         both = room * np.clip((most - theta) / total, 0.0, 1.0)
         short = np.maximum(-most, 0.0) + np.maximum(least - theta, 0.0)
         return np.maximum(g, 0.0) + both, mu + both, theta, short
+
+
+def _losses(m: Floats, m_low: Floats, far: Floats, far_low: Floats) -> tuple[Floats, ...]:
+    """Return 1 - m, 1 + m - far, and the first minus the second, each rounded once."""
+    inner, rest = add(np.ones(1), -m)
+    inner = inner + (rest - m_low)
+    across, rest = add(far + 0.0 * m, -2.0 * m)
+    across = across + (rest - 2.0 * m_low + far_low)
+    part, more = add(far + 0.0 * m, -m)
+    outer, rest = add(np.ones(1), -part)
+    return inner, outer + (rest - more + m_low - far_low), across

@@ -202,8 +202,7 @@ class ElasticNet(Net):
         over = np.maximum(size - radius, 0.0) if self.balled else zero
         over = over / np.where(radius > 0, radius, np.maximum(size, TINY)) if self.balled else zero
         if a is None:
-            unknown = zero + np.nan
-            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+            return Terms.of_primal(primal, unsure, floor)
         c, c_off = self.correlations(clipped, exact)
         theta = self.multiplier(c, lam, radius)
         scale = self._steepest * unit
@@ -223,13 +222,9 @@ class ElasticNet(Net):
         kkt_off = np.maximum(found.wrong_off, c_off.max(axis=0) / scale)
         resolution = kkt_resolution = zero
         if exact:
-            own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
-            pulled = UNIT * (np.abs(self.X).T @ np.abs(clipped))
-            resolution = unit * own.sum(axis=0) + (pulled * np.abs(w)).sum(axis=0)
-            if self.ridge:
-                resolution = resolution + (pulled**2).sum(axis=0) / (2 * self.ridge)
-            kkt_resolution = own.max(axis=0) / self.scale
-            kkt_resolution = np.maximum(kkt_resolution, pulled.max(axis=0) / scale)
+            resolution, kkt_resolution = self.resolutions(
+                clipped, w, np.abs(b), unit, scale, self.scale
+            )
         return Terms(
             primal,
             gap,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..validation import plain_labels
-from .base import FLOOR, Floats, Solution, Terms, slope_of_gap
+from .base import FLOOR, Floats, Solution, Terms, nearest, slope_of_gap
 from .exact import UNIT, add
 from .hinge import NOWHERE
 from .penalised import TINY, Penalised, off_penalty
@@ -61,8 +61,7 @@ class L1Hinge(Penalised):
         unsure = np.where(short > -off, off, 0.0).sum(axis=0) + 2 * (self.n + 8) * UNIT * primal
         floor = zero + FLOOR * self.n
         if a is None:
-            unknown = zero + np.nan
-            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+            return Terms.of_primal(primal, unsure, floor)
         alpha = y * a
         clipped = np.clip(alpha, 0.0, 1.0)
         c, c_off = self.correlations(y * clipped, exact)
@@ -71,8 +70,7 @@ class L1Hinge(Penalised):
         lacks = ((1.0 - clipped) * late + clipped * early).sum(axis=0)
         total = np.abs(a.sum(axis=0))
         room = np.minimum(clipped, 1.0 - clipped) >= total
-        near = np.where(room, np.abs(short), np.inf).min(axis=0)
-        near = np.where(np.isfinite(near), near, np.abs(short).max(axis=0))
+        near = nearest(short, room)
         # where lam is exceeded, that counts as much as it changes the optimum
         pulls = (np.maximum(lam, top) * np.abs(w) - c * w).sum(axis=0)
         gap = lacks + total * near + np.maximum(pulls, 0.0)
@@ -90,12 +88,7 @@ class L1Hinge(Penalised):
         kkt_off = np.maximum(kkt_off, c_off.max(axis=0) / scale)
         resolution = kkt_resolution = zero
         if exact:
-            own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + np.abs(b))
-            pulled = UNIT * (np.abs(self.X).T @ clipped)
-            resolution = own.sum(axis=0)
-            resolution = resolution + (pulled * np.abs(w)).sum(axis=0)
-            kkt_resolution = own.max(axis=0)
-            kkt_resolution = np.maximum(kkt_resolution, pulled.max(axis=0) / scale)
+            resolution, kkt_resolution = self.resolutions(clipped, w, np.abs(b), 1.0, scale)
         return Terms(
             primal,
             gap,

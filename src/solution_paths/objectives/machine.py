@@ -19,6 +19,7 @@ from .base import (
     Terms,
     check_targets,
     largest,
+    nearest,
     slope_of_gap,
 )
 from .exact import (
@@ -280,12 +281,11 @@ class Machine(Objective):
         full = self.costs(t, low)
         # all costs zero: the gap is absolute
         floor = np.where(full.max(axis=0) > 0, self.floor(s.a, full), 1.0)
-        zero, unknown = np.zeros(len(t)), np.full(len(t), np.nan)
         if s.a is None:
             everywhere = np.ones(full.shape, dtype=bool)
             model = self._model(s, None, everywhere if exact else None)
             primal, unsure = self._primal(model, self.conditions(model, None, t, low))
-            return Terms(primal, None, unsure, unknown, zero, zero, floor, unsure, zero, zero)
+            return Terms.of_primal(primal, unsure, floor)
         unit = largest(full)
         own = self._expansion(s.a, exact)
         model = self._model(s, own, None)
@@ -334,7 +334,7 @@ class Machine(Objective):
         kkt = np.maximum(np.maximum(wrong, infeasible), distance / length)
         kkt_off = np.where(count, model.off, 0.0).max(axis=0) / scale
         kkt_off = np.maximum(kkt_off, distance_off / length)
-        resolution = kkt_resolution = zero
+        resolution = kkt_resolution = np.zeros(len(t))
         if exact:
             size = self._resolution(s, model)
             resolution = (cost * size).sum(axis=0)
@@ -484,8 +484,7 @@ class Machine(Objective):
         total, rest = column_sums(sign * clipped)
         total = np.abs(total + rest)
         room = np.minimum(clipped, cost - clipped) >= total
-        near = np.where(room, np.abs(short), np.inf).min(axis=0)
-        near = np.where(np.isfinite(near), near, np.abs(short).max(axis=0))
+        near = nearest(short, room)
         bend = total**2 * (self.norms**2).max() / (2 * self.lam)
         worst = 2 * UNIT * total * near + relative(self.n, True) * np.abs(clipped).sum(axis=0)
         return total * near + bend, worst * np.maximum(near, UNIT)

@@ -31,6 +31,7 @@ class Penalised(Objective):
     y: Floats
     _: KW_ONLY
     feature_names: Names | None = None
+    ridge = 0.0  # the weight of ||w||^2 / 2
 
     def __post_init__(self) -> None:
         if self.feature_names is not None:
@@ -66,6 +67,21 @@ class Penalised(Objective):
             return self.X.T @ a, off
         c, low = transposed(self.X, a)
         return c + low, off + UNIT * np.abs(c)
+
+    def resolutions(
+        self, a: Floats, w: Floats, constant: Floats, cost: Floats, scale: Floats, values=1.0
+    ) -> tuple[Floats, Floats]:
+        """Return the gap and the violation that rounding a solution itself may cause.
+
+        ``constant`` is the size of what is added to X w, ``scale`` what correlations are relative
+        to, ``values`` what values are.
+        """
+        own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + constant)
+        pulled = UNIT * (np.abs(self.X).T @ np.abs(a))
+        gap = cost * own.sum(axis=0) + (pulled * np.abs(w)).sum(axis=0)
+        if self.ridge:
+            gap = gap + (pulled**2).sum(axis=0) / (2 * self.ridge)
+        return gap, np.maximum(own.max(axis=0) / values, pulled.max(axis=0) / scale)
 
     def coefs(self, s: Solution) -> Floats:
         """Return w."""

@@ -587,7 +587,7 @@ def figure_3_3_surface(study: Study) -> Surface | None:
         ("s", "log10 lam2", "mean squared error"),
         [
             Trace("paths in s", parts("surface")),
-            Trace("", rows),
+            Trace("equal s", rows),
             Trace("a grid's points", parts("grid"), points=True),
             Trace("least on the grid", parts("least grid"), points=True),
             Trace("least along the paths", parts("least exact"), points=True),
