@@ -41,7 +41,14 @@ FUZZED = [
     ("svm", "rbf_flat", 82),
     ("weighted_svm", "units", 13),
     ("weighted_svm", "units", 15),
+    ("weighted_svm", "units", 51),
 ]
+# Columns of very different units with a bias among them: what rounding makes of values was taken
+# from norms, and so equations were left when w was nearly zero. And ties at t = 0, where any step
+# is long beside t.
+FUZZED += [("quantile", "scales", seed) for seed in (34, 150, 153, 190, 191, 195)]
+FUZZED += [("quantile", "units", seed) for seed in (136, 144, 155, 183, 196)]
+FUZZED += [("drlad_s", "one_hot", 155)]
 # The same of maps without a ridge of their own. In raw units a feature's softness is 1e-14 of its
 # column: pivots, ties and moves were measured in the wrong units, and inverses that had lost all
 # digits were kept. The last ones are pieces over many orders of magnitude of t.
@@ -69,7 +76,6 @@ FUZZED += [(*name, int(seed)) for name, seeds in SADDLE.items() for seed in seed
 # Rounding decides whether these are followed to their ends; where they aren't, the user is told.
 TOLD = [
     ("weighted_svm", "rbf_flat", 118),
-    ("weighted_svm", "units", 51),
     ("dr_regression_s", "units", 29),
 ]
 

@@ -112,6 +112,7 @@ class Operator:
     ``sign``              (N,)       +1 for samples, -1 for features
     ``norm``              (N,)       |H_ij| <= norm_i norm_j, and the speed of moving kinks
     ``weight``            (D,)       column weights behind ``norm``
+    ``most``              (D,)       ROWS, SPARSE: the largest entry of each column
     ``metric``            (D, D)     few columns: L', where L L' = X'X / n; else (0, 0)
     ``radius``            (N,)       |L^-1 x_i|, or what is like it: bounds how fast z_i can move
     ``still``             (2, N)     norm and radius where no kink moves
@@ -139,6 +140,7 @@ class Operator:
     sign: Vector
     norm: Vector
     weight: Vector
+    most: Vector
     metric: Matrix
     radius: Vector
     still: Matrix
@@ -161,7 +163,9 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     if kind == DENSE:
         metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
         overlap = np.abs(H[:n, :n]).mean() / max(norm[:n].mean() ** 2, 1e-300)
+        most = np.empty(0)
     else:
+        most = np.abs(X).max(axis=0) if kind == ROWS else abs(csr).max(axis=0).toarray().ravel()
         metric, radius = _metric(X if kind == ROWS else csr, norm)
         center, swing, typical, overlap = np.empty(0), np.empty(0), 0.0, 1.0
     return Operator(
@@ -179,6 +183,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         sign=np.where(np.arange(N) < n, 1.0, -1.0),
         norm=norm,
         weight=weight,
+        most=most.astype(np.float64),
         metric=metric,
         radius=radius,
         still=np.stack([norm, radius]),
@@ -599,6 +604,15 @@ def squared_length(op, v):
     total = 0.0
     for k in range(v.shape[0]):
         total += (v[k] / op.weight[k]) ** 2
+    return total
+
+
+@sums
+def largest_terms(op, v):
+    """Bound the terms of any x_i . v, however differently columns are scaled."""
+    total = 0.0
+    for k in range(v.shape[0]):
+        total += abs(v[k]) * op.most[k]
     return total
 
 

@@ -11,6 +11,7 @@ from .operators import (
     distance,
     follow_duals,
     is_ridge,
+    largest_terms,
     measure_direction,
     rebuild,
     sum_up,
@@ -117,8 +118,11 @@ def settle(op, st, s, tol, outside, fully):
     m = s.sizes.pinned
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
     half = 0.5 * terms(op, s, op.kind != DENSE)
+    rounding = half * s.accuracy.unit
+    if op.kind != DENSE:
+        rounding = min(rounding, 0.5 * EPSILON * largest_terms(op, op.now.w) / st.scale[0])
     asked, fine, stiff = demands(op, s, tol)
-    accuracy = max(asked, ROUNDING, half * s.accuracy.unit)
+    accuracy = max(asked, ROUNDING, rounding)
     if op.kind != DENSE and s.accuracy.worn * s.accuracy.unit > accuracy:
         sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
         s.accuracy.worn = 0.0

@@ -97,7 +97,7 @@ def _walk(op, st, s, log, tol, lazy):
             # Step
             h = _ahead(s, chosen)
             take_step(op, s, dt, size, h)
-            if late or _is_move(op, st, s, tol, dt, i, h, rate):
+            if late or _is_move(op, st, s, tol, dt, i, h, rate, began):
                 moved = True
                 if not pending:
                     if not hold(op, st, s, tol):
@@ -106,6 +106,8 @@ def _walk(op, st, s, log, tol, lazy):
                         late = True  # what seemed to come first is further away than it seemed
                         continue
                     record(s, log, 0)
+            elif began == 0.0:
+                take_step(op, s, dt, size, -h)  # or the next tie would be a move beside this one
 
             # Event
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
@@ -201,16 +203,17 @@ def _arrive(op, st, s, log, tol, dt, size):
 
 
 @inline
-def _is_move(op, st, s, tol, dt, i, h, rate):
+def _is_move(op, st, s, tol, dt, i, h, rate, began):
     """Tell whether a step is more than rounding.
 
-    Without a ridge duals may do in it what t is too coarse for.
+    Without a ridge duals may do in it what t is too coarse for, and at 0 t has no size to tell by.
     """
     least = 1e-13 * st.scale[i] if is_ridge(op) else 10.0 * tie_of(op, st, s, tol, i)
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
-        if tie or is_ridge(op) or h > ROUNDING * abs(s.clock.t):
+        seen = began != 0.0 if tie else is_ridge(op) or h > ROUNDING * abs(s.clock.t)
+        if seen:
             return h > (1e-12 if tie else ROUNDING) * abs(s.clock.t)
     return h * s.direction.gross * op.norm[i] > least
 
