@@ -49,6 +49,9 @@ FUZZED = [
 FUZZED += [("quantile", "scales", seed) for seed in (34, 150, 153, 190, 191, 195)]
 FUZZED += [("quantile", "units", seed) for seed in (136, 144, 155, 183, 196)]
 FUZZED += [("drlad_s", "one_hot", 155)]
+# Flat Gaussian kernels beside a free bias: K is 1 but for its last digits.
+FUZZED += [("svm", "rbf_flat", 96), ("dm_ksvm", "rbf", 171)]
+FUZZED += [("weighted_svm", "rbf_flat", seed) for seed in (118, 144, 223)]
 # The same of maps without a ridge of their own. In raw units a feature's softness is 1e-14 of its
 # column: pivots, ties and moves were measured in the wrong units, and inverses that had lost all
 # digits were kept. The last ones are pieces over many orders of magnitude of t.
@@ -75,7 +78,8 @@ SADDLE = {
 FUZZED += [(*name, int(seed)) for name, seeds in SADDLE.items() for seed in seeds.split()]
 # Rounding decides whether these are followed to their ends; where they aren't, the user is told.
 TOLD = [
-    ("weighted_svm", "rbf_flat", 118),
+    ("quantile", "rbf_flat", 55),
+    ("dm_ksvm", "rbf_flat", 147),
     ("dr_regression_s", "units", 29),
 ]
 

@@ -70,11 +70,32 @@ class Kernel:
         if self.name == "precomputed":
             return np.asarray(X, dtype=np.float64)
         if self.name == "rbf":
-            distance = squared_distances(X, Z)
-            distance *= -self.gamma
-            return np.exp(distance, out=distance)
+            exponent = self._exponent(X, Z)
+            return np.exp(exponent, out=exponent)
         K = _products(X, Z)
         return K if self.name == "linear" else (self.gamma * K + self.coef0) ** self.degree
+
+    def _exponent(self, X: Any, Z: Any) -> Floats:
+        exponent = squared_distances(X, Z)
+        exponent *= -self.gamma
+        return exponent
+
+    def centred(self, X: Any) -> tuple[Floats, Floats]:
+        """Return an (n, n) matrix that is as good as K where duals add up to zero, and (n,) means.
+
+        Of a flat rbf kernel it is K - 1 less the means of its rows and columns: K has what tells
+        rows apart in its last digits only. Of others it is K, and the means are zeros.
+        """
+        if self.name != "rbf":
+            return self(X, X), np.zeros(X.shape[0])
+        exponent = self._exponent(X, X)
+        if exponent.mean() < -0.5:
+            return np.exp(exponent, out=exponent), np.zeros(X.shape[0])
+        K = np.expm1(exponent, out=exponent)
+        means = K.mean(axis=1)
+        K -= means[:, None] + means[None, :]
+        K += means.mean()
+        return K, means
 
 
 LINEAR = Kernel()

@@ -61,7 +61,7 @@ def _add_row_compiled(
 def _add(
     rows: Any,
     n: int,
-    unit: float,
+    units: Floats,
     i: int,
     factor: float,
     rest: float,
@@ -70,12 +70,12 @@ def _add(
 ) -> None:
     """Add a coordinate's row, and to the last entry what it adds to the bias.
 
-    Sample i adds ``unit`` times its dual; coordinate n is minus a free bias.
+    Sample i adds ``units[i]`` times its dual; coordinate n is minus a free bias.
     """
     if factor == 0.0 and rest == 0.0:
         return
     last = len(total) - 1
-    share = unit if i < n else -1.0
+    share = units[i] if i < n else -1.0
     total[last], lost[last] = add_product(total[last], lost[last], factor, share)
     lost[last] += rest * share
     if i < n:
@@ -88,7 +88,7 @@ def _begin(
     level1: Floats,
     rows: Any,
     n: int,
-    unit: float,
+    units: Floats,
     state: Nodes,
     S0: Floats,
     lost0: Floats,
@@ -99,8 +99,8 @@ def _begin(
     S0[:], lost0[:], S1[:], lost1[:] = 0.0, 0.0, 0.0, 0.0
     for i in range(len(state)):
         if state[i] % 2 == 0:
-            _add(rows, n, unit, i, level0[i, state[i] // 2], 0.0, S0, lost0)
-            _add(rows, n, unit, i, level1[i, state[i] // 2], 0.0, S1, lost1)
+            _add(rows, n, units, i, level0[i, state[i] // 2], 0.0, S0, lost0)
+            _add(rows, n, units, i, level1[i, state[i] // 2], 0.0, S1, lost1)
 
 
 @njit(cache=True)
@@ -109,7 +109,7 @@ def _carry(
     level1: Floats,
     rows: Any,
     n: int,
-    unit: float,
+    units: Floats,
     state: Nodes,
     S0: Floats,
     lost0: Floats,
@@ -135,12 +135,12 @@ def _carry(
         for e in range(begun, event[node]):
             i = coordinate[e]
             if state[i] % 2 == 0:
-                _add(rows, n, unit, i, -level0[i, state[i] // 2], 0.0, S0, lost0)
-                _add(rows, n, unit, i, -level1[i, state[i] // 2], 0.0, S1, lost1)
+                _add(rows, n, units, i, -level0[i, state[i] // 2], 0.0, S0, lost0)
+                _add(rows, n, units, i, -level1[i, state[i] // 2], 0.0, S1, lost1)
             state[i] = new_state[e]
             if state[i] % 2 == 0:
-                _add(rows, n, unit, i, level0[i, state[i] // 2], 0.0, S0, lost0)
-                _add(rows, n, unit, i, level1[i, state[i] // 2], 0.0, S1, lost1)
+                _add(rows, n, units, i, level0[i, state[i] // 2], 0.0, S0, lost0)
+                _add(rows, n, units, i, level1[i, state[i] // 2], 0.0, S1, lost1)
         begun = event[node]
         here = t[node]
         for k in range(len(S0)):
@@ -149,10 +149,10 @@ def _carry(
         for r in range(start[node], start[node + 1]):
             i = P[r]
             if state[i] % 2 == 0:  # pinned where a piece ends: its dual counts, not the level
-                _add(rows, n, unit, i, -level0[i, state[i] // 2], 0.0, total, lost)
-                _add(rows, n, unit, i, -here * level1[i, state[i] // 2], 0.0, total, lost)
+                _add(rows, n, units, i, -level0[i, state[i] // 2], 0.0, total, lost)
+                _add(rows, n, units, i, -here * level1[i, state[i] // 2], 0.0, total, lost)
             if with_pinned:
-                _add(rows, n, unit, i, a[r], low[r], total, lost)
+                _add(rows, n, units, i, a[r], low[r], total, lost)
         for k in range(len(S0)):
             out[j, k] = total[k] + lost[k]
 
@@ -160,20 +160,20 @@ def _carry(
 class Carried:
     """Sums sum_i a_i row_i at a walk's nodes, asked for in ascending order.
 
-    The last entry of each is the bias's: sum_i a_i times ``unit``, minus the dual of coordinate n.
+    The last entry of each is the bias's: sum_i a_i units_i, minus the dual of coordinate n.
 
     Parameters
     ----------
     trace : Trace
     rows : (n, D) array or CSR matrix
         Of the samples; a free bias has none.
-    unit : float
+    units : (n,) array
     with_pinned : bool
         Whether the pinned coordinates' share is added, in twice the working precision.
     """
 
-    def __init__(self, trace: Trace, rows: Any, unit: float, with_pinned: bool):
-        self.trace, self.unit, self.with_pinned = trace, unit, with_pinned
+    def __init__(self, trace: Trace, rows: Any, units: Floats, with_pinned: bool):
+        self.trace, self.units, self.with_pinned = trace, units, with_pinned
         self.n, self.size = rows.shape[0], rows.shape[1] + 1
         parts = [rows.indptr, rows.indices, rows.data] if sp.issparse(rows) else [rows]
         parts = [part.view() for part in parts]
@@ -200,12 +200,12 @@ class Carried:
         """Start anew where all states were kept: nearer than to go on from event to event."""
         self.state, self.begun = self.trace.checkpoint[kept].copy(), kept * self.trace.every
         stairs = self.trace.stairs
-        head = (stairs.level0, stairs.level1, self.rows, self.n, self.unit, self.state)
+        head = (stairs.level0, stairs.level1, self.rows, self.n, self.units, self.state)
         _begin(*head, *self.sums)
 
     def _carry(self, nodes: Nodes, out: Floats) -> None:
         trace, stairs = self.trace, self.trace.stairs
-        head = (stairs.level0, stairs.level1, self.rows, self.n, self.unit, self.state)
+        head = (stairs.level0, stairs.level1, self.rows, self.n, self.units, self.state)
         walk = (trace.t, trace.event, trace.start, trace.coordinate, trace.state)
         pinned = (trace.P, trace.a, trace.low, self.with_pinned)
         _carry(*head, *self.sums, self.begun, nodes, *walk, *pinned, out)
@@ -220,7 +220,7 @@ def coefficients(
         for nodes in blocks:
             yield _pinned_coefficients(objective, trace, nodes)
         return
-    carried = Carried(trace, objective.X, _unit(objective), True)
+    carried = Carried(trace, objective.X, objective.bias_units, True)
     for nodes in blocks:
         sums = carried.at(nodes)
         yield sums[:, :-1].T / objective.lam, _bias(objective, sums)
@@ -228,7 +228,7 @@ def coefficients(
 
 def intercepts(objective: Machine, trace: Trace, blocks: Iterable[Nodes]) -> Iterator[Floats]:
     """Yield a machine's b (B,) at the nodes of ascending blocks, whatever its kernel."""
-    carried = Carried(trace, np.empty((objective.n, 0)), _unit(objective), True)
+    carried = Carried(trace, np.empty((objective.n, 0)), objective.bias_units, True)
     for nodes in blocks:
         yield _bias(objective, carried.at(nodes))
 
@@ -246,15 +246,11 @@ def decisions(
         return
     given = objective.kernel.name == "precomputed"
     values = np.ascontiguousarray(X_new.T) if given else objective.kernel(objective.X, X_new)
-    carried = Carried(trace, values, _unit(objective), False)
+    carried = Carried(trace, values, objective.bias_units, False)
     for nodes in blocks:
         sums = carried.at(nodes)
-        _add_pinned(sums, trace, nodes, values, carried.unit)
+        _add_pinned(sums, trace, nodes, values, carried.units)
         yield (sums[:, :-1] / objective.lam + _bias(objective, sums)[:, None]).T
-
-
-def _unit(objective: Machine) -> float:
-    return 1.0 if objective.bias_value else 0.0
 
 
 def _bias(objective: Machine, sums: Floats) -> Floats:
@@ -274,7 +270,7 @@ def _pinned(trace: Trace, nodes: Nodes) -> tuple[Nodes, Nodes, Floats]:
     return place, trace.P[entry], trace.a[entry] + trace.low[entry]
 
 
-def _add_pinned(sums: Floats, trace: Trace, nodes: Nodes, rows: Floats, unit: float) -> None:
+def _add_pinned(sums: Floats, trace: Trace, nodes: Nodes, rows: Floats, units: Floats) -> None:
     """Add the pinned coordinates' share, by one product of matrices."""
     place, coordinate, dual = _pinned(trace, nodes)
     bias = coordinate == len(rows)
@@ -284,7 +280,7 @@ def _add_pinned(sums: Floats, trace: Trace, nodes: Nodes, rows: Floats, unit: fl
     duals = np.zeros((len(nodes), len(used)))
     duals[place, column] = dual
     sums[:, :-1] += duals @ rows[used]
-    sums[:, -1] += unit * duals.sum(axis=1)
+    sums[:, -1] += duals @ units[used]
 
 
 def _pinned_coefficients(objective: Objective, trace: Trace, nodes: Nodes) -> tuple[Floats, Floats]:

@@ -193,7 +193,7 @@ def operator_of(objective: Machine) -> Operator:
     free = np.ones((objective.n, 1)) if objective.free_bias else None
     if objective.linear and objective.diagonal == 0 and _rows_are_cheap(objective.X):
         return rows_operator(objective.features(), free, scale=1.0 / objective.lam)
-    return gram_operator(objective.gram() / objective.lam, free)
+    return gram_operator(objective.centred_gram() / objective.lam, free)
 
 
 def _rows_are_cheap(X: Any) -> bool:

@@ -156,6 +156,21 @@ class Machine(Objective):
             K = K + self.bias_value**2
         return K + self.diagonal * np.eye(self.n) if self.diagonal else K
 
+    def centred_gram(self) -> Floats:
+        """Return what is as good as `gram` beside a free bias, and better known; a new one."""
+        if not self.free_bias or self.linear:
+            return self.gram()
+        K, means = self.kernel.centred(self.X)
+        self._once("means", lambda: means)
+        return K + self.diagonal * np.eye(self.n) if self.diagonal else K
+
+    @property
+    def bias_units(self) -> Floats:
+        """What a unit of each sample's dual adds to b, or to its feature's coefficient, (n,)."""
+        if not self.free_bias or self.linear:
+            return np.full(self.n, 1.0 if self.bias_value else 0.0)
+        return self._once("means", lambda: self.kernel.centred(self.X)[1]) / -self.lam
+
     def _once(self, name: str, compute) -> Floats:
         """Compute something of the data once for all costs."""
         if name not in self._shared:
@@ -235,8 +250,14 @@ class Machine(Objective):
     # -- prediction ----------------------------------------------------------------------------
 
     def solution(self, A: Floats) -> Solution:
-        """Read a path's coordinates, (N,) or (N, B): the duals, then minus a free bias."""
-        return Solution(A[: self.n], b=-A[self.n] if self.free_bias else None)
+        """Read a path's coordinates, (N,) or (N, B): the duals, then minus a free bias.
+
+        That is the bias beside `centred_gram`.
+        """
+        a = A[: self.n]
+        if not self.free_bias:
+            return Solution(a)
+        return Solution(a, b=-A[self.n] if self.linear else self.bias_units @ a - A[self.n])
 
     def coefs(self, s: Solution) -> Floats:
         """Return w of a linear model, (d,) or (d, B)."""
