@@ -215,11 +215,12 @@ def _ball_path(
 ) -> Path:
     """Return the path of a leg, until the ball no longer binds.
 
-    ``start`` is the ball's dual at s = 0.
+    ``start`` is the ball's dual at s = 0. A walk that was lost behind that is none the worse.
     """
     kept = _binding(leg.trace, p.n, 1e-12 * abs(start))
-    free = error is None and kept < len(leg.trace.t)
+    free = kept < len(leg.trace.t)
     if free:
+        error = None
         still = leg.trace._replace(ray=np.zeros(len(leg.trace.stairs)))
         leg = Leg(still, 0.0, 1.0).cut(kept + 1)
     diagnostics = statistics | {"ray": bool(free)}
