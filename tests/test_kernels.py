@@ -40,3 +40,19 @@ def test_kernels_of_sparse_and_dense_rows(name, left, right):
     found = Kernel(name, gamma=0.4, coef0=0.5)(KINDS[left](X), KINDS[right](Z))
     assert type(found) is np.ndarray
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_centred_kernels_are_as_good_where_duals_add_up_to_zero():
+    rows = np.random.default_rng(1).normal(size=(30, 3))
+    a = np.random.default_rng(2).normal(size=30)
+    a -= a.mean()
+    for gamma in (1e-8, 1e-3):
+        K, means = Kernel("rbf", gamma=gamma).centred(rows)
+        assert (K == K.T).all()
+        assert abs(K.sum(axis=0)).max() < 1e-14 * abs(K).sum()
+        exact = np.expm1(-gamma * brute(rows, rows)) @ a
+        np.testing.assert_allclose(K @ a + means @ a, exact, atol=1e-12 * abs(exact).max())
+    for kernel in (Kernel("rbf", gamma=1.0), Kernel("poly", coef0=1.0)):
+        K, means = kernel.centred(rows)
+        assert not means.any()
+        np.testing.assert_array_equal(K, kernel(rows, rows))

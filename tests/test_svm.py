@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from engine_oracle import assert_least, fitted, hinge_objective, kernel, least_hinge, peers, rows_of
-from solution_paths import PathError, svm_path
+from solution_paths import Path, PathError, svm_path
 from solution_paths.engine.walker import Walker, WalkError
 
 RBF = {"kernel": "rbf", "gamma": 0.1}
@@ -268,3 +268,23 @@ def test_a_path_error_names_where_and_hands_over_the_exact_part(monkeypatch):
     assert part.range == (0.0, 0.05)
     assert len(part.breakpoints) > 10
     assert part.certify().ok
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 1e-3])
+def test_flat_kernels_are_centred_and_the_bias_is_that_of_the_kernel_itself(gamma, tmp_path):
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(40, 3)), rng.normal(size=(5, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0, 1.0, -1.0)
+    path = svm_path(X, y, C_max=1.0 / gamma, kernel="rbf", gamma=gamma)
+    assert path.objective.bias_units.any()
+    assert path.certify(at_breakpoints=True).ok
+    ts = path.breakpoints[5:-5:7]
+    K = np.exp(-gamma * ((Z[:, None] - X[None]) ** 2).sum(axis=2))
+    by_hand = np.array([K @ (y * path.dual(t)) + path.intercept(t) for t in ts]).T
+    scale = np.abs(path.intercept(ts)).max()
+    path.save(tmp_path / "path.npz")
+    loaded = Path.load(tmp_path / "path.npz")
+    for found in (path, loaded):
+        np.testing.assert_allclose(found.decision_function(Z, ts), by_hand, atol=1e-11 * scale)
+        one = [found.intercept(t) for t in ts]
+        np.testing.assert_allclose(found.intercept(ts), one, rtol=1e-12, atol=1e-12 * scale)

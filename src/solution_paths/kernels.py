@@ -84,12 +84,12 @@ class Kernel:
         """Return an (n, n) matrix that is as good as K where duals add up to zero, and (n,) means.
 
         Of a flat rbf kernel it is K - 1 less the means of its rows and columns: K has what tells
-        rows apart in its last digits only. Of others it is K, and the means are zeros.
+        rows apart in its last digits only. Of others, and of equal rows, it is K; means are zeros.
         """
         if self.name != "rbf":
             return self(X, X), np.zeros(X.shape[0])
         exponent = self._exponent(X, X)
-        if exponent.mean() < -0.5:
+        if exponent.mean() < -0.5 or not exponent.any():
             return np.exp(exponent, out=exponent), np.zeros(X.shape[0])
         K = np.expm1(exponent, out=exponent)
         means = K.mean(axis=1)
