@@ -309,15 +309,7 @@ class Machine(Objective):
             return Terms.of_primal(primal, unsure, floor)
         unit = largest(full)
         own = self._expansion(s.a, exact)
-        model = self._model(s, own, None)
-        asked = self.conditions(model, s.a, t, low)
-        if exact:
-            # Only where a dual is inside its box, or a value at its kink, do errors count.
-            wanted = self._slope(model, asked) > 0
-            primal, unsure = self._primal(model, asked)
-            wanted |= ~(unsure <= TRUSTED * primal)
-            model = self._model(s, own, wanted)
-            asked = self.conditions(model, s.a, t, low)
+        model, asked = self._evaluated(s, own, t, low, exact)
         cost, short, alpha = asked.cost, asked.short, asked.alpha
         clipped = np.clip(alpha, 0.0, cost)
         primal, unsure = self._primal(model, asked)
@@ -340,30 +332,16 @@ class Machine(Objective):
             + balance_off
             + 2 * (len(cost) + 8) * UNIT * gap
         )
-        # -- conditions
-        scale, count = self.scale, slope > 0
-        wrong = np.maximum(
-            np.minimum(late / scale, np.maximum(cost - alpha, 0.0) / unit),
-            np.minimum(early / scale, np.maximum(alpha, 0.0) / unit),
-        )
-        wrong = np.maximum(wrong, np.minimum(over / scale, cost / unit))
-        held = np.minimum(asked.distance / scale, asked.force / unit)
-        wrong = np.maximum(wrong, held).max(axis=0)
         # A distance counts relative to w, or by how far it can move a value where w vanishes.
         length = np.maximum(np.sqrt(model.norm2), distance)
-        length = np.maximum(length, scale / max(self.norms.max(), np.finfo(float).tiny))
+        length = np.maximum(length, self.scale / max(self.norms.max(), np.finfo(float).tiny))
+        wrong = self._wrong(asked, unit)
         kkt = np.maximum(np.maximum(wrong, infeasible), distance / length)
-        kkt_off = np.where(count, model.off, 0.0).max(axis=0) / scale
+        kkt_off = np.where(slope > 0, model.off, 0.0).max(axis=0) / self.scale
         kkt_off = np.maximum(kkt_off, distance_off / length)
         resolution = kkt_resolution = np.zeros(len(t))
         if exact:
-            size = self._resolution(s, model)
-            resolution = (cost * size).sum(axis=0)
-            kkt_resolution = size.max(axis=0) / scale
-            if s.w is not None:
-                implied = UNIT * (self.norms @ np.abs(s.a)) / self.lam
-                resolution = resolution + self.lam / 2 * implied**2
-                kkt_resolution = np.maximum(kkt_resolution, implied / length)
+            resolution, kkt_resolution = self._resolutions(s, model, cost, length)
         return Terms(
             primal,
             gap,
@@ -376,6 +354,36 @@ class Machine(Objective):
             resolution,
             kkt_resolution,
         )
+
+    def _evaluated(
+        self, s: Solution, own, t: Floats, low: Floats | float, exact: bool
+    ) -> tuple[Model, Conditions]:
+        """Return the model and what is asked of it, exact where errors count if at all.
+
+        They do where a dual is inside its box, or a value at its kink.
+        """
+        model = self._model(s, own, None)
+        asked = self.conditions(model, s.a, t, low)
+        if not exact:
+            return model, asked
+        primal, unsure = self._primal(model, asked)
+        wanted = (self._slope(model, asked) > 0) | ~(unsure <= TRUSTED * primal)
+        model = self._model(s, own, wanted)
+        return model, self.conditions(model, s.a, t, low)
+
+    def _wrong(self, asked: Conditions, unit: Floats) -> Floats:
+        """Return the largest violation (B,) of complementarity: the less of value and dual."""
+        cost, short, alpha, scale = asked.cost, asked.short, asked.alpha, self.scale
+        pairs = (
+            (np.maximum(short, 0.0), np.maximum(cost - alpha, 0.0)),
+            (np.maximum(-short, 0.0), np.maximum(alpha, 0.0)),
+            (np.maximum(asked.beyond, 0.0), cost),
+            (asked.distance, asked.force),
+        )
+        worst = np.zeros(cost.shape)
+        for value, dual in pairs:
+            worst = np.maximum(worst, np.minimum(value / scale, dual / unit))
+        return worst.max(axis=0)
 
     def conditions(self, model: Model, a: Floats | None, t: Floats, low=0.0) -> Conditions:
         """Return what the loss asks of samples and duals at t + low (B,)."""
@@ -509,6 +517,17 @@ class Machine(Objective):
         bend = total**2 * (self.norms**2).max() / (2 * self.lam)
         worst = 2 * UNIT * total * near + relative(self.n, True) * np.abs(clipped).sum(axis=0)
         return total * near + bend, worst * np.maximum(near, UNIT)
+
+    def _resolutions(
+        self, s: Solution, model: Model, cost: Floats, length: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the gap and the violation (B,) that rounding a solution itself may cause."""
+        size = self._resolution(s, model)
+        gap, violation = (cost * size).sum(axis=0), size.max(axis=0) / self.scale
+        if s.w is None:
+            return gap, violation
+        implied = UNIT * (self.norms @ np.abs(s.a)) / self.lam
+        return gap + self.lam / 2 * implied**2, np.maximum(violation, implied / length)
 
     def _resolution(self, s: Solution, model: Model) -> Floats:
         """Return, for each value, what the rounding of w and b (or duals and K) may change."""
