@@ -118,15 +118,9 @@ class DoubleMarginNet(Net):
         t, d = t + low, self.X.shape[1]
         cost = np.maximum(self.cost0 + t * self.cost1, 0.0)
         lam = np.maximum(self.lam10 + t * self.lam11, 0.0)
-        a, w, b = s.a, s.w[:d], s.b
+        a, w, b, y = s.a, s.w[:d], s.b, self.y[:, None]
         size, zero = np.abs(w).sum(axis=0), np.zeros(w.shape[1])
-        y = self.y[:, None]
-        f, f_low, off = self.values(w, b, exact)
-        m, m_low = y * f, y * f_low
-        rho = s.w[d] if len(s.w) > d else self.radius(m + m_low, size, lam, cost)
-        far, far_low = multiply(rho, self.kappa)
-        inner, outer, across = _losses(m, m_low, far, far_low)
-        off = off + 4 * UNIT * (np.abs(m) + np.abs(far) * (not exact)) + UNIT * np.abs(inner)
+        rho, inner, outer, across, off = self._losses(s, size, lam, cost, exact)
         top = np.maximum(np.maximum(inner, outer), 0.0)
         unit = np.where(cost > 0, cost, 1.0)
         primal = self.ridge / 2 * (w**2).sum(axis=0) + lam * rho + cost * top.sum(axis=0)
@@ -168,7 +162,7 @@ class DoubleMarginNet(Net):
         )
         resolution = kkt_resolution = zero
         if exact:
-            constant = np.abs(b) + np.abs(far)
+            constant = np.abs(b) + self.kappa * np.abs(rho)
             resolution, kkt_resolution = self.resolutions(g, w, constant, cost, scale)
         return Terms(
             primal,
@@ -182,6 +176,28 @@ class DoubleMarginNet(Net):
             resolution,
             kkt_resolution,
         )
+
+    def _losses(
+        self, s: Solution, size: Floats, lam: Floats, cost: Floats, exact: bool
+    ) -> tuple[Floats, ...]:
+        """Return rho, the losses 1 - m and 1 + m - kappa rho, their difference, what is unsure.
+
+        Each is rounded once.
+        """
+        d, y = self.X.shape[1], self.y[:, None]
+        f, f_low, off = self.values(s.w[:d], s.b, exact)
+        m, m_low = y * f, y * f_low
+        rho = s.w[d] if len(s.w) > d else self.radius(m + m_low, size, lam, cost)
+        far, far_low = multiply(rho, self.kappa)
+        inner, rest = add(np.ones(1), -m)
+        inner = inner + (rest - m_low)
+        across, rest = add(far + 0.0 * m, -2.0 * m)
+        across = across + (rest - 2.0 * m_low + far_low)
+        part, more = add(far + 0.0 * m, -m)
+        outer, rest = add(np.ones(1), -part)
+        outer = outer + (rest - more + m_low - far_low)
+        off = off + 4 * UNIT * (np.abs(m) + np.abs(far) * (not exact)) + UNIT * np.abs(inner)
+        return rho, inner, outer, across, off
 
     def _completed(
         self, g: Floats, c: Floats, rho: Floats, lam: Floats, cost: Floats
@@ -200,14 +216,3 @@ class DoubleMarginNet(Net):
         both = room * np.clip((most - theta) / total, 0.0, 1.0)
         short = np.maximum(-most, 0.0) + np.maximum(least - theta, 0.0)
         return np.maximum(g, 0.0) + both, mu + both, theta, short
-
-
-def _losses(m: Floats, m_low: Floats, far: Floats, far_low: Floats) -> tuple[Floats, ...]:
-    """Return 1 - m, 1 + m - far, and the first minus the second, each rounded once."""
-    inner, rest = add(np.ones(1), -m)
-    inner = inner + (rest - m_low)
-    across, rest = add(far + 0.0 * m, -2.0 * m)
-    across = across + (rest - 2.0 * m_low + far_low)
-    part, more = add(far + 0.0 * m, -m)
-    outer, rest = add(np.ones(1), -part)
-    return inner, outer + (rest - more + m_low - far_low), across
