@@ -597,7 +597,7 @@ def summary(rows):
     found = []
     for key, some in rows.groupby(["instructions", "function", "engine"], sort=False):
         counts = Counter(some["end"])
-        silent = (some["end"] == "wrong") & ~some["told"].fillna(False).astype(bool)
+        silent = (some["end"] == "wrong") & (some["told"] != 1)
         found.append(
             dict(zip(("instructions", "function", "engine"), key, strict=True))
             | {"problems": len(some), "largest_seed": some["seed"].max()}

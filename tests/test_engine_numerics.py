@@ -48,6 +48,8 @@ FUZZED = [
 # is long beside t.
 FUZZED += [("quantile", "scales", seed) for seed in (34, 150, 153, 190, 191, 195)]
 FUZZED += [("quantile", "units", seed) for seed in (136, 144, 155, 183, 196)]
+FUZZED += [("quantile", "low_rank", 127), ("svm", "scales", 159)]  # see `approach`
+FUZZED += [("weighted_svm", "units", 76), ("drsvm_lam2", "units", 128)]
 FUZZED += [("drlad_s", "one_hot", 28), ("drlad_s", "one_hot", 155)]
 # Flat Gaussian kernels beside a free bias: K is 1 but for its last digits.
 FUZZED += [("svm", "rbf_flat", 96), ("dm_ksvm", "rbf", 171)]

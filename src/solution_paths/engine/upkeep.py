@@ -267,7 +267,7 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
         far = np.inf
     step, left = slack / rate, abs(slack)
-    near = abs(step) <= 0.5 * h and t + step <= s.clock.end
+    near = abs(step) <= 0.5 * h and t + step <= s.clock.end and _is_inside(s, tol, step, i)
     if left <= far and near:
         take_step(op, s, 1.0, size, step)
         left = abs(slack - (s.clock.t - t) * rate)
@@ -275,6 +275,20 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
         s.last.unsure = 1
     return near or slack <= 0.0
+
+
+@lean
+def _is_inside(s, tol, step, i):
+    """Tell whether a step leaves the pinned duals in their ranges, but for coordinate i's."""
+    t = s.clock.t + step
+    for r in range(s.sizes.pinned):
+        span, dual, width = s.span[r], s.a[r] + step * s.da[r], width_at(s, r, t)
+        if width == np.inf or s.P[r] == i:
+            continue
+        out = max(dual - span[0] - t * span[1], span[2] + t * span[3] - dual)
+        if out > tol.outside * width:
+            return False
+    return True
 
 
 @entry
