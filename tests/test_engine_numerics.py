@@ -82,8 +82,10 @@ FUZZED += [(*name, int(seed)) for name, seeds in SADDLE.items() for seed in seed
 TOLD = [
     ("quantile", "rbf_flat", 55),
     ("dm_ksvm", "rbf_flat", 147),
-    ("dr_regression_s", "units", 29),
+    ("dr_regression_s", "scales", 229),
 ]
+# Nearly exact, and told only where the look, a sample of points, meets the worst of them.
+NEARLY = [("dr_regression_s", "units", 29)]
 
 
 def assert_exact(path, points=24):
@@ -127,9 +129,14 @@ def test_fuzzed(function, data, seed):
 
 @pytest.mark.parametrize(("function", "data", "seed"), TOLD)
 def test_fuzzed_and_told(function, data, seed):
-    """A look at a path is a sample: it may miss what is nearly exact, but not what is wrong."""
     row = fuzz.run_one(function, data, seed)
-    assert row["end"] in (*fuzz.FINE, "close", "PathError") or row["told"], row
+    assert row["end"] in (*fuzz.FINE, "PathError") or row["told"], row
+
+
+@pytest.mark.parametrize(("function", "data", "seed"), NEARLY)
+def test_fuzzed_and_nearly_exact(function, data, seed):
+    row = fuzz.run_one(function, data, seed)
+    assert row["end"] in (*fuzz.FINE, "close"), row
 
 
 @pytest.mark.parametrize("lam", [1e-3, 1e-2, 1e-1, 1.0])

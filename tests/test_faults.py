@@ -12,7 +12,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, suppress
+from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
@@ -36,7 +38,7 @@ from test_benchmarking import CELL, Recorder
 from test_workflow import edit, environment, finished, only_kinks, results_of, snakemake
 
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
-# Whole runs, minutes each. What is quick (a hundred kills of jobs) isn't left out.
+# Whole runs, minutes each. What is quick (a hundred kills of jobs and of writing) isn't left out.
 long = pytest.mark.skipif("SOLUTION_PATHS_KILLS" not in os.environ, reason="`make faults` runs it")
 PAPER = Path("results", "quick", "quantile_svm")
 CELL_FOLDER = Path("results", "quick", "cells", "quantile_svm")
@@ -196,8 +198,13 @@ def test_jobs_killed_at_random_moments_lose_nothing_but_the_cell_in_flight(tmp_p
     print(f"kills of jobs: {counts}, {through} jobs got through")
 
 
-@long  # and in a process of its own: where others have used pyarrow's threads a fork can't write
 def test_a_process_killed_while_it_writes_leaves_a_whole_cell_or_none(tmp_path):
+    """Where other tests have used pyarrow's threads a fork can't write: forked by a new process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        alone.submit(kill_writers, tmp_path).result()
+
+
+def kill_writers(tmp_path):
     """SIGTERM and SIGKILL at random moments of nothing but writing."""
     file, rng = file_of(CELL, tmp_path), random.Random(0)
     rows = CELL.rows(method="path")

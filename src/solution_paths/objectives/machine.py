@@ -158,16 +158,20 @@ class Machine(Objective):
 
     def centred_gram(self) -> Floats:
         """Return what is as good as `gram` beside a free bias, and better known; a new one."""
-        if not self.free_bias or self.linear:
+        if not self._may_be_centred:
             return self.gram()
         K, means = self.kernel.centred(self.X)
         self._once("means", lambda: means)
         return K + self.diagonal * np.eye(self.n) if self.diagonal else K
 
     @property
+    def _may_be_centred(self) -> bool:
+        return self.free_bias and self.kernel.name == "rbf"
+
+    @property
     def bias_units(self) -> Floats:
         """What a unit of each sample's dual adds to b, or to its feature's coefficient, (n,)."""
-        if not self.free_bias or self.linear:
+        if not self._may_be_centred:
             return np.full(self.n, 1.0 if self.bias_value else 0.0)
         return self._once("means", lambda: self.kernel.centred(self.X)[1]) / -self.lam
 
@@ -257,7 +261,7 @@ class Machine(Objective):
         a = A[: self.n]
         if not self.free_bias:
             return Solution(a)
-        return Solution(a, b=-A[self.n] if self.linear else self.bias_units @ a - A[self.n])
+        return Solution(a, b=(self.bias_units @ a if self._may_be_centred else 0.0) - A[self.n])
 
     def coefs(self, s: Solution) -> Floats:
         """Return w of a linear model, (d,) or (d, B)."""
