@@ -18,6 +18,7 @@ from engine_oracle import CASES, DATA, FUNCTIONS
 from solution_paths import (
     PathError,
     PathWarning,
+    dm_ksvm_path,
     quantile_svm_path,
     svm_path,
 )
@@ -152,6 +153,18 @@ def test_raw_breast_cancer(lam):
 def test_raw_wine(lam):
     X, y = load_wine(return_X_y=True)
     assert_exact(quantile_svm_path(X, y == 1, lam), points=60)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer], ids=["wine", "cancer"])
+def test_in_raw_units_w_rests_behind_the_last_breakpoint(load):
+    """It was summed up from duals, which grow there: by 1e-3 of the objective on breast cancer."""
+    X, y = load(return_X_y=True)
+    path = dm_ksvm_path(X, y == 1, 3.0)
+    last = path.breakpoints[0]
+    for lam in (last / 2, last / 100, 0.0):
+        np.testing.assert_array_equal(path.coef(lam), path.coef(last))
+        assert path.intercept(lam) == path.intercept(last)
+    assert_exact(path, points=20)
 
 
 def test_a_path_in_raw_units_does_not_depend_on_the_order_of_rows_and_columns():

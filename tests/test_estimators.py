@@ -382,24 +382,52 @@ def test_a_class_that_a_fold_lacks_counts_as_wrong():
         PathSVC(cv=lonely).fit(X, y)
 
 
-def test_a_path_that_breaks_off_is_used_where_it_is_exact(monkeypatch):
-    X, y = two_classes()
-    whole = svm_path(X, y)
+def broken_off(function):
+    """Return a path function whose paths break off half-way."""
 
-    def broken(X, y, **options):
-        part = svm_path(X, y, C_max=0.4)
-        raise solution_paths.PathError("The path broke off; scale X.", part)
+    def part(*arguments, **options):
+        path = function(*arguments, **options)
+        *legs, last = path._legs
+        legs.append(last.cut(len(last.trace.t) // 2))
+        kept = type(path)(path.parameter, legs, path.objective, {"ray": False})
+        raise solution_paths.PathError("The path broke off; scale X.", kept)
 
-    monkeypatch.setattr("solution_paths.estimators.classifiers.svm_path", broken)
-    with pytest.warns(PathWarning, match="knows no larger cost: The path broke off"):
-        fitted = PathSVC(0.2, cv=3).fit(X, y)
-    assert fitted.cv_path_.edges[-1] == 0.4
-    assert fitted.C_ <= 0.4
-    np.testing.assert_allclose(
-        fitted.decision_function(X), whole.decision_function(X, fitted.C_), atol=1e-9
-    )
-    with pytest.warns(PathWarning), pytest.raises(ValueError, match=r"C must be .* <= 0.4, not 3"):
-        PathSVC(3.0).fit(X, y)
+    return part
+
+
+@pytest.mark.parametrize(
+    ("model", "where"),
+    [
+        (PathSVC(), "classifiers.svm_path"),
+        (L1SVC(), "classifiers.l1_svm_path"),
+        (DmKSVC(), "robust.dm_ksvm_path"),
+        (DmDrSVC(), "robust.dm_drsvm_path"),
+        (PathLasso(), "lasso.lasso_path"),
+        (DrLAD(), "robust.drlad_path"),
+    ],
+    **BY_NAME,
+)
+def test_a_path_that_breaks_off_is_used_where_it_is_exact(monkeypatch, model, where):
+    number = isinstance(model, PathLasso | DrLAD)
+    X, y = targets(70, 4) if number else two_classes()
+    name, f = model._parameter, "predict" if number else "decision_function"
+    broken = broken_off(getattr(solution_paths, where.split(".")[1]))
+    with monkeypatch.context() as patch:
+        patch.setattr(f"solution_paths.estimators.{where}", broken)
+        with pytest.warns(PathWarning, match="Only the exact part of a path is used: The path"):
+            fitted = clone(model).set_params(cv=3).fit(X, y)
+        begin, end = fitted.cv_path_.edges[[0, -1]]
+        assert begin > 0 or end < np.inf
+        chosen, values = getattr(fitted, f"{name}_"), getattr(fitted, f)(X)
+        assert begin <= chosen <= end
+        outside = 0.5 * begin if begin > 0 else 2.0 * end
+        said = rf"{name} must be .* [<>]= .*, not {outside}"
+        with pytest.warns(PathWarning), pytest.raises(ValueError, match=said):
+            fitted.set_params(**{name: outside, "cv": None}).fit(X, y)
+    with pytest.raises(NotFittedError):  # what was fitted before is no answer to this fit
+        fitted.predict(X)
+    whole = clone(model).set_params(**{name: chosen}).fit(X, y)
+    np.testing.assert_allclose(getattr(whole, f)(X), values, atol=1e-9)
 
 
 @pytest.mark.parametrize(

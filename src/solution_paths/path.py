@@ -192,10 +192,8 @@ class Path(Nodes):
             if not self._has_ray or t == self._t[-1]:
                 return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if found.w is not None and beyond.w is None:
-                beyond = beyond._replace(
-                    w=self.objective.coefs(beyond), b=self.objective.intercepts(beyond)
-                )
+            # A machine's w and b rest there: the losses of any other outgrow all else. Summed up
+            # from duals that grow with t they would move by the rounding of these sums.
             return _added(found, beyond)
         here, there = right - 1, right
         after = (t - self._t[here]) - self._low[here]

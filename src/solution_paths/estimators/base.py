@@ -29,6 +29,10 @@ class Fitted(Protocol):
         """The path, or those of all classes."""
 
     @property
+    def begin(self) -> float:
+        """From where on the path is known."""
+
+    @property
     def end(self) -> float:
         """Up to where the path is known."""
 
@@ -76,30 +80,37 @@ class PathEstimator(BaseEstimator):
         self
         """
         X, y = self._checked(X, y)
-        self._model = self._fitted(self._named(X), y)
-        self.path_ = self._model.path
+        model = self._fitted(self._named(X), y)
+        self.path_ = model.path
         chosen = getattr(self, self._parameter)
         if self.cv is not None:
-            self.cv_path_ = self._errors(X, y)
+            self.cv_path_ = self._errors(X, y, model)
             best = self.cv_path_.best(log=self._log)
             self.cv_error_, chosen = best.value, best.parameter
-        setattr(self, f"{self._parameter}_", self._model.check(chosen, self._parameter))
+        setattr(self, f"{self._parameter}_", model.check(chosen, self._parameter))
+        self._model = model
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether the last fit came to its end."""
+        return hasattr(self, "_model")
 
     def _fitted(self, X: Any, y: NDArray[Any]) -> Fitted:
         raise NotImplementedError
 
-    def _errors(self, X: Any, y: NDArray[Any]) -> Curve:
+    def _errors(self, X: Any, y: NDArray[Any], whole: Fitted) -> Curve:
         """Return the mean of the folds' errors, exactly, for every value of the parameter."""
         curves = []
         for train, test in folds(self.cv, X, y, is_classifier(self)):
             model = self._fitted(*_safe_split(self, X, y, train))
             curves.append(model.error(*_safe_split(self, X, y, test, train)))
-        end = min(self._model.end, *(curve.edges[-1] for curve in curves))
-        return mean_curve([curve.over(0.0, end) for curve in curves])
+        begin = max(whole.begin, *(curve.edges[0] for curve in curves))
+        end = min(whole.end, *(curve.edges[-1] for curve in curves))
+        return mean_curve([curve.over(begin, end) for curve in curves])
 
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
+        vars(self).pop("_model", None)  # what was fitted before isn't of these data
         accepted = {"accept_sparse": "csr" if self._sparse else False, "dtype": np.float64}
         number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
         check_kind(X)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from ..errors import PathError, PathWarning
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
@@ -95,13 +93,7 @@ class PathSVC(PathClassifier):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        try:
-            return svm_path(X, y, C_max=self.C_max, **self._options())
-        except PathError as error:  # at a very large cost, mostly
-            if error.path is None or error.path.range[0] > 0:
-                raise
-            warnings.warn(f"PathSVC knows no larger cost: {error}", PathWarning, stacklevel=2)
-            return error.path
+        return svm_path(X, y, C_max=self.C_max, **self._options())
 
 
 def _tells_probabilities(model: QuantileSVC) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import Curve, mean_curve, steps
+from ..errors import PathError, PathWarning
 from ..inverse import InversePath
+from ..models.common import level_of_caller
 from ..path import Floats, Path
 from ..validation import check_number
 
@@ -38,25 +41,19 @@ class OneVsRest:
             )
         several = [np.where(y == label, 1.0, -1.0) for label in self.classes]
         labels = [y] if len(self.classes) == 2 else several  # a path alone knows its labels
-        self.paths = [fit(X, own, *weights) for own in labels]
+        found = [followed(fit, X, own, *weights) for own in labels]
+        self.paths = [path for path, _, _ in found]
+        self.begin = max(begin for _, begin, _ in found)
+        self.end = min(end for _, _, end in found)
 
     @property
     def path(self) -> Path | list[Path]:
         """The path, or those of all classes in their order."""
         return self.paths[0] if len(self.paths) == 1 else self.paths
 
-    @property
-    def end(self) -> float:
-        """Up to where all paths are known; one in a penalty is constant after its last value."""
-        return (
-            np.inf
-            if self.paths[0].parameter in PENALTIES
-            else min(path.range[1] for path in self.paths)
-        )
-
     def check(self, t: float, name: str) -> float:
         """Return the parameter as a number that all paths cover."""
-        return check_number(t, name, least=0, most=self.end if self.end < np.inf else None)
+        return check_number(t, name, least=self.begin, most=most(self.end))
 
     def decision(self, X: Any, t: float) -> Floats:
         """Return f, (m,) or (m, classes), at parameter t."""
@@ -78,7 +75,7 @@ class OneVsRest:
     def error(self, X: Any, y: NDArray[Any]) -> Curve:
         """Return the share of wrong labels as an exact step function; an unknown label is wrong."""
         known = np.flatnonzero(np.isin(y, self.classes))
-        lost = Curve(np.array([0.0, self.end]), np.ones(1), np.ones(1), np.zeros(1))
+        lost = Curve(np.array([self.begin, self.end]), np.ones(1), np.ones(1), np.zeros(1))
         if len(known) == 0:
             return lost
         if len(self.paths) == 1:
@@ -86,7 +83,7 @@ class OneVsRest:
         else:
             found = joint_error(self.paths, X[known], np.searchsorted(self.classes, y[known]))
         counts = [len(known), len(y) - len(known)]
-        return mean_curve([found.over(0.0, self.end), lost], counts)
+        return mean_curve([found.over(self.begin, self.end), lost], counts)
 
 
 class Single:
@@ -103,6 +100,29 @@ class Single:
     def decision(self, X: Any, t: float) -> Floats:
         """Return predictions (m,) at t."""
         return self.path.decision_function(X, t)
+
+
+def followed(fit: Callable[..., Path], *arguments: Any) -> tuple[Path, float, float]:
+    """Return a path, and from where to where it is known; one that breaks off warns.
+
+    One in a penalty is constant after its last value, where w = 0.
+    """
+    try:
+        path = fit(*arguments)
+    except PathError as error:
+        if error.path is None or error.path.parameter not in (*PENALTIES, "C", "s"):
+            raise
+        text = f"Only the exact part of a path is used: {error}"
+        warnings.warn(text, PathWarning, stacklevel=level_of_caller())
+        begin, end = error.path.range
+        net = error.path.parameter in PENALTIES and error.path.objective.linear and end < np.inf
+        return error.path, begin, np.inf if net and not error.path.coef(end).any() else end
+    return path, *((0.0, np.inf) if path.parameter in PENALTIES else path.range)
+
+
+def most(end: float) -> float | None:
+    """Return a limit as `check_number` takes it."""
+    return end if end < np.inf else None
 
 
 def tied(f: Floats) -> Floats:

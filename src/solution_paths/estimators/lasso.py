@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,13 @@ from ..path import Floats, Path
 from ..validation import check_choice, check_number
 from .base import LinearRegressor
 from .checking import Folds, check_flag
-from .fitted import inside
+from .fitted import followed, inside, most
 
 METRICS = ("squared", "absolute")
 
 
 class Centred:
     """A lasso's path on centred data, in alpha = lam / n; predictions add the means."""
-
-    end = np.inf  # after the last breakpoint w = 0
 
     def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
         self.n, self.metric = len(y), metric
@@ -30,11 +29,15 @@ class Centred:
         X, y = X - self.x_mean, y - self.y_mean
         # without any correlation w = 0 for every penalty
         moves = (np.asarray(X).T @ y).any()
-        self.path: Path | None = lasso_path(X, y, check=check) if moves else None
+        self.path: Path | None = None
+        self.begin, self.end = 0.0, np.inf
+        if moves:
+            self.path, begin, end = followed(partial(lasso_path, check=check), X, y)
+            self.begin, self.end = begin / self.n, end / self.n
 
     def check(self, alpha: float, name: str) -> float:
         """Return alpha as a number."""
-        return check_number(alpha, name, least=0)
+        return check_number(alpha, name, least=self.begin, most=most(self.end))
 
     def coef(self, alpha: float) -> Floats:
         """Return w, (d,)."""
@@ -57,7 +60,7 @@ class Centred:
             flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
             return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
         curve = self.path.error_curve(X - self.x_mean, y - self.y_mean, self.metric)
-        return curve.scaled(1.0 / self.n).over(0.0, self.end)
+        return curve.scaled(1.0 / self.n).over(self.begin, self.end)
 
 
 class PathLasso(LinearRegressor):

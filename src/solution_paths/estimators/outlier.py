@@ -187,6 +187,8 @@ class OutlierSVR(RegressorMixin, PathEstimator):
 class OneRegression(Single):
     """One path of a regression in theta, and its error."""
 
+    begin = 0.0
+
     def __init__(self, path: OutlierPath):
         super().__init__(path)
         self.end = path.range[1]

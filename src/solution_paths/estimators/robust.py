@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from ..path import Floats, Path
 from ..validation import check_choice, check_number
 from .base import LinearClassifier, LinearRegressor, PathClassifier
 from .checking import Folds
+from .fitted import followed, most
 
 METRICS = ("absolute", "squared")
 
@@ -23,18 +26,17 @@ METRICS = ("absolute", "squared")
 class InBall:
     """A path in the radius s of a ball, or a constant where no column tells anything."""
 
-    end = np.inf  # where the ball no longer binds nothing changes any more
-
     def __init__(self, X: Any, y: Floats, lam2: float, metric: str, check: str):
         self.metric, self.d, self.middle = metric, X.shape[1], float(np.median(y))
-        try:
-            self.path: Path | None = drlad_path(X, y, lam2=lam2, check=check)
-        except Uncorrelated:
-            self.path = None
+        self.path: Path | None = None
+        self.begin, self.end = 0.0, np.inf
+        fit = partial(drlad_path, lam2=lam2, check=check)
+        with suppress(Uncorrelated):
+            self.path, self.begin, self.end = followed(fit, X, y)
 
     def check(self, s: float, name: str) -> float:
         """Return s as a number."""
-        return check_number(s, name, least=0)
+        return check_number(s, name, least=self.begin, most=most(self.end))
 
     def coef(self, s: float) -> Floats:
         """Return w, (d,)."""
@@ -54,7 +56,7 @@ class InBall:
             off = np.abs(y - self.middle)
             flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
             return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
-        return self.path.error_curve(X, y, self.metric).over(0.0, self.end)
+        return self.path.error_curve(X, y, self.metric).over(self.begin, self.end)
 
 
 class DrLAD(LinearRegressor):
@@ -139,7 +141,8 @@ class DmKSVC(PathClassifier):
     kappa : float
         > 0: margins beyond kappa - 1 cost something, too.
     lam_min : float
-        Where paths stop; below it the solution stays what it is.
+        Where paths stop; below it the solution stays what it is. A path that can't be followed so
+        far warns, and lam is chosen where all are exact.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
     kernel, gamma, degree, coef0, check

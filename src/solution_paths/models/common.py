@@ -268,7 +268,7 @@ def finish(
         f"The path in {parameter} {'is wrong' if fails else 'may be inaccurate'}: {fault}; "
         f"{_remedy(objective)}. path.certify() says more.",
         PathWarning,
-        stacklevel=_level_of_caller(),
+        stacklevel=level_of_caller(),
     )
     return path
 
@@ -332,7 +332,7 @@ def _remedy(objective: Objective) -> str:
     return "scale the columns of X alike, or take a larger penalty (a smaller cost)"
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """Return the stacklevel at which a warning points to the code that called this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("solution_paths."):
