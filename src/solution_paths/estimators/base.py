@@ -110,7 +110,7 @@ class PathEstimator(BaseEstimator):
 
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
-        vars(self).pop("_model", None)  # what was fitted before isn't of these data
+        self.__dict__.pop("_model", None)  # what was fitted before isn't of these data
         accepted = {"accept_sparse": "csr" if self._sparse else False, "dtype": np.float64}
         number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
         check_kind(X)
