@@ -192,9 +192,11 @@ class Path(Nodes):
             if not self._has_ray or t == self._t[-1]:
                 return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            # A machine's w and b rest there: the losses of any other outgrow all else. Summed up
-            # from duals that grow with t they would move by the rounding of these sums.
-            return _added(found, beyond)
+            if not self.objective.linear:
+                return _added(found, beyond)
+            # w and b rest there: the losses of any other outgrow all else. Computed from duals that
+            # grow with t they would move by rounding.
+            return found._replace(a=found.a + beyond.a)
         here, there = right - 1, right
         after = (t - self._t[here]) - self._low[here]
         ahead = (self._t[there] - t) + self._low[there]
@@ -225,13 +227,13 @@ class Path(Nodes):
     def _at(
         self,
         ts: ArrayLike,
-        one: Callable[[float], ArrayLike],
+        one: Callable[[float], ArrayLike] | None,
         at_nodes: Callable[[Places], Floats],
     ) -> Floats:
         """Return what is linear between nodes at several parameters, in the last axis.
 
         ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
-        ray.
+        ray, where it doesn't rest.
         """
         given, ts = ts, self._check_values(ts)
         right = np.searchsorted(self._t, ts, side="right")
@@ -247,8 +249,9 @@ class Path(Nodes):
         part = np.where(inside, moved / np.where(inside, step, 1.0), 0.0)
         left = values[..., here]
         found = left + part * (values[..., next_] - left)
-        for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
-            found[..., k] = one(float(np.asarray(given)[k]))
+        if one is not None:
+            for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
+                found[..., k] = one(float(np.asarray(given)[k]))
         return found
 
     def dual(self, t: float | Parameters) -> Floats:
@@ -290,7 +293,7 @@ class Path(Nodes):
         self._check_linear()
         if _single(t):
             return self.objective.coefs(self._solution(t))
-        return self._at(t, self.coef, self._coefs_at)
+        return self._at(t, None, self._coefs_at)
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
@@ -317,7 +320,8 @@ class Path(Nodes):
         """
         if _single(t):
             return float(self.objective.intercepts(self._solution(t)))
-        return self._at(t, self.intercept, self._intercepts_at)
+        one = None if self.objective.linear else self.intercept
+        return self._at(t, one, self._intercepts_at)
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.

@@ -296,7 +296,6 @@ def inverse_legs(
                 walker.begin(stairs, stop)
             legs.append(up)
         ray = error is None and quiet == QUIET
-        legs[-1] = _at_rest(legs[-1], walker.op.n) if ray else legs[-1]
         counts.append(walker.statistics() | {"events": events})
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     return finish(
@@ -315,13 +314,6 @@ def _rests(leg: Leg, n: int, free: int, since: float) -> bool:
     moves, sizes = since * np.abs(trace.ray[n:]), np.abs(trace.duals(len(trace.t) - 1)[n:])
     own = max(STILL * sizes[:-free].max(initial=0.0), EPSILON * sizes.max())
     return bool(moves[:-free].max(initial=0.0) <= own and moves.max() <= STILL * sizes.max())
-
-
-def _at_rest(leg: Leg, n: int) -> Leg:
-    """Return a leg on whose last piece w and b stand still exactly, for ever."""
-    ray = leg.trace.ray.copy()
-    ray[n:] = 0.0
-    return Leg(leg.trace._replace(ray=ray), leg.offset, leg.factor)
 
 
 class Uncorrelated(ValueError):
