@@ -98,11 +98,11 @@ class OutlierPath(Path):
         other._side = side
         return other
 
-    def _first_behind(self, t: float) -> int:
+    def _first_behind(self, ts: Floats) -> Places:
         if (self._side == "after") != self._falls:
-            return super()._first_behind(t)
-        left = int(np.searchsorted(self._t, t))
-        return left + 1 if self._t[left] == t else left
+            return super()._first_behind(ts)
+        left = np.searchsorted(self._t, ts)
+        return left + (self._t[left] == ts)
 
     def dual(self, t: float | Parameters, side: str = "after") -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters; see `Path.dual`.

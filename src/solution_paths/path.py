@@ -173,11 +173,12 @@ class Path(Nodes):
             )
         return float(t)
 
-    def _first_behind(self, t: float) -> int:
-        """Return the first node behind t; a node lies where both of its parts say."""
-        right = int(np.searchsorted(self._t, t, side="right"))
-        while right > 1 and self._t[right - 1] == t and self._low[right - 1] > 0.0:
-            right -= 1
+    def _first_behind(self, ts: Floats) -> Places:
+        """Return the first node behind each of ts; a node lies where both of its parts say."""
+        right = np.searchsorted(self._t, ts, side="right")
+        for k in np.flatnonzero((self._t[right - 1] == ts) & (self._low[right - 1] > 0.0)):
+            while right[k] > 1 and self._t[right[k] - 1] == ts[k] and self._low[right[k] - 1] > 0.0:
+                right[k] -= 1
         return right
 
     def _solution(self, t: float) -> Solution:
@@ -185,18 +186,18 @@ class Path(Nodes):
 
     def _solution_at(self, t: float, at_node: Callable[[int], tuple[Floats, Floats]]) -> Solution:
         """Return the solution where the walk's own parameter is t."""
-        right = self._first_behind(t)
+        right = int(self._first_behind(np.array([t]))[0])
         left = at_node(right - 1)
         if right == len(self._t):
             found = self._finished(*left)
             if not self._has_ray or t == self._t[-1]:
                 return found
             beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if not self.objective.linear:
-                return _added(found, beyond)
-            # w and b rest there: the losses of any other outgrow all else. Computed from duals that
-            # grow with t they would move by rounding.
-            return found._replace(a=found.a + beyond.a)
+            if self.objective.linear:
+                # w and b rest: the losses of any other outgrow all else. Computed from duals that
+                # grow with t they would move by rounding.
+                beyond = beyond._replace(w=None, b=None)
+            return _added(found, beyond)
         here, there = right - 1, right
         after = (t - self._t[here]) - self._low[here]
         ahead = (self._t[there] - t) + self._low[there]
@@ -236,9 +237,7 @@ class Path(Nodes):
         ray, where it doesn't rest.
         """
         given, ts = ts, self._check_values(ts)
-        right = np.searchsorted(self._t, ts, side="right")
-        for k in np.flatnonzero(self._t[right - 1] == ts):
-            right[k] = self._first_behind(ts[k])
+        right = self._first_behind(ts)
         there = np.minimum(right, len(self._t) - 1)
         nodes = np.union1d(right - 1, there)
         values = at_nodes(nodes)
