@@ -482,6 +482,9 @@ def at_each(path):
     return lambda t, side=path: gap_of(side, float(t), state)
 
 
+RAYS = (1.5, 10.0)  # times the last breakpoint: where a path that goes on for ever is judged
+
+
 def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
     path = getattr(path, "straight", path)
@@ -496,6 +499,8 @@ def judge(path, seed=0, points=24, units=2.0):
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
     worst, beyond, outside, at = 0.0, 0.0, 0.0, np.nan
     places = [(path, t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
+    if path._has_ray and nodes[-1] > 0:
+        places += [(path, factor * nodes[-1]) for factor in RAYS]
     if isinstance(path, OutlierPath):
         places += [(path._facing("before"), t) for t in inner]
     for side, t in places:

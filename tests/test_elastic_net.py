@@ -276,6 +276,14 @@ def test_constant_columns_have_no_coefficient():
     np.testing.assert_allclose(path.coef(1.0), np.append(0.0, plain.coef(1.0)), atol=1e-12)
 
 
+@pytest.mark.parametrize("kappa", [1.0, 20.0])
+def test_double_margins_without_a_column_that_varies(kappa):
+    path = dm_drsvm_path(np.ones((8, 2)), [1, -1] * 3 + [1, 1], kappa, vary="lam2", lam1=0.01)
+    assert path.range == (0.0, np.inf)
+    assert not path.coef(1.0).any()
+    assert path.certify().ok
+
+
 def test_a_grid_is_exact_between_its_points_too():
     X, y, _ = data("collinear")
     radii, ridges = [0.5, 1.0, 2.5], [0.0, 0.01, 0.3]

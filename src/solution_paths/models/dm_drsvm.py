@@ -344,7 +344,7 @@ def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     """Return the path in lam2 = 1 / t."""
     stairs, end = _staircases(p, stop=False), 1.0 / least if least > 0 else np.inf
     away = np.abs(p.X[:, p.used] - np.median(p.X[:, p.used], axis=0))
-    reach = max(float((away @ away.sum(axis=0)).max()) / p.n, 1e-300)
+    reach = float((away @ away.sum(axis=0)).max()) / p.n or 1.0  # no column varies: any will do
     begin = min(0.1 * min(1.0, p.kappa / 2) / reach, end)
     progress = options.stages(3 if begin < end else 2)
     guess, anchor = _guess(p, begin)
