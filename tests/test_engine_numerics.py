@@ -19,6 +19,8 @@ from solution_paths import (
     PathError,
     PathWarning,
     dm_ksvm_path,
+    drlad_path,
+    l1_svm_path,
     quantile_svm_path,
     svm_path,
 )
@@ -165,6 +167,20 @@ def test_in_raw_units_w_rests_behind_the_last_breakpoint(load):
         np.testing.assert_array_equal(path.coef(lam), path.coef(last))
         assert path.intercept(lam) == path.intercept(last)
     assert_exact(path, points=20)
+
+
+def test_in_raw_units_duals_vanish_with_the_loss():
+    """They were 1e-16 of their levels, which was 1e-5 of what a gap is relative to."""
+    X, y = load_breast_cancer(return_X_y=True)
+    path = l1_svm_path(X, y, check="ignore")  # separates the classes at last
+    assert not path.dual(0.0).any()
+    assert path.certify().status != "fails"
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6, 7)) * np.geomspace(1e-2, 1e2, 7), rng.normal(size=6)
+    for path, last in ((drlad_path(X, y), np.inf), (drlad_path(X, y, vary="lam1", lam2=0.0), 0.0)):
+        end = min(last, 10.0 * path.breakpoints[-1])
+        assert not path.dual(end).any()
+        assert path.certify().ok
 
 
 def test_a_path_in_raw_units_does_not_depend_on_the_order_of_rows_and_columns():

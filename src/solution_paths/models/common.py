@@ -19,6 +19,7 @@ from ..engine.staircase import Staircases
 from ..engine.starts import balanced_guess, start_from_guess
 from ..engine.state import RAY
 from ..engine.tolerances import Tolerances
+from ..engine.trace import Trace
 from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
 from ..kernels import check_kernel
@@ -231,6 +232,19 @@ def walk_down(
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
     leg, _, error = walk_leg(walker, -still, 0.0, -1.0, lazy, progress)
     return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -1.0)), error
+
+
+def without_loss(trace: Trace, node: int, n: int) -> bool:
+    """Tell whether no loss of the first n coordinates, the samples, is positive at a node.
+
+    Each is at level 0, or at a kink between levels of both signs. Then, without a ridge, where no
+    penalty pulls any longer all their duals may be zero, and are but for rounding.
+    """
+    states, levels = trace.states(node)[:n], trace.stairs.level0
+    own, above = np.arange(n), states // 2
+    here = levels[own, above]
+    below = levels[own, np.minimum(above + 1, levels.shape[1] - 1)]
+    return bool(np.where(states % 2 == 1, (here >= 0.0) & (below <= 0.0), here == 0.0).all())
 
 
 def finish(

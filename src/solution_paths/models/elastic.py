@@ -33,6 +33,7 @@ from .common import (
     total,
     walk_down,
     walk_leg,
+    without_loss,
 )
 
 States = NDArray[np.int8]
@@ -137,7 +138,8 @@ def penalty_path(objective: ElasticNet, options: Options) -> Path:
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, options.lazy, options.stages(1))
     if error is None:
-        leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
+        free = p.ridge == 0.0 and without_loss(leg.trace, len(leg.trace.t) - 1, p.n)
+        leg = Leg(leg.trace.down_to_zero(p.n if free else 0), 0.0, -1.0)
     return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
 
 
@@ -223,8 +225,18 @@ def _ball_path(
         error = None
         still = leg.trace._replace(ray=np.zeros(len(leg.trace.stairs)))
         leg = Leg(still, 0.0, 1.0).cut(kept + 1)
+        if p.ridge == 0.0 and without_loss(leg.trace, kept, p.n):
+            leg = _let_go(leg, p.n + 1)
     diagnostics = statistics | {"ray": bool(free)}
     return finish("s", [leg], p, diagnostics, error, check=options.check)
+
+
+def _let_go(leg: Leg, n: int) -> Leg:
+    """Return a leg at whose last node the duals of the first n coordinates are zero."""
+    trace = leg.trace
+    gone = (np.arange(len(trace.P)) >= trace.start[-2]) & (n > trace.P)
+    a, low = (np.where(gone, 0.0, part) for part in (trace.a, trace.low))
+    return Leg(trace._replace(a=a, low=low), leg.offset, leg.factor)
 
 
 def _binding(trace: Trace, ball: int, least: float) -> int:

@@ -18,7 +18,17 @@ from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Leg, Path
 from ..validation import Floats, Rows
-from .common import Callback, Progress, check_walk, dense, finish, labelled, path_function, walk_leg
+from .common import (
+    Callback,
+    Progress,
+    check_walk,
+    dense,
+    finish,
+    labelled,
+    path_function,
+    walk_leg,
+    without_loss,
+)
 
 
 @path_function
@@ -90,7 +100,8 @@ def l1_svm_path(
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:
-        leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
+        vanish = n if without_loss(leg.trace, len(leg.trace.t) - 1, n) else 0
+        leg = Leg(leg.trace.down_to_zero(vanish), 0.0, -1.0)
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 
