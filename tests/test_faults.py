@@ -212,22 +212,25 @@ def kill_writers(tmp_path):
         rows.add("value", k)
     began = time.monotonic()
     write_cell(file, CELL.identity, rows)
-    once, outcomes = time.monotonic() - began, {"whole": 0, "none": 0}
+    window, outcomes = 4.0 * (time.monotonic() - began), {"whole": 0, "none": 0}
     for _ in range(10 * KILLS):
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            write_cell(file, CELL.identity, rows)
             while True:
-                write_cell(file, CELL.identity, rows)
-        time.sleep(rng.uniform(0.0, 4.0 * once))
+                signal.pause()
+        time.sleep(rng.uniform(0.0, window))
         os.kill(child, rng.choice([signal.SIGTERM, signal.SIGKILL]))
         os.waitpid(child, 0)
         if file.exists():
             check_cell(file)
             outcomes["whole"] += 1
-        else:
+            window *= 0.9
+        else:  # so that both happen, however busy the machine is
             outcomes["none"] += 1
-    assert min(outcomes.values()) > 0, outcomes
+            window = min(1.1 * window, 5.0)
+    assert min(outcomes.values()) > KILLS, outcomes
     run_cells([CELL], Recorder(), tmp_path)
     check_cell(file)
 
