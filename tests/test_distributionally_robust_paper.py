@@ -2,11 +2,13 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from solution_paths import dm_drsvm_path
 from solution_paths.baselines.programmes import Found
 from solution_paths.benchmarking.cells import collect
 from solution_paths.benchmarking.rows import read_results
@@ -118,6 +120,19 @@ def test_every_suite_has_distinct_cells():
             for cell in PAPER.cells(settings, suite, name, dataset, range(run["splits"]))
         ]
         assert len({cell.id for cell in cells}) == len(cells) > 0
+
+
+def test_a_line_on_which_rho_comes_to_rounding_before_its_wall_is_certified():
+    """Raw breast cancer, split 0, fold 4: rho falls to 1e-17 and stays; the path ended at -inf."""
+    run = PAPER.cells(repository_config(), "paper", "classification", "breast_cancer_raw", [0])
+    cell = replace(next(iter(run)), offline=True)
+    part = experiments._parts(cell).train
+    fit, _ = experiments._folds(cell, part)[4]
+    lam2 = float(np.geomspace(1e-4, 10.0, 20)[3])
+    path = dm_drsvm_path(part.X[fit], part.y[fit], 10.0, vary="lam1", lam2=lam2)
+    assert 0.0 == path.range[0] < path.range[1] < np.inf
+    assert np.isfinite(path.breakpoints).all()
+    assert path.certify().ok
 
 
 def test_every_experiment_ran_and_every_path_is_certified(study):

@@ -26,7 +26,7 @@ from ..engine.starts import lines_from_guess, lost_start, start_from_guess
 from ..engine.state import WALL
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
-from ..engine.walker import Line, Walker, WalkError
+from ..engine.walker import Line, Walker
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
 from ..surface import Surface
@@ -297,15 +297,8 @@ def _lines_in_lam1(p: DoubleMarginNet, ridges: Floats, options: Options) -> Call
             raise lost_start(starts[k].error) from starts[k].error
         down, up = downs[whole.index(k)], ups[whole.index(k)]
         behind = down.trace if down.error else down.trace.down_to_zero(0)
-        ahead, error = up.trace, down.error or up.error
-        if up.ending == WALL:
-            with np.errstate(all="ignore"):
-                gone = _without_rho(ahead, p)
-            if gone.t[-1] >= ahead.t[-1] and np.isfinite(gone.a).all():
-                ahead = gone
-            else:  # rho is at the wall, and doesn't fall
-                error = error or WalkError(f"rho has no end behind t = {ahead.t[-1]:.17g}", ahead)
-        legs = [Leg(behind, 0.0, -1.0), Leg(ahead, 0.0, 1.0)]
+        ahead = _without_rho(up.trace, p) if up.ending == WALL else up.trace
+        legs, error = [Leg(behind, 0.0, -1.0), Leg(ahead, 0.0, 1.0)], down.error or up.error
         diagnostics = total(down.statistics, up.statistics) | {
             "start_events": starts[k].statistics["events"],
             "ray": False,
@@ -330,7 +323,7 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
     before = int(np.searchsorted(trace.t, trace.t[last])) - 1  # the last node at another t
     there, here = trace.duals(before), trace.duals(last)
     rho, ahead = (A[-2] - A[-3] for A in (there, here))
-    share = ahead / (rho - ahead)
+    share = ahead / (rho - ahead) if rho > ahead else 0.0  # it may have come to rounding already
     found = here + share * (here - there)
     found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0
     found[-2] = -2 / p.kappa
