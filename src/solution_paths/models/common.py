@@ -247,6 +247,15 @@ def without_loss(trace: Trace, node: int, n: int) -> bool:
     return bool(np.where(states % 2 == 1, (here >= 0.0) & (below <= 0.0), here == 0.0).all())
 
 
+def to_zero(trace: Trace, n: int) -> Leg:
+    """Return the leg of a walk down to a penalty of almost zero, gone on to zero.
+
+    The duals of the first n coordinates vanish there where their loss does.
+    """
+    vanish = n if without_loss(trace, len(trace.t) - 1, n) else 0
+    return Leg(trace.down_to_zero(vanish), 0.0, -1.0)
+
+
 def finish(
     parameter: str,
     legs: list[Leg],

@@ -30,6 +30,7 @@ from .common import (
     Progress,
     finish,
     nothing_below,
+    to_zero,
     total,
     walk_down,
     walk_leg,
@@ -138,8 +139,7 @@ def penalty_path(objective: ElasticNet, options: Options) -> Path:
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, options.lazy, options.stages(1))
     if error is None:
-        free = p.ridge == 0.0 and without_loss(leg.trace, len(leg.trace.t) - 1, p.n)
-        leg = Leg(leg.trace.down_to_zero(p.n if free else 0), 0.0, -1.0)
+        leg = to_zero(leg.trace, p.n if p.ridge == 0.0 else 0)
     return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
 
 

@@ -16,7 +16,7 @@ from ..engine.staircase import equality, hinge, stack, staircases
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import L1Hinge
-from ..path import Leg, Path
+from ..path import Path
 from ..validation import Floats, Rows
 from .common import (
     Callback,
@@ -26,8 +26,8 @@ from .common import (
     finish,
     labelled,
     path_function,
+    to_zero,
     walk_leg,
-    without_loss,
 )
 
 
@@ -100,8 +100,7 @@ def l1_svm_path(
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:
-        vanish = n if without_loss(leg.trace, len(leg.trace.t) - 1, n) else 0
-        leg = Leg(leg.trace.down_to_zero(vanish), 0.0, -1.0)
+        leg = to_zero(leg.trace, n)
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 
