@@ -108,16 +108,20 @@ def followed(fit: Callable[..., Path], *arguments: Any) -> tuple[Path, float, fl
     One in a penalty is constant after its last value, where w = 0.
     """
     try:
-        path = fit(*arguments)
+        path, whole = fit(*arguments), True
     except PathError as error:
         if error.path is None or error.path.parameter not in (*PENALTIES, "C", "s"):
             raise
         text = f"Only the exact part of a path is used: {error}"
         warnings.warn(text, PathWarning, stacklevel=level_of_caller())
-        begin, end = error.path.range
-        net = error.path.parameter in PENALTIES and error.path.objective.linear and end < np.inf
-        return error.path, begin, np.inf if net and not error.path.coef(end).any() else end
-    return path, *((0.0, np.inf) if path.parameter in PENALTIES else path.range)
+        path, whole = error.path, False
+    begin, end = path.range
+    if path.parameter not in PENALTIES:
+        return path, begin, end
+    if whole:
+        return path, 0.0, np.inf
+    zero = end < np.inf and path.objective.linear and not path.coef(end).any()
+    return path, begin, np.inf if zero else end
 
 
 def most(end: float) -> float | None:
