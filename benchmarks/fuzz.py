@@ -56,6 +56,7 @@ from solution_paths import (
 from solution_paths.engine.compiled import MARK
 from solution_paths.objectives.double_net import DoubleMarginNet
 from solution_paths.objectives.elastic_net import ElasticNet
+from solution_paths.path import RAYS
 
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
@@ -480,9 +481,6 @@ def at_each(path):
     if isinstance(path, OutlierPath):
         gap_of = _robust_gap
     return lambda t, side=path: gap_of(side, float(t), state)
-
-
-RAYS = (1.5, 10.0)  # times the last breakpoint: where a path that goes on for ever is judged
 
 
 def judge(path, seed=0, points=24, units=2.0):
