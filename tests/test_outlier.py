@@ -399,6 +399,24 @@ def test_the_convex_solver_of_cccp_agrees_with_clarabel(task, kernel):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
+def test_the_convex_solver_of_cccp_converges_where_coordinate_descent_does_not(sparse):
+    """On w5a it took minutes for one C = 10, and ended 1e-6 above the optimum for C = 100."""
+    X, y = clouds(n=150, d=6)
+    X = X @ (np.eye(6) + 5.0)  # columns of nearly one direction
+    robust = robust_hinge(sp.csr_array(X) if sparse else X, y, 100.0).at(1.0)
+    solver = cccp.solver_of(robust)
+    low, high = cccp.boxes(robust, np.zeros(150, dtype=np.int8))
+    assert solver._descent(robust.y, low, high, np.zeros(150), 1e-8)[2] < 0
+    for costs in (1.0, 0.5):  # the second with what is set up for the first
+        a, values, _, passes = solver.solve(robust.y, costs * low, costs * high, low, 1e-8)
+        assert passes > 0
+        plain = Hinge(X, y, cost0=100.0 * costs, bias="none")
+        oracle = judge(plain, solve_by("clarabel", plain))
+        energy = robust_hinge(X, y, 100.0 * costs).at(1.0).energy(values, a, 0.0)
+        assert energy == pytest.approx(oracle.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
 def test_dual_coordinate_descent_agrees_with_liblinear(sparse):
     X, y = clouds(n=200, d=5)
     X = sp.csr_array(X) if sparse else X

@@ -9,8 +9,8 @@ the duals' boxes shifted for the outliers,
 with [0, C] for an inlier and [-C (1 - theta), C theta] for an outlier of label +1, mirrored for -1;
 in regression [-C, C], shifted by -+C (1 - theta) for outliers below and above their predictions. It
 is solved again, from the last solution, until the set of outliers repeats. Linear models take dual
-coordinate descent with shrinking (Hsieh et al., ICML 2008, LIBLINEAR's method), kernels this
-package's SMO; both without a bias.
+coordinate descent with shrinking (Hsieh et al., ICML 2008, LIBLINEAR's method), and where that is
+slow PIQP, an interior-point method; kernels this package's SMO; all without a bias.
 
 References: Yuille and Rangarajan (2002); Collobert, Sinz, Weston and Bottou (2006).
 """
@@ -32,9 +32,9 @@ from .smo import SMO
 
 NAME = "CCCP"
 MOST = 100  # convex problems
-PASSES = 3000  # of coordinate descent over all samples; then it takes too long for what is left
+INTERIOR = 1e-11  # the interior-point method's tolerance, of residuals and gap, for C = 1
+PASSES = 1000  # of coordinate descent; where these don't do, an interior-point method is faster
 MOST_STEPS = 10_000  # of the SMO, for each sample
-GRAM = 4000  # samples up to which the SMO goes on from there
 Floats = NDArray[np.float64]
 
 
@@ -107,27 +107,58 @@ class LinearSolver:
     def __init__(self, X: Any):
         self.op = rows_operator(X)
         self.X = X
-        self._smo: KernelSolver | None = None
+        self._interior: Any = None
 
     def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
         """Return (a, values, w, passes); negative if it didn't converge.
 
-        Where columns are correlated and C is large coordinate descent needs very many passes; the
-        SMO, which takes the best pair each time, ends it.
+        Where C is large or columns are correlated coordinate descent would need very many passes;
+        it then begins again at the interior-point method's solution.
         """
+        y = np.array(y)
+        a, w, passes = self._descent(y, low, high, a, tolerance)
+        if passes < 0:
+            found = self._interior_point(y, low, high)
+            if found is not None:
+                a, w, passes = self._descent(y, low, high, found, tolerance)
+                passes = abs(passes)  # PIQP's solution, of which all duals may not reach tolerance
+        return a, np.asarray(self.X @ w).ravel(), w, passes
+
+    def _descent(
+        self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float
+    ) -> tuple[Floats, Floats, int]:
         a = np.clip(a, low, high)
         idle = self.op.diagonal == 0.0  # any dual minimises -y a at an end of its box
         a[idle] = np.where(y > 0, high, low)[idle]
         w = np.asarray(self.X.T @ a, dtype=np.float64).ravel()
-        y = np.array(y)
         passes = _descend(self.op, y, low, high, a, w, tolerance, PASSES, 1)
-        if passes < 0 and len(y) <= GRAM:
-            if self._smo is None:
-                K = self.X @ self.X.T
-                self._smo = KernelSolver(np.asarray(K.toarray() if sp.issparse(K) else K))
-            a, values, _, passes = self._smo.solve(y, low, high, a, tolerance)
-            return a, values, np.asarray(self.X.T @ a).ravel(), passes
-        return a, np.asarray(self.X @ w).ravel(), w, passes
+        return a, w, passes
+
+    def _interior_point(self, y: Floats, low: Floats, high: Floats) -> Floats | None:
+        """Minimise ||w||^2 / 2 - y'a subject to w = X'a, low <= a <= high; None if that fails."""
+        import piqp
+
+        n, d = self.X.shape
+        scale = max(np.abs(low).max(), np.abs(high).max())
+        unbounded = np.full(d, np.inf)
+        moving = {
+            "c": np.r_[np.zeros(d), -y / scale],
+            "x_l": np.r_[-unbounded, low / scale],
+            "x_u": np.r_[unbounded, high / scale],
+        }
+        if self._interior is None:
+            self._interior = piqp.SparseSolver()
+            settings = self._interior.settings
+            for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
+                setattr(settings, name, INTERIOR)
+            P = sp.diags_array(np.r_[np.ones(d), np.zeros(n)]).tocsc()
+            A = sp.hstack([-sp.eye_array(d), sp.csc_array(self.X.T)]).tocsc()
+            self._interior.setup(P, A=A, b=np.zeros(d), **moving)
+        else:
+            self._interior.update(**moving)
+        if self._interior.solve() != piqp.PIQP_SOLVED:
+            return None
+        return self._interior.result.x[d:] * scale
 
 
 class KernelSolver:
