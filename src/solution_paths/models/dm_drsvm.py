@@ -14,8 +14,10 @@ two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +28,7 @@ from ..engine.starts import lines_from_guess, lost_start, start_from_guess
 from ..engine.state import WALL
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
-from ..engine.walker import Line, Walker
+from ..engine.walker import Line, Walker, WalkError
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
 from ..surface import Surface
@@ -273,11 +275,9 @@ def _lines_in_lam1(p: DoubleMarginNet, ridges: Floats, options: Options) -> Call
     """
     stairs, progress = _staircases(p.at_ridge(1.0), stop=True), options.stages(3)
     begin, op, soft = 0.1 * _certain_gain(p), _operator(p), ridges[:, None] * stairs.soft
-    guess, anchor = _guess(p, begin)
-    how = options.tolerances, options.lazy, progress, anchor, np.array([len(stairs) - 1])
-    starts = lines_from_guess(op, stairs, soft, begin, guess, *how)
-    whole = [k for k, line in enumerate(starts) if line.error is None]
-    _told(progress, starts)
+    starts = _starts(p, op, stairs, begin, ridges, options, progress)
+    whole = [k for k, start in enumerate(starts) if start.error is None]
+    progress.next(sum(start.events for start in starts))
 
     def walk(own: Staircases, t: float, end: float, walls: NDArray[np.int64] | None) -> list[Line]:
         if not whole:
@@ -300,13 +300,87 @@ def _lines_in_lam1(p: DoubleMarginNet, ridges: Floats, options: Options) -> Call
         ahead = _without_rho(up.trace, p) if up.ending == WALL else up.trace
         legs, error = [Leg(behind, 0.0, -1.0), Leg(ahead, 0.0, 1.0)], down.error or up.error
         diagnostics = total(down.statistics, up.statistics) | {
-            "start_events": starts[k].statistics["events"],
+            "start_events": starts[k].events,
             "ray": False,
         }
         own = p.at_ridge(ridges[k])
         return finish("lam1", legs, own, diagnostics, error, check=options.check)
 
     return path
+
+
+class _Start(NamedTuple):
+    """Where a line in lam1 begins, the events that led there, and what broke that off, or None."""
+
+    state: NDArray[np.int8]
+    duals: Floats
+    events: int
+    error: WalkError | None
+
+
+def _starts(
+    p: DoubleMarginNet,
+    op: Operator,
+    stairs: Staircases,
+    lam1: float,
+    ridges: Floats,
+    options: Options,
+    progress: Progress,
+) -> list[_Start]:
+    """Return the solutions at one lam1 for each of the ridges.
+
+    One is found from a guess. The path in lam2 = 1 / t leads from there to the next smaller ridge,
+    and on; should it break off, the next is found from the guess again.
+    """
+    found: dict[int, _Start] = {}
+    left = np.argsort(-ridges, kind="stable").tolist()
+    guess, anchor = _guess(p, lam1)
+
+    def told(done: float, events: int) -> None:
+        before = sum(start.events for start in found.values())
+        progress((len(found) + done) / len(ridges), before + events)
+
+    while left:
+        first, *left = left
+        soft, borders = ridges[[first], None] * stairs.soft, np.array([len(stairs) - 1])
+        how = options.tolerances, options.lazy, told, anchor, borders
+        (line,) = lines_from_guess(op, stairs, soft, lam1, guess, *how)
+        found[first] = _Start(line.state, line.duals, line.statistics["events"], line.error)
+        if line.error is None:
+            for start in _starts_behind(p, op, line, lam1, ridges[[first, *left]], options, told):
+                next_one, *left = left
+                found[next_one] = start
+    return [found[k] for k in range(len(ridges))]
+
+
+def _starts_behind(
+    p: DoubleMarginNet,
+    op: Operator,
+    line: Line,
+    lam1: float,
+    ridges: Floats,
+    options: Options,
+    told: Callback,
+) -> Iterator[_Start]:
+    """Yield the solutions at falling ridges behind the first, from the first's, as far as it goes.
+
+    The objective is divided by lam2, and so are the duals of samples, ball and rho.
+    """
+    rows, times = 2 * p.n + 2, 1.0 / ridges
+    scaled = replace(p, ridge=1.0, cost0=0.0, cost1=p.cost0, lam10=0.0, lam11=lam1)
+    stairs = _staircases(scaled, stop=False)
+    duals = line.duals.copy()
+    duals[:rows] *= times[0]
+    walker = Walker(op, stairs, line.state, duals, times[0], options.tolerances)
+    for before, t in pairwise(times):
+        walker.begin(stairs, before)  # what is small is measured anew, since all levels grow with t
+        try:
+            walker.walk(t, options.lazy, told)
+        except WalkError:
+            return
+        duals = walker.duals()
+        duals[:rows] /= t
+        yield _Start(walker.s.state.copy(), duals, walker.statistics()["events"], None)
 
 
 def _told(progress: Progress, lines: list[Line]) -> None:
