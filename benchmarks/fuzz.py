@@ -39,9 +39,11 @@ from solution_paths import (
     OutlierPath,
     PathError,
     PathWarning,
+    dm_drsvm_grid,
     dm_drsvm_path,
     dm_ksvm_path,
     dr_regression_path,
+    drlad_grid,
     drlad_path,
     drsvm_path,
     l1_svm_path,
@@ -211,6 +213,13 @@ def _trace_net(function, X, y, target, rng):
     wide = np.ptp(target) if function.startswith(("drlad", "dr_r")) else 1.0
     lam2 = 10.0 ** rng.uniform(-4, 1) * spread**2 / (wide or 1.0)
     lam1 = 10.0 ** rng.uniform(-3, -0.5) * spread
+    if vary == "grid":  # a line that begins where another does
+        ridges, line = lam2 * 10.0 ** rng.uniform(-2, 2, 4), rng.integers(4)
+        if function == "drlad_grid":
+            radius = 10.0 ** rng.uniform(-2, 2) * (wide or 1.0) / spread
+            return drlad_grid(X, target, [radius], ridges).paths[line]
+        kappa = 10.0 ** rng.uniform(-0.7, 1.3)
+        return dm_drsvm_grid(X, y, kappa, [lam1], ridges).paths[line]
     held = {"vary": vary}
     if vary == "lam2":
         by_radius = function.startswith("dr_r") or (function[:5] == "drlad" and rng.random() < 0.7)
@@ -244,10 +253,12 @@ NETS = (
     "drlad_s",
     "drlad_lam1",
     "drlad_lam2",
+    "drlad_grid",
     "dr_regression_s",
     "dr_regression_lam2",
     "dm_drsvm_lam1",
     "dm_drsvm_lam2",
+    "dm_drsvm_grid",
 )
 FUNCTIONS = (
     "quantile",
