@@ -235,3 +235,26 @@ def test_make_benchmark_measures_cross_validation_too():
     target = text.partition("\nbenchmark:")[2].partition("\n\n")[0]
     for script in ("run.py", "cross_validation.py"):
         assert f"$(BIN)/python benchmarks/{script}\n" in f"{target}\n"
+
+
+def test_what_is_finished_so_far_is_found_and_the_rest_counted(tmp_path, monkeypatch, capsys):
+    import so_far
+
+    paper = so_far.get_paper("robust_svm")
+    config = so_far.configuration()
+    (cell,) = paper.cells(config, "quick", "dual_path", "two_moons", [0])
+    files, counts = so_far.at_hand(paper, config, "quick", tmp_path)
+    assert files == []
+    assert counts["dual_path two_moons"] == (0, 1)
+    so_far.file_of(cell, tmp_path).touch()  # half of a cell is none
+    assert so_far.at_hand(paper, config, "quick", tmp_path)[0] == []
+    so_far.rows_of(so_far.file_of(cell, tmp_path)).touch()
+    (tmp_path / "dual_path-two_moons-000-0123456789.json").touch()  # of other settings
+    files, counts = so_far.at_hand(paper, config, "quick", tmp_path)
+    assert files == [so_far.file_of(cell, tmp_path)]
+    assert counts["dual_path two_moons"] == (1, 1)
+    assert counts["optima noisy_labels"][0] == 0
+    monkeypatch.setattr(sys, "argv", ["so_far.py", "robust_svm", "--results", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        so_far.main()
+    assert "run the workflow first" in capsys.readouterr().err

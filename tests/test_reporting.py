@@ -416,6 +416,10 @@ def test_numbers_that_are_compared_have_the_same_decimals():
     assert formats.together(1886.0, 1894.7) == ("1886", "1895", "+9")
     assert formats.together(0.001, 0.01) == ("0.001", "0.010", "+0.009")
     assert formats.together(np.nan, 341.0) == ("—", "341", "—")
+    assert formats.together(np.inf, np.inf) == ("inf", "inf", "0")  # the VIF of SCADI's columns
+    assert formats.together(2.5, np.inf) == ("2.50", "inf", "—")
+    for pair in ((np.inf, np.inf), (2.5, np.inf), (np.inf, 2.5)):
+        assert formats.relative(*pair) == "—"
 
 
 def test_a_relative_difference_is_a_share_and_then_a_factor():

@@ -93,6 +93,8 @@ def _odd(value: object) -> str:
 
 def together(first: float, second: float, digits: int = 4) -> tuple[str, str, str]:
     """Write two numbers that are compared, and second minus first, with the same decimals."""
+    if any(known(v) and math.isinf(v) for v in (first, second)):
+        return significant(first), significant(second), "0" if first == second else NOTHING
     sizes = [abs(float(v)) for v in (first, second) if known(v) and v]
     whole = all(size == int(size) for size in sizes)
     difference = second - first if known(first) and known(second) else math.nan
@@ -124,7 +126,7 @@ def relative(first: float, second: float) -> str:
     str
         "+3.2 %", "×28", or nothing where there is nothing to compare with.
     """
-    if not (known(first) and known(second)) or first == 0:
+    if not (known(first) and known(second)) or first == 0 or np.isinf([first, second]).any():
         return NOTHING
     share = (second - first) / abs(first)
     if abs(share) >= 9.0:
