@@ -194,11 +194,11 @@ class Robust(Machine):
         inner = (np.abs(error) <= AT * self.scale) & moving & (past < 0)
         inner[walls] = False
         free = np.concatenate([np.flatnonzero(inner), walls])
-        held, a, (low, high) = self._held(free), solution.a[free], self._boxes(free)
+        idle, a, (low, high) = self._idle_changes(free), solution.a[free], self._boxes(free)
         own = self.sides(model, column.a, at).outlier[walls, 0]
         for changed in product((False, True), repeat=len(walls)):
             self._set_walls(low, high, up[walls], own ^ np.array(changed), theta)
-            if not feasible(a, held, low, high, OUT_OF_BOX * self.C):
+            if not feasible(a / self.C, idle, low / self.C, high / self.C):
                 return walls, walls[np.array(changed)]
         return walls, None
 
@@ -213,32 +213,32 @@ class Robust(Machine):
         low[-k:] = np.where(up > 0, least, -most)
         high[-k:] = np.where(up > 0, most, -least)
 
-    def _held(self, rows: NDArray[np.int64]) -> Floats:
-        """Return A (r, k): just those changes d of these rows' duals with A d = 0 change no value.
-
-        A has full row rank.
-        """
+    def _idle_changes(self, rows: NDArray[np.int64]) -> Floats:
+        """Return N (k, r): its columns span the changes of these rows' duals that move no value."""
+        if not self.linear:
+            size, U = np.linalg.eigh(self.judged_gram[np.ix_(rows, rows)])
+            return U[:, size <= DEPENDENT * size.max(initial=1e-300)]
         X = self.X[rows]
-        if self.linear:
-            X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-            length = np.maximum(np.linalg.norm(X, axis=1), 1e-300)
-            U, size, _ = np.linalg.svd(X / length[:, None], full_matrices=False)
-            return U[:, size > np.sqrt(DEPENDENT) * size.max(initial=1e-300)].T * length
-        size, U = np.linalg.eigh(self.judged_gram[np.ix_(rows, rows)])
-        return U[:, size > DEPENDENT * size.max(initial=1e-300)].T
+        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        length = np.maximum(np.linalg.norm(X, axis=1), 1e-300)
+        U, size, _ = np.linalg.svd(X / length[:, None], full_matrices=False)
+        rank = int((size > np.sqrt(DEPENDENT) * size.max(initial=1e-300)).sum())
+        N = np.linalg.qr(U[:, :rank], mode="complete")[0][:, rank:] / length[:, None]
+        return N / np.maximum(np.linalg.norm(N, axis=0), 1e-300)
 
 
-def feasible(a: Floats, held: Floats, low: Floats, high: Floats, slack: float) -> bool:
-    """Tell whether a + d is between low and high for some d with held d = 0."""
+def feasible(a: Floats, idle: Floats, low: Floats, high: Floats) -> bool:
+    """Tell whether a + N v is between low and high for some v, where N is ``idle``."""
     from scipy.optimize import linprog  # takes a while to import
 
-    low, high = low - a - slack, high - a + slack
+    low, high = low - a - OUT_OF_BOX, high - a + OUT_OF_BOX
     if ((low <= 0) & (high >= 0)).all():
         return True
-    if len(held) == len(a):
+    if idle.shape[1] == 0:
         return False
-    bounds = np.stack([low, high], axis=1)
-    return linprog(np.zeros(len(a)), A_eq=held, b_eq=np.zeros(len(held)), bounds=bounds).status == 0
+    rows, ends = np.concatenate([idle, -idle]), np.concatenate([high, -low])
+    rows, ends = rows[np.isfinite(ends)], ends[np.isfinite(ends)]
+    return linprog(np.zeros(idle.shape[1]), A_ub=rows, b_ub=ends, bounds=(None, None)).status == 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
