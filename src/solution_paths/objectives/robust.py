@@ -9,9 +9,10 @@ when it is conditionally optimal; with k of them it is one when it is so for all
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,11 +195,11 @@ class Robust(Machine):
         inner = (np.abs(error) <= AT * self.scale) & moving & (past < 0)
         inner[walls] = False
         free = np.concatenate([np.flatnonzero(inner), walls])
-        idle, a, (low, high) = self._idle_changes(free), solution.a[free], self._boxes(free)
+        meets, a, (low, high) = box_test(self._held(free)), solution.a[free], self._boxes(free)
         own = self.sides(model, column.a, at).outlier[walls, 0]
         for changed in product((False, True), repeat=len(walls)):
             self._set_walls(low, high, up[walls], own ^ np.array(changed), theta)
-            if not feasible(a / self.C, idle, low / self.C, high / self.C):
+            if not meets((low - a) / self.C - OUT_OF_BOX, (high - a) / self.C + OUT_OF_BOX):
                 return walls, walls[np.array(changed)]
         return walls, None
 
@@ -213,32 +214,48 @@ class Robust(Machine):
         low[-k:] = np.where(up > 0, least, -most)
         high[-k:] = np.where(up > 0, most, -least)
 
-    def _idle_changes(self, rows: NDArray[np.int64]) -> Floats:
-        """Return N (k, r): its columns span the changes of these rows' duals that move no value."""
-        if not self.linear:
-            size, U = np.linalg.eigh(self.judged_gram[np.ix_(rows, rows)])
-            return U[:, size <= DEPENDENT * size.max(initial=1e-300)]
+    def _held(self, rows: NDArray[np.int64]) -> Floats:
+        """Return A (r, k): just those changes d of these rows' duals with A d = 0 change no value.
+
+        A has full row rank.
+        """
         X = self.X[rows]
-        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-        length = np.maximum(np.linalg.norm(X, axis=1), 1e-300)
-        U, size, _ = np.linalg.svd(X / length[:, None], full_matrices=False)
-        rank = int((size > np.sqrt(DEPENDENT) * size.max(initial=1e-300)).sum())
-        N = np.linalg.qr(U[:, :rank], mode="complete")[0][:, rank:] / length[:, None]
-        return N / np.maximum(np.linalg.norm(N, axis=0), 1e-300)
+        if self.linear:
+            X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+            length = np.maximum(np.linalg.norm(X, axis=1), 1e-300)
+            U, size, _ = np.linalg.svd(X / length[:, None], full_matrices=False)
+            return U[:, size > np.sqrt(DEPENDENT) * size.max(initial=1e-300)].T * length
+        size, U = np.linalg.eigh(self.judged_gram[np.ix_(rows, rows)])
+        return U[:, size > DEPENDENT * size.max(initial=1e-300)].T
 
 
-def feasible(a: Floats, idle: Floats, low: Floats, high: Floats) -> bool:
-    """Tell whether a + N v is between low and high for some v, where N is ``idle``."""
+def box_test(held: Floats) -> Callable[[Floats, Floats], bool]:
+    """Return what tells whether low <= d <= high for some d with held d = 0.
+
+    That is asked of d, or of v where d = N v, whichever are fewer.
+    """
     from scipy.optimize import linprog  # takes a while to import
 
-    low, high = low - a - OUT_OF_BOX, high - a + OUT_OF_BOX
-    if ((low <= 0) & (high >= 0)).all():
-        return True
-    if idle.shape[1] == 0:
-        return False
-    rows, ends = np.concatenate([idle, -idle]), np.concatenate([high, -low])
-    rows, ends = rows[np.isfinite(ends)], ends[np.isfinite(ends)]
-    return linprog(np.zeros(idle.shape[1]), A_ub=rows, b_ub=ends, bounds=(None, None)).status == 0
+    rank, n = held.shape
+    in_null_space = 2 * rank > n
+    if in_null_space:
+        N = np.linalg.qr(held.T, mode="complete")[0][:, rank:]
+        rows = np.concatenate([N, -N])
+
+    def test(low: Floats, high: Floats) -> bool:
+        if ((low <= 0) & (high >= 0)).all():
+            return True
+        if rank == n:
+            return False
+        if in_null_space:
+            ends = np.concatenate([high, -low])
+            kept = np.isfinite(ends)
+            asked: dict[str, Any] = {"A_ub": rows[kept], "b_ub": ends[kept], "bounds": (None, None)}
+            return linprog(np.zeros(n - rank), **asked).status == 0
+        bounds = np.stack([low, high], axis=1)
+        return linprog(np.zeros(n), A_eq=held, b_eq=np.zeros(rank), bounds=bounds).status == 0
+
+    return test
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
