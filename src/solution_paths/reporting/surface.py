@@ -80,5 +80,5 @@ def surface_figure(surface: Surface) -> Figure:
         getattr(ax, f"set_{axis}label")(label)
         ax.locator_params(axis=axis, nbins=5)
     ax.set_box_aspect(np.ones(3), zoom=0.85)
-    ax.legend(loc="upper left")
+    fig.legend_below(figure, np.array([[ax]]), columns=3)
     return figure
