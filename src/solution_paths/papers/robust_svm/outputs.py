@@ -149,7 +149,8 @@ def _data_table(task: str, study: Study) -> pd.DataFrame:
     rows = []
     for dataset in _of_task(study, "errors", task):
         paper = SIZES.get((task, study.datasets[dataset].id), (np.nan, np.nan))
-        own = study.only(experiment="errors", dataset=dataset, split=0)
+        own = study.only(experiment="errors", dataset=dataset)
+        own = own[own["split"] == own["split"].min()]
         parts = [own[own["metric"] == f"n_{part}"] for part in ("train", "validation", "test")]
         # each kernel's cell tells the sizes anew
         n = sum(part["value"].iloc[0] for part in parts if len(part))
