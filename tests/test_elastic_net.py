@@ -438,6 +438,23 @@ def test_a_line_of_double_margins_that_is_not_reached_from_another_is_guessed(mo
         holds(line)
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "kappa"),
+    [
+        ([-2.0, -1.0, 1.0, 1.0, -2.0, -1.0], [1, -1, 1, -1, -1, 1], 14.231845980568849),
+        ([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [1, 1, -1] + [-1] * 5 + [1, 1], 3.17),
+    ],
+)
+def test_where_rho_falls_at_one_lam1_duals_stay_what_they_were(X, y, kappa):
+    """They went on along the piece before, by 1e-9 of their bound (fuzz: lattice, one-hot)."""
+    for lam2 in (0.01, 0.3, 30.0):
+        path = dm_drsvm_path(np.array(X)[:, None], y, kappa, vary="lam1", lam2=lam2)
+        found = holds(path).certify(at_breakpoints=True)
+        assert found.gap < 1e-13
+        ends = np.array([path.range[1], path.breakpoints[-1]])
+        assert np.abs(path.dual(ends)).max() <= (1 + 1e-14) / len(y)
+
+
 def test_where_all_lines_are_lost_there_is_no_surface(monkeypatch):
     def lost(self, *arguments):
         raise ZeroDivisionError("on purpose")

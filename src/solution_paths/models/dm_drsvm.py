@@ -394,10 +394,14 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
     One more node just behind it says that all is zero from there on.
     """
     n, d, last = p.n, len(p.used), len(trace.t) - 1
-    before = int(np.searchsorted(trace.t, trace.t[last])) - 1  # the last node at another t
-    there, here = trace.duals(before), trace.duals(last)
-    rho, ahead = (A[-2] - A[-3] for A in (there, here))
-    share = ahead / (rho - ahead) if rho > ahead else 0.0  # it may have come to rounding already
+    here = there = trace.duals(last)
+    ahead, fall, before = here[-2] - here[-3], 0.0, last
+    # rho may have fallen at one t; or it stands below the wall, and is rounding already
+    while fall <= ahead and ahead > LEAST / p.kappa and before > 0:
+        before -= 1
+        there = trace.duals(before)
+        fall = there[-2] - there[-3] - ahead
+    share = ahead / fall if fall > ahead > 0.0 else 0.0
     found = here + share * (here - there)
     found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0
     found[-2] = -2 / p.kappa
