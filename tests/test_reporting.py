@@ -539,7 +539,8 @@ def test_a_surface_is_drawn_and_its_numbers_stand_on_the_page(tmp_path):
     (ax,) = drawn.axes
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()) == made.labels
     assert len(ax.lines) == 4
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["paths", "points"]
+    (legend,) = drawn.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["paths", "points"]
 
 
 # ---------------------------------------------------------------- checks
