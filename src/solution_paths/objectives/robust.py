@@ -234,10 +234,8 @@ def box_test(held: Floats) -> Callable[[Floats, Floats], bool]:
 
     That is asked of d, or of v where d = N v, whichever are fewer.
     """
-    from scipy.optimize import linprog  # takes a while to import
-
     rank, n = held.shape
-    in_null_space = 2 * rank > n
+    in_null_space = rank < n < 2 * rank
     if in_null_space:
         N = np.linalg.qr(held.T, mode="complete")[0][:, rank:]
         rows = np.concatenate([N, -N])
@@ -247,6 +245,8 @@ def box_test(held: Floats) -> Callable[[Floats, Floats], bool]:
             return True
         if rank == n:
             return False
+        from scipy.optimize import linprog  # takes a while to import
+
         if in_null_space:
             ends = np.concatenate([high, -low])
             kept = np.isfinite(ends)
