@@ -40,12 +40,12 @@ def at_hand(
 
 def main() -> None:
     """Write what there is."""
+    config = configuration()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("paper", choices=sorted(configuration()["papers"]))
+    parser.add_argument("paper", choices=sorted(config["papers"]))
     parser.add_argument("--suite", default="paper")
     parser.add_argument("--results", type=Path, default=ROOT / "results")
     given = parser.parse_args()
-    config = configuration()
     cells = given.results / given.suite / "cells" / given.paper
     files, counts = at_hand(get_paper(given.paper), config, given.suite, cells)
     if not files:

@@ -28,6 +28,7 @@ from ..engine.operators import Operator, row_axpy, row_dot, rows_operator
 from ..objectives import Solution
 from ..objectives.robust import Robust, RobustHinge
 from .answer import Answer, Stopwatch, reuse_or_build
+from .piqp_solver import set_tolerance
 from .smo import SMO
 
 NAME = "CCCP"
@@ -148,9 +149,7 @@ class LinearSolver:
         }
         if self._interior is None:
             self._interior = piqp.SparseSolver()
-            settings = self._interior.settings
-            for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
-                setattr(settings, name, INTERIOR)
+            set_tolerance(self._interior, INTERIOR)
             P = sp.diags_array(np.r_[np.ones(d), np.zeros(n)]).tocsc()
             A = sp.hstack([-sp.eye_array(d), sp.csc_array(self.X.T)]).tocsc()
             self._interior.setup(P, A=A, b=np.zeros(d), **moving)

@@ -65,14 +65,18 @@ class Solver:
             self._solver.update(c=c, **rows, **bounds)
             return
         self._P, self._solver = P, self._make()
-        settings = self._solver.settings
-        for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
-            setattr(settings, name, self._tolerance)
+        set_tolerance(self._solver, self._tolerance)
         A, b, G, low = self.programme.fixed
         if self.programme.dense:
             A, G = np.ascontiguousarray(A.toarray()), G.toarray()
         rows = {"G": G, **rows} if len(h) else {}
         self._solver.setup(P, c, A, b, **rows, x_l=low, **bounds)
+
+
+def set_tolerance(solver: Any, tolerance: float) -> None:
+    """Let PIQP stop at a tolerance, absolute and relative, of residuals and gap."""
+    for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
+        setattr(solver.settings, name, tolerance)
 
 
 def _same(P: Any, other: Any) -> bool:
