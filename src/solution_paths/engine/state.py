@@ -47,13 +47,15 @@ class Clock:
 class Direction:
     """How fast the walk moves, see `operators.measure_direction`.
 
-    ``noise`` is the velocity, in units of norms, that is rounding.
+    ``noise`` is the velocity, in units of norms, that is rounding. ``off``: how far pinned values
+    are known to miss their velocities, in units of norms, as the direction may yet be refined.
     """
 
     pace: float
     speed: float
     gross: float
     noise: float
+    off: float
 
 
 @record
@@ -65,7 +67,8 @@ class Accuracy:
     the length that w may travel before a value moves by more than 'residual'. ``worn``: sizes of
     the terms added to running sums since they were renewed. ``contraction``: the share of a
     right-hand side that the factor's last solution left. ``felt``: the least difference of values,
-    in units of their norms, that a dual feels.
+    in units of their norms, that a dual feels. ``left``: how far pinned values may be off their
+    kinks, in these units.
     """
 
     drift: float
@@ -75,6 +78,7 @@ class Accuracy:
     worn: float
     contraction: float
     felt: float
+    left: float
 
 
 @record

@@ -23,7 +23,6 @@ from .operators import (
     squared_length,
 )
 from .pinned import (
-    MANY,
     apply_factor,
     keeps_system,
     largest,
@@ -51,7 +50,7 @@ FARTHEST = 1e15  # times t: no event is looked for behind that on a ray
 @lean
 def aim(op, st, s, tol):
     """Set the direction; return (dt, number of pinned coordinates that move)."""
-    m = s.sizes.pinned
+    m, s.direction.off = s.sizes.pinned, 0.0
     if s.pending.kind != NONE:
         return 0.0, _null_direction(op, st, s, tol)
     _kink_rates(op, st, s, s.g)
@@ -68,7 +67,8 @@ def aim(op, st, s, tol):
             s.da[r] = s.regular[r]
         _set_own(op, st, s, 1.0, m)
         follow_duals(op, 1.0, s.P, m, s.da)
-        _refine_velocities(op, st, s, tol)
+        s.direction.off = _miss(op, s)
+        note_contraction(s, s.direction.off, max(largest(op, s, s.g), 1e-300))
     _measure(op, s, tol, 1.0, m)
     return 1.0, m
 
@@ -104,32 +104,21 @@ def _set_own(op, st, s, dt, size):
             s.own[r] = op.sign[p] * s.pending.sign
 
 
+@inline
+def is_rough(s, h):
+    """Tell whether a step of length h would take pinned values off their kinks, see `refine`."""
+    return s.direction.off * h > s.accuracy.left
+
+
 @lean
-def _refine_velocities(op, st, s, tol):
+def refine(op, st, s, tol):
     """Make w move the pinned values as their kinks move.
 
     w's velocity is improved in its own right: it is known to the rounding of itself, and not to
     that of the duals' velocities, which may be far larger and cancel.
     """
-    m, last = s.sizes.pinned, np.inf
-    left = s.clock.end - s.clock.t
-    size = max(largest(op, s, s.g), 1e-300)
-    for step in range(MANY):
-        pinned_products(op, s.P, m, op.now.dw, op.now.dc, s.v)
-        for r in range(m):
-            s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
-        worst = largest(op, s, s.v)
-        if step == 0:
-            note_contraction(s, worst, size)
-        # Enough for rates, or for w to stay where it is up to the walk's end?
-        rests = worst * left * s.accuracy.unit <= 0.01 * EPSILON * EPSILON
-        if (
-            rests
-            or worst <= tol.noise * np.sqrt(squared_length(op, op.now.dw))
-            or not worst <= 0.5 * last
-        ):
-            break
-        last = worst
+    m, worst, last = s.sizes.pinned, _miss(op, s), np.inf
+    while worst > tol.noise * np.sqrt(squared_length(op, op.now.dw)) and worst <= 0.5 * last:
         apply_factor(op, s, s.v, s.y)
         add_rows_exactly(op, s.P, m, s.y, op.now.row, op.now.row_low)
         for k in range(op.now.row.shape[0]):
@@ -143,6 +132,19 @@ def _refine_velocities(op, st, s, tol):
             if s.P[r] >= op.n:
                 op.now.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
         _set_own(op, st, s, 1.0, m)
+        last, worst = worst, _miss(op, s)
+    s.direction.off = 0.0
+    _measure(op, s, tol, 1.0, m)
+
+
+@lean
+def _miss(op, s):
+    """Write what w's velocity leaves of those of the pinned values to s.v; return the largest."""
+    m = s.sizes.pinned
+    pinned_products(op, s.P, m, op.now.dw, op.now.dc, s.v)
+    for r in range(m):
+        s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
+    return largest(op, s, s.v)
 
 
 @lean
@@ -185,7 +187,7 @@ def _measure(op, s, tol, dt, size):
     s.direction.pace, s.direction.speed, s.direction.gross, unit = measure_direction(
         op, dt, s.P, size, s.da, s.own, dt * s.accuracy.drift
     )
-    s.direction.noise = tol.noise * unit
+    s.direction.noise = max(tol.noise * unit, s.direction.off)
     m = s.sizes.pinned
     full = op.kind != DENSE and m == op.n_ridge and m == op.now.c.shape[0]
     if full and dt > 0 and s.accuracy.drift == 0.0:

@@ -129,6 +129,7 @@ def settle(op, st, s, tol, outside, fully):
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
     s.accuracy.felt = fine / max(stiff, 1.0)
+    s.accuracy.left = min(s.accuracy.felt, accuracy * EPSILON / s.accuracy.unit)
     if fully:
         accuracy = 0.0
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
@@ -187,16 +188,22 @@ def hold(op, st, s, tol):
     return settle(op, st, s, tol, np.inf, False) <= tol.lost and _farthest(s) <= tol.lost
 
 
+@inline
+def _beyond(s, r, dual, t):
+    """Return how far a dual in slot r would be beyond its levels at t, negative within."""
+    span = s.span[r]
+    return max(dual - span[0] - t * span[1], span[2] + t * span[3] - dual)
+
+
 @lean
 def _farthest(s):
     """Return how far pinned duals are out of their ranges, relative to the widest of these."""
     farthest, widest, t = 0.0, 1e-300, s.clock.t
     for r in range(s.sizes.pinned):
-        span, width = s.span[r], width_at(s, r, t)
+        width = width_at(s, r, t)
         if width < np.inf:
             widest = max(widest, width)
-            farthest = max(farthest, s.a[r] - span[0] - t * span[1])
-            farthest = max(farthest, span[2] + t * span[3] - s.a[r])
+            farthest = max(farthest, _beyond(s, r, s.a[r], t))
     return farthest / widest
 
 
@@ -270,7 +277,11 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     near = abs(step) <= 0.5 * h and t + step <= s.clock.end and _is_inside(s, tol, step, i)
     if left <= far and near:
         take_step(op, s, 1.0, size, step)
-        left = abs(slack - (s.clock.t - t) * rate)
+        rest = slack - (s.clock.t - t) * rate
+        left = abs(rest)
+        if far == np.inf and -rest > tol.outside * width_at(s, s.slot[i], s.clock.t):
+            # Its level is between two doubles of t: the node is the one before.
+            take_step(op, s, 1.0, size, np.nextafter(s.clock.t, -np.inf) - s.clock.t)
     # Where values move fast t has not digits enough.
     if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
         s.last.unsure = 1
@@ -282,11 +293,10 @@ def _is_inside(s, tol, step, i):
     """Tell whether a step leaves the pinned duals in their ranges, but for coordinate i's."""
     t = s.clock.t + step
     for r in range(s.sizes.pinned):
-        span, dual, width = s.span[r], s.a[r] + step * s.da[r], width_at(s, r, t)
+        width = width_at(s, r, t)
         if width == np.inf or s.P[r] == i:
             continue
-        out = max(dual - span[0] - t * span[1], span[2] + t * span[3] - dual)
-        if out > tol.outside * width:
+        if _beyond(s, r, s.a[r] + step * s.da[r], t) > tol.outside * width:
             return False
     return True
 

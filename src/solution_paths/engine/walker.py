@@ -49,7 +49,7 @@ from .state import (
     new_lines,
     widened,
 )
-from .steps import aim, patience, ratio_test, take_step, tie_of
+from .steps import aim, is_rough, patience, ratio_test, refine, take_step, tie_of
 from .tolerances import DEFAULT, Tolerances
 from .trace import Trace
 from .upkeep import (
@@ -64,7 +64,7 @@ from .upkeep import (
     snap_to_levels,
 )
 
-ROUNDING = 1e-14  # of t: a shorter step may be none
+STANDSTILL = 1e-14  # of t: a shorter step may be none
 LAST_EVENT, LAST_NODE, ENDING = (NOTED.index(f) for f in ("last_event", "last_node", "ending"))
 BUDGET = 2000  # events after which Python is told of progress
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
@@ -86,6 +86,9 @@ def _walk(op, st, s, log, tol, lazy):
         while not happened:  # again when what was chosen turns out to be noise
             # Ratio test
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
+            if is_rough(s, _ahead(s, chosen)):
+                refine(op, st, s, tol)
+                continue
             if dt > 0 and not late and _is_far(s, chosen):
                 settle(op, st, s, tol, tol.outside, True)
                 record(s, log, 1)
@@ -113,7 +116,7 @@ def _walk(op, st, s, log, tol, lazy):
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
 
         # Record and refresh
-        log_event(s, log, i, before, moved and s.clock.t - began > ROUNDING * abs(s.clock.t))
+        log_event(s, log, i, before, moved and s.clock.t - began > STANDSTILL * abs(s.clock.t))
         if s.pending.kind == NONE:
             exchanged, unsure = pending and moved, s.last.unsure > 0
             if (exchanged or unsure) and not hold(op, st, s, tol):
@@ -212,9 +215,9 @@ def _is_move(op, st, s, tol, dt, i, h, rate, began):
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
-        seen = began != 0.0 if tie else is_ridge(op) or h > ROUNDING * abs(s.clock.t)
+        seen = began != 0.0 if tie else is_ridge(op) or h > STANDSTILL * abs(s.clock.t)
         if seen:
-            return h > (1e-12 if tie else ROUNDING) * abs(s.clock.t)
+            return h > (1e-12 if tie else STANDSTILL) * abs(s.clock.t)
     return h * s.direction.gross * op.norm[i] > least
 
 
@@ -591,14 +594,16 @@ class Walker:
             The path could not be followed to its end; the exact part comes with the error.
         """
         self.lines.now.number, self.lines.now.stage = 0, ON_WAY
+        cause = None
         try:
             self._go(t_end, lazy, callback)
-        except NUMERICAL:
+        except NUMERICAL as error:
+            cause = error
             end_line(self.st, self.s, self.lines, LOST)
         ending = int(self.lines.tally[0, ENDING])
         if ending not in ENDINGS:
             return ending
-        raise self._broken(0)
+        raise self._broken(0) from cause
 
     def walk_lines(self, t_end: float, lazy: bool = True, callback=None) -> list[Line]:
         """Walk all lines to t_end, each from its own start; return what became of them."""
