@@ -106,8 +106,19 @@ def _set_own(op, st, s, dt, size):
 
 @inline
 def is_rough(s, h):
-    """Tell whether a step of length h would take pinned values off their kinks, see `refine`."""
-    return s.direction.off * h > s.accuracy.left
+    """Tell whether a step of length h asks for a better direction, see `refine`.
+
+    That is one that would take pinned values off their kinks by more than they may be, or a long
+    one: at its far end levels may be so much wider that more is asked.
+    """
+    off = s.direction.off
+    return off > 0.0 and (is_long(s, h) or off * h > s.accuracy.left)
+
+
+@inline
+def is_long(s, h):
+    """Tell whether a step is longer than the way from t = 0: levels may grow with t."""
+    return h > abs(s.clock.t) > 0.0
 
 
 @lean

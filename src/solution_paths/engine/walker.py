@@ -49,7 +49,7 @@ from .state import (
     new_lines,
     widened,
 )
-from .steps import aim, is_rough, patience, ratio_test, refine, take_step, tie_of
+from .steps import aim, is_long, is_rough, patience, ratio_test, refine, take_step, tie_of
 from .tolerances import DEFAULT, Tolerances
 from .trace import Trace
 from .upkeep import (
@@ -89,7 +89,8 @@ def _walk(op, st, s, log, tol, lazy):
             if is_rough(s, _ahead(s, chosen)):
                 refine(op, st, s, tol)
                 continue
-            if dt > 0 and not late and _is_far(s, chosen):
+            if dt > 0 and not late and is_long(s, _ahead(s, chosen)):
+                # A piece is as exact as its ends are, and its far end may feel more of them.
                 settle(op, st, s, tol, tol.outside, True)
                 record(s, log, 1)
             if chosen < 0:
@@ -160,15 +161,6 @@ def _ahead(s, chosen):
     if chosen < 0:
         return s.clock.end - s.clock.t
     return max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
-
-
-@inline
-def _is_far(s, chosen):
-    """Tell whether the next event, or the walk's end, is further away than t is from 0.
-
-    A piece is as exact as its ends are; where levels grow with t its far end feels more of them.
-    """
-    return _ahead(s, chosen) > abs(s.clock.t) > 0.0
 
 
 @lean
