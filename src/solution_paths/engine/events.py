@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import factor
-from .compiled import lean
+from .compiled import inline, lean
 from .operators import (
     DENSE,
     hold_level,
@@ -128,8 +128,15 @@ def _take_slot(op, st, s, r, i, q):
     place(op, s, r, i)
     s.rank[r] = -1
     s.a[r], s.lost[r] = level_at(st, i, q, s.clock.t), 0.0
-    s.accuracy.worn += abs(s.a[r]) * op.norm[i]
+    _hand_over(s, abs(s.a[r]) * op.norm[i])
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
+
+
+@inline
+def _hand_over(s, term):
+    """Note that a term, whose level is rounded, went over from one sum to another."""
+    s.accuracy.worn += term
+    s.accuracy.slip += EPSILON * term
 
 
 @lean
@@ -145,7 +152,8 @@ def leave(op, st, s, tol, i, down):
     felt = moves > s.accuracy.felt and not is_ridge(op)  # with one a value feels it first
     if felt or moves * s.accuracy.unit > tol.residual * EPSILON:
         s.last.unsure = 1
-    s.accuracy.worn += abs(level) * op.norm[i]
+    _hand_over(s, abs(level) * op.norm[i])
+    s.accuracy.slip += moves
     s.a[r], s.lost[r] = level, 0.0
     if kind == ENTERED and s.pending.coordinate == i:
         # passed through: the pinned system stays what it was

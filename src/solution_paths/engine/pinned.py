@@ -37,6 +37,7 @@ from .state import (
     width_at,
 )
 
+EPSILON = np.finfo(np.float64).eps
 MANY = 6  # steps of refinement: each wins a digit at least, or the last one has been reached
 
 
@@ -227,10 +228,15 @@ def solve(op, st, s, tol, target, x, accuracy):
     until it no longer halves. How much the first step leaves is noted: the only measure of trust.
     An inverse that has lost it is computed afresh at once.
     """
-    m = s.sizes.pinned
-    size = largest(op, s, target)
     apply_factor(op, s, target, x)
-    last = np.inf
+    improve(op, st, s, tol, target, x, accuracy)
+
+
+@lean
+def improve(op, st, s, tol, target, x, accuracy):
+    """Refine a factor's solution, see `solve`; return what it left at first and what is left."""
+    m, size = s.sizes.pinned, largest(op, s, target)
+    first = last = np.inf
     for step in range(MANY):
         worst = _rest(op, st, s, target, x)
         if step == 0:
@@ -240,13 +246,15 @@ def solve(op, st, s, tol, target, x, accuracy):
                 apply_factor(op, s, target, x)
                 worst = _rest(op, st, s, target, x)
                 note_contraction(s, worst, size)
+            first = worst
         gross = weigh(op, s, x)
         if worst <= accuracy * gross or not worst <= 0.5 * last:
-            break
+            return first, worst
         last = worst
         apply_factor(op, s, s.v, s.y)
         for r in range(m):
             x[r] += s.y[r]
+    return first, last
 
 
 @inline
@@ -489,6 +497,7 @@ def join(op, st, s, i, square):
         s.W[q, b] = total / diagonal
     s.order[q], s.rank[s.slot[i]] = s.slot[i], q
     s.sizes.factored = q + 1
+    s.accuracy.wear += EPSILON
 
 
 @lean
@@ -501,6 +510,7 @@ def part(s, r):
         s.rank[s.order[j]] = j
     s.rank[r] = -1
     s.sizes.factored = q - 1
+    s.accuracy.wear += EPSILON
 
 
 @lean
@@ -559,7 +569,7 @@ def _renew_trust(s):
     """Count a new factor, which nothing is held against yet."""
     s.counts.refactored += 1
     s.counts.since_factored = 0
-    s.accuracy.contraction = 0.0
+    s.accuracy.contraction, s.accuracy.wear = 0.0, 1.0
 
 
 @lean

@@ -68,7 +68,9 @@ class Accuracy:
     the terms added to running sums since they were renewed. ``contraction``: the share of a
     right-hand side that the factor's last solution left. ``felt``: the least difference of values,
     in units of their norms, that a dual feels. ``left``: how far pinned values may be off their
-    kinks, in these units.
+    kinks, in these units; ``found``: how far they were when that was last computed, and ``slip``:
+    how far they are at most, by all that has moved them since (with a ridge). ``wear``: what a
+    kernel's factor leaves of a direction's terms.
     """
 
     drift: float
@@ -79,6 +81,9 @@ class Accuracy:
     contraction: float
     felt: float
     left: float
+    found: float
+    slip: float
+    wear: float
 
 
 @record

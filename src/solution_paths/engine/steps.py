@@ -24,11 +24,12 @@ from .operators import (
 )
 from .pinned import (
     apply_factor,
-    keeps_system,
+    improve,
     largest,
     note_contraction,
     solve,
     terms,
+    weigh,
 )
 from .state import (
     BLOCK,
@@ -54,23 +55,28 @@ def aim(op, st, s, tol):
     if s.pending.kind != NONE:
         return 0.0, _null_direction(op, st, s, tol)
     _kink_rates(op, st, s, s.g)
-    if keeps_system(op):
-        solve(op, st, s, tol, s.g, s.regular, tol.noise)
-        for r in range(m):
-            s.da[r] = s.regular[r]
-        _set_own(op, st, s, 1.0, m)
-        if op.kind != DENSE:
-            follow_duals(op, 1.0, s.P, m, s.da)
-    else:
+    if is_ridge(op):
         apply_factor(op, s, s.g, s.regular)
-        for r in range(m):
-            s.da[r] = s.regular[r]
-        _set_own(op, st, s, 1.0, m)
+    else:
+        solve(op, st, s, tol, s.g, s.regular, tol.noise)
+    _follow_regular(op, st, s)
+    if op.kind == DENSE:
+        s.direction.off = s.accuracy.wear * weigh(op, s, s.regular)
+    else:
         follow_duals(op, 1.0, s.P, m, s.da)
-        s.direction.off = _miss(op, s)
-        note_contraction(s, s.direction.off, max(largest(op, s, s.g), 1e-300))
+        if is_ridge(op):
+            s.direction.off = _miss(op, s)
+            note_contraction(s, s.direction.off, max(largest(op, s, s.g), 1e-300))
     _measure(op, s, tol, 1.0, m)
     return 1.0, m
+
+
+@inline
+def _follow_regular(op, st, s):
+    """Let duals and pinned values move as the regular direction has them."""
+    for r in range(s.sizes.pinned):
+        s.da[r] = s.regular[r]
+    _set_own(op, st, s, 1.0, s.sizes.pinned)
 
 
 @lean
@@ -123,6 +129,20 @@ def is_long(s, h):
 
 @lean
 def refine(op, st, s, tol):
+    """Make the pinned values move as their kinks do, as far as rounding lets."""
+    if op.kind == DENSE:
+        size = weigh(op, s, s.regular)
+        first, s.direction.off = improve(op, st, s, tol, s.g, s.regular, tol.noise)
+        s.accuracy.wear = first / max(size, 1e-300)
+        _follow_regular(op, st, s)
+    else:
+        _refine_rows(op, st, s, tol)
+    _measure(op, s, tol, 1.0, s.sizes.pinned)
+    s.direction.off = 0.0
+
+
+@lean
+def _refine_rows(op, st, s, tol):
     """Make w move the pinned values as their kinks move.
 
     w's velocity is improved in its own right: it is known to the rounding of itself, and not to
@@ -144,8 +164,7 @@ def refine(op, st, s, tol):
                 op.now.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
         _set_own(op, st, s, 1.0, m)
         last, worst = worst, _miss(op, s)
-    s.direction.off = 0.0
-    _measure(op, s, tol, 1.0, m)
+    s.direction.off = worst
 
 
 @lean
@@ -487,6 +506,7 @@ def take_step(op, s, dt, size, h):
         s.clock.t += h
         h = s.clock.t - before
     s.accuracy.worn += abs(h) * s.direction.gross
+    s.accuracy.slip = s.accuracy.slip + abs(h) * s.direction.noise if dt > 0 else FAR
     travel(s, s.direction.pace * h)
     shift_duals(op, s, size, h)
 

@@ -125,15 +125,18 @@ def settle(op, st, s, tol, outside, fully):
     accuracy = max(asked, ROUNDING, rounding)
     if op.kind != DENSE and s.accuracy.worn * s.accuracy.unit > accuracy:
         sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
-        s.accuracy.worn = 0.0
+        s.accuracy.worn, s.accuracy.slip = 0.0, FAR
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
     s.accuracy.felt = fine / max(stiff, 1.0)
     s.accuracy.left = min(s.accuracy.felt, accuracy * EPSILON / s.accuracy.unit)
     if fully:
         accuracy = 0.0
+    elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left:
+        return s.accuracy.slip * s.accuracy.unit / EPSILON
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
     worst, last = residuals(op, st, s, s.v, False), np.inf
+    _note_slip(op, s)
     if worst <= accuracy and _is_unfelt(op, st, s, asked, fine, stiff):
         return worst
     # A kernel's terms have their own rounding: only where duals ask for more it pays to be exact.
@@ -151,13 +154,26 @@ def settle(op, st, s, tol, outside, fully):
         way = _within_levels(s, outside, worst)
         _shift(op, s, way)
         last, worst = worst, residuals(op, st, s, s.v, exactly)
+        s.accuracy.slip = s.accuracy.found = largest(op, s, s.v)
         if worst > last:
             _shift(op, s, -way)
-            worst = last
+            worst, s.accuracy.slip = last, FAR
         if worst >= last or way < 1.0:
             break
     _restore_direction(op, s)
     return worst
+
+
+@lean
+def _note_slip(op, s):
+    """Note how far pinned values are off their kinks, and what that says of a kernel's factor."""
+    bound, before, now = s.accuracy.slip, s.accuracy.found, largest(op, s, s.v)
+    if op.kind == DENSE:
+        if bound < FAR and s.accuracy.worn > 0.0:
+            wear = max(s.accuracy.wear, (now - before) / s.accuracy.worn)
+            s.accuracy.wear = min(wear, (now + before) / s.accuracy.worn)
+        s.accuracy.worn = 0.0
+    s.accuracy.slip = s.accuracy.found = now
 
 
 @lean
@@ -282,9 +298,10 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         if far == np.inf and -rest > tol.outside * width_at(s, s.slot[i], s.clock.t):
             # Its level is between two doubles of t: the node is the one before.
             take_step(op, s, 1.0, size, np.nextafter(s.clock.t, -np.inf) - s.clock.t)
-    # Where values move fast t has not digits enough.
-    if s.state[i] % 2 == 0 and left > tol.residual * st.scale[i]:
-        s.last.unsure = 1
+    if s.state[i] % 2 == 0:
+        s.accuracy.slip = max(s.accuracy.slip, left / op.norm[i])
+        if left > tol.residual * st.scale[i]:  # where values move fast t has not digits enough
+            s.last.unsure = 1
     return near or slack <= 0.0
 
 
@@ -316,6 +333,7 @@ def rebuild_sums(op, st, s):
         s.due[i] = FAR if s.slot[i] >= 0 else -FAR
     s.block[:] = -FAR
     s.clock.odometer = s.clock.odometer_low = s.accuracy.worn = 0.0
+    s.accuracy.slip = FAR
     s.counts.since_rebuild = 0
     s.counts.rebuilt += 1
 

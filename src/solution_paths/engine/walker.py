@@ -31,6 +31,7 @@ from .state import (
     AT_START,
     DONE,
     ENTERED,
+    FAR,
     GROW,
     LOST,
     NONE,
@@ -85,6 +86,7 @@ def _walk(op, st, s, log, tol, lazy):
         began = s.clock.t
         while not happened:  # again when what was chosen turns out to be noise
             # Ratio test
+            met = False
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
             if is_rough(s, _ahead(s, chosen)):
                 refine(op, st, s, tol)
@@ -110,11 +112,14 @@ def _walk(op, st, s, log, tol, lazy):
                         late = True  # what seemed to come first is further away than it seemed
                         continue
                     record(s, log, 0)
+                    met = True
             elif began == 0.0:
                 take_step(op, s, dt, size, -h)  # or the next tie would be a move beside this one
 
             # Event
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
+            if before % 2 == 0 and not met:
+                s.accuracy.slip = FAR  # nobody has looked how near its kink it is
 
         # Record and refresh
         log_event(s, log, i, before, moved and s.clock.t - began > STANDSTILL * abs(s.clock.t))
