@@ -74,7 +74,7 @@ class Triangle:
     def __init__(self, rows, cap):
         self.X, self.members = rows, []
         self.R, self.W = np.zeros((cap, cap)), np.zeros((cap, 0))
-        self.carried = np.zeros(cap)
+        self.carried, self.column = np.zeros(cap), np.zeros(cap)
 
     def enter(self, i):
         """Take row i in."""
@@ -94,7 +94,7 @@ class Triangle:
     def leave(self, i):
         """Let row i go."""
         j = self.members.index(i)
-        triangle.remove(self.R, len(self.members), j, self.W, self.carried)
+        triangle.remove(self.R, len(self.members), j, self.W, self.carried, self.column)
         self.members.pop(j)
 
     def solve(self, b):

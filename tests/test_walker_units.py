@@ -322,11 +322,13 @@ def test_a_row_leaves_the_factor(j):
     rows, borders = rng.normal(size=(SIZE, SIZE + 2)), rng.normal(size=(SIZE, 2))
     R, W = upper(rows), np.zeros((SIZE + 2, 2))
     W[:SIZE] = np.linalg.solve(R[:SIZE, :SIZE].T, borders)
-    triangle.remove(R, SIZE, j, W, np.zeros(SIZE + 2))
+    scratch, column = np.zeros((2, SIZE + 2))
+    triangle.remove(R, SIZE, j, W, scratch, column)
     m, rest = SIZE - 1, np.delete(np.arange(SIZE), j)
     left = np.triu(R[:m, :m])
     np.testing.assert_allclose(left.T @ left, rows[rest] @ rows[rest].T, atol=1e-12)
     np.testing.assert_allclose(left.T @ W[:m], borders[rest], atol=1e-12)
+    np.testing.assert_allclose(left.T @ column[:m], rows[rest] @ rows[j], atol=1e-12)
 
 
 def test_thousands_of_updates_keep_the_factor_though_rows_are_nearly_parallel():
@@ -346,7 +348,7 @@ def test_thousands_of_updates_keep_the_factor_though_rows_are_nearly_parallel():
             members.append(c)
         else:
             j = int(rng.integers(m))
-            triangle.remove(R, m, j, W, np.zeros(14))
+            triangle.remove(R, m, j, W, *np.zeros((2, 14)))
             members.pop(j)
     m = len(members)
     left = np.triu(R[:m, :m])

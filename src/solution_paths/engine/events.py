@@ -23,6 +23,7 @@ from .pinned import (
     part,
     rounding_of_form,
     schur,
+    shift_rates,
     solve,
 )
 from .state import (
@@ -112,7 +113,7 @@ def _move_span(s, r, last):
 @lean
 def rest(op, st, s, p):
     """Coordinate p is no longer pinned: it follows the level of its piece."""
-    q = s.state[p] // 2
+    q, s.direction.carried = s.state[p] // 2, 0
     hold_level(op, p, st.level0[p, q], st.level1[p, q], 1)
     frame(st, s, p)
     s.slot[p] = -1
@@ -126,7 +127,7 @@ def rest(op, st, s, p):
 def _take_slot(op, st, s, r, i, q):
     """Put coordinate i, so far on piece q, into slot r with its level as dual."""
     place(op, s, r, i)
-    s.rank[r] = -1
+    s.rank[r], s.direction.carried = -1, 0
     s.a[r], s.lost[r] = level_at(st, i, q, s.clock.t), 0.0
     _hand_over(s, abs(s.a[r]) * op.norm[i])
     hold_level(op, i, st.level0[i, q], st.level1[i, q], -1)
@@ -176,7 +177,7 @@ def leave(op, st, s, tol, i, down):
 @lean
 def take_out(op, st, s, r):
     """Take slot r out of the pinned system."""
-    m = s.sizes.pinned
+    m, i, carried = s.sizes.pinned, s.P[r], s.direction.carried
     if is_ridge(op):
         part(s, r)
     else:
@@ -185,6 +186,9 @@ def take_out(op, st, s, r):
     if keeps_system(op):
         factor.move_last(s.J, m, r)
     _drop_slot(op, st, s, r)
+    if carried and op.now.levels.moving > 0:
+        shift_rates(op, s, i, -st.level1[i, s.state[i] // 2])
+        s.direction.carried = 1
 
 
 @lean
@@ -203,7 +207,7 @@ def _take_out_two(op, st, s, r, other):
 @lean
 def exchange(op, st, s, tol, r, i):
     """Let coordinate i, which depends on the pinned ones, replace slot r in the factor."""
-    m = s.sizes.pinned
+    m, s.direction.carried = s.sizes.pinned, 0
     if is_ridge(op):
         part(s, r)
         square, _ = schur(op, st, s, tol, i)
@@ -233,7 +237,7 @@ def _vanishes(op, st, s, tol, r):
 @lean
 def _borders_hold_without(op, s, r):
     """Tell whether the pinned samples other than slot r determine each border unknown."""
-    for b in range(s.W.shape[1]):
+    for b in range(s.W.shape[1] - 1):
         held = False
         for k in range(s.sizes.factored):
             p = s.P[s.order[k]]
@@ -299,16 +303,27 @@ def enter(op, st, s, tol, i, down, dt):
         s.pending.sign = 1.0 if down else -1.0
         s.pending.pivot = pivot
         _take_slot(op, st, s, m, i, q)
+        hold_at_kink(st, s, i, kink)
     else:
-        if not is_ridge(op):
-            factor.append(s.G, m, s.u, pivot)
-        _take_slot(op, st, s, m, i, q)
-        if is_ridge(op):
-            join(op, st, s, i, pivot)
-        s.sizes.pinned = m + 1
-        hold_system(op, st, s, i)
-    hold_at_kink(st, s, i, kink)
+        _take_in(op, st, s, i, kink, q, pivot)
     return True
+
+
+@lean
+def _take_in(op, st, s, i, kink, q, pivot):
+    """Pin coordinate i, so far on piece q, to a kink; s.u or s.f is its column, from `schur`."""
+    m, carried = s.sizes.pinned, s.direction.carried
+    if not is_ridge(op):
+        factor.append(s.G, m, s.u, pivot)
+    _take_slot(op, st, s, m, i, q)
+    hold_at_kink(st, s, i, kink)
+    if is_ridge(op):
+        if carried and op.now.levels.moving > 0:
+            shift_rates(op, s, i, st.level1[i, q])
+            s.direction.carried = 1
+        join(op, st, s, i, pivot)
+    s.sizes.pinned = m + 1
+    hold_system(op, st, s, i)
 
 
 @lean
@@ -360,7 +375,7 @@ def _enter_second(op, st, s, tol, i, q):
 def _enter_for(op, st, s, tol, i, q):
     """Pin i in place of the pending leaver."""
     r = s.slot[s.pending.coordinate]
-    m = s.sizes.pinned
+    m, s.direction.carried = s.sizes.pinned, 0
     if is_ridge(op):
         part(s, r)
         square, _ = schur(op, st, s, tol, i)

@@ -28,6 +28,7 @@ from .operators import (
     level_part,
     pinned_products,
     row_axpy,
+    row_dot,
     rows_times,
     squared_length,
 )
@@ -167,14 +168,26 @@ def product(op, st, s, x, out):
 @lean
 def apply_factor(op, s, v, out):
     """Write the factor's solution of J out = v."""
-    m, q = s.sizes.pinned, s.sizes.factored
     if not is_ridge(op):
-        factor.multiply(s.G, m, v, out)
+        factor.multiply(s.G, s.sizes.pinned, v, out)
         return
-    for k in range(q):
+    _solve_lower(s, v)
+    _solve_rest(op, s, v, out)
+
+
+@inline
+def _solve_lower(s, v):
+    """Write R'^-1 v, of the samples among v, to s.x."""
+    for k in range(s.sizes.factored):
         s.x[k] = v[s.order[k]]
-    triangle.solve_lower(s.R, q, s.x)
-    if q < m:
+    triangle.solve_lower(s.R, s.sizes.factored, s.x)
+
+
+@lean
+def _solve_rest(op, s, v, out):
+    """Write the factor's solution of J out = v, given s.x = R'^-1 v."""
+    q = s.sizes.factored
+    if q < s.sizes.pinned:
         _solve_borders(op, s, q, v, out)
     triangle.solve_upper(s.R, q, s.x)
     for k in range(q):
@@ -182,9 +195,41 @@ def apply_factor(op, s, v, out):
 
 
 @lean
+def solve_rates(op, s, rates, out):
+    """Write the factor's solution of J out = rates, the kinks', to be carried on with the factor.
+
+    R'^-1 rates changes with each event by what the event has computed anyway.
+    """
+    q, last = s.sizes.factored, s.W.shape[1] - 1
+    if s.direction.carried:
+        for k in range(q):
+            s.x[k] = s.W[k, last]
+    else:
+        _solve_lower(s, rates)
+        for k in range(q):
+            s.W[k, last] = s.x[k]
+        s.direction.carried = 1
+    _solve_rest(op, s, rates, out)
+
+
+@lean
+def shift_rates(op, s, i, level1):
+    """Let sample i, whose column s.f is, no longer move values by its level, at ``level1``."""
+    q, last = s.sizes.factored, s.W.shape[1] - 1
+    if level1 == 0.0:
+        return
+    for k in range(q):
+        s.W[k, last] += level1 * s.f[k]
+    for b in range(last):
+        share = level1 * op.weight[op.weight.shape[0] - last + b] ** 2 * border_entry(op, i, b)
+        for k in range(q):
+            s.W[k, last] -= share * s.W[k, b]
+
+
+@lean
 def _solve_borders(op, s, q, v, out):
     """Write the borders' part of a solution, and add its share to s.x = R'^-1 v."""
-    p, x = s.W.shape[1], s.x
+    p, x = s.W.shape[1] - 1, s.x
     for b in range(p):
         r = s.slot[op.n + b]
         share = op.weight[op.weight.shape[0] - p + b] ** 2 * v[r]
@@ -487,11 +532,11 @@ def _residual_row(op, st, s, j):
 @lean
 def join(op, st, s, i, square):
     """Take sample i, in the slot that it has, into the factor; s.f is its column, from `schur`."""
-    q, f = s.sizes.factored, s.f
+    q, f, last = s.sizes.factored, s.f, s.W.shape[1] - 1
     diagonal = np.sqrt(max(square, 1e-300))
     triangle.append(s.R, q, f, diagonal)
-    for b in range(s.W.shape[1]):
-        total = border_entry(op, i, b)
+    for b in range(last + s.direction.carried):
+        total = border_entry(op, i, b) if b < last else _kink_rate(op, st, s, i)
         for k in range(q):
             total -= f[k] * s.W[k, b]
         s.W[q, b] = total / diagonal
@@ -501,10 +546,23 @@ def join(op, st, s, i, square):
 
 
 @lean
+def _kink_rate(op, st, s, i):
+    """Return how fast the value of sample i must move against what the levels move it."""
+    rate = st.kink1[i, s.state[i] // 2]
+    if op.kind == DENSE:
+        return rate - op.now.base1[i]
+    for k in range(op.n_ridge):
+        op.now.row[k] = op.scale * op.now.base1[k]
+    rate -= row_dot(op, i, op.now.row)
+    op.now.row[:] = 0.0
+    return rate
+
+
+@lean
 def part(s, r):
-    """Take the sample in slot r out of the factor."""
+    """Take the sample in slot r out of the factor; s.f becomes its column, as in `join`."""
     q, k = s.sizes.factored, s.rank[r]
-    triangle.remove(s.R, q, k, s.W, s.x)
+    triangle.remove(s.R, q, k, s.W, s.x, s.f)
     for j in range(k, q - 1):
         s.order[j] = s.order[j + 1]
         s.rank[s.order[j]] = j
@@ -570,6 +628,7 @@ def _renew_trust(s):
     s.counts.refactored += 1
     s.counts.since_factored = 0
     s.accuracy.contraction, s.accuracy.wear = 0.0, 1.0
+    s.direction.carried = 0
 
 
 @lean

@@ -49,6 +49,7 @@ class Direction:
 
     ``noise`` is the velocity, in units of norms, that is rounding. ``off``: how far pinned values
     are known to miss their velocities, in units of norms, as the direction may yet be refined.
+    ``carried``: R'^-1 of the kinks' rates is at hand, in the last column of W.
     """
 
     pace: float
@@ -56,6 +57,7 @@ class Direction:
     gross: float
     noise: float
     off: float
+    carried: int
 
 
 @record
@@ -200,7 +202,8 @@ class State:
     ``lost``           (cap,)       what rounding has lost in ``a`` since the last rebuild
     ``J``              (cap, cap)   the pinned system, lower triangle (rows with a ridge: none)
     ``G``              (cap, cap)   its inverse, lower triangle (maps without a ridge only)
-    ``R, W``           (cap, .)     the factor R'R of the pinned rows' products; R'W = border
+    ``R, W``           (cap, .)     the factor R'R of the pinned rows' products; R'W = border, and
+                                    in a last column R'w = the kinks' rates, see `aim`
     ``order, rank``    (cap,)       slots in the order of R's columns, and the other way round
     ``u, k, g``        (cap,)       columns of the entrant (J u = k) and of the leaver (g)
     ``v, y``           (cap,)       scratch of whoever solves
@@ -288,7 +291,7 @@ def empty_state(N: int, n: int, cap: int, dense: bool, ridge: bool) -> State:
         J=np.zeros((system, system)),
         G=np.zeros((inverse, inverse)),
         R=np.zeros((triangle, triangle)),
-        W=np.zeros((cap, borders)),
+        W=np.zeros((cap, borders + ridge)),
         order=np.zeros(cap, dtype=np.int64),
         rank=np.full(cap, -1),
         kept=np.zeros((2, cap)),

@@ -28,6 +28,7 @@ from .pinned import (
     largest,
     note_contraction,
     solve,
+    solve_rates,
     terms,
     weigh,
 )
@@ -56,7 +57,7 @@ def aim(op, st, s, tol):
         return 0.0, _null_direction(op, st, s, tol)
     _kink_rates(op, st, s, s.g)
     if is_ridge(op):
-        apply_factor(op, s, s.g, s.regular)
+        solve_rates(op, s, s.g, s.regular)
     else:
         solve(op, st, s, tol, s.g, s.regular, tol.noise)
     _follow_regular(op, st, s)
@@ -130,6 +131,7 @@ def is_long(s, h):
 @lean
 def refine(op, st, s, tol):
     """Make the pinned values move as their kinks do, as far as rounding lets."""
+    s.direction.carried = 0  # the next one may begin better than this one
     if op.kind == DENSE:
         size = weigh(op, s, s.regular)
         first, s.direction.off = improve(op, st, s, tol, s.g, s.regular, tol.noise)

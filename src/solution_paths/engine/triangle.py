@@ -80,17 +80,23 @@ def append(R, m, column, diagonal):
 
 
 @lean
-def remove(R, m, j, W, carried):
-    """Drop column j; what stands behind it moves up. W's rows (R'W = B) take part."""
+def remove(R, m, j, W, carried, column):
+    """Drop column j; what stands behind it moves up. W's rows (R'W = B) take part.
+
+    ``column`` becomes what the coordinate would need to come back, as in `append`.
+    """
     for i in range(j):
+        column[i] = R[i, j]
         _copy(carried, R[i, j + 1 : m])
         _copy(R[i, j:], carried[: m - 1 - j])
     _copy(carried, R[j, j + 1 : m])  # the row that is being rotated into the next ones
+    rest = R[j, j]
     for i in range(j, m - 1):
         upper, lower = carried[i - j : m - 1 - j], R[i + 1, i + 1 : m]
         diagonal = np.hypot(upper[0], lower[0])
         c, s = upper[0] / diagonal, lower[0] / diagonal
         _rotate(R[i, i:], upper, lower, c, s)
+        column[i], rest = c * rest, -s * rest
         for k in range(W.shape[1]):
             up, low = W[i, k], W[i + 1, k]
             W[i, k], W[i + 1, k] = c * up + s * low, c * low - s * up

@@ -116,9 +116,10 @@ def settle(op, st, s, tol, outside, fully):
     makes of its width. ``fully``, where a leg begins or ends: there the optimum may be zero.
     """
     m = s.sizes.pinned
-    # What half a unit of the last place of w, or of a kernel's terms, makes of values.
+    # What half a unit of the last place of w makes of values, or two of a kernel's terms, as some
+    # hundred are summed up.
     half = 0.5 * terms(op, s, op.kind != DENSE)
-    rounding = half * s.accuracy.unit
+    rounding = (4.0 if op.kind == DENSE else 1.0) * half * s.accuracy.unit
     if op.kind != DENSE:
         rounding = min(rounding, 0.5 * EPSILON * largest_terms(op, op.now.w) / st.scale[0])
     asked, fine, stiff = demands(op, s, tol)
@@ -333,7 +334,7 @@ def rebuild_sums(op, st, s):
         s.due[i] = FAR if s.slot[i] >= 0 else -FAR
     s.block[:] = -FAR
     s.clock.odometer = s.clock.odometer_low = s.accuracy.worn = 0.0
-    s.accuracy.slip = FAR
+    s.accuracy.slip, s.direction.carried = FAR, 0
     s.counts.since_rebuild = 0
     s.counts.rebuilt += 1
 
