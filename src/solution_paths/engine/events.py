@@ -151,7 +151,7 @@ def leave(op, st, s, tol, i, down):
     move_level(op, i, jump)
     moves = abs(jump) * op.norm[i]
     felt = moves > s.accuracy.felt and not is_ridge(op)  # with one a value feels it first
-    if felt or moves * s.accuracy.unit > tol.residual * EPSILON:
+    if felt or moves * s.accuracy.unit > tol.tie * EPSILON:
         s.last.unsure = 1
     _hand_over(s, abs(level) * op.norm[i])
     s.accuracy.slip += moves

@@ -66,7 +66,7 @@ class Accuracy:
 
     ``drift``: 1 where kinks move. ``unit``: what rounding makes of a value that is summed up from
     terms of unit size, relative to the kinks. ``spread``: half the range of the kinks. ``reach``:
-    the length that w may travel before a value moves by more than 'residual'. ``worn``: sizes of
+    the length that w may travel before a value moves by more than 'tie'. ``worn``: sizes of
     the terms added to running sums since they were renewed. ``contraction``: the share of a
     right-hand side that the factor's last solution left. ``felt``: the least difference of values,
     in units of their norms, that a dual feels. ``left``: how far pinned values may be off their

@@ -14,7 +14,9 @@ class Tolerances:
     tie : float
         Events whose slack is within ``tie`` of the nearest one, relative to the scale of the kink
         or level concerned, count as simultaneous (Harris' ratio test); the one with the largest
-        relative velocity is taken. Values that duals tell apart (``fine``) don't tie.
+        relative velocity is taken. Values that duals tell apart (``fine``) don't tie. A value that
+        has moved by less counts as unmoved: rows found at their kinks stay there, and leavers need
+        no second correction.
     noise : float
         A velocity below ``noise`` times the sum of the absolute terms it was added up from is
         rounding noise, and no event. (Rows that depend on the pinned ones have velocity zero in
@@ -45,9 +47,6 @@ class Tolerances:
     fresh : float
         A factor whose solves leave more than this share is computed afresh, if it is not new; an
         inverse at once.
-    residual : float
-        A value that has moved by less than this part of the data's scale counts as unmoved: rows
-        found at their kinks stay there, and leavers need no second correction.
     gap : float
         The pinned equations are solved down to this part of the objective, as far as rounding lets.
     fine : float
@@ -77,7 +76,6 @@ class Tolerances:
     trusted: float = 1e-8
     start: float = 1e-9
     fresh: float = 1e-3
-    residual: float = 1e-14
     gap: float = 1e-12
     fine: float = 1e-9
     outside: float = 1e-10

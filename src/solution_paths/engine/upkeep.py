@@ -116,13 +116,14 @@ def settle(op, st, s, tol, outside, fully):
     makes of its width. ``fully``, where a leg begins or ends: there the optimum may be zero.
     """
     m = s.sizes.pinned
-    # What half a unit of the last place of w makes of values, or two of a kernel's terms, as some
-    # hundred are summed up.
+    # What half a unit of the last place of w, or of a kernel's terms, makes of values.
     half = 0.5 * terms(op, s, op.kind != DENSE)
-    rounding = (4.0 if op.kind == DENSE else 1.0) * half * s.accuracy.unit
+    rounding = half * s.accuracy.unit
+    asked, fine, stiff = demands(op, s, tol)
     if op.kind != DENSE:
         rounding = min(rounding, 0.5 * EPSILON * largest_terms(op, op.now.w) / st.scale[0])
-    asked, fine, stiff = demands(op, s, tol)
+    else:  # sums of hundreds of terms lose more: to try for less is worth it where the gap feels it
+        rounding = max(rounding, min(4.0 * rounding, 16.0 * asked))
     accuracy = max(asked, ROUNDING, rounding)
     if op.kind != DENSE and s.accuracy.worn * s.accuracy.unit > accuracy:
         sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
@@ -281,27 +282,26 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
     out of their range. Return False where it is too far off for that: then this is no event yet.
     """
-    t, far = s.clock.t, 1e-6 * st.scale[i]
-    if s.state[i] % 2 == 0:
+    t, enters = s.clock.t, s.state[i] % 2 == 0
+    if enters:
         window, k = s.window[i], 0 if down else 2
         off = distance(op, i, t, window[k], window[k + 1], s.Q, s.P, size, s.a, s.lost)
         slack = off if down else -off
     else:
         span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
-        far = np.inf
     step, left = slack / rate, abs(slack)
     near = abs(step) <= 0.5 * h and t + step <= s.clock.end and _is_inside(s, tol, step, i)
-    if left <= far and near:
+    if near and (left <= 1e-6 * st.scale[i] or not enters):
         take_step(op, s, 1.0, size, step)
         rest = slack - (s.clock.t - t) * rate
         left = abs(rest)
-        if far == np.inf and -rest > tol.outside * width_at(s, s.slot[i], s.clock.t):
+        if not enters and -rest > tol.outside * width_at(s, s.slot[i], s.clock.t):
             # Its level is between two doubles of t: the node is the one before.
             take_step(op, s, 1.0, size, np.nextafter(s.clock.t, -np.inf) - s.clock.t)
-    if s.state[i] % 2 == 0:
+    if enters:
         s.accuracy.slip = max(s.accuracy.slip, left / op.norm[i])
-        if left > tol.residual * st.scale[i]:  # where values move fast t has not digits enough
+        if left > tol.tie * st.scale[i]:  # where values move fast t has not digits enough
             s.last.unsure = 1
     return near or slack <= 0.0
 
@@ -388,8 +388,8 @@ def _measure(op, st, s, tol):
     # What rounding makes of a value that is summed up from products of unit size.
     s.accuracy.unit = EPSILON * norm / scale
     s.accuracy.spread = (0.5 * (most - least) if most >= least else 1.0) / scale
-    # The length that w may travel before a sample's value moves by more than 'residual'.
-    s.accuracy.reach = tol.residual * scale / radius if n == N else -1.0
+    # The length that w may travel before a sample's value moves by more than 'tie'.
+    s.accuracy.reach = tol.tie * scale / radius if n == N else -1.0
 
 
 @lean

@@ -88,10 +88,11 @@ def _walk(op, st, s, log, tol, lazy):
             # Ratio test
             met = False
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
-            if is_rough(s, _ahead(s, chosen)):
+            h = _ahead(s, chosen)
+            if is_rough(s, h):
                 refine(op, st, s, tol)
                 continue
-            if dt > 0 and not late and is_long(s, _ahead(s, chosen)):
+            if dt > 0 and not late and is_long(s, h):
                 # A piece is as exact as its ends are, and its far end may feel more of them.
                 settle(op, st, s, tol, tol.outside, True)
                 record(s, log, 1)
@@ -101,7 +102,6 @@ def _walk(op, st, s, log, tol, lazy):
             before, rate = s.state[i], s.hit_rate[chosen]
 
             # Step
-            h = _ahead(s, chosen)
             take_step(op, s, dt, size, h)
             if late or _is_move(op, st, s, tol, dt, i, h, rate, began):
                 moved = True
