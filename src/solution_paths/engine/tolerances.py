@@ -23,7 +23,8 @@ class Tolerances:
         exact arithmetic.)
     dependent : float
         The same for a coordinate that was shown to depend on the pinned ones, relative to the
-        velocities of their kinks.
+        velocities of their kinks. At a start a pivot below this share of its row's squared length
+        counts as dependent.
     dual_noise : float
         The same for the velocity of a pinned dual, relative to the largest one.
     null_noise : float
@@ -42,8 +43,6 @@ class Tolerances:
         vector, not as a difference.
     trusted : float
         So is every pivot of rows while a solve leaves more than this share of its right-hand side.
-    start : float
-        A pivot above this share of its row's squared length counts as independent at a start.
     fresh : float
         A factor whose solves leave more than this share is computed afresh, if it is not new; an
         inverse at once.
@@ -74,7 +73,6 @@ class Tolerances:
     parallel: float = 1e-13
     cautious: float = 1e-3
     trusted: float = 1e-8
-    start: float = 1e-9
     fresh: float = 1e-3
     gap: float = 1e-12
     fine: float = 1e-9

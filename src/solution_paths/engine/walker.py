@@ -346,7 +346,7 @@ def _pin(op, st, s, tol, i, kink, dual):
     """
     m = s.sizes.pinned
     pivot, singular = schur(op, st, s, tol, i)
-    if not singular and op.sign[i] * pivot > tol.start * op.norm[i] ** 2:
+    if not singular and op.sign[i] * pivot > tol.dependent * op.norm[i] ** 2:
         if not is_ridge(op):
             factor.append(s.G, m, s.u, pivot)
         _take(op, st, s, i, m, kink, dual)
