@@ -17,7 +17,7 @@ from solution_paths.engine.operators import (
     value,
 )
 from solution_paths.engine.staircase import epsilon_insensitive, equality, hinge, stack
-from solution_paths.engine.starts import start_from_guess
+from solution_paths.engine.starts import balanced_guess, start_from_guess
 from solution_paths.engine.state import DONE
 
 SIZE = 7
@@ -292,6 +292,33 @@ def test_an_inaccurate_factor_costs_refinement_but_no_accuracy(kind):
     assert walker.statistics()["refactorisations"] == before
     assert s.accuracy.contraction > 1e-9
     np.testing.assert_allclose(y * walker.duals(), path.dual(0.31), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["rows", "kernel"])
+def test_rates_are_carried_along_with_the_factor(kind):
+    """R'^-1 of the kinks' rates, kept up from event to event, is what one would compute."""
+    rng = np.random.default_rng(3)
+    n, d, lam = 200, 40, 0.1
+    X, bias = rng.normal(size=(n, d)), np.ones((n, 1))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    K = X @ X.T / lam
+    op = rows_operator(X, bias, scale=1.0 / lam) if kind == "rows" else gram_operator(K, bias)
+    stairs = stack(hinge(y, 0.0, 1.0), equality())  # costs grow with t
+    guess, anchor = balanced_guess(op, stairs, 1e-3)
+    walker = start_from_guess(op, stairs, 1e-3, guess, anchor=anchor)
+    s, seen = walker.s, 0
+    for t in np.geomspace(2e-3, 1e-1, 20):
+        assert walker.walk(t) == DONE
+        q, states = s.sizes.factored, s.state[:n]
+        samples = s.P[s.order[:q]]
+        moving = np.where(states % 2 == 0, stairs.level1[np.arange(n), states // 2], 0.0)
+        rates = -K[samples] @ moving  # the kinks stand still
+        if s.direction.carried and q > 0:
+            seen += 1
+            carried = np.triu(s.R[:q, :q]).T @ s.W[:q, -1]
+            np.testing.assert_allclose(carried, rates, rtol=0, atol=1e-12 * abs(rates).max())
+    assert walker.statistics()["events"] > 100
+    assert seen > 10
 
 
 # -- the triangular factor --------------------------------------------------------------------

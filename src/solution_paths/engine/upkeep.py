@@ -134,7 +134,7 @@ def settle(op, st, s, tol, outside, fully):
     s.accuracy.left = min(s.accuracy.felt, accuracy * EPSILON / s.accuracy.unit)
     if fully:
         accuracy = 0.0
-    elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left:
+    elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left and _newest_is_near(op, st, s):
         return s.accuracy.slip * s.accuracy.unit / EPSILON
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
     worst, last = residuals(op, st, s, s.v, False), np.inf
@@ -164,6 +164,22 @@ def settle(op, st, s, tol, outside, fully):
             break
     _restore_direction(op, s)
     return worst
+
+
+@lean
+def _newest_is_near(op, st, s):
+    """Tell whether the newest pinned value is where it should be: a bad factor would show there.
+
+    Of rows of X each direction was compared with all pinned values.
+    """
+    q, t = s.sizes.factored, s.clock.t
+    if op.kind != DENSE or q == 0:
+        return True
+    r = s.order[q - 1]
+    p, k = s.P[r], s.state[s.P[r]] // 2
+    kink0, kink1 = st.kink0[p, k], st.kink1[p, k]
+    off = distance(op, p, t, kink0, kink1, s.Q, s.P, s.sizes.pinned, s.a, s.lost)
+    return abs(off - st.soft[p] * s.a[r]) <= s.accuracy.left * op.norm[p]
 
 
 @lean
