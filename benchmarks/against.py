@@ -1,0 +1,126 @@
+"""Seconds of whole paths: this work tree's engine over another commit's, in turn in one run.
+
+    python benchmarks/against.py 7c55444
+    python benchmarks/against.py HEAD~3 --only rbf --repeats 5
+
+Both engines get the same arrays, one BLAS thread and a process each, and compile on a few rows
+first. A round asks one after the other, so that a busy moment hurts both; what is stated is the
+median of CPU seconds, without the look at the result. A path that takes more than 20 s is walked
+once. The other engine is extracted to results/against, where what it compiles is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import io
+import os
+import pickle
+import subprocess
+import sys
+import tarfile
+import time
+import warnings
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "results" / "against"
+LONG_S = 20.0
+PROBLEMS = (
+    *("diabetes", "spam", "splice", "g500 rbf", "g1000 rbf", "g2000 rbf", "g1000 linear"),
+    *("growth tau 1000", "growth C 100000", "growth tau 100000", "a8a C", "a8a tau"),
+)
+
+
+def serve() -> None:
+    """Walk what is asked for, with the engine that Python finds; answer seconds and breakpoints."""
+    from solution_paths import quantile_svm_path, svm_path
+
+    answers = sys.stdout.buffer
+    warnings.simplefilter("ignore")
+    while True:
+        try:
+            X, y, kind, options = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        path = svm_path if kind == "C" else quantile_svm_path
+        if "check" in inspect.signature(path).parameters:
+            options = options | {"check": "ignore"}
+        began = time.process_time()
+        found = path(X, y, **options)
+        pickle.dump((time.process_time() - began, len(found.breakpoints)), answers)
+        answers.flush()
+
+
+class Engine:
+    """A process that walks with the engine of a source tree."""
+
+    def __init__(self, source: Path, cache: Path | None):
+        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        kept = {"NUMBA_CACHE_DIR": str(cache)} if cache else {}
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--serve"],
+            env=os.environ | one | kept | {"PYTHONPATH": str(source)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def walk(self, problem) -> tuple[float, int]:
+        """Return the seconds and the number of breakpoints of a path."""
+        options = {"kernel": problem.kernel} if problem.kind == "C" else {"lam": problem.lam}
+        if problem.kernel == "rbf":
+            options["gamma"] = problem.gamma
+        pickle.dump((problem.X, problem.y, problem.kind, options), self._process.stdin)
+        self._process.stdin.flush()
+        return pickle.load(self._process.stdout)
+
+
+def other_engine(commit: str) -> Engine:
+    """Return the engine of a commit, extracted if it isn't yet."""
+    asked = ["git", "-C", str(ROOT), "rev-parse", "--short", commit]
+    name = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    folder = KEPT / name
+    if not folder.is_dir():
+        archive = ["git", "-C", str(ROOT), "archive", name, "src"]
+        packed = subprocess.run(archive, capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+            tar.extractall(folder, filter="data")
+    return Engine(folder / "src", folder / "compiled")
+
+
+def main() -> None:
+    """Print a row for each problem, and the median ratio."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("commit", nargs="?", default="7c55444")
+    parser.add_argument("--only", default="", help="problems whose name contains this")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve()
+        return
+    import problems
+
+    problems.use_mirror()
+    engines, ratios = (Engine(ROOT / "src", None), other_engine(options.commit)), []
+    print(f"{'problem':20}{'breakpoints':>22}{'this, s':>12}{options.commit + ', s':>12}   ratio")
+    for key in filter(lambda key: options.only in key, PROBLEMS):
+        problem, seconds = problems.build(key), ([], [])
+        for engine in engines:
+            engine.walk(problem.head())
+        for _ in range(options.repeats):
+            found = [engine.walk(problem) for engine in engines]
+            for k, (taken, _) in enumerate(found):
+                seconds[k].append(taken)
+            if max(taken for taken, _ in found) > LONG_S:
+                break
+        this, other = map(median, seconds)
+        ratios.append(this / other)
+        counts = f"{found[0][1]} / {found[1][1]}"
+        print(f"{key:20}{counts:>22}{this:12.4f}{other:12.4f}{ratios[-1]:8.2f}", flush=True)
+    print(f"median ratio {median(ratios):.2f}, largest {max(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()
