@@ -38,7 +38,6 @@ from .state import (
     width_at,
 )
 
-EPSILON = np.finfo(np.float64).eps
 MANY = 6  # steps of refinement: each wins a digit at least, or the last one has been reached
 
 
@@ -279,9 +278,8 @@ def solve(op, st, s, tol, target, x, accuracy):
 
 @lean
 def improve(op, st, s, tol, target, x, accuracy):
-    """Refine a factor's solution, see `solve`; return what it left at first and what is left."""
-    m, size = s.sizes.pinned, largest(op, s, target)
-    first = last = np.inf
+    """Refine a factor's solution, see `solve`; return the largest residual, relative to norms."""
+    m, size, last = s.sizes.pinned, largest(op, s, target), np.inf
     for step in range(MANY):
         worst = _rest(op, st, s, target, x)
         if step == 0:
@@ -291,15 +289,14 @@ def improve(op, st, s, tol, target, x, accuracy):
                 apply_factor(op, s, target, x)
                 worst = _rest(op, st, s, target, x)
                 note_contraction(s, worst, size)
-            first = worst
         gross = weigh(op, s, x)
         if worst <= accuracy * gross or not worst <= 0.5 * last:
-            return first, worst
-        last = worst
+            return worst
+        last, s.direction.carried = worst, 0  # the next direction may begin better
         apply_factor(op, s, s.v, s.y)
         for r in range(m):
             x[r] += s.y[r]
-    return first, last
+    return last
 
 
 @inline
@@ -542,7 +539,6 @@ def join(op, st, s, i, square):
         s.W[q, b] = total / diagonal
     s.order[q], s.rank[s.slot[i]] = s.slot[i], q
     s.sizes.factored = q + 1
-    s.accuracy.wear += EPSILON
 
 
 @lean
@@ -568,7 +564,6 @@ def part(s, r):
         s.rank[s.order[j]] = j
     s.rank[r] = -1
     s.sizes.factored = q - 1
-    s.accuracy.wear += EPSILON
 
 
 @lean
@@ -627,7 +622,7 @@ def _renew_trust(s):
     """Count a new factor, which nothing is held against yet."""
     s.counts.refactored += 1
     s.counts.since_factored = 0
-    s.accuracy.contraction, s.accuracy.wear = 0.0, 1.0
+    s.accuracy.contraction = 0.0
     s.direction.carried = 0
 
 

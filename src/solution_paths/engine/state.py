@@ -70,9 +70,8 @@ class Accuracy:
     the terms added to running sums since they were renewed. ``contraction``: the share of a
     right-hand side that the factor's last solution left. ``felt``: the least difference of values,
     in units of their norms, that a dual feels. ``left``: how far pinned values may be off their
-    kinks, in these units; ``found``: how far they were when that was last computed, and ``slip``:
-    how far they are at most, by all that has moved them since (with a ridge). ``wear``: what a
-    kernel's factor leaves of a direction's terms.
+    kinks, in these units; ``slip``: how far they are at most, with a ridge, by all that has moved
+    them since that was computed.
     """
 
     drift: float
@@ -83,9 +82,7 @@ class Accuracy:
     contraction: float
     felt: float
     left: float
-    found: float
     slip: float
-    wear: float
 
 
 @record

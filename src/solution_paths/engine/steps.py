@@ -25,12 +25,11 @@ from .operators import (
 from .pinned import (
     apply_factor,
     improve,
+    keeps_system,
     largest,
     note_contraction,
-    solve,
     solve_rates,
     terms,
-    weigh,
 )
 from .state import (
     BLOCK,
@@ -59,25 +58,21 @@ def aim(op, st, s, tol):
     if is_ridge(op):
         solve_rates(op, s, s.g, s.regular)
     else:
-        solve(op, st, s, tol, s.g, s.regular, tol.noise)
-    _follow_regular(op, st, s)
-    if op.kind == DENSE:
-        s.direction.off = s.accuracy.wear * weigh(op, s, s.regular)
-    else:
-        follow_duals(op, 1.0, s.P, m, s.da)
-        if is_ridge(op):
-            s.direction.off = _miss(op, s)
-            note_contraction(s, s.direction.off, max(largest(op, s, s.g), 1e-300))
-    _measure(op, s, tol, 1.0, m)
-    return 1.0, m
-
-
-@inline
-def _follow_regular(op, st, s):
-    """Let duals and pinned values move as the regular direction has them."""
-    for r in range(s.sizes.pinned):
+        apply_factor(op, s, s.g, s.regular)
+    if keeps_system(op):
+        rest = improve(op, st, s, tol, s.g, s.regular, tol.noise)
+    for r in range(m):
         s.da[r] = s.regular[r]
-    _set_own(op, st, s, 1.0, s.sizes.pinned)
+    _set_own(op, st, s, 1.0, m)
+    if op.kind != DENSE:
+        follow_duals(op, 1.0, s.P, m, s.da)
+    if not keeps_system(op):
+        s.direction.off = _miss(op, s)
+        note_contraction(s, s.direction.off, max(largest(op, s, s.g), 1e-300))
+    _measure(op, s, tol, 1.0, m)
+    if op.kind == DENSE:
+        s.direction.noise = max(s.direction.noise, rest)
+    return 1.0, m
 
 
 @lean
@@ -130,26 +125,12 @@ def is_long(s, h):
 
 @lean
 def refine(op, st, s, tol):
-    """Make the pinned values move as their kinks do, as far as rounding lets."""
-    s.direction.carried = 0  # the next one may begin better than this one
-    if op.kind == DENSE:
-        size = weigh(op, s, s.regular)
-        first, s.direction.off = improve(op, st, s, tol, s.g, s.regular, tol.noise)
-        s.accuracy.wear = first / max(size, 1e-300)
-        _follow_regular(op, st, s)
-    else:
-        _refine_rows(op, st, s, tol)
-    _measure(op, s, tol, 1.0, s.sizes.pinned)
-    s.direction.off = 0.0
-
-
-@lean
-def _refine_rows(op, st, s, tol):
     """Make w move the pinned values as their kinks move.
 
     w's velocity is improved in its own right: it is known to the rounding of itself, and not to
     that of the duals' velocities, which may be far larger and cancel.
     """
+    s.direction.carried = 0  # the next one may begin better than this one
     m, worst, last = s.sizes.pinned, _miss(op, s), np.inf
     while worst > tol.noise * np.sqrt(squared_length(op, op.now.dw)) and worst <= 0.5 * last:
         apply_factor(op, s, s.v, s.y)
@@ -166,7 +147,8 @@ def _refine_rows(op, st, s, tol):
                 op.now.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
         _set_own(op, st, s, 1.0, m)
         last, worst = worst, _miss(op, s)
-    s.direction.off = worst
+    s.direction.off = 0.0
+    _measure(op, s, tol, 1.0, m)
 
 
 @lean

@@ -131,14 +131,15 @@ def settle(op, st, s, tol, outside, fully):
     if op.kind == DENSE:
         fine = max(fine, half * EPSILON)
     s.accuracy.felt = fine / max(stiff, 1.0)
-    s.accuracy.left = min(s.accuracy.felt, accuracy * EPSILON / s.accuracy.unit)
+    free = min(accuracy, 16.0 * asked)
+    s.accuracy.left = min(s.accuracy.felt, free * EPSILON / s.accuracy.unit)
     if fully:
         accuracy = 0.0
-    elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left and _newest_is_near(op, st, s):
+    elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left:
         return s.accuracy.slip * s.accuracy.unit / EPSILON
     # Values that aren't known to the accuracy would hardly all seem to be where they should.
     worst, last = residuals(op, st, s, s.v, False), np.inf
-    _note_slip(op, s)
+    s.accuracy.slip = largest(op, s, s.v)
     if worst <= accuracy and _is_unfelt(op, st, s, asked, fine, stiff):
         return worst
     # A kernel's terms have their own rounding: only where duals ask for more it pays to be exact.
@@ -156,7 +157,7 @@ def settle(op, st, s, tol, outside, fully):
         way = _within_levels(s, outside, worst)
         _shift(op, s, way)
         last, worst = worst, residuals(op, st, s, s.v, exactly)
-        s.accuracy.slip = s.accuracy.found = largest(op, s, s.v)
+        s.accuracy.slip = largest(op, s, s.v)
         if worst > last:
             _shift(op, s, -way)
             worst, s.accuracy.slip = last, FAR
@@ -164,34 +165,6 @@ def settle(op, st, s, tol, outside, fully):
             break
     _restore_direction(op, s)
     return worst
-
-
-@lean
-def _newest_is_near(op, st, s):
-    """Tell whether the newest pinned value is where it should be: a bad factor would show there.
-
-    Of rows of X each direction was compared with all pinned values.
-    """
-    q, t = s.sizes.factored, s.clock.t
-    if op.kind != DENSE or q == 0:
-        return True
-    r = s.order[q - 1]
-    p, k = s.P[r], s.state[s.P[r]] // 2
-    kink0, kink1 = st.kink0[p, k], st.kink1[p, k]
-    off = distance(op, p, t, kink0, kink1, s.Q, s.P, s.sizes.pinned, s.a, s.lost)
-    return abs(off - st.soft[p] * s.a[r]) <= s.accuracy.left * op.norm[p]
-
-
-@lean
-def _note_slip(op, s):
-    """Note how far pinned values are off their kinks, and what that says of a kernel's factor."""
-    bound, before, now = s.accuracy.slip, s.accuracy.found, largest(op, s, s.v)
-    if op.kind == DENSE:
-        if bound < FAR and s.accuracy.worn > 0.0:
-            wear = max(s.accuracy.wear, (now - before) / s.accuracy.worn)
-            s.accuracy.wear = min(wear, (now + before) / s.accuracy.worn)
-        s.accuracy.worn = 0.0
-    s.accuracy.slip = s.accuracy.found = now
 
 
 @lean
