@@ -35,6 +35,7 @@ from .operators import (
 from .state import (
     ENTERED,
     kink_at,
+    room_at,
     width_at,
 )
 
@@ -103,9 +104,11 @@ def demands(op, s, tol):
     duals times the spread of the kinks: the first is small where duals are beside their levels. The
     second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
     pivot of it, where the least pivot is that of the factor; without a ridge at most the residual
-    of a sample times the third, the largest entry of the inverse between samples.
+    of a sample times the third, the largest entry of the inverse between samples. Where no dual has
+    two levels (the lasso) a residual is worth itself times how far they are from the one they have.
     """
-    pivot, stiff, widest, duals, widths, t = 1.0, 1.0, 0.0, 0.0, 1e-300, s.clock.t
+    pivot, stiff, widest, duals, widths, t = 1.0, 1.0, 0.0, 0.0, 0.0, s.clock.t
+    farthest = 0.0  # from its one level, if it has only one
     for k in range(s.sizes.factored):
         pivot = min(pivot, s.R[k, k] / op.norm[s.P[s.order[k]]])
     for r in range(s.sizes.pinned):
@@ -114,12 +117,17 @@ def demands(op, s, tol):
             widest = max(widest, width * norm)
             widths += width * norm
             duals += abs(s.a[r]) * norm
+        else:
+            room = room_at(s, r, t)
+            farthest = max(farthest, room * norm if room < np.inf else 0.0)
+    if widths == 0.0 and is_ridge(op):
+        widest = duals = widths = farthest
     if not is_ridge(op):
         stiff = 0.0
         for r in range(s.sizes.pinned):
             if s.P[r] < op.n:
                 stiff = max(stiff, s.G[r, r] * op.norm[s.P[r]] ** 2)
-    asked = tol.gap * s.accuracy.spread * min(duals / widths, 1.0)
+    asked = tol.gap * s.accuracy.spread * min(duals / max(widths, 1e-300), 1.0)
     return asked, tol.fine * pivot * pivot * widest, stiff
 
 

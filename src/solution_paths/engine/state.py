@@ -411,6 +411,13 @@ def kink_at(st, i, r, t):
 
 
 @inline
+def room_at(s, r, t):
+    """Return how far the pinned dual in slot r is from the nearer of its two levels at t."""
+    span = s.span[r]
+    return min(span[0] + t * span[1] - s.a[r], s.a[r] - span[2] - t * span[3])
+
+
+@inline
 def width_at(s, r, t):
     """Return the distance of the two levels around the pinned dual in slot r at t."""
     span = s.span[r]
