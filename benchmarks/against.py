@@ -21,8 +21,11 @@ import sys
 import tarfile
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "results" / "against"
@@ -30,13 +33,16 @@ LONG_S = 20.0
 PROBLEMS = (
     *("diabetes", "spam", "splice", "g500 rbf", "g1000 rbf", "g2000 rbf", "g1000 linear"),
     *("growth tau 1000", "growth C 100000", "growth tau 100000", "a8a C", "a8a tau"),
+    *("lasso 500 100", "lasso 2000 200", "l1 500 20"),
 )
 
 
 def serve() -> None:
     """Walk what is asked for, with the engine that Python finds; answer seconds and breakpoints."""
-    from solution_paths import quantile_svm_path, svm_path
+    import solution_paths
 
+    paths = {"C": solution_paths.svm_path, "tau": solution_paths.quantile_svm_path}
+    paths |= {"lasso": solution_paths.lasso_path, "l1": solution_paths.l1_svm_path}
     answers = sys.stdout.buffer
     warnings.simplefilter("ignore")
     while True:
@@ -44,7 +50,7 @@ def serve() -> None:
             X, y, kind, options = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        path = svm_path if kind == "C" else quantile_svm_path
+        path = paths[kind]
         if "check" in inspect.signature(path).parameters:
             options = options | {"check": "ignore"}
         began = time.process_time()
@@ -68,8 +74,9 @@ class Engine:
 
     def walk(self, problem) -> tuple[float, int]:
         """Return the seconds and the number of breakpoints of a path."""
-        options = {"kernel": problem.kernel} if problem.kind == "C" else {"lam": problem.lam}
-        if problem.kernel == "rbf":
+        options = {"lam": problem.lam} if problem.kind == "tau" else {}
+        if problem.kernel != "linear":
+            options["kernel"] = problem.kernel
             options["gamma"] = problem.gamma
         pickle.dump((problem.X, problem.y, problem.kind, options), self._process.stdin)
         self._process.stdin.flush()
@@ -89,6 +96,22 @@ def other_engine(commit: str) -> Engine:
     return Engine(folder / "src", folder / "compiled")
 
 
+def build(key: str):
+    """Return a problem, and a few rows of it to compile on."""
+    import problems  # of this work tree: here, as the other engine's process must not see it
+
+    problems.use_mirror()
+    kind, *sizes = key.split()
+    if kind not in ("lasso", "l1"):
+        problem = problems.build(key)
+        return problem, problem.head()
+    problem = replace(problems.gaussians(*map(int, sizes)), kind=kind)
+    if kind == "lasso":
+        noise = np.random.default_rng(0).normal(size=len(problem.y))
+        problem = replace(problem, y=problem.X @ np.linspace(-1, 1, problem.X.shape[1]) + noise)
+    return problem, replace(problem, X=problem.X[:60], y=problem.y[:60])
+
+
 def main() -> None:
     """Print a row for each problem, and the median ratio."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -100,15 +123,12 @@ def main() -> None:
     if options.serve:
         serve()
         return
-    import problems
-
-    problems.use_mirror()
     engines, ratios = (Engine(ROOT / "src", None), other_engine(options.commit)), []
     print(f"{'problem':20}{'breakpoints':>22}{'this, s':>12}{options.commit + ', s':>12}   ratio")
     for key in filter(lambda key: options.only in key, PROBLEMS):
-        problem, seconds = problems.build(key), ([], [])
+        (problem, head), seconds = build(key), ([], [])
         for engine in engines:
-            engine.walk(problem.head())
+            engine.walk(head)
         for _ in range(options.repeats):
             found = [engine.walk(problem) for engine in engines]
             for k, (taken, _) in enumerate(found):
