@@ -85,15 +85,22 @@ class Engine:
 
 def other_engine(commit: str) -> Engine:
     """Return the engine of a commit, extracted if it isn't yet."""
-    asked = ["git", "-C", str(ROOT), "rev-parse", "--short", commit]
-    name = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    name = _git("rev-parse", "--short", "--verify", f"{commit}^{{commit}}").decode().strip()
     folder = KEPT / name
     if not folder.is_dir():
-        archive = ["git", "-C", str(ROOT), "archive", name, "src"]
-        packed = subprocess.run(archive, capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
-            tar.extractall(folder, filter="data")
+        begun = folder.with_suffix(".begun")  # an interruption leaves no half of an engine
+        with tarfile.open(fileobj=io.BytesIO(_git("archive", name, "src"))) as tar:
+            tar.extractall(begun, filter="data")
+        begun.rename(folder)
     return Engine(folder / "src", folder / "compiled")
+
+
+def _git(*command: str) -> bytes:
+    """Return what git says of this repository."""
+    done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"git {' '.join(command)}: {done.stderr.decode().strip()}; name a commit.")
+    return done.stdout
 
 
 def build(key: str):
@@ -123,9 +130,14 @@ def main() -> None:
     if options.serve:
         serve()
         return
+    keys = [key for key in PROBLEMS if options.only in key]
+    if not keys:
+        parser.error(
+            f"no problem's name contains {options.only!r}; there are {', '.join(PROBLEMS)}"
+        )
     engines, ratios = (Engine(ROOT / "src", None), other_engine(options.commit)), []
     print(f"{'problem':20}{'breakpoints':>22}{'this, s':>12}{options.commit + ', s':>12}   ratio")
-    for key in filter(lambda key: options.only in key, PROBLEMS):
+    for key in keys:
         (problem, head), seconds = build(key), ([], [])
         for engine in engines:
             engine.walk(head)
