@@ -22,6 +22,8 @@ from .staircase import Staircases
 from .tolerances import Tolerances
 from .walker import Line, Walker, WalkError
 
+SWEEPS = 50  # of coordinate descent, for a guess
+
 
 def start_from_guess(
     op: Operator,
@@ -209,7 +211,9 @@ def balanced_guess(
 
     Small levels make w small, and all values almost b. So b stands at the kink where the sum of
     the duals changes sign; of the samples with that kink those that w moves furthest up have the
-    lower level, as many as the balance asks for.
+    lower level, as many as the balance asks for. Where these are many, as with classes of different
+    sizes, which ones is a quadratic problem (Hastie et al. 2004, section 3.2), which is solved
+    roughly. All but one are put at a level: many duals between theirs may depend on each other.
 
     Parameters
     ----------
@@ -234,21 +238,38 @@ def balanced_guess(
     surplus = levels[:, 0].sum() - np.cumsum(width[order])  # of the duals, b behind each kink
     crossing = int(np.argmax(surplus <= 1e-12 * width.sum()))
     bias = at[order[crossing]]
-    guess = np.append(_duals_at(kinks, levels, there, bias), -bias)
-    tied = np.flatnonzero(at == bias)
-    highest = np.argsort(-kernel_times(op, guess[:n])[sample[tied]], kind="stable")
-    tied = tied[highest]
+    highest = _levels_behind(levels, there & (kinks < bias))
+    lowest = _levels_behind(levels, there & (kinks <= bias))
+    tied, too_much = np.flatnonzero(at == bias), highest.sum()
+    furthest = kernel_times(op, highest)[sample[tied]]
+    tied, taken, duals = _lower(tied, furthest, too_much, width, sample, highest)
+    typical = op.diagonal[:n].mean()
+    if np.count_nonzero(taken) > SWEEPS and typical > 0.0:  # else walking costs less
+        accuracy = 1e-2 * typical * width[tied].max()
+        box = np.zeros(n), lowest, highest  # all kinks, bar the bias
+        near = coordinate_descent(op, *box, duals, 0.1 * typical, SWEEPS, accuracy)
+        level = coordinate_descent(op, *box, near, 0.1 * typical, 1, 0.0)
+        share = (2.0 * highest - near - level)[sample[tied]] / (highest - lowest)[sample[tied]]
+        tied, taken, duals = _lower(tied, share, too_much, width, sample, highest)
+    last = tied[max(np.count_nonzero(taken) - 1, 0)]
+    return np.append(duals, -bias), (int(sample[last]), int(kink[last]))
+
+
+def _lower(tied, urgency, surplus, width, sample, duals):
+    """Take steps down, the most urgent ones first, until they have used up a surplus of the duals.
+
+    Return the steps in their order, what is taken of their widths, and the duals behind them.
+    """
+    tied, lowered = tied[np.argsort(-urgency, kind="stable")], duals.copy()
     before = np.cumsum(width[tied]) - width[tied]
-    fill = np.clip(guess[:n].sum() - before, 0.0, width[tied])
-    np.subtract.at(guess, sample[tied], fill)
-    last = tied[max(int((fill > 0.0).sum()) - 1, 0)]
-    return guess, (int(sample[last]), int(kink[last]))
+    taken = np.clip(surplus - before, 0.0, width[tied])
+    np.subtract.at(lowered, sample[tied], taken)
+    return tied, taken, lowered
 
 
-def _duals_at(kinks, levels, there, bias):
-    """Return the level of each sample whose value is just below the bias."""
-    passed = (there & (kinks < bias)).sum(axis=1)
-    return levels[np.arange(len(levels)), passed]
+def _levels_behind(levels, passed):
+    """Return the level of each sample behind the kinks that its value has passed."""
+    return levels[np.arange(len(levels)), passed.sum(axis=1)]
 
 
 def kernel_times(op: Operator, a: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -274,43 +295,66 @@ def _kernel_times(op, a, out):
 
 
 @njit(cache=True)
-def coordinate_descent(op, kink, lower, upper, sweeps, accuracy):
+def coordinate_descent(op, kink, lower, upper, start, balance, sweeps, accuracy):
     """Return duals of min 1/2 a'K a - kink'a, lower <= a <= upper, found by coordinate descent.
 
-    The method of LIBLINEAR (Hsieh et al. 2008) without its shrinking; only a guess is wanted.
+    The method of LIBLINEAR (Hsieh et al. 2008) without its shrinking; only a guess is wanted. With
+    ``balance``, the weight of their squared sum, it is kept near zero by a multiplier. An accuracy
+    of zero asks for the nearest levels: each dual is put on one in every sweep.
     """
-    n = op.n
-    a = np.zeros(n)
+    n, whole = op.n, accuracy == 0.0
+    a = start.copy()
     z = np.zeros(n if op.kind == DENSE else 0)
     w = np.zeros(op.now.c.shape[0])
-    order = np.arange(n)
+    for i in range(n):
+        _change(op, i, a[i], z, w)
+    order, sums = np.flatnonzero(lower < upper), np.array([a.sum(), 0.0])
     np.random.seed(0)  # noqa: NPY002 (numba has no Generator here)
     for _ in range(sweeps):
         np.random.shuffle(order)  # noqa: NPY002
-        if _sweep(op, kink, lower, upper, order, a, z, w) <= accuracy:
+        worst = _sweep(op, kink, lower, upper, order, a, z, w, balance, sums, whole)
+        sums[1] += balance * sums[0]
+        if worst <= accuracy:
             break
     return a
 
 
 @lean
-def _sweep(op, kink, lower, upper, order, a, z, w):
-    """Minimise over one coordinate after the other; return the largest change of a value."""
+def _sweep(op, kink, lower, upper, order, a, z, w, balance, sums, whole):
+    """Minimise over one coordinate after the other; return the largest change of a value.
+
+    ``sums``: that of the duals, and its multiplier. ``whole``: over the two levels alone.
+    """
     worst = 0.0
     for k in range(order.shape[0]):
-        i = order[k]
-        if op.diagonal[i] <= 0.0:
+        i, stiffness = order[k], op.diagonal[order[k]] + balance
+        if stiffness <= 0.0:
             a[i] = upper[i] if kink[i] > 0 else lower[i]
             continue
         value = z[i] if op.kind == DENSE else op.scale * row_dot(op, i, w)
-        new = min(max(a[i] - (value - kink[i]) / op.diagonal[i], lower[i]), upper[i])
+        off = value - kink[i] + balance * sums[0] + sums[1]
+        new = min(max(a[i] - off / stiffness, lower[i]), upper[i])
+        if whole:
+            new = lower[i] if new - lower[i] < upper[i] - new else upper[i]
         step = new - a[i]
         if step == 0.0:
             continue
-        worst = max(worst, abs(step) * op.diagonal[i])
+        worst = max(worst, abs(step) * stiffness)
         a[i] = new
-        if op.kind == DENSE:
-            for j in range(op.n):
-                z[j] += step * op.H[i, j]
-        else:
-            row_axpy(op, i, step, w)
+        sums[0] += step
+        _change(op, i, step, z, w)
     return worst
+
+
+@lean
+def _change(op, i, step, z, w):
+    """Account for a step of a dual in z = K a, or in w = X'a (under the ridge penalty)."""
+    if step == 0.0:
+        return
+    if op.kind == DENSE:
+        for j in range(op.n):
+            z[j] += step * op.H[i, j]
+    else:
+        row_axpy(op, i, step, w)
+        for k in range(op.n_ridge, w.shape[0]):
+            w[k] = 0.0

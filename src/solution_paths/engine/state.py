@@ -118,11 +118,13 @@ class Search:
     """The ratio test.
 
     ``best``: the largest weight of a candidate at its kink, -1 where that is not what is wanted.
-    ``haze``: the rounding of a quick look, in units of norms. ``tied``: candidates at their kinks.
-    ``first``: the block to begin with. ``random``: state of the generator that breaks ties at last.
+    ``left``: the way to the walk's end. ``haze``: the rounding of a quick look, in units of norms.
+    ``tied``: candidates at their kinks. ``first``: the block to begin with. ``random``: state of
+    the generator that breaks ties at last.
     """
 
     best: float
+    left: float
     haze: float
     tied: int
     first: int

@@ -222,8 +222,12 @@ def tie_of(op, st, s, tol, i):
 
 @inline
 def _hit(s, n_hits, bound, index, slack, rate, tie, weight):
-    """Note a candidate if it comes before the bound; return the new count and bound."""
-    if slack <= bound * rate:
+    """Note a candidate if it comes before the bound; return the new count and bound.
+
+    What is beyond by no more than a tie where the walk ends is left to what goes on from there:
+    if all values meet their kinks there, as with no w, rounding would let them do so before.
+    """
+    if slack <= bound * rate and slack + tie <= s.search.left * rate:
         if slack <= 0.0 and s.search.best >= 0.0:
             s.search.best = max(s.search.best, weight)
         s.hit_index[n_hits] = index
@@ -457,16 +461,11 @@ def ratio_test(op, st, s, tol, dt, size, lazy):
         left = FARTHEST * abs(s.clock.t)
     # The largest weight of a candidate at its kink; -1 where the largest is not what is wanted.
     s.search.best = 0.0 if s.counts.zeros < patience(s, tol) else -1.0
-    s.search.tied = 0
+    s.search.tied, s.search.left = 0, left
     n_hits, bound = _members(op, st, s, tol, dt, size, left)
     if _values_move(op, s):
         n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
-    chosen = _choose(s, tol, n_hits, bound)
-    if chosen >= 0 and dt > 0:
-        h = max(s.hit_slack[chosen], 0.0) / s.hit_rate[chosen]
-        if h >= left * (1.0 - 1e-13):
-            return -1
-    return chosen
+    return _choose(s, tol, n_hits, bound)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..engine.jumps import JumpingWalk, Walls
 from ..engine.operators import Operator
 from ..engine.staircase import Staircases
-from ..engine.starts import coordinate_descent, start_from_guess
+from ..engine.starts import SWEEPS, coordinate_descent, start_from_guess
 from ..engine.tolerances import Tolerances
 from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError
@@ -23,7 +23,7 @@ from ..validation import Floats
 from .common import Progress, finish, operator_of
 
 HOMOTOPIES = ("theta", "s")
-SWEEPS, ROUGHLY = 50, 1e-3  # of coordinate descent, for a guess
+ROUGHLY = 1e-3  # what coordinate descent is asked for, for a guess
 
 
 def convex_start(
@@ -45,7 +45,9 @@ def convex_start(
     lowest = stairs.level0[np.arange(len(stairs)), stairs.n_kinks]
     highest = stairs.level0[:, 0]
     if guess is None:
-        guess = coordinate_descent(op, objective.y, lowest, highest, SWEEPS, ROUGHLY)
+        guess = coordinate_descent(
+            op, objective.y, lowest, highest, np.zeros(len(lowest)), 0.0, SWEEPS, ROUGHLY
+        )
     # Many duals inside their boxes may make a system that is singular but for rounding; with all
     # of them at a level the walk pins one after the other.
     guesses = np.clip(guess, lowest, highest), np.where(objective.y > 0, highest, lowest)

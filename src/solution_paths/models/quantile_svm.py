@@ -163,7 +163,9 @@ def quantile_svm_path(
     op = operator_of(objective)
     stairs = hinge(y, objective.cost0, objective.cost1)
     half = np.full(n, 1.0 / n)
-    guess = coordinate_descent(op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, 20, 1e-2)
+    guess = coordinate_descent(
+        op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, np.zeros(n), 0.0, 20, 1e-2
+    )
     progress = Progress(callback, 3)
     walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy, callback=progress)
     progress.next(walker.start_events)
