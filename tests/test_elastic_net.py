@@ -342,7 +342,9 @@ def test_lines_of_a_grid_are_the_paths_themselves(name):
             np.testing.assert_allclose(line.coef(at), path.coef(at), rtol=0, atol=1e-9)
             np.testing.assert_allclose(line.intercept(at), path.intercept(at), rtol=0, atol=1e-9)
             guessed = line.parameter == "lam1"  # the path, where the line has its neighbour's start
-            if not (guessed and name in ("ties", "wide")):  # rows that are one share its dual as they may
+            if not (
+                guessed and name in ("ties", "wide")
+            ):  # rows that are one share its dual as they may
                 np.testing.assert_allclose(line.breakpoints, path.breakpoints, rtol=1e-9)
                 ours, theirs = line.dual(at[:-1]), path.dual(at[:-1])  # open at the end itself
                 np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)

@@ -8,6 +8,7 @@ more.
 import json
 import sys
 import warnings
+from dataclasses import fields, replace
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -24,6 +25,7 @@ from solution_paths import (
     quantile_svm_path,
     svm_path,
 )
+from solution_paths.engine import walker
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 import fuzz
@@ -194,3 +196,39 @@ def test_a_path_in_raw_units_does_not_depend_on_the_order_of_rows_and_columns():
     other = svm_path(X[np.ix_(rows, columns)], (y == 1)[rows], C_max=10.0)
     for C in np.geomspace(1e-6, 10.0, 9):
         np.testing.assert_allclose(other.coef(C), path.coef(C)[columns], rtol=1e-8, atol=1e-12)
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+GUARD = 64  # entries behind each array of a log that nobody may write to
+
+
+def guarded(array, length):
+    """Return a copy of an array with so many rows, and a guard behind them."""
+    buffer = np.full((length + GUARD, *array.shape[1:]), 99, dtype=array.dtype)
+    buffer[: len(array)] = array[:length]
+    return buffer[:length]
+
+
+@pytest.mark.parametrize("function", ["svm", "quantile", "weighted_svm", "outlier_svm", "lasso"])
+def test_nothing_is_written_behind_the_log(function, monkeypatch):
+    """Logs that grow by one entry at a time have no room to spare: every write must be foreseen."""
+    beyond, step, empty = [], walker.Walker._step, walker.empty_log
+    names = [field.name for field in fields(empty(3)) if np.ndim(getattr(empty(3), field.name))]
+
+    def small(N):
+        log = empty(N)
+        sizes = {name: 8 if name in ("P", "a", "low") else 4 for name in names}
+        return replace(log, **{k: guarded(getattr(log, k)[:n], n) for k, n in sizes.items()})
+
+    def checked(self, lazy):
+        ending = step(self, lazy)
+        beyond.extend(k for k in names if (getattr(self.log, k).base[-GUARD:] != 99).any())
+        return ending
+
+    monkeypatch.setattr(walker, "empty_log", small)
+    monkeypatch.setattr(walker, "_twice", lambda array: guarded(array, len(array) + 1))
+    monkeypatch.setattr(walker.Walker, "_step", checked)
+    for seed in range(6):
+        fuzz.run_one(function, "units", seed)
+    assert beyond == []

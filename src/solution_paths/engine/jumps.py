@@ -331,6 +331,8 @@ class JumpingWalk:
         if walker.log.t[s.sizes.nodes - 1] != t:  # else it was recorded before the last event
             if s.pending.kind == NONE:
                 self._hold(t)
+            walker.grow()
+            s = walker.s
             record(s, walker.log, 0)
         before = s.state.copy()
         main, lengths = walker.log, _lengths(s)

@@ -85,6 +85,8 @@ def _walk(op, st, s, log, tol, lazy):
         pending, happened, moved, late = s.pending.kind != NONE, False, False, False
         began = s.clock.t
         while not happened:  # again when what was chosen turns out to be noise
+            if moved and not _room(s, log):  # each try may record a node
+                return GROW
             # Ratio test
             met = False
             chosen = ratio_test(op, st, s, tol, dt, size, lazy)
