@@ -103,9 +103,11 @@ def demands(op, s, tol):
     The gap feels a residual times the width of its dual's levels, and the objective is like the
     duals times the spread of the kinks: the first is small where duals are beside their levels. The
     second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
-    pivot of it, where the least pivot is that of the factor; without a ridge at most the residual
-    of a sample times the third, the largest entry of the inverse between samples. Where no dual has
-    two levels (the lasso) a residual is worth itself times how far they are from the one they have.
+    pivot of it, where the least pivot is that of the factor, or, for the third, of those so far: of
+    two values that differ by less either may be pinned next. Without a ridge it makes at most the
+    residual of a sample times the fourth, the largest entry of the inverse between samples. Where
+    no dual has two levels (the lasso) a residual is worth itself times how far they are from the
+    one they have.
     """
     pivot, stiff, widest, duals, widths, t = 1.0, 1.0, 0.0, 0.0, 0.0, s.clock.t
     farthest = 0.0  # from its one level, if it has only one
@@ -128,7 +130,9 @@ def demands(op, s, tol):
             if s.P[r] < op.n:
                 stiff = max(stiff, s.G[r, r] * op.norm[s.P[r]] ** 2)
     asked = tol.gap * s.accuracy.spread * min(duals / max(widths, 1e-300), 1.0)
-    return asked, tol.fine * pivot * pivot * widest, stiff
+    s.accuracy.least = min(s.accuracy.least, pivot)
+    fine = tol.fine * widest
+    return asked, fine * pivot * pivot, fine * s.accuracy.least * s.accuracy.least, stiff
 
 
 @lean

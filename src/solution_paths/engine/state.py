@@ -69,9 +69,9 @@ class Accuracy:
     the length that w may travel before a value moves by more than 'tie'. ``worn``: sizes of
     the terms added to running sums since they were renewed. ``contraction``: the share of a
     right-hand side that the factor's last solution left. ``felt``: the least difference of values,
-    in units of their norms, that a dual feels. ``left``: how far pinned values may be off their
-    kinks, in these units; ``slip``: how far they are at most, with a ridge, by all that has moved
-    them since that was computed.
+    in units of their norms, that a dual feels, with pivots as small as the ``least`` so far.
+    ``left``: how far pinned values may be off their kinks, in these units; ``slip``: how far they
+    are at most, with a ridge, by all that has moved them since that was computed.
     """
 
     drift: float
@@ -81,6 +81,7 @@ class Accuracy:
     worn: float
     contraction: float
     felt: float
+    least: float
     left: float
     slip: float
 
@@ -272,7 +273,7 @@ def empty_state(N: int, n: int, cap: int, dense: bool, ridge: bool) -> State:
     return State(
         clock=new(Clock),
         direction=new(Direction),
-        accuracy=new(Accuracy),
+        accuracy=new(Accuracy, least=1.0),
         pending=new(Pending),
         last=new(Last),
         search=new(Search, random=1),

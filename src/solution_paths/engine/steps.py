@@ -338,6 +338,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
     s.counts.looked += 1
     t, norm, radius, window = s.clock.t, op.norm[i], op.radius[i], s.window[i]
+    haze = s.search.haze * norm if i < op.n else 0.0
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
     travelled = s.clock.odometer + s.due[i]
     if (
@@ -352,12 +353,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     else:
         z = seen_value(op, i, t, s.Q, size, s.a)
         above, below = upper - z, z - lower
-        if min(above, below) < s.search.haze * norm and i < op.n:
-            if above < below:
-                above = -_distance(op, s, i, window[2], window[3], size)
-            else:
-                below = _distance(op, s, i, window[0], window[1], size)
-        nearest = max(min(above, below), 0.0)
+        nearest = max(min(above, below) - haze, 0.0)
     if i < op.n and nearest > bound * s.direction.pace * radius:
         return nearest, n_hits, bound
     noise = s.direction.noise * norm
@@ -367,8 +363,12 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
         rate = dt * window[1] - dz if down else dz - dt * window[3]
         # Of rows at their kinks only one that moves faster than the others so far is of interest.
         # The first question is almost always answered no, so that processors foresee it.
-        least = slack if slack > 0.0 else min(bound, FAR) * max(s.search.best, 0.0) * norm
+        least = slack - haze if slack > haze else min(bound, FAR) * max(s.search.best, 0.0) * norm
         if least <= bound * rate and rate > noise and slack < np.inf:
+            tie = tie_of(op, st, s, tol, i)
+            if i < op.n:
+                slack = _slack(op, s, i, down, size)
+                slack = slack if abs(slack) > tie else 0.0
             n_hits, bound = _hit(
                 s,
                 n_hits,
@@ -376,16 +376,18 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
                 i + down * s.state.shape[0],
                 slack,
                 rate,
-                tie_of(op, st, s, tol, i),
+                tie,
                 rate / norm,
             )
     return nearest, n_hits, bound
 
 
 @lean
-def _distance(op, s, i, kink0, kink1, size):
-    """Return z_i - kink, exactly: out of line, since few values are so near to their kinks."""
-    return distance(op, i, s.clock.t, kink0, kink1, s.Q, s.P, size, s.a, s.lost)
+def _slack(op, s, i, down, size):
+    """Return how far z_i is from the kink above or below: exactly, so that no other comes first."""
+    window, k = s.window[i], 0 if down else 2
+    off = distance(op, i, s.clock.t, window[k], window[k + 1], s.Q, s.P, size, s.a, s.lost)
+    return off if down else -off
 
 
 @lean

@@ -119,7 +119,7 @@ def settle(op, st, s, tol, outside, fully):
     # What half a unit of the last place of w, or of a kernel's terms, makes of values.
     half = 0.5 * terms(op, s, op.kind != DENSE)
     rounding = half * s.accuracy.unit
-    asked, fine, stiff = demands(op, s, tol)
+    asked, fine, felt, stiff = demands(op, s, tol)
     if op.kind != DENSE:
         rounding = min(rounding, 0.5 * EPSILON * largest_terms(op, op.now.w) / st.scale[0])
     else:  # sums of hundreds of terms lose more: to try for less is worth it where the gap feels it
@@ -129,10 +129,10 @@ def settle(op, st, s, tol, outside, fully):
         sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
         s.accuracy.worn, s.accuracy.slip = 0.0, FAR
     if op.kind == DENSE:
-        fine = max(fine, half * EPSILON)
-    s.accuracy.felt = fine / max(stiff, 1.0)
+        fine, felt = max(fine, half * EPSILON), max(felt, half * EPSILON)
+    s.accuracy.felt = felt / max(stiff, 1.0)
     free = min(accuracy, 16.0 * asked)
-    s.accuracy.left = min(s.accuracy.felt, free * EPSILON / s.accuracy.unit)
+    s.accuracy.left = min(fine / max(stiff, 1.0), free * EPSILON / s.accuracy.unit)
     if fully:
         accuracy = 0.0
     elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left:
@@ -187,12 +187,12 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
 
 
 @entry
-def hold(op, st, s, tol):
+def hold(op, st, s, tol, fully):
     """Make the pinned equations hold, at any price if need be; return False when lost."""
-    if settle(op, st, s, tol, tol.outside, False) <= tol.lost:
+    if settle(op, st, s, tol, tol.outside, fully) <= tol.lost:
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol, np.inf, False) <= tol.lost and _farthest(s) <= tol.lost
+    return settle(op, st, s, tol, np.inf, fully) <= tol.lost and _farthest(s) <= tol.lost
 
 
 @inline
@@ -413,7 +413,7 @@ def maintain(op, st, s, tol):
     if s.counts.since_rebuild < max(512, s.state.shape[0]):
         return True
     rebuild_sums(op, st, s)
-    return hold(op, st, s, tol) and _violation(op, st, s) <= tol.lost
+    return hold(op, st, s, tol, False) and _violation(op, st, s) <= tol.lost
 
 
 @lean
