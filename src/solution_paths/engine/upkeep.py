@@ -175,7 +175,7 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
     are; where all duals are small the gap asks for it.
     """
     if is_ridge(op):
-        return largest(op, s, s.v) <= fine
+        return largest(op, s, s.v) <= fine and _is_balanced(op, s)
     for r in range(s.sizes.pinned):
         p, off = s.P[r], abs(s.v[r])
         if off * (stiff if p < op.n else 1.0) > fine * op.norm[p]:
@@ -184,6 +184,21 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
         if p >= op.n and not border and off > asked * st.scale[p]:
             return False
     return True
+
+
+@lean
+def _is_balanced(op, s):
+    """Tell whether borders' equations, sums of duals, hold but for their rounding.
+
+    They can, however large values' own rounding is; a centred kernel's values don't feel it.
+    """
+    total = worst = 0.0
+    for r in range(s.sizes.pinned):
+        if s.P[r] < op.n:
+            total += abs(s.a[r])
+        elif s.span[r, 0] == np.inf:
+            worst = max(worst, abs(s.v[r]))
+    return worst <= ROUNDING * total or op.kind != DENSE
 
 
 @entry
