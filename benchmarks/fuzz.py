@@ -1,16 +1,17 @@
 """Random legitimate problems for every path function, judged in extended precision.
 
-A problem is named by (function, class of data, seed) and made from nothing else, so that engines
-can be compared on the same ones. Each path is judged at a sample of breakpoints and between them
-by its own objective, in longdouble (80 bits on x86), from what the path hands out: coefficients and
-bias for linear models (else f from the duals), and duals for the lower bound. Local optima of
-outlier paths are judged as optima of the conditional problem, on both sides of jumps, which must
-not raise the objective. A gap is "exact" to
-1e-9, "close" to 1e-7, else "wrong"; "limit" is one above 1e-9 that a w in double can't state better
-(twice the sum over rows of cost times half a unit of the last place of the terms of w.x).
+A problem is named by (function, class of data, seed), and how many rows it may have, and made from
+nothing else, so that engines can be compared on the same ones. Each path is judged at a sample of
+breakpoints and between them by its own objective, in longdouble (80 bits on x86), from what the
+path hands out: coefficients and bias for linear models (else f from the duals), and duals for the
+lower bound. Local optima of outlier paths are judged as optima of the conditional problem, on both
+sides of jumps, which must not raise the objective. A gap is "exact" to 1e-9, "close" to 1e-7, else
+"wrong"; "limit" is one above 1e-9 that a w in double can't state better (twice the sum over rows of
+cost times half a unit of the last place of the terms of w.x).
 
     python benchmarks/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
     python benchmarks/fuzz.py --function svm --data scales --seeds 7 8 --verbose
+    python benchmarks/fuzz.py --rows 400 1500 --seeds 0 8 --out results/fuzz_large.jsonl
     python benchmarks/fuzz.py --report results/fuzz.jsonl other.jsonl
     python benchmarks/fuzz.py --report results/fuzz*.jsonl --write docs/fuzz.csv
 
@@ -66,6 +67,7 @@ EXACT = 1e-9  # what the library promises
 MOST = 0.005  # of the problems may end otherwise than exactly, told by a warning or an error
 FINE = ("exact", "limit", "ValueError")
 HALF_A_UNIT = LONG(2.3e-16)
+ROWS = 6, 200  # of a problem, if nothing else is asked for
 INSTRUCTIONS = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
 
 
@@ -143,11 +145,11 @@ KERNELS = {
 }
 
 
-def make(data, function, seed):
-    """Return (X, y, real targets, options, rng) of a problem."""
+def make(data, function, seed, rows=ROWS):
+    """Return (X, y, real targets, options, rng) of a problem; ``rows``: least and most."""
     name = zlib.crc32(f"{function}/{data}".encode())
     rng = np.random.default_rng(np.random.SeedSequence([name, seed]))
-    n = int(np.exp(rng.uniform(np.log(6), np.log(200))))
+    n = int(np.exp(rng.uniform(*np.log(rows))))
     source, options = KERNELS.get(data, (data, lambda rng: {}))
     X, options = DATA[source](rng, n), options(rng)
     n = X.shape[0]
@@ -538,11 +540,11 @@ def _of_jumps(path):
     return told | local | {"undecided": found.undecided_local, "status": found.status}
 
 
-def run_one(function, data, seed):
+def run_one(function, data, seed, rows=ROWS):
     """Return a row: how the path ended and how far off it is."""
-    X, y, target, options, rng = make(data, function, seed)
+    X, y, target, options, rng = make(data, function, seed, rows)
     row = {"function": function, "data": data, "seed": seed, "n": len(y), "d": X.shape[1]}
-    row |= {"engine": MARK, "instructions": INSTRUCTIONS}
+    row |= {"rows": _span(rows), "engine": MARK, "instructions": INSTRUCTIONS}
     begin = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as told:
@@ -572,6 +574,10 @@ def run_one(function, data, seed):
     return row | end | {"gap": gap, "beyond": beyond, "outside": outside, "at": at}
 
 
+def _span(rows):
+    return "{} to {}".format(*rows)
+
+
 # -- the command ------------------------------------------------------------------------------
 
 
@@ -583,12 +589,13 @@ def problems(arguments):
             for data in [arguments.data] if arguments.data else [*DATA, *KERNELS]:
                 kernel = data in KERNELS or data in ("words", "sparse_dummies")
                 if not (kernel and function in ("lasso", "l1_svm", *NETS)):
-                    yield function, data, seed
+                    yield function, data, seed, tuple(arguments.rows)
 
 
 def read(files):
     """Return the rows of files as one table."""
-    return pd.concat([pd.read_json(file, lines=True) for file in files], ignore_index=True)
+    found = pd.concat([pd.read_json(file, lines=True) for file in files], ignore_index=True)
+    return found.assign(rows=found["rows"].fillna(_span(ROWS)) if "rows" in found else _span(ROWS))
 
 
 def report(rows):
@@ -607,13 +614,13 @@ def _not_fine(rows):
 
 
 def summary(rows):
-    """Return a table of one row for each function, engine and instruction set."""
-    found = []
-    for key, some in rows.groupby(["instructions", "function", "engine"], sort=False):
+    """Return a table of one row for each function, engine, instruction set and size."""
+    found, keys = [], ["instructions", "function", "rows", "engine"]
+    for key, some in rows.groupby(keys, sort=False):
         counts = Counter(some["end"])
         silent = (some["end"] == "wrong") & (some["told"] != 1)
         found.append(
-            dict(zip(("instructions", "function", "engine"), key, strict=True))
+            dict(zip(keys, key, strict=True))
             | {"problems": len(some), "largest_seed": some["seed"].max()}
             | {"exact": counts["exact"], "limit_of_double": counts["limit"]}
             | {"refused": counts["ValueError"], "otherwise": _not_fine(some)}
@@ -628,6 +635,7 @@ def main():
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 5), metavar=("FIRST", "END"))
     parser.add_argument("--function", choices=FUNCTIONS)
     parser.add_argument("--data", choices=[*DATA, *KERNELS])
+    parser.add_argument("--rows", nargs=2, type=int, default=ROWS, metavar=("LEAST", "MOST"))
     parser.add_argument("--out", type=FilePath)
     parser.add_argument("--limit", type=float, default=np.inf, help="seconds")
     parser.add_argument("--verbose", action="store_true")
@@ -645,12 +653,12 @@ def main():
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
     if arguments.out and arguments.out.exists():
         rows = map(json.loads, arguments.out.read_text().splitlines())
-        done = {(r["function"], r["data"], r["seed"]) for r in rows}
+        done = {(r["function"], r["data"], r["seed"], r.get("rows", _span(ROWS))) for r in rows}
     begin, ends, bad = time.perf_counter(), Counter(), []
     for problem in problems(arguments):
         if time.perf_counter() - begin > arguments.limit:
             break
-        if problem in done:
+        if (*problem[:3], _span(problem[3])) in done:
             continue
         row = run_one(*problem)
         ends[row["end"]] += 1
