@@ -373,7 +373,7 @@ class JumpingWalk:
     def _hold(self, t: float) -> None:
         """Make the pinned equations hold where a jump begins or ends."""
         walker = self.walker
-        if not hold(walker.op, walker.st, walker.s, walker.tolerances, False):
+        if not hold(walker.op, walker.st, walker.s, walker.tolerances):
             raise WalkError(
                 f"the path stops at a jump at t = {t:.17g}: rounding errors grew beyond the "
                 "tolerance 'lost'; the exact part up to there is kept with this error.",

@@ -202,12 +202,12 @@ def _is_balanced(op, s):
 
 
 @entry
-def hold(op, st, s, tol, fully):
+def hold(op, st, s, tol):
     """Make the pinned equations hold, at any price if need be; return False when lost."""
-    if settle(op, st, s, tol, tol.outside, fully) <= tol.lost:
+    if settle(op, st, s, tol, tol.outside, False) <= tol.lost:
         return True
     refactor(op, st, s, tol)
-    return settle(op, st, s, tol, np.inf, fully) <= tol.lost and _farthest(s) <= tol.lost
+    return settle(op, st, s, tol, np.inf, False) <= tol.lost and _farthest(s) <= tol.lost
 
 
 @inline
@@ -428,7 +428,7 @@ def maintain(op, st, s, tol):
     if s.counts.since_rebuild < max(512, s.state.shape[0]):
         return True
     rebuild_sums(op, st, s)
-    return hold(op, st, s, tol, False) and _violation(op, st, s) <= tol.lost
+    return hold(op, st, s, tol) and _violation(op, st, s) <= tol.lost
 
 
 @lean

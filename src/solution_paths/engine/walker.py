@@ -61,6 +61,7 @@ from .upkeep import (
     maintain,
     rebuild_sums,
     record,
+    settle,
     snap_to_levels,
 )
 
@@ -95,8 +96,7 @@ def _walk(op, st, s, log, tol, lazy):
                 continue
             if dt > 0 and not late and is_long(s, h):
                 # A piece is as exact as its ends are, and its far end may feel more of them.
-                if not hold(op, st, s, tol, True):
-                    return LOST
+                settle(op, st, s, tol, tol.outside, True)
                 record(s, log, 1)
             if chosen < 0:
                 return _arrive(op, st, s, log, tol, dt, size)
@@ -108,7 +108,7 @@ def _walk(op, st, s, log, tol, lazy):
             if late or _is_move(op, st, s, tol, dt, i, h, rate, began):
                 moved = True
                 if not pending:
-                    if not hold(op, st, s, tol, False):
+                    if not hold(op, st, s, tol):
                         return LOST
                     if not approach(op, st, s, tol, size, i, down, h, rate) and not late:
                         late = True  # what seemed to come first is further away than it seemed
@@ -127,7 +127,7 @@ def _walk(op, st, s, log, tol, lazy):
         log_event(s, log, i, before, moved and s.clock.t - began > STANDSTILL * abs(s.clock.t))
         if s.pending.kind == NONE:
             exchanged, unsure = pending and moved, s.last.unsure > 0
-            if (exchanged or unsure) and not hold(op, st, s, tol, False):
+            if (exchanged or unsure) and not hold(op, st, s, tol):
                 return LOST
             s.last.unsure = 0
             if exchanged:
@@ -198,8 +198,7 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.clock.t = s.clock.end
-    if not hold(op, st, s, tol, True):
-        return LOST
+    settle(op, st, s, tol, tol.outside, True)  # what can't be mended there is the judge's to tell
     snap_to_levels(op, st, s)
     record(s, log, 0)
     return DONE
