@@ -95,8 +95,8 @@ benchmark: $(READY)  ## measure speed and accuracy beside other solvers, about 2
 	$(BIN)/python benchmarks/small_paths.py
 	$(BIN)/python benchmarks/run.py
 
-fuzz: $(READY)  ## trace random problems for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
-	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED)
+fuzz: $(READY)  ## trace random problems (ROWS="400 1500": of other sizes) for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
+	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED) $(if $(ROWS),--rows $(ROWS))
 
 slurm: $(READY)  ## bring up a Slurm of two nodes on this host (Debian, root), run the suite quick on it
 	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py
