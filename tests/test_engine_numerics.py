@@ -40,6 +40,8 @@ BREAKS_OFF = ("svm_poly",)
 # values in double, or by a tie as wide as the few that were pinned then didn't feel.
 LARGE = [("weighted_svm", "units", 3), ("weighted_svm", "units", 41)]
 LARGE += [("weighted_svm", "scales", 43), ("svm", "units", 38)]
+# Sums that were renewed within a jump forgot what rounding leaves of levels that move.
+LARGE += [("outlier_svm", "counts", 0), ("outlier_svm", "units", 2)]
 
 # Of the fuzzer, lost before: values that a tie of 1e-14 of the kinks can't tell apart, while duals
 # can; and two samples that took turns in exchanges at one t.

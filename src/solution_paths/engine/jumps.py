@@ -334,7 +334,7 @@ class JumpingWalk:
             walker.grow()
             s = walker.s
             record(s, walker.log, 0)
-        before = s.state.copy()
+        before, rebuilt = s.state.copy(), int(s.counts.rebuilt)
         main, lengths = walker.log, _lengths(s)
         rates = op.now.levels
         kept = op.now.base1.copy(), op.now.lost1.copy()
@@ -355,7 +355,8 @@ class JumpingWalk:
         _thaw(op, st, s, before, t, *kept)
         s.accuracy.drift = drift
         _begin(op, st, s)
-        if self.counts["jumps"] % FRESH == 0:
+        # Sums renewed in the jump are of its levels: roundings of those that moved before it.
+        if s.counts.rebuilt != rebuilt or self.counts["jumps"] % FRESH == 0:
             rebuild_sums(op, st, s)
         self._hold(t)
         walker.grow(int((before != s.state).sum()))
