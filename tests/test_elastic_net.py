@@ -333,18 +333,26 @@ def lines_of(name, values):
     yield margins, [dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=v) for v in values]
 
 
+def both_breakpoints(line, path, last):
+    """Return the breakpoints of either up to ``last``: between them both are linear."""
+    points = np.union1d(line.breakpoints, path.breakpoints)
+    return points[(points >= line.range[0]) & (points <= last)]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_lines_of_a_grid_are_the_paths_themselves(name):
     for lines, paths in lines_of(name, [1e-3, 1.0, 1e-2, 0.1]):
         for line, path in zip(lines, paths, strict=True):
             np.testing.assert_allclose(line.range, path.range, rtol=1e-9)
-            at = np.linspace(line.range[0], min(line.breakpoints[-1], path.breakpoints[-1]), 9)
-            np.testing.assert_allclose(line.coef(at), path.coef(at), rtol=0, atol=1e-9)
-            np.testing.assert_allclose(line.intercept(at), path.intercept(at), rtol=0, atol=1e-9)
+            last = min(line.breakpoints[-1], path.breakpoints[-1])
+            at, every = np.linspace(line.range[0], last, 9), both_breakpoints(line, path, last)
+            for points in (at, every):
+                np.testing.assert_allclose(line.coef(points), path.coef(points), rtol=0, atol=1e-9)
+                ours, theirs = line.intercept(points), path.intercept(points)
+                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
             guessed = line.parameter == "lam1"  # the path, where the line has its neighbour's start
-            if not (
-                guessed and name in ("ties", "wide")
-            ):  # rows that are one share its dual as they may
+            # Rows that are one share its dual as they may, and so may have other breakpoints.
+            if not (guessed and name in ("ties", "wide")):
                 np.testing.assert_allclose(line.breakpoints, path.breakpoints, rtol=1e-9)
                 ours, theirs = line.dual(at[:-1]), path.dual(at[:-1])  # open at the end itself
                 np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)

@@ -25,7 +25,7 @@ from solution_paths import (
     quantile_svm_path,
     svm_path,
 )
-from solution_paths.engine import walker
+from solution_paths.engine import jumps, walker
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 import fuzz
@@ -239,7 +239,8 @@ def test_nothing_is_written_behind_the_log(function, monkeypatch):
         beyond.extend(k for k in names if (getattr(self.log, k).base[-GUARD:] != 99).any())
         return ending
 
-    monkeypatch.setattr(walker, "empty_log", small)
+    for module in (walker, jumps):
+        monkeypatch.setattr(module, "empty_log", small)
     monkeypatch.setattr(walker, "_twice", lambda array: guarded(array, len(array) + 1))
     monkeypatch.setattr(walker.Walker, "_step", checked)
     for seed in range(6):
