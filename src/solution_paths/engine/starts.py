@@ -212,8 +212,8 @@ def balanced_guess(
     Small levels make w small, and all values almost b. So b stands at the kink where the sum of
     the duals changes sign; of the samples with that kink those that w moves furthest up have the
     lower level, as many as the balance asks for. Where these are many, as with classes of different
-    sizes, which ones is a quadratic problem (Hastie et al. 2004, section 3.2), which is solved
-    roughly. All but one are put at a level: many duals between theirs may depend on each other.
+    sizes, which ones is a quadratic problem (as in Hastie et al. 2004), which is solved roughly.
+    All but one are put at a level: many duals between theirs may depend on each other.
 
     Parameters
     ----------

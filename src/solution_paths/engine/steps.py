@@ -367,7 +367,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
         if least <= bound * rate and rate > noise and slack < np.inf:
             tie = tie_of(op, st, s, tol, i)
             if i < op.n:
-                slack = _slack(op, s, i, down, size)
+                slack = slack_of(op, s, i, down, size)
                 slack = slack if abs(slack) > tie else 0.0
             n_hits, bound = _hit(
                 s,
@@ -383,7 +383,7 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
 
 
 @lean
-def _slack(op, s, i, down, size):
+def slack_of(op, s, i, down, size):
     """Return how far z_i is from the kink above or below: exactly, so that no other comes first."""
     window, k = s.window[i], 0 if down else 2
     off = distance(op, i, s.clock.t, window[k], window[k + 1], s.Q, s.P, size, s.a, s.lost)

@@ -8,7 +8,6 @@ from .compiled import entry, inline, lean
 from .events import frame, hold_at_kink
 from .operators import (
     DENSE,
-    distance,
     follow_duals,
     is_ridge,
     largest_terms,
@@ -26,7 +25,7 @@ from .state import (
     level_at,
     width_at,
 )
-from .steps import shift_duals, take_step, travel
+from .steps import shift_duals, slack_of, take_step, travel
 
 EPSILON = np.finfo(np.float64).eps
 ROUNDING = 4.0 * EPSILON  # of a kink, beside what rounding makes of its value
@@ -175,7 +174,7 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
     are; where all duals are small the gap asks for it.
     """
     if is_ridge(op):
-        return largest(op, s, s.v) <= fine and _is_balanced(op, s)
+        return largest(op, s, s.v) <= fine and (op.kind != DENSE or _is_balanced(op, s))
     for r in range(s.sizes.pinned):
         p, off = s.P[r], abs(s.v[r])
         if off * (stiff if p < op.n else 1.0) > fine * op.norm[p]:
@@ -198,7 +197,7 @@ def _is_balanced(op, s):
             total += abs(s.a[r])
         elif s.span[r, 0] == np.inf:
             worst = max(worst, abs(s.v[r]))
-    return worst <= ROUNDING * total or op.kind != DENSE
+    return worst <= ROUNDING * total
 
 
 @entry
@@ -288,9 +287,7 @@ def approach(op, st, s, tol, size, i, down, h, rate):
     """
     t, enters = s.clock.t, s.state[i] % 2 == 0
     if enters:
-        window, k = s.window[i], 0 if down else 2
-        off = distance(op, i, t, window[k], window[k + 1], s.Q, s.P, size, s.a, s.lost)
-        slack = off if down else -off
+        slack = slack_of(op, s, i, down, size)
     else:
         span, dual = s.span[s.slot[i]], s.a[s.slot[i]]
         slack = dual - span[2] - t * span[3] if down else span[0] + t * span[1] - dual
