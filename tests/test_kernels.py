@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths.kernels import Kernel, squared_distances
+from solution_paths import svm_path
+from solution_paths.kernels import BLUR, Kernel, rows_of_gram, squared_distances
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(7, 4)) * (RNG.random((7, 4)) < 0.6)
@@ -56,3 +57,61 @@ def test_centred_kernels_are_as_good_where_duals_add_up_to_zero():
         K, means = kernel.centred(rows)
         assert not means.any()
         np.testing.assert_array_equal(K, kernel(rows, rows))
+
+
+@pytest.mark.parametrize("coef0", [0.0, 0.5])
+@pytest.mark.parametrize("degree", [1, 2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_polynomial_kernel_is_the_product_of_its_monomials(kind, degree, coef0):
+    kernel = Kernel("poly", gamma=0.4, degree=degree, coef0=coef0)
+    found = kernel.monomials(KINDS[kind](X))
+    assert found.shape == (len(X), kernel.n_monomials(X.shape[1]))
+    np.testing.assert_allclose(found @ found.T, kernel(X, X), rtol=1e-13, atol=1e-13)
+
+
+def test_rows_say_what_a_kernel_of_low_rank_says():
+    rng = np.random.default_rng(4)
+    rows = np.repeat(rng.normal(size=(60, 2)), 2, axis=0)
+    for kernel, rank in (
+        (Kernel("poly", degree=3, coef0=1.0), 10),
+        (Kernel("rbf", gamma=1e-3), 30),
+        (Kernel("precomputed"), 2),
+    ):
+        K = rows @ rows.T if kernel.name == "precomputed" else kernel(rows, rows)
+        found = rows_of_gram(K, alike=kernel.name == "rbf")
+        assert found.shape[0] == len(K)
+        assert 2 <= found.shape[1] <= rank
+        size = np.sqrt(K.diagonal())
+        assert abs(found @ found.T - K).max() <= BLUR**2 * 64 * size.max() ** 2
+        np.testing.assert_array_equal(found[::2], found[1::2])  # equal rows stay equal
+
+
+def test_kernels_that_rows_do_not_say_are_left_alone():
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(40, 5))
+    peaked = Kernel("rbf", gamma=3.0)(rows, rows)
+    twice = np.kron(peaked, np.ones((2, 2)))  # singular, but only by equal rows
+    centred = peaked - peaked.mean(axis=0) - peaked.mean(axis=1)[:, None] + peaked.mean()
+    thin = rows[:, :2] @ rows[:, :2].T
+    indefinite = thin - 1e-9 * np.outer(rows[:, 3], rows[:, 3])
+    wide = Kernel("rbf", gamma=0.3)(*[rng.normal(size=(400, 2))] * 2)  # a rank above a hundred
+    for K in (peaked, twice, centred, indefinite, wide, np.zeros((6, 6)), np.ones((1, 1))):
+        assert rows_of_gram(K) is None
+    assert rows_of_gram(thin) is not None
+
+
+@pytest.mark.parametrize("name", ["poly", "rbf", "precomputed"])
+def test_a_path_of_a_kernel_of_low_rank_is_that_of_its_rows(name):
+    rng = np.random.default_rng(6)
+    rows = rng.integers(-3, 4, size=(80, 2)).astype(float)
+    y = np.where(rows[:, 0] + rng.normal(size=80) > 0, 1, -1)
+    options = {"poly": {"degree": 2, "coef0": 1.0}, "rbf": {"gamma": 1e-3}, "precomputed": {}}[name]
+    X = rows @ rows.T if name == "precomputed" else rows
+    path = svm_path(X, y, C_max=1e3, kernel=name, **options)
+    assert path.certify(at_breakpoints=True).ok
+    if name == "precomputed":
+        linear = svm_path(rows, y, C_max=1e3)
+        for C in (1e-2, 1.0, 100.0):
+            np.testing.assert_allclose(
+                path.decision_function(X, C), linear.decision_function(rows, C), atol=1e-9
+            )

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+from scipy.linalg.lapack import dpstrf
 
 from .validation import HUGE, Floats, check_choice, check_number
 
+EPSILON = np.finfo(np.float64).eps
+BLUR = float(EPSILON**0.5)  # of rows' lengths: squared, a unit of rounding of a kernel
+FEW = 100  # columns: with more, looks at rows take longer than looks at a kernel's entries
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
 
@@ -80,6 +86,26 @@ class Kernel:
         exponent *= -self.gamma
         return exponent
 
+    def n_monomials(self, d: int) -> float:
+        """Return how many features of d columns have this kernel as their products, or inf."""
+        if self.name != "poly":
+            return math.inf
+        return math.comb(d + self.degree - (self.coef0 == 0.0), self.degree)
+
+    def monomials(self, X: Any) -> Floats:
+        """Return the (n, n_monomials) rows of poly whose products are the kernel."""
+        rows = X.toarray() if sp.issparse(X) else X
+        with_constant = np.hstack([np.ones((len(rows), 1)), rows])
+        shares = np.append(self.coef0, np.full(rows.shape[1], self.gamma))
+        first = 1 if self.coef0 == 0.0 else 0
+        chosen = list(combinations_with_replacement(range(first, len(shares)), self.degree))
+        out = np.empty((len(rows), len(chosen)))
+        for k, factors in enumerate(chosen):
+            repeats = math.prod(math.factorial(factors.count(j)) for j in set(factors))
+            weight = math.factorial(self.degree) / repeats * shares[list(factors)].prod()
+            out[:, k] = math.sqrt(weight) * with_constant[:, factors].prod(axis=1)
+        return out
+
     def centred(self, X: Any) -> tuple[Floats, Floats]:
         """Return an (n, n) matrix that is as good as K where duals add up to zero, and (n,) means.
 
@@ -99,6 +125,39 @@ class Kernel:
 
 
 LINEAR = Kernel()
+
+
+def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
+    """Return (n, r) rows with K as their products, where r <= FEW of them say it all; or None.
+
+    Of such a matrix rounding alone tells some rows from what others say of them. Rows of r entries
+    leave no such doubt, and are known to `BLUR`. They come from a Cholesky factorisation with
+    pivots, which ends where what is left of the diagonal may be rounding: of each row's own size,
+    or, if rounding is ``alike`` for all, of the largest. Equal rows of K stay equal.
+    """
+    n, size = len(K), np.sqrt(np.maximum(K.diagonal(), 0.0))
+    size[(size == 0.0) | alike] = size.max() or 1.0
+    some = np.linspace(0, n - 1, min(n, FEW + FEW // 4)).astype(int)
+    if not 0 < _factored(K, size, some)[2] < min(FEW + 1, len(some) - 1):
+        return None  # one dependence is no doubt: rows of centred kernels add up to zero
+    places: dict[bytes, int] = {}
+    own = [places.setdefault(blake2b((row + 0.0).tobytes()).digest(), len(places)) for row in K]
+    first = np.unique(own, return_index=True)[1]
+    factor, order, rank, scaled = _factored(K, size, first)
+    if not 0 < rank < min(FEW + 1, len(first) - 1):
+        return None
+    rows = np.empty((len(first), rank))
+    rows[order - 1] = np.tril(factor[:, :rank])
+    if np.abs(rows @ rows.T - scaled).max() > 64 * EPSILON:
+        return None  # not positive semidefinite
+    return (rows * size[first, None])[own]
+
+
+def _factored(K: Floats, size: Floats, some: Any) -> tuple[Floats, Any, int, Floats]:
+    """Return L, pivots and rank of some rows of K in units of their sizes, and that matrix."""
+    scaled = np.asfortranarray(K[np.ix_(some, some)] / size[some, None] / size[some])
+    factor, order, rank, _ = dpstrf(scaled, tol=8 * EPSILON, lower=1)
+    return factor, order, int(rank), scaled
 
 
 def _products(X: Any, Z: Any) -> Floats:

@@ -120,6 +120,7 @@ class Operator:
     ``swing``             (p,)       DENSE: 1 / ``weight`` of the borders, 0 for constants
     ``typical``           scalar     DENSE: mean squared distance of samples from their mean
     ``overlap``           scalar     DENSE: mean of |K_ij| / (norm_i norm_j), about
+    ``blur``              scalar     ROWS: the part of a row's length that a kernel's rounding is
     ``flat``              scalar     SPARSE: the value of all nonzeros when they are equal, else 0
     ``codes``             (n, runs)  SPARSE: rows of equal nonzeros as patterns, or (0, 0)
     ``parent, last``      (E,)       SPARSE: the patterns, see ``patterns``
@@ -130,6 +131,7 @@ class Operator:
     n: int
     n_ridge: int
     scale: float
+    blur: float
     flat: float
     H: Matrix
     X: Matrix
@@ -154,7 +156,7 @@ class Operator:
     now: Sums
 
 
-def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None):
+def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None, blur=0.0):
     N, D = len(diagonal), len(weight)
     none, nowhere = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
     indptr, indices, x = (nowhere,) * 3 if csr is None else (csr.indptr, csr.indices, csr.data)
@@ -173,6 +175,7 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         n=n,
         n_ridge=n_ridge,
         scale=float(scale),
+        blur=blur,
         flat=float(x[0]) if flat else 0.0,
         H=none if H is None else H,
         X=none if X is None else X,
@@ -268,7 +271,7 @@ def gram_operator(K: NDArray[np.float64], border: NDArray[np.float64] | None = N
     return _operator(DENSE, n, 0, 1.0, diagonal, np.append(norm, 1.0 / weight), weight, H=H)
 
 
-def rows_operator(X, free=None, scale: float = 1.0) -> Operator:
+def rows_operator(X, free=None, scale: float = 1.0, blur: float = 0.0) -> Operator:
     """Return the map of K = scale X X' with free columns B, X and B (n, .) arrays or CSR.
 
     Parameters
@@ -279,6 +282,8 @@ def rows_operator(X, free=None, scale: float = 1.0) -> Operator:
         Columns whose coefficients are coordinates of their own.
     scale : float
         Factor of X X', that is 1 / lambda.
+    blur : float
+        Where X was made from a kernel: the part of a row's length that the kernel's rounding is.
     """
     n, n_ridge = X.shape
     free = np.empty((n, 0)) if free is None else free
@@ -294,7 +299,7 @@ def rows_operator(X, free=None, scale: float = 1.0) -> Operator:
     weight = np.append(np.full(n_ridge, np.sqrt(scale)), free_weight)
     norm = np.append(norm, 1.0 / free_weight)
     kind = SPARSE if sparse else ROWS
-    return _operator(kind, n, n_ridge, scale, diagonal, norm, weight, X=dense, csr=rows)
+    return _operator(kind, n, n_ridge, scale, diagonal, norm, weight, X=dense, csr=rows, blur=blur)
 
 
 def _column_weights(free, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -645,8 +650,9 @@ def measure_direction(op, dt, P, m, da, own, drift):
                 total += row[j] * op.now.dw[j]
             pace2 += total * total
     speed, levels = np.sqrt(speed2), np.sqrt(levels2)
-    # With a ridge w's velocity is known to its own rounding, else to that of the duals'.
-    unit = speed if op.n_ridge > 0 else gross + levels
+    # With a ridge w's velocity is known to its own rounding, else to that of the duals'; so it is
+    # where rows are known no better than a kernel.
+    unit = speed if op.n_ridge > 0 and op.blur == 0.0 else gross + levels
     return np.sqrt(pace2), speed, gross + levels, unit
 
 

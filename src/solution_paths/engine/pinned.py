@@ -389,7 +389,7 @@ def schur(op, st, s, tol, j):
         _refine_gram(op, s, st, s.k, s.u)
         return _quadratic(op, st, s, tol, j, length)
     square, gross = _residual_row(op, st, s, j)
-    return square, full or square <= (tol.parallel * gross) ** 2
+    return square, full or square <= (max(tol.parallel, op.blur) * gross) ** 2
 
 
 @lean

@@ -122,9 +122,9 @@ def settle(op, st, s, tol, outside, fully):
     if op.kind != DENSE:
         rounding = min(rounding, 0.5 * EPSILON * largest_terms(op, op.now.w) / st.scale[0])
     else:  # sums of hundreds of terms lose more: to try for less is worth it where the gap feels it
-        rounding = max(rounding, min(4.0 * rounding, 16.0 * asked))
-    accuracy = max(asked, ROUNDING, rounding)
-    if op.kind != DENSE and s.accuracy.worn * s.accuracy.unit > accuracy:
+        rounding = max(rounding, min(4.0 * rounding, 16.0 * asked), ROUNDING)
+    accuracy = max(asked, rounding, EPSILON)
+    if op.kind != DENSE and (fully or s.accuracy.worn * s.accuracy.unit > accuracy):
         sum_up(op, s.clock.t, s.P, m, s.a, s.lost)
         s.accuracy.worn, s.accuracy.slip = 0.0, FAR
     if op.kind == DENSE:

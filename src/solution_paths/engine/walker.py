@@ -134,6 +134,8 @@ def _walk(op, st, s, log, tol, lazy):
                 record(s, log, 0)
             elif unsure and moved and before % 2 == 0:
                 record(s, log, 1)  # what entered is at its kink now
+            elif unsure and moved and not is_ridge(op):
+                record(s, log, 0)  # what left is at its level
             if not maintain(op, st, s, tol):
                 return LOST
 
@@ -150,13 +152,13 @@ def _walk(op, st, s, log, tol, lazy):
 
 @inline
 def _room(s, log):
-    """Tell whether the next event fits into the arrays."""
+    """Tell whether the next event fits into the arrays, with a node on either side of it."""
     m = s.sizes.pinned
     events = s.sizes.events + 1
     return (
         m + 2 < s.P.shape[0]
         and s.sizes.nodes + 2 < log.start.shape[0]
-        and s.sizes.duals + m + 2 < log.P.shape[0]
+        and s.sizes.duals + 2 * m + 4 < log.P.shape[0]
         and events < log.coordinate.shape[0]
         and events // checkpoint_every(s.state.shape[0]) < log.checkpoint.shape[0]
     )
@@ -656,13 +658,13 @@ class Walker:
         )
 
     def grow(self, events: int = 1) -> None:
-        """Double whichever arrays are full, until so many events, and a node, fit in."""
+        """Double whichever arrays are full, until so many events, and two nodes, fit in."""
         s = self.s
         m, every = s.sizes.pinned, checkpoint_every(len(self.stairs))
         if m + 2 >= len(s.P):
             self.s = widened(s, min(2 * len(s.P), len(self.stairs) + 4))
         self._lengthen(s.sizes.nodes + 2, "t", "event", "start")
-        self._lengthen(s.sizes.duals + m + 2, "P", "a", "low")
+        self._lengthen(s.sizes.duals + 2 * m + 4, "P", "a", "low")
         self._lengthen(s.sizes.events + events, "coordinate", "state")
         self._lengthen((s.sizes.events + events) // every, "checkpoint")
 

@@ -22,7 +22,7 @@ from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
 from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
-from ..kernels import check_kernel
+from ..kernels import BLUR, FEW, check_kernel, rows_of_gram
 from ..objectives import Objective
 from ..objectives.machine import Machine
 from ..path import Leg, Path
@@ -190,17 +190,27 @@ class Progress:
 
 
 def operator_of(objective: Machine) -> Operator:
-    """Return the map of a machine: rows for linear models unless they are very wide."""
+    """Return the map of a machine: rows, unless they are very wide, or a kernel's matrix.
+
+    A kernel of low rank has rows, too.
+    """
     free = np.ones((objective.n, 1)) if objective.free_bias else None
-    if objective.linear and objective.diagonal == 0 and _rows_are_cheap(objective.X):
-        return rows_operator(objective.features(), free, scale=1.0 / objective.lam)
-    return gram_operator(objective.centred_gram() / objective.lam, free)
+    scale = 1.0 / objective.lam
+    if objective.diagonal == 0 and _rows_are_cheap(objective):
+        return rows_operator(objective.features(), free, scale=scale)
+    K = objective.centred_gram()
+    rows = rows_of_gram(K, alike=objective.kernel.name == "rbf")
+    if rows is not None:
+        return rows_operator(rows, free, scale=scale, blur=BLUR)
+    return gram_operator(K / objective.lam, free)
 
 
-def _rows_are_cheap(X: Any) -> bool:
+def _rows_are_cheap(objective: Machine) -> bool:
     """Rows cost O(D) a look and keep (D,) vectors; a Gram matrix costs n^2 once."""
-    n, d = X.shape
-    return d < max(MANY_COLUMNS * n, FEW_COLUMNS)
+    n, d = objective.X.shape
+    if objective.linear:
+        return d < max(MANY_COLUMNS * n, FEW_COLUMNS)
+    return objective.kernel.n_monomials(d) <= min(n, FEW)
 
 
 def walk_leg(

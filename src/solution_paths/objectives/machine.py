@@ -138,13 +138,17 @@ class Machine(Objective):
     # -- data ----------------------------------------------------------------------------------
 
     def features(self) -> Floats | sp.csr_array:
-        """Return X with the bias feature appended, dense or CSR; a new one at each call."""
+        """Return rows whose products are `gram`, without the diagonal; a new one at each call.
+
+        They are X, dense or CSR, or a polynomial kernel's monomials; and the bias feature.
+        """
+        X = self.X if self.linear else self.kernel.monomials(self.X)
         if not self.bias_value:
-            return sp.csr_array(self.X) if sp.issparse(self.X) else self.X
+            return sp.csr_array(X) if sp.issparse(X) else X
         column = np.full((self.n, 1), self.bias_value)
-        if sp.issparse(self.X):
-            return sp.csr_array(sp.hstack([self.X, column], format="csr"))
-        return np.hstack([self.X, column])
+        if sp.issparse(X):
+            return sp.csr_array(sp.hstack([X, column], format="csr"))
+        return np.hstack([X, column])
 
     def gram(self) -> Floats:
         """Return the (n, n) kernel matrix, bias feature and diagonal included; a new one each time.
