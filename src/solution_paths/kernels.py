@@ -138,26 +138,30 @@ def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
     n, size = len(K), np.sqrt(np.maximum(K.diagonal(), 0.0))
     size[(size == 0.0) | alike] = size.max() or 1.0
     some = np.linspace(0, n - 1, min(n, FEW + FEW // 4)).astype(int)
-    if not 0 < _factored(K, size, some)[2] < min(FEW + 1, len(some) - 1):
-        return None  # one dependence is no doubt: rows of centred kernels add up to zero
+    if _rows_of_some(K, size, some) is None:
+        return None
     places: dict[bytes, int] = {}
     own = [places.setdefault(blake2b((row + 0.0).tobytes()).digest(), len(places)) for row in K]
     first = np.unique(own, return_index=True)[1]
-    factor, order, rank, scaled = _factored(K, size, first)
-    if not 0 < rank < min(FEW + 1, len(first) - 1):
+    found = _rows_of_some(K, size, first)
+    if found is None:
         return None
-    rows = np.empty((len(first), rank))
-    rows[order - 1] = np.tril(factor[:, :rank])
+    rows, scaled = found
     if np.abs(rows @ rows.T - scaled).max() > 64 * EPSILON:
         return None  # not positive semidefinite
     return (rows * size[first, None])[own]
 
 
-def _factored(K: Floats, size: Floats, some: Any) -> tuple[Floats, Any, int, Floats]:
-    """Return L, pivots and rank of some rows of K in units of their sizes, and that matrix."""
+def _rows_of_some(K: Floats, size: Floats, some: Any) -> tuple[Floats, Floats] | None:
+    """Return rows and what their products should be, both in units of sizes, of some rows of K."""
     scaled = np.asfortranarray(K[np.ix_(some, some)] / size[some, None] / size[some])
     factor, order, rank, _ = dpstrf(scaled, tol=8 * EPSILON, lower=1)
-    return factor, order, int(rank), scaled
+    # One dependence is no doubt: rows of centred kernels add up to zero.
+    if not 0 < rank < min(FEW + 1, len(some) - 1):
+        return None
+    rows = np.empty((len(some), rank))
+    rows[order - 1] = np.tril(factor[:, :rank])
+    return rows, scaled
 
 
 def _products(X: Any, Z: Any) -> Floats:
