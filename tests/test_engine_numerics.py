@@ -19,6 +19,7 @@ from engine_oracle import CASES, DATA, FUNCTIONS
 from solution_paths import (
     PathError,
     PathWarning,
+    Tolerances,
     dm_ksvm_path,
     drlad_path,
     l1_svm_path,
@@ -257,3 +258,15 @@ def test_nothing_is_written_behind_the_log(function, monkeypatch):
     for seed in range(6):
         fuzz.run_one(function, "units", seed)
     assert beyond == []
+
+
+@pytest.mark.parametrize("enough", [1, 5, 20])
+@pytest.mark.parametrize("seed", [115, 131, 139, 143, 145])
+def test_no_row_is_passed_over_where_very_many_are_tied(seed, enough):
+    # as soon as `enough` rows are at their kinks the others are left for the next event: a8a in tau
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(60, 400)), int(rng.integers(2, 12))
+    X = (rng.random((n, d)) < rng.uniform(0.1, 0.6)).astype(float)
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1, -1)
+    path = quantile_svm_path(X, y, 1e-3, tolerances=Tolerances(enough=enough), check="raise")
+    assert path.certify(at_breakpoints=True).ok

@@ -299,7 +299,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
         b = k + start if k + start < n_blocks else k + start - n_blocks
         if s.block[b] > reach:
             continue
-        if s.search.tied >= tol.enough and s.search.best > 0.0:
+        if s.search.tied >= tol.enough and s.search.best > 0.0 and _stands(s, tol, n_hits, bound):
             # The step has length zero, whatever the others say; next time they come first.
             s.search.first = b
             break
@@ -453,6 +453,16 @@ def _choose(s, tol, n_hits, bound):
         if weight > best:
             best, chosen = weight, h
     return chosen
+
+
+@inline
+def _stands(s, tol, n_hits, bound):
+    """Tell whether the candidate to take is at its kink.
+
+    Where those there hardly move, the bound is wide, and a faster one that is ahead may be taken.
+    """
+    chosen = _choose(s, tol, n_hits, bound)
+    return chosen >= 0 and s.hit_slack[chosen] <= 0.0
 
 
 @lean
