@@ -78,7 +78,7 @@ class InversePath(Path):
         if t == 0:
             ray = self.objective.solution(self._legs[-1].trace.ray)
             return self.objective.inverse * self.objective.public_dual(ray)
-        return float(t) * self.objective.public_dual(self._solution_at(own, self._node))
+        return float(t) * self.objective.public_dual(self._solution_at(own))
 
     def _duals_at(self, nodes: Places) -> Floats:
         with np.errstate(divide="ignore"):

@@ -33,12 +33,16 @@ class Leg:
         """Parameter values of the trace's nodes."""
         return self.offset + self.factor * self.trace.t
 
-    @property
-    def nodes_low(self) -> Floats:
-        """What rounding leaves out of them: the walk's own t may be known more closely."""
-        own, nodes = self.factor * self.trace.t, self.nodes
+    def ascending(self) -> tuple[Floats, Floats, Places]:
+        """Return the nodes in ascending order, in two parts, and their places in the trace.
+
+        The second part is what rounding leaves out: the walk's own t may be known more closely.
+        """
+        own, way = self.factor * self.trace.t, slice(None, None, int(self.factor))
+        nodes = self.offset + own
         back = nodes - self.offset
-        return (self.offset - (nodes - back)) + (own - back)
+        low = (self.offset - (nodes - back)) + (own - back)
+        return nodes[way], low[way], np.arange(len(nodes))[way]
 
     def cut(self, nodes: int) -> Leg:
         """Return the leg with its first nodes alone."""
@@ -68,47 +72,52 @@ class Nodes:
 
     def __init__(self, legs: list[Leg], objective: Objective):
         self.objective = objective
-        self._legs = sorted(legs, key=lambda leg: (leg.nodes.min(), leg.nodes.max()))
-        nodes, lows, legs_of, index = [], [], [], []
-        for number, leg in enumerate(self._legs):
-            order = np.arange(len(leg.trace.t))
-            if leg.factor < 0:
-                order = order[::-1]
-            nodes.append(leg.nodes[order])
-            lows.append(leg.nodes_low[order])
-            legs_of.append(np.full(len(order), number))
-            index.append(order)
-        self._t = np.concatenate(nodes)
-        self._low = np.concatenate(lows)
-        self._leg = np.concatenate(legs_of)
-        self._index = np.concatenate(index)
+        found = [(leg, *leg.ascending()) for leg in legs]
+        found.sort(key=lambda own: own[1][[0, -1]].tolist())  # the nodes at its ends
+        self._legs = [leg for leg, *_ in found]
+        self._t: Floats = np.concatenate([t for _, t, _, _ in found])
+        self._low: Floats = np.concatenate([low for _, _, low, _ in found])
+        self._index: Places = np.concatenate([index for *_, index in found])
+        self._leg = np.repeat(np.arange(len(legs)), [len(t) for _, t, _, _ in found])
         # the biases found with the last coefficients: they are mostly asked for next
         self._known = np.empty(0, dtype=np.int64), np.empty(0)
 
-    def _node(self, node: int) -> tuple[Floats, Floats]:
-        """Return the duals of all coordinates at a node, in two parts."""
-        return self._legs[self._leg[node]].trace.parts(int(self._index[node]))
+    def _parts(self, nodes: Places) -> tuple[Floats, Floats]:
+        """Return the (B, N) duals of all coordinates at nodes, in two parts."""
+        if len(self._legs) == 1:
+            return self._legs[0].trace.parts(self._index[nodes])
+        high, low = np.empty((2, len(nodes), len(self._legs[0].trace.stairs)))
+        for number, leg in enumerate(self._legs):
+            own = np.flatnonzero(self._leg[nodes] == number)
+            if len(own):
+                high[own], low[own] = leg.trace.parts(self._index[nodes[own]])
+        return high, low
 
     def _node_solution(self, node: int) -> Solution:
         """Return the solution at a node."""
-        return self._finished(*self._node(node))
+        return column(self._node_solutions(np.array([node])))
+
+    def _node_solutions(self, nodes: Places) -> Solution:
+        """Return the solutions, in columns, at nodes."""
+        return self._finished(*self._parts(nodes))
 
     def _finished(self, duals: Floats, low: Floats) -> Solution:
-        """Return the solution of duals in two parts; a linear machine's with a w of its own.
+        """Return the solutions of (B, N) duals in two parts; a linear machine's with their own w.
 
         It meets the pinned equations to the rounding of w itself, not of sums of duals that may be
         many orders of magnitude larger.
         """
         objective = self.objective
-        found = objective.solution(duals)
+        found = objective.solution(np.ascontiguousarray(duals.T))
         if not (objective.linear and isinstance(objective, Machine)):
             return found
-        a, rest = duals[: objective.n], low[: objective.n]
-        w = combine(objective.X, a, rest, objective.lam)
+        n, lam = objective.n, objective.lam
+        w = combine(objective.X, duals, low, lam)
         if objective.free_bias:
-            return found._replace(w=w, b=-(duals[objective.n] + low[objective.n]))
-        total = math.fsum(np.concatenate([a[a != 0.0], rest[rest != 0.0]]))
-        return found._replace(w=w, b=np.asarray(objective.bias_value**2 * total / objective.lam))
+            return found._replace(w=w, b=-(duals[:, n] + low[:, n]))
+        parts = np.hstack([duals[:, :n], low[:, :n]])
+        total = np.array([math.fsum(own[own != 0.0]) for own in parts])
+        return found._replace(w=w, b=objective.bias_value**2 * total / lam)
 
     def _blocks(self, nodes: Places, m: int) -> Iterator[tuple[Trace, list[Places], list[Places]]]:
         """Yield for each leg: its trace, places in ``nodes`` in blocks, and nodes of the trace."""
@@ -153,8 +162,7 @@ class Nodes:
         return f
 
     def _coordinates_at(self, nodes: Places) -> Floats:
-        found = [self._legs[self._leg[k]].trace.duals(int(self._index[k])) for k in nodes]
-        return np.stack(found, axis=-1)
+        return np.ascontiguousarray(self._parts(nodes)[0].T)
 
     def _duals_at(self, nodes: Places) -> Floats:
         return self.objective.public_dual(self.objective.solution(self._coordinates_at(nodes)))
@@ -193,3 +201,8 @@ class Nodes:
                 if nodes[0] == 0:
                     start[part] = positive[:, 0]
         return np.concatenate(rows), np.concatenate(roots), np.concatenate(after), start
+
+
+def column(solutions: Solution, k: int = 0) -> Solution:
+    """Return one of the solutions that stand in columns."""
+    return Solution(*(None if own is None else own[..., k] for own in solutions))

@@ -16,7 +16,7 @@ from .certify import Certificate
 from .curves import Best
 from .nodes import Floats, Places
 from .objectives.robust import Robust
-from .path import Path, _columns
+from .path import Path
 from .validation import Rows, check_choice, check_number
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class OutlierPath(Path):
     def _jumps_among(self, first: Places, last: Places) -> list[Jump]:
         nodes = np.union1d(first, last)
         objective = cast(Robust, self.objective)
-        solutions = _columns([self._node_solution(int(k)) for k in nodes])
+        solutions = self._node_solutions(nodes)
         t, low = self._t[nodes], self._low[nodes]
         sides = objective.partitions(solutions, t, low)
         values = objective.terms(t, solutions, low=low).primal
@@ -218,9 +218,9 @@ class OutlierPath(Path):
         >>> outlier_svm_path(X, y, C=1.0).outliers(0.0).tolist()
         [False, False, False, False, True]
         """
-        solution = self._facing(side)._solution(t)
-        column = _columns([solution])
-        sides = cast(Robust, self.objective).partitions(column, np.array([float(t)]))
+        at = np.array([self._check(t)])
+        solution = self._facing(side)._solutions_at(at)
+        sides = cast(Robust, self.objective).partitions(solution, at)
         return sides[:, 0] != 0
 
     def objective_value(self, t: float, side: str = "after") -> float:
@@ -234,8 +234,9 @@ class OutlierPath(Path):
         >>> path.objective_value(0.0) < path.objective_value(1.0)
         True
         """
-        column = _columns([self._facing(side)._solution(t)])
-        return float(self.objective.terms(np.array([float(t)]), column).primal[0])
+        at = np.array([self._check(t)])
+        solution = self._facing(side)._solutions_at(at)
+        return float(self.objective.terms(at, solution).primal[0])
 
     # -- certificate ---------------------------------------------------------------------------
 

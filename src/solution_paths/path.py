@@ -21,7 +21,7 @@ from .curves import (
     steps,
 )
 from .engine.trace import between
-from .nodes import Floats, Leg, Nodes, Places
+from .nodes import Floats, Leg, Nodes, Places, column
 from .objectives import Objective, Solution
 from .storage import File
 from .sweep import row_blocks
@@ -80,12 +80,13 @@ class Path(Nodes):
         super().__init__(legs, objective)
         self.parameter = parameter
         self.diagnostics = dict(diagnostics or {})
-        inner = np.unique(self._t)
+        t = np.sort(self._t)
+        inner: Floats = t[np.append(True, t[1:] != t[:-1])]
         if len(self._legs) > 1:  # where two legs begin nothing changes state
-            joints = np.array([leg.nodes[0] for leg in self._legs])
-            for t in np.unique(joints):
-                if (self._t == t).sum() == (joints == t).sum():
-                    inner = inner[inner != t]
+            joints = [leg.nodes[0] for leg in self._legs]
+            for joint in set(joints):
+                if (t == joint).sum() == joints.count(joint):
+                    inner = inner[inner != joint]
         self.breakpoints = inner
 
     def __getstate__(self) -> dict[str, Any]:
@@ -182,30 +183,46 @@ class Path(Nodes):
         return right
 
     def _solution(self, t: float) -> Solution:
-        return self._solution_at(self._check(t), self._node)
+        return self._solution_at(self._check(t))
 
-    def _solution_at(self, t: float, at_node: Callable[[int], tuple[Floats, Floats]]) -> Solution:
+    def _solution_at(self, t: float) -> Solution:
         """Return the solution where the walk's own parameter is t."""
-        right = int(self._first_behind(np.array([t]))[0])
-        left = at_node(right - 1)
-        if right == len(self._t):
-            found = self._finished(*left)
-            if not self._has_ray or t == self._t[-1]:
-                return found
-            beyond = self.objective.solution((t - self._t[-1]) * self._legs[-1].trace.ray)
-            if self.objective.linear:
-                # w and b rest: the losses of any other outgrow all else. Computed from duals that
-                # grow with t they would move by rounding.
-                beyond = beyond._replace(w=None, b=None)
-            return _added(found, beyond)
-        here, there = right - 1, right
-        after = (t - self._t[here]) - self._low[here]
-        ahead = (self._t[there] - t) + self._low[there]
-        if after == 0.0:
-            return self._finished(*left)
-        ends = (left, at_node(there))  # from the nearer one, whose distance is known the better
-        nearer = ends if after <= ahead else ends[::-1]
-        return self._finished(*between(*nearer[0], *nearer[1], min(after, ahead) / (after + ahead)))
+        return column(self._solutions_at(np.array([t])))
+
+    def _solutions_at(self, ts: Floats) -> Solution:
+        """Return the solutions, in columns, where the walk's own parameters are ts."""
+        return self._solutions(*self._pieces(ts))
+
+    def _pieces(self, ts: Floats) -> tuple[Places, Places, Floats, Floats]:
+        """Return where the walk's own parameters ts are.
+
+        They are a part of the way, or at it, from the nearer of two nodes, whose distance is known
+        the better, to the other; and so far behind the last node, on a ray.
+        """
+        right, last = self._first_behind(ts), len(self._t) - 1
+        here, there = right - 1, np.minimum(right, last)
+        after = (ts - self._t[here]) - self._low[here]
+        ahead = (self._t[there] - ts) + self._low[there]
+        beyond = np.where(right > last, ts - self._t[last], 0.0)
+        resting = (after == 0.0) | (right > last)
+        first = resting | (after <= ahead)
+        step = np.where(resting, 1.0, after + ahead)
+        part = np.where(resting, 0.0, np.where(first, after, ahead) / step)
+        return np.where(first, here, there), np.where(first, there, here), part, beyond
+
+    def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
+        """Return the solutions, in columns, where `_pieces` says."""
+        nodes, place = np.unique(np.concatenate([near, far]), return_inverse=True)
+        near, far = place[: len(near)], place[len(near) :]
+        found = self._finished(*between(*self._parts(nodes), near, far, part))
+        if not (self._has_ray and beyond.any()):
+            return found
+        more = self.objective.solution(np.outer(self._legs[-1].trace.ray, beyond))
+        if self.objective.linear:
+            # w and b rest: the losses of any other outgrow all else. Computed from duals that
+            # grow with t they would move by rounding.
+            more = more._replace(w=None, b=None)
+        return _added(found, more)
 
     def _check_values(self, ts: ArrayLike) -> Floats:
         """Return the walk's own values of several parameters, each inside the path."""
@@ -645,24 +662,12 @@ class Path(Nodes):
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         """Judge nodes, then other points."""
-        known: dict[int, tuple[Floats, Floats]] = {}  # nodes of the last pieces are wanted again
-
-        def at_node(node: int) -> tuple[Floats, Floats]:
-            if node not in known:
-                if len(known) > 256:
-                    known.clear()
-                known[node] = self._node(node)
-            return known[node]
+        still = np.zeros(len(nodes))
+        places = zip((nodes, nodes, still, still), self._pieces(points), strict=True)
+        near, far, part, beyond = (np.concatenate(pair) for pair in places)
 
         def solutions(index: Places) -> Solution:
-            return _columns(
-                [
-                    self._finished(*at_node(int(nodes[k])))
-                    if k < len(nodes)
-                    else self._solution_at(points[k - len(nodes)], at_node)
-                    for k in index
-                ]
-            )
+            return self._solutions(near[index], far[index], part[index], beyond[index])
 
         t = np.concatenate([self._t[nodes], points])
         low = np.concatenate([self._low[nodes], np.zeros(len(points))])
@@ -797,12 +802,6 @@ class Path(Nodes):
 
 def _labels(objective: Objective, f: Floats) -> NDArray[Any]:
     return np.where(objective.positive(f), objective.classes[1], objective.classes[0])
-
-
-def _columns(solutions: list[Solution]) -> Solution:
-    """Put solutions beside each other."""
-    parts = zip(*solutions, strict=True)
-    return Solution(*(None if own[0] is None else np.stack(own, axis=-1) for own in parts))
 
 
 def _added(one: Solution, other: Solution) -> Solution:

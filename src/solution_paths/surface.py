@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .certify import Certificate, Verdict, summary
 from .curves import Curve
 from .nodes import Floats
-from .path import Parameters, Path, _columns
+from .path import Parameters, Path
 from .validation import Rows, check_number, check_vector
 
 
@@ -111,8 +111,7 @@ class Surface:
         """Return the objective's value on line i at t, recomputed from the data."""
         path, at = self.paths[i], check_number(t, self.parameter, least=0)
         own = path._check(self._inside(i, at))
-        column = _columns([path._solution_at(own, path._node)])
-        found = path.objective.terms(np.array([own]), column)
+        found = path.objective.terms(np.array([own]), path._solutions_at(np.array([own])))
         value = float(found.primal[0])
         return value * at if path.objective.inverse else value
 

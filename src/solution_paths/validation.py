@@ -62,8 +62,6 @@ def check_number(
     infinite: bool = False,
 ) -> float:
     """Return a real number within bounds as a float, or as an int when it must be whole."""
-    bounds = [f"{s} {b:g}" for s, b in ((">", above), (">=", least), ("<=", most)) if b is not None]
-    wanted = "a whole number" if whole else "a number" if infinite else "a finite number"
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item()
     real = isinstance(value, numbers.Real)  # a type that checkers give no order
@@ -77,7 +75,10 @@ def check_number(
         and (not whole or value == int(value))
     )
     if not fine:
-        wanted = " ".join([wanted, " and ".join(bounds)]).rstrip()
+        wanted = "a whole number" if whole else "a number" if infinite else "a finite number"
+        limits = ((">", above), (">=", least), ("<=", most))
+        bounds = " and ".join(f"{sign} {b:g}" for sign, b in limits if b is not None)
+        wanted = f"{wanted} {bounds}".rstrip()
         raise ValueError(f"{name} must be {wanted}, not {shown(value)}.")
     if (abs(value) > HUGE and not infinite) or (above == 0 and value < 1 / HUGE):
         raise ValueError(
@@ -138,11 +139,11 @@ def check_unmasked(values: object, name: str) -> None:
 
 
 def _check_entries(values: Any, name: str) -> None:
-    if not np.isfinite(values).all():
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if not largest < np.inf:  # nor is NaN
         raise ValueError(
             f"{name} contains NaN or infinity (or None); impute or drop those rows first."
         )
-    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     if largest > HUGE or 0.0 < largest < 1 / HUGE:
         raise ValueError(
             f"{name} has entries of size {largest:g}, whose products would leave the range of "

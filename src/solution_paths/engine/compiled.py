@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import hashlib
+import math
 import numbers
 from pathlib import Path
 from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
@@ -57,7 +58,10 @@ Vector = Annotated[NDArray[np.float64], 1]
 Matrix = Annotated[NDArray[np.float64], 2]
 Indices = Annotated[NDArray[np.int64], 1]
 WORD = ir.IntType(64)
+_addressof, _byte_of = ctypes.addressof, ctypes.c_char.from_buffer
 R = TypeVar("R")
+S = TypeVar("S")
+NOWHERE = (None,) * 4
 # Numba keeps compiled functions as long as their own file stays as it is, although the functions
 # that they call have become part of them. So the name of a struct's type has a mark of all files.
 CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
@@ -109,7 +113,7 @@ def struct(cls: type) -> type:
     hints = get_type_hints(cls, include_extras=True)
     fields = tuple((name, _field_type(hint)) for name, hint in hints.items())
     cls._numba_type_ = StructType(cls.__qualname__, fields)
-    cls.__post_init__ = _write_words
+    cls.__post_init__, cls.__getattr__ = _write_words, _make_array
     return dataclasses.dataclass(frozen=True, eq=False)(cls)
 
 
@@ -131,33 +135,80 @@ def _field_type(hint) -> types.Type:
 
 def _write_words(self) -> None:
     """Write the table that compiled code reads."""
-    table = []
+    table, values = [], vars(self)
     for name, ndim, dtype in self._numba_type_.plain:
-        value = getattr(self, name)
-        if dtype is None:
-            table.append(value.address)
-        elif dtype.names:
-            table.append(_address(value.base.base))  # the words behind it, see `new`
-        elif ndim:
-            _check_array(self, name, ndim, dtype, value)
+        value = values[name]
+        if ndim:
+            if value.dtype is not dtype or value.ndim != ndim or not value.flags.c_contiguous:
+                _check_array(self, name, ndim, dtype, value)
             table.append(_address(value))
-            table.extend(value.shape)
-        elif not isinstance(value, numbers.Real):
-            owner = type(self).__name__
-            raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
+            table += value.shape
         else:
-            whole = dtype.kind == "i"
-            table.append(int(value) if whole else np.float64(value).view(np.int64))
-    words = np.array(table, dtype=np.int64)
-    object.__setattr__(self, "words", words)
-    object.__setattr__(self, "address", _address(words))
+            table.append(_word(self, name, dtype, value))
+    _keep(values, table)
+
+
+def _keep(values, table) -> None:
+    values["words"] = np.array(table, dtype=np.int64)
+    values["address"] = _address(values["words"])
+
+
+def zeros(cls: type[S], **fields) -> S:
+    """Return a struct of zeros in one piece of memory; give the shapes of arrays.
+
+    An array is made when Python first asks for it: of most only compiled code ever reads.
+    """
+    made, table, places, size = object.__new__(cls), [], {}, 0
+    values = vars(made)
+    for name, ndim, dtype in cls._numba_type_.plain:
+        given = fields[name]
+        if ndim:
+            shape = given if ndim > 1 else (given,)
+            places[name] = shape, dtype, 8 * size, len(table)
+            table.append(8 * size)
+            table += shape
+            size += -(-math.prod(shape) * dtype.itemsize // 8)
+        else:
+            values[name] = given
+            table.append(_word(made, name, dtype, given))
+    memory = np.zeros(size)
+    start = _address(memory)
+    for _, _, _, position in places.values():
+        table[position] += start
+    values["memory"], values["places"] = memory, places
+    _keep(values, table)
+    return made
+
+
+def _make_array(self, name):
+    """Make an array of what `zeros` returned, once."""
+    shape, dtype, offset, _ = vars(self).get("places", {}).get(name, NOWHERE)
+    if shape is None:
+        raise AttributeError(f"a {type(self).__name__} has no field {name!r}")
+    vars(self)[name] = made = np.ndarray(shape, dtype, vars(self)["memory"], offset)
+    return made
+
+
+def _word(self, name, dtype, value) -> int:
+    """Return a number, or the address of a record or a struct, as 64 bits."""
+    if dtype is None:
+        return value.address
+    if dtype.names:
+        return _address(value.base.base)  # the words behind it, see `new`
+    if not isinstance(value, numbers.Real):
+        owner = type(self).__name__
+        raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
+    return int(value) if dtype.kind == "i" else np.float64(value).view(np.int64)
 
 
 def _address(array) -> int:
-    """Return where an array's numbers stand, five times as fast as ``array.ctypes.data``."""
-    if array.size and array.flags.writeable:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    return array.ctypes.data
+    """Return where an array's numbers stand, if it has any."""
+    if not array.size:
+        return 0
+    try:
+        return _addressof(_byte_of(array))
+    except TypeError:  # nobody may write to it
+        return array.ctypes.data  # which takes five times as long
 
 
 def _check_array(self, name, ndim, dtype, value) -> None:

@@ -22,8 +22,10 @@ from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import NDArray
 
+from . import triangle
 from .compiled import (
     Matrix,
     Vector,
@@ -35,6 +37,7 @@ from .compiled import (
     record,
     struct,
     sums,
+    zeros,
 )
 from .patterns import (
     code_add,
@@ -47,6 +50,8 @@ from .patterns import (
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 FEW = 16  # rows that are not worth a table
+NO_VECTOR, NO_MATRIX = np.empty(0), np.empty((0, 0))
+NO_ROWS = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32), NO_VECTOR
 Codes = Annotated[NDArray[np.uint16], 2]
 Pattern = Annotated[NDArray[np.uint16], 1]
 
@@ -158,18 +163,19 @@ class Operator:
 
 def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, csr=None, blur=0.0):
     N, D = len(diagonal), len(weight)
-    none, nowhere = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
-    indptr, indices, x = (nowhere,) * 3 if csr is None else (csr.indptr, csr.indices, csr.data)
+    indptr, indices, x = NO_ROWS if csr is None else (csr.indptr, csr.indices, csr.data)
     flat = len(x) > 0 and bool((x == x[0]).all())
     codes, parent, last = find_patterns(csr) if flat else no_patterns()
     if kind == DENSE:
-        metric, (radius, center, swing, typical) = none, _about_the_mean(H, n, norm, weight)
+        metric, (radius, center, swing, typical) = NO_MATRIX, _about_the_mean(H, n, norm, weight)
         overlap = np.abs(H[:n, :n]).mean() / max(norm[:n].mean() ** 2, 1e-300)
-        most = np.empty(0)
+        most = NO_VECTOR
     else:
         most = np.abs(X).max(axis=0) if kind == ROWS else abs(csr).max(axis=0).toarray().ravel()
         metric, radius = _metric(X if kind == ROWS else csr, norm)
-        center, swing, typical, overlap = np.empty(0), np.empty(0), 0.0, 1.0
+        center, swing, typical, overlap = NO_VECTOR, NO_VECTOR, 0.0, 1.0
+    sign = np.ones(N)
+    sign[n:] = -1.0
     return Operator(
         kind=kind,
         n=n,
@@ -177,19 +183,19 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
         scale=float(scale),
         blur=blur,
         flat=float(x[0]) if flat else 0.0,
-        H=none if H is None else H,
-        X=none if X is None else X,
+        H=NO_MATRIX if H is None else H,
+        X=NO_MATRIX if X is None else X,
         indptr=indptr.astype(np.uint64),
         indices=indices.astype(np.uint32),
         x=x.astype(np.float64),
         diagonal=diagonal,
-        sign=np.where(np.arange(N) < n, 1.0, -1.0),
+        sign=sign,
         norm=norm,
         weight=weight,
         most=most.astype(np.float64),
         metric=metric,
         radius=radius,
-        still=np.stack([norm, radius]),
+        still=np.array([norm, radius]),
         center=center,
         swing=swing,
         typical=typical,
@@ -206,12 +212,8 @@ def _no_sums(size: int, D: int, patterns: int, packed: tuple[int, int]) -> Sums:
     sizes = dict.fromkeys(["base0", "base1", "lost0", "lost1"], size)
     sizes |= dict.fromkeys(["c", "c_lost", "dc", "w", "w_low", "dw", "row", "row_low"], D)
     sizes |= dict.fromkeys(["of_w", "of_dw", "table"], patterns)
-    return Sums(
-        levels=new(Levels),
-        packed=np.zeros(packed if packed[1] else (0, 0), dtype=np.uint16),
-        kept=np.zeros((2, D)),
-        **{name: np.zeros(size) for name, size in sizes.items()},
-    )
+    packed = packed if packed[1] else (0, 0)
+    return zeros(Sums, levels=new(Levels), packed=packed, kept=(2, D), **sizes)
 
 
 def _metric(X, norm):
@@ -220,19 +222,38 @@ def _metric(X, norm):
     |x_i.dw| <= |L^-1 x_i| |L'dw|, where |L'dw| is the root mean square of all velocities x_i.dw:
     where columns have a mean or are correlated this is far below |x_i| |dw|.
     """
-    radius = norm.copy()
-    if X.shape[1] ** 2 > 4 * X.shape[0]:
-        return np.empty((0, 0)), radius
-    n, D = X.shape
+    radius, (n, D) = norm.copy(), X.shape
+    if 4 * n < D**2:
+        return NO_MATRIX, radius
     moments = X.T @ X / n
-    moments = moments.toarray() if sp.issparse(moments) else moments
-    spread = np.trace(moments)
+    moments, rows = (moments.toarray(), X.toarray()) if sp.issparse(X) else (moments, X)
+    spread = moments.trace()
     if not spread > 0:
-        return np.empty((0, 0)), radius
-    L = np.linalg.cholesky(moments + 1e-6 * spread / D * np.eye(D))
-    whitened = X @ np.linalg.inv(L).T
-    radius[:n] = np.maximum(np.sqrt((whitened**2).sum(axis=1)), 1e-300)
-    return np.ascontiguousarray(L.T), radius
+        return NO_MATRIX, radius
+    moments.flat[:: D + 1] += 1e-6 * spread / D
+    return _whiten(rows, moments, radius), radius
+
+
+@njit(cache=True)
+def _whiten(X, moments, radius):
+    """Return L' where L L' = moments, and put |L^-1 x_i| into radius."""
+    n, D = X.shape
+    R, x = np.zeros((D, D)), np.empty(D)
+    for j in range(D):
+        x[:] = moments[j]
+        triangle.solve_lower(R, j, x)
+        rest = moments[j, j]
+        for k in range(j):
+            rest -= x[k] ** 2
+        triangle.append(R, j, x, np.sqrt(rest))
+    for i in range(n):
+        x[:] = X[i]
+        triangle.solve_lower(R, D, x)
+        total = 0.0
+        for k in range(D):
+            total += x[k] ** 2
+        radius[i] = max(np.sqrt(total), 1e-300)
+    return R
 
 
 def _about_the_mean(H, n, norm, weight):
@@ -266,7 +287,7 @@ def gram_operator(K: NDArray[np.float64], border: NDArray[np.float64] | None = N
     H[:n, n:] = -border
     H[n:, :n] = -border.T
     diagonal = H.diagonal().copy()
-    weight = _column_weights(border, diagonal[:n])
+    weight = _column_weights(border**2, diagonal[:n])
     norm = np.sqrt(np.maximum(diagonal[:n], 0.0) + (border * weight) ** 2 @ np.ones(p))
     return _operator(DENSE, n, 0, 1.0, diagonal, np.append(norm, 1.0 / weight), weight, H=H)
 
@@ -292,22 +313,25 @@ def rows_operator(X, free=None, scale: float = 1.0, blur: float = 0.0) -> Operat
     dense = None if sparse else np.ascontiguousarray(np.hstack([X, free]), dtype=np.float64)
     squares = (rows.power(2) if sparse else dense**2).astype(np.float64)
     ridge = scale * np.asarray(squares[:, :n_ridge].sum(axis=1)).ravel()
-    p = free.shape[1]
-    free_weight = _column_weights(free, ridge)
+    free_weight = _column_weights(squares[:, n_ridge:], ridge)
     norm = np.sqrt(ridge + squares[:, n_ridge:] @ free_weight**2)
-    diagonal = np.append(ridge, np.zeros(p))
-    weight = np.append(np.full(n_ridge, np.sqrt(scale)), free_weight)
-    norm = np.append(norm, 1.0 / free_weight)
+    diagonal = np.concatenate([ridge, np.zeros(free.shape[1])])
+    weight = np.concatenate([np.full(n_ridge, np.sqrt(scale)), free_weight])
+    norm = np.concatenate([norm, 1.0 / free_weight])
     kind = SPARSE if sparse else ROWS
     return _operator(kind, n, n_ridge, scale, diagonal, norm, weight, X=dense, csr=rows, blur=blur)
 
 
-def _column_weights(free, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights that make a free column's share of a row's norm like the ridge's share."""
-    squares = free.power(2) if sp.issparse(free) else np.asarray(free) ** 2
-    column = np.sqrt(np.asarray(squares.mean(axis=0)).ravel())
-    typical = np.sqrt(ridge.mean()) if ridge.size and ridge.mean() > 0 else 1.0
-    return np.where(column > 0, typical / np.where(column > 0, column, 1.0), 1.0)
+def _column_weights(squares, ridge: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights that make a free column's share of a row's norm like the ridge's share.
+
+    ``squares`` are those of the free columns' entries.
+    """
+    n = len(ridge)
+    column = np.sqrt(np.asarray(squares.sum(axis=0)).ravel() / n)
+    typical = np.sqrt(max(ridge.sum() / n, 0.0)) or 1.0
+    column[column == 0.0] = typical
+    return typical / column
 
 
 # ---------------------------------------------------------------------------------------------

@@ -113,13 +113,11 @@ def staircases(
             out[:, j] = column
         return out
 
+    own = np.empty(size)
+    own[:] = soft
+    n_kinks = np.full(size, len(kinks))
     return Staircases(
-        table(kinks),
-        table(kink_rates),
-        table(levels),
-        table(level_rates),
-        np.broadcast_to(np.asarray(soft, dtype=np.float64), (size,)).copy(),
-        np.full(size, len(kinks), dtype=np.int64),
+        table(kinks), table(kink_rates), table(levels), table(level_rates), own, n_kinks
     )
 
 
@@ -164,20 +162,14 @@ def equality(size: int = 1, at: float = 0.0) -> Staircases:
 def stack(*groups: Staircases) -> Staircases:
     """Put groups of coordinates below each other, padding to the largest number of kinks."""
     width = max(g.kink0.shape[1] for g in groups)
+    if any(g.kink0.shape[1] < width for g in groups):
+        groups = tuple(_padded(g, width) for g in groups)
+    parts = zip(*(vars(g).values() for g in groups), strict=True)
+    return Staircases(*(np.concatenate(part) for part in parts))
 
-    def padded(name: str, columns: int) -> Floats:
-        out, first = np.zeros((sum(map(len, groups)), columns)), 0
-        for g in groups:
-            table = getattr(g, name)
-            out[first : first + len(g), : table.shape[1]] = table
-            first += len(g)
-        return out
 
-    return Staircases(
-        padded("kink0", width),
-        padded("kink1", width),
-        padded("level0", width + 1),
-        padded("level1", width + 1),
-        np.concatenate([g.soft for g in groups]),
-        np.concatenate([g.n_kinks for g in groups]),
-    )
+def _padded(stairs: Staircases, width: int) -> Staircases:
+    """Return the same staircases with room for so many kinks."""
+    more = (0, 0), (0, width - stairs.kink0.shape[1])
+    names = "kink0", "kink1", "level0", "level1"
+    return replace(stairs, **{name: np.pad(getattr(stairs, name), more) for name in names})

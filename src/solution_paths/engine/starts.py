@@ -23,6 +23,7 @@ from .tolerances import Tolerances
 from .walker import Line, Walker, WalkError
 
 SWEEPS = 50  # of coordinate descent, for a guess
+ROOM = np.random.default_rng(0).uniform(1e-4, 1e-3, 1000)  # a generator takes a while to begin
 
 
 def start_from_guess(
@@ -57,7 +58,7 @@ def start_from_guess(
         walker.walk(0.0, lazy=lazy, callback=callback)
     except WalkError as error:
         raise lost_start(error) from error
-    walker.start_events = walker.statistics()["events"]
+    walker.start_events = walker.events
     walker.begin(stairs, t0)
     return walker
 
@@ -99,8 +100,7 @@ def _shifted(op, stairs, t0, guess, tolerances, anchor, borders) -> tuple[Walker
 
     From -1 to 0 they go where those at t0 stand.
     """
-    levels = stairs.levels(t0)
-    kink, piece, inside = _classify(stairs, levels, guess)
+    kink, piece, inside = _classify(stairs.levels(t0), stairs.n_kinks, guess)
     still = stairs.substitute(t0, 0.0)
     state = (2 * piece).astype(np.int8)
     if anchor is not None:  # with the border it is regular, though neither need be alone
@@ -112,9 +112,13 @@ def _shifted(op, stairs, t0, guess, tolerances, anchor, borders) -> tuple[Walker
     walker = Walker(op, still, state, guess, tolerances=tolerances)
     inner = np.flatnonzero(inside)
     walker.pin(inner, kink[inner], guess[inner])
-    shift = _shifts(walker.s.state, *walker.distances())
+    N = len(guess)
+    room = ROOM[:N] if len(ROOM) >= N else np.random.default_rng(0).uniform(1e-4, 1e-3, N)
+    shift = _shifts(walker.s.state, *walker.distances(), room)
     # From -1 to 0: what is left of the shifts is small beside the kinks, but exact.
-    return walker, replace(still, kink1=_spread(-shift, still))
+    rate = np.empty_like(still.kink1)
+    rate[:] = -shift[:, None]
+    return walker, replace(still, kink1=rate)
 
 
 def start_from_zero_weights(
@@ -153,55 +157,55 @@ def start_from_zero_weights(
                 "alike, or take smaller weights.",
                 None,
             ) from error
-        walker.start_events = events + walker.statistics()["events"]
+        walker.start_events = events + walker.events
     walker.begin(goal, 0.0)
     return walker
 
 
-def _classify(stairs, levels, guess):
+@njit(cache=True)
+def _classify(levels, n_kinks, guess):
     """Return each dual's kink and nearest piece, and whether it lies between two levels."""
-    N, width = levels.shape
-    usable = np.arange(width) <= stairs.n_kinks[:, None]
-    above = (guess[:, None] <= levels) & usable  # levels decrease along the row
-    kink = np.clip(above.sum(axis=1) - 1, 0, np.maximum(stairs.n_kinks - 1, 0))
-    rows = np.arange(N)
-    upper, lower = levels[rows, kink], levels[rows, kink + 1]
-    with np.errstate(invalid="ignore"):
-        span = np.where(np.isfinite(upper - lower), upper - lower, np.abs(guess))
-        to_upper, to_lower = upper - guess, guess - lower
-    inside = (to_upper > 1e-9 * span) & (to_lower > 1e-9 * span)
-    inside |= ~np.isfinite(upper) & ~np.isfinite(lower)
-    piece = np.where(to_upper <= to_lower, kink, kink + 1)
+    N = len(guess)
+    kink, piece = np.zeros(N, dtype=np.int64), np.empty(N, dtype=np.int64)
+    inside = np.empty(N, dtype=np.bool_)
+    for i in range(N):
+        q = 0
+        while q < n_kinks[i] - 1 and guess[i] <= levels[i, q + 1]:  # levels decrease
+            q += 1
+        upper, lower = levels[i, q], levels[i, q + 1]
+        span = upper - lower if np.isfinite(upper - lower) else abs(guess[i])
+        to_upper, to_lower = upper - guess[i], guess[i] - lower
+        inside[i] = min(to_upper, to_lower) > 1e-9 * span
+        inside[i] |= not (np.isfinite(upper) or np.isfinite(lower))
+        kink[i], piece[i] = q, q if to_upper <= to_lower else q + 1
     return kink, piece, inside
 
 
-def _shifts(state, below, above):
+@njit(cache=True)
+def _shifts(state, below, above, shares):
     """Return the shift of each coordinate's kinks that puts it where its state says.
 
-    Those on the wrong side, and those that hardly are on the right one, get some room, at random so
-    that they don't tie; it is small beside what is wrong, which may be tiny beside the kinks.
+    Those on the wrong side, and those that hardly are on the right one, get some room, random
+    ``shares`` so that they don't tie, of what is wrong, which may be tiny beside the kinks.
     """
-    rng = np.random.default_rng(0)
-    pinned = state % 2 == 1
-    shift = np.where(pinned, below, 0.0)
-    wrong = np.where(pinned, 0.0, np.maximum(-below, -above))
-    room = max(wrong.max(), 1e-6 * _spread_of(below, above)) * rng.uniform(1e-4, 1e-3, len(state))
-    room = np.minimum(room, np.maximum((below + above) / 3, 0.0))  # between two kinks
-    high, low = ~pinned & (above < room), ~pinned & (below < room)
-    shift[high] = (room - above)[high]
-    shift[low] = (below - room)[low]
+    shift, wrong, spread = np.zeros(len(state)), 0.0, 0.0
+    for i in range(len(state)):
+        for off in (below[i], above[i]):
+            if np.isfinite(off):
+                spread = max(spread, abs(off))
+        if state[i] % 2 == 0:
+            wrong = max(wrong, -below[i], -above[i])
+    for i in range(len(state)):
+        if state[i] % 2 == 1:
+            shift[i] = below[i]
+            continue
+        room = max(wrong, 1e-6 * spread) * shares[i]
+        room = min(room, max((below[i] + above[i]) / 3, 0.0))  # between two kinks
+        if below[i] < room:
+            shift[i] = below[i] - room
+        elif above[i] < room:
+            shift[i] = room - above[i]
     return shift
-
-
-def _spread_of(below, above):
-    """Return the largest distance from a kink."""
-    distances = np.concatenate([below, above])
-    return np.abs(distances[np.isfinite(distances)]).max(initial=0.0)
-
-
-def _spread(rate, stairs):
-    """Return the same rate for all kinks of a coordinate."""
-    return np.broadcast_to(rate[:, None], stairs.kink0.shape).copy()
 
 
 def balanced_guess(
@@ -230,46 +234,74 @@ def balanced_guess(
     """
     n = op.n
     kinks, levels = stairs.kinks(t)[:n], stairs.levels(t)[:n]
-    there = np.arange(kinks.shape[1]) < stairs.n_kinks[:n, None]
-    sample, kink = np.nonzero(there & (levels[:, :-1] > levels[:, 1:]))
-    width = levels[sample, kink] - levels[sample, kink + 1]
-    at = kinks[sample, kink]
-    order = np.argsort(at, kind="stable")
-    surplus = levels[:, 0].sum() - np.cumsum(width[order])  # of the duals, b behind each kink
-    crossing = int(np.argmax(surplus <= 1e-12 * width.sum()))
-    bias = at[order[crossing]]
-    highest = _levels_behind(levels, there & (kinks < bias))
-    lowest = _levels_behind(levels, there & (kinks <= bias))
-    tied, too_much = np.flatnonzero(at == bias), highest.sum()
-    furthest = kernel_times(op, highest)[sample[tied]]
-    tied, taken, duals = _lower(tied, furthest, too_much, width, sample, highest)
-    typical = op.diagonal[:n].mean()
-    if np.count_nonzero(taken) > SWEEPS and typical > 0.0:  # else walking costs less
-        accuracy = 1e-2 * typical * width[tied].max()
+    total = levels[:, 0].sum()
+    bias, sample, kink, width, lowest, highest = _crossing(kinks, levels, stairs.n_kinks, total)
+    surplus = highest.sum()
+    order = np.argsort(-kernel_times(op, highest)[sample], kind="stable")
+    taken, duals = _lower(order, surplus, width, sample, highest)
+    typical = op.diagonal[:n].sum() / n
+    if taken > SWEEPS and typical > 0.0:  # else walking costs less
+        accuracy = 1e-2 * typical * width.max()
         box = np.zeros(n), lowest, highest  # all kinks, bar the bias
         near = coordinate_descent(op, *box, duals, 0.1 * typical, SWEEPS, accuracy)
         level = coordinate_descent(op, *box, near, 0.1 * typical, 1, 0.0)
-        share = (2.0 * highest - near - level)[sample[tied]] / (highest - lowest)[sample[tied]]
-        tied, taken, duals = _lower(tied, share, too_much, width, sample, highest)
-    last = tied[max(np.count_nonzero(taken) - 1, 0)]
+        share = (2.0 * highest - near - level)[sample] / (highest - lowest)[sample]
+        order = np.argsort(-share, kind="stable")
+        taken, duals = _lower(order, surplus, width, sample, highest)
+    last = order[max(taken - 1, 0)]
     return np.append(duals, -bias), (int(sample[last]), int(kink[last]))
 
 
-def _lower(tied, urgency, surplus, width, sample, duals):
-    """Take steps down, the most urgent ones first, until they have used up a surplus of the duals.
+@njit(cache=True)
+def _crossing(kinks, levels, n_kinks, total):
+    """Return the bias behind which duals no longer add up to more than 0, and who changes there.
 
-    Return the steps in their order, what is taken of their widths, and the duals behind them.
+    ``total`` is their sum at first. Of steps down at the bias: sample, kink, width; of all samples
+    the duals behind the bias, and before it.
     """
-    tied, lowered = tied[np.argsort(-urgency, kind="stable")], duals.copy()
-    before = np.cumsum(width[tied]) - width[tied]
-    taken = np.clip(surplus - before, 0.0, width[tied])
-    np.subtract.at(lowered, sample[tied], taken)
-    return tied, taken, lowered
+    n, Q = kinks.shape
+    sample, kink = np.empty(n * Q, dtype=np.int64), np.empty(n * Q, dtype=np.int64)
+    at, width, count = np.empty(n * Q), np.empty(n * Q), 0
+    for i in range(n):
+        for r in range(n_kinks[i]):
+            if levels[i, r] > levels[i, r + 1]:
+                sample[count], kink[count], at[count] = i, r, kinks[i, r]
+                width[count] = levels[i, r] - levels[i, r + 1]
+                count += 1
+    sample, kink, at, width = sample[:count], kink[:count], at[:count], width[:count]
+    order, gone, least = np.argsort(at, kind="mergesort"), 0.0, 1e-12 * width.sum()
+    bias = at[order[0]]
+    for k in order:
+        gone += width[k]
+        if total - gone <= least:
+            bias = at[k]
+            break
+    lowest, highest = np.empty(n), np.empty(n)
+    for i in range(n):
+        before = behind = 0
+        for r in range(n_kinks[i]):
+            before += kinks[i, r] < bias
+            behind += kinks[i, r] <= bias
+        lowest[i], highest[i] = levels[i, behind], levels[i, before]
+    tied = at == bias
+    return bias, sample[tied], kink[tied], width[tied], lowest, highest
 
 
-def _levels_behind(levels, passed):
-    """Return the level of each sample behind the kinks that its value has passed."""
-    return levels[np.arange(len(levels)), passed.sum(axis=1)]
+@njit(cache=True)
+def _lower(order, surplus, width, sample, duals):
+    """Take steps down in an order until they have used up a surplus of the duals.
+
+    Return how many were taken, in part at least, and the duals behind them.
+    """
+    lowered, taken = duals.copy(), 0
+    for k in order:
+        step = min(surplus, width[k])
+        if step <= 0.0:
+            break
+        lowered[sample[k]] -= step
+        surplus -= step
+        taken += 1
+    return taken, lowered
 
 
 def kernel_times(op: Operator, a: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,7 +17,9 @@ from .compiled import (
     new,
     record,
     struct,
+    zeros,
 )
+from .staircase import Staircases
 
 BLOCK = 64
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
@@ -270,7 +272,8 @@ def empty_state(N: int, n: int, cap: int, dense: bool, ridge: bool) -> State:
     borders = N - n if ridge else 0
     system = cap if dense or not ridge else 0
     inverse, triangle = (0, cap) if ridge else (cap, 0)
-    return State(
+    made = zeros(
+        State,
         clock=new(Clock),
         direction=new(Direction),
         accuracy=new(Accuracy, least=1.0),
@@ -279,29 +282,31 @@ def empty_state(N: int, n: int, cap: int, dense: bool, ridge: bool) -> State:
         search=new(Search, random=1),
         sizes=new(Sizes),
         counts=new(Counts),
-        state=np.zeros(N, dtype=np.int8),
-        slot=np.full(N, -1),
-        window=np.zeros((N, 4)),
-        due=np.zeros(N),
-        block=np.zeros(-(-n // BLOCK)),
-        rows=np.zeros(BLOCK, dtype=np.int64),
-        P=np.zeros(cap, dtype=np.int64),
-        Q=np.zeros((N if dense else 0, cap)),
-        span=np.zeros((cap, 4)),
-        J=np.zeros((system, system)),
-        G=np.zeros((inverse, inverse)),
-        R=np.zeros((triangle, triangle)),
-        W=np.zeros((cap, borders + ridge)),
-        order=np.zeros(cap, dtype=np.int64),
-        rank=np.full(cap, -1),
-        kept=np.zeros((2, cap)),
-        small=np.zeros((borders, borders + 1)),
-        hit_index=np.zeros(2 * N + 2, dtype=np.int64),
-        hit_slack=np.zeros(2 * N + 2),
-        hit_rate=np.zeros(2 * N + 2),
-        hit_weight=np.zeros(2 * N + 2),
-        **{name: np.zeros(cap) for name in VECTORS},
+        state=N,
+        slot=N,
+        window=(N, 4),
+        due=N,
+        block=-(-n // BLOCK),
+        rows=BLOCK,
+        P=cap,
+        Q=(N if dense else 0, cap),
+        span=(cap, 4),
+        J=(system, system),
+        G=(inverse, inverse),
+        R=(triangle, triangle),
+        W=(cap, borders + ridge),
+        order=cap,
+        rank=cap,
+        kept=(2, cap),
+        small=(borders, borders + 1),
+        hit_index=2 * N + 2,
+        hit_slack=2 * N + 2,
+        hit_rate=2 * N + 2,
+        hit_weight=2 * N + 2,
+        **dict.fromkeys(VECTORS, cap),
     )
+    made.slot[:] = made.rank[:] = -1
+    return made
 
 
 def widened(s: State, cap: int) -> State:
@@ -327,6 +332,13 @@ class Stairs:
     n_kinks: Indices
     scale: Vector
     wall: Indices
+
+
+def stairs_like(stairs: Staircases) -> Stairs:
+    """Return room for staircases like these, with nowhere to stop."""
+    N = len(stairs)
+    room = {name: np.empty_like(numbers, order="C") for name, numbers in vars(stairs).items()}
+    return Stairs(**room, scale=np.ones(N), wall=np.zeros(N, dtype=np.int64))
 
 
 @struct
@@ -390,11 +402,13 @@ class Lines:
 
 def new_lines(soft: NDArray[np.float64], state, dual) -> Lines:
     """Return (K, N) lines before their start; ``state`` and ``dual`` are copied."""
+    states, duals = np.empty(soft.shape, dtype=np.int8), np.empty(soft.shape)
+    states[:], duals[:] = state, dual
     return Lines(
         new(Present, stage=AT_START),
         soft,
-        np.array(np.broadcast_to(state, soft.shape), dtype=np.int8, order="C"),
-        np.array(np.broadcast_to(dual, soft.shape), dtype=np.float64, order="C"),
+        states,
+        duals,
         np.zeros(soft.shape),
         np.zeros(len(soft)),
         np.zeros((len(soft), len(NOTED)), dtype=np.int64),

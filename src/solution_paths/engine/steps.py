@@ -299,8 +299,10 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
         b = k + start if k + start < n_blocks else k + start - n_blocks
         if s.block[b] > reach:
             continue
-        if s.search.tied >= tol.enough and s.search.best > 0.0 and _stands(s, tol, n_hits, bound):
-            # The step has length zero, whatever the others say; next time they come first.
+        if s.search.tied >= tol.enough and s.search.best > 0.0:
+            # A step of length zero will do, whatever the others say; next time they come first.
+            # (Of candidates ahead of their kinks, none: that is as far as others may be looked at.)
+            bound = 0.0
             s.search.first = b
             break
         first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
@@ -453,16 +455,6 @@ def _choose(s, tol, n_hits, bound):
         if weight > best:
             best, chosen = weight, h
     return chosen
-
-
-@inline
-def _stands(s, tol, n_hits, bound):
-    """Tell whether the candidate to take is at its kink.
-
-    Where those there hardly move, the bound is wide, and a faster one that is ahead may be taken.
-    """
-    chosen = _choose(s, tol, n_hits, bound)
-    return chosen >= 0 and s.hit_slack[chosen] <= 0.0
 
 
 @lean

@@ -15,72 +15,87 @@ from .staircase import Staircases
 
 
 @njit(cache=True)
-def _duals_at(level0, level1, t, kept, coordinate, state, P, a, pinned_low):
-    """Return all duals in two parts, from a checkpoint, the events since, and the pinned duals."""
-    now = kept.copy()
-    for e in range(len(coordinate)):
-        now[coordinate[e]] = state[e]
-    duals, low = np.zeros(len(now)), np.zeros(len(now))
-    for i in range(len(now)):
-        q = now[i] // 2
-        if now[i] % 2 == 0:
-            duals[i], low[i] = add_product(level0[i, q], 0.0, t, level1[i, q])
-    for r in range(len(P)):
-        duals[P[r]], low[P[r]] = a[r], pinned_low[r]
-    return duals, low
+def _duals_at(nodes, level0, level1, t, event, start, P, a, low, coordinate, state, kept, every):
+    """Return (B, N) duals at nodes in two parts, from copies of all states and events since."""
+    N = len(level0)
+    duals, rest = np.zeros((len(nodes), N)), np.zeros((len(nodes), N))
+    now = np.empty(N, dtype=np.int8)
+    for b in range(len(nodes)):
+        node = nodes[b]
+        copy = event[node] // every
+        now[:] = kept[copy]
+        for e in range(copy * every, event[node]):
+            now[coordinate[e]] = state[e]
+        for i in range(N):
+            q = now[i] // 2
+            if now[i] % 2 == 0:
+                duals[b, i], rest[b, i] = add_product(level0[i, q], 0.0, t[node], level1[i, q])
+        for r in range(start[node], start[node + 1]):
+            duals[b, P[r]], rest[b, P[r]] = a[r], low[r]
+    return duals, rest
 
 
 @njit(cache=True)
 def _combine_dense(X, duals, low, total, lost):
-    for i in range(X.shape[0]):
-        if duals[i] != 0.0 or low[i] != 0.0:
-            for k in range(X.shape[1]):
-                total[k], lost[k] = add_product(total[k], lost[k], duals[i], X[i, k])
-                lost[k] += low[i] * X[i, k]
+    for b in range(len(duals)):
+        for i in range(X.shape[0]):
+            a, rest = duals[b, i], low[b, i]
+            if a != 0.0 or rest != 0.0:
+                for k in range(X.shape[1]):
+                    total[b, k], lost[b, k] = add_product(total[b, k], lost[b, k], a, X[i, k])
+                    lost[b, k] += rest * X[i, k]
 
 
 @njit(cache=True)
 def _combine_sparse(indptr, indices, x, duals, low, total, lost):
-    for i in range(len(indptr) - 1):
-        if duals[i] != 0.0 or low[i] != 0.0:
-            for s in range(indptr[i], indptr[i + 1]):
-                k = indices[s]
-                total[k], lost[k] = add_product(total[k], lost[k], duals[i], x[s])
-                lost[k] += low[i] * x[s]
+    for b in range(len(duals)):
+        for i in range(len(indptr) - 1):
+            a, rest = duals[b, i], low[b, i]
+            if a != 0.0 or rest != 0.0:
+                for s in range(indptr[i], indptr[i + 1]):
+                    k = indices[s]
+                    total[b, k], lost[b, k] = add_product(total[b, k], lost[b, k], a, x[s])
+                    lost[b, k] += rest * x[s]
 
 
 @njit(cache=True)
 def _divide(total, lost, divisor):
     """Overwrite total with (total + lost) / divisor, rounded once."""
-    for k in range(len(total)):
-        part = total[k] / divisor
-        total[k] = part + (fma(-part, divisor, total[k]) + lost[k]) / divisor
+    for b in range(total.shape[0]):
+        for k in range(total.shape[1]):
+            part = total[b, k] / divisor
+            total[b, k] = part + (fma(-part, divisor, total[b, k]) + lost[b, k]) / divisor
 
 
 def combine(X, duals, low, divisor: float) -> NDArray[np.float64]:
-    """Return X'(duals + low) / divisor, rounded once.
+    """Return (d, B) combinations X'(duals + low)' / divisor of (B, .) duals, rounded once.
 
     Duals can be many orders of magnitude larger than what their combination leaves.
     """
-    total, lost = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    total, lost = np.zeros((2, len(duals), X.shape[1]))
     if sp.issparse(X):
         X = sp.csr_array(X)
         _combine_sparse(X.indptr, X.indices, X.data, duals, low, total, lost)
     else:
         _combine_dense(X, duals, low, total, lost)
     _divide(total, lost, float(divisor))
-    return total
+    return np.ascontiguousarray(total.T)
 
 
 @njit(cache=True)
-def between(left, left_low, right, right_low, part):
-    """Return, in two parts, the numbers a part of the way from left to right."""
-    high, low = np.empty(len(left)), np.empty(len(left))
-    for i in range(len(left)):
-        here, lost = add_exactly(left[i], left_low[i] + part * (right_low[i] - left_low[i]), 0.0)
-        here, lost = add_product(here, lost, part, right[i])
-        high[i], low[i] = add_product(here, lost, -part, left[i])
-    return high, low
+def between(high, low, near, far, part):
+    """Return, in two parts, numbers a ``part`` of the way from rows ``near`` to rows ``far``."""
+    found, rest = np.empty((len(part), high.shape[1])), np.empty((len(part), high.shape[1]))
+    for b in range(len(part)):
+        one, other, share = near[b], far[b], part[b]
+        for i in range(high.shape[1]):
+            here, lost = high[one, i], low[one, i]
+            if share != 0.0:
+                here, lost = add_exactly(here, lost + share * (low[other, i] - lost), 0.0)
+                here, lost = add_product(here, lost, share, high[other, i])
+                here, lost = add_product(here, lost, -share, high[one, i])
+            found[b, i], rest[b, i] = here, lost
+    return found, rest
 
 
 class Trace(NamedTuple):
@@ -114,28 +129,16 @@ class Trace(NamedTuple):
 
     def duals(self, node: int) -> NDArray[np.float64]:
         """Return the (N,) duals at a node."""
-        return self.parts(node)[0]
+        return self.parts(np.array([node]))[0][0]
 
-    def parts(self, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the (N,) duals at a node in two parts, the second what rounding leaves out.
+    def parts(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the (B, N) duals at nodes in two parts, the second what rounding leaves out.
 
         With both a linear model's pinned values are at their kinks to the rounding of its w.
         """
-        events, t = self.event[node], self.t[node]
-        kept = events // self.every
-        recent = slice(kept * self.every, events)
-        pinned = slice(self.start[node], self.start[node + 1])
-        return _duals_at(
-            self.stairs.level0,
-            self.stairs.level1,
-            t,
-            self.checkpoint[kept],
-            self.coordinate[recent],
-            self.state[recent],
-            self.P[pinned],
-            self.a[pinned],
-            self.low[pinned],
-        )
+        own = nodes, self.stairs.level0, self.stairs.level1, self.t, self.event, self.start
+        events = self.coordinate, self.state, self.checkpoint, self.every
+        return _duals_at(*own, self.P, self.a, self.low, *events)
 
     def down_to_zero(self, n: int) -> Trace:
         """Return the trace with its last node, where nothing happened, moved on to t = 0.
@@ -143,10 +146,8 @@ class Trace(NamedTuple):
         The duals of the first n coordinates vanish there (levels proportional to t).
         """
         end = self.start[-2]
-        P, a = self.P[end:], self.a[end:]
-        there = np.where(n > P, 0.0, a - self.t[-1] * self.ray[P])
-        return self._replace(
-            t=np.append(self.t[:-1], 0.0),
-            a=np.append(self.a[:end], there),
-            low=np.append(self.low[:end], np.zeros(len(there))),
-        )
+        t, a, low, P = self.t.copy(), self.a.copy(), self.low.copy(), self.P[end:]
+        there = a[end:] - t[-1] * self.ray[P]
+        there[n > P] = 0.0
+        t[-1], a[end:], low[end:] = 0.0, there, 0.0
+        return self._replace(t=t, a=a, low=low)

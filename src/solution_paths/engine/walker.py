@@ -42,12 +42,12 @@ from .state import (
     STALLED,
     UNBOUNDED,
     WALL,
-    Stairs,
     checkpoint_every,
     empty_log,
     empty_state,
     level_at,
     new_lines,
+    stairs_like,
     widened,
 )
 from .steps import aim, is_long, is_rough, patience, ratio_test, refine, take_step, tie_of
@@ -508,10 +508,11 @@ class Walker:
         self.s = empty_state(N, op.n, cap, op.kind == DENSE, ridge)
         self.log = empty_log(N)
         self._handed_over = False
+        self.st = stairs_like(stairs)
         if soft is None:
             self._begin(stairs, t, walls, AT_START)
         else:
-            self._stand(replace(stairs, soft=soft[0].copy()), t, walls)
+            self._stand(replace(stairs, soft=soft[0]), t, walls)
 
     def begin(self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None = None) -> None:
         """Start a leg at t with new staircases, from the present states, duals and factor.
@@ -533,10 +534,12 @@ class Walker:
 
     def _stand(self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None) -> None:
         """Stand at t on staircases, before a leg."""
-        N = len(stairs)
-        wall = np.zeros(N, dtype=np.int64) if walls is None else walls
         self.stairs, self.lines.now.begin = stairs, t
-        self.st = Stairs(**vars(stairs), scale=np.ones(N), wall=wall)
+        if self.st.kink0.shape != stairs.kink0.shape:
+            self.st = stairs_like(stairs)
+        for name, numbers in vars(stairs).items():
+            getattr(self.st, name)[:] = numbers
+        self.st.wall[:] = 0 if walls is None else walls
 
     def _step(self, lazy: bool) -> int:
         return _walk_lines(
@@ -688,13 +691,14 @@ class Walker:
         return self._trace(0, self.stairs)
 
     def _trace(self, k: int, stairs: Staircases) -> Trace:
-        """Return what was recorded of a line."""
+        """Return what was recorded of a line: copies, or the log's own arrays where they are full.
+
+        So a short path keeps little, and of a long one nothing is held twice.
+        """
         log, every = self.log, checkpoint_every(len(stairs))
         event, last_event, node, last_node = self.lines.tally[k, :4].tolist()
-        first, last = log.start[node], log.start[last_node]
-        self._handed_over = True
-        return Trace(
-            stairs,
+        first, last = log.start[[node, last_node]].tolist()
+        parts = (
             log.t[node:last_node],
             log.event[node:last_node] - event,
             log.start[node : last_node + 1] - first,
@@ -704,9 +708,17 @@ class Walker:
             log.coordinate[event:last_event],
             log.state[event:last_event],
             log.checkpoint[event // every : last_event // every + 1],
-            every,
-            self.lines.ray[k].copy(),
         )
+        if 2 * last > len(log.P):
+            self._handed_over = True
+        elif not self._handed_over:
+            parts = tuple(part.copy() for part in parts)
+        return Trace(stairs, *parts, every, self.lines.ray[k].copy())
+
+    @property
+    def events(self) -> int:
+        """Count the events since `begin`."""
+        return int(self.s.sizes.events - self.lines.now.events)
 
     def statistics(self) -> dict[str, int]:
         """Return counts since the walker was made (events: since `begin`)."""

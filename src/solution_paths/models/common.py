@@ -221,7 +221,7 @@ def walk_leg(
         ending = walker.walk(t_end, lazy=lazy, callback=progress)
     except WalkError as error:
         return Leg(error.trace, offset, factor), -1, error
-    progress.next(walker.statistics()["events"])
+    progress.next(walker.events)
     return Leg(walker.trace(), offset, factor), ending, None
 
 
@@ -464,19 +464,19 @@ def cost_path(
     walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, **told)
     start_events = walker.start_events
     progress.next(start_events)
-    here = walker.snapshot()
-    still = nothing_below(begin, stairs.kinks(begin)[:n], unit)
-    down, error = walk_down(walker, here, stairs, begin, still, n, lazy, progress)
-    counts = [walker.statistics()]
-    legs = [down]
-    ray = False
-    if error is None and begin < C_max:
-        walker.restore(here, stairs, begin)
-        up, ending, error = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress)
+    here, legs, counts = walker.snapshot(), [], []
+    ray, lost = False, None
+    if begin < C_max:
+        up, ending, lost = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress)
         ray = ending == RAY
         legs.append(up)
         counts.append(walker.statistics())
+    still = nothing_below(begin, stairs.kinks(begin)[:n], unit)
+    down, error = walk_down(walker, here, stairs, begin, still, n, lazy, progress)
+    legs.append(down)
+    counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
+    error = error or lost
     return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
 
 
@@ -485,12 +485,13 @@ def nothing_below(begin: float, kinks: np.ndarray, unit: float) -> float:
 
     At ``begin`` they differ by a tenth of the unit at most.
     """
-    return float(0.5 * begin * np.clip(_least_gap(kinks) / unit, NEARLY_ZERO, 1.0))
+    return 0.5 * begin * min(max(_least_gap(kinks) / unit, NEARLY_ZERO), 1.0)
 
 
 def _least_gap(kinks: np.ndarray) -> float:
     """Return the least distance of two different kinks."""
-    return float(np.diff(np.unique(kinks)).min(initial=np.inf))
+    steps = np.diff(np.sort(kinks, axis=None))
+    return float(steps[steps > 0].min(initial=np.inf))
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

@@ -380,7 +380,7 @@ def _starts_behind(
             return
         duals = walker.duals()
         duals[:rows] /= t
-        yield _Start(walker.s.state.copy(), duals, walker.statistics()["events"], None)
+        yield _Start(walker.s.state.copy(), duals, walker.events, None)
 
 
 def _told(progress: Progress, lines: list[Line]) -> None:

@@ -300,7 +300,7 @@ def inverse_legs(
             since = since if quiet else float(walker.s.clock.t)
             stop = min(far, AGAIN * walker.s.clock.t)
             up, _, error = walk_leg(walker, stop, 0.0, 1.0, lazy, progress)
-            own = walker.statistics()["events"]
+            own = walker.events
             events += own
             quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, free, since) else 0
             if error is None and stop < far:

@@ -89,7 +89,7 @@ def outlier_path(
     except NUMERICAL as broken:
         trace = walker.trace()
         error = WalkError(f"{type(broken).__name__}: {broken}", trace)
-    progress.next(walker.statistics()["events"])
+    progress.next(walker.events)
     counts = walker.statistics() | walk.counts | {"start_events": start_events}
     leg = Leg(trace, 0.0, factor)
     found = finish(parameter, [leg], objective, counts, error, check=check, kind=OutlierPath)

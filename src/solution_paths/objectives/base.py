@@ -153,7 +153,7 @@ class Objective(ABC):
 def check_targets(y, X, labels: bool) -> Floats:
     """Return y as an array of n finite numbers, or labels -1 and +1; not a copy if it is one."""
     n, y = X.shape[0], np.asarray(y, dtype=np.float64)
-    if labels and (y.shape != (n,) or not np.isin(y, (-1.0, 1.0)).all()):
+    if labels and (y.shape != (n,) or not (np.abs(y) == 1.0).all()):
         raise ValueError(f"y must hold {n} labels, each -1 or +1: recode the labels.")
     if y.shape != (n,) or not np.isfinite(y).all():
         raise ValueError(f"y must hold {n} finite numbers, one for each row of X: correct it.")
