@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Floats", "Leg", "Path"]
 Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
+JUDGED_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
 
@@ -671,7 +672,8 @@ class Path(Nodes):
 
         t = np.concatenate([self._t[nodes], points])
         low = np.concatenate([self._low[nodes], np.zeros(len(points))])
-        return t, certification.verdicts(self.objective, t, solutions, low=low)
+        block = min(max(JUDGED_ENTRIES // self.objective.n, 8), 128)
+        return t, certification.verdicts(self.objective, t, solutions, block, low)
 
     def _ends(self) -> NDArray[np.int64]:
         """Return the nodes at the ends of all legs."""

@@ -401,7 +401,8 @@ def _path_error(
     counts = diagnostics | {"ray": bool(whole and diagnostics.get("ray", False))}
     path = kind(parameter, left, objective, counts)
     low, high = path.range
-    end = f", stop there (C_max={high:.6g})" if parameter == "C" and len(left) == len(legs) else ""
+    upward = parameter == "C" and low == 0.0 and len(left) == len(legs)
+    end = f", stop there (C_max={high:.6g})" if upward else ""
     return PathError(
         f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be followed "
         f"further ({reason}); use error.path for that part{end}, or {_remedy(objective)}.",
@@ -473,10 +474,9 @@ def cost_path(
         counts.append(walker.statistics())
     still = nothing_below(begin, stairs.kinks(begin)[:n], unit)
     down, error = walk_down(walker, here, stairs, begin, still, n, lazy, progress)
-    legs.append(down)
     counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
-    error = error or lost
+    legs, error = [down, *legs], error or lost  # the last one ends where the path does
     return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
 
 
