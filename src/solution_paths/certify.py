@@ -18,6 +18,7 @@ from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
+BLOCK_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
@@ -276,7 +277,6 @@ def certify(
     objective: Objective,
     points: Floats,
     solutions: Callable[[NDArray[np.int64]], Solution],
-    block: int = 128,
     low: Floats | None = None,
 ) -> Certificate:
     """Judge the solution at every point.
@@ -292,19 +292,18 @@ def certify(
     low : (B,) array, optional
         What rounding left out of the points.
     """
-    return summary(points, verdicts(objective, points, solutions, block, low))
+    return summary(points, verdicts(objective, points, solutions, low))
 
 
 def verdicts(
     objective: Objective,
     points: Floats,
     solutions: Callable[[NDArray[np.int64]], Solution],
-    block: int = 128,
     low: Floats | None = None,
 ) -> Verdict:
     """Return what was found at every point, in arrays; see `certify`."""
     low = np.zeros(len(points)) if low is None else low
-    found = []
+    found, block = [], min(max(BLOCK_ENTRIES // objective.n, 8), 128)
     for first in range(0, len(points), block):
         index = np.arange(first, min(first + block, len(points)))
         found.append(score(objective, points[index], solutions(index), low=low[index]))

@@ -38,8 +38,11 @@ class Leg:
 
         The second part is what rounding leaves out: the walk's own t may be known more closely.
         """
-        own, way = self.factor * self.trace.t, slice(None, None, int(self.factor))
-        nodes = self.offset + own
+        own, nodes, way = (
+            self.factor * self.trace.t,
+            self.nodes,
+            slice(None, None, int(self.factor)),
+        )
         back = nodes - self.offset
         low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
@@ -95,7 +98,7 @@ class Nodes:
 
     def _node_solution(self, node: int) -> Solution:
         """Return the solution at a node."""
-        return column(self._node_solutions(np.array([node])))
+        return alone(self._node_solutions(np.array([node])))
 
     def _node_solutions(self, nodes: Places) -> Solution:
         """Return the solutions, in columns, at nodes."""
@@ -203,6 +206,6 @@ class Nodes:
         return np.concatenate(rows), np.concatenate(roots), np.concatenate(after), start
 
 
-def column(solutions: Solution, k: int = 0) -> Solution:
-    """Return one of the solutions that stand in columns."""
-    return Solution(*(None if own is None else own[..., k] for own in solutions))
+def alone(solutions: Solution) -> Solution:
+    """Return the first of the solutions that stand in columns."""
+    return Solution(*(None if own is None else own[..., 0] for own in solutions))

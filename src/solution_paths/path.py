@@ -21,7 +21,7 @@ from .curves import (
     steps,
 )
 from .engine.trace import between
-from .nodes import Floats, Leg, Nodes, Places, column
+from .nodes import Floats, Leg, Nodes, Places, alone
 from .objectives import Objective, Solution
 from .storage import File
 from .sweep import row_blocks
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Floats", "Leg", "Path"]
 Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
-JUDGED_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
 
@@ -188,7 +187,7 @@ class Path(Nodes):
 
     def _solution_at(self, t: float) -> Solution:
         """Return the solution where the walk's own parameter is t."""
-        return column(self._solutions_at(np.array([t])))
+        return alone(self._solutions_at(np.array([t])))
 
     def _solutions_at(self, ts: Floats) -> Solution:
         """Return the solutions, in columns, where the walk's own parameters are ts."""
@@ -672,8 +671,7 @@ class Path(Nodes):
 
         t = np.concatenate([self._t[nodes], points])
         low = np.concatenate([self._low[nodes], np.zeros(len(points))])
-        block = min(max(JUDGED_ENTRIES // self.objective.n, 8), 128)
-        return t, certification.verdicts(self.objective, t, solutions, block, low)
+        return t, certification.verdicts(self.objective, t, solutions, low)
 
     def _ends(self) -> NDArray[np.int64]:
         """Return the nodes at the ends of all legs."""
