@@ -25,6 +25,7 @@ from solution_paths import (
     l1_svm_path,
     quantile_svm_path,
     svm_path,
+    weighted_svm_path,
 )
 from solution_paths.engine import jumps, walker
 
@@ -113,10 +114,9 @@ TOLD = [
 ]
 # Nearly exact, and told only where the look, a sample of points, meets the worst of them.
 NEARLY = [("dr_regression_s", "units", 29)]
-# What enters beside a row that it almost depends on, and runs straight out of its range again, is
-# kept pinned as if that were noise (`last.held`): by rounding its dual may be 1e-3 of the largest
-# level beyond its own for a piece. The objective doesn't feel it, and so nobody is told.
-HELD = [("weighted_svm", "rbf_flat", 144)]
+# Row orders in which what entered beside a row that it almost depends on, and ran straight out of
+# its range again, was kept pinned: 1e-5 to 4e-3 of the largest level beyond its own.
+ORDERS = (0, 11, 39, 97, 103, 174)
 
 
 def assert_exact(path, points=24):
@@ -176,10 +176,18 @@ def test_fuzzed_and_nearly_exact(function, data, seed):
     assert row["end"] in (*fuzz.FINE, "close"), row
 
 
-@pytest.mark.parametrize(("function", "data", "seed"), HELD)
-def test_fuzzed_to_the_objective(function, data, seed):
-    row = fuzz.run_one(function, data, seed)
-    assert row["gap"] <= fuzz.EXACT, row
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_runs_straight_out_of_its_range_leaves(order):
+    """In one of twenty orders of rows such a path is lost, and kept as far as it is exact."""
+    X, y, _, options, rng = fuzz.make("rbf_flat", "weighted_svm", 144)
+    weights = [fuzz._weights(rng, len(y)) for _ in range(2)]
+    assert rng.random() >= 0.5  # or the fuzzed path goes on
+    rows = np.random.default_rng(order).permutation(len(y)) if order else np.arange(len(y))
+    try:
+        path = weighted_svm_path(X[rows], y[rows], *(w[rows] for w in weights), **options)
+    except PathError as error:
+        path = error.path
+    assert_exact(path, points=len(path.breakpoints))
 
 
 @pytest.mark.parametrize("lam", [1e-3, 1e-2, 1e-1, 1.0])

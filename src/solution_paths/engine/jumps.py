@@ -189,7 +189,7 @@ def _begin(op, st, s):
             frame(st, s, i)
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
-    s.last.coordinate = s.last.held = -1
+    s.last.coordinate = s.last.held = s.last.barred = -1
     s.counts.zeros = s.last.unsure = 0
     s.accuracy.slip, s.direction.carried = FAR, 0
 

@@ -106,13 +106,15 @@ class Pending:
 class Last:
     """The last event: who, and the state that it ``came`` from.
 
-    ``held`` may not leave its kink at the next one; ``unsure``: the pinned equations hold less
-    well after it than they should.
+    ``held`` may leave its kink at the next one only if its dual goes out of its range by more than
+    rounding; then it is ``barred`` from its kink until another event has happened. ``unsure``: the
+    pinned equations hold less well after it than they should.
     """
 
     coordinate: int
     came: int
     held: int
+    barred: int
     unsure: int
 
 

@@ -118,6 +118,13 @@ def is_rough(s, h):
 
 
 @inline
+def is_open(s, tol):
+    """Tell whether pinned values miss their velocities so much that w may not move at all."""
+    off = s.direction.off
+    return off > 0.0 and off > tol.trusted * s.direction.speed and not _stands(s, tol, _way_left(s))
+
+
+@inline
 def is_long(s, h):
     """Tell whether a step is longer than the way from t = 0: levels may grow with t."""
     return h > abs(s.clock.t) > 0.0
@@ -132,7 +139,9 @@ def refine(op, st, s, tol):
     """
     s.direction.carried = 0  # the next one may begin better than this one
     m, worst, last = s.sizes.pinned, _miss(op, s), np.inf
-    while worst > tol.noise * np.sqrt(squared_length(op, op.now.dw)) and worst <= 0.5 * last:
+    speed = first = np.sqrt(squared_length(op, op.now.dw))
+    # (Of a velocity that should be zero nothing is left at last.)
+    while tol.noise * speed < worst <= 0.5 * last and speed >= EPSILON * first:
         apply_factor(op, s, s.v, s.y)
         add_rows_exactly(op, s.P, m, s.y, op.now.row, op.now.row_low)
         for k in range(op.now.row.shape[0]):
@@ -147,6 +156,7 @@ def refine(op, st, s, tol):
                 op.now.dw[s.P[r] - op.n + op.n_ridge] = -s.da[r]
         _set_own(op, st, s, 1.0, m)
         last, worst = worst, _miss(op, s)
+        speed = np.sqrt(squared_length(op, op.now.dw))
     s.direction.off = 0.0
     _measure(op, s, tol, 1.0, m)
 
@@ -202,11 +212,17 @@ def _measure(op, s, tol, dt, size):
         op, dt, s.P, size, s.da, s.own, dt * s.accuracy.drift
     )
     s.direction.noise = max(tol.noise * unit, s.direction.off)
-    m = s.sizes.pinned
-    full = op.kind != DENSE and m == op.n_ridge and m == op.now.c.shape[0]
-    if full and dt > 0 and s.accuracy.drift == 0.0:
-        # As many independent rows are pinned as w has entries: but for rounding w can't move.
+    if dt > 0 and s.accuracy.drift == 0.0 and _is_fixed(op, s):
         s.direction.speed = 0.0
+
+
+@lean
+def _is_fixed(op, s):
+    """Tell whether as many independent values stand still as w has entries, so that it does."""
+    moves = 0.0
+    for r in range(s.sizes.pinned):
+        moves += abs(s.own[r])
+    return op.kind != DENSE and s.sizes.factored == op.now.c.shape[0] and moves == 0.0
 
 
 # ---------------------------------------------------------------------------------------------
@@ -252,7 +268,7 @@ def _members(op, st, s, tol, dt, size, bound):
     n_hits = 0
     for r in range(size):
         p = s.P[r]
-        if s.state[p] % 2 == 0 or p == s.last.held:
+        if s.state[p] % 2 == 0:
             continue
         span = s.span[r]
         upper, lower = span[0] + t * span[1], span[2] + t * span[3]
@@ -261,6 +277,7 @@ def _members(op, st, s, tol, dt, size, bound):
         width = abs(s.a[r])
         if upper - lower < np.inf:
             width = upper - lower
+        beyond = tol.outside * width if p == s.last.held else 0.0
         for down in range(2):
             level = lower if down else upper
             if abs(level) == np.inf:
@@ -269,6 +286,7 @@ def _members(op, st, s, tol, dt, size, bound):
             slack = level - s.a[r]
             if down:
                 rate, slack = -rate, -slack
+            slack += beyond
             if rate > noise and rate * horizon > 1e-15 * width:
                 n_hits, bound = _hit(
                     s,
@@ -301,7 +319,7 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
             continue
         if s.search.tied >= tol.enough and s.search.best > 0.0:
             # A step of length zero will do, whatever the others say; next time they come first.
-            # (Of candidates ahead of their kinks, none: that is as far as others may be looked at.)
+            # No longer one: somebody who wasn't looked at may be at his kink, too.
             bound = 0.0
             s.search.first = b
             break
@@ -339,6 +357,8 @@ def _earliest(due, first, last):
 def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     """Compare z_i with the kinks around it; return its distance from the nearest one, and hits."""
     s.counts.looked += 1
+    if i == s.last.barred:
+        return 0.0, n_hits, bound
     t, norm, radius, window = s.clock.t, op.norm[i], op.radius[i], s.window[i]
     haze = s.search.haze * norm if i < op.n else 0.0
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
@@ -419,11 +439,27 @@ def _pending_piece(op, st, s, n_hits, bound, tol):
 
 
 @inline
-def _values_move(op, s):
+def _way_left(s):
+    """Return how far t goes on at most."""
+    left = s.clock.end - s.clock.t
+    return left if left < np.inf else FARTHEST * abs(s.clock.t)
+
+
+@inline
+def _stands(s, tol, left):
+    """Tell whether w takes no sample's value further than a tie until the walk's end."""
+    tie = min(tol.tie * EPSILON / s.accuracy.unit, s.accuracy.felt)  # in units of norms
+    return s.direction.speed * left <= tie
+
+
+@inline
+def _values_move(op, s, tol):
     """Tell whether values on pieces move: an entrant's null vector changes no inner product."""
     if not is_ridge(op):
         return True  # correlations of features may, even where w stands still
     if s.pending.kind == ENTERED:
+        return False
+    if _stands(s, tol, s.search.left):
         return False
     # No |dz_i| of a sample exceeds norm_i * speed, and what is below norm_i * noise is none.
     noise = s.direction.noise if s.accuracy.drift == 0.0 else 0.0
@@ -460,14 +496,12 @@ def _choose(s, tol, n_hits, bound):
 @lean
 def ratio_test(op, st, s, tol, dt, size, lazy):
     """Return the candidate that comes first, or -1 when none comes before the walk's end."""
-    left = s.clock.end - s.clock.t if dt > 0 else np.inf
-    if dt > 0 and left == np.inf:
-        left = FARTHEST * abs(s.clock.t)
+    left = _way_left(s) if dt > 0 else np.inf
     # The largest weight of a candidate at its kink; -1 where the largest is not what is wanted.
     s.search.best = 0.0 if s.counts.zeros < patience(s, tol) else -1.0
     s.search.tied, s.search.left = 0, left
     n_hits, bound = _members(op, st, s, tol, dt, size, left)
-    if _values_move(op, s):
+    if _values_move(op, s, tol):
         n_hits, bound = _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy)
     return _choose(s, tol, n_hits, bound)
 

@@ -43,6 +43,8 @@ class Tolerances:
         vector, not as a difference.
     trusted : float
         So is every pivot of rows while a solve leaves more than this share of its right-hand side.
+        And a direction is refined that leaves more than this share of w's speed: whether w moves at
+        all is open then.
     fresh : float
         A factor whose solves leave more than this share is computed afresh, if it is not new; an
         inverse at once.

@@ -93,6 +93,7 @@ def copy_states(s, log, states):
 def log_event(s, log, i, before, moved):
     """Log the new state of coordinate i, and count; ``moved``: t has."""
     log_state(s, log, i, s.state)
+    s.last.barred = i if i == s.last.held else -1
     s.last.coordinate, s.last.came, s.last.held = i, before, -1
     s.counts.since_rebuild += 1
     s.counts.since_factored += 1
@@ -400,7 +401,7 @@ def begin_leg(op, st, s, log, tol, t, afresh):
     ``afresh``: the factor too; otherwise it is carried on.
     """
     s.clock.t = t
-    s.last.coordinate = s.last.held = -1
+    s.last.coordinate = s.last.held = s.last.barred = -1
     s.counts.zeros = 0
     _measure(op, st, s, tol)
     if afresh:

@@ -50,7 +50,7 @@ from .state import (
     stairs_like,
     widened,
 )
-from .steps import aim, is_long, is_rough, patience, ratio_test, refine, take_step, tie_of
+from .steps import aim, is_long, is_open, is_rough, patience, ratio_test, refine, take_step, tie_of
 from .tolerances import DEFAULT, Tolerances
 from .trace import Trace
 from .upkeep import (
@@ -82,6 +82,8 @@ def _walk(op, st, s, log, tol, lazy):
     while _room(s, log):
         # Direction
         dt, size = aim(op, st, s, tol)
+        if is_open(s, tol):
+            refine(op, st, s, tol)
         pending, happened, moved, late = s.pending.kind != NONE, False, False, False
         began = s.clock.t
         while not happened:  # again when what was chosen turns out to be noise
@@ -182,7 +184,12 @@ def _event(op, st, s, tol, i, down, dt, rate, moved):
             # Its velocity was noise: believe less of the others'.
             s.direction.noise = max(s.direction.noise, 4.0 * rate / op.norm[i])
         return happened
-    if not moved and i == s.last.coordinate and 2 * (state // 2 + down) == s.last.came:
+    if (
+        not moved
+        and i != s.last.held
+        and i == s.last.coordinate
+        and 2 * (state // 2 + down) == s.last.came
+    ):
         # It only just came from there: its velocity is rounding noise.
         s.last.held = i
         return False
