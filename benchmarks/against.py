@@ -4,12 +4,11 @@
     python benchmarks/against.py HEAD~3 --only rbf --repeats 5
 
 Both engines get the same arrays, one BLAS thread and a process each, in which nothing is compiled:
-another one has done that, on a few rows, since code runs otherwise where it was compiled than from
-the cache (Spam: 1.03 s and .70). A round asks one engine after the other, so that a busy moment
-hurts both, and has its own order of rows: where many values tie, rounding decides which way a path
-goes. What is stated is the median of CPU seconds, without the look at the result. A path of more
-than 20 s is walked once, small ones 200 times. The other engine is extracted to results/against,
-with what it compiles.
+another one has done that, on a few rows, since code may run otherwise where it was compiled than
+from the cache. A round asks one engine after the other, so that a busy moment hurts both, and has
+its own order of rows: where many values tie, rounding decides which way a path goes. What is stated
+is the median of CPU seconds, without the look at the result. A path of more than 20 s is walked
+once, small ones 200 times. The other engine is extracted to results/against, with what it compiles.
 """
 
 from __future__ import annotations

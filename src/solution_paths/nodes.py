@@ -38,11 +38,8 @@ class Leg:
 
         The second part is what rounding leaves out: the walk's own t may be known more closely.
         """
-        own, nodes, way = (
-            self.factor * self.trace.t,
-            self.nodes,
-            slice(None, None, int(self.factor)),
-        )
+        own, nodes = self.factor * self.trace.t, self.nodes
+        way = slice(None, None, int(self.factor))
         back = nodes - self.offset
         low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
