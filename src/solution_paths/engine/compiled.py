@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import hashlib
 import math
-import numbers
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
 
@@ -61,7 +62,7 @@ WORD = ir.IntType(64)
 _addressof, _byte_of = ctypes.addressof, ctypes.c_char.from_buffer
 R = TypeVar("R")
 S = TypeVar("S")
-NOWHERE = (None,) * 4
+NOWHERE = (None,) * 3
 # Numba keeps compiled functions as long as their own file stays as it is, although the functions
 # that they call have become part of them. So the name of a struct's type has a mark of all files.
 CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
@@ -145,10 +146,6 @@ def _write_words(self) -> None:
             table += value.shape
         else:
             table.append(_word(self, name, dtype, value))
-    _keep(values, table)
-
-
-def _keep(values, table) -> None:
     values["words"] = np.array(table, dtype=np.int64)
     values["address"] = _address(values["words"])
 
@@ -158,31 +155,44 @@ def zeros(cls: type[S], **fields) -> S:
 
     An array is made when Python first asks for it: of most only compiled code ever reads.
     """
-    made, table, places, size = object.__new__(cls), [], {}, 0
-    values = vars(made)
-    for name, ndim, dtype in cls._numba_type_.plain:
-        given = fields[name]
+    made, plain = object.__new__(cls), cls._numba_type_.plain
+    shapes = tuple(fields[name] for name, ndim, _ in plain if ndim)
+    places, size, words, arrays, numbers = _layout(cls, shapes)
+    values, memory, table = vars(made), np.zeros(size), words.copy()
+    table[arrays] += _address(memory)
+    for position, (name, _, dtype) in numbers:
+        values[name] = given = fields[name]
+        table[position] = _word(made, name, dtype, given)
+    values["memory"], values["places"] = memory, places
+    values["words"], values["address"] = table, _address(table)
+    return made
+
+
+@functools.lru_cache(maxsize=256)
+def _layout(cls, shapes):
+    """Return where a struct's arrays of such shapes stand in one piece of memory.
+
+    These are (shape, dtype, offset) of each, the size of all, the table of words if the memory
+    began at 0, which of them are arrays' addresses, and the place and field of each other one.
+    """
+    places, table, arrays, numbers, size, given = {}, [], [], [], 0, iter(shapes)
+    for field in cls._numba_type_.plain:
+        name, ndim, dtype = field
         if ndim:
-            shape = given if ndim > 1 else (given,)
-            places[name] = shape, dtype, 8 * size, len(table)
-            table.append(8 * size)
-            table += shape
+            shape = next(given) if ndim > 1 else (next(given),)
+            places[name] = shape, dtype, 8 * size
+            arrays.append(len(table))
+            table += [8 * size, *shape]
             size += -(-math.prod(shape) * dtype.itemsize // 8)
         else:
-            values[name] = given
-            table.append(_word(made, name, dtype, given))
-    memory = np.zeros(size)
-    start = _address(memory)
-    for _, _, _, position in places.values():
-        table[position] += start
-    values["memory"], values["places"] = memory, places
-    _keep(values, table)
-    return made
+            numbers.append((len(table), field))
+            table.append(0)
+    return places, size, np.array(table, dtype=np.int64), np.array(arrays, dtype=np.int64), numbers
 
 
 def _make_array(self, name):
     """Make an array of what `zeros` returned, once."""
-    shape, dtype, offset, _ = vars(self).get("places", {}).get(name, NOWHERE)
+    shape, dtype, offset = vars(self).get("places", {}).get(name, NOWHERE)
     if shape is None:
         raise AttributeError(f"a {type(self).__name__} has no field {name!r}")
     vars(self)[name] = made = np.ndarray(shape, dtype, vars(self)["memory"], offset)
@@ -195,7 +205,7 @@ def _word(self, name, dtype, value) -> int:
         return value.address
     if dtype.names:
         return _address(value.base.base)  # the words behind it, see `new`
-    if not isinstance(value, numbers.Real):
+    if type(value) is not float and not isinstance(value, Real):
         owner = type(self).__name__
         raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
     return int(value) if dtype.kind == "i" else np.float64(value).view(np.int64)

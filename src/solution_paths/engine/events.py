@@ -48,8 +48,7 @@ def frame(st, s, i):
     shift0 = soft * st.level0[i, q] if soft != 0.0 else 0.0
     shift1 = soft * st.level1[i, q] if soft != 0.0 else 0.0
     window = s.window[i]
-    window[:] = 0.0
-    window[0], window[2] = -np.inf, np.inf
+    window[0], window[1], window[2], window[3] = -np.inf, 0.0, np.inf, 0.0
     if q > 0:
         window[0], window[1] = st.kink0[i, q - 1] + shift0, st.kink1[i, q - 1] + shift1
     if q < st.n_kinks[i]:

@@ -42,6 +42,7 @@ from .state import (
     WALL,
     State,
     empty_log,
+    forget_last,
     kink_at,
     level_at,
 )
@@ -189,8 +190,8 @@ def _begin(op, st, s):
             frame(st, s, i)
         else:
             hold_at_kink(st, s, i, s.state[i] // 2)
-    s.last.coordinate = s.last.held = s.last.barred = -1
-    s.counts.zeros = s.last.unsure = 0
+    forget_last(s)
+    s.last.unsure = 0
     s.accuracy.slip, s.direction.carried = FAR, 0
 
 

@@ -50,6 +50,7 @@ from .patterns import (
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 FEW = 16  # rows that are not worth a table
+FEW_ROWS = 64  # that a kernel's typical entry is estimated from
 NO_VECTOR, NO_MATRIX = np.empty(0), np.empty((0, 0))
 NO_ROWS = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32), NO_VECTOR
 Codes = Annotated[NDArray[np.uint16], 2]
@@ -168,7 +169,8 @@ def _operator(kind, n, n_ridge, scale, diagonal, norm, weight, H=None, X=None, c
     codes, parent, last = find_patterns(csr) if flat else no_patterns()
     if kind == DENSE:
         metric, (radius, center, swing, typical) = NO_MATRIX, _about_the_mean(H, n, norm, weight)
-        overlap = np.abs(H[:n, :n]).mean() / max(norm[:n].mean() ** 2, 1e-300)
+        some = H[: n : max(n // FEW_ROWS, 1), :n]
+        overlap = np.abs(some).mean() / max(norm[:n].mean() ** 2, 1e-300)
         most = NO_VECTOR
     else:
         most = np.abs(X).max(axis=0) if kind == ROWS else abs(csr).max(axis=0).toarray().ravel()
@@ -277,13 +279,15 @@ def _about_the_mean(H, n, norm, weight):
     return radius, center, np.where(constant, 0.0, 1.0 / weight), typical
 
 
-def gram_operator(K: NDArray[np.float64], border: NDArray[np.float64] | None = None) -> Operator:
-    """Return the map of a kernel matrix K (n, n) with border columns B (n, p), e.g. ones."""
+def gram_operator(
+    K: NDArray[np.float64], border: NDArray[np.float64] | None = None, lam: float = 1.0
+) -> Operator:
+    """Return the map of a kernel matrix K / lam (n, n) with border columns B (n, p), e.g. ones."""
     n = len(K)
     border = np.empty((n, 0)) if border is None else border
     p = border.shape[1]
     H = np.zeros((n + p, n + p))
-    H[:n, :n] = K
+    np.divide(K, lam, out=H[:n, :n])
     H[:n, n:] = -border
     H[n:, :n] = -border.T
     diagonal = H.diagonal().copy()

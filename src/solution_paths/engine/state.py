@@ -191,7 +191,8 @@ class State:
     =================  ===========  =========================================================
     ``state``          (N,)         2r on piece r, 2r + 1 at kink r
     ``slot``           (N,)         position in ``P``, -1 when not there
-    ``window``         (N, 4)       on a piece: the kinks below and above, constants and rates
+    ``window``         (N, 6)       on a piece: the kinks below and above, constants and rates;
+                                    then the map's norm and radius: what a look needs, in a row
     ``due``            (N,)         odometer reading before which z_i can't reach a kink; minus
                                     the reading at which it was found at one; FAR while
                                     pinned, -FAR when nothing is known
@@ -286,7 +287,7 @@ def empty_state(N: int, n: int, cap: int, dense: bool, ridge: bool) -> State:
         counts=new(Counts),
         state=N,
         slot=N,
-        window=(N, 4),
+        window=(N, 6),
         due=N,
         block=-(-n // BLOCK),
         rows=BLOCK,
@@ -358,16 +359,19 @@ class Log:
     checkpoint: Annotated[NDArray[np.int8], 2]
 
 
-def empty_log(N: int) -> Log:
-    """Return a log of N coordinates with room for some hundred events."""
-    rooms = 512
+def empty_log(N: int, pinned: int = 8) -> Log:
+    """Return a log of N coordinates with room for some events of each, ``pinned`` duals at a node.
+
+    What isn't written takes no memory; to make arrays longer takes copies.
+    """
+    rooms = max(512, 2 * N)
     return Log(
         np.empty(rooms),
         np.empty(rooms, dtype=np.int64),
         np.zeros(rooms, dtype=np.int64),
-        np.empty(rooms * 8, dtype=np.int32),
-        np.empty(rooms * 8),
-        np.empty(rooms * 8),
+        np.empty(rooms * pinned, dtype=np.int32),
+        np.empty(rooms * pinned),
+        np.empty(rooms * pinned),
         np.empty(rooms, dtype=np.int32),
         np.empty(rooms, dtype=np.int8),
         np.empty((rooms // checkpoint_every(N) + 2, N), dtype=np.int8),
@@ -415,6 +419,13 @@ def new_lines(soft: NDArray[np.float64], state, dual) -> Lines:
         np.zeros(len(soft)),
         np.zeros((len(soft), len(NOTED)), dtype=np.int64),
     )
+
+
+@inline
+def forget_last(s):
+    """Remember no last event: a leg or a jump begins."""
+    s.last.coordinate = s.last.held = s.last.barred = -1
+    s.counts.zeros = 0
 
 
 @inline

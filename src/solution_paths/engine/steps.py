@@ -121,7 +121,7 @@ def is_rough(s, h):
 def is_open(s, tol):
     """Tell whether pinned values miss their velocities so much that w may not move at all."""
     off = s.direction.off
-    return off > 0.0 and off > tol.trusted * s.direction.speed and not _stands(s, tol, _way_left(s))
+    return off > tol.trusted * s.direction.speed and not _stands(s, tol, _way_left(s))
 
 
 @inline
@@ -313,10 +313,11 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
     n_blocks, start = s.block.shape[0], s.search.first
     prepare_looks(op)
     s.search.haze = 4.0 * EPSILON * terms(op, s, True)
-    for k in range(n_blocks):
-        b = k + start if k + start < n_blocks else k + start - n_blocks
-        if s.block[b] > reach:
-            continue
+    b, left = start, n_blocks
+    while True:
+        b, left = _next_due(s.block, b, left, reach)
+        if left == 0:
+            break
         if s.search.tied >= tol.enough and s.search.best > 0.0:
             # A step of length zero will do, whatever the others say; next time they come first.
             # No longer one: somebody who wasn't looked at may be at his kink, too.
@@ -332,10 +333,11 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
             i = s.rows[d]
             nearest, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
             if lazy and nearest >= 0.0:
-                far = nearest / op.radius[i]
+                far = nearest / s.window[i, 5]
                 s.due[i] = min(odometer + far, FAR) if far > s.accuracy.reach else -odometer
         reach = min(odometer + pace * bound, 0.1 * FAR)
         s.block[b] = _earliest(s.due, first, last)
+        b, left = b + 1, left - 1
     for i in range(n, s.state.shape[0]):
         if s.slot[i] < 0:
             _, n_hits, bound = _look(op, st, s, tol, dt, size, i, n_hits, bound)
@@ -345,12 +347,31 @@ def _pieces(op, st, s, tol, dt, size, n_hits, bound, lazy):
 
 
 @inner
+def _next_due(block, b, left, reach):
+    """Return the next of ``left`` blocks, from b on and round, with a row that is due, and left."""
+    n_blocks = block.shape[0]
+    while left > 0:
+        last = min(b + left, n_blocks)
+        for k in range(b, last):
+            if block[k] <= reach:
+                return k, left - (k - b)
+        left -= last - b
+        b = 0
+    return b, left
+
+
+@inner
 def _earliest(due, first, last):
-    """Return the smallest of due[first:last]."""
-    earliest, block = FAR, due[first:last]
-    for i in range(block.shape[0]):
-        earliest = min(earliest, block[i])
-    return earliest
+    """Return the smallest of due[first:last]; of four at a time, as each minimum waits."""
+    block = due[first:last]
+    a = b = c = d = FAR
+    grouped = block.shape[0] - block.shape[0] % 4
+    for i in range(0, grouped, 4):
+        a, b = min(a, block[i]), min(b, block[i + 1])
+        c, d = min(c, block[i + 2]), min(d, block[i + 3])
+    for i in range(grouped, block.shape[0]):
+        a = min(a, block[i])
+    return min(min(a, b), min(c, d))
 
 
 @inline
@@ -359,7 +380,8 @@ def _look(op, st, s, tol, dt, size, i, n_hits, bound):
     s.counts.looked += 1
     if i == s.last.barred:
         return 0.0, n_hits, bound
-    t, norm, radius, window = s.clock.t, op.norm[i], op.radius[i], s.window[i]
+    t, window = s.clock.t, s.window[i]
+    norm, radius = window[4], window[5]
     haze = s.search.haze * norm if i < op.n else 0.0
     lower, upper = window[0] + t * window[1], window[2] + t * window[3]
     travelled = s.clock.odometer + s.due[i]

@@ -55,7 +55,7 @@ class Tolerances:
         each other than that, times the least pivot squared, tie.
     outside : float
         How far a correction may freely take a dual beyond its level, relative to the distance
-        between its two levels.
+        between its two levels; and a dual that is held at its kink as noise may run beyond.
     lost : float
         Largest violation of a kink or level, relative to the data's scale, above which the path is
         lost and the walk stops: what the library promises of KKT violations.

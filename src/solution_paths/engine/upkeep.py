@@ -21,6 +21,7 @@ from .state import (
     ENTERED,
     FAR,
     checkpoint_every,
+    forget_last,
     kink_at,
     level_at,
     width_at,
@@ -211,7 +212,7 @@ def hold(op, st, s, tol):
 
 
 @inline
-def _beyond(s, r, dual, t):
+def _past_levels(s, r, dual, t):
     """Return how far a dual in slot r would be beyond its levels at t, negative within."""
     span = s.span[r]
     return max(dual - span[0] - t * span[1], span[2] + t * span[3] - dual)
@@ -225,7 +226,7 @@ def _farthest(s):
         width = width_at(s, r, t)
         if width < np.inf:
             widest = max(widest, width)
-            farthest = max(farthest, _beyond(s, r, s.a[r], t))
+            farthest = max(farthest, _past_levels(s, r, s.a[r], t))
     return farthest / widest
 
 
@@ -316,7 +317,7 @@ def _is_inside(s, tol, step, i):
         width = width_at(s, r, t)
         if width == np.inf or s.P[r] == i:
             continue
-        if _beyond(s, r, s.a[r] + step * s.da[r], t) > tol.outside * width:
+        if _past_levels(s, r, s.a[r] + step * s.da[r], t) > tol.outside * width:
             return False
     return True
 
@@ -382,6 +383,7 @@ def _measure(op, st, s, tol):
         st.scale[i] = size if size > 0.0 else 1.0
         op.norm[i] = max(np.hypot(op.still[0, i], drift[i]), 1e-300)
         op.radius[i] = max(np.hypot(op.still[1, i], drift[i]), 1e-300)
+        s.window[i, 4], s.window[i, 5] = op.norm[i], op.radius[i]
         if drift[i] != 0.0:
             s.accuracy.drift = 1.0
         if i < n:
@@ -401,8 +403,7 @@ def begin_leg(op, st, s, log, tol, t, afresh):
     ``afresh``: the factor too; otherwise it is carried on.
     """
     s.clock.t = t
-    s.last.coordinate = s.last.held = s.last.barred = -1
-    s.counts.zeros = 0
+    forget_last(s)
     _measure(op, st, s, tol)
     if afresh:
         refactor(op, st, s, tol)

@@ -42,6 +42,7 @@ from .state import (
     STALLED,
     UNBOUNDED,
     WALL,
+    Log,
     checkpoint_every,
     empty_log,
     empty_state,
@@ -510,11 +511,10 @@ class Walker:
         self.lines = new_lines(stairs.soft[None] if soft is None else soft, state, duals)
         pinned = int((self.lines.state % 2).sum(axis=1).max())
         # No more rows than columns can be independent; of a kernel's there may be few or many.
-        cap = min(N, max(64, len(op.now.c), 2 * pinned)) + 4
+        cap = min(N, max(256 if op.kind == DENSE else 64, len(op.now.c), 2 * pinned)) + 4
         ridge = op.kind == DENSE or op.n_ridge > 0
         self.s = empty_state(N, op.n, cap, op.kind == DENSE, ridge)
-        self.log = empty_log(N)
-        self._handed_over = False
+        self.log, self._handed_over = self._new_log(), False
         self.st = stairs_like(stairs)
         if soft is None:
             self._begin(stairs, t, walls, AT_START)
@@ -533,11 +533,14 @@ class Walker:
     ) -> None:
         self._stand(stairs, t, walls)
         if self._handed_over:  # a trace has its arrays
-            self.log, self._handed_over = empty_log(len(stairs)), False
+            self.log, self._handed_over = self._new_log(), False
         now, s = self.lines.now, self.s
         now.number, now.stage, s.counts.budget = 0, stage, 0
         while self._step(True) == GROW:
             self.grow()
+
+    def _new_log(self) -> Log:
+        return empty_log(len(self.s.state), max(8, min(len(self.s.P) // 4, 128)))
 
     def _stand(self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None) -> None:
         """Stand at t on staircases, before a leg."""

@@ -202,7 +202,7 @@ def operator_of(objective: Machine) -> Operator:
     rows = rows_of_gram(K, alike=objective.kernel.name == "rbf")
     if rows is not None:
         return rows_operator(rows, free, scale=scale, blur=BLUR)
-    return gram_operator(K / objective.lam, free)
+    return gram_operator(K, free, objective.lam)
 
 
 def _rows_are_cheap(objective: Machine) -> bool:
