@@ -29,6 +29,22 @@ def test_distances_of_sparse_and_dense_rows(left, right):
     assert (np.diag(found) == 0.0).all()
 
 
+@pytest.mark.parametrize("n", [1, 31, 64, 97])  # copied in tiles of 32 rows
+def test_rows_against_themselves_are_computed_over_half(n):
+    rows = RNG.normal(size=(n, 6)) * (RNG.random((n, 6)) < 0.4)
+    rows[n // 2] = 0.0
+    rows[:, 4] = 0.0
+    for dtype in (np.int32, np.int64):
+        sparse = sp.csr_array(rows)
+        sparse.indptr, sparse.indices = sparse.indptr.astype(dtype), sparse.indices.astype(dtype)
+        K = Kernel()(sparse, sparse)
+        np.testing.assert_allclose(K, rows @ rows.T, rtol=1e-13, atol=1e-14)
+        assert (K == K.T).all()
+    apart = squared_distances(rows, rows)
+    np.testing.assert_allclose(apart, brute(rows, rows), rtol=1e-13, atol=1e-14)
+    assert (apart == apart.T).all()
+
+
 @pytest.mark.parametrize("left", KINDS)
 @pytest.mark.parametrize("right", KINDS)
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly"])

@@ -18,7 +18,8 @@ from solution_paths.engine.operators import (
 )
 from solution_paths.engine.staircase import epsilon_insensitive, equality, hinge, stack
 from solution_paths.engine.starts import balanced_guess, start_from_guess
-from solution_paths.engine.state import DONE
+from solution_paths.engine.state import DONE, FAR
+from solution_paths.engine.steps import _earliest, _next_due
 
 SIZE = 7
 
@@ -27,6 +28,23 @@ SIZE = 7
 def one_value(op, i, t, Q, m, a):
     """Call `value`, which as an inlined function has no face in Python."""
     return value(op, i, t, Q, m, a)
+
+
+@njit
+def all_due(block, start, reach):
+    """Return the blocks that `_next_due` finds, in its order."""
+    found = []
+    b, left = _next_due(block, start, block.shape[0], reach)
+    while left > 0:
+        found.append(b)
+        b, left = _next_due(block, b + 1, left - 1, reach)
+    return found
+
+
+@njit
+def one_earliest(due, first, last):
+    """Call `_earliest`, which as an inlined function has no face in Python."""
+    return _earliest(due, first, last)
 
 
 def symmetric(rng, size, definite):
@@ -329,6 +347,26 @@ def upper(rows):
     R = np.zeros((len(rows) + 2, len(rows) + 2))
     R[: len(rows), : len(rows)] = np.linalg.cholesky(rows @ rows.T).T
     return R
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+def test_each_due_block_is_found_once_from_anywhere_on(size):
+    rng = np.random.default_rng(size)
+    for start in range(size):
+        block = rng.choice([-FAR, 1.0, 2.0, FAR], size)
+        order = (start + np.arange(size)) % size
+        expected = [b for b in order if block[b] <= 1.0]
+        assert list(all_due(block, start, 1.0)) == expected
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 8, 64])
+def test_the_earliest_deadline_wherever_it_is(size):
+    rng = np.random.default_rng(size)
+    for at in range(size):
+        due = rng.uniform(1.0, 2.0, size + 4)
+        due[[0, 1, -1, -2]] = -1.0  # before and behind
+        due[2 + at] = 0.5
+        assert one_earliest(due, 2, 2 + size) == 0.5
 
 
 @pytest.mark.parametrize("m", [1, 3, 4, 7, 12])

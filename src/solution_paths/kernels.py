@@ -176,7 +176,9 @@ def _products(X: Any, Z: Any) -> Floats:
 
 
 @njit(cache=True)
-def _add_products(indptr, indices, data, starts, rows, entries, out) -> None:
+def _add_products(
+    indptr: Any, indices: Any, data: Floats, starts: Any, rows: Any, entries: Floats, out: Floats
+) -> None:
     """Add x_i.x_j to out, given X by rows and by columns."""
     seen = starts[:-1].copy()
     for i in range(len(indptr) - 1):
@@ -190,7 +192,7 @@ def _add_products(indptr, indices, data, starts, rows, entries, out) -> None:
 
 
 @njit(cache=True)
-def _mirror(out) -> None:
+def _mirror(out: Floats) -> None:
     """Copy the lower triangle to the upper one, tile by tile."""
     n, tile = len(out), 32
     for first in range(0, n, tile):
