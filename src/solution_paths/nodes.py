@@ -22,7 +22,7 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Leg:
-    """A trace in u, with parameter = offset + factor * u, factor = 1 or -1."""
+    """A trace in u, with parameter = offset + factor * u, factor a power of two or minus that."""
 
     trace: Trace
     offset: float
@@ -33,13 +33,18 @@ class Leg:
         """Parameter values of the trace's nodes."""
         return self.offset + self.factor * self.trace.t
 
+    @property
+    def way(self) -> int:
+        """1 where the parameter grows with u, -1 where it falls."""
+        return 1 if self.factor > 0 else -1
+
     def ascending(self) -> tuple[Floats, Floats, Places]:
         """Return the nodes in ascending order, in two parts, and their places in the trace.
 
         The second part is what rounding leaves out: the walk's own t may be known more closely.
         """
         own, nodes = self.factor * self.trace.t, self.nodes
-        way = slice(None, None, int(self.factor))
+        way = slice(None, None, self.way)
         back = nodes - self.offset
         low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
@@ -112,9 +117,9 @@ class Nodes:
         if not (objective.linear and isinstance(objective, Machine)):
             return found
         n, lam = objective.n, objective.lam
-        w = combine(objective.X, duals, low, lam)
+        w = combine(objective.centred, duals, low, lam)
         if objective.free_bias:
-            return found._replace(w=w, b=-(duals[:, n] + low[:, n]))
+            return found._replace(w=w, b=objective.unshifted(-(duals[:, n] + low[:, n]), w))
         parts = np.hstack([duals[:, :n], low[:, :n]])
         total = np.array([math.fsum(own[own != 0.0]) for own in parts])
         return found._replace(w=w, b=objective.bias_value**2 * total / lam)
@@ -180,7 +185,7 @@ class Nodes:
                 for k in (0, -1):
                     if nodes[k] in own[[0, -1]]:  # a copy, or the whole block stays in memory
                         ends[int(nodes[k])] = f[:, k].copy()
-                upward = slice(None, None, int(leg.factor))
+                upward = slice(None, None, leg.way)
                 yield nodes[upward], f[:, upward]
         joints = np.flatnonzero(np.diff(self._leg))
         for left in joints.tolist() if len(self._t) > 1 else [0]:

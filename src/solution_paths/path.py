@@ -217,7 +217,8 @@ class Path(Nodes):
         found = self._finished(*between(*self._parts(nodes), near, far, part))
         if not (self._has_ray and beyond.any()):
             return found
-        more = self.objective.solution(np.outer(self._legs[-1].trace.ray, beyond))
+        last = self._legs[-1]
+        more = self.objective.solution(np.outer(last.trace.ray, beyond / last.factor))
         if self.objective.linear:
             # w and b rest: the losses of any other outgrow all else. Computed from duals that
             # grow with t they would move by rounding.

@@ -220,10 +220,11 @@ def coefficients(
         for nodes in blocks:
             yield _pinned_coefficients(objective, trace, nodes)
         return
-    carried = Carried(trace, objective.X, objective.bias_units, True)
+    carried = Carried(trace, objective.centred, objective.bias_units, True)
     for nodes in blocks:
         sums = carried.at(nodes)
-        yield sums[:, :-1].T / objective.lam, _bias(objective, sums)
+        w = sums[:, :-1].T / objective.lam
+        yield w, objective.unshifted(_bias(objective, sums), w)
 
 
 def intercepts(objective: Machine, trace: Trace, blocks: Iterable[Nodes]) -> Iterator[Floats]:

@@ -89,8 +89,8 @@ def lines_from_guess(
 def lost_start(error: WalkError) -> PathError:
     """Return the error of a path whose start was broken off."""
     return PathError(
-        f"The path's start could not be computed ({error}); scale the columns of X alike, or take "
-        "a larger penalty.",
+        f"The path's start could not be computed ({error}); centre the columns of X and scale them "
+        "alike, or take a larger penalty.",
         None,
     )
 

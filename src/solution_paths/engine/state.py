@@ -156,9 +156,17 @@ class Counts:
     """What happened.
 
     ``zeros`` is the present run of steps of length zero, ``budget`` the events left before Python
-    is told of progress.
+    is told of progress. ``pattern`` stands for all states, ``kept`` is that of so many events
+    ago (``since_kept``, of ``span``), and ``returns`` says how often it was found again after t
+    had ``gone`` on.
     """
 
+    pattern: int
+    kept: int
+    span: int
+    since_kept: int
+    gone: int
+    returns: int
     zeros: int
     zero_steps: int
     looked: int

@@ -29,6 +29,7 @@ from .state import (
 from .steps import shift_duals, slack_of, take_step, travel
 
 EPSILON = np.finfo(np.float64).eps
+MIX = -7046029254386353131  # odd, with bits like random ones
 ROUNDING = 4.0 * EPSILON  # of a kink, beside what rounding makes of its value
 
 # ---------------------------------------------------------------------------------------------
@@ -100,6 +101,31 @@ def log_event(s, log, i, before, moved):
     s.counts.since_factored += 1
     s.counts.zeros = 0 if moved else s.counts.zeros + 1
     s.counts.zero_steps += 0 if moved else 1
+    _watch(s.counts, _mixed(i, before) ^ _mixed(i, s.state[i]), moved)
+
+
+@inline
+def _mixed(i, state):
+    """Return a number for coordinate i and its state, as good as random."""
+    mixed = (np.int64(i) * 256 + np.int64(state) + 1) * MIX
+    return (mixed ^ (mixed >> 29)) * MIX
+
+
+@inline
+def _watch(counts, change, moved):
+    """Count how often states come back: each pattern of them is optimal on one stretch of t.
+
+    One is kept to compare with, each time for twice as many events (Brent's search for a cycle).
+    """
+    counts.pattern ^= change
+    counts.since_kept += 1
+    counts.gone |= moved
+    if counts.pattern == counts.kept:
+        counts.returns += counts.gone
+        counts.gone = 0
+    elif counts.since_kept > counts.span:
+        counts.kept, counts.span = counts.pattern, 2 * counts.span + 1
+        counts.since_kept = counts.gone = counts.returns = 0
 
 
 # ---------------------------------------------------------------------------------------------
@@ -175,8 +201,10 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
     Without a ridge those of features, sums of duals in two parts, are known far better than values
     are; where all duals are small the gap asks for it.
     """
+    if not _is_balanced(op, s):
+        return False
     if is_ridge(op):
-        return largest(op, s, s.v) <= fine and (op.kind != DENSE or _is_balanced(op, s))
+        return largest(op, s, s.v) <= fine
     for r in range(s.sizes.pinned):
         p, off = s.P[r], abs(s.v[r])
         if off * (stiff if p < op.n else 1.0) > fine * op.norm[p]:
@@ -191,7 +219,7 @@ def _is_unfelt(op, st, s, asked, fine, stiff):
 def _is_balanced(op, s):
     """Tell whether borders' equations, sums of duals, hold but for their rounding.
 
-    They can, however large values' own rounding is; a centred kernel's values don't feel it.
+    They can, however large values' own rounding is; centred rows and kernels don't feel it.
     """
     total = worst = 0.0
     for r in range(s.sizes.pinned):
@@ -299,8 +327,10 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         take_step(op, s, 1.0, size, step)
         rest = slack - (s.clock.t - t) * rate
         left = abs(rest)
-        if not enters and -rest > tol.outside * width_at(s, s.slot[i], s.clock.t):
-            # Its level is between two doubles of t: the node is the one before.
+        width = FAR if enters else width_at(s, s.slot[i], s.clock.t)
+        # A coefficient may be out by a hundredth of what t's last digit is worth to it.
+        out = tol.outside * width if width < np.inf else 0.01 * EPSILON * abs(s.clock.t) * rate
+        if -rest > out:  # its level is between two doubles of t: the node is the one before
             take_step(op, s, 1.0, size, np.nextafter(s.clock.t, -np.inf) - s.clock.t)
     if enters:
         s.accuracy.slip = max(s.accuracy.slip, left / op.norm[i])

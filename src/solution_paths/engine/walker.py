@@ -145,7 +145,7 @@ def _walk(op, st, s, log, tol, lazy):
         # Stop?
         if s.state[i] % 2 == 1 and (st.wall[i] >> (s.state[i] // 2)) & 1:
             return WALL
-        if s.counts.zeros > 100 * patience(s, tol):
+        if max(s.counts.zeros, s.counts.returns) > 100 * patience(s, tol):
             return STALLED
         s.counts.budget -= 1
         if s.counts.budget <= 0 and s.pending.kind == NONE:
@@ -224,9 +224,10 @@ def _is_move(op, st, s, tol, dt, i, h, rate, began):
     if dt > 0:
         # A slack within a tie is no step, unless it is approached so slowly that t changes.
         tie = s.state[i] % 2 == 0 and h * rate <= tie_of(op, st, s, tol, i)
-        seen = began != 0.0 if tie else is_ridge(op) or h > STANDSTILL * abs(s.clock.t)
-        if seen:
-            return h > (1e-12 if tie else STANDSTILL) * abs(s.clock.t)
+        if tie and began != 0.0:
+            return h > 1e-12 * abs(s.clock.t)
+        if not tie and (is_ridge(op) or h > STANDSTILL * abs(s.clock.t)):
+            return s.state[i] % 2 == 0 or h > STANDSTILL * abs(s.clock.t)
     return h * s.direction.gross * op.norm[i] > least
 
 
@@ -292,6 +293,7 @@ def _forget(s):
     s.last.came = s.last.unsure = 0
     s.search.first, s.search.random = 0, 1
     s.counts.zero_steps = s.counts.looked = s.counts.exchanges = 0
+    s.counts.span = s.counts.since_kept = s.counts.returns = 0
     s.counts.refactored = s.counts.rebuilt = s.counts.since_factored = 0
 
 
@@ -447,7 +449,7 @@ def _distances(op, st, s):
 
 ENDINGS = {
     UNBOUNDED: "no event ends the exchange at this point, so the problem is unbounded there",
-    STALLED: "zero-length steps repeat without progress (cycling)",
+    STALLED: "the same steps repeat without progress (cycling)",
     LOST: "rounding errors grew beyond the tolerance 'lost'",
 }
 

@@ -24,6 +24,7 @@ from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
 from ..kernels import BLUR, FEW, check_kernel, rows_of_gram
 from ..objectives import Objective
+from ..objectives.centring import less, shifts_of
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..surface import Surface
@@ -50,7 +51,8 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
-CHECKED = 8  # nodes, and points half-way to the next, that are looked at before a path is returned
+CHECKED = 8  # nodes, at least, that are looked at before a path is returned, and points between
+ENTRIES = 20_000  # of X, times nodes: as many more as take no time beside the walk
 CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
 RANGES = {
     "tau": (0.0, 1.0),
@@ -61,7 +63,8 @@ RANGES = {
     "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
     "s": (-np.inf, np.inf),
 }
-UNEVEN = 1e3  # a column so many times larger than the median of all is named in the warning
+UNEVEN = 1e3  # a column so many times larger than the median of all, or than what its entries
+# differ by, is named in the warning
 
 
 def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -197,7 +200,7 @@ def operator_of(objective: Machine) -> Operator:
     free = np.ones((objective.n, 1)) if objective.free_bias else None
     scale = 1.0 / objective.lam
     if objective.diagonal == 0 and _rows_are_cheap(objective):
-        return rows_operator(objective.features(), free, scale=scale)
+        return rows_operator(objective.walked(), free, scale=scale)
     K = objective.centred_gram()
     rows = rows_of_gram(K, alike=objective.kernel.name == "rbf")
     if rows is not None:
@@ -234,14 +237,16 @@ def walk_down(
     n: int,
     lazy: bool,
     progress: Progress,
+    unit: float = 1.0,
 ) -> tuple[Leg, WalkError | None]:
     """Walk from a snapshot at t = begin down to 0; return the leg, and the error if it broke off.
 
-    Below ``still`` nothing happens any more. The duals of the first n coordinates vanish at 0.
+    Below ``still`` nothing happens any more. The duals of the first n coordinates vanish at 0. The
+    path's parameter is ``unit`` times t.
     """
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    leg, _, error = walk_leg(walker, -still, 0.0, -1.0, lazy, progress)
-    return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -1.0)), error
+    leg, _, error = walk_leg(walker, -still, 0.0, -unit, lazy, progress)
+    return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -unit)), error
 
 
 def without_loss(trace: Trace, node: int, n: int) -> bool:
@@ -257,13 +262,13 @@ def without_loss(trace: Trace, node: int, n: int) -> bool:
     return bool(np.where(states % 2 == 1, (here >= 0.0) & (below <= 0.0), here == 0.0).all())
 
 
-def to_zero(trace: Trace, n: int) -> Leg:
+def to_zero(leg: Leg, n: int) -> Leg:
     """Return the leg of a walk down to a penalty of almost zero, gone on to zero.
 
     The duals of the first n coordinates vanish there where their loss does.
     """
-    vanish = n if without_loss(trace, len(trace.t) - 1, n) else 0
-    return Leg(trace.down_to_zero(vanish), 0.0, -1.0)
+    vanish = n if without_loss(leg.trace, len(leg.trace.t) - 1, n) else 0
+    return Leg(leg.trace.down_to_zero(vanish), leg.offset, leg.factor)
 
 
 def finish(
@@ -292,7 +297,9 @@ def finish(
     if any(_in_order(leg, parameter) < len(leg.trace.t) for leg in legs):
         fault, fails = "its breakpoints are not finite, in order and in range", True
     else:
-        fault, fails = _fault(parameter, *path._glance(CHECKED))
+        cheap = ENTRIES // max(int(np.prod(objective.X.shape)), 1)
+        size = min(max(cheap, CHECKED), 4 * CHECKED)
+        fault, fails = _fault(parameter, *path._glance(size))
     if not fault:
         return path
     if fails and check == "raise":
@@ -355,14 +362,27 @@ def _remedy(objective: Objective) -> str:
     """Say what to do about a path that is not accurate."""
     if objective.kernel.name == "precomputed":
         return "scale the kernel matrix, or add to its diagonal"
-    X = abs(sp.csr_array(objective.X)) if sp.issparse(objective.X) else np.abs(objective.X)
-    top = X.max(axis=0)
-    top = np.asarray(top.toarray() if sp.issparse(top) else top).ravel()
+    shifts = shifts_of(objective.X)
+    wide = _largest_entries(less(objective.X, shifts))
+    apart = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
+    k = int(apart.argmax())
+    if apart[k] > UNEVEN and not getattr(objective, "free_bias", True):
+        return (
+            f"column {k} lies {apart[k]:.0e} times further from zero than its entries from each "
+            "other: subtract its mean"
+        )
+    top = _largest_entries(objective.X)
     middle = np.median(top[top > 0]) if top.any() else 1.0
     k = int(top.argmax())
     if top[k] > UNEVEN * middle:
         return f"column {k} is {top[k] / middle:.0e} times larger than most: scale it"
     return "scale the columns of X alike, or take a larger penalty (a smaller cost)"
+
+
+def _largest_entries(X: Any) -> Floats:
+    """Return the largest absolute entry of each column."""
+    top = (abs(sp.csr_array(X)) if sp.issparse(X) else np.abs(X)).max(axis=0)
+    return np.asarray(top.toarray() if sp.issparse(top) else top).ravel()
 
 
 def level_of_caller() -> int:

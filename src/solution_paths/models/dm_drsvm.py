@@ -224,12 +224,12 @@ def _operator(p: DoubleMarginNet) -> Operator:
     Rows: inner and outer hinge of each sample, the ball, rho. Columns: u and v (w = u - v), rho+,
     r, and the bias.
     """
-    X = p.y[:, None] * p.X[:, p.used] / p.units
+    X = p.y[:, None] * p.varying / p.own_units
     n, d = X.shape
     half, none, y = np.full((n, 1), p.kappa / 2), np.zeros((n, 1)), p.y[:, None]
     inner = np.hstack([X, -X, none, half, y])
     outer = np.hstack([-X, X, 2 * half, -half, -y])
-    ball = np.concatenate([np.tile(1.0 / p.units, 2), [-1.0, 1.0, 0.0]])
+    ball = np.concatenate([np.tile(1.0 / p.own_units, 2), [-1.0, 1.0, 0.0]])
     rho = np.concatenate([np.zeros(2 * d), [1.0, -1.0, 0.0]])
     rows = np.vstack([inner, outer, ball, rho])
     return rows_operator(np.empty((len(rows), 0)), rows)
@@ -241,12 +241,16 @@ def _staircases(p: DoubleMarginNet, stop: bool) -> Staircases:
     With ``stop`` rho's row has a kink just above zero, at which a wall stops the walk.
     """
     n, d, half = p.n, len(p.used), p.kappa / 2
-    hinges = staircases([1.0], [p.cost0, 0.0], level_rates=[p.cost1, 0.0], size=2 * n)
+    cost0, cost1, lam0, lam1, ridge = (
+        p.dual_unit * own for own in (p.cost0, p.cost1, p.lam10, p.lam11, p.ridge)
+    )
+    hinges = staircases([1.0], [cost0, 0.0], level_rates=[cost1, 0.0], size=2 * n)
     ball = staircases([0.0], [0.0, -np.inf], size=1)
     rho = staircases([LEAST * 2 / p.kappa], [float(stop), 0.0], size=1)
-    parts = staircases([0.0], [0.0, -np.inf], soft=-p.ridge / np.tile(p.units, 2) ** 2, size=2 * d)
-    above = staircases([p.lam10], [-2 / p.kappa, -np.inf], kink_rates=[p.lam11], size=1)
-    price = n * p.cost0 * half - p.lam10, n * p.cost1 * half - p.lam11
+    soft = -ridge / np.tile(p.own_units, 2) ** 2
+    parts = staircases([0.0], [0.0, -np.inf], soft=soft, size=2 * d)
+    above = staircases([lam0], [-2 / p.kappa, -np.inf], kink_rates=[lam1], size=1)
+    price = n * cost0 * half - lam0, n * cost1 * half - lam1
     below = staircases([price[0]], [0.0, -np.inf], kink_rates=[price[1]], size=1)
     return stack(hinges, ball, rho, parts, above, below, equality())
 
@@ -256,7 +260,7 @@ def _guess(p: DoubleMarginNet, t: float) -> tuple[Floats, tuple[int, int]]:
     n, d = p.n, len(p.used)
     kinks, levels = p.y[:, None], np.where(p.y[:, None] > 0, [1.0, 0.0], [0.0, -1.0])
     _, duals, (anchor, _), bias = constant_fit(kinks, levels)
-    inner = (p.cost0 + t * p.cost1) * p.y * duals
+    inner = p.dual_unit * (p.cost0 + t * p.cost1) * p.y * duals
     rest = [np.zeros(n + 2 + 2 * d), [-2 / p.kappa, 0.0, -bias]]
     return np.concatenate([inner, *rest]), (anchor, 0)
 
@@ -366,9 +370,10 @@ def _starts_behind(
 
     The objective is divided by lam2, and so are the duals of samples, ball and rho.
     """
-    rows, times = 2 * p.n + 2, 1.0 / ridges
-    scaled = replace(p, ridge=1.0, cost0=0.0, cost1=p.cost0, lam10=0.0, lam11=lam1)
-    stairs = _staircases(scaled, stop=False)
+    held = {"ridge": 1.0, "cost0": 0.0, "cost1": p.cost0, "lam10": 0.0, "lam11": lam1}
+    scaled = replace(p, **held, inverse=1.0)
+    rows, times = 2 * p.n + 2, scaled.dual_unit / ridges
+    stairs = _staircases(scaled, stop=False).substitute(0.0, 1.0 / scaled.dual_unit)
     duals = line.duals.copy()
     duals[:rows] *= times[0]
     walker = Walker(op, stairs, line.state, duals, times[0], options.tolerances)
@@ -420,12 +425,13 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
 
 def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     """Return the path in lam2 = 1 / t."""
-    stairs, end = _staircases(p, stop=False), 1.0 / least if least > 0 else np.inf
-    away = np.abs(p.X[:, p.used] - np.median(p.X[:, p.used], axis=0))
+    stairs = _staircases(p, stop=False).substitute(0.0, 1.0 / p.dual_unit)
+    end = p.dual_unit / least if least > 0 else np.inf
+    away = np.abs(p.varying - np.median(p.varying, axis=0))
     reach = float((away @ away.sum(axis=0)).max()) / p.n or 1.0  # no column varies: any will do
-    begin = min(0.1 * min(1.0, p.kappa / 2) / reach, end)
+    begin = min(0.1 * min(1.0, p.kappa / 2) / reach * p.dual_unit, end)
     progress = options.stages(3 if begin < end else 2)
-    guess, anchor = _guess(p, begin)
+    guess, anchor = _guess(p, begin / p.dual_unit)
     told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
     how = options.tolerances, options.lazy
     walker = start_from_guess(_operator(p), stairs, begin, guess, *how, **told)
@@ -439,6 +445,6 @@ def _certain_gain(p: DoubleMarginNet) -> float:
     is reached.
     """
     smaller = min((p.y > 0).mean(), (p.y < 0).mean())
-    X = p.X[:, p.used] - p.X[:, p.used].mean(axis=0)
+    X = p.varying - p.varying.mean(axis=0)
     way = np.minimum(1.0, p.kappa / 2 / np.maximum(np.abs(X).max(axis=0), 1e-300))
     return float(max(p.kappa * (0.5 - smaller), (way * np.abs(p.y @ X) / p.n).max(initial=0.0)))

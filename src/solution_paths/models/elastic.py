@@ -49,21 +49,24 @@ FARTHEST = 1e20  # times the 1 / lam2 at which values begin to move: what is beh
 def elastic_operator(objective: ElasticNet) -> Operator:
     """Return the saddle map: samples, the ball's row, the features (two for each), the bias.
 
-    Columns are divided by powers of two, which is exact: the pinned system hasn't their units.
+    Columns are centred, and divided by powers of two, which is exact: the pinned system hasn't
+    their units.
     """
-    X = objective.X[:, objective.used] / objective.units
+    units = objective.own_units
+    X = objective.varying / units
     n = len(X)
     ones = np.ones((n, 1))
     if not objective.balled:
         return rows_operator(np.empty((n, 0)), np.hstack([X, ones]))
-    ball = np.append(np.tile(1.0 / objective.units, 2), 0.0)
+    ball = np.append(np.tile(objective.unit / units, 2), 0.0)
     return rows_operator(np.empty((n + 1, 0)), np.vstack([np.hstack([X, -X, ones]), ball]))
 
 
 def elastic_staircases(objective: ElasticNet) -> Staircases:
     """Return the staircases of all coordinates in the objective's own parameter."""
-    p, d, units = objective, len(objective.used), objective.units
-    levels = list(p.levels.T)
+    p, d, units = objective, len(objective.used), objective.own_units
+    levels = list(p.dual_unit * p.levels.T)
+    price0, price1, soft = (p.dual_unit * own for own in (p.lam10, p.lam11, -p.ridge))
     samples = staircases(
         list(p.corners.T),
         [p.cost0 * level for level in levels],
@@ -73,25 +76,26 @@ def elastic_staircases(objective: ElasticNet) -> Staircases:
     if not p.balled and p.lam10 == p.lam11 == 0.0:
         return stack(
             samples,
-            staircases([0.0], [np.inf, -np.inf], soft=-p.ridge / units**2, size=d),
+            staircases([0.0], [np.inf, -np.inf], soft=soft / units**2, size=d),
             equality(),
         )
     if not p.balled:
         features = staircases(
-            [-p.lam10 / units, p.lam10 / units],
+            [-price0 / units, price0 / units],
             [np.inf, 0.0, -np.inf],
-            kink_rates=[-p.lam11 / units, p.lam11 / units],
-            soft=-p.ridge / units**2,
+            kink_rates=[-price1 / units, price1 / units],
+            soft=soft / units**2,
             size=d,
         )
         return stack(samples, features, equality())
-    ball = staircases([p.s0], [0.0, -np.inf], kink_rates=[p.s1], size=1)
+    radius = [p.unit * p.s0], [0.0, -np.inf]
+    ball = staircases(*radius, kink_rates=[p.unit * p.s1], size=1)
     units = np.tile(units, 2)
     parts = staircases(
-        [p.lam10 / units],
+        [price0 / units],
         [0.0, -np.inf],
-        kink_rates=[p.lam11 / units],
-        soft=-p.ridge / units**2,
+        kink_rates=[price1 / units],
+        soft=soft / units**2,
         size=2 * d,
     )
     return stack(samples, ball, parts, equality())
@@ -130,25 +134,28 @@ def penalty_path(objective: ElasticNet, options: Options) -> Path:
     """Return the path in lam1 = t, from 0 to just above the least one at which w = 0."""
     p, d = objective, len(objective.used)
     samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
-    largest = _largest_correlation(p, duals)
-    stairs = elastic_staircases(p).substitute(0.0, -1.0)
+    largest = _largest_correlation(p, duals) / p.unit
+    stairs = elastic_staircases(p).substitute(0.0, -p.unit)
     states = np.concatenate([samples, np.full(d, 2), [1]]).astype(np.int8)
     start = np.concatenate([duals, np.zeros(d), [-bias]])
     begin = -1.001 * largest
     walker = Walker(elastic_operator(p), stairs, states, start, begin, options.tolerances)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, options.lazy, options.stages(1))
+    end, progress = -1e-12 * largest, options.stages(1)
+    leg, _, error = walk_leg(walker, end, 0.0, -p.unit, options.lazy, progress)
     if error is None:
-        leg = to_zero(leg.trace, p.n if p.ridge == 0.0 else 0)
+        leg = to_zero(leg, p.n if p.ridge == 0.0 else 0)
     return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
 
 
 def ball_path(objective: ElasticNet, options: Options) -> Path:
     """Return the path in the radius s = t, from 0 for ever."""
     p, (states, duals, far) = objective, _ball_start(objective)
-    stairs = elastic_staircases(p)
+    radius = 1.0 / p.unit  # moves values as much as the walk's t
+    stairs = elastic_staircases(p).substitute(0.0, radius)
     walker = Walker(elastic_operator(p), stairs, states, duals, 0.0, options.tolerances)
-    leg, _, error = walk_leg(walker, far, 0.0, 1.0, options.lazy, options.stages(1))
+    progress = options.stages(1)
+    leg, _, error = walk_leg(walker, far / radius, 0.0, radius, options.lazy, progress)
     return _ball_path(p, leg, error, walker.statistics(), duals[p.n], options)
 
 
@@ -161,13 +168,15 @@ def ball_lines(
     them out for all. It is that of the least ridge, as what is regular there is so everywhere.
     """
     p, (states, duals, far) = objective, _ball_start(objective)
-    stairs, op = elastic_staircases(p.at_ridge(1.0)), elastic_operator(p)
+    radius = 1.0 / p.unit
+    stairs = elastic_staircases(p.at_ridge(1.0)).substitute(0.0, radius)
+    op, last = elastic_operator(p), min(far, end) / radius
     progress = options.stages(min(len(ridges), 2))
     soft, order = ridges[:, None] * stairs.soft, np.argsort(ridges, kind="stable")
 
     def walk(own: NDArray[np.int64], states: States, duals: Floats) -> list[Line]:
         walker = Walker(op, stairs, states, duals, 0.0, options.tolerances, soft[own])
-        lines = walker.walk_lines(min(far, end), options.lazy, progress)
+        lines = walker.walk_lines(last, options.lazy, progress)
         progress.next(sum(line.statistics["events"] for line in lines))
         return lines
 
@@ -178,7 +187,7 @@ def ball_lines(
 
     def path(k: int) -> Path:
         line, own = lines[place[k]], p.at_ridge(ridges[k])
-        leg = Leg(line.trace, 0.0, 1.0)
+        leg = Leg(line.trace, 0.0, radius)
         return _ball_path(own, leg, line.error, line.statistics, duals[p.n], options)
 
     return path
@@ -197,8 +206,8 @@ def _ball_start(p: ElasticNet) -> tuple[States, Floats, float]:
     """
     d = len(p.used)
     samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
-    c = p.X[:, p.used].T @ duals
-    theta = _largest_correlation(p, duals)
+    c = p.varying.T @ duals
+    theta = _largest_correlation(p, duals) / p.unit
     first = int(np.argmax(np.abs(c)))
     parts = np.zeros(2 * d)
     states = np.concatenate([samples, [1], parts, [1]]).astype(np.int8)
@@ -224,7 +233,7 @@ def _ball_path(
     if free:
         error = None
         still = leg.trace._replace(ray=np.zeros(len(leg.trace.stairs)))
-        leg = Leg(still, 0.0, 1.0).cut(kept + 1)
+        leg = Leg(still, 0.0, leg.factor).cut(kept + 1)
         if p.ridge == 0.0 and without_loss(leg.trace, kept, p.n):
             leg = _let_go(leg, p.n + 1)
     diagnostics = statistics | {"ray": bool(free)}
@@ -252,13 +261,14 @@ def _binding(trace: Trace, ball: int, least: float) -> int:
 
 def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     """Return the path in lam2 = 1 / t, from infinity down to ``least``, 0 for ever."""
-    p, op, stairs = objective, elastic_operator(objective), elastic_staircases(objective)
+    p, op = objective, elastic_operator(objective)
+    stairs = elastic_staircases(p).substitute(0.0, 1.0 / p.dual_unit)
     _, duals, anchor, bias = constant_fit(p.corners, p.levels)
     duals = p.cost1 * duals
-    end = 1.0 / least if least > 0 else np.inf
-    begin = min(0.1 * p.scale / _reach(p), end)
-    c = p.X[:, p.used].T @ duals
-    w = p.units * np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
+    end = p.dual_unit / least if least > 0 else np.inf
+    begin = min(0.1 * p.scale / _reach(p) * p.dual_unit, end)
+    c = p.varying.T @ duals
+    w = p.own_units / p.dual_unit * np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
     split = [[0.0], -np.maximum(w, 0.0), -np.maximum(-w, 0.0)] if p.balled else [-w]
     guess = begin * np.concatenate([duals, *split, [0.0]])
     guess[-1] = -bias
@@ -280,17 +290,17 @@ def inverse_legs(
     progress: Progress,
     free: int = 1,
 ) -> Path:
-    """Return the path in lam2 = 1 / t from a walker at t = begin: down to t = 0, and up to end.
+    """Return the path in lam2 from a walker at t = begin: down to t = 0, and up to end.
 
-    ``times`` are (still, begin, end): below still nothing happens any more. All duals but those of
-    the last ``free`` coordinates vanish at t = 0.
+    t is ``dual_unit`` / lam2, and ``times`` are (still, begin, end): below still nothing happens
+    any more. All duals but those of the last ``free`` coordinates vanish at t = 0.
     """
-    still, begin, end = times
+    (still, begin, end), unit = times, 1.0 / objective.dual_unit
     start_events = walker.start_events
     progress.next(start_events)
     here, lazy = walker.snapshot(), options.lazy
     vanish = len(stairs) - free
-    down, error = walk_down(walker, here, stairs, begin, still, vanish, lazy, progress)
+    down, error = walk_down(walker, here, stairs, begin, still, vanish, lazy, progress, unit)
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
@@ -299,7 +309,7 @@ def inverse_legs(
             # What is small is measured anew now and then, since all levels grow with t.
             since = since if quiet else float(walker.s.clock.t)
             stop = min(far, AGAIN * walker.s.clock.t)
-            up, _, error = walk_leg(walker, stop, 0.0, 1.0, lazy, progress)
+            up, _, error = walk_leg(walker, stop, 0.0, unit, lazy, progress)
             own = walker.events
             events += own
             quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, free, since) else 0
@@ -351,7 +361,7 @@ class Options:
 
 def _largest_correlation(p: ElasticNet, duals: Floats) -> float:
     """Return max |X'a|, which must not vanish."""
-    X = p.X[:, p.used]
+    X = p.varying
     largest = float(np.abs(X.T @ duals).max(initial=0.0))
     if largest <= 1e-13 * float((np.abs(X).T @ np.abs(duals)).max(initial=0.0)):
         raise Uncorrelated(
@@ -368,7 +378,6 @@ def _typical_move(p: ElasticNet) -> float:
 
 def _reach(p: ElasticNet) -> float:
     """Return a bound on how far values are from b at 1 / lam2 = 1."""
-    X = p.X[:, p.used]
-    away = np.abs(X - np.median(X, axis=0))
+    away = np.abs(p.varying - np.median(p.varying, axis=0))
     duals = p.cost1 * float(np.abs(p.slopes).max())
     return max(float((away @ away.sum(axis=0)).max()) * duals, 1e-300)

@@ -85,22 +85,24 @@ def l1_svm_path(
     """
     check_walk(lazy, tolerances, callback)
     objective = L1Hinge(**dense(labelled(X, y), "l1_svm_path"))
-    X, y, (n, d) = objective.X, objective.y, objective.X.shape
+    y, (n, d) = objective.y, objective.X.shape
+    unit = objective.unit  # of columns, which all share the penalty, and of lam
+    X = objective.centred / unit
     state, duals = _start(y, d)
     largest = max(np.abs(X.T @ duals[:n]).max(), 1e-300)
     features = staircases(
         [0.0, 0.0],
         [np.inf, 0.0, -np.inf],
-        kink_rates=[1.0, -1.0],  # in t = -lam
+        kink_rates=[1.0, -1.0],  # in t = -lam / unit
         size=d,
     )
     stairs = stack(hinge(y, 1.0), features, equality())
     op = rows_operator(np.empty((n, 0)), np.hstack([X, np.ones((n, 1))]))
     walker = Walker(op, stairs, state, duals, -1.001 * largest, tolerances)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -unit, lazy, Progress(callback, 1))
     if error is None:
-        leg = to_zero(leg.trace, n)
+        leg = to_zero(leg, n)
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)
 
 

@@ -69,10 +69,10 @@ class DoubleMarginNet(Net):
         n, d, width = self.n, len(self.used), self.X.shape[1]
         w = np.zeros((width + 1, *A.shape[1:]))
         parts = -A[2 * n + 2 : -3]
-        w[self.used] = ((parts[:d] - parts[d:]).T / self.units).T
+        w[self.used] = ((parts[:d] - parts[d:]).T / self.own_units).T
         w[-1] = A[-2] - A[-3]
-        a = (self.y * (A[:n] - A[n : 2 * n]).T).T
-        return Solution(a, w + 0.0, -A[-1])
+        a = (self.y * (A[:n] - A[n : 2 * n]).T).T / self.dual_unit
+        return self.at_zero(a, w, -A[-1])
 
     def coefs(self, s: Solution) -> Floats:
         """Return w."""

@@ -37,6 +37,7 @@ class Net(Penalised):
     """A penalised model whose path has the coefficients of columns, rescaled, as coordinates."""
 
     ridge: float
+    inverse: float
 
     @cached_property
     def used(self) -> NDArray[np.int64]:
@@ -50,13 +51,24 @@ class Net(Penalised):
         return other
 
     @cached_property
-    def units(self) -> Floats:
-        """The powers of two by which a path's coordinates are w times larger, (d,).
+    def varying(self) -> Floats:
+        """The columns in use, centred."""
+        return self.centred[:, self.used]
 
-        They are next to the root mean squares of the columns in use; to divide by them is exact.
-        """
-        lengths = np.sqrt((self.X[:, self.used] ** 2).mean(axis=0))
-        return np.exp2(np.round(np.log2(lengths)))
+    @cached_property
+    def own_units(self) -> Floats:
+        """The `units` of the columns in use."""
+        return self.units[self.used]
+
+    @cached_property
+    def unit(self) -> float:
+        """The typical one of them."""
+        return float(np.median(self.units[self.used])) if len(self.used) else 1.0
+
+    @property
+    def dual_unit(self) -> float:
+        """By how much a path's duals are larger, where costs grow with t = 1 / ridge."""
+        return self.unit**2 if self.inverse else 1.0
 
     @cached_property
     def _steepest(self) -> float:
@@ -149,16 +161,17 @@ class ElasticNet(Net):
     def solution(self, A: Floats) -> Solution:
         """Read a path's coordinates.
 
-        They are the samples' duals, and minus w (of the columns in use, in `units`) and b. With a
-        ball its multiplier follows the samples, negative, and w is the difference of two parts.
+        They are the samples' duals, and minus w (of the columns in use, in `units`) and b beside
+        the centred columns. With a ball its multiplier follows the samples, negative, and w is the
+        difference of two parts.
         """
         d, first = len(self.used), self.n + self.balled
         w = np.zeros((self.X.shape[1], *A.shape[1:]))
         parts = -A[first : first + d]
         if self.balled:
             parts = parts + A[first + d : first + 2 * d]
-        w[self.used] = (parts.T / self.units).T
-        return Solution(A[: self.n], w + 0.0, -A[-1])
+        w[self.used] = (parts.T / self.own_units).T
+        return self.at_zero(A[: self.n] / self.dual_unit, w, -A[-1])
 
     def states_enough(self, s: Solution) -> bool:
         """Tell whether one solution states w and b, and duals of the right shape if any."""

@@ -35,8 +35,8 @@ class L1Hinge(Penalised):
         super().__post_init__()
 
     def solution(self, A: Floats) -> Solution:
-        """Read a path's coordinates: the duals of samples, -w and -b."""
-        return Solution(A[: self.n], -A[self.n : -1] + 0.0, -A[-1])
+        """Read a path's coordinates: the duals of samples, -w in `unit`, -b of centred columns."""
+        return self.at_zero(A[: self.n], -A[self.n : -1] / self.unit, -A[-1])
 
     def states_enough(self, s: Solution) -> bool:
         """Tell whether one solution states w and b, and duals of the right shape if any."""

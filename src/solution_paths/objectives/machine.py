@@ -22,6 +22,7 @@ from .base import (
     nearest,
     slope_of_gap,
 )
+from .centring import bias_at_zero, less, shifts_of
 from .exact import (
     UNIT,
     add,
@@ -160,12 +161,34 @@ class Machine(Objective):
             K = K + self.bias_value**2
         return K + self.diagonal * np.eye(self.n) if self.diagonal else K
 
+    @property
+    def shifts(self) -> Floats:
+        """What may be taken off the columns of X beside a free bias, (d,)."""
+        return self._once("shifts", lambda: shifts_of(self.X))
+
+    @property
+    def shifted(self) -> bool:
+        """Whether a path is walked with other rows than `features`."""
+        return self.linear and self.free_bias and bool(self.shifts.any())
+
+    @property
+    def centred(self) -> Floats | sp.csr_array:
+        """X, or rows that are as good beside a free bias, and better known."""
+        return self._once("centred", lambda: less(self.X, self.shifts)) if self.shifted else self.X
+
+    def walked(self) -> Floats | sp.csr_array:
+        """Return the rows that a path is walked with: `features`, or as good."""
+        return self.centred if self.shifted else self.features()
+
     def centred_gram(self) -> Floats:
         """Return what is as good as `gram` beside a free bias, and better known; a new one."""
-        if not self._may_be_centred:
+        if self.shifted:
+            K = self.kernel(self.centred, self.centred)
+        elif self._may_be_centred:
+            K, means = self.kernel.centred(self.X)
+            self._once("means", lambda: means)
+        else:
             return self.gram()
-        K, means = self.kernel.centred(self.X)
-        self._once("means", lambda: means)
         return K + self.diagonal * np.eye(self.n) if self.diagonal else K
 
     @property
@@ -260,12 +283,18 @@ class Machine(Objective):
     def solution(self, A: Floats) -> Solution:
         """Read a path's coordinates, (N,) or (N, B): the duals, then minus a free bias.
 
-        That is the bias beside `centred_gram`.
+        That is the bias beside `centred_gram`, or beside `walked` rows.
         """
         a = A[: self.n]
         if not self.free_bias:
             return Solution(a)
-        return Solution(a, b=(self.bias_units @ a if self._may_be_centred else 0.0) - A[self.n])
+        own = (self.bias_units @ a if self._may_be_centred else 0.0) - A[self.n]
+        w = self.centred.T @ a / self.lam if self.shifted else a
+        return Solution(a, b=self.unshifted(own, w))
+
+    def unshifted(self, b: Floats, w: Floats) -> Floats:
+        """Return the bias beside X, given that beside `walked` rows and w (d, B)."""
+        return bias_at_zero(b, self.shifts, w) if self.shifted else b
 
     def coefs(self, s: Solution) -> Floats:
         """Return w of a linear model, (d,) or (d, B)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..validation import Names
 from .base import Floats, Objective, Solution, check_targets
+from .centring import bias_at_zero, less, shifts_of
 from .exact import UNIT, add, relative, rows_times, transposed
 
 TINY = 1e-300
@@ -38,6 +39,34 @@ class Penalised(Objective):
             object.__setattr__(self, "feature_names", tuple(self.feature_names))
         labels = len(self.classes) > 0
         object.__setattr__(self, "y", check_targets(self.y, self.X, labels))
+
+    @cached_property
+    def shifts(self) -> Floats:
+        """What is taken off the columns of X before a path is walked, (d,): b is free."""
+        return shifts_of(self.X)
+
+    @cached_property
+    def centred(self) -> Floats:
+        """X less its `shifts`."""
+        return np.asarray(less(self.X, self.shifts))
+
+    @cached_property
+    def units(self) -> Floats:
+        """The powers of two by which a path's coordinates are larger than w, (d,).
+
+        They are next to the root mean squares of the centred columns; to divide by them is exact.
+        """
+        lengths = np.sqrt((self.centred**2).mean(axis=0))
+        return np.exp2(np.round(np.log2(np.where(lengths > 0, lengths, 1.0))))
+
+    @cached_property
+    def unit(self) -> float:
+        """The typical one of them."""
+        return float(np.median(self.units))
+
+    def at_zero(self, a: Floats, w: Floats, b: Floats) -> Solution:
+        """Return the solution with b beside X, given that beside its centred columns."""
+        return Solution(a, w + 0.0, bias_at_zero(b, self.shifts, w))
 
     @cached_property
     def row_norms(self) -> Floats:

@@ -1,0 +1,64 @@
+"""Columns that lie far from zero, less a constant each: beside a free bias the same problem.
+
+A year or a Unix time differs little from row to row, and rows that hardly differ are hard to tell
+apart. What is taken off has few digits, so that as a rule differences are exact, and rows that
+are equal, or tie, still do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..validation import Floats
+from .exact import column_sums, multiply
+
+FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
+NEARLY_FULL = 0.9  # of a sparse column: with more zeros its mean is nearer to zero than that
+
+
+def shifts_of(X: Any) -> Floats:
+    """Return what is to be taken off each column of an array or CSR matrix, (d,): mostly zero."""
+    if not sp.issparse(X):
+        return _of_dense(X)
+    shifts, counts = np.zeros(X.shape[1]), np.bincount(X.indices, minlength=X.shape[1])
+    full = np.flatnonzero(counts > NEARLY_FULL * X.shape[0])
+    if len(full):
+        shifts[full] = _of_dense(sp.csc_array(X)[:, full].toarray())
+    return shifts
+
+
+def _of_dense(X: Floats) -> Floats:
+    mean = X.mean(axis=0)
+    spread = np.sqrt(((X - mean) ** 2).mean(axis=0))
+    shifts, far = np.zeros(X.shape[1]), np.flatnonzero(np.abs(mean) > FAR_OFF * spread)
+    if not len(far):
+        return shifts
+    constant = np.ptp(X[:, far], axis=0) == 0.0
+    units = np.exp2(np.ceil(np.log2(np.where(spread[far] > 0.0, spread[far], 1.0))))
+    shifts[far] = np.where(constant, X[0, far], np.round(mean[far] / units) * units)
+    return shifts
+
+
+def less(X: Any, shifts: Floats) -> Any:
+    """Return X less what is taken off its columns: X itself where that is nothing."""
+    far = np.flatnonzero(shifts)
+    if not len(far):
+        return X
+    if not sp.issparse(X):
+        return X - shifts
+    n, entries = X.shape[0], np.tile(shifts[far], X.shape[0])
+    indptr = np.arange(n + 1) * len(far)
+    return sp.csr_array(X - sp.csr_array((entries, np.tile(far, n), indptr), shape=X.shape))
+
+
+def bias_at_zero(b: Floats, shifts: Floats, w: Floats) -> Floats:
+    """Return the bias () or (B,) beside X, given that beside X less its shifts, and w (d, B)."""
+    far = np.flatnonzero(shifts)
+    if not len(far):
+        return b
+    own = w[far].reshape(len(far), -1)
+    total, rest = column_sums(*multiply(own, shifts[far, None]))
+    return (b - total.reshape(np.shape(b))) - rest.reshape(np.shape(b))
