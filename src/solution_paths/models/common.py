@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, at least, that are looked at before a path is returned, and points between
-ENTRIES = 20_000  # of X, times nodes: as many more as take no time beside the walk
+ENTRIES = 5_000  # of X, times nodes: as many more as take no time beside the walk
 CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
 RANGES = {
     "tau": (0.0, 1.0),
