@@ -366,7 +366,7 @@ def _remedy(objective: Objective) -> str:
     wide = _largest_entries(less(objective.X, shifts))
     apart = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
     k = int(apart.argmax())
-    if apart[k] > UNEVEN and not getattr(objective, "free_bias", True):
+    if apart[k] > UNEVEN:
         return (
             f"column {k} lies {apart[k]:.0e} times further from zero than its entries from each "
             "other: subtract its mean"

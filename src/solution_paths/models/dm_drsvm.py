@@ -370,8 +370,7 @@ def _starts_behind(
 
     The objective is divided by lam2, and so are the duals of samples, ball and rho.
     """
-    held = {"ridge": 1.0, "cost0": 0.0, "cost1": p.cost0, "lam10": 0.0, "lam11": lam1}
-    scaled = replace(p, **held, inverse=1.0)
+    scaled = replace(p, ridge=1.0, cost0=0.0, cost1=p.cost0, lam10=0.0, lam11=lam1, inverse=1.0)
     rows, times = 2 * p.n + 2, scaled.dual_unit / ridges
     stairs = _staircases(scaled, stop=False).substitute(0.0, 1.0 / scaled.dual_unit)
     duals = line.duals.copy()

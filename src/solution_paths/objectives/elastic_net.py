@@ -62,8 +62,8 @@ class Net(Penalised):
 
     @cached_property
     def unit(self) -> float:
-        """The typical one of them."""
-        return float(np.median(self.units[self.used])) if len(self.used) else 1.0
+        """The one in the middle of them."""
+        return float(np.sort(self.own_units)[len(self.used) // 2]) if len(self.used) else 1.0
 
     @property
     def dual_unit(self) -> float:

@@ -61,8 +61,8 @@ class Penalised(Objective):
 
     @cached_property
     def unit(self) -> float:
-        """The typical one of them."""
-        return float(np.median(self.units))
+        """The one in the middle of them."""
+        return float(np.sort(self.units)[len(self.units) // 2])
 
     def at_zero(self, a: Floats, w: Floats, b: Floats) -> Solution:
         """Return the solution with b beside X, given that beside its centred columns."""
