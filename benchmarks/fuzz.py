@@ -326,7 +326,7 @@ def _machine_gap(path, t, state):
         X = state["X"]
         w, b = path.coef(t).astype(LONG), LONG(path.intercept(t))
         f, norm2 = X @ w + b, w @ w
-        own = X.T @ a / lam
+        own = (state["centred"] if p.bias == "free" else X).T @ a / lam
         own2 = own @ own
         if p.bias == "feature":
             scaling = LONG(p.intercept_scaling)
@@ -454,8 +454,6 @@ def _net_gap(path, t, state):
     cost, lam1 = (LONG(u) + t * LONG(v) for u, v in ((p.cost0, p.cost1), (p.lam10, p.lam11)))
     ridge, y = LONG(p.ridge), p.y.astype(LONG)
     w = w[: X.shape[1]]
-    # A bias is free, so columns less their means are the same problem: there duals in double can
-    # say what those of a column that lies far from zero are rounded away in.
     f, c = X @ w + b, state["centred"].T @ a
     unit, terms = cost if cost > 0 else LONG(1), np.abs(X) @ np.abs(w) + abs(b)
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300)) * unit
@@ -505,6 +503,8 @@ def at_each(path):
     """Return a function of t (and of a view): objective, dual, its infeasibility, what is open."""
     p = path.objective
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
+    # Beside a free bias columns less their means are the same problem, and in it duals in double
+    # can say what is rounded away where a column lies far from zero.
     state = {"X": X.astype(LONG)}
     state["centred"] = state["X"] - state["X"].mean(axis=0)
     machine = hasattr(p, "lam")
