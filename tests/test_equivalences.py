@@ -1,5 +1,6 @@
 """Problems that are the same: columns moved beside a free bias, or in other units."""
 
+import contextlib
 import sys
 from pathlib import Path as FilePath
 
@@ -184,6 +185,16 @@ def test_units_of_columns_change_nothing(name, exponent):
     np.testing.assert_allclose(there.breakpoints, here.breakpoints * unit**power, rtol=1e-9)
     t = parameters(here)
     np.testing.assert_allclose(there.coef(t * unit**power) * unit, here.coef(t), atol=1e-9)
+
+
+@pytest.mark.parametrize("vary", ["lam1", "lam2"])
+def test_columns_that_a_bounded_w_makes_nothing_of_are_told(vary):
+    held = {"lam2": 1e-17} if vary == "lam1" else {"lam1": 1e-9, "lam2_min": 1e-19}
+    with (
+        pytest.warns(PathWarning, match=r"change predictions by \de-0[78] at most.*scale them up"),
+        contextlib.suppress(PathError),
+    ):
+        dm_drsvm_path(1e-8 * X, LABEL, 2.0, vary=vary, **held, check="ignore")
 
 
 @pytest.mark.parametrize("data", ["offset", "unix_time", "small_units", "large_units"])

@@ -14,6 +14,7 @@ two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -29,6 +30,7 @@ from ..engine.state import WALL
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
 from ..engine.walker import Line, Walker, WalkError
+from ..errors import PathWarning
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
 from ..surface import Surface
@@ -42,6 +44,7 @@ from .common import (
     finish,
     grid_values,
     labelled,
+    level_of_caller,
     path_function,
     surface_of,
     total,
@@ -49,6 +52,7 @@ from .common import (
 from .elastic import Options, constant_fit, inverse_legs
 
 LEAST = 1e-9  # of 2 / kappa: below that rho goes straight to zero
+LEAST_REACH = 1e-5  # of a column, in predictions: below that accuracy is lost
 BEHIND = 1.001  # how far a path in lam1 goes beyond the value from which all is zero
 
 
@@ -129,8 +133,7 @@ def dm_drsvm_path(
     """
     check_walk(lazy, tolerances, callback)
     check_varied(vary, {"lam1": lam1, "lam2": lam2}, ("lam1", "lam2"))
-    samples = dense(labelled(X, y), "dm_drsvm_path")
-    samples["kappa"] = check_number(kappa, "kappa", above=0)
+    samples = _samples(X, y, kappa, "dm_drsvm_path")
     options = Options(lazy, tolerances, callback, check)
     weight = 1.0 / len(samples["y"])
     if vary == "lam1":
@@ -205,8 +208,7 @@ def dm_drsvm_grid(
     True
     """
     check_walk(lazy, tolerances, callback)
-    samples = dense(labelled(X, y), "dm_drsvm_grid")
-    samples["kappa"] = check_number(kappa, "kappa", above=0)
+    samples = _samples(X, y, kappa, "dm_drsvm_grid")
     prices, ridges = (
         grid_values(lam1_values, "lam1_values"),
         grid_values(lam2_values, "lam2_values"),
@@ -216,6 +218,22 @@ def dm_drsvm_grid(
     options, weight = Options(lazy, tolerances, callback, check), 1.0 / len(samples["y"])
     objective = DoubleMarginNet(**samples, cost0=weight, lam11=1.0)
     return surface_of(_lines_in_lam1(objective, ridges, options), prices, "lam2", ridges)
+
+
+def _samples(X: Rows, y: ArrayLike, kappa: float, function: str) -> dict[str, Any]:
+    """Check data and kappa; warn where ||w||_1 <= rho lets no column change a decision."""
+    samples = dense(labelled(X, y), function)
+    samples["kappa"] = check_number(kappa, "kappa", above=0)
+    reach = float(np.ptp(samples["X"], axis=0).max()) * 2.0 / samples["kappa"]
+    if 0.0 < reach < LEAST_REACH:
+        warnings.warn(
+            "With ||w||_1 <= rho, about 2 / kappa, the columns of X change predictions by "
+            f"{reach:.0e} at most, beside margins of 1, and accuracy is lost; scale them up, or take "
+            "a smaller kappa.",
+            PathWarning,
+            stacklevel=level_of_caller(),
+        )
+    return samples
 
 
 def _operator(p: DoubleMarginNet) -> Operator:
