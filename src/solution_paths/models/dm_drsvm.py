@@ -228,8 +228,8 @@ def _samples(X: Rows, y: ArrayLike, kappa: float, function: str) -> dict[str, An
     if 0.0 < reach < LEAST_REACH:
         warnings.warn(
             "With ||w||_1 <= rho, about 2 / kappa, the columns of X change predictions by "
-            f"{reach:.0e} at most, beside margins of 1, and accuracy is lost; scale them up, or take "
-            "a smaller kappa.",
+            f"{reach:.0e} at most, beside margins of 1, and accuracy is lost; scale them up, or "
+            "take a smaller kappa.",
             PathWarning,
             stacklevel=level_of_caller(),
         )
