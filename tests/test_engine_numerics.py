@@ -271,7 +271,7 @@ def test_nothing_is_written_behind_the_log(function, monkeypatch):
 
     for module in (walker, jumps):
         monkeypatch.setattr(module, "empty_log", small)
-    monkeypatch.setattr(walker, "_twice", lambda array: guarded(array, len(array) + 1))
+    monkeypatch.setattr(walker, "_longer", lambda array: guarded(array, len(array) + 1))
     monkeypatch.setattr(walker.Walker, "_step", checked)
     for seed in range(6):
         fuzz.run_one(function, "units", seed)

@@ -51,7 +51,8 @@ class Direction:
 
     ``noise`` is the velocity, in units of norms, that is rounding. ``off``: how far pinned values
     are known to miss their velocities, in units of norms, as the direction may yet be refined.
-    ``carried``: R'^-1 of the kinks' rates is at hand, in the last column of W.
+    ``carried``: R'^-1 of the kinks' rates is at hand, in the last column of W; then the rates
+    themselves are computed now and then only, for their size: ``rates``, ``known`` steps ago.
     """
 
     pace: float
@@ -60,6 +61,8 @@ class Direction:
     noise: float
     off: float
     carried: int
+    rates: float
+    known: int
 
 
 @record
@@ -370,7 +373,7 @@ class Log:
 def empty_log(N: int, pinned: int = 8) -> Log:
     """Return a log of N coordinates with room for some events of each, ``pinned`` duals at a node.
 
-    What isn't written takes no memory; to make arrays longer takes copies.
+    Room that isn't written takes no memory. To make arrays longer takes copies of them.
     """
     rooms = max(512, 2 * N)
     return Log(

@@ -42,6 +42,7 @@ from .state import (
 
 EPSILON = np.finfo(np.float64).eps
 FARTHEST = 1e15  # times t: no event is looked for behind that on a ray
+RATES = 32  # directions: as often the size of the kinks' rates, which trust is relative to, is new
 
 # ---------------------------------------------------------------------------------------------
 # Stage 1: direction
@@ -54,7 +55,12 @@ def aim(op, st, s, tol):
     m, s.direction.off = s.sizes.pinned, 0.0
     if s.pending.kind != NONE:
         return 0.0, _null_direction(op, st, s, tol)
-    _kink_rates(op, st, s, s.g)
+    if keeps_system(op) or not s.direction.carried or s.direction.known >= RATES:
+        _kink_rates(op, st, s, s.g)
+        s.direction.rates, s.direction.known = max(largest(op, s, s.g), 1e-300), 0
+    else:
+        _border_rates(op, st, s, s.g)
+        s.direction.known += 1
     if is_ridge(op):
         solve_rates(op, s, s.g, s.regular)
     else:
@@ -68,7 +74,7 @@ def aim(op, st, s, tol):
         follow_duals(op, 1.0, s.P, m, s.da)
     if not keeps_system(op):
         s.direction.off = _miss(op, s)
-        note_contraction(s, s.direction.off, max(largest(op, s, s.g), 1e-300))
+        note_contraction(s, s.direction.off, s.direction.rates)
     _measure(op, s, tol, 1.0, m)
     if op.kind == DENSE:
         s.direction.noise = max(s.direction.noise, rest)
@@ -79,20 +85,29 @@ def aim(op, st, s, tol):
 def _kink_rates(op, st, s, out):
     """Write how fast the pinned values must move against what the levels move them."""
     m = s.sizes.pinned
-    if op.kind != DENSE:
-        for k in range(op.n_ridge):
-            op.now.row[k] = op.scale * op.now.base1[k]
-        rows_times(op, s.P, m, op.now.row, out)
-        op.now.row[:] = 0.0
+    if op.kind == DENSE:
+        for r in range(m):
+            p = s.P[r]
+            out[r] = op.sign[p] * st.kink1[p, s.state[p] // 2] - op.now.base1[p]
+        return
+    for k in range(op.n_ridge):
+        op.now.row[k] = op.scale * op.now.base1[k]
+    rows_times(op, s.P, m, op.now.row, out)
+    op.now.row[:] = 0.0
     for r in range(m):
         p = s.P[r]
-        rate = st.kink1[p, s.state[p] // 2]
-        if op.kind == DENSE:
-            out[r] = op.sign[p] * rate - op.now.base1[p]
-        elif p < op.n:
-            out[r] = rate - out[r]
-        else:
-            out[r] = op.now.base1[p - op.n + op.n_ridge] - rate
+        if p < op.n:
+            out[r] = st.kink1[p, s.state[p] // 2] - out[r]
+    _border_rates(op, st, s, out)
+
+
+@lean
+def _border_rates(op, st, s, out):
+    """Write those rates of coordinates that are no samples (ROWS, SPARSE)."""
+    for i in range(op.n, s.state.shape[0]):
+        r = s.slot[i]
+        if r >= 0:
+            out[r] = op.now.base1[i - op.n + op.n_ridge] - st.kink1[i, s.state[i] // 2]
 
 
 @lean

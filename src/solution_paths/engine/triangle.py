@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import inner, lean, sums
+from .compiled import inline, inner, lean, sums
 
 
 @sums
@@ -93,13 +93,20 @@ def remove(R, m, j, W, carried, column):
     rest = R[j, j]
     for i in range(j, m - 1):
         upper, lower = carried[i - j : m - 1 - j], R[i + 1, i + 1 : m]
-        diagonal = np.hypot(upper[0], lower[0])
+        diagonal = _length(upper[0], lower[0])
         c, s = upper[0] / diagonal, lower[0] / diagonal
         _rotate(R[i, i:], upper, lower, c, s)
         column[i], rest = c * rest, -s * rest
         for k in range(W.shape[1]):
             up, low = W[i, k], W[i + 1, k]
             W[i, k], W[i + 1, k] = c * up + s * low, c * low - s * up
+
+
+@inline
+def _length(x, y):
+    """Return the length of (x, y), which hardly ever is so large or small that squares are lost."""
+    square = x * x + y * y
+    return np.sqrt(square) if 1e-280 < square < 1e280 else np.hypot(x, y)
 
 
 @inner

@@ -69,6 +69,7 @@ from .upkeep import (
 STANDSTILL = 1e-14  # of t: a shorter step may be none
 LAST_EVENT, LAST_NODE, ENDING = (NOTED.index(f) for f in ("last_event", "last_node", "ending"))
 BUDGET = 2000  # events after which Python is told of progress
+MUCH = 2**14  # recorded duals (320 KiB) that are not copied
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 
 # ---------------------------------------------------------------------------------------------
@@ -561,9 +562,12 @@ class Walker:
     def snapshot(self) -> tuple:
         """Return a copy of where the walk stands, for `restore`."""
         s = self.s
-        names = ("state", "slot", "P", "a", "J", "G", "R", "W", "order", "rank")
+        m = int(s.sizes.pinned)
+        names = ("state", "slot", "P", "a", "order", "rank")
         arrays = {name: getattr(s, name).copy() for name in names}
-        return arrays, int(s.sizes.pinned), int(s.sizes.factored)
+        arrays |= {name: getattr(s, name)[:m, :m].copy() for name in ("J", "G", "R")}
+        arrays["W"] = s.W[:m].copy()
+        return arrays, m, int(s.sizes.factored)
 
     def restore(
         self,
@@ -673,7 +677,7 @@ class Walker:
         )
 
     def grow(self, events: int = 1) -> None:
-        """Double whichever arrays are full, until so many events, and two nodes, fit in."""
+        """Make whichever arrays are full longer, until so many events, and two nodes, fit in."""
         s = self.s
         m, every = s.sizes.pinned, checkpoint_every(len(self.stairs))
         if m + 2 >= len(s.P):
@@ -684,9 +688,9 @@ class Walker:
         self._lengthen((s.sizes.events + events) // every, "checkpoint")
 
     def _lengthen(self, last: int, *names: str) -> None:
-        """Double fields of the log until they have a place ``last``."""
+        """Make fields of the log four times as long until they have a place ``last``."""
         while last >= len(getattr(self.log, names[-1])):
-            longer = {name: _twice(getattr(self.log, name)) for name in names}
+            longer = {name: _longer(getattr(self.log, name)) for name in names}
             self.log = replace(self.log, **longer)
 
     def duals(self) -> NDArray[np.float64]:
@@ -703,7 +707,7 @@ class Walker:
         return self._trace(0, self.stairs)
 
     def _trace(self, k: int, stairs: Staircases) -> Trace:
-        """Return what was recorded of a line: copies, or the log's own arrays where they are full.
+        """Return what was recorded of a line: copies, or the log's own arrays where that is much.
 
         So a short path keeps little, and of a long one nothing is held twice.
         """
@@ -721,7 +725,7 @@ class Walker:
             log.state[event:last_event],
             log.checkpoint[event // every : last_event // every + 1],
         )
-        if 2 * last > len(log.P):
+        if last > min(len(log.P) // 2, MUCH):
             self._handed_over = True
         elif not self._handed_over:
             parts = tuple(part.copy() for part in parts)
@@ -743,7 +747,7 @@ class Walker:
         return {"events": events} | {name: noted[name] for name in NOTED[5:]}
 
 
-def _twice(array: NDArray) -> NDArray:
-    out = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+def _longer(array: NDArray) -> NDArray:
+    out = np.empty((4 * len(array), *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
     return out
