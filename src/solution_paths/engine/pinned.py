@@ -132,7 +132,10 @@ def demands(op, s, tol):
     asked = tol.gap * s.accuracy.spread * min(duals / max(widths, 1e-300), 1.0)
     s.accuracy.least = min(s.accuracy.least, pivot)
     fine = tol.fine * widest
-    return asked, fine * pivot * pivot, fine * s.accuracy.least * s.accuracy.least, stiff
+    felt = fine * s.accuracy.least * s.accuracy.least
+    if op.kind != DENSE and is_ridge(op) and widest > 0.0:
+        felt = min(felt, tol.tie * widest)
+    return asked, fine * pivot * pivot, felt, stiff
 
 
 @lean

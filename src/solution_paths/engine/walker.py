@@ -87,6 +87,7 @@ def _walk(op, st, s, log, tol, lazy):
         if is_open(s, tol):
             refine(op, st, s, tol)
         pending, happened, moved, late = s.pending.kind != NONE, False, False, False
+        overdue = False
         began = s.clock.t
         while not happened:  # again when what was chosen turns out to be noise
             if moved and not _room(s, log):  # each try may record a node
@@ -126,15 +127,17 @@ def _walk(op, st, s, log, tol, lazy):
             happened = _event(op, st, s, tol, i, down, dt, rate, moved)
             if before % 2 == 0 and not met:
                 s.accuracy.slip = FAR  # nobody has looked how near its kink it is
+                # Beyond it, where values move further in the last digit of t than a tie.
+                overdue = s.hit_slack[chosen] < -tie_of(op, st, s, tol, i)
 
         # Record and refresh
         log_event(s, log, i, before, moved and s.clock.t - began > STANDSTILL * abs(s.clock.t))
         if s.pending.kind == NONE:
             exchanged, unsure = pending and moved, s.last.unsure > 0
-            if (exchanged or unsure) and not hold(op, st, s, tol):
+            if (exchanged or unsure or overdue) and not hold(op, st, s, tol):
                 return LOST
             s.last.unsure = 0
-            if exchanged:
+            if exchanged or overdue:
                 record(s, log, 0)
             elif unsure and moved and before % 2 == 0:
                 record(s, log, 1)  # what entered is at its kink now
