@@ -319,6 +319,11 @@ def _kernel(p):
     return K + LONG(p.diagonal) * np.eye(len(X), dtype=LONG)
 
 
+def _level(p):
+    """Return what real targets and predictions may lose beside a free bias, as columns do."""
+    return LONG(0) if len(p.classes) else p.y.astype(LONG).mean()
+
+
 def _machine_gap(path, t, state):
     p, A = path.objective, path._solution(float(t)).a.astype(LONG)
     a, lam = A[: p.n], LONG(p.lam)
@@ -337,7 +342,7 @@ def _machine_gap(path, t, state):
         norm2 = own2 = a @ Ka / lam
         f = Ka + (LONG(path.intercept(t)) if p.bias == "free" else 0)
     cost = np.maximum(p.cost0.astype(LONG) + LONG(t) * p.cost1.astype(LONG), 0)
-    y = p.y.astype(LONG)
+    y, level = p.y.astype(LONG), _level(p) if p.bias == "free" else LONG(0)
     if hasattr(p, "kappa"):
         half = LONG(p.kappa) / 2
         loss = np.maximum(np.maximum(1 - y * f, 1 + y * f - 2 * half), 0)
@@ -349,7 +354,7 @@ def _machine_gap(path, t, state):
     else:
         epsilon = LONG(float(np.asarray(p.epsilon0)))
         loss = np.maximum(np.abs(y - f) - epsilon, 0)
-        linear, box = y @ a - epsilon * np.abs(a).sum(), (np.abs(a) - cost).max()
+        linear, box = (y - level) @ a - epsilon * np.abs(a).sum(), (np.abs(a) - cost).max()
         linear = linear + LONG(1e-6) * cost.sum() * np.abs(y).max()  # all may lie in the tube
     primal, dual = lam / 2 * norm2 + cost @ loss, linear - lam / 2 * own2
     if not len(p.classes):
@@ -358,7 +363,7 @@ def _machine_gap(path, t, state):
     outside = max(box, 0) / unit
     if p.bias == "free":
         outside = max(outside, abs(a.sum()) / unit)
-        primal = primal + abs(a.sum()) * abs(f).max()  # what an unbalanced dual is worth
+        primal = primal + abs(a.sum()) * abs(f - level).max()  # what an unbalanced dual is worth
     # What is handed out in double can't say more: values are off by half a unit of the last place
     # of their terms.
     terms = np.abs(X) @ np.abs(w) + abs(b) if p.linear and not p.diagonal else state["absK"](a, lam)
@@ -476,7 +481,8 @@ def _net_gap(path, t, state):
     starts = np.concatenate([[LONG(0)], -np.cumsum(np.diff(slopes) * kinks)])
     starts = starts - (kinks[:, None] * slopes + starts).max(axis=1).min()
     side = y if len(p.classes) else np.ones(p.n, dtype=LONG)
-    base = np.ones(p.n, dtype=LONG) if len(p.classes) else y
+    base = np.ones(p.n, dtype=LONG) if len(p.classes) else y - _level(p)
+    f = f - _level(p)
     r = base - side * f
     primal += cost * (r[:, None] * slopes + starts).max(axis=1).sum() + lam1 * size
     # minus the conjugate is the least of loss(r) - alpha r over r, at a kink, plus alpha base

@@ -76,6 +76,36 @@ def test_columns_may_lie_anywhere_beside_a_free_bias(name):
     np.testing.assert_allclose(there.dual(t), here.dual(t), rtol=1e-8, atol=1e-10)
 
 
+TARGETS = {
+    "weighted svr": lambda y: weighted_svr_path(X, y, 1.0, 2.0, 0.1),
+    "weighted svr, rbf": lambda y: weighted_svr_path(X, y, 1.0, 2.0, 0.1, kernel="rbf", gamma=0.3),
+    "drlad in s": lambda y: drlad_path(X, y, lam2=0.1),
+    "drlad in lam1": lambda y: drlad_path(X, y, vary="lam1", lam2=0.1),
+    "drlad in lam2": lambda y: drlad_path(X, y, vary="lam2", lam1=0.1, lam2_min=1e-3),
+    "any loss": lambda y: dr_regression_path(X, y, ("quantile", 0.3), vary="lam2", s=1.0),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_may_lie_anywhere_beside_a_free_bias(name):
+    """A bias in double precision leaves to rounding what a small w makes of such targets."""
+    grid = np.round(TARGET * 2.0**20) / 2.0**20  # so that y + 2^30 is exact
+    here, there = TARGETS[name](grid), TARGETS[name](grid + 2.0**30)
+    assert there.certify().status != "fails"
+    np.testing.assert_allclose(there.breakpoints, here.breakpoints, rtol=1e-9)
+    t = parameters(here)
+    np.testing.assert_allclose(there.dual(t), here.dual(t), rtol=1e-8, atol=1e-10)
+    for low, high in (
+        (here.intercept(t), there.intercept(t)),
+        (here.decision_function(X[:5], t), there.decision_function(X[:5], t)),
+        (here.intercept(here.breakpoints), there.intercept(here.breakpoints)),
+        (here.predict(X[:5], t[2]), there.predict(X[:5], t[2])),
+    ):
+        np.testing.assert_allclose(high - 2.0**30, low, rtol=0, atol=1e-6)  # 2^-52 of it
+    if "rbf" not in name:
+        np.testing.assert_allclose(there.coef(t), here.coef(t), rtol=1e-9, atol=1e-11)
+
+
 def test_predictions_and_crossings_are_those_of_the_columns_that_were_given():
     columns = np.column_stack([1.6e9 + rng.integers(0, 10**6, 40), X])
     path = svm_path(columns, LABEL, C_max=10.0)

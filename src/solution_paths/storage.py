@@ -24,7 +24,7 @@ from .validation import shown
 if TYPE_CHECKING:
     from .path import Path
 
-FORMAT = 5
+FORMAT = 6
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)

@@ -231,7 +231,7 @@ def intercepts(objective: Machine, trace: Trace, blocks: Iterable[Nodes]) -> Ite
     """Yield a machine's b (B,) at the nodes of ascending blocks, whatever its kernel."""
     carried = Carried(trace, np.empty((objective.n, 0)), objective.bias_units, True)
     for nodes in blocks:
-        yield _bias(objective, carried.at(nodes))
+        yield objective.unshifted(_bias(objective, carried.at(nodes)))
 
 
 def decisions(
@@ -251,11 +251,12 @@ def decisions(
     for nodes in blocks:
         sums = carried.at(nodes)
         _add_pinned(sums, trace, nodes, values, carried.units)
-        yield (sums[:, :-1] / objective.lam + _bias(objective, sums)[:, None]).T
+        b = objective.unshifted(_bias(objective, sums))
+        yield (sums[:, :-1] / objective.lam + b[:, None]).T
 
 
 def _bias(objective: Machine, sums: Floats) -> Floats:
-    """Return b (B,)."""
+    """Return b (B,) beside the rows and targets that were walked with."""
     if objective.free_bias:
         return sums[:, -1]
     return objective.bias_value**2 * sums[:, -1] / objective.lam

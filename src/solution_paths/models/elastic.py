@@ -68,7 +68,7 @@ def elastic_staircases(objective: ElasticNet) -> Staircases:
     levels = list(p.dual_unit * p.levels.T)
     price0, price1, soft = (p.dual_unit * own for own in (p.lam10, p.lam11, -p.ridge))
     samples = staircases(
-        list(p.corners.T),
+        list(p.walked_corners.T),
         [p.cost0 * level for level in levels],
         level_rates=[p.cost1 * level for level in levels],
         size=p.n,
@@ -133,7 +133,7 @@ def constant_fit(corners: Floats, levels: Floats) -> tuple[States, Floats, tuple
 def penalty_path(objective: ElasticNet, options: Options) -> Path:
     """Return the path in lam1 = t, from 0 to just above the least one at which w = 0."""
     p, d = objective, len(objective.used)
-    samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
+    samples, duals, _, bias = constant_fit(p.walked_corners, p.cost0 * p.levels)
     largest = _largest_correlation(p, duals) / p.unit
     stairs = elastic_staircases(p).substitute(0.0, -p.unit)
     states = np.concatenate([samples, np.full(d, 2), [1]]).astype(np.int8)
@@ -205,7 +205,7 @@ def _ball_start(p: ElasticNet) -> tuple[States, Floats, float]:
     A ray from t = 0 has no unit, so the end is far, not infinite.
     """
     d = len(p.used)
-    samples, duals, _, bias = constant_fit(p.corners, p.cost0 * p.levels)
+    samples, duals, _, bias = constant_fit(p.walked_corners, p.cost0 * p.levels)
     c = p.varying.T @ duals
     theta = _largest_correlation(p, duals) / p.unit
     first = int(np.argmax(np.abs(c)))
@@ -263,7 +263,7 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     """Return the path in lam2 = 1 / t, from infinity down to ``least``, 0 for ever."""
     p, op = objective, elastic_operator(objective)
     stairs = elastic_staircases(p).substitute(0.0, 1.0 / p.dual_unit)
-    _, duals, anchor, bias = constant_fit(p.corners, p.levels)
+    _, duals, anchor, bias = constant_fit(p.walked_corners, p.levels)
     duals = p.cost1 * duals
     end = p.dual_unit / least if least > 0 else np.inf
     begin = min(0.1 * p.scale / _reach(p) * p.dual_unit, end)
@@ -277,7 +277,7 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     told = {"callback": progress, "anchor": anchor, "borders": bias_alone}
     walker = start_from_guess(op, stairs, begin, guess, options.tolerances, options.lazy, **told)
     # A ball may cease to bind anywhere.
-    still = NEARLY_ZERO * begin if p.balled else nothing_below(begin, p.corners, p.scale)
+    still = NEARLY_ZERO * begin if p.balled else nothing_below(begin, p.walked_corners, p.scale)
     return inverse_legs(walker, p, stairs, (still, begin, end), options, progress)
 
 

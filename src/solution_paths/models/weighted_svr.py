@@ -95,7 +95,7 @@ def weighted_svr_path(
         epsilon=epsilon,
         diagonal=diagonal,
     )
-    y, before = objective.y, objective.cost0
+    y, before = objective.walked_targets, objective.cost0
     tube = epsilon_insensitive(y, objective.epsilon0, 0.0 * before, 0.0, before)
     walker = start_from_zero_weights(
         operator_of(objective),
@@ -134,7 +134,6 @@ def weighted_tube(
 
 def tube_staircases(objective: Tube) -> Staircases:
     """Return the staircases of a weighted SVR with free bias."""
-    tube = epsilon_insensitive(
-        objective.y, objective.epsilon0, objective.cost0, 0.0, objective.cost1
-    )
+    y, cost0, cost1 = objective.walked_targets, objective.cost0, objective.cost1
+    tube = epsilon_insensitive(y, objective.epsilon0, cost0, 0.0, cost1)
     return stack(tube, equality())

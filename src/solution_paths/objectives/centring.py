@@ -1,8 +1,9 @@
-"""Columns that lie far from zero, less a constant each: beside a free bias the same problem.
+"""Columns and targets far from zero, less a constant: beside a free bias the same problem.
 
 A year or a Unix time differs little from row to row, and rows that hardly differ are hard to tell
 apart. What is taken off has few digits, so that as a rule differences are exact, and rows that
-are equal, or tie, still do.
+are equal, or tie, still do. Of targets that lie far from zero a bias in double precision leaves
+what a small w makes of them to rounding.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import Floats
-from .exact import column_sums, multiply
+from .exact import add, column_sums, multiply
 
 FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
 NEARLY_FULL = 0.9  # of a sparse column: with more zeros its mean is nearer to zero than that
@@ -54,11 +55,21 @@ def less(X: Any, shifts: Floats) -> Any:
     return sp.csr_array(X - sp.csr_array((entries, np.tile(far, n), indptr), shape=X.shape))
 
 
-def bias_at_zero(b: Floats, shifts: Floats, w: Floats) -> Floats:
-    """Return the bias () or (B,) beside X, given that beside X less its shifts, and w (d, B)."""
+def shift_of_targets(y: Floats) -> float:
+    """Return what is to be taken off real targets, mostly zero."""
+    return float(_of_dense(y[:, None])[0])
+
+
+def bias_at_zero(b: Floats, shifts: Floats, w: Floats, target: float = 0.0) -> Floats:
+    """Return the bias () or (B,), rounded once, beside X and y, given that beside both less shifts.
+
+    ``shifts`` (d,) are those of the columns, whose w is (d, B), ``target`` is that of y.
+    """
     far = np.flatnonzero(shifts)
+    b, low = add(b, target)
     if not len(far):
-        return b
+        return b + low
     own = w[far].reshape(len(far), -1)
     total, rest = column_sums(*multiply(own, shifts[far, None]))
-    return (b - total.reshape(np.shape(b))) - rest.reshape(np.shape(b))
+    b, lost = add(b, -total.reshape(np.shape(b)))
+    return b + (low + lost - rest.reshape(np.shape(b)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..validation import check_number, plain_labels
 from .base import FLOOR, Floats, Solution, Terms, slope_of_gap
+from .centring import shift_of_targets
 from .exact import UNIT, add
 from .hinge import NOWHERE
 from .penalised import TINY, Penalised
@@ -138,6 +139,18 @@ class ElasticNet(Net):
         return np.where(self.y[:, None] > 0, up, down)
 
     @cached_property
+    def target_shift(self) -> float:
+        """What is taken off real targets before a path is walked."""
+        return 0.0 if len(self.classes) else shift_of_targets(self.y)
+
+    @cached_property
+    def walked_corners(self) -> Floats:
+        """The `corners` that a path is walked with: those of targets less their shift."""
+        if not self.target_shift:
+            return self.corners
+        return (self.y - self.target_shift)[:, None] - self.kinks[::-1]
+
+    @cached_property
     def levels(self) -> Floats:
         """The (n, q + 1) negative slopes between them, descending, for a cost of 1."""
         up, down = self.slopes[::-1], -self.slopes
@@ -162,7 +175,7 @@ class ElasticNet(Net):
         """Read a path's coordinates.
 
         They are the samples' duals, and minus w (of the columns in use, in `units`) and b beside
-        the centred columns. With a ball its multiplier follows the samples, negative, and w is the
+        the centred columns and targets. With a ball its multiplier follows the samples, negative, and w is the
         difference of two parts.
         """
         d, first = len(self.used), self.n + self.balled
@@ -171,7 +184,7 @@ class ElasticNet(Net):
         if self.balled:
             parts = parts + A[first + d : first + 2 * d]
         w[self.used] = (parts.T / self.own_units).T
-        return self.at_zero(A[: self.n] / self.dual_unit, w, -A[-1])
+        return self.at_zero(A[: self.n] / self.dual_unit, w, -A[-1], self.target_shift)
 
     def states_enough(self, s: Solution) -> bool:
         """Tell whether one solution states w and b, and duals of the right shape if any."""

@@ -22,7 +22,7 @@ from .base import (
     nearest,
     slope_of_gap,
 )
-from .centring import bias_at_zero, less, shifts_of
+from .centring import bias_at_zero, less, shift_of_targets, shifts_of
 from .exact import (
     UNIT,
     add,
@@ -180,6 +180,18 @@ class Machine(Objective):
         """Return the rows that a path is walked with: `features`, or as good."""
         return self.centred if self.shifted else self.features()
 
+    @property
+    def target_shift(self) -> float:
+        """What is taken off real targets beside a free bias."""
+        if len(self.classes) or not self.free_bias:
+            return 0.0
+        return self._once("target_shift", lambda: shift_of_targets(self.y))
+
+    @property
+    def walked_targets(self) -> Floats:
+        """The targets that a path is walked with, which say where kinks are: y, or as good."""
+        return self.y - self.target_shift
+
     def centred_gram(self) -> Floats:
         """Return what is as good as `gram` beside a free bias, and better known; a new one."""
         if self.shifted:
@@ -289,12 +301,17 @@ class Machine(Objective):
         if not self.free_bias:
             return Solution(a)
         own = (self.bias_units @ a if self._may_be_centred else 0.0) - A[self.n]
-        w = self.centred.T @ a / self.lam if self.shifted else a
+        w = self.centred.T @ a / self.lam if self.shifted else None
         return Solution(a, b=self.unshifted(own, w))
 
-    def unshifted(self, b: Floats, w: Floats) -> Floats:
-        """Return the bias beside X, given that beside `walked` rows and w (d, B)."""
-        return bias_at_zero(b, self.shifts, w) if self.shifted else b
+    def unshifted(self, b: Floats, w: Floats | None = None) -> Floats:
+        """Return the bias beside X and y, given that beside `walked` rows and targets.
+
+        Of a linear model w (d, B) is asked for.
+        """
+        if self.shifted:
+            return bias_at_zero(b, self.shifts, w, self.target_shift)
+        return b + self.target_shift
 
     def coefs(self, s: Solution) -> Floats:
         """Return w of a linear model, (d,) or (d, B)."""

@@ -64,9 +64,9 @@ class Penalised(Objective):
         """The one in the middle of them."""
         return float(np.sort(self.units)[len(self.units) // 2])
 
-    def at_zero(self, a: Floats, w: Floats, b: Floats) -> Solution:
-        """Return the solution with b beside X, given that beside its centred columns."""
-        return Solution(a, w + 0.0, bias_at_zero(b, self.shifts, w))
+    def at_zero(self, a: Floats, w: Floats, b: Floats, target: float = 0.0) -> Solution:
+        """Return the solution with b beside X and y, given that beside both centred."""
+        return Solution(a, w + 0.0, bias_at_zero(b, self.shifts, w, target))
 
     @cached_property
     def row_norms(self) -> Floats:
