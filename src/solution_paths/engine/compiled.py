@@ -59,6 +59,7 @@ Vector = Annotated[NDArray[np.float64], 1]
 Matrix = Annotated[NDArray[np.float64], 2]
 Indices = Annotated[NDArray[np.int64], 1]
 WORD = ir.IntType(64)
+LINE = 8  # words of a cache line
 _addressof, _byte_of = ctypes.addressof, ctypes.c_char.from_buffer
 R = TypeVar("R")
 S = TypeVar("S")
@@ -158,7 +159,7 @@ def zeros(cls: type[S], **fields) -> S:
     made, plain = object.__new__(cls), cls._numba_type_.plain
     shapes = tuple(fields[name] for name, ndim, _ in plain if ndim)
     places, size, words, arrays, numbers = _layout(cls, shapes)
-    values, memory, table = vars(made), np.zeros(size), words.copy()
+    values, memory, table = vars(made), aligned(size), words.copy()
     table[arrays] += _address(memory)
     for position, (name, _, dtype) in numbers:
         values[name] = given = fields[name]
@@ -166,6 +167,13 @@ def zeros(cls: type[S], **fields) -> S:
     values["memory"], values["places"] = memory, places
     values["words"], values["address"] = table, _address(table)
     return made
+
+
+def aligned(size: int) -> NDArray[np.float64]:
+    """Return so many zeros that begin where a line of the cache does: vectors cross none then."""
+    made = np.zeros(size + LINE - 1)
+    first = -_address(made) // 8 % LINE
+    return made[first : first + size]
 
 
 @functools.lru_cache(maxsize=256)
@@ -183,7 +191,7 @@ def _layout(cls, shapes):
             places[name] = shape, dtype, 8 * size
             arrays.append(len(table))
             table += [8 * size, *shape]
-            size += -(-math.prod(shape) * dtype.itemsize // 8)
+            size += LINE * -(-math.prod(shape) * dtype.itemsize // (8 * LINE))
         else:
             numbers.append((len(table), field))
             table.append(0)

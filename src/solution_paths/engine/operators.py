@@ -423,14 +423,20 @@ def rows_times(op, P, m, v, out):
     """Write x_p . v for those of P[:m], the pinned coordinates, that are samples."""
     if op.codes.shape[0] > 0 and m > FEW:
         tabulate(op.parent, op.last, v, op.now.table)
-        for s in range(m):
-            if P[s] < op.n:
-                out[s] = op.flat * code_sum(op.now.packed, s, op.now.table)
+        _packed_times(op, P, m, op.now.table, out)
         op.now.table[:] = 0.0
         return
     for s in range(m):
         if P[s] < op.n:
             out[s] = row_dot(op, P[s], v)
+
+
+@inline
+def _packed_times(op, P, m, table, out):
+    """Write x_p . v, as `rows_times`, for a vector's table."""
+    for s in range(m):
+        if P[s] < op.n:
+            out[s] = op.flat * code_sum(op.now.packed, s, table)
 
 
 @lean
@@ -521,12 +527,25 @@ def value(op, i, t, Q, m, a):
 
 
 @lean
-def pinned_products(op, P, m, w, c, out):
-    """Write z_p of P[:m] for given w and c, or their velocities for dw and dc (ROWS, SPARSE)."""
-    rows_times(op, P, m, w, out)
+def pinned_values(op, P, m, out):
+    """Write z_p of P[:m] (ROWS, SPARSE)."""
+    rows_times(op, P, m, op.now.w, out)
     for s in range(m):
         if P[s] >= op.n:
-            out[s] = c[P[s] - op.n + op.n_ridge]
+            out[s] = op.now.c[P[s] - op.n + op.n_ridge]
+
+
+@lean
+def pinned_velocities(op, P, m, out):
+    """Write the velocities of z_p of P[:m] (ROWS, SPARSE), and tabulate dw for looks, too."""
+    tabulate_velocity(op)
+    if op.codes.shape[0] > 0:
+        _packed_times(op, P, m, op.now.of_dw, out)
+    else:
+        rows_times(op, P, m, op.now.dw, out)
+    for s in range(m):
+        if P[s] >= op.n:
+            out[s] = op.now.dc[P[s] - op.n + op.n_ridge]
 
 
 @lean
@@ -583,9 +602,15 @@ def _dense_distance(x, v, low, a, al):
 
 @lean
 def prepare_looks(op):
-    """Tabulate w and dw, for `seen_value` and `seen_velocity`."""
+    """Tabulate w, for `seen_value`."""
     if op.codes.shape[0] > 0:
         tabulate(op.parent, op.last, op.now.w, op.now.of_w)
+
+
+@inline
+def tabulate_velocity(op):
+    """Tabulate dw, for `seen_velocity`: whenever it is another."""
+    if op.codes.shape[0] > 0:
         tabulate(op.parent, op.last, op.now.dw, op.now.of_dw)
 
 

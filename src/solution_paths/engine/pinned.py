@@ -26,7 +26,7 @@ from .operators import (
     entry,
     is_ridge,
     level_part,
-    pinned_products,
+    pinned_values,
     row_axpy,
     row_dot,
     rows_times,
@@ -68,7 +68,7 @@ def residuals(op, st, s, out, exactly):
             p = s.P[r]
             out[r] += level_part(op, p, t) - op.sign[p] * kink_at(st, p, s.state[p] // 2, t)
     else:
-        pinned_products(op, s.P, m, op.now.w, op.now.c, out)
+        pinned_values(op, s.P, m, out)
         for r in range(m):
             p = s.P[r]
             out[r] -= st.soft[p] * s.a[r] + kink_at(st, p, s.state[p] // 2, t)

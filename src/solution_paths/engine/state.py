@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from .compiled import (
     Indices,
     Matrix,
     Vector,
+    aligned,
     entry,
     inline,
     new,
@@ -22,6 +24,7 @@ from .compiled import (
 from .staircase import Staircases
 
 BLOCK = 64
+AHEAD = 2**24  # duals (320 MiB) that a log has room for at first, if it may come to so many
 FAR = 1e300  # instead of infinity, which code compiled for speed may not compare with
 # pending.kind: which way the pending coordinate went
 NONE, ENTERED, LEFT = 0, 1, -1
@@ -329,7 +332,7 @@ def widened(s: State, cap: int) -> State:
     for name, axes in GROWING.items():
         old = getattr(s, name)
         shape = [cap if k in axes and size else size for k, size in enumerate(old.shape)]
-        wider[name] = np.zeros(shape, dtype=old.dtype)
+        wider[name] = aligned(math.prod(shape)).view(old.dtype).reshape(shape)
         wider[name][tuple(slice(size) for size in old.shape)] = old
     return replace(s, **wider)
 
@@ -376,6 +379,7 @@ def empty_log(N: int, pinned: int = 8) -> Log:
     Room that isn't written takes no memory. To make arrays longer takes copies of them.
     """
     rooms = max(512, 2 * N)
+    pinned = max(8, min(pinned, AHEAD // rooms))
     return Log(
         np.empty(rooms),
         np.empty(rooms, dtype=np.int64),

@@ -15,12 +15,13 @@ from .operators import (
     hold_feature,
     is_ridge,
     measure_direction,
-    pinned_products,
+    pinned_velocities,
     prepare_looks,
     rows_times,
     seen_value,
     seen_velocity,
     squared_length,
+    tabulate_velocity,
 )
 from .pinned import (
     apply_factor,
@@ -180,7 +181,7 @@ def refine(op, st, s, tol):
 def _miss(op, s):
     """Write what w's velocity leaves of those of the pinned values to s.v; return the largest."""
     m = s.sizes.pinned
-    pinned_products(op, s.P, m, op.now.dw, op.now.dc, s.v)
+    pinned_velocities(op, s.P, m, s.v)
     for r in range(m):
         s.v[r] = op.sign[s.P[r]] * (s.own[r] - s.v[r])
     return largest(op, s, s.v)
@@ -216,6 +217,7 @@ def _null_direction(op, st, s, tol):
             # What depends on pinned rows changes no inner product but for rounding.
             op.now.dc[:] = 0.0
             op.now.dw[:] = 0.0
+        tabulate_velocity(op)
     _measure(op, s, tol, 0.0, size)
     return size
 

@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from . import factor
-from .compiled import entry, inline, lean
+from .compiled import LINE, entry, inline, lean
 from .events import enter, exchange, hold_at_kink, leave, place
 from .operators import DENSE, Operator, distance, is_ridge
 from .pinned import hold_system, join, schur
@@ -518,6 +518,7 @@ class Walker:
         pinned = int((self.lines.state % 2).sum(axis=1).max())
         # No more rows than columns can be independent; of a kernel's there may be few or many.
         cap = min(N, max(256 if op.kind == DENSE else 64, len(op.now.c), 2 * pinned)) + 4
+        cap = _lines(cap)
         ridge = op.kind == DENSE or op.n_ridge > 0
         self.s = empty_state(N, op.n, cap, op.kind == DENSE, ridge)
         self.log, self._handed_over = self._new_log(), False
@@ -546,7 +547,8 @@ class Walker:
             self.grow()
 
     def _new_log(self) -> Log:
-        return empty_log(len(self.s.state), max(8, min(len(self.s.P) // 4, 128)))
+        most = len(self.s.state) // 2 if self.op.kind == DENSE else len(self.op.now.c)
+        return empty_log(len(self.s.state), most)
 
     def _stand(self, stairs: Staircases, t: float, walls: NDArray[np.int64] | None) -> None:
         """Stand at t on staircases, before a leg."""
@@ -684,7 +686,7 @@ class Walker:
         s = self.s
         m, every = s.sizes.pinned, checkpoint_every(len(self.stairs))
         if m + 2 >= len(s.P):
-            self.s = widened(s, min(2 * len(s.P), len(self.stairs) + 4))
+            self.s = widened(s, _lines(min(2 * len(s.P), len(self.stairs) + 4)))
         self._lengthen(s.sizes.nodes + 2, "t", "event", "start")
         self._lengthen(s.sizes.duals + 2 * m + 4, "P", "a", "low")
         self._lengthen(s.sizes.events + events, "coordinate", "state")
@@ -748,6 +750,11 @@ class Walker:
         noted = dict(zip(NOTED, self.lines.tally[k].tolist(), strict=True))
         events = noted["last_event"] - noted["first_event"]
         return {"events": events} | {name: noted[name] for name in NOTED[5:]}
+
+
+def _lines(size: int) -> int:
+    """Return a length of rows that is an odd number of cache lines."""
+    return LINE * (-(-size // LINE) | 1)
 
 
 def _longer(array: NDArray) -> NDArray:
