@@ -104,10 +104,11 @@ def demands(op, s, tol):
     duals times the spread of the kinks: the first is small where duals are beside their levels. The
     second is worth the part ``fine`` of a level to some dual: a solve makes at most residual /
     pivot of it, where the least pivot is that of the factor, or, for the third, of those so far: of
-    two values that differ by less either may be pinned next. Without a ridge it makes at most the
-    residual of a sample times the fourth, the largest entry of the inverse between samples. Where
-    no dual has two levels (the lasso) a residual is worth itself times how far they are from the
-    one they have.
+    two values that differ by less either may be pinned next. (Of rows the third is at most the part
+    ``tie`` of what the widest level moves a value, as pivots may yet become smaller.) Without a
+    ridge it makes at most the residual of a sample times the fourth, the largest entry of the
+    inverse between samples. Where no dual has two levels (the lasso) a residual is worth itself
+    times how far they are from the one they have.
     """
     pivot, stiff, widest, duals, widths, t = 1.0, 1.0, 0.0, 0.0, 0.0, s.clock.t
     farthest = 0.0  # from its one level, if it has only one

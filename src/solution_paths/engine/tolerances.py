@@ -14,9 +14,10 @@ class Tolerances:
     tie : float
         Events whose slack is within ``tie`` of the nearest one, relative to the scale of the kink
         or level concerned, count as simultaneous (Harris' ratio test); the one with the largest
-        relative velocity is taken. Values that duals tell apart (``fine``) don't tie. A value that
-        has moved by less counts as unmoved: rows found at their kinks stay there, and leavers need
-        no second correction.
+        relative velocity is taken. Values that duals tell apart (``fine``) don't tie, nor do those
+        of rows that differ by more than this part of what a level moves them: while costs are
+        small, all may be within 1e-14 of their kinks. A value that has moved by less counts as
+        unmoved: rows found at their kinks stay there, and leavers need no second correction.
     noise : float
         A velocity below ``noise`` times the sum of the absolute terms it was added up from is
         rounding noise, and no event. (Rows that depend on the pinned ones have velocity zero in

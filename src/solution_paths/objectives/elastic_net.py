@@ -175,8 +175,8 @@ class ElasticNet(Net):
         """Read a path's coordinates.
 
         They are the samples' duals, and minus w (of the columns in use, in `units`) and b beside
-        the centred columns and targets. With a ball its multiplier follows the samples, negative, and w is the
-        difference of two parts.
+        the centred columns and targets. With a ball its multiplier follows the samples, negative,
+        and w is the difference of two parts.
         """
         d, first = len(self.used), self.n + self.balled
         w = np.zeros((self.X.shape[1], *A.shape[1:]))
