@@ -481,8 +481,8 @@ def _net_gap(path, t, state):
     starts = np.concatenate([[LONG(0)], -np.cumsum(np.diff(slopes) * kinks)])
     starts = starts - (kinks[:, None] * slopes + starts).max(axis=1).min()
     side = y if len(p.classes) else np.ones(p.n, dtype=LONG)
-    base = np.ones(p.n, dtype=LONG) if len(p.classes) else y - _level(p)
-    f = f - _level(p)
+    level = _level(p)
+    base, f = np.ones(p.n, dtype=LONG) if len(p.classes) else y - level, f - level
     r = base - side * f
     primal += cost * (r[:, None] * slopes + starts).max(axis=1).sum() + lam1 * size
     # minus the conjugate is the least of loss(r) - alpha r over r, at a kink, plus alpha base
