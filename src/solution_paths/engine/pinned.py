@@ -228,6 +228,16 @@ def solve_rates(op, s, rates, out):
 
 
 @lean
+def correct_rates(op, s, left, out):
+    """Write the factor's solution of J out = left, what one of rates leaves, and carry it on."""
+    last = s.W.shape[1] - 1
+    _solve_lower(s, left)
+    for k in range(s.sizes.factored):
+        s.W[k, last] += s.x[k]
+    _solve_rest(op, s, left, out)
+
+
+@lean
 def shift_rates(op, s, i, level1):
     """Let sample i, whose column s.f is, no longer move values by its level, at ``level1``."""
     q, last = s.sizes.factored, s.W.shape[1] - 1

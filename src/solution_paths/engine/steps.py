@@ -25,6 +25,7 @@ from .operators import (
 )
 from .pinned import (
     apply_factor,
+    correct_rates,
     improve,
     keeps_system,
     largest,
@@ -151,14 +152,14 @@ def refine(op, st, s, tol):
     """Make w move the pinned values as their kinks move.
 
     w's velocity is improved in its own right: it is known to the rounding of itself, and not to
-    that of the duals' velocities, which may be far larger and cancel.
+    that of the duals' velocities, which may be far larger and cancel. What is carried on is improved
+    with it, so that the next one begins as well as this one ends.
     """
-    s.direction.carried = 0  # the next one may begin better than this one
     m, worst, last = s.sizes.pinned, _miss(op, s), np.inf
     speed = first = np.sqrt(squared_length(op, op.now.dw))
     # (Of a velocity that should be zero nothing is left at last.)
     while tol.noise * speed < worst <= 0.5 * last and speed >= EPSILON * first:
-        apply_factor(op, s, s.v, s.y)
+        correct_rates(op, s, s.v, s.y)
         add_rows_exactly(op, s.P, m, s.y, op.now.row, op.now.row_low)
         for k in range(op.now.row.shape[0]):
             op.now.dc[k] += op.now.row[k]
