@@ -51,17 +51,7 @@ class Leg:
 
     def cut(self, nodes: int) -> Leg:
         """Return the leg with its first nodes alone."""
-        trace = self.trace
-        end = trace.start[nodes]
-        kept = trace._replace(
-            t=trace.t[:nodes],
-            event=trace.event[:nodes],
-            start=trace.start[: nodes + 1],
-            P=trace.P[:end],
-            a=trace.a[:end],
-            low=trace.low[:end],
-        )
-        return Leg(kept, self.offset, self.factor)
+        return Leg(self.trace.cut(nodes), self.offset, self.factor)
 
 
 class Nodes:

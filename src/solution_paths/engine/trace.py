@@ -140,6 +140,18 @@ class Trace(NamedTuple):
         events = self.coordinate, self.state, self.checkpoint, self.every
         return _duals_at(*own, self.P, self.a, self.low, *events)
 
+    def cut(self, nodes: int) -> Trace:
+        """Return the trace with its first nodes alone."""
+        end = self.start[nodes]
+        return self._replace(
+            t=self.t[:nodes],
+            event=self.event[:nodes],
+            start=self.start[: nodes + 1],
+            P=self.P[:end],
+            a=self.a[:end],
+            low=self.low[:end],
+        )
+
     def down_to_zero(self, n: int) -> Trace:
         """Return the trace with its last node, where nothing happened, moved on to t = 0.
 

@@ -128,7 +128,7 @@ def _walk(op, st, s, log, tol, lazy):
             if before % 2 == 0 and not met:
                 s.accuracy.slip = FAR  # nobody has looked how near its kink it is
                 # Beyond it, where values move further in the last digit of t than a tie.
-                overdue = is_ridge(op) and s.hit_slack[chosen] < -tie_of(op, st, s, tol, i)
+                overdue = s.hit_slack[chosen] < -tie_of(op, st, s, tol, i)
 
         # Record and refresh
         log_event(s, log, i, before, moved and s.clock.t - began > STANDSTILL * abs(s.clock.t))

@@ -411,18 +411,26 @@ def _told(progress: Progress, lines: list[Line]) -> None:
 
 
 def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
-    """Return the trace with its last node moved on along the last piece, to where all vanishes.
+    """Return the trace up to the wall, its last node moved on along its piece, to where all vanishes.
 
-    One more node just behind it says that all is zero from there on.
+    One more node just behind it says that all is zero from there on. A piece may end below the
+    wall, where t is too coarse for rho; then the nodes behind that, at the wall, say no more.
     """
     n, d, last = p.n, len(p.used), len(trace.t) - 1
+
+    def rho(node: int) -> float:
+        duals = trace.duals(node)
+        return duals[-2] - duals[-3]
+
+    while last > 0 and rho(last - 1) <= rho(last):
+        last -= 1
+    trace = trace.cut(last + 1)
     here = there = trace.duals(last)
-    ahead, fall, before = here[-2] - here[-3], 0.0, last
+    ahead, fall, before = rho(last), 0.0, last
     # rho may have fallen at one t; or it stands below the wall, and is rounding already
     while fall <= ahead and ahead > LEAST / p.kappa and before > 0:
         before -= 1
-        there = trace.duals(before)
-        fall = there[-2] - there[-3] - ahead
+        there, fall = trace.duals(before), rho(before) - ahead
     share = ahead / fall if fall > ahead > 0.0 else 0.0
     found = here + share * (here - there)
     found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0
