@@ -55,7 +55,10 @@ def keeps_system(op):
 
 @lean
 def residuals(op, st, s, out, exactly):
-    """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative."""
+    """Write sign * (z - delta a - kink) of the pinned coordinates; return the largest, relative.
+
+    The largest of values, and that of balances of duals.
+    """
     m, t = s.sizes.pinned, s.clock.t
     if exactly:
         for r in range(m):
@@ -73,13 +76,14 @@ def residuals(op, st, s, out, exactly):
             p = s.P[r]
             out[r] -= st.soft[p] * s.a[r] + kink_at(st, p, s.state[p] // 2, t)
             out[r] *= op.sign[p]
-    worst = 0.0
+    values = balance = 0.0
     for r in range(m):
         p = s.P[r]
-        balance = p >= op.n and s.span[r, 0] == np.inf and s.span[r, 2] == -np.inf
-        unit = _size_of_duals(s, st.scale[p]) if balance else st.scale[p]
-        worst = max(worst, abs(out[r]) / unit)
-    return worst
+        if p >= op.n and s.span[r, 0] == np.inf and s.span[r, 2] == -np.inf:
+            balance = max(balance, abs(out[r]) / _size_of_duals(s, st.scale[p]))
+        else:
+            values = max(values, abs(out[r]) / st.scale[p])
+    return values, balance
 
 
 @lean

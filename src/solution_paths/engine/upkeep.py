@@ -137,7 +137,7 @@ def _watch(counts, change, moved):
 def settle(op, st, s, tol, outside, fully):
     """Make the pinned equations hold where the walk stands; return the largest residual, relative.
 
-    Down to what they are worth (`demands`), or until the residual no longer halves: then it is the
+    Down to what they are worth (`demands`), or until no residual halves any more: then it is the
     rounding of the values themselves. Before that sums are renewed if the rounding of their moves
     may be as large. No dual may go further out of its range than ``outside``, or the residual,
     makes of its width. ``fully``, where a leg begins or ends: there the optimum may be zero.
@@ -158,40 +158,60 @@ def settle(op, st, s, tol, outside, fully):
     if op.kind == DENSE:
         fine, felt = max(fine, half * EPSILON), max(felt, half * EPSILON)
     s.accuracy.felt = felt / max(stiff, 1.0)
+    if not is_ridge(op):
+        s.accuracy.felt = min(s.accuracy.felt, tol.tie * _size_of_w(op, s))
     free = min(accuracy, 16.0 * asked)
     s.accuracy.left = min(fine / max(stiff, 1.0), free * EPSILON / s.accuracy.unit)
     if fully:
         accuracy = 0.0
     elif is_ridge(op) and s.accuracy.slip <= s.accuracy.left:
         return s.accuracy.slip * s.accuracy.unit / EPSILON
-    # Values that aren't known to the accuracy would hardly all seem to be where they should.
-    worst, last = residuals(op, st, s, s.v, False), np.inf
+    values, balance = residuals(op, st, s, s.v, False)
+    worst = max(values, balance)
     s.accuracy.slip = largest(op, s, s.v)
-    if worst <= accuracy and _is_unfelt(op, st, s, asked, fine, stiff):
+    # In double values are known to the rounding of their terms alone: where w is tiny beside a bias
+    # all are the bias.
+    known = not fully and half * EPSILON * stiff <= fine
+    if known and worst <= accuracy and _is_unfelt(op, st, s, asked, fine, stiff):
         return worst
     # A kernel's terms have their own rounding: only where duals ask for more it pays to be exact.
     exactly = fully or op.kind != DENSE or largest(op, s, s.v) > fine
     if exactly:
-        worst = residuals(op, st, s, s.v, True)
+        values, balance = residuals(op, st, s, s.v, True)
+        worst = max(values, balance)
     _keep_direction(op, s)
-    while (
-        worst > accuracy or not _is_unfelt(op, st, s, asked, fine, stiff)
-    ) and worst <= 0.5 * last:
+    better, least, least_balance = True, values, balance
+    while better and (worst > accuracy or not _is_unfelt(op, st, s, asked, fine, stiff)):
         apply_factor(op, s, s.v, s.da)
         for r in range(m):
             s.da[r] = -s.da[r]
             s.own[r] = -op.sign[s.P[r]] * s.v[r] + st.soft[s.P[r]] * s.da[r]
         way = _within_levels(s, outside, worst)
         _shift(op, s, way)
-        last, worst = worst, residuals(op, st, s, s.v, exactly)
+        values, balance = residuals(op, st, s, s.v, exactly)
         s.accuracy.slip = largest(op, s, s.v)
-        if worst > last:
+        # Where columns are far below 1 values come first: that rounds more than the balance is off.
+        better = values < 0.5 * least or balance < 0.5 * least_balance
+        least, least_balance = min(least, values), min(least_balance, balance)
+        last, worst = worst, max(values, balance)
+        if worst > last and not better:
             _shift(op, s, -way)
             worst, s.accuracy.slip = last, FAR
-        if worst >= last or way < 1.0:
+        if way < 1.0:
             break
     _restore_direction(op, s)
     return worst
+
+
+@lean
+def _size_of_w(op, s):
+    """Return what w, without what is free, makes of values, in units of their norms."""
+    total = 0.0
+    for r in range(s.sizes.pinned):
+        k = s.P[r] - op.n
+        if k >= 0 and (s.span[r, 0] < np.inf or s.span[r, 2] > -np.inf):
+            total += (op.now.w[k] / op.weight[k]) ** 2
+    return np.sqrt(total)
 
 
 @lean

@@ -195,8 +195,11 @@ def _event(op, st, s, tol, i, down, dt, rate, moved):
         and i == s.last.coordinate
         and 2 * (state // 2 + down) == s.last.came
     ):
-        # It only just came from there: its velocity is rounding noise.
-        s.last.held = i
+        # It only just came from there: its velocity is rounding noise, if a better one says the same.
+        if s.direction.off > 0.0:
+            refine(op, st, s, tol)
+        else:
+            s.last.held = i
         return False
     leave(op, st, s, tol, i, down)
     return True
