@@ -92,7 +92,22 @@ FUZZED += [("weighted_svm", "unix_time", 69)]
 # entered, and the next piece began there.
 FUZZED += [("weighted_svr", "unix_time", seed) for seed in (226, 486, 579, 611)]
 FUZZED += [("weighted_svm", "unix_time", seed) for seed in (362, 579)]
-FUZZED += [("dm_drsvm_grid", "gaussian", 280)]  # without a ridge of its own such a node misleads
+# The same before rho's wall, of two nodes at one t behind which a net's path ends.
+FUZZED += [("dm_drsvm_grid", "gaussian", 280)]
+# Values that differ by 1e-17 beside a bias of 1: residuals in double told nothing, and a correction
+# was taken back as it rounds the balance more than this was off.
+FUZZED += [("svm", "small_units", 199)]
+# Wrong velocities of duals, behind a tie: what contradicts an event was noise before it was looked
+# at with a better direction.
+FUZZED += [("weighted_svr", "unix_time", seed) for seed in (207, 305)]
+FUZZED += [("weighted_svm", "unix_time", 152)]
+# Ties of nets that were wider than what w makes of values, or narrower than their rounding.
+FUZZED += [("dr_regression_lam2", "unix_time", seed) for seed in (104, 305, 308)]
+FUZZED += [("drlad_lam2", "unix_time", 130)]
+FUZZED += [("drsvm_lam1", "unix_time", seed) for seed in (323, 532)]
+# A coefficient that grows for ever beside one that makes values 1e10 times as large.
+FUZZED += [("dr_regression_lam2", "unix_time", seed) for seed in (2, 21, 222, 597)]
+FUZZED += [("drlad_lam2", "unix_time", 32)]
 # Targets far from zero, whose bias in double left w's part of the values to rounding.
 FUZZED += [("dr_regression_lam2", "unix_time", seed) for seed in (181, 386, 410, 565)]
 FUZZED += [("drlad_lam2", "unix_time", seed) for seed in (197, 212)]

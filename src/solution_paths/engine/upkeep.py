@@ -159,7 +159,7 @@ def settle(op, st, s, tol, outside, fully):
         fine, felt = max(fine, half * EPSILON), max(felt, half * EPSILON)
     s.accuracy.felt = felt / max(stiff, 1.0)
     if not is_ridge(op):
-        s.accuracy.felt = min(s.accuracy.felt, tol.tie * _size_of_w(op, s))
+        s.accuracy.felt = min(s.accuracy.felt, max(tol.tie * _size_of_w(op, s), half * EPSILON))
     free = min(accuracy, 16.0 * asked)
     s.accuracy.left = min(fine / max(stiff, 1.0), free * EPSILON / s.accuracy.unit)
     if fully:

@@ -40,8 +40,7 @@ from .common import (
 States = NDArray[np.int8]
 FAR = 1e15  # times the s that moves values by their range
 AGAIN = 1e3  # times t: then a new leg begins
-QUIET = 2  # such legs without an event and without a motion of w: there will be none
-STILL = 1e-11  # of what they are: velocities of coefficients below that are rounding
+QUIET = 2  # such legs without an event and without a motion of values: there will be none
 EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 1e20  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
 
@@ -304,15 +303,14 @@ def inverse_legs(
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
-        far, since, events, quiet = min(FARTHEST * begin, end), begin, 0, 0
+        far, events, quiet = min(FARTHEST * begin, end), 0, 0
         while error is None and walker.s.clock.t < far and quiet < QUIET:
             # What is small is measured anew now and then, since all levels grow with t.
-            since = since if quiet else float(walker.s.clock.t)
             stop = min(far, AGAIN * walker.s.clock.t)
             up, _, error = walk_leg(walker, stop, 0.0, unit, lazy, progress)
             own = walker.events
             events += own
-            quiet = quiet + 1 if own == 0 and _rests(up, walker.op.n, free, since) else 0
+            quiet = quiet + 1 if own == 0 and _rests(up, walker.op) else 0
             if error is None and stop < far:
                 up = up.cut(len(up.trace.t) - 1)
                 walker.begin(stairs, stop)
@@ -325,17 +323,15 @@ def inverse_legs(
     )
 
 
-def _rests(leg: Leg, n: int, free: int, since: float) -> bool:
-    """Tell whether w and the free unknowns, the coordinates from n on, stand still for rounding.
+def _rests(leg: Leg, op: Operator) -> bool:
+    """Tell whether no value moves along a leg but for the rounding of its terms.
 
-    Their velocities are compared with those which would have made them what they are at ``since``.
-    w is so by itself: where the ridge is large it may be tiny beside the bias, and yet grow. Below
-    the rounding of the bias it is rounding.
+    w itself may: along columns that are collinear but for rounding.
     """
-    trace = leg.trace
-    moves, sizes = since * np.abs(trace.ray[n:]), np.abs(trace.duals(len(trace.t) - 1)[n:])
-    own = max(STILL * sizes[:-free].max(initial=0.0), EPSILON * sizes.max())
-    return bool(moves[:-free].max(initial=0.0) <= own and moves.max() <= STILL * sizes.max())
+    ends, _ = leg.trace.parts(np.array([0, len(leg.trace.t) - 1]))
+    w = ends[:, op.n :]
+    terms = np.abs(op.X) @ np.abs(w[1])
+    return bool(np.abs(op.X @ (w[1] - w[0])).max() <= EPSILON * terms.max())
 
 
 class Uncorrelated(ValueError):
