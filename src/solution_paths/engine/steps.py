@@ -152,8 +152,8 @@ def refine(op, st, s, tol):
     """Make w move the pinned values as their kinks move.
 
     w's velocity is improved in its own right: it is known to the rounding of itself, and not to
-    that of the duals' velocities, which may be far larger and cancel. What is carried on is improved
-    with it, so that the next one begins as well as this one ends.
+    that of the duals' velocities, which may be far larger and cancel. What is carried on is
+    improved with it, so that the next one begins as well as this one ends.
     """
     m, worst, last = s.sizes.pinned, _miss(op, s), np.inf
     speed = first = np.sqrt(squared_length(op, op.now.dw))

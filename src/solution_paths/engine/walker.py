@@ -195,7 +195,7 @@ def _event(op, st, s, tol, i, down, dt, rate, moved):
         and i == s.last.coordinate
         and 2 * (state // 2 + down) == s.last.came
     ):
-        # It only just came from there: its velocity is rounding noise, if a better one says the same.
+        # It only just came from there: that is rounding noise, if a better velocity says the same.
         if s.direction.off > 0.0:
             refine(op, st, s, tol)
         else:

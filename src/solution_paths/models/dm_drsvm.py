@@ -411,7 +411,7 @@ def _told(progress: Progress, lines: list[Line]) -> None:
 
 
 def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
-    """Return the trace up to the wall, its last node moved on along its piece, to where all vanishes.
+    """Return the trace up to the wall, its last node moved on to where all vanishes.
 
     One more node just behind it says that all is zero from there on. A piece may end below the
     wall, where t is too coarse for rho; then the nodes behind that, at the wall, say no more.
