@@ -657,7 +657,7 @@ def summary(rows):
             | {"refused": counts["ValueError"], "otherwise": _not_fine(some)}
             | {"wrong_and_untold": silent.sum(), "largest_gap": f"{some['beyond'].max():.1e}"}
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(found).sort_values(keys, ignore_index=True)
 
 
 def main():
