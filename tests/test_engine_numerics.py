@@ -108,6 +108,9 @@ FUZZED += [("drsvm_lam1", "unix_time", seed) for seed in (323, 532)]
 # A coefficient that grows for ever beside one that makes values 1e10 times as large.
 FUZZED += [("dr_regression_lam2", "unix_time", seed) for seed in (2, 21, 222, 597)]
 FUZZED += [("drlad_lam2", "unix_time", 32)]
+# A node before the one that its step began at, and at s = 0 a w of 1e-33.
+FUZZED += [("drsvm_lam2", "one_hot", 35), ("drlad_grid", "lattice", 191)]
+FUZZED += [("drlad_grid", "lattice", 258)]
 # Targets far from zero, whose bias in double left w's part of the values to rounding.
 FUZZED += [("dr_regression_lam2", "unix_time", seed) for seed in (181, 386, 410, 565)]
 FUZZED += [("drlad_lam2", "unix_time", seed) for seed in (197, 212)]

@@ -329,7 +329,7 @@ def _shift(op, s, way):
 
 
 @lean
-def approach(op, st, s, tol, size, i, down, h, rate):
+def approach(op, st, s, tol, size, i, down, h, rate, began):
     """Put coordinate i where its event is, now that the pinned equations hold there.
 
     It is off by the rounding of the step, which an ill-conditioned system would turn into duals far
@@ -350,7 +350,8 @@ def approach(op, st, s, tol, size, i, down, h, rate):
         width = FAR if enters else width_at(s, s.slot[i], s.clock.t)
         # A coefficient may be out by a hundredth of what t's last digit is worth to it.
         out = tol.outside * width if width < np.inf else 0.01 * EPSILON * abs(s.clock.t) * rate
-        if -rest > out:  # its level is between two doubles of t: the node is the one before
+        if -rest > out and s.clock.t > began:
+            # Its level lies between two doubles of t: the node is the one before.
             take_step(op, s, 1.0, size, np.nextafter(s.clock.t, -np.inf) - s.clock.t)
     if enters:
         s.accuracy.slip = max(s.accuracy.slip, left / op.norm[i])

@@ -115,7 +115,8 @@ def _walk(op, st, s, log, tol, lazy):
                 if not pending:
                     if not hold(op, st, s, tol):
                         return LOST
-                    if not approach(op, st, s, tol, size, i, down, h, rate) and not late:
+                    near = approach(op, st, s, tol, size, i, down, h, rate, began)
+                    if not near and not late:
                         late = True  # what seemed to come first is further away than it seemed
                         continue
                     record(s, log, 0)

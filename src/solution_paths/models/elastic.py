@@ -227,6 +227,7 @@ def _ball_path(
 
     ``start`` is the ball's dual at s = 0. A walk that was lost behind that is none the worse.
     """
+    leg = _without_w(leg, p.n)
     kept = _binding(leg.trace, p.n, 1e-12 * abs(start))
     free = kept < len(leg.trace.t)
     if free:
@@ -237,6 +238,15 @@ def _ball_path(
             leg = _let_go(leg, p.n + 1)
     diagnostics = statistics | {"ray": bool(free)}
     return finish("s", [leg], p, diagnostics, error, check=options.check)
+
+
+def _without_w(leg: Leg, n: int) -> Leg:
+    """Return a leg at whose nodes at s = 0 w is zero, and not what rounding leaves of it."""
+    trace = leg.trace
+    here = np.repeat(trace.t == 0.0, np.diff(trace.start))
+    gone = here & (n < trace.P) & (len(trace.stairs) - 1 > trace.P)
+    a, low = (np.where(gone, 0.0, part) for part in (trace.a, trace.low))
+    return Leg(trace._replace(a=a, low=low), leg.offset, leg.factor)
 
 
 def _let_go(leg: Leg, n: int) -> Leg:
