@@ -418,19 +418,20 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
     """
     n, d, last = p.n, len(p.used), len(trace.t) - 1
 
-    def rho(node: int) -> float:
-        duals = trace.duals(node)
-        return duals[-2] - duals[-3]
+    def rho(duals: Floats) -> float:
+        return float(duals[-2] - duals[-3])
 
-    while last > 0 and rho(last - 1) <= rho(last):
+    here = trace.duals(last)
+    while last > 0 and rho(trace.duals(last - 1)) <= rho(here):
         last -= 1
-    trace = trace.cut(last + 1)
-    here = there = trace.duals(last)
-    ahead, fall, before = rho(last), 0.0, last
+        here = trace.duals(last)
+    trace, there = trace.cut(last + 1), here
+    ahead, fall, before = rho(here), 0.0, last
     # rho may have fallen at one t; or it stands below the wall, and is rounding already
     while fall <= ahead and ahead > LEAST / p.kappa and before > 0:
         before -= 1
-        there, fall = trace.duals(before), rho(before) - ahead
+        there = trace.duals(before)
+        fall = rho(there) - ahead
     share = ahead / fall if fall > ahead > 0.0 else 0.0
     found = here + share * (here - there)
     found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0

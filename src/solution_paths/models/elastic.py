@@ -244,17 +244,19 @@ def _without_w(leg: Leg, n: int) -> Leg:
     """Return a leg at whose nodes at s = 0 w is zero, and not what rounding leaves of it."""
     trace = leg.trace
     here = np.repeat(trace.t == 0.0, np.diff(trace.start))
-    gone = here & (n < trace.P) & (len(trace.stairs) - 1 > trace.P)
-    a, low = (np.where(gone, 0.0, part) for part in (trace.a, trace.low))
-    return Leg(trace._replace(a=a, low=low), leg.offset, leg.factor)
+    return _vanishing(leg, here & (n < trace.P) & (len(trace.stairs) - 1 > trace.P))
 
 
 def _let_go(leg: Leg, n: int) -> Leg:
     """Return a leg at whose last node the duals of the first n coordinates are zero."""
     trace = leg.trace
-    gone = (np.arange(len(trace.P)) >= trace.start[-2]) & (n > trace.P)
-    a, low = (np.where(gone, 0.0, part) for part in (trace.a, trace.low))
-    return Leg(trace._replace(a=a, low=low), leg.offset, leg.factor)
+    return _vanishing(leg, (np.arange(len(trace.P)) >= trace.start[-2]) & (n > trace.P))
+
+
+def _vanishing(leg: Leg, gone: NDArray[np.bool_]) -> Leg:
+    """Return a leg some of whose recorded duals are zero."""
+    a, low = (np.where(gone, 0.0, part) for part in (leg.trace.a, leg.trace.low))
+    return Leg(leg.trace._replace(a=a, low=low), leg.offset, leg.factor)
 
 
 def _binding(trace: Trace, ball: int, least: float) -> int:
