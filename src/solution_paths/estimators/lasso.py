@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,30 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import Curve
+from ..models.common import Uncorrelated
 from ..models.lasso import lasso_path
 from ..path import Floats, Path
-from ..validation import check_choice, check_number
+from ..validation import check_choice, check_flag, check_number
 from .base import LinearRegressor
-from .checking import Folds, check_flag
+from .checking import Folds
 from .fitted import followed, inside, most
 
 METRICS = ("squared", "absolute")
 
 
-class Centred:
-    """A lasso's path on centred data, in alpha = lam / n; predictions add the means."""
+class InAlpha:
+    """A lasso's path in alpha = lam / n, or a constant where no column tells anything."""
 
     def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
-        self.n, self.metric = len(y), metric
-        self.x_mean = np.asarray(X).mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
-        self.y_mean = float(y.mean()) if fit_intercept else 0.0
-        X, y = X - self.x_mean, y - self.y_mean
-        # without any correlation w = 0 for every penalty
-        moves = (np.asarray(X).T @ y).any()
+        self.n, self.metric, self.d = len(y), metric, X.shape[1]
+        self.mean = float(y.mean()) if fit_intercept else 0.0
         self.path: Path | None = None
         self.begin, self.end = 0.0, np.inf
-        if moves:
-            self.path, begin, end = followed(partial(lasso_path, check=check), X, y)
+        fit = partial(lasso_path, fit_intercept=fit_intercept, check=check)
+        with suppress(Uncorrelated):
+            self.path, begin, end = followed(fit, X, y)
             self.begin, self.end = begin / self.n, end / self.n
 
     def check(self, alpha: float, name: str) -> float:
@@ -42,24 +41,26 @@ class Centred:
     def coef(self, alpha: float) -> Floats:
         """Return w, (d,)."""
         if self.path is None:
-            return np.zeros_like(self.x_mean)
+            return np.zeros(self.d)
         return self.path.coef(inside(self.path, alpha * self.n))
 
     def intercept(self, alpha: float) -> float:
         """Return b."""
-        return float(self.y_mean - self.x_mean @ self.coef(alpha))
+        if self.path is None:
+            return self.mean
+        return self.path.intercept(inside(self.path, alpha * self.n))
 
     def decision(self, X: Any, alpha: float) -> Floats:
         """Return predictions (m,)."""
-        return (X - self.x_mean) @ self.coef(alpha) + self.y_mean
+        return np.asarray(X @ self.coef(alpha)) + self.intercept(alpha)
 
     def error(self, X: Any, y: Floats) -> Curve:
         """Return the mean error as an exact function of alpha."""
         if self.path is None:
-            off = np.abs(y - self.y_mean)
+            off = np.abs(y - self.mean)
             flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
             return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
-        curve = self.path.error_curve(X - self.x_mean, y - self.y_mean, self.metric)
+        curve = self.path.error_curve(X, y, self.metric)
         return curve.scaled(1.0 / self.n).over(self.begin, self.end)
 
 
@@ -79,14 +80,14 @@ class PathLasso(LinearRegressor):
     metric : {"squared", "absolute"}
         The error in cross-validation.
     fit_intercept : bool
-        Whether b is fitted, by centring X and y; without, b = 0.
+        Whether b is fitted; without, b = 0.
     check : {"warn", "raise", "ignore"}
         See `lasso_path`.
 
     Attributes
     ----------
     path_ : Path or None
-        In lam = n alpha, of centred data; None where y correlates with no column at all, so that
+        In lam = n alpha; None where y correlates with no column at all, so that
         w = 0 for every alpha.
     alpha_ : float
         The penalty that is used.
@@ -110,7 +111,8 @@ class PathLasso(LinearRegressor):
     """
 
     _parameter = "alpha"
-    _model: Centred
+    _sparse = True
+    _model: InAlpha
 
     def __init__(
         self,
@@ -127,7 +129,7 @@ class PathLasso(LinearRegressor):
         self.fit_intercept = fit_intercept
         self.check = check
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> Centred:
+    def _fitted(self, X: Any, y: NDArray[Any]) -> InAlpha:
         check_choice(self.metric, "metric", METRICS)
         check_flag(self.fit_intercept, "fit_intercept")
-        return Centred(X, y, self.fit_intercept, self.metric, self.check)
+        return InAlpha(X, y, self.fit_intercept, self.metric, self.check)

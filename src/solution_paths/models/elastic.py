@@ -26,8 +26,10 @@ from ..path import Leg, Path
 from ..validation import Floats
 from .common import (
     NEARLY_ZERO,
+    UNRELATED,
     Callback,
     Progress,
+    Uncorrelated,
     finish,
     nothing_below,
     to_zero,
@@ -346,10 +348,6 @@ def _rests(leg: Leg, op: Operator) -> bool:
     return bool(np.abs(op.X @ (w[1] - w[0])).max() <= EPSILON * terms.max())
 
 
-class Uncorrelated(ValueError):
-    """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
-
-
 class Options:
     """What a path function is told about its walk."""
 
@@ -371,7 +369,7 @@ def _largest_correlation(p: ElasticNet, duals: Floats) -> float:
     """Return max |X'a|, which must not vanish."""
     X = p.varying
     largest = float(np.abs(X.T @ duals).max(initial=0.0))
-    if largest <= 1e-13 * float((np.abs(X).T @ np.abs(duals)).max(initial=0.0)):
+    if largest <= UNRELATED * float((np.abs(X).T @ np.abs(duals)).max(initial=0.0)):
         raise Uncorrelated(
             "No column of X correlates with the loss's slopes at the best constant, so that w = 0 "
             "is optimal for every penalty; check X and y."

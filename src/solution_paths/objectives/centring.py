@@ -43,6 +43,11 @@ def _of_dense(X: Floats) -> Floats:
     return shifts
 
 
+def means_of(X: Floats) -> Floats:
+    """Return the means of an array's columns, (d,): of a constant one its very value."""
+    return np.where(np.ptp(X, axis=0) == 0.0, X[0], X.mean(axis=0))
+
+
 def less(X: Any, shifts: Floats) -> Any:
     """Return X less what is taken off its columns: X itself where that is nothing."""
     far = np.flatnonzero(shifts)
