@@ -12,9 +12,9 @@ from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
-from ..validation import Rows
+from ..validation import Rows, check_flag
 from .base import LinearClassifier, PathClassifier
-from .checking import Folds, check_flag
+from .checking import Folds, lies_between
 
 
 class PathSVC(PathClassifier):
@@ -36,10 +36,10 @@ class PathSVC(PathClassifier):
     degree : int
     coef0 : float
         See `svm_path`.
-    C_max : float
-        Where paths stop; by default after their last breakpoint, and the solution goes on. With
-        an rbf kernel much of the work may lie at costs that nobody wants. A path that can't be
-        followed so far warns, and C is chosen where all are exact.
+    C_max : float, optional
+        Where paths stop; by default where `svm_path` does (a kernel's at 1e6 or more), or at C
+        where that is more and there is no ``cv``. A path that can't be followed so far warns, and
+        C is chosen where all are exact.
     check : {"warn", "raise", "ignore"}
         See `svm_path`.
 
@@ -80,7 +80,7 @@ class PathSVC(PathClassifier):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
-        C_max: float = np.inf,
+        C_max: float | None = None,
         check: str = "warn",
     ):
         self.C = C
@@ -93,7 +93,10 @@ class PathSVC(PathClassifier):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        return svm_path(X, y, C_max=self.C_max, **self._options())
+        path = svm_path(X, y, C_max=self.C_max, **self._options())
+        if self.C_max is None and self.cv is None and lies_between(self.C, path.range[1], np.inf):
+            return svm_path(X, y, C_max=self.C, **self._options())
+        return path
 
 
 def _tells_probabilities(model: QuantileSVC) -> bool:
@@ -250,6 +253,7 @@ class L1SVC(LinearClassifier):
     """
 
     _parameter = "lam"
+    _sparse = True
 
     def __init__(self, lam: float = 1.0, *, cv: Folds = None, check: str = "warn"):
         self.lam = lam

@@ -118,8 +118,8 @@ def followed(fit: Callable[..., Path], *arguments: Any) -> tuple[Path, float, fl
     begin, end = path.range
     if path.parameter not in PENALTIES:
         return path, begin, end
-    if whole:
-        return path, 0.0, np.inf
+    if whole:  # one that was told where to stop isn't known below that
+        return path, begin if "limit" in path.diagnostics else 0.0, np.inf
     zero = end < np.inf and path.objective.linear and not path.coef(end).any()
     return path, begin, np.inf if zero else end
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import Curve
+from ..models.common import Uncorrelated
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.dr_regression import drlad_path
-from ..models.elastic import Uncorrelated
 from ..path import Floats, Path
 from ..validation import check_choice, check_number
 from .base import LinearClassifier, LinearRegressor, PathClassifier
-from .checking import Folds
+from .checking import Folds, lies_between
 from .fitted import followed, most
 
 METRICS = ("absolute", "squared")
@@ -140,9 +140,10 @@ class DmKSVC(PathClassifier):
         Weight of the penalty, > 0; not looked at with ``cv``.
     kappa : float
         > 0: margins beyond kappa - 1 cost something, too.
-    lam_min : float
-        Where paths stop; below it the solution stays what it is. A path that can't be followed so
-        far warns, and lam is chosen where all are exact.
+    lam_min : float, optional
+        Where paths stop; by default where `dm_ksvm_path` does, or at lam where that is less and
+        there is no ``cv``. A path that can't be followed so far warns, and lam is chosen where all
+        are exact.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
     kernel, gamma, degree, coef0, check
@@ -177,7 +178,7 @@ class DmKSVC(PathClassifier):
         lam: float = 0.1,
         *,
         kappa: float = 2.0,
-        lam_min: float = 0.0,
+        lam_min: float | None = None,
         cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
@@ -196,7 +197,10 @@ class DmKSVC(PathClassifier):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        return dm_ksvm_path(X, y, self.kappa, lam_min=self.lam_min, **self._options())
+        path = dm_ksvm_path(X, y, self.kappa, lam_min=self.lam_min, **self._options())
+        if self.lam_min is None and self.cv is None and lies_between(self.lam, 0, path.range[0]):
+            return dm_ksvm_path(X, y, self.kappa, lam_min=self.lam, **self._options())
+        return path
 
 
 class DmDrSVC(LinearClassifier):
