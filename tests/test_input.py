@@ -263,6 +263,7 @@ NUMBER_CASES = [
 NUMBER_CASES += [
     (svm_path, f"C_max={value!r:.20}", "C_max", value)
     for value in [*NO_NUMBER[:-1], -1.0, 0.0, 1e-200]
+    if value is not None
 ]
 
 
