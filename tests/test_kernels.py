@@ -78,12 +78,27 @@ def test_a_matrix_beyond_all_memory_is_refused_by_size(monkeypatch, name, hold):
     with pytest.raises(MemoryError, match="300 x 250"):
         Kernel(name)(rows, rows[:250])
     assert Kernel(name)(rows[:200], rows[:200]).shape == (200, 200)
+    if name == "rbf":  # a path holds the matrix twice
+        said = r"^The 200 x 200 kernel matrix needs 312 KiB 2 times, and this machine has 512 KiB;"
+        with pytest.raises(MemoryError, match=said):
+            svm_path(rows[:200], np.tile([0, 1], 100), kernel=name)
+
+
+def test_memory_that_a_process_does_not_get_is_told_alike(monkeypatch):
+    def refused(shape):
+        raise MemoryError("Unable to allocate")
+
+    monkeypatch.setattr(np, "zeros", refused)
+    with pytest.raises(MemoryError, match="The 7 x 5 kernel matrix needs 0 KiB, and this"):
+        kernels.room_for(7, 5)
 
 
 def test_a_path_that_no_machine_can_hold():
     rows = np.zeros((3_000_000, 1))
     rows[::2] = 1.0
-    with pytest.raises(MemoryError, match=r"3,000,000 x 3,000,000 kernel matrix needs 67,055 GiB"):
+    with pytest.raises(
+        MemoryError, match=r"3,000,000 x 3,000,000 kernel matrix needs 67,055 GiB 2 times"
+    ):
         svm_path(rows, np.tile([0, 1], 1_500_000), kernel="rbf", gamma=1.0)
 
 

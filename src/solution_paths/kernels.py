@@ -122,14 +122,25 @@ LINEAR = Kernel()
 
 
 def room_for(n: int, m: int) -> Floats:
-    """Return (n, m) zeros for kernel values; say so where no machine of this size can hold them."""
-    memory = total_memory()
-    if 8.0 * n * m <= memory:
-        with suppress(MemoryError):
-            return np.zeros((n, m))
-    raise MemoryError(
-        f"The {n:,} x {m:,} kernel matrix needs {_size(8.0 * n * m)}, and this machine has "
-        f"{_size(memory)}; take a sample of the rows, or kernel='linear' with few columns."
+    """Return (n, m) zeros for kernel values; say so where this machine can't hold them."""
+    check_room(n, m)
+    try:
+        return np.zeros((n, m))
+    except MemoryError as error:  # less is left of it, or this process may have less
+        raise _no_room(n, m, 1) from error
+
+
+def check_room(n: int, m: int, copies: int = 1) -> None:
+    """Refuse (n, m) kernel values, held so many times, that are more than the machine's memory."""
+    if 8.0 * n * m * copies > total_memory():
+        raise _no_room(n, m, copies)
+
+
+def _no_room(n: int, m: int, copies: int) -> MemoryError:
+    needs = _size(8.0 * n * m) + (f" {copies} times" if copies > 1 else "")
+    return MemoryError(
+        f"The {n:,} x {m:,} kernel matrix needs {needs}, and this machine has "
+        f"{_size(total_memory())}; take a sample of the rows, or kernel='linear' with few columns."
     )
 
 

@@ -72,7 +72,8 @@ class PathEstimator(BaseEstimator):
         Parameters
         ----------
         X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
-            CSR and ``kernel="precomputed"`` where the model has kernels.
+            CSR but for `DrLAD` and `DmDrSVC`; ``kernel="precomputed"`` where the model has
+            kernels.
         y : (n,) array
 
         Returns
@@ -237,6 +238,6 @@ class LinearRegressor(RegressorMixin, PathEstimator):
 
         Parameters
         ----------
-        X : (m, d) array or DataFrame
+        X : (m, d) array, DataFrame or CSR matrix
         """
         return self._decision(X)

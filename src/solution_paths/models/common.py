@@ -22,7 +22,7 @@ from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
 from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
-from ..kernels import BLUR, FEW, Kernel, check_kernel, rows_of_gram
+from ..kernels import BLUR, FEW, Kernel, check_kernel, check_room, rows_of_gram
 from ..objectives import Objective
 from ..objectives.centring import less, shifts_of
 from ..objectives.machine import Machine
@@ -213,6 +213,8 @@ def operator_of(objective: Machine) -> Operator:
     scale = 1.0 / objective.lam
     if objective.diagonal == 0 and _rows_are_cheap(objective):
         return rows_operator(objective.walked(), free, scale=scale)
+    if objective.kernel.name != "precomputed":
+        check_room(objective.n, objective.n, copies=2)  # this one, and the map's
     K = objective.centred_gram()
     centred = objective.centred_kernel is not objective.kernel
     rows = rows_of_gram(K, alike=centred or objective.kernel.name == "rbf")
