@@ -606,12 +606,16 @@ class Path(Nodes):
     # -- certificate --------------------------------------------------------------------------
 
     def certify(
-        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool | None = None
+        self,
+        n_random: int = 100,
+        seed: int = 0,
+        at_breakpoints: bool | None = None,
+        at: float | Parameters | None = None,
     ) -> certification.Certificate:
         """Check the path with code that shares nothing with the walker.
 
         Both ends, the places where walks were joined, and points on a ray behind the last
-        breakpoint are always looked at.
+        breakpoint are always looked at, unless ``at`` names the points.
 
         Parameters
         ----------
@@ -622,6 +626,9 @@ class Path(Nodes):
             Seed of these.
         at_breakpoints : bool, optional
             Check every breakpoint as well, or none but the ends. By default a random sample.
+        at : float or (k,) array, optional
+            Check the solutions at these parameter values, and no others: what `dual` and
+            `decision_function` return there.
 
         Returns
         -------
@@ -633,10 +640,20 @@ class Path(Nodes):
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> path.certify(at_breakpoints=True).ok
         True
+        >>> path.certify(at=[0.1, 0.25]).n_points
+        2
         """
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
+        if at is not None:
+            return certification.summary(*self._judged_where(at))
         return certification.summary(*self._judged(n_random, seed, at_breakpoints))
+
+    def _judged_where(self, at: float | Parameters) -> tuple[Floats, certification.Verdict]:
+        """Return the given parameter values, and what the judge says of the solutions there."""
+        own = np.array([self._check(at)]) if _single(at) else self._check_values(at)
+        values = np.atleast_1d(np.asarray(at, dtype=np.float64))
+        return values, self._judged_at(np.empty(0, dtype=np.int64), own)[1]
 
     def _judged(
         self, n_random: int, seed: int = 0, at_breakpoints: bool | None = None
