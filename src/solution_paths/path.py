@@ -217,13 +217,13 @@ class Path(Nodes):
         found = self._finished(*between(*self._parts(nodes), near, far, part))
         if not (self._has_ray and beyond.any()):
             return found
+        # The function rests on a ray: the losses of any other outgrow all else. Computed from
+        # duals that grow with t it would move by rounding.
+        if not self.objective.linear:
+            found = found._replace(w=found.a)
         last = self._legs[-1]
-        more = self.objective.solution(np.outer(last.trace.ray, beyond / last.factor))
-        if self.objective.linear:
-            # w and b rest: the losses of any other outgrow all else. Computed from duals that
-            # grow with t they would move by rounding.
-            more = more._replace(w=None, b=None)
-        return _added(found, more)
+        more = self.objective.solution(np.outer(last.trace.ray, beyond / last.factor)).a
+        return found if more is None or found.a is None else found._replace(a=found.a + more)
 
     def _check_values(self, ts: ArrayLike) -> Floats:
         """Return the walk's own values of several parameters, each inside the path."""
@@ -246,13 +246,13 @@ class Path(Nodes):
     def _at(
         self,
         ts: ArrayLike,
-        one: Callable[[float], ArrayLike] | None,
         at_nodes: Callable[[Places], Floats],
+        one: Callable[[float], ArrayLike] | None = None,
     ) -> Floats:
         """Return what is linear between nodes at several parameters, in the last axis.
 
-        ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
-        ray, where it doesn't rest.
+        ``at_nodes`` maps ascending nodes to values there. On the ray it rests, unless ``one`` maps
+        a parameter to its value there.
         """
         given, ts = ts, self._check_values(ts)
         right = self._first_behind(ts)
@@ -288,7 +288,7 @@ class Path(Nodes):
         """
         if _single(t):
             return self.objective.public_dual(self._solution(t))
-        return self._at(t, self.dual, self._duals_at)
+        return self._at(t, self._duals_at, self.dual)
 
     def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
@@ -310,7 +310,7 @@ class Path(Nodes):
         self._check_linear()
         if _single(t):
             return self.objective.coefs(self._solution(t))
-        return self._at(t, None, self._coefs_at)
+        return self._at(t, self._coefs_at)
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
@@ -337,8 +337,7 @@ class Path(Nodes):
         """
         if _single(t):
             return float(self.objective.intercepts(self._solution(t)))
-        one = None if self.objective.linear else self.intercept
-        return self._at(t, one, self._intercepts_at)
+        return self._at(t, self._intercepts_at)
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.
@@ -367,10 +366,7 @@ class Path(Nodes):
             return np.asarray(X_new @ self.coef(t)) + self.intercept(t)
 
         def block(rows: Any) -> Floats:
-            def one(at: float) -> Floats:
-                return self.objective.decision(rows, self._solution(at))
-
-            return self._at(t, one, lambda nodes: self._decisions_at(nodes, rows))
+            return self._at(t, lambda nodes: self._decisions_at(nodes, rows))
 
         blocks = row_blocks(self.objective, X_new.shape[0])
         return np.concatenate([block(X_new[rows]) for rows in blocks])
@@ -508,9 +504,9 @@ class Path(Nodes):
         """Return a validation error as an exact function of the parameter.
 
         It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
-        (``squared``), from the first breakpoint to the last; after it, on a ray, predictions don't
-        change. Costs and memory are those of `crossings`, and 32 bytes for each piece: as many as
-        there are changes of sign or, in regression, these and breakpoints.
+        (``squared``), over all the path: on a ray behind the last breakpoint it is a constant, and
+        its last edge is inf. Costs and memory are those of `crossings`, and 32 bytes for each
+        piece: as many as there are changes of sign or, in regression, these and breakpoints.
 
         Parameters
         ----------
@@ -549,13 +545,19 @@ class Path(Nodes):
             of_pieces([pieces(self._t[i], f - y_val[k, None]) for i, f in self._sweep(X_val[k])])
             for k in parts
         ]
-        return mean_curve(curves, [k.stop - k.start for k in parts])
+        return self._to_the_end(mean_curve(curves, [k.stop - k.start for k in parts]))
+
+    def _to_the_end(self, curve: Curve) -> Curve:
+        """Return the curve up to the path's end: on a ray nothing changes."""
+        low, high = float(self._t[0]), np.inf if self._has_ray else float(curve.edges[-1])
+        return curve.over(low, high)
 
     def _error_steps(self, X_val: Any, positive: NDArray[np.bool_]) -> Curve:
         row, t, after, start = self._changes(X_val)
         rises = np.where(after == positive[row], -1.0, 1.0)
         wrong = int((start != positive).sum())
-        return steps(float(self._t[0]), float(self._t[-1]), wrong, t, rises, len(positive))
+        low, high = float(self._t[0]), float(self._t[-1])
+        return self._to_the_end(steps(low, high, wrong, t, rises, len(positive)))
 
     def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
@@ -575,7 +577,7 @@ class Path(Nodes):
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
         >>> edges[1].round(9).item(), error.tolist()
-        (0.2, [0.5, 0.0])
+        (0.2, [0.5, 0.0, 0.0])
         """
         curve = self.error_curve(X_val, y_val)
         return curve.edges, curve.left
@@ -591,7 +593,8 @@ class Path(Nodes):
         Returns
         -------
         Best
-            Least value, the intervals where it is reached, and the middle of the widest.
+            Least value, the intervals where it is reached (to inf on a ray), and the middle of
+            the widest, of which a ray doesn't count.
 
         Examples
         --------
@@ -599,7 +602,7 @@ class Path(Nodes):
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> best = path.best([[0.5], [2.5]], [0, 1])
         >>> best.value, best.intervals.round(9).tolist()
-        (0.0, [[0.2, 0.333333333]])
+        (0.0, [[0.2, inf]])
         """
         return self.error_curve(X_val, y_val, metric).best()
 
@@ -764,8 +767,8 @@ class Path(Nodes):
         Parameters
         ----------
         file : path-like or binary file object
-            A file's name, whose folders are made where they lack, or what is open for writing
-            bytes.
+            A file's name, whose folders are made where they lack and which gets the suffix
+            ``.npz`` if it hasn't; or what is open for writing bytes.
 
         Examples
         --------
@@ -784,6 +787,8 @@ class Path(Nodes):
     @classmethod
     def load(cls, file: File) -> Path:
         """Read a path that `save` wrote, from a file's name or a binary file object.
+
+        A name that `save` gave the suffix ``.npz`` is found without it, too.
 
         Examples
         --------
@@ -820,11 +825,6 @@ class Path(Nodes):
 
 def _labels(objective: Objective, f: Floats) -> NDArray[Any]:
     return np.where(objective.positive(f), objective.classes[1], objective.classes[0])
-
-
-def _added(one: Solution, other: Solution) -> Solution:
-    parts = zip(one, other, strict=True)
-    return Solution(*(u if u is None or v is None else u + v for u, v in parts))
 
 
 def _single(t: float | Parameters) -> TypeGuard[float]:
