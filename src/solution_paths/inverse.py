@@ -123,8 +123,7 @@ class InversePath(Path):
 
         Its pieces are quadratic in the inverse of the parameter; see `Path.error_curve`.
         """
-        curve = self.straight.error_curve(X_val, y_val, metric).inverted(self.objective.inverse)
-        return curve.over(self.range[0], curve.edges[-1])
+        return self.straight.error_curve(X_val, y_val, metric).inverted(self.objective.inverse)
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         t, found = super()._judged_at(nodes, points)
