@@ -18,6 +18,7 @@ from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
+ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
 BLOCK_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
@@ -61,6 +62,10 @@ class Verdict:
         How far off these may be because they are evaluated in floating point: a bound.
     resolution, kkt_resolution : float
         How large they may become by rounding w and b (duals and K for a kernel) to double.
+    error, least_error : float
+        The most and the least by which the solution may be off: the smaller of its gap and its KKT
+        violation, with their rounding added and subtracted. Either one, if it is small, makes it a
+        good answer: its objective is the least, or it is optimal for data that hardly differ.
     """
 
     primal: Entry
@@ -71,6 +76,18 @@ class Verdict:
     kkt_rounding: Entry = 0.0
     resolution: Entry = 0.0
     kkt_resolution: Entry = 0.0
+    error: Entry = np.nan
+    least_error: Entry = np.nan
+
+    @property
+    def reliable(self) -> Entry:
+        """Whether the solution is surely off by no more than 1e-6: a bool, or (B,) of them."""
+        return self.error <= ERROR_LIMIT
+
+    @property
+    def wrong(self) -> Entry:
+        """Whether it is surely off by more: a bool, or (B,) of them."""
+        return ~(np.asarray(self.least_error) <= ERROR_LIMIT)
 
     def ok(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> bool:
         """Return True when both numbers are surely within their limits; nan is a refusal.
@@ -126,6 +143,12 @@ class Certificate:
         surely broken. What is within its rounding of a bound is undecided, and so is a gap that is
         beyond it, but within twice the resolution: data in other units may decide. The worst of
         all points.
+    error, error_at : float
+        By how much the worst solution may be off, and where: the smaller of its gap and its KKT
+        violation, with their rounding.
+    reliable : bool
+        Whether that is at most 1e-6. If it isn't, path functions and estimators warn; a certificate
+        that doesn't hold may still be reliable.
 
     Examples
     --------
@@ -134,6 +157,8 @@ class Certificate:
     >>> certificate = path.certify(at_breakpoints=True)
     >>> certificate.status, certificate.kkt <= 1e-7, certificate.gap <= 1e-9
     ('holds', True, True)
+    >>> certificate.reliable
+    True
     """
 
     kkt: float
@@ -145,6 +170,8 @@ class Certificate:
     kkt_rounding: float = 0.0
     resolution: float = 0.0
     status: str = ""
+    error: float = np.nan
+    error_at: float = np.nan
 
     def __post_init__(self) -> None:
         if not self.status:
@@ -161,6 +188,11 @@ class Certificate:
     def ok(self) -> bool:
         """Whether the certificate holds: what is undecided doesn't."""
         return self.status == "holds"
+
+    @property
+    def reliable(self) -> bool:
+        """Whether every solution that was looked at is surely off by no more than 1e-6."""
+        return self.error <= ERROR_LIMIT
 
     def __str__(self) -> str:
         verdict = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}[self.status]
@@ -224,7 +256,11 @@ def _scored(
             relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
         kkt, kkt_off = found.kkt, found.kkt_rounding
         bounds = found.resolution / size, found.kkt_resolution
-        return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds)
+        # without duals the gap alone tells; without a gap nothing does
+        known = np.where(np.isnan(relative), np.nan, 1.0)
+        error = known * np.fmin(relative + rounding, kkt + kkt_off)
+        least = known * np.fmin(relative - rounding, kkt - kkt_off)
+        return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds, error, least)
 
 
 def judge(
@@ -327,9 +363,9 @@ def summary(points: Floats, found: Verdict) -> Certificate:
     """Return the worst of what was found."""
     # a NaN is a violation, never a pass
     kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (found.kkt, found.gap))
-    rounding, resolution, kkt_rounding = (
+    rounding, resolution, kkt_rounding, error = (
         np.where(np.isnan(v), np.inf, v)
-        for v in (found.rounding, found.resolution, found.kkt_rounding)
+        for v in (found.rounding, found.resolution, found.kkt_rounding, found.error)
     )
     return Certificate(
         float(kkt.max()),
@@ -341,4 +377,6 @@ def summary(points: Floats, found: Verdict) -> Certificate:
         float(kkt_rounding.max()),
         float(resolution.max()),
         worst_of(*set(states(found).tolist())),
+        float(error.max()),
+        float(points[error.argmax()]),
     )
