@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .objectives import Objective, Solution
+from .objectives.base import Terms
 from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
+NULL = 1e-3  # of what a constant loses: where the objective is less, that is the scale of errors
 BLOCK_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
@@ -256,11 +258,22 @@ def _scored(
             relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
         kkt, kkt_off = found.kkt, found.kkt_rounding
         bounds = found.resolution / size, found.kkt_resolution
-        # without duals the gap alone tells; without a gap nothing does
-        known = np.where(np.isnan(relative), np.nan, 1.0)
-        error = known * np.fmin(relative + rounding, kkt + kkt_off)
-        least = known * np.fmin(relative - rounding, kkt - kkt_off)
+        error, least = _errors(found, gap, np.maximum(np.abs(found.primal), np.abs(lower)))
         return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds, error, least)
+
+
+def _errors(found: Terms, gap: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """Return the most and the least by which solutions may be off, (B,); see `Verdict`."""
+    scale = np.maximum(size, NULL * found.null)
+    gap = np.where(found.infeasible <= KKT_LIMIT, gap, np.inf)
+    sure = np.maximum(scale - found.unsure, 0.0)
+    most, least = (gap + found.rounding) / sure, (gap - found.rounding) / (scale + found.unsure)
+    most = np.where(gap + found.rounding > 0.0, most, gap)  # all costs may be zero
+    error = np.fmin(most, found.own + found.own_rounding)
+    least = np.fmin(least, found.own - found.own_rounding)
+    # without duals the gap alone tells; without a gap nothing does
+    known = np.where(np.isnan(gap), np.nan, 1.0)
+    return known * error, known * least
 
 
 def judge(
