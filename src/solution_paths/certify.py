@@ -259,6 +259,10 @@ def _scored(
         kkt, kkt_off = found.kkt, found.kkt_rounding
         bounds = found.resolution / size, found.kkt_resolution
         error, least = _errors(found, gap, np.maximum(np.abs(found.primal), np.abs(lower)))
+        # what holds is right to the rounding of the targets, whatever the scale
+        strict = np.maximum(relative + rounding, kkt + kkt_off)
+        holds = (relative + rounding <= GAP_LIMIT) & (kkt + kkt_off <= KKT_LIMIT)
+        error, least = (np.where(holds, np.fmin(strict, v), v) for v in (error, least))
         return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds, error, least)
 
 

@@ -103,7 +103,8 @@ class Penalised(Objective):
         They are the sizes of a correlation's terms, and what moves values by their spread.
         """
         wide = np.sqrt(((X - X.mean(axis=0)) ** 2).mean(axis=0))[:, None]
-        return np.maximum(np.abs(X).T @ np.abs(a), TINY), spread / np.maximum(wide, TINY)
+        sizes = np.abs(np.where(X.any(axis=0), X, self.X)).T @ np.abs(a)
+        return np.maximum(sizes, TINY), spread / np.maximum(wide, TINY)
 
     def resolutions(
         self, a: Floats, w: Floats, constant: Floats, cost: Floats, scale: Floats, values=1.0
