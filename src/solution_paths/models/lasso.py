@@ -17,10 +17,10 @@ from ..engine.staircase import stack, staircases
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Lasso
+from ..objectives.centring import uncorrelated
 from ..path import Leg, Path
 from ..validation import Rows, check_flag
 from .common import (
-    UNRELATED,
     Callback,
     Progress,
     Uncorrelated,
@@ -101,7 +101,7 @@ def lasso_path(
     X, y, d = objective.centred, objective.walked_targets, objective.X.shape[1]
     correlation = X.T @ y
     largest = np.abs(correlation).max()
-    if largest <= UNRELATED * (abs(X).T @ np.abs(y)).max():
+    if uncorrelated(X, y):
         raise Uncorrelated(
             "No column of X correlates with y, so that w = 0 for every lam; check X and y."
         )

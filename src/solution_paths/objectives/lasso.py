@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import FLOOR, Floats, Solution, Terms
-from .centring import means_of, shifts_of
+from .base import FLOOR, Floats, Solution, Terms, spread_of
+from .centring import centred, less, shifts_of
 from .exact import UNIT, add
 from .penalised import TINY, Penalised, off_penalty
 
@@ -41,17 +42,27 @@ class Lasso(Penalised):
         """
         if not self.fit_intercept:
             return np.zeros(self.X.shape[1])
-        return shifts_of(self.X) if sp.issparse(self.X) else means_of(self.X)
+        return shifts_of(self.X) if sp.issparse(self.X) else centred(self.X)[1]
+
+    @cached_property
+    def centred(self) -> Any:
+        """X less its `shifts`."""
+        return centred(self.X)[0] if self._whole else less(self.X, self.shifts)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether columns are centred one and all."""
+        return self.fit_intercept and not sp.issparse(self.X)
 
     @cached_property
     def walked_targets(self) -> Floats:
         """The targets that a path is walked with: with an intercept less their mean."""
-        return self.y - self.target_shift
+        return centred(self.y)[0] if self.fit_intercept else self.y
 
     @cached_property
     def target_shift(self) -> float:
         """What is taken off the targets."""
-        return float(means_of(self.y[:, None])[0]) if self.fit_intercept else 0.0
+        return float(centred(self.y)[1]) if self.fit_intercept else 0.0
 
     def solution(self, A: Floats) -> Solution:
         """Read a path's coordinates: w itself, and b beside a CSR matrix less its shifts."""
@@ -92,8 +103,9 @@ class Lasso(Penalised):
         off = f_off + UNIT * np.abs(residual)
         targets = self.walked_targets
         scale = max(np.abs(self.X.T @ targets).max(), TINY)
-        kkt = off_penalty(c, w, lam, scale).max(axis=0)
-        kkt = np.maximum(kkt, self.n * np.abs(mean) / max(np.abs(targets).sum(), TINY))
+        kkt = off_penalty(c, w, lam, scale, np.maximum(np.abs(w).max(axis=0), TINY))
+        unbalance = self.n * np.abs(mean) / max(np.abs(targets).sum(), TINY)
+        kkt = np.maximum(kkt, unbalance)
         size, square = np.abs(w).sum(axis=0), (residual**2).sum(axis=0)
         unbalanced = 0.5 * self.n * mean**2
         primal = 0.5 * square + unbalanced + lam * size
@@ -108,22 +120,30 @@ class Lasso(Penalised):
         rounding = 2 * size * c_off.max(axis=0) + 8 * UNIT * (lam * size + gap * self.n)
         rounding += shift * ((1.0 - shrink) * np.sqrt(square) + shift)
         unsure = shift * np.sqrt(square) + shift**2 + 2 * (self.n + 8) * UNIT * primal
+        kkt_off = c_off.max(axis=0) / scale
         resolution = kkt_resolution = zero
+        own, own_off = kkt, kkt_off
         if exact:
+            sizes, unit = self.own_scales(residual, self.centred, spread_of(targets))
+            own = np.maximum(off_penalty(c, w, lam, sizes, unit), unbalance)
+            own_off = (c_off / sizes).max(axis=0)
             wide = abs(self.X)
             values = wide @ np.abs(w) + np.abs(self.intercepts(s))
             resolution = UNIT * (values * (np.abs(residual) + values)).sum(axis=0)
             kkt_resolution = UNIT * (wide.T @ values).max(axis=0) / scale
-        floor = zero + FLOOR * 0.5 * (targets**2).sum()
+        null = zero + 0.5 * (targets**2).sum()
         return Terms(
             primal,
             gap,
             rounding,
             kkt,
-            c_off.max(axis=0) / scale,
+            kkt_off,
             zero,
-            floor,
+            FLOOR * null,
             unsure,
             resolution,
             kkt_resolution,
+            null,
+            own,
+            own_off,
         )
