@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..curves import Curve
 from ..models.common import Uncorrelated
 from ..models.lasso import lasso_path
+from ..objectives.centring import centred
 from ..path import Floats, Path
 from ..validation import check_choice, check_flag, check_number
 from .base import LinearRegressor
@@ -26,7 +27,7 @@ class InAlpha:
 
     def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
         self.n, self.metric, self.d = len(y), metric, X.shape[1]
-        self.mean = float(y.mean()) if fit_intercept else 0.0
+        self.mean = float(centred(y)[1]) if fit_intercept else 0.0
         self.path: Path | None = None
         self.begin, self.end = 0.0, np.inf
         fit = partial(lasso_path, fit_intercept=fit_intercept, check=check)
