@@ -35,7 +35,8 @@ import fuzz
 
 # Short of the promise, still, by an amount that rounding decides: eight rows of 13 columns in raw
 # money units with epsilon = 0, and a Gram matrix whose duals are resolved to 1e-8 only. Then the
-# user is told, unless it is less than 1e-6. (A raw cubic kernel, entries of 6e8, is known to 1e-7 where its path breaks off.)
+# user is told, unless it is less than 1e-6. (A raw cubic kernel, entries of 6e8, is known to 1e-7
+# where its path breaks off.)
 SHORT = ("silent_13_percent_n8", "dual_not_coef")
 BREAKS_OFF = ("svm_poly",)
 
