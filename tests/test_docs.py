@@ -15,6 +15,8 @@ from solution_paths import Curve, Path, papers
 from solution_paths.benchmarking.cells import read_cell
 
 ROOT = FilePath(__file__).parents[1]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
+DOCUMENTS += [f"docs/{name}.md" for name in ("engine", "models", "benchmark", "cluster")]
 IMAGE = re.compile(r"!\[[^]]*\]\(([^)]+)\)")
 
 
@@ -49,6 +51,7 @@ def test_the_radius_of_the_ambiguity_set_is_the_multiplier():
 def test_examples_are_as_short_as_the_documents_say():
     lines = [line for line in examples("README.md")[0].splitlines() if line.strip()]
     assert len(lines) <= 10
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
     model = example("docs/engine.md").partition("def lad_path")[2].partition("\nprint")[0]
     assert len([line for line in model.splitlines() if line.strip()]) <= 15
 
@@ -129,7 +132,12 @@ def test_new_paper_is_accepted_and_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/models.md"]
+    "name",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        *(f"docs/{own}.md" for own in ("engine", "models", "benchmark", "cluster")),
+    ],
 )
 def test_pictures_and_links_lead_somewhere(name):
     file = ROOT / name
@@ -140,7 +148,12 @@ def test_pictures_and_links_lead_somewhere(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/models.md"]
+    "name",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        *(f"docs/{own}.md" for own in ("engine", "models", "benchmark", "cluster")),
+    ],
 )
 def test_paths_in_the_text_exist(name):
     text = (ROOT / name).read_text("utf-8")

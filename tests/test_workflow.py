@@ -475,5 +475,4 @@ def test_no_rule_profile_or_shared_module_names_a_paper():
         if path.suffix in ("", ".smk", ".py", ".yaml", ".rst", ".html")
         and any(paper in path.read_text("utf-8") for paper in papers)
     }
-    # a generated data set is named after the paper's toy
-    assert naming <= {"src/solution_paths/benchmarking/warm.py"}, naming
+    assert naming == set(), naming

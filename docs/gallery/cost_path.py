@@ -19,22 +19,18 @@ last = path.breakpoints[-1]
 print(f"{path}; the last breakpoint is C = {last:.4g}")
 
 # %%
-# The least validation error over every C, and the duals' way: each sample's dual is at 0, at C, or
-# in between while the sample is on the margin.
+# The least validation error over every C, and the duals' way: each sample's dual is at 0, at C (the
+# diagonal), or in between while the sample is on the margin.
 
-best = path.best(X_val, y_val)
-edges, error = path.error_steps(X_val, y_val)
+curve = path.error_curve(X_val, y_val)
+best = curve.best(log=True)
 print(f"least error {best.value:.4f}, for C on {best.intervals.round(4).tolist()}")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-C = np.geomspace(path.breakpoints[1], last, 300)
-shares = np.array([path.dual(c) / c for c in C])
-left.plot(C, shares[:, :40], linewidth=0.8)
-left.set(xscale="log", xlabel="C", ylabel=r"$\alpha_i / C$", title="duals of 40 samples")
-right.stairs(100 * error, np.maximum(edges, C[0]), baseline=None)
-right.axvline(best.parameter, color="tab:orange", label=f"best: C = {best.parameter:.3g}")
-right.set(xscale="log", xlabel="C", ylabel="validation error (%)", title="exact steps")
-right.legend()
+path.plot(ax=left, mark=best.parameter)
+left.set_title("duals")
+curve.plot(right, parameter="C")
+right.set(ylabel="validation error", title="exact steps")
 
 # %%
 # The boundary at a small C, at the best one and at the end, from the same path.

@@ -30,16 +30,12 @@ print(f"the grid: error {1 - search.best_score_:.4f} at C = {search.best_params_
 # The whole function, what the grid sees of it, and the interval on which it is least.
 
 curve = model.cv_path_
-best = curve.best(log=True)
 seen = 1 - search.cv_results_["mean_test_score"]
 
 figure, axes = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
-axes.stairs(100 * curve.left, np.maximum(curve.edges, 5e-2), baseline=None, label="every C")
-axes.plot(grid, 100 * seen, "o", color="tab:red", label="a grid of 9 values")
-for low, high in best.intervals:
-    axes.axvspan(low, high, color="tab:orange", alpha=0.3)
-axes.plot(model.C_, 100 * best.value, "*", color="tab:orange", markersize=14, label="least of all")
-axes.set(xscale="log", xlabel="C", ylabel="error of 5 folds (%)", xlim=(5e-2, 1e3), ylim=(10, 20))
+curve.plot(axes, parameter="C")
+axes.plot(grid, seen, "o", color="0.25", label="a grid of 9 values")
+axes.set(ylabel="error of 5 folds", xlim=(5e-2, 1e3), ylim=(0.1, 0.2))
 axes.legend(loc="upper center")
 
 # %%

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from . import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
@@ -157,6 +162,43 @@ class Curve:
         first, last = np.where(flat, begin, point), np.where(flat, end, point)
         intervals = _joined(first[reached], last[reached])
         return Best(least, self._middle(intervals, least + slack, log), intervals)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        parameter: str = "parameter",
+        folds: Sequence[Curve] | None = None,
+        mark: float | None = None,
+    ) -> Axes:
+        """Plot the curve, its least value, and the intervals where that is reached.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        parameter : str
+            What the axis is called. It is logarithmic where its values are never negative and span
+            a decade, but for ``"tau"`` and ``"theta"``.
+        folds : sequence of Curve, optional
+            Curves to draw behind; by default those that this one is the mean of, if it knows them.
+        mark : float, optional
+            A parameter to mark.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solution_paths import Curve
+        >>> level = np.array([0.3, 0.1])
+        >>> curve = Curve(np.array([0.0, 1.0, 3.0]), level, level, np.zeros(2))
+        >>> curve.plot(parameter="tau").get_xlabel()
+        'tau'
+        """
+        folds = getattr(self, "parts", ()) if folds is None else folds
+        return plots.draw_curve(self, ax, parameter, folds, mark)
 
     def _lowest(self) -> tuple[Floats, Floats]:
         """Return the least value of each piece, and the share of the way to where it is."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from scipy.linalg.lapack import dpstrf
 
+from .compilation import cached_njit
 from .validation import HUGE, Floats, check_choice, check_number
 
 EPSILON = np.finfo(np.float64).eps
@@ -224,7 +224,7 @@ def _products(X: Any, Z: Any) -> Floats:
     return products.toarray(out=out) if sp.issparse(products) else np.asarray(products)
 
 
-@njit(cache=True)
+@cached_njit
 def _add_products(
     indptr: Any, indices: Any, data: Floats, starts: Any, rows: Any, entries: Floats, out: Floats
 ) -> None:
@@ -240,7 +240,7 @@ def _add_products(
     _mirror(out)
 
 
-@njit(cache=True)
+@cached_njit
 def _mirror(out: Floats) -> None:
     """Copy the lower triangle to the upper one, tile by tile."""
     n, tile = len(out), 32
@@ -279,7 +279,7 @@ def squared_distances(X: Any, Z: Any) -> Floats:
     return out
 
 
-@njit(cache=True)
+@cached_njit
 def _add_squared_differences(X: Floats, columns: Floats, below: bool, out: Floats) -> None:
     """Add (x_ik - z_jk)^2 to out[i, j], or only below its diagonal."""
     for i in range(X.shape[0]):
@@ -290,7 +290,7 @@ def _add_squared_differences(X: Floats, columns: Floats, below: bool, out: Float
                 row[j] += (x - others[j]) ** 2
 
 
-@njit(cache=True, _nrt=False, fastmath=True)
+@cached_njit(_nrt=False, fastmath=True)
 def kernel_row(
     x: Floats,
     square: float,

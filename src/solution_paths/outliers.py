@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import plots
 from .certify import Certificate
 from .curves import Best
 from .nodes import Floats, Places
@@ -306,25 +307,17 @@ class OutlierPath(Path):
 
     # -- pictures ------------------------------------------------------------------------------
 
-    def plot(self, what: str | None = None, ax: Axes | None = None, max_lines: int = 200) -> Axes:
-        """Plot coefficients or duals against the parameter, with open circles at jumps.
+    def plot(
+        self,
+        what: str | None = None,
+        ax: Axes | None = None,
+        max_lines: int = 200,
+        *,
+        mark: float | None = None,
+    ) -> Axes:
+        """Plot coefficients or duals against the parameter, with dots and open circles at jumps.
 
         See `Path.plot`.
         """
-        drawn = 0 if ax is None else len(getattr(ax, "lines", ()))
-        ax = super().plot(what, ax, max_lines)
-        jumps = np.unique([jump.parameter for jump in self.jumps])
-        for line in list(ax.lines)[drawn:]:
-            whole, ends = broken(np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), jumps)
-            ax.plot(*ends, "o", mfc="none", ms=4, color=line.get_color(), linestyle="none")
-            line.set_data(*whole)
-        return ax
-
-
-def broken(t: Floats, y: Floats, jumps: Floats) -> tuple[tuple[Floats, Floats], ...]:
-    """Return the points of a line (t, y) that is broken at jumps, and both ends of each break."""
-    at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
-    moved = at[y[at] != y[at + 1]]
-    ends = np.concatenate([moved, moved + 1])
-    whole = np.insert(t, at + 1, np.nan), np.insert(y, at + 1, np.nan)
-    return whole, (t[ends], y[ends])
+        jumps = [jump.parameter for jump in self.jumps]
+        return plots.draw_path(self, what, ax, max_lines, mark, jumps)

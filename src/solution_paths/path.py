@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import certify as certification
-from . import storage
+from . import plots, storage
 from .curves import (
     Best,
     Curve,
@@ -743,8 +743,18 @@ class Path(Nodes):
 
     # -- pictures and files -------------------------------------------------------------------
 
-    def plot(self, what: str | None = None, ax: Axes | None = None, max_lines: int = 200) -> Axes:
+    def plot(
+        self,
+        what: str | None = None,
+        ax: Axes | None = None,
+        max_lines: int = 200,
+        *,
+        mark: float | None = None,
+    ) -> Axes:
         """Plot coefficients (linear models) or duals against the parameter.
+
+        A parameter that is a scale has a logarithmic axis where it spans a decade. The largest
+        coefficients have their names, as many as fit; of duals the samples' classes are told apart.
 
         Parameters
         ----------
@@ -752,7 +762,10 @@ class Path(Nodes):
             By default coefficients where there are at most 50 of them.
         ax : matplotlib Axes, optional
         max_lines : int
-            Largest number of curves drawn; the first ones are taken.
+            Largest number of curves drawn; those that become largest are taken.
+        mark : float, optional
+            A parameter to mark, for example a chosen one: the names are those of the coefficients
+            that are largest there, and of a scale two decades on each side are drawn.
 
         Returns
         -------
@@ -766,23 +779,7 @@ class Path(Nodes):
         >>> axes.get_xlabel(), len(axes.lines)
         ('lam', 2)
         """
-        import matplotlib.pyplot as plt
-
-        what = what if what is None else check_choice(what, "what", ("coef", "dual"))
-        check_number(max_lines, "max_lines", least=1, whole=True)
-        if ax is not None and not hasattr(ax, "plot"):
-            raise TypeError(f"ax must be matplotlib Axes, not {shown(ax)}.")
-        if what == "coef":
-            self._check_linear()
-        few = self.objective.linear and self.objective.X.shape[1] <= 50
-        what = what or ("coef" if few else "dual")
-        ax = ax or plt.subplots()[1]
-        nodes = np.unique(np.linspace(0, len(self._t) - 1, 2000).astype(int))
-        curves = self._coefs_at(nodes) if what == "coef" else self._duals_at(nodes)
-        ax.plot(self._places(nodes), curves[:max_lines].T, linewidth=0.9)
-        ax.set_xlabel(self.parameter)
-        ax.set_ylabel("coefficient" if what == "coef" else "dual variable")
-        return ax
+        return plots.draw_path(self, what, ax, max_lines, mark)
 
     def _places(self, nodes: Places) -> Floats:
         """Return the parameter at nodes."""

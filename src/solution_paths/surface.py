@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import plots
 from .certify import Certificate, Verdict, summary
 from .curves import Curve
 from .nodes import Floats
 from .path import Parameters, Path
 from .validation import Rows, check_number, check_vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class BestOnSurface(NamedTuple):
@@ -137,6 +141,25 @@ class Surface:
         line = int(np.argmin([best.value for best in found]))
         fixed, best = float(self.fixed_values[line]), found[line]
         return BestOnSurface(best.value, line, fixed, best.parameter, best.intervals)
+
+    def plot(
+        self, X_val: Rows, y_val: ArrayLike, metric: str | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Plot a validation error along each line, and where it is the least of all; see `error`.
+
+        Parameters
+        ----------
+        X_val, y_val, metric
+            See `error`.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        best = self.best(X_val, y_val, metric)
+        curves = self.error(X_val, y_val, metric)
+        return plots.draw_surface(self, curves, ax, (best.line, best.parameter))
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
         """Check every line as `Path.certify` does; return the worst of what was found."""

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from .compilation import cached_njit
 from .engine.operators import add_product
 from .engine.trace import Trace
 from .objectives import Objective
@@ -57,7 +58,7 @@ def _add_row_compiled(
     return sparse
 
 
-@njit(cache=True)
+@cached_njit
 def _add(
     rows: Any,
     n: int,
@@ -82,7 +83,7 @@ def _add(
         _add_row(rows, i, factor, rest, total, lost)
 
 
-@njit(cache=True)
+@cached_njit
 def _begin(
     level0: Floats,
     level1: Floats,
@@ -103,7 +104,7 @@ def _begin(
             _add(rows, n, units, i, level1[i, state[i] // 2], 0.0, S1, lost1)
 
 
-@njit(cache=True)
+@cached_njit
 def _carry(
     level0: Floats,
     level1: Floats,

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from ..engine.operators import Operator, row_axpy, row_dot, rows_operator
 from ..objectives import Solution
 from ..objectives.robust import Robust, RobustHinge
@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 # -- dual coordinate descent ------------------------------------------------------------------
 
 
-@njit(cache=True, fastmath=True)
+@cached_njit(fastmath=True)
 def _descend(
     op: Operator,
     y: Floats,

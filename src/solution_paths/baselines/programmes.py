@@ -1,4 +1,4 @@
-"""The dissertation's models as quadratic programmes, for solvers that are called on a grid.
+"""Distributionally robust models as quadratic programmes, for solvers that are called on a grid.
 
 Each is min x'Px/2 + c'x subject to Ax = b, Gx <= h and low <= x <= high, where A, b, G and low
 stand still when the parameters move. Of several ways to write each model these were the fastest in

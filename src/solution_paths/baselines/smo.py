@@ -37,10 +37,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
+from ..compilation import cached_njit
 from ..kernels import KERNELS, kernel_row, squared_norms
 from ..objectives import Hinge
 from .answer import Answer, not_a_hinge, reuse_or_build
@@ -58,7 +59,7 @@ NOBODY = -1
 Values, Indices = NDArray[np.float64], NDArray[np.int64]
 # LLVM may assume that there is no nan, so that minima become vector instructions; infinities occur.
 QUICK = {"nnan", "nsz", "contract"}
-lean = njit(cache=True, _nrt=False)  # no reference counts: such functions make no arrays
+lean = cached_njit(_nrt=False)  # no reference counts: such functions make no arrays
 
 
 class Part(NamedTuple):
@@ -109,7 +110,7 @@ def _add_rows(shape, whole, samples, factors):
             whole.u[t] += factors[k] * row[t]
 
 
-@njit(cache=True)
+@cached_njit
 def _diagonal(shape, columns, squares):
     """Kernel values of each sample with itself."""
     out = np.empty_like(squares)
@@ -141,7 +142,7 @@ _smaller = _vector_extreme("llvm.minnum")
 _larger = _vector_extreme("llvm.maxnum")
 
 
-@njit(cache=True, _nrt=False, fastmath=QUICK)
+@cached_njit(_nrt=False, fastmath=QUICK)
 def _update_block(u, up, down, step, rising, falling, a, z):
     """Add step (rising - falling) to u[a:z]; (min of u + up, max of u + down) there."""
     lowest, highest = np.inf, -np.inf
@@ -153,7 +154,7 @@ def _update_block(u, up, down, step, rising, falling, a, z):
     return lowest, highest
 
 
-@njit(cache=True, _nrt=False, fastmath=QUICK)
+@cached_njit(_nrt=False, fastmath=QUICK)
 def _gain_block(u, down, diagonal, rising, lowest, own, a, z):
     """Best second-order gain of lowering one of u[a:z] while i rises."""
     best = 0.0

@@ -35,9 +35,11 @@ from numba.extending import (
 from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
+
 # What Python calls is kept, and what that calls has become part of it: to keep each function, too,
 # takes a third of the time to compile.
-entry = njit(cache=True, _nrt=False)
+entry = cached_njit(slow=True, _nrt=False)
 lean = njit(_nrt=False)
 sums = njit(_nrt=False, fastmath=True)  # terms may be added up in any order
 inline = njit(_nrt=False, forceinline=True)

@@ -22,9 +22,9 @@ from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from . import triangle
 from .compiled import (
     Matrix,
@@ -244,7 +244,7 @@ def _metric(X, norm):
     return metric, radius
 
 
-@njit(cache=True)
+@cached_njit
 def _whiten(X, moments, radius):
     """Return L' where L L' = moments, and put |L^-1 x_i| into radius."""
     n, D = X.shape

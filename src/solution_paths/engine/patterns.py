@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from .compiled import inline, lean
 
 LIMIT = 96  # patterns in a run: tables are to be short, since each vector needs one
@@ -47,7 +47,7 @@ def find_patterns(rows: sp.csr_array) -> Patterns:
     return np.ascontiguousarray(codes[:, :runs]), parent[:count].copy(), last[:count].copy()
 
 
-@njit(cache=True)
+@cached_njit
 def _assign(indptr, indices, codes, parent, last):
     """Fill codes, parent and last; return the number of runs (-1: too many) and of patterns."""
     child = np.zeros(parent.shape[0], dtype=np.uint16)  # by column: pattern with it added
@@ -72,7 +72,7 @@ def _assign(indptr, indices, codes, parent, last):
     return run + 1, count
 
 
-@njit(cache=True)
+@cached_njit
 def _new_patterns(rows, code, child, first, count):
     """Mark patterns of the run that get a column more; return how many they are."""
     child[0] = 0

@@ -14,8 +14,8 @@ inverse is kept, and refined in every solve against J, which holds the data them
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..compilation import cached_njit
 from . import factor, triangle
 from .compiled import inline, lean
 from .operators import (
@@ -618,7 +618,7 @@ def hold_system(op, st, s, i):
     s.J[r, r] = op.diagonal[i] - op.sign[i] * st.soft[i]
 
 
-@njit(cache=True, _nrt=True)  # it creates arrays, also where lean functions compile it first
+@cached_njit(_nrt=True)  # it creates arrays, also where lean functions compile it first
 def refactor(op, st, s, tol):
     """Compute the factor of the pinned system afresh."""
     if not is_ridge(op):
@@ -636,7 +636,7 @@ def refactor(op, st, s, tol):
             join(op, st, s, s.P[r], square)
 
 
-@njit(cache=True)
+@cached_njit
 def _invert(op, st, s):
     """Compute the inverse of the pinned system afresh."""
     m = s.sizes.pinned

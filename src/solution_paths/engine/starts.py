@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from ..errors import PathError
 from .compiled import lean
 from .operators import DENSE, Operator, row_axpy, row_dot
@@ -162,7 +162,7 @@ def start_from_zero_weights(
     return walker
 
 
-@njit(cache=True)
+@cached_njit
 def _classify(levels, n_kinks, guess):
     """Return each dual's kink and nearest piece, and whether it lies between two levels."""
     N = len(guess)
@@ -181,7 +181,7 @@ def _classify(levels, n_kinks, guess):
     return kink, piece, inside
 
 
-@njit(cache=True)
+@cached_njit
 def _shifts(state, below, above, shares):
     """Return the shift of each coordinate's kinks that puts it where its state says.
 
@@ -252,7 +252,7 @@ def balanced_guess(
     return np.append(duals, -bias), (int(sample[last]), int(kink[last]))
 
 
-@njit(cache=True)
+@cached_njit
 def _crossing(kinks, levels, n_kinks, total):
     """Return the bias behind which duals no longer add up to more than 0, and who changes there.
 
@@ -287,7 +287,7 @@ def _crossing(kinks, levels, n_kinks, total):
     return bias, sample[tied], kink[tied], width[tied], lowest, highest
 
 
-@njit(cache=True)
+@cached_njit
 def _lower(order, surplus, width, sample, duals):
     """Take steps down in an order until they have used up a surplus of the duals.
 
@@ -311,7 +311,7 @@ def kernel_times(op: Operator, a: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-@njit(cache=True)
+@cached_njit
 def _kernel_times(op, a, out):
     w = np.zeros(op.now.c.shape[0])
     for i in range(op.n):
@@ -326,7 +326,7 @@ def _kernel_times(op, a, out):
             out[i] = row_dot(op, i, w)
 
 
-@njit(cache=True)
+@cached_njit
 def coordinate_descent(op, kink, lower, upper, start, balance, sweeps, accuracy):
     """Return duals of min 1/2 a'K a - kink'a, lower <= a <= upper, found by coordinate descent.
 

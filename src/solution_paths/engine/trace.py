@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from .compiled import fma
 from .operators import add_exactly, add_product
 from .staircase import Staircases
 
 
-@njit(cache=True)
+@cached_njit
 def _duals_at(nodes, level0, level1, t, event, start, P, a, low, coordinate, state, kept, every):
     """Return (B, N) duals at nodes in two parts, from copies of all states and events since."""
     N = len(level0)
@@ -35,7 +35,7 @@ def _duals_at(nodes, level0, level1, t, event, start, P, a, low, coordinate, sta
     return duals, rest
 
 
-@njit(cache=True)
+@cached_njit
 def _combine_dense(X, duals, low, total, lost):
     for b in range(len(duals)):
         for i in range(X.shape[0]):
@@ -46,7 +46,7 @@ def _combine_dense(X, duals, low, total, lost):
                     lost[b, k] += rest * X[i, k]
 
 
-@njit(cache=True)
+@cached_njit
 def _combine_sparse(indptr, indices, x, duals, low, total, lost):
     for b in range(len(duals)):
         for i in range(len(indptr) - 1):
@@ -58,7 +58,7 @@ def _combine_sparse(indptr, indices, x, duals, low, total, lost):
                     lost[b, k] += rest * x[s]
 
 
-@njit(cache=True)
+@cached_njit
 def _divide(total, lost, divisor):
     """Overwrite total with (total + lost) / divisor, rounded once."""
     for b in range(total.shape[0]):
@@ -82,7 +82,7 @@ def combine(X, duals, low, divisor: float) -> NDArray[np.float64]:
     return np.ascontiguousarray(total.T)
 
 
-@njit(cache=True)
+@cached_njit
 def between(high, low, near, far, part):
     """Return, in two parts, numbers a ``part`` of the way from rows ``near`` to rows ``far``."""
     found, rest = np.empty((len(part), high.shape[1])), np.empty((len(part), high.shape[1]))

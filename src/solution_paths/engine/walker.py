@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from . import factor
 from .compiled import LINE, entry, inline, lean
 from .events import enter, exchange, hold_at_kink, leave, place
@@ -427,7 +427,7 @@ def _null_step(st, s, tol, i, kink, dual):
     return step, out, down
 
 
-@njit(cache=True)
+@cached_njit
 def _distances(op, st, s):
     """Return how far every z_i - delta_i a_i is above its own kink or the one below, and above it.
 

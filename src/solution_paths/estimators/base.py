@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,10 @@ from ..curves import Curve, mean_curve
 from ..path import Floats, Path
 from ..validation import Rows, check_index, check_unmasked, check_vector, plain_labels
 from .checking import check_kind, folds, known_labels, naming_rows
-from .fitted import OneVsRest
+from .fitted import OneVsRest, inside
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Fitted(Protocol):
@@ -159,6 +162,32 @@ class PathEstimator(BaseEstimator):
     def _place(self) -> float:
         """Return where on the path the solution is."""
         return float(getattr(self, f"{self._parameter}_"))
+
+    def plot(self, what: str | None = None, ax: Axes | None = None) -> Axes | list[Axes]:
+        """Plot the path with the fitted parameter marked; of several classes one picture each.
+
+        Parameters
+        ----------
+        what, ax
+            See `Path.plot`; ``ax`` for a single path.
+
+        Returns
+        -------
+        matplotlib Axes, or a list of them
+        """
+        check_is_fitted(self)
+        if self.path_ is None:
+            raise ValueError("y is constant, so that there is no path to plot; fit another y.")
+        if isinstance(self.path_, list):
+            return [self._plot(path, what, None) for path in self.path_]
+        return self._plot(self.path_, what, ax)
+
+    def _plot(self, path: Path, what: str | None, ax: Axes | None) -> Axes:
+        return path.plot(what, ax, mark=inside(path, self._on_path()))
+
+    def _on_path(self) -> float:
+        """Return the path's own parameter where the solution is."""
+        return self._place()
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is accepted."""

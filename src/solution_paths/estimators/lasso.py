@@ -134,3 +134,6 @@ class PathLasso(LinearRegressor):
         check_choice(self.metric, "metric", METRICS)
         check_flag(self.fit_intercept, "fit_intercept")
         return InAlpha(X, y, self.fit_intercept, self.metric, self.check)
+
+    def _on_path(self) -> float:
+        return self._place() * self._model.n  # its penalty is that of a sum, not a mean

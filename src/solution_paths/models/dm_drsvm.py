@@ -117,8 +117,9 @@ def dm_drsvm_path(
 
     References
     ----------
-    The dissertation on solution paths of distributionally robust models, (4.2), Algorithms 4.1 and
-    4.2, which assume kappa rho >= 2 throughout.
+    Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
+    Classification. Doctoral dissertation, University of Arizona: (4.2), Algorithms 4.1 and 4.2,
+    which assume kappa rho >= 2 throughout.
 
     Examples
     --------
@@ -193,7 +194,8 @@ def dm_drsvm_grid(
 
     References
     ----------
-    The dissertation on solution paths of distributionally robust models, Algorithm 4.3.
+    Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
+    Classification. Doctoral dissertation, University of Arizona: Algorithm 4.3.
 
     Examples
     --------

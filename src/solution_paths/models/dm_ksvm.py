@@ -74,8 +74,9 @@ def dm_ksvm_path(
 
     References
     ----------
-    The dissertation on solution paths of distributionally robust models, chapter 5: the problem
-    after (5.4), kappa rho approximated by a constant kappa. Its start, an outside solver where
+    Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
+    Classification. Doctoral dissertation, University of Arizona: chapter 5, the problem after
+    (5.4), kappa rho approximated by a constant kappa. Its start, an outside solver where
     classes are unbalanced, is replaced by a walk from a balanced guess.
 
     Examples

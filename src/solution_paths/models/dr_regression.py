@@ -99,7 +99,8 @@ def dr_regression_path(
 
     References
     ----------
-    The dissertation on solution paths of distributionally robust models, chapter 3, (3.4), (3.6),
+    Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
+    Classification. Doctoral dissertation, University of Arizona: chapter 3, (3.4), (3.6),
     Theorems 3.1 and 3.2. Its equations leave the elbow as it is; here they follow from one saddle
     map in which the ball is a row, see ``docs/engine.md``.
 
@@ -167,8 +168,9 @@ def drlad_path(
 
     References
     ----------
-    The dissertation on solution paths of distributionally robust models, (3.5) and (3.16),
-    Algorithms 3.1 and 3.2.
+    Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
+    Classification. Doctoral dissertation, University of Arizona: (3.5) and (3.16), Algorithms 3.1
+    and 3.2.
 
     Examples
     --------
@@ -232,7 +234,8 @@ def drlad_grid(
 
     References
     ----------
-    The dissertation on solution paths of distributionally robust models, Algorithm 3.3.
+    Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
+    Classification. Doctoral dissertation, University of Arizona: Algorithm 3.3.
 
     Examples
     --------

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
+
+from ..compilation import cached_njit
 
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
@@ -23,7 +24,7 @@ def relative(terms: int, exact: bool) -> float:
     return 2 * gamma**2 if exact else gamma
 
 
-@njit(cache=True, inline="always")
+@cached_njit(inline="always")
 def _product(x, y):
     p = x * y
     c = SPLITTER * x
@@ -35,14 +36,14 @@ def _product(x, y):
     return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
 
 
-@njit(cache=True, inline="always")
+@cached_njit(inline="always")
 def _sum(x, y):
     s = x + y
     z = s - x
     return s, (x - (s - z)) + (y - z)
 
 
-@njit(cache=True)
+@cached_njit
 def _affine(start, slope, t, low, out, rest):
     for i in range(len(start)):
         for k in range(len(t)):
@@ -60,7 +61,7 @@ def affine(start: Floats, slope: Floats, t: Floats, low: Floats) -> tuple[Floats
     return out, rest
 
 
-@njit(cache=True)
+@cached_njit
 def _column_sums(hi, lo, out, rest):
     for i in range(hi.shape[0]):
         for k in range(hi.shape[1]):
@@ -104,7 +105,7 @@ def multiply(x: Floats, y: Floats | float) -> tuple[Floats, Floats]:
     return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
 
 
-@njit(cache=True)
+@cached_njit
 def _transposed_dense(X, a, out, rest):
     for b in range(a.shape[0]):
         total, lost = out[b], rest[b]
@@ -119,7 +120,7 @@ def _transposed_dense(X, a, out, rest):
                     lost[k] += e + f
 
 
-@njit(cache=True)
+@cached_njit
 def _transposed_sparse(indptr, indices, x, a, out, rest):
     for b in range(a.shape[0]):
         total, lost = out[b], rest[b]
@@ -146,7 +147,7 @@ def transposed(X, a: Floats) -> tuple[Floats, Floats]:
     return hi.T, lo.T
 
 
-@njit(cache=True)
+@cached_njit
 def _rows_dense(X, wanted, hi, lo, out, rest):
     used = np.empty(X.shape[1], dtype=np.int64)
     for b in range(hi.shape[0]):
@@ -166,7 +167,7 @@ def _rows_dense(X, wanted, hi, lo, out, rest):
                 out[b, i], rest[b, i] = _sum(total, lost)
 
 
-@njit(cache=True)
+@cached_njit
 def _rows_sparse(indptr, indices, x, wanted, hi, lo, out, rest):
     for b in range(hi.shape[0]):
         for i in range(len(indptr) - 1):

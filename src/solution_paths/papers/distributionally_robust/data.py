@@ -1,4 +1,4 @@
-"""The dissertation's protocol: 80 % for training, 20 % for test, cross-validation inside.
+"""The protocol of G. Tang's dissertation (2023): 80 % training, 20 % test, cross-validation inside.
 
 >>> from solution_paths.papers.distributionally_robust import data
 >>> parts = data.assemble("iris", split=0)

@@ -1,4 +1,4 @@
-"""Dissertation on distributionally robust models: what is run; `outputs` says what is made of it.
+"""G. Tang's dissertation (University of Arizona, 2023): what is run; `outputs`: what is made of it.
 
 regression            test errors of LAD, l1-LAD, l2-LAD and DrLAD (Table 3.4)
 regression_grids      the same choices through the path and a solver, by size of grid (3.1, 3.2)

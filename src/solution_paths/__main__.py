@@ -1,0 +1,142 @@
+"""Compile everything in advance, or say what is installed: ``python -m solution_paths``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numba
+import numpy as np
+import scipy.sparse as sp
+from numba.core import event
+
+from . import (
+    __version__,
+    dm_drsvm_path,
+    dm_ksvm_path,
+    drlad_path,
+    drsvm_path,
+    l1_svm_path,
+    lasso_path,
+    outlier_svm_path,
+    outlier_svr_path,
+    quantile_svm_path,
+    svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
+from .compilation import FUNCTIONS, TURN
+
+STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
+
+
+def compile_all() -> None:
+    """Trace a small path of every kind, so that all that they need is compiled and kept."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    target, weights = X[:, 1] ** 2, (np.ones(40), rng.uniform(0.5, 2.0, size=40))
+    sparse = sp.csr_matrix(X)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    paths = [
+        *(svm_path(own, y) for own in (X, sparse)),
+        svm_path(X, y, kernel="rbf"),
+        svm_path(sparse, y, kernel="poly"),
+        svm_path(X @ X.T, y, kernel="precomputed"),
+        quantile_svm_path(X, y, 1e-2),
+        weighted_svm_path(X, y, *weights, kernel="rbf").continue_to(weights[0]),
+        weighted_svr_path(X, target, *weights, 0.05, kernel="rbf"),
+        lasso_path(X, target),
+        *(outlier_svm_path(own, y, 1.0, homotopy="s") for own in (X, sparse)),
+        outlier_svr_path(X, target, 1.0, homotopy="s", kernel="rbf"),
+        drlad_path(X, target, vary="s", lam2=0.1),
+        drlad_path(X, target, vary="lam2", s=0.1),
+        drsvm_path(X, y, vary="lam1", lam2=0.1),
+        dm_drsvm_path(X, y, 3.0, lam1=0.01),
+        dm_ksvm_path(X, y, 3.0, kernel="rbf"),
+        l1_svm_path(X, y),
+    ]
+    for path in paths:
+        path.certify()
+        by_kernel = path.objective.kernel.name if hasattr(path.objective, "kernel") else "linear"
+        for rows in (X @ X.T,) if by_kernel == "precomputed" else (X, sparse, frozen):
+            path.error_curve(rows, path.objective.y, "absolute")
+            path.decision_function(rows, path.breakpoints[:2])
+
+
+def say_versions() -> None:
+    """Print the versions of what results and speed depend on, and where compiled code is kept."""
+    print(f"solution_paths {__version__}")
+    print(f"python {platform.python_version()}")
+    for name in STACK:
+        print(f"{name} {metadata.version(name)}")
+    print(f"processor: {numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()}")
+    folders = cache_folders()
+    kept = [file for folder in folders for file in folder.glob("*.nb[ic]")]
+    size = sum(file.stat().st_size for file in kept)
+    shared = os.path.commonpath(folders) if folders else "nowhere"
+    print(f"compiled code: {shared} ({len(kept)} files, {size / 1e6:.1f} MB)")
+
+
+def cache_folders() -> list[Path]:
+    """Return the folders in which compiled functions are kept."""
+    paths = (made._cache.cache_path for made in FUNCTIONS)
+    return sorted({Path(path) for path in paths if path is not None})
+
+
+class Progress(event.Listener):
+    """Say which function is compiled, the how manieth that is, and how long it took."""
+
+    def __init__(self) -> None:
+        self.outer: Any = None
+        self.begun = 0.0
+        self.compiled = 0
+
+    def on_start(self, event: Any) -> None:
+        """Name a function that none of the others asked for."""
+        made = event.data["dispatcher"]
+        if self.outer is None and made in FUNCTIONS:
+            self.outer, self.begun = made, time.perf_counter()
+            number = sum(bool(own.overloads) for own in FUNCTIONS if own is not made) + 1
+            name = f"{made.__module__.partition('.')[2]}.{made.__name__}"
+            print(f"{number:3d} of {len(FUNCTIONS)}  {name} ...", end="", flush=True)
+
+    def on_end(self, event: Any) -> None:
+        """Say how long the function took, with what it calls."""
+        if event.data["dispatcher"] is self.outer:
+            print(f" {time.perf_counter() - self.begun:.1f} s", flush=True)
+            self.outer = None
+            self.compiled += 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compile everything, or print versions."""
+    parser = argparse.ArgumentParser(
+        prog="python -m solution_paths",
+        description="Compile all functions of solution_paths for this processor, and keep them: "
+        "later processes load them. Without this each is compiled when it is first called.",
+    )
+    parser.add_argument("--version", action="store_true", help="print versions and stop")
+    if parser.parse_args(arguments).version:
+        say_versions()
+        return 0
+    TURN.announced = True  # progress says it
+    progress, begun = Progress(), time.perf_counter()
+    with event.install_listener("numba:compile", progress):
+        compile_all()
+    seconds = time.perf_counter() - begun
+    print(f"{progress.compiled} compiled, the rest was there; {seconds:.1f} s.")
+    say_versions()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,236 @@
+"""Compiled functions: kept in files, compiled by one process at a time, and announced.
+
+Numba compiles a function when it is first called, and keeps the result beside the source file or,
+where that folder can't be written, in the user's cache folder. Here a private temporary folder is
+the last resort; what is kept beside the source is read even where it can't be written; and of
+several processes that need the same function one compiles it while the others wait and load it.
+
+None of this is run again once a process has its functions: calls go to the compiled code.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import IO, Any
+
+from numba import config, njit
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserWideCacheLocator,
+)
+from numba.core.compiler_lock import global_compiler_lock
+
+FUNCTIONS: list[Any] = []  # all that `cached_njit` made, in the order of imports
+LOCK = "solution_paths.lock"
+PAUSE = 0.1  # seconds between two looks at another process's lock
+
+
+def say(text: str) -> None:
+    """Write one line to stderr."""
+    print(f"solution_paths: {text}", file=sys.stderr, flush=True)
+
+
+def cached_njit(
+    function: Callable[..., Any] | None = None, /, *, slow: bool = False, **options: Any
+) -> Any:
+    """Compile a function as `numba.njit(cache=True, ...)` does, in turn with other processes.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Without it a decorator is returned.
+    slow : bool
+        Whether a user should be told before it is compiled: it takes minutes.
+    **options
+        Those of `numba.njit`.
+    """
+    if function is None:
+        return functools.partial(cached_njit, slow=slow, **options)
+    made = njit(**options)(function)
+    try:
+        made._cache = _Cache(function, slow)
+    except (RuntimeError, OSError) as error:
+        _say_once(f"compiled code can't be kept, every process will compile anew ({error}).")
+    compile_now = made.compile  # called once for each signature of arguments
+
+    def compile_in_turn(signature: Any) -> Any:
+        with TURN:
+            return compile_now(signature)
+
+    made.compile = compile_in_turn
+    FUNCTIONS.append(made)
+    return made
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    say(text)
+
+
+class _Turn:
+    """The right to compile: of one thread, by numba's lock, and of one process, by a file's.
+
+    The operating system frees the file's lock when its process ends, however that happens.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.file: IO[bytes] | None = None
+        self.announced = self.waited = False
+
+    def __enter__(self) -> None:
+        global_compiler_lock.acquire()
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.file is not None:
+            _unlock(self.file)
+            self.file.close()
+            self.file = None
+        global_compiler_lock.release()
+
+    def take(self, folder: str) -> bool:
+        """Wait for other processes; tell whether one may have compiled something meanwhile."""
+        if self.depth == 0 or self.file is not None:
+            return False
+        try:
+            os.makedirs(folder, exist_ok=True)
+            self.file = open(os.path.join(folder, LOCK), "ab")  # noqa: SIM115 - until `__exit__`
+            while not _lock(self.file):
+                if not self.waited:
+                    say("another process is compiling; waiting to load what it compiles.")
+                self.waited = True
+                time.sleep(PAUSE)
+        except OSError:  # a file system without locks: each process compiles for itself
+            return False
+        return True
+
+    def announce(self) -> None:
+        """Say, once, what is going to take long."""
+        if not self.announced:
+            say(
+                "compiling for this processor, once, which takes one to five minutes "
+                "(`python -m solution_paths` compiles everything in advance)."
+            )
+        self.announced = True
+
+
+TURN = _Turn()
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> bool:
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+
+    def _lock(file: IO[bytes]) -> bool:
+        """Lock a file for this process unless another one has it; an OSError: it can't be."""
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def _unlock(file: IO[bytes]) -> None:
+        fcntl.lockf(file, fcntl.LOCK_UN)
+
+
+@functools.cache
+def temporary_folder() -> str:
+    """Return a folder for temporary files that nobody else can write to."""
+    owner = getattr(os, "getuid", lambda: "user")()
+    folder = os.path.join(tempfile.gettempdir(), f"solution_paths-{owner}")
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        found = os.lstat(folder)
+        own = owner == "user" or (found.st_uid == owner and not found.st_mode & 0o022)
+        if own and stat.S_ISDIR(found.st_mode):
+            return folder
+        folder = tempfile.mkdtemp(prefix="solution_paths-")  # compiled code is trusted
+    say(
+        f"compiled code is kept in {folder}, since neither the package's folder nor the user's "
+        "cache folder can be written; NUMBA_CACHE_DIR names another place."
+    )
+    return folder
+
+
+class _TemporaryLocator(UserWideCacheLocator):
+    def __init__(self, function: Callable[..., Any], file: str):
+        super().__init__(function, file)
+        self._cache_path = os.path.join(temporary_folder(), self.get_suitable_cache_subpath(file))
+
+
+class _Place(CompileResultCacheImpl):
+    """Where a function is kept: numba's places, then a temporary one."""
+
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, _TemporaryLocator)
+
+
+class _Cache(FunctionCache):
+    """Numba's cache, asked once more where another process may have compiled meanwhile."""
+
+    _impl_class = _Place
+
+    def __init__(self, function: Callable[..., Any], slow: bool):
+        super().__init__(function)
+        beside = os.path.join(os.path.dirname(inspect.getfile(function)), "__pycache__")
+        self._installed = IndexDataCacheFile(
+            beside, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+        self._slow = slow
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        found = super().load_overload(signature, target)
+        if found is None and TURN.take(self._cache_path):
+            found = super().load_overload(signature, target)
+        if found is None and self._slow:
+            TURN.announce()
+        return found
+
+    def _load_overload(self, signature: Any, target: Any) -> Any:
+        found = super()._load_overload(signature, target)
+        if found is not None or config.CACHE_DIR or not self._enabled:
+            return found
+        try:  # what came with the package may lie where only its owner can write
+            data = self._installed.load(self._index_key(signature, target.codegen()))
+        except OSError:
+            return None
+        return None if data is None else self._impl.rebuild(target, data)
+
+    def _save_overload(self, signature: Any, data: Any) -> None:
+        # Numba writes the list of what is kept before the code itself. A process that is ended in
+        # between must not leave a new list beside the code of an older source.
+        if not self._cache_file._load_index():
+            _remove_all(self._cache_path, self._impl.filename_base)
+        super()._save_overload(signature, data)
+
+
+def _remove_all(folder: str, name: str) -> None:
+    """Remove a function's compiled code from a folder."""
+    for file in os.listdir(folder):
+        if file.startswith(f"{name}.") and file.endswith(".nbc"):
+            os.remove(os.path.join(folder, file))

@@ -1,0 +1,388 @@
+"""Pictures of paths and of errors along them; matplotlib is imported when one is drawn.
+
+Every drawn point is a solution at its parameter. Between breakpoints there are as many as a curve
+needs that is straight in the path's own parameter but not on the axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .validation import check_choice, check_number, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .curves import Curve
+    from .path import Path
+    from .surface import Surface
+
+Floats = NDArray[np.float64]
+# Okabe and Ito's palette: distinguishable with every common form of colour blindness.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#1b1b1f")
+DASHES = ("-", "--", "-.", ":")  # a colour comes back with other dashes
+QUIET, MARK = "0.65", "0.25"  # greys of lines without a name, and of what is marked
+SHARES = ("tau", "theta")  # parameters from 0 to 1; any other that is never negative is a scale
+MOST_NODES, FILLED = 2000, 400  # points of a line: breakpoints, and others
+FEW = 50  # coefficients: with more, duals are drawn
+LETTERS, SPACING = 8.0, 1.7  # of a legend: points, and lines in that unit
+EARLY = 0.05  # of the usual size of coefficients: what is smaller isn't seen
+AROUND = 1e2  # times what is marked, and its inverse: what is drawn of a scale
+SPREAD = 15.0  # times that size: larger ones need an axis that is logarithmic far from 0
+
+
+# -- paths ------------------------------------------------------------------------------------
+
+
+class View(NamedTuple):
+    """The part of the parameter's axis that is drawn."""
+
+    low: float
+    high: float
+    log: bool
+
+
+def draw_path(
+    path: Path,
+    what: str | None,
+    ax: Axes | None,
+    max_lines: int,
+    mark: float | None,
+    jumps: ArrayLike = (),
+) -> Axes:
+    """Draw a path; see `Path.plot`. ``jumps`` are parameters at which it isn't continuous."""
+    what = _checked_choice(path, what)
+    check_number(max_lines, "max_lines", least=1, whole=True)
+    _check_axes(ax)
+    if mark is not None:
+        path._check(mark)
+    view = _view(path, what, mark)
+    t = _points(path.breakpoints, view)
+    curves = path.coef(t) if what == "coef" else path.dual(t)
+    size = np.abs(curves).max(axis=1)
+    drawn = np.sort(np.argsort(-size, kind="stable")[:max_lines])
+    curves = curves[drawn]
+    own = ax is None
+    ax = _new_axes() if ax is None else ax
+    if what == "coef":
+        weight = size if mark is None else np.abs(path.coef(mark))
+        looks = _coef_looks(path, weight[drawn], drawn, _room(ax))
+    else:
+        looks = _dual_looks(path, drawn)
+    at, left, right = _standing(path, what, view)
+    left, right = left[drawn], right[drawn]
+    jump = np.isin(at, jumps)
+    t, curves = broken(t, curves, at, left, right, jump)
+    for curve, look in zip(curves, looks, strict=True):
+        ax.plot(t, curve, **look)
+    _draw_jumps(ax, at[jump], left[:, jump], right[:, jump], looks)
+    _set_axes(ax, view, path.parameter, "coefficient" if what == "coef" else "dual variable")
+    if what == "dual" and view.log and path.parameter == "C":
+        _scale_like_costs(ax, np.nanmin(curves), np.nanmax(curves), view.low)
+    if what == "coef" and view.log:
+        some = path.coef(np.geomspace(*view[:2], FILLED)[1:-1] if mark is None else [mark])
+        _make_room(ax, float(np.median(np.abs(some).max(axis=0))), size.max())
+    if mark is not None:
+        _mark(ax, path.parameter, mark)
+    _legend(ax, own)
+    return ax
+
+
+def _checked_choice(path: Path, what: str | None) -> str:
+    what = what if what is None else check_choice(what, "what", ("coef", "dual"))
+    if what == "coef":
+        path._check_linear()
+    few = path.objective.linear and path.objective.X.shape[1] <= FEW
+    return what or ("coef" if few else "dual")
+
+
+def _view(path: Path, what: str, mark: float | None) -> View:
+    """Return the part of the parameter's axis that says something.
+
+    A scale is drawn logarithmically where it spans a decade. It begins where something is seen of
+    the coefficients, at a breakpoint that isn't many orders of magnitude before most others.
+    """
+    nodes, (first, end) = path.breakpoints, path.range
+    low, high = float(nodes[0]), float(nodes[-1])
+    positive, log = nodes[nodes > 0.0], False
+    if path.parameter not in SHARES and first >= 0.0 and len(positive):
+        least = max(np.quantile(positive, 0.01), 1e-6 * np.median(positive))
+        start = float(positive[positive >= least][0])
+        if what == "coef" and not path.coef(first).any():
+            start = _first_seen(path, start, high) if high > start else start
+        log = high >= 10.0 * start
+        low = start if log else low
+    if end == np.inf:  # a ray
+        high *= 1.5 if log else 1.1
+    if mark is not None and log and mark > 0.0:
+        low, high = max(min(low, mark), mark / AROUND), min(max(high, mark), mark * AROUND)
+    elif mark is not None and not log:
+        low, high = min(low, mark), max(high, mark)
+    return View(low, high, log)
+
+
+def _first_seen(path: Path, start: float, high: float) -> float:
+    """Return where the coefficients of a path that begins at 0 reach a share of their usual size.
+
+    That is the median on a logarithmic axis: at an end they may be far larger.
+    """
+    some = np.geomspace(start, high, FILLED // 4)
+    some[[0, -1]] = start, high
+    size = np.abs(path.coef(some)).max(axis=0)
+    return float(some[max(int((size >= EARLY * np.median(size)).argmax()) - 1, 0)])
+
+
+def _points(nodes: Floats, view: View) -> Floats:
+    """Return breakpoints in view, some of very many, and points between them."""
+    low, high, log = view
+    if not high > low:
+        return np.array([low])
+    inside = nodes[(nodes > low) & (nodes < high)]
+    if len(inside) > MOST_NODES:
+        inside = inside[np.linspace(0, len(inside) - 1, MOST_NODES).astype(int)]
+    fill = np.geomspace(low, high, FILLED) if log else np.linspace(low, high, FILLED)
+    return np.unique(np.concatenate([[low], inside, fill[1:-1], [high]]))
+
+
+def _standing(path: Path, what: str, view: View) -> tuple[Floats, Floats, Floats]:
+    """Return parameters in view at which the solution moves, and the values on both sides."""
+    new = np.append(True, np.diff(path._t) != 0.0)
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(new)) - 1
+    at = path._places(first)
+    kept = np.flatnonzero((last > first) & (at > view.low) & (at < view.high))
+    if len(kept) > MOST_NODES:
+        kept = kept[np.linspace(0, len(kept) - 1, MOST_NODES).astype(int)]
+    values = path._coefs_at if what == "coef" else path._duals_at
+    at, left, right = at[kept], values(first[kept]), values(last[kept])
+    if len(at) > 1 and at[0] > at[-1]:  # the walk's own parameter is an inverse
+        at, left, right = at[::-1], right[:, ::-1], left[:, ::-1]
+    return at, left, right
+
+
+def broken(
+    t: Floats, curves: Floats, at: Floats, left: Floats, right: Floats, jump: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return lines that go from one value to another at places, but for a gap where they jump."""
+    keep, gap = ~np.isin(t, at), np.full_like(left[:, jump], np.nan)
+    values = np.concatenate([curves[:, keep], left, gap, right], axis=1)
+    t = np.concatenate([t[keep], at, at[jump], at])
+    order = np.argsort(t, kind="stable")
+    return t[order], values[:, order]
+
+
+def _draw_jumps(
+    ax: Axes, at: Floats, left: Floats, right: Floats, looks: list[dict[str, Any]]
+) -> None:
+    """Join the ends of broken lines by dots, with open circles at both."""
+    slack = 1e-9 * np.abs(np.concatenate([left, right])).max(initial=0.0)
+    for begin, end, look in zip(left, right, looks, strict=True):
+        moved = np.abs(end - begin) > slack
+        if not moved.any():
+            continue
+        colour, places = look["color"], at[moved]
+        ax.vlines(places, begin[moved], end[moved], colors=colour, linestyles=":", linewidth=0.9)
+        ends = np.concatenate([begin[moved], end[moved]])
+        ax.plot(np.tile(places, 2), ends, "o", color=colour, ms=3.0, mfc="none")
+
+
+def _coef_looks(path: Path, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
+    """Return the looks of coefficients' lines: the largest have names, colours and dashes."""
+    names = path.feature_names
+    looks: list[dict[str, Any]] = [{"color": QUIET, "linewidth": 0.7, "zorder": 1.5}] * len(size)
+    order = np.argsort(-size, kind="stable")[: min(room, len(PALETTE))]
+    for k, place in enumerate(order[size[order] > 0.0].tolist()):
+        name = f"x{drawn[place]}" if names is None else str(names[drawn[place]])
+        looks[place] = _style(k) | {"linewidth": 1.5, "label": name, "zorder": 2.9 - 0.05 * k}
+    return looks
+
+
+def _dual_looks(path: Path, drawn: Any) -> list[dict[str, Any]]:
+    """Return the looks of duals' lines: those of the samples' classes."""
+    objective, thin = path.objective, {"linewidth": 0.7, "alpha": 0.7}
+    if not len(objective.classes):
+        return [thin | _style(0)] * len(drawn)
+    looks, named = [], set()
+    for positive in (np.asarray(objective.y)[drawn] > 0).tolist():
+        label = {} if positive in named else {"label": str(objective.classes[int(positive)])}
+        named.add(positive)
+        looks.append(thin | _style(int(positive)) | label)
+    return looks
+
+
+def _make_room(ax: Axes, usual: float, largest: float) -> None:
+    """Where coefficients become far larger than usual, take an axis on which these are seen."""
+    from matplotlib.ticker import AsinhLocator
+
+    if 0.0 < SPREAD * usual < largest:
+        ax.set_yscale("asinh", linear_width=usual)
+        ax.yaxis.set_major_locator(AsinhLocator(usual, numticks=5))
+
+
+def _scale_like_costs(ax: Axes, least: float, most: float, low: float) -> None:
+    """Take a logarithmic axis for duals, which C bounds."""
+    if max(most, -least) <= 10.0 * low:
+        return
+    if least >= -1e-9 * most:
+        ax.set_yscale("log", nonpositive="clip")
+        ax.set_ylim(0.5 * low, 2.0 * most)
+    else:
+        ax.set_yscale("symlog", linthresh=low)
+
+
+# -- errors -----------------------------------------------------------------------------------
+
+
+def draw_curve(
+    curve: Curve,
+    ax: Axes | None,
+    parameter: str,
+    folds: Sequence[Curve],
+    mark: float | None,
+) -> Axes:
+    """Draw a function of a parameter, the intervals where it is least, and those of folds."""
+    _check_axes(ax)
+    own = ax is None
+    ax = _new_axes() if ax is None else ax
+    view = _curve_view(curve, parameter, mark)
+    for k, fold in enumerate(folds):
+        label = "folds" if k == 0 else None
+        ax.plot(*_trace(fold, view), color=QUIET, linewidth=0.7, zorder=1.5, label=label)
+    ax.plot(*_trace(curve, view), color=PALETTE[0], linewidth=1.6, label="mean" if folds else None)
+    _draw_best(ax, curve, view)
+    _set_axes(ax, view, parameter, "error")
+    if mark is not None:
+        _mark(ax, parameter, mark)
+    _legend(ax, own)
+    return ax
+
+
+def draw_surface(
+    surface: Surface, curves: Sequence[Curve], ax: Axes | None, mark: tuple[int, float]
+) -> Axes:
+    """Draw an error along the lines of a surface, and where it is the least of all."""
+    _check_axes(ax)
+    own = ax is None
+    ax = _new_axes() if ax is None else ax
+    views = [_curve_view(curve, surface.parameter, None) for curve in curves]
+    log = all(view.log for view in views)
+    view = View(min(view.low for view in views), max(view.high for view in views), log)
+    named = set(np.linspace(0, len(curves) - 1, min(len(curves), len(PALETTE))).astype(int))
+    for k, curve in enumerate(curves):
+        look: dict[str, Any] = {"color": QUIET, "linewidth": 0.7}
+        if k in named:
+            label = f"{surface.fixed} = {surface.fixed_values[k]:.3g}"
+            look = _style(sorted(named).index(k)) | {"label": label}
+        ax.plot(*_trace(curve, view), **look)
+    line, place = mark
+    place = min(max(place, view.low), view.high)
+    ax.plot([place], [float(curves[line](place))], "*", color=PALETTE[6], ms=11, label="least")
+    _set_axes(ax, view, surface.parameter, "error")
+    _legend(ax, own)
+    return ax
+
+
+def _curve_view(curve: Curve, parameter: str, mark: float | None) -> View:
+    """Return the part of the axis on which a function changes, and a little more."""
+    edges = curve.edges[np.isfinite(curve.edges)]
+    low, high = float(edges[0]), float(edges[-1])
+    if high <= low:
+        high = 2.0 * low if low > 0 else 1.0
+    goes_on = curve.edges[-1] == np.inf
+    positive = edges[edges > 0.0]
+    log = parameter not in SHARES and low >= 0.0 and len(positive) > 0
+    if log:
+        least = max(np.quantile(positive, 0.01), 1e-6 * np.median(positive))
+        start = float(positive[positive >= least][0])
+        log = high >= 10.0 * start
+        low = max(low, 0.5 * start) if log else low
+    if mark is not None and (mark > 0.0 or not log):
+        low, high = min(low, mark), max(high, mark)
+    return View(low, high * 1.5 if goes_on else high, log)
+
+
+def _trace(curve: Curve, view: View) -> tuple[Floats, Floats]:
+    """Return points of a curve in view; where it jumps, both ends, for a riser between them."""
+    low, high = max(view.low, float(curve.edges[0])), min(view.high, float(curve.edges[-1]))
+    inner = curve.edges[(curve.edges > low) & (curve.edges < high)]
+    part = curve.on(np.concatenate([[low], inner, [high]]))
+    begin, end = part.edges[:-1], part.edges[1:]
+    bent = part.sag != 0.0
+    if part.reciprocal or view.log:
+        bent |= part.left != part.right
+    fill = _points(np.array([low, high]), View(low, high, view.log and low > 0.0))
+    piece = np.clip(np.searchsorted(part.edges, fill, side="right") - 1, 0, len(begin) - 1)
+    more = bent[piece] & (fill > begin[piece]) & (fill < end[piece])
+    t = np.concatenate([begin, fill[more], end])
+    values = np.concatenate([part.left, part(fill[more]), part.right])
+    place = np.concatenate([np.arange(len(begin)), piece[more], np.arange(len(begin))])
+    order = np.lexsort((t, place))
+    return t[order], values[order]
+
+
+def _draw_best(ax: Axes, curve: Curve, view: View) -> None:
+    """Shade the intervals where a function is least, and mark their middle."""
+    best = curve.best(log=True) if view.log else curve.best()
+    for low, high in np.clip(best.intervals, view.low, view.high).tolist():
+        if high > low:
+            ax.axvspan(low, high, color=PALETTE[4], alpha=0.35, linewidth=0)
+    label = f"least: {best.value:.4g}"
+    place = min(max(best.parameter, view.low), view.high)
+    ax.plot([place], [best.value], "*", color=PALETTE[1], ms=11, label=label, zorder=3)
+
+
+# -- axes -------------------------------------------------------------------------------------
+
+
+def _style(k: int) -> dict[str, Any]:
+    return {"color": PALETTE[k % len(PALETTE)], "linestyle": DASHES[k % len(DASHES)]}
+
+
+def _new_axes() -> Axes:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(7.2, 3.8), layout="constrained")[1]
+
+
+def _check_axes(ax: Axes | None) -> None:
+    if ax is not None and not hasattr(ax, "plot"):
+        raise TypeError(f"ax must be matplotlib Axes, not {shown(ax)}.")
+
+
+def _set_axes(ax: Axes, view: View, parameter: str, quantity: str) -> None:
+    if view.log:
+        ax.set_xscale("log")
+    if view.high > view.low:
+        ax.set_xlim(view.low, view.high)
+    ax.set_xlabel(parameter)
+    ax.set_ylabel(quantity)
+
+
+def _room(ax: Axes) -> int:
+    """Return how many lines of a legend fit beside axes."""
+    height = ax.get_window_extent().height * 72.0 / ax.figure.dpi
+    return max(int(height / (SPACING * LETTERS)) - 1, 1)  # one for what is marked
+
+
+def _mark(ax: Axes, parameter: str, mark: float) -> None:
+    label = f"{parameter} = {mark:.4g}"
+    ax.axvline(mark, color=MARK, linestyle="--", linewidth=1.0, zorder=3.5, label=label)
+
+
+def _legend(ax: Axes, own: bool) -> None:
+    """Add a legend, beside axes of our own and inside others, if there is something to name."""
+    lines = [line for line in ax.lines if not str(line.get_label()).startswith("_child")]
+    lines.sort(key=lambda line: -line.get_zorder())
+    if not lines:
+        return
+    outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+    place = outside if own else {"loc": "best"}
+    # Names may begin with an underscore, which matplotlib hides, and hold dollars.
+    legend = ax.legend(lines, ["name"] * len(lines), fontsize=LETTERS, **place)
+    for text, line in zip(legend.get_texts(), lines, strict=True):
+        text.set_parse_math(False)
+        text.set_text(str(line.get_label()))

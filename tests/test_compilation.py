@@ -1,0 +1,243 @@
+"""Compiled functions: one process compiles, the others load; where files are kept; what is said."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import pytest
+
+import solution_paths
+from solution_paths.compilation import TURN, cached_njit
+
+SOURCE = Path(solution_paths.__file__).parent
+# A function that takes as long to compile as it is told to, and notes who compiled it.
+TOY = """
+import os, time
+from numba.extending import overload
+from solution_paths.compilation import cached_njit
+
+def slowly(x):
+    pass
+
+@overload(slowly)
+def _slowly(x):
+    with open(os.environ["COMPILERS"], "a") as file:
+        file.write(f"{os.getpid()} ")
+    time.sleep(float(os.environ.get("SECONDS_TO_COMPILE", 0)))
+    return lambda x: x + 1
+
+@cached_njit(slow=True)
+def successor(x):
+    return slowly(x)
+
+def call(x):
+    return successor(x)
+
+if __name__ == "__main__":
+    import toy
+    print(toy.successor(1))
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """Return what starts a process that calls the function, and what lists those that compiled."""
+    (tmp_path / "toy.py").write_text(TOY)
+    log = tmp_path / "compilers"
+    path = os.pathsep.join([str(tmp_path), str(SOURCE.parent)])
+
+    def start(seconds=0.0, code=None):
+        more = {"COMPILERS": str(log), "SECONDS_TO_COMPILE": str(seconds), "PYTHONPATH": path}
+        command = [sys.executable, "-c", code] if code else [sys.executable, tmp_path / "toy.py"]
+        return subprocess.Popen(
+            command,
+            env={**os.environ, **more},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def compilers():
+        return set(log.read_text().split()) if log.exists() else set()
+
+    return start, compilers
+
+
+def finish(process):
+    """Return what a process that ended well has said."""
+    out, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert out == "2\n"
+    return said.splitlines()
+
+
+def wait_for(condition):
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_of_two_processes_one_compiles_and_the_other_loads(toy):
+    start, compilers = toy
+    both = [start(4.0), start(4.0)]
+    said = sorted(line for process in both for line in finish(process))
+    assert len(compilers()) == 1
+    assert len(said) == 2, said
+    assert "another process is compiling; waiting" in said[0]
+    assert "compiling for this processor, once" in said[1]
+    assert "python -m solution_paths" in said[1]
+    assert finish(start()) == []  # a third one finds what it needs
+    assert len(compilers()) == 1
+
+
+def test_a_killed_compiler_leaves_the_turn_to_the_next(toy):
+    start, compilers = toy
+    first = start(600.0)
+    wait_for(compilers)
+    second = start()
+    wait_for(lambda: "waiting" in second.stderr.readline())
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    said = finish(second)
+    assert len(said) == 1
+    assert "compiling for this processor" in said[0]
+    assert len(compilers()) == 2
+
+
+def test_workers_of_joblib_compile_once(toy):
+    start, compilers = toy
+    code = (
+        "import joblib, toy\n"
+        "found = joblib.Parallel(n_jobs=2)(joblib.delayed(toy.call)(k) for k in (1, 1, 1))\n"
+        "print(*set(found))\n"
+    )
+    finish(start(3.0, code))
+    assert len(compilers()) == 1
+
+
+def test_importing_and_calling_what_is_kept_says_nothing(toy):
+    start, compilers = toy
+    finish(start())
+    assert finish(start(0.0, "import toy; print(2)")) == []
+    assert finish(start()) == []
+    assert len(compilers()) == 1
+
+
+def test_a_source_that_changed_is_compiled_anew(toy, tmp_path):
+    start, compilers = toy
+    finish(start())
+    (tmp_path / "toy.py").write_text(TOY.replace("x + 1", "2 * x"))
+    finish(start())
+    assert len(compilers()) == 2
+    assert finish(start()) == []
+
+
+def test_a_failing_compilation_gives_its_turn_back():
+    @cached_njit
+    def nonsense(x):
+        return x.nothing_of_this_name
+
+    with pytest.raises(numba.TypingError):
+        nonsense(1)
+    assert TURN.depth == 0
+    assert TURN.file is None
+
+
+# -- where nothing can be written -------------------------------------------------------------
+
+
+@pytest.fixture
+def bound(tmp_path):
+    """Return what runs code that may not write where modes forbid it, and a folder for it."""
+    prefix = []
+    if os.geteuid() == 0:  # to whom modes mean nothing until that right is given up
+        prefix = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+        if shutil.which("setpriv") is None:
+            pytest.skip("root can't give up its rights without setpriv")
+    base = tmp_path / "site"
+    (tmp_path / "tmp").mkdir()
+    kept = {key: own for key, own in os.environ.items() if key in ("PATH", "LANG")}
+    environment = kept | {
+        "HOME": str(base / "missing"),
+        "TMPDIR": str(tmp_path / "tmp"),
+        "PYTHONPATH": str(base),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COMPILERS": str(tmp_path / "compilers"),
+    }
+
+    def run(code):
+        command = [*prefix, sys.executable, "-c", code]
+        return subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+
+    base.mkdir()
+    shutil.copytree(SOURCE, base / SOURCE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    (base / "toy.py").write_text(TOY)
+    yield base, run
+    for folder in (base, *base.rglob("*/")):
+        folder.chmod(0o755)
+
+
+def close(base):
+    """Let nobody write to an install, and make sure of that."""
+    for folder in (base, *base.rglob("*/")):
+        folder.chmod(0o555)
+
+
+def test_a_read_only_install_without_a_home_uses_a_temporary_folder(bound):
+    base, run = bound
+    close(base)
+    code = (
+        "import numpy as np, solution_paths\n"
+        "from solution_paths.objectives.exact import affine\n"
+        "one = np.ones(1)\n"
+        "print(affine(one, one, one, 0 * one)[0].item())\n"
+    )
+    for first in (True, False):
+        done = run(code)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "2.0\n"
+        (folder,) = (base.parent / "tmp").glob("solution_paths-*")
+        said = done.stderr.splitlines()
+        assert len(said) == first, said
+        if first:
+            assert f"compiled code is kept in {folder}" in said[0]
+            assert folder.stat().st_mode & 0o777 == 0o700
+            files = {file: file.stat().st_mtime_ns for file in folder.rglob("*.nbc")}
+            assert files
+    assert files == {file: file.stat().st_mtime_ns for file in folder.rglob("*.nbc")}
+
+
+def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(bound):
+    base, run = bound
+    close(base)
+    planted = base.parent / "tmp" / f"solution_paths-{os.getuid()}"
+    planted.mkdir()
+    planted.chmod(0o777)
+    done = run("import solution_paths")
+    assert done.returncode == 0, done.stderr
+    assert "compiled code is kept in" in done.stderr
+    assert f"{planted}," not in done.stderr
+    assert list(planted.iterdir()) == []
+
+
+def test_what_the_owner_of_an_install_compiled_serves_who_can_not_write_there(bound):
+    base, run = bound
+    code = "import toy; print(toy.successor(1))"
+    assert run(code).returncode == 0
+    log = base.parent / "compilers"
+    before = log.read_text()
+    close(base)
+    done = run(code)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    assert "compiling" not in done.stderr
+    assert log.read_text() == before
