@@ -189,5 +189,5 @@ def test_a_path_of_sparse_rows_takes_little_memory(name):
 
 
 def test_an_intercept_is_wanted_or_not():
-    with pytest.raises(TypeError, match="^fit_intercept must be True or False, not 'yes'"):
+    with pytest.raises(TypeError, match=r"^fit_intercept must be True or False, not 'yes'"):
         lasso_path(X, TARGET, fit_intercept="yes")
