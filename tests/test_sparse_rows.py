@@ -186,3 +186,8 @@ def test_a_path_of_sparse_rows_takes_little_memory(name):
     megabytes, breakpoints = map(float, found.stdout.split())
     assert megabytes < 80.0
     assert breakpoints > 100
+
+
+def test_an_intercept_is_wanted_or_not():
+    with pytest.raises(TypeError, match=r"^fit_intercept must be True or False, not 'yes'"):
+        lasso_path(X, TARGET, fit_intercept="yes")
