@@ -9,6 +9,7 @@ from . import certify as certification
 from .curves import Curve
 from .nodes import Floats, Places
 from .objectives import Objective
+from .objectives.machine import Machine
 from .path import Parameters, Path, _single
 from .validation import Rows
 
@@ -74,16 +75,26 @@ class InversePath(Path):
         """
         if not _single(t):
             return np.stack([self.dual(float(one)) for one in np.asarray(t)], axis=-1)
-        own = self._check(t)
+        own = np.array([self._check(t)])
         if t == 0:
             ray = self.objective.solution(self._legs[-1].trace.ray)
             return self.objective.inverse * self.objective.public_dual(ray)
-        return float(t) * self.objective.public_dual(self._solution_at(own))
+        return self._scaled(self._duals(own), own, np.array([float(t)]))[:, 0]
+
+    def _scaled(self, alpha: Floats, own: Floats, factor: Floats) -> Floats:
+        """Return duals times a factor; those at their costs, by which they end, just there."""
+        objective, scaled = self.objective, alpha * factor
+        if not isinstance(objective, Machine):
+            return scaled
+        costs = (objective.inverse * objective.cost1)[:, None]
+        at_end = (np.abs(alpha) == objective.costs(own)) & (alpha != 0.0)
+        return np.clip(np.where(at_end, np.copysign(costs, alpha), scaled), -costs, costs)
 
     def _duals_at(self, nodes: Places) -> Floats:
         with np.errstate(divide="ignore"):
             scale = self.objective.inverse / self._t[nodes]
-        return super()._duals_at(nodes) * np.where(np.isfinite(scale), scale, 0.0)
+        scale = np.where(np.isfinite(scale), scale, 0.0)
+        return self._scaled(super()._duals_at(nodes), self._t[nodes], scale)
 
     # -- the whole path at once ---------------------------------------------------------------
 

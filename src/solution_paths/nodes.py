@@ -18,7 +18,9 @@ from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, 
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
 MANY = 64  # nodes whose solutions are held at once
+COLUMNS = 64  # parameters whose duals are found together
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,73 @@ class Leg:
         back = nodes - self.offset
         low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
+
+    def settled(
+        self, duals: Floats, one: int, other: int, part: float, beyond: float
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return what `Nodes._settle` does, for coordinates (N,) between two nodes of the trace."""
+        trace, own = self.trace, np.arange(len(duals))
+        t = trace.t[one] + part * (trace.t[other] - trace.t[one]) + beyond
+        levels, n_kinks = trace.stairs.levels(float(t)), trace.stairs.n_kinks
+        if beyond:
+            state = trace.states(one)
+            state[trace.coordinate[trace.event[one] :]] = trace.state[trace.event[one] :]
+            low, high = self._range(levels, state, state % 2 == 1)
+            segment = np.where(state % 2 == 0, state // 2, -1)
+        elif part:
+            segment, low, high = self._at_levels((min(one, other), max(one, other)), levels)
+        else:
+            segment, low, high = self._at_levels((one,), levels)
+            for first in (one - 1, one):  # what rests on the piece on either side
+                if 0 <= first < len(trace.t) - 1 and trace.t[first] != trace.t[first + 1]:
+                    beside = self._at_levels((first, first + 1), levels)[0]
+                    segment = np.where(segment < 0, beside, segment)
+        resting, at = segment >= 0, np.maximum(segment, 0)
+        inside = np.minimum(np.maximum(duals, low), high)
+        settled = np.where(resting, levels[own, at], inside) + 0.0
+        return settled, resting & ((at == 0) | (at == n_kinks))
+
+    def _at_levels(self, nodes: tuple[int, ...], levels: Floats) -> tuple[Places, Floats, Floats]:
+        """Return the segments on which coordinates are at a node, or from one to the next, else -1.
+
+        And where the others may be, at ``levels``. A coordinate is on a segment next to its state
+        at a node if its values at all of the nodes are at that level but for rounding.
+        """
+        trace, own = self.trace, np.arange(len(levels))
+        values = np.add(*trace.parts(np.array(nodes)))
+        n_kinks, segment = trace.stairs.n_kinks, np.full(len(levels), -1)
+        stairs = [trace.stairs.levels(float(trace.t[node])) for node in nodes]
+        widths = [at[:, 0] - at[own, n_kinks] for at in stairs]
+        size = np.minimum(np.abs(values).max(), np.max(widths, axis=0))
+        rounding = 64 * np.finfo(float).eps * size
+        low, high = np.full(len(levels), np.inf), np.full(len(levels), -np.inf)
+        for node in nodes:
+            state, on_segment = self._states(node)
+            place = state.astype(np.int64) // 2
+            for beside in (place, np.minimum(place + state % 2, n_kinks)):
+                off = [np.abs(v - at[own, beside]) for v, at in zip(values, stairs, strict=True)]
+                segment = np.where(np.max(off, axis=0) <= rounding, beside, segment)
+            least, most = self._range(levels, state, (state % 2 == 1) | on_segment)
+            low, high = np.minimum(low, least), np.maximum(high, most)
+        return segment, low, high
+
+    def _range(
+        self, levels: Floats, state: NDArray[np.int8], known: NDArray[np.bool_]
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the largest of what levels allow: of all, where not ``known``."""
+        n_kinks, own = self.trace.stairs.n_kinks, np.arange(len(levels))
+        above = state.astype(np.int64) // 2
+        below = np.minimum(above + state % 2, n_kinks)
+        low = levels[own, np.where(known, below, n_kinks)]
+        return low, levels[own, np.where(known, above, 0)]
+
+    def _states(self, node: int) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+        """Return the states at a node, and which coordinates are on segments."""
+        trace = self.trace
+        state = trace.states(node)
+        on_segment = state % 2 == 0
+        on_segment[trace.P[trace.start[node] : trace.start[node + 1]]] = False
+        return state, on_segment
 
     def cut(self, nodes: int) -> Leg:
         """Return the leg with its first nodes alone."""
@@ -96,6 +165,28 @@ class Nodes:
     def _node_solutions(self, nodes: Places) -> Solution:
         """Return the solutions, in columns, at nodes."""
         return self._finished(*self._parts(nodes))
+
+    def _settle(
+        self, duals: Floats, near: Places, far: Places, part: Floats, beyond: Floats
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return (B, N) coordinates as their states have them, and which are on an outer segment.
+
+        They are given a ``part`` of the way from nodes ``near`` to ``far``, and so far ``beyond``
+        the last. On a segment a coordinate is at its level, at a knot between two levels.
+        """
+        settled, outer = duals.copy(), np.zeros(duals.shape, dtype=bool)
+        # nearer to a node than t has digits is at it, whatever the walk knows of t beyond these
+        t = self._t[near]
+        part = np.where(t + part * (self._t[far] - t) == t, 0.0, part)
+        for b in range(len(part)):
+            leg = self._legs[self._leg[near[b]]]
+            ends = int(self._index[near[b]]), int(self._index[far[b]])
+            if part[b] and self._leg[far[b]] != self._leg[near[b]]:
+                continue  # between two walks
+            settled[b], outer[b] = leg.settled(
+                duals[b], *ends, float(part[b]), float(beyond[b] / leg.factor)
+            )
+        return settled, outer
 
     def _finished(self, duals: Floats, low: Floats) -> Solution:
         """Return the solutions of (B, N) duals in two parts; a linear machine's with their own w.
@@ -162,11 +253,39 @@ class Nodes:
                 f[:, place] = own
         return f
 
-    def _coordinates_at(self, nodes: Places) -> Floats:
-        return np.ascontiguousarray(self._parts(nodes)[0].T)
+    def _public_duals(self, t: Floats, low: Floats, places: Whereabouts) -> Floats:
+        """Return the (n, B) duals that users see at t + low, which is where ``places`` say."""
+        found = np.empty((self.objective.n, len(t)))
+        for first in range(0, len(t), COLUMNS):
+            own = slice(first, first + COLUMNS)
+            near, far, part, beyond = places
+            some = near[own], far[own], part[own], beyond[own]
+            found[:, own] = self._some_duals(t[own], low[own], some)
+        return found
+
+    def _some_duals(self, t: Floats, low: Floats, places: Whereabouts) -> Floats:
+        objective = self.objective
+        solution = self._solutions(*places)
+        if not isinstance(objective, Machine):
+            return objective.public_dual(solution)
+        duals = np.zeros((len(t), len(self._legs[0].trace.stairs)))
+        duals[:, : objective.n] = np.transpose(np.asarray(solution.a))
+        duals, outer = self._settle(duals, *places)
+        alpha = objective.public_dual(Solution(duals[:, : objective.n].T))
+        return self._within_costs(alpha, outer[:, : objective.n].T, objective.costs(t, low))
+
+    def _within_costs(self, alpha: Floats, outer: NDArray[np.bool_], costs: Floats) -> Floats:
+        """Return (n, B) duals with those on outer segments at their bounds: 0 or the cost."""
+        alpha = np.where(outer & (alpha != 0.0), np.copysign(costs, alpha), alpha)
+        return np.clip(alpha, -costs, costs) + 0.0
+
+    def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
+        raise NotImplementedError
 
     def _duals_at(self, nodes: Places) -> Floats:
-        return self.objective.public_dual(self.objective.solution(self._coordinates_at(nodes)))
+        """Return the (n, B) duals at nodes."""
+        still = np.zeros(len(nodes))
+        return self._public_duals(self._t[nodes], self._low[nodes], (nodes, nodes, still, still))
 
     def _sweep(self, X_new: Any) -> Iterator[tuple[Places, Floats]]:
         """Yield ascending nodes and f there, (m, B); all neighbours meet in some block."""

@@ -105,6 +105,9 @@ class OutlierPath(Path):
         left = np.searchsorted(self._t, ts)
         return left + (self._t[left] == ts)
 
+    def _within_costs(self, alpha: Floats, outer: NDArray[np.bool_], costs: Floats) -> Floats:
+        return alpha  # walls add to their samples' duals
+
     def dual(self, t: float | Parameters, side: str = "after") -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters; see `Path.dual`.
 

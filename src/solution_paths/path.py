@@ -21,8 +21,9 @@ from .curves import (
     steps,
 )
 from .engine.trace import between
-from .nodes import Floats, Leg, Nodes, Places, alone
+from .nodes import COLUMNS, Floats, Leg, Nodes, Places, alone
 from .objectives import Objective, Solution
+from .objectives.machine import Machine
 from .storage import File
 from .sweep import row_blocks
 from .validation import (
@@ -216,8 +217,12 @@ class Path(Nodes):
     def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
         """Return the solutions, in columns, where `_pieces` says."""
         nodes, place = np.unique(np.concatenate([near, far]), return_inverse=True)
-        near, far = place[: len(near)], place[len(near) :]
-        found = self._finished(*between(*self._parts(nodes), near, far, part))
+        here, there = place[: len(near)], place[len(near) :]
+        duals, low = between(*self._parts(nodes), here, there, part)
+        if not isinstance(self.objective, Machine):  # coordinates are coefficients, too
+            duals, _ = self._settle(duals + low, near, far, part, np.zeros(len(part)))
+            low = np.zeros_like(duals)
+        found = self._finished(duals, low)
         if not (self._has_ray and beyond.any()):
             return found
         # The function rests on a ray: the losses of any other outgrow all else. Computed from
@@ -250,14 +255,12 @@ class Path(Nodes):
         self,
         ts: ArrayLike,
         at_nodes: Callable[[Places], Floats],
-        one: Callable[[float], ArrayLike] | None = None,
     ) -> Floats:
-        """Return what is linear between nodes at several parameters, in the last axis.
+        """Return what is linear between nodes, and rests on a ray, in the last axis.
 
-        ``at_nodes`` maps ascending nodes to values there. On the ray it rests, unless ``one`` maps
-        a parameter to its value there.
+        ``at_nodes`` maps ascending nodes to values there.
         """
-        given, ts = ts, self._check_values(ts)
+        ts = self._check_values(ts)
         right = self._first_behind(ts)
         there = np.minimum(right, len(self._t) - 1)
         nodes = np.union1d(right - 1, there)
@@ -268,11 +271,7 @@ class Path(Nodes):
         inside = (there == right) & (step > 0)  # not where a path jumps
         part = np.where(inside, moved / np.where(inside, step, 1.0), 0.0)
         left = values[..., here]
-        found = left + part * (values[..., next_] - left)
-        if one is not None:
-            for k in np.flatnonzero((right == len(self._t)) & (ts > self._t[-1])):
-                found[..., k] = one(float(np.asarray(given)[k]))
-        return found
+        return np.asarray(left + part * (values[..., next_] - left))
 
     def dual(self, t: float | Parameters) -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters.
@@ -290,8 +289,12 @@ class Path(Nodes):
         (4, 2)
         """
         if _single(t):
-            return self.objective.public_dual(self._solution(t))
-        return self._at(t, self._duals_at, self.dual)
+            return np.asarray(self._duals(np.array([self._check(t)]))[:, 0])
+        return self._duals(self._check_values(t))
+
+    def _duals(self, ts: Floats) -> Floats:
+        """Return the (n, k) duals where the walk's own parameters are ts."""
+        return self._public_duals(ts, np.zeros(len(ts)), self._pieces(ts))
 
     def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
@@ -313,7 +316,15 @@ class Path(Nodes):
         self._check_linear()
         if _single(t):
             return self.objective.coefs(self._solution(t))
+        if not isinstance(self.objective, Machine):
+            return self._settled_coefs(self._check_values(t))
         return self._at(t, self._coefs_at)
+
+    def _settled_coefs(self, ts: Floats) -> Floats:
+        """Return the (d, k) coefficients of a model whose coordinates they are."""
+        blocks = [ts[first : first + COLUMNS] for first in range(0, len(ts), COLUMNS)]
+        objective = self.objective
+        return np.hstack([objective.coefs(self._solutions_at(own)) for own in blocks])
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
