@@ -24,17 +24,6 @@ from solution_paths import (
 
 DATA = ["plain", "one_hot", "duplicates", "integers"]
 
-LEFT = {
-    ("svm", "one_hot"),
-    ("dm_ksvm", "plain"),
-    ("dm_ksvm", "one_hot"),
-    ("drlad", "integers"),
-    ("dr_regression", "integers"),
-    ("dm_drsvm", "plain"),
-    ("dm_drsvm", "duplicates"),
-    ("dm_drsvm", "integers"),
-}
-
 
 def data(kind, n=30):
     rng = np.random.default_rng(DATA.index(kind))
@@ -124,10 +113,7 @@ def test_duals_are_in_their_box_exactly(name, kind):
 
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("name", list(MODELS))
-def test_nothing_is_left_of_what_is_inactive(name, kind, request):
-    if (name, kind) in LEFT:
-        reason = "what is left of 0 is larger than the bound on rounding of a node's duals"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+def test_nothing_is_left_of_what_is_inactive(name, kind):
     path = path_of(name, kind)
     ts = points(path)
     if name != "lasso":  # whose duals are residuals

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,13 @@ Places = NDArray[np.int64]
 Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
 MANY = 64  # nodes whose solutions are held at once
 COLUMNS = 64  # parameters whose duals are found together
+
+
+class Held(NamedTuple):
+    """Where coordinates are: which are active, and their states, see `Trace`; both (N,)."""
+
+    active: NDArray[np.bool_]
+    state: Places
 
 
 @dataclass(frozen=True)
@@ -52,72 +59,47 @@ class Leg:
         low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
 
-    def settled(
-        self, duals: Floats, one: int, other: int, part: float, beyond: float
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return what `Nodes._settle` does, for coordinates (N,) between two nodes of the trace."""
-        trace, own = self.trace, np.arange(len(duals))
-        t = trace.t[one] + part * (trace.t[other] - trace.t[one]) + beyond
-        levels, n_kinks = trace.stairs.levels(float(t)), trace.stairs.n_kinks
-        if beyond:
-            state = trace.states(one)
-            state[trace.coordinate[trace.event[one] :]] = trace.state[trace.event[one] :]
-            low, high = self._range(levels, state, state % 2 == 1)
-            segment = np.where(state % 2 == 0, state // 2, -1)
-        elif part:
-            segment, low, high = self._at_levels((min(one, other), max(one, other)), levels)
-        else:
-            segment, low, high = self._at_levels((one,), levels)
-            for first in (one - 1, one):  # what rests on the piece on either side
-                if 0 <= first < len(trace.t) - 1 and trace.t[first] != trace.t[first + 1]:
-                    beside = self._at_levels((first, first + 1), levels)[0]
-                    segment = np.where(segment < 0, beside, segment)
-        resting, at = segment >= 0, np.maximum(segment, 0)
-        inside = np.minimum(np.maximum(duals, low), high)
-        settled = np.where(resting, levels[own, at], inside) + 0.0
-        return settled, resting & ((at == 0) | (at == n_kinks))
-
-    def _at_levels(self, nodes: tuple[int, ...], levels: Floats) -> tuple[Places, Floats, Floats]:
-        """Return the segments on which coordinates are at a node, or from one to the next, else -1.
-
-        And where the others may be, at ``levels``. A coordinate is on a segment next to its state
-        at a node if its values at all of the nodes are at that level but for rounding.
-        """
-        trace, own = self.trace, np.arange(len(levels))
-        values = np.add(*trace.parts(np.array(nodes)))
-        n_kinks, segment = trace.stairs.n_kinks, np.full(len(levels), -1)
-        stairs = [trace.stairs.levels(float(trace.t[node])) for node in nodes]
-        widths = [at[:, 0] - at[own, n_kinks] for at in stairs]
-        size = np.minimum(np.abs(values).max(), np.max(widths, axis=0))
-        rounding = 64 * np.finfo(float).eps * size
-        low, high = np.full(len(levels), np.inf), np.full(len(levels), -np.inf)
-        for node in nodes:
-            state, on_segment = self._states(node)
-            place = state.astype(np.int64) // 2
-            for beside in (place, np.minimum(place + state % 2, n_kinks)):
-                off = [np.abs(v - at[own, beside]) for v, at in zip(values, stairs, strict=True)]
-                segment = np.where(np.max(off, axis=0) <= rounding, beside, segment)
-            least, most = self._range(levels, state, (state % 2 == 1) | on_segment)
-            low, high = np.minimum(low, least), np.maximum(high, most)
-        return segment, low, high
-
-    def _range(
-        self, levels: Floats, state: NDArray[np.int8], known: NDArray[np.bool_]
-    ) -> tuple[Floats, Floats]:
-        """Return the least and the largest of what levels allow: of all, where not ``known``."""
-        n_kinks, own = self.trace.stairs.n_kinks, np.arange(len(levels))
-        above = state.astype(np.int64) // 2
-        below = np.minimum(above + state % 2, n_kinks)
-        low = levels[own, np.where(known, below, n_kinks)]
-        return low, levels[own, np.where(known, above, 0)]
-
-    def _states(self, node: int) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-        """Return the states at a node, and which coordinates are on segments."""
+    def between(self, node: int) -> Held:
+        """Return where coordinates are from one node to the next, by the states in between."""
         trace = self.trace
-        state = trace.states(node)
-        on_segment = state % 2 == 0
-        on_segment[trace.P[trace.start[node] : trace.start[node + 1]]] = False
-        return state, on_segment
+        state = trace.states_after(int(trace.began[node + 1])).astype(np.int64)
+        active = state % 2 == 1
+        active[trace.P[trace.start[node + 1] : trace.start[node + 2]]] = True
+        return Held(active, state)
+
+    def at(self, node: int, between: Callable[[int], Held]) -> Held:
+        """Return where coordinates are at a node: on a segment if they are before or after it."""
+        trace = self.trace
+        state = trace.states(node).astype(np.int64)
+        active = state % 2 == 1
+        active[trace.P[trace.start[node] : trace.start[node + 1]]] = True
+        for first in (node - 1, node):
+            if 0 <= first < len(trace.t) - 1 and trace.t[first] != trace.t[first + 1]:
+                own = between(first)
+                state = np.where(active & ~own.active, own.state, state)
+                active &= own.active
+        return Held(active, state)
+
+    def behind(self) -> Held:
+        """Return where coordinates are on the ray behind the last node."""
+        state = self.trace.states_after(len(self.trace.coordinate)).astype(np.int64)
+        return Held(state % 2 == 1, state)
+
+    def settled(self, duals: Floats, held: Held, t: float) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return coordinates (N,) as they must be at the trace's t, and which are at an end.
+
+        On a segment a coordinate is at its level; at a knot it is between the levels beside it.
+        """
+        stairs, own = self.trace.stairs, np.arange(len(duals))
+        levels, segment = stairs.levels(t), held.state // 2
+        at_knot = held.state % 2 == 1  # else a coordinate that is about to enter: between all
+        high = levels[own, np.where(at_knot, segment, 0)]
+        low = levels[
+            own, np.where(at_knot, np.minimum(segment + 1, stairs.n_kinks), stairs.n_kinks)
+        ]
+        inside = np.minimum(np.maximum(duals, low), high)
+        found = np.where(held.active, inside, levels[own, segment]) + 0.0
+        return found, ~held.active & ((segment == 0) | (segment == stairs.n_kinks))
 
     def cut(self, nodes: int) -> Leg:
         """Return the leg with its first nodes alone."""
@@ -178,14 +160,28 @@ class Nodes:
         # nearer to a node than t has digits is at it, whatever the walk knows of t beyond these
         t = self._t[near]
         part = np.where(t + part * (self._t[far] - t) == t, 0.0, part)
+        found: dict[tuple[int, int], Held] = {}
         for b in range(len(part)):
-            leg = self._legs[self._leg[near[b]]]
-            ends = int(self._index[near[b]]), int(self._index[far[b]])
-            if part[b] and self._leg[far[b]] != self._leg[near[b]]:
+            number = int(self._leg[near[b]])
+            leg = self._legs[number]
+            here, there = self._index[[near[b], far[b]]].tolist()
+            trace = leg.trace
+
+            def between(node: int, leg: Leg = leg, number: int = number) -> Held:
+                if (number, node) not in found:
+                    found[number, node] = leg.between(node)
+                return found[number, node]
+
+            if beyond[b]:
+                held, at = leg.behind(), trace.t[here] + beyond[b] / leg.factor
+            elif not part[b]:
+                held, at = leg.at(here, between), trace.t[here]
+            elif self._leg[far[b]] == number:
+                held = between(min(here, there))
+                at = trace.t[here] + part[b] * (trace.t[there] - trace.t[here])
+            else:
                 continue  # between two walks
-            settled[b], outer[b] = leg.settled(
-                duals[b], *ends, float(part[b]), float(beyond[b] / leg.factor)
-            )
+            settled[b], outer[b] = leg.settled(duals[b], held, float(at))
         return settled, outer
 
     def _finished(self, duals: Floats, low: Floats) -> Solution:

@@ -24,7 +24,7 @@ from .validation import shown
 if TYPE_CHECKING:
     from .path import Path
 
-FORMAT = 6
+FORMAT = 7
 SUFFIX = ".npz"
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 # what a damaged .npz file raises, or one of other content
