@@ -241,3 +241,47 @@ def test_what_the_owner_of_an_install_compiled_serves_who_can_not_write_there(bo
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
     assert "compiling" not in done.stderr
     assert log.read_text() == before
+
+
+# -- in advance -------------------------------------------------------------------------------
+
+
+def in_advance(*arguments):
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    command = [sys.executable, "-m", "solution_paths", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
+
+
+def test_every_function_can_be_compiled_in_advance():
+    code = (
+        "from solution_paths.__main__ import compile_all\n"
+        "from solution_paths.compilation import FUNCTIONS\n"
+        "compile_all()\n"
+        "for own in FUNCTIONS:\n"  # what others have taken in is kept, too
+        "    if not own.overloads and not own._cache._cache_file._load_index():\n"
+        "        if own.targetoptions.get('inline') != 'always':\n"
+        "            print(own.__name__)\n"
+        "print(len(FUNCTIONS) > 30)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    # kernel_row is the SMO's alone: `benchmarking.warm` compiles it
+    assert [name for name in done.stdout.split() if name != "kernel_row"] == ["True"]
+
+
+def test_the_command_says_what_is_installed_and_where_compiled_code_lies():
+    assert in_advance().returncode == 0
+    done = in_advance("--version")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert said["solution_paths"] == solution_paths.__version__
+    assert said["numba"] == numba.__version__
+    assert {"python", "numpy", "llvmlite", "scipy", "scikit-learn", "processor:"} <= set(said)
+    folder = said["compiled"].removeprefix("code: ").partition(" (")[0]
+    assert Path(folder).is_dir()
+    assert list(Path(folder).rglob("*.nbc"))
+    assert "compile" in in_advance("--help").stdout.lower()
+    assert in_advance("--nonsense").returncode == 2

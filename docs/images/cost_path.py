@@ -15,6 +15,7 @@ model = PathSVC(cv=5).fit(X / X.max(), y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 model.plot(ax=left)
+left.get_legend().set_loc("lower left")
 left.set_title(f"30 coefficients, {len(model.path_.breakpoints)} breakpoints")
 model.cv_path_.plot(right, parameter="C")
 right.set(ylabel="error of 5 folds", title="cross-validation: exact steps", ylim=(0, 0.2))

@@ -23,6 +23,7 @@ from . import (
     dm_ksvm_path,
     drlad_path,
     drsvm_path,
+    kernels,
     l1_svm_path,
     lasso_path,
     outlier_svm_path,
@@ -33,6 +34,8 @@ from . import (
     weighted_svr_path,
 )
 from .compilation import FUNCTIONS, TURN
+from .engine import jumps, patterns
+from .objectives import exact
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
@@ -70,6 +73,21 @@ def compile_all() -> None:
         for rows in (X @ X.T,) if by_kernel == "precomputed" else (X, sparse, frozen):
             path.error_curve(rows, path.objective.y, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
+    _compile_the_rest(sparse, rng)
+
+
+def _compile_the_rest(sparse: sp.csr_matrix, rng: np.random.Generator) -> None:
+    """Compile what small problems hardly come to."""
+    column, wanted = np.ones((3, 1)), np.ones((40, 1), dtype=bool)
+    exact.transposed(sparse, np.ones((40, 1)))
+    exact.rows_times(sparse, wanted, column)
+    kernels._products(sparse, sparse)
+    rows = np.arange(300)[:, None]
+    binary = np.zeros((300, 160))
+    binary[rows, rng.integers(4, size=(300, 40)) + 4 * np.arange(40)] = 1.0
+    patterns.find_patterns(sp.csr_array(binary))
+    given = jumps._change_sides.nopython_signatures[0].args[:4]
+    jumps._cross.compile((*given, numba.int64))
 
 
 def say_versions() -> None:
