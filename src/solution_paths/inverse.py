@@ -55,10 +55,17 @@ class InversePath(Path):
         return self._own(super()._check_values(ts))
 
     def _own(self, values: Floats) -> Floats:
-        """Return the walk's own parameters; at 0, where w stands still, that of the last node."""
+        """Return the walk's own parameters; at 0, where w stands still, that of the last node.
+
+        The inverse of a node's inverse is that node: a division rounds, and so does the next.
+        """
         still = values == 0.0
         own = self.objective.inverse / np.where(still, 1.0, values)
         own = np.where(still, self._t[-1], own)
+        right = np.minimum(np.searchsorted(self._t, own), len(self._t) - 1)
+        for node in (right, np.maximum(right - 1, 0)):
+            same = np.abs(self._t[node] - own) <= 2 * np.spacing(own)
+            own = np.where(same, self._t[node], own)
         return np.asarray(own if self._has_ray else np.minimum(own, self._t[-1]))
 
     def dual(self, t: float | Parameters) -> Floats:

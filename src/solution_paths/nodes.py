@@ -21,10 +21,14 @@ Places = NDArray[np.int64]
 Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
 MANY = 64  # nodes whose solutions are held at once
 COLUMNS = 64  # parameters whose duals are found together
+ROUNDING = 64 * np.finfo(float).eps  # of an active coordinate's dual, in units of its range
 
 
 class Held(NamedTuple):
-    """Where coordinates are: which are active, and their states, see `Trace`; both (N,)."""
+    """Where coordinates are: which are active, and their states, see `Trace`; both (N,).
+
+    An active one may be at an end of its range all the same: then its state is that segment's.
+    """
 
     active: NDArray[np.bool_]
     state: Places
@@ -61,29 +65,71 @@ class Leg:
 
     def between(self, node: int) -> Held:
         """Return where coordinates are from one node to the next, by the states in between."""
-        trace = self.trace
-        state = trace.states_after(int(trace.began[node + 1])).astype(np.int64)
-        active = state % 2 == 1
-        active[trace.P[trace.start[node + 1] : trace.start[node + 2]]] = True
-        return Held(active, state)
+        held = self._held(int(self.trace.began[node + 1]), node + 1)
+        ends = self._ends(node, held), self._ends(node + 1, held)
+        return self._resting(held, np.where(ends[0] == ends[1], ends[0], -1))
 
     def at(self, node: int, between: Callable[[int], Held]) -> Held:
         """Return where coordinates are at a node: on a segment if they are before or after it."""
         trace = self.trace
-        state = trace.states(node).astype(np.int64)
-        active = state % 2 == 1
-        active[trace.P[trace.start[node] : trace.start[node + 1]]] = True
+        held = self._held(int(trace.event[node]), node)
         for first in (node - 1, node):
             if 0 <= first < len(trace.t) - 1 and trace.t[first] != trace.t[first + 1]:
                 own = between(first)
-                state = np.where(active & ~own.active, own.state, state)
-                active &= own.active
+                held = self._resting(held, np.where(own.active, -1, own.state // 2))
+        at_end = self._ends(node, held)
+        event = int(trace.event[node])
+        if event < (trace.event[node + 1] if node + 1 < len(trace.t) else len(trace.state)):
+            # who leaves its knot at a node has come to the level of its segment there
+            at_end[trace.coordinate[event]] = self._left(int(trace.state[event]))
+        return self._resting(held, at_end)
+
+    def _held(self, events: int, node: int) -> Held:
+        """Return where coordinates are after so many events; a node's pinned ones are active."""
+        trace = self.trace
+        state = trace.states_after(events).astype(np.int64)
+        active = state % 2 == 1
+        active[trace.P[trace.start[node] : trace.start[node + 1]]] = True
         return Held(active, state)
+
+    @staticmethod
+    def _left(state: int) -> int:
+        """Return the segment that a state is, -1 for a knot."""
+        return state // 2 if state % 2 == 0 else -1
+
+    @staticmethod
+    def _resting(held: Held, segment: Places) -> Held:
+        """Let active coordinates be on segments, where these are not -1."""
+        moved = held.active & (segment >= 0)
+        return Held(held.active & ~moved, np.where(moved, 2 * segment, held.state))
+
+    def _ends(self, node: int, held: Held) -> Places:
+        """Return at which of the levels beside its knot an active coordinate's dual is, else -1.
+
+        That is where it can't be told from the level: a bias keeps the last coordinate active, and
+        its dual has come to the end of its range. Where levels are infinite states alone say it.
+        """
+        trace, own = self.trace, np.arange(len(held.state))
+        values = np.add(*trace.parts(np.array([node])))[0]
+        levels = trace.stairs.levels(float(trace.t[node]))
+        range_ = levels[:, 0] - levels[own, trace.stairs.n_kinks]
+        size = np.where(np.isfinite(range_), np.minimum(np.abs(values).max(), range_), 0.0)
+        found, place = np.full(len(own), -1), held.state // 2
+        for segment in (place, np.minimum(place + held.state % 2, trace.stairs.n_kinks)):
+            near = np.abs(values - levels[own, segment]) <= ROUNDING * size
+            found = np.where(held.active & near, segment, found)
+        return found
 
     def behind(self) -> Held:
         """Return where coordinates are on the ray behind the last node."""
-        state = self.trace.states_after(len(self.trace.coordinate)).astype(np.int64)
-        return Held(state % 2 == 1, state)
+        trace, last = self.trace, len(self.trace.t) - 1
+        state = trace.states_after(len(trace.coordinate)).astype(np.int64)
+        held = Held(state % 2 == 1, state)
+        at_end, own = self._ends(last, held), np.arange(len(state))
+        rates = trace.stairs.level1
+        off = np.abs(trace.ray - rates[own, at_end])
+        range_ = np.abs(rates[:, 0] - rates[own, trace.stairs.n_kinks])
+        return self._resting(held, np.where(off <= ROUNDING * range_, at_end, -1))
 
     def settled(self, duals: Floats, held: Held, t: float) -> tuple[Floats, NDArray[np.bool_]]:
         """Return coordinates (N,) as they must be at the trace's t, and which are at an end.
