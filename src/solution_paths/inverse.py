@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,7 +11,7 @@ from . import certify as certification
 from .curves import Curve
 from .nodes import Floats, Places
 from .objectives import Objective
-from .path import Parameters, Path, _single
+from .path import SCALES, Parameters, Path, _single
 from .validation import Rows
 
 
@@ -118,12 +120,19 @@ class InversePath(Path):
         left, right = self.straight.piece_values(X_new, own)
         return right[:, ::-1], left[:, ::-1]
 
-    def error_curve(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+    def error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str = "zero_one",
+        sample_weight: ArrayLike | None = None,
+    ) -> Curve:
         """Return a validation error as an exact function of the parameter, over all the path.
 
         Its pieces are quadratic in the inverse of the parameter; see `Path.error_curve`.
         """
-        curve = self.straight.error_curve(X_val, y_val, metric).inverted(self.objective.inverse)
+        straight = self.straight.error_curve(X_val, y_val, metric, sample_weight)
+        curve = replace(straight.inverted(self.objective.inverse), log=self.parameter in SCALES)
         return curve.over(self.range[0], curve.edges[-1])
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:

@@ -458,12 +458,12 @@ def cost_path(
     parameter: str = "C",
     kind: type[Path] = Path,
 ) -> Path:
-    """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
+    """Return the path in a cost C of all samples, times their weights, from 0 to C_max or for ever.
 
     Parameters
     ----------
     objective : Machine
-        With a free bias and costs C = t.
+        With a free bias and costs proportional to C = t.
     stairs : Staircases
         Of the samples and the bias, their levels proportional to t.
     C_max : float
@@ -478,7 +478,8 @@ def cost_path(
     check_walk(lazy, tolerances, callback)
     C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
-    begin = min(0.1 * unit / max(op.diagonal[:n].sum(), 1e-300), C_max)
+    widest = np.abs(stairs.level1[:n]).max()
+    begin = min(0.1 * unit / max(op.diagonal[:n].sum() * widest, 1e-300), C_max)
     duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
     told = {"callback": progress, "anchor": anchor}
