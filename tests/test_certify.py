@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from solution_paths import (
     Path,
+    dm_ksvm_path,
     l1_svm_path,
     lasso_path,
     objectives,
@@ -409,3 +410,51 @@ def test_objectives_know_no_walker_and_no_solver():
                     else [alias.name for alias in node.names]
                 )
                 assert not any(name.startswith("solution_paths") for name in names), file
+
+
+# -- certificates of chosen parameters ---------------------------------------------------------
+
+
+def inverse_path():
+    X, y, _ = sample()
+    return dm_ksvm_path(X, y, kappa=3.0)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "inverse"])
+def test_a_certificate_of_chosen_parameters(kind):
+    path = inverse_path() if kind == "inverse" else a_path(kind)
+    t = path.breakpoints
+    points = np.sort(np.concatenate([t[2:4], 0.5 * (t[1:3] + t[2:4])]))
+    several = path.certify(at=points)
+    assert several.ok
+    assert several.n_points == len(points)
+    assert several.gap_at in points
+    assert several.kkt_at in points
+    alone = [path.certify(at=float(point)) for point in points]
+    assert max(one.gap for one in alone) == pytest.approx(several.gap, rel=1e-2)
+    assert [one.gap_at for one in alone] == points.tolist()
+
+
+@pytest.mark.parametrize("at", [-1.0, [0.1, np.inf], True, "all", [], [[0.1]], np.nan, [np.nan]])
+def test_a_certificate_checks_its_parameters_as_dual_does(at):
+    path = a_path("svm")
+    with pytest.raises(ValueError, match=r"C must be one number|C = .* is outside") as one:
+        path.certify(at=at)
+    with pytest.raises(ValueError, match=r"C must be one number|C = .* is outside") as other:
+        path.dual(at)
+    assert str(one.value) == str(other.value)
+
+
+def test_a_certificate_sees_only_what_it_is_asked_about():
+    path = a_path("svm")
+    trace, node = path._legs[-1].trace, len(path._legs[-1].trace.t) // 2
+
+    def change(_, a):
+        a[trace.start[node]] += 0.5
+        return a
+
+    wrong = corrupted(path, a=change)
+    t = wrong._t
+    k = int(np.flatnonzero(t == path._legs[-1].nodes[node])[0])
+    assert wrong.certify(at=float(t[k])).status == "fails"
+    assert wrong.certify(at=[float(t[k - 1]), float(t[k + 1])]).ok

@@ -123,7 +123,7 @@ def test_error_steps_against_brute_force(kind):
     X_new, y_new = new_rows(path)
     edges, error = path.error_steps(X_new, y_new)
     assert edges[0] == ends(path)[0]
-    assert edges[-1] == ends(path)[1]
+    assert edges[-1] == path.range[1]
     assert len(error) == len(edges) - 1
     wide = np.diff(edges) > 1e-9 * (edges[-1] - edges[0])
     for part in (0.05, 0.5, 0.95):

@@ -297,3 +297,17 @@ def test_bad_updates_cost_nothing():
         with pytest.raises(ValueError, match=r"enter|weight"):
             update_instances(path, **wrong)
     assert update_instances(path, enter=[21], leave=[3]).certify(3).ok
+
+
+def test_a_name_gets_the_suffix_that_numpy_gives(tmp_path):
+    path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    for name in ("plain", "with.dot", "named.npz"):
+        path.save(tmp_path / name)
+        path.save(str(tmp_path / name))
+        assert Path.load(tmp_path / name).breakpoints.tolist() == path.breakpoints.tolist()
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["named.npz", "plain.npz", "with.dot.npz"]
+    (tmp_path / "other").write_bytes(b"something else")
+    with pytest.raises(ValueError, match="is not a path written by"):
+        Path.load(tmp_path / "other")
+    with pytest.raises(FileNotFoundError):
+        Path.load(tmp_path / "nothing")

@@ -132,8 +132,7 @@ class InversePath(Path):
         Its pieces are quadratic in the inverse of the parameter; see `Path.error_curve`.
         """
         straight = self.straight.error_curve(X_val, y_val, metric, sample_weight)
-        curve = replace(straight.inverted(self.objective.inverse), log=self.parameter in SCALES)
-        return curve.over(self.range[0], curve.edges[-1])
+        return replace(straight.inverted(self.objective.inverse), log=self.parameter in SCALES)
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         t, found = super()._judged_at(nodes, points)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import certify as certification
 from .certify import Certificate
 from .curves import Best
 from .nodes import Floats, Places
+from .objectives import Solution
 from .objectives.robust import Robust
 from .path import Path
-from .validation import Rows, check_choice, check_number
+from .validation import Rows, check_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -247,7 +247,11 @@ class OutlierPath(Path):
     # -- certificate ---------------------------------------------------------------------------
 
     def certify(
-        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool | None = None
+        self,
+        n_random: int = 100,
+        seed: int = 0,
+        at_breakpoints: bool | None = None,
+        at: float | Parameters | None = None,
     ) -> OutlierCertificate:
         """Check the path with code that shares nothing with the walker.
 
@@ -257,34 +261,49 @@ class OutlierPath(Path):
 
         Parameters
         ----------
-        n_random, seed, at_breakpoints
-            See `Path.certify`.
+        n_random, seed, at_breakpoints, at
+            See `Path.certify`; of the two solutions at a jump ``at`` means the one after it.
+
+        Examples
+        --------
+        >>> from solution_paths import outlier_svm_path
+        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
+        >>> path = outlier_svm_path(X, y, C=1.0)
+        >>> path.certify(at=0.0).ok, path.certify(at=[0.0, 0.5]).n_points
+        (True, 2)
         """
-        check_number(n_random, "n_random", least=0, whole=True)
-        check_number(seed, "seed", least=0, whole=True)
-        plain = certification.summary(*self._judged(n_random, seed, at_breakpoints))
-        counts = self._local_optima(n_random, seed, at_breakpoints)
-        found: dict[str, Any] = vars(plain) | counts
+        plain = super().certify(n_random, seed, at_breakpoints, at)
+        if at is not None:
+            values = np.atleast_1d(np.asarray(at, dtype=np.float64))
+            solutions = [(self._solution(float(t)), float(t)) for t in values]
+        else:
+            solutions = self._settled_solutions(n_random, seed, at_breakpoints)
+        found: dict[str, Any] = vars(plain) | self._local_optima(solutions)
         return OutlierCertificate(**found)
 
-    def _local_optima(
-        self, n_random: int, seed: int, at_breakpoints: bool | None
-    ) -> dict[str, int]:
-        rng = np.random.default_rng(seed)
-        nodes = self._settled()
-        if not at_breakpoints:
-            size = 0 if at_breakpoints is False else min(n_random, len(nodes))
-            nodes = np.union1d(rng.choice(nodes, size=size, replace=False), nodes[[0, -1]])
+    def _local_optima(self, solutions: list[tuple[Solution, float]]) -> dict[str, int]:
+        """Count, of solutions at parameter values, those at a threshold and the local optima."""
         objective = cast(Robust, self.objective)
-        states = [(self._node_solution(int(k)), float(self._t[k])) for k in nodes]
-        states += [(self._solution(float(t)), float(t)) for t in self._between(rng, n_random)]
-        found = [objective.locally_optimal(*state) for state in states]
+        found = [objective.locally_optimal(*one) for one in solutions]
         found = [one for one in found if one[0]]
         return {
             "at_threshold": len(found),
             "not_local": sum(optimal is False for _, optimal in found),
             "undecided_local": sum(optimal is None for _, optimal in found),
         }
+
+    def _settled_solutions(
+        self, n_random: int, seed: int, at_breakpoints: bool | None
+    ) -> list[tuple[Solution, float]]:
+        """Return solutions at settled nodes and between nodes, with their parameter values."""
+        rng = np.random.default_rng(seed)
+        nodes = self._settled()
+        if not at_breakpoints:
+            size = 0 if at_breakpoints is False else min(n_random, len(nodes))
+            nodes = np.union1d(rng.choice(nodes, size=size, replace=False), nodes[[0, -1]])
+        at_nodes = [(self._node_solution(int(k)), float(self._t[k])) for k in nodes]
+        between = [(self._solution(float(t)), float(t)) for t in self._between(rng, n_random)]
+        return at_nodes + between
 
     def _settled(self) -> Places:
         """Return the nodes of which none follows at the same parameter in the walk's order."""

@@ -220,13 +220,13 @@ class Path(Nodes):
         found = self._finished(*between(*self._parts(nodes), near, far, part))
         if not (self._has_ray and beyond.any()):
             return found
+        # The function rests on a ray: the losses of any other outgrow all else. Computed from
+        # duals that grow with t it would move by rounding.
+        if not self.objective.linear:
+            found = found._replace(w=found.a)
         last = self._legs[-1]
-        more = self.objective.solution(np.outer(last.trace.ray, beyond / last.factor))
-        if self.objective.linear:
-            # w and b rest: the losses of any other outgrow all else. Computed from duals that
-            # grow with t they would move by rounding.
-            more = more._replace(w=None, b=None)
-        return _added(found, more)
+        more = self.objective.solution(np.outer(last.trace.ray, beyond / last.factor)).a
+        return found if more is None or found.a is None else found._replace(a=found.a + more)
 
     def _check_values(self, ts: ArrayLike) -> Floats:
         """Return the walk's own values of several parameters, each inside the path."""
@@ -249,13 +249,13 @@ class Path(Nodes):
     def _at(
         self,
         ts: ArrayLike,
-        one: Callable[[float], ArrayLike] | None,
         at_nodes: Callable[[Places], Floats],
+        one: Callable[[float], ArrayLike] | None = None,
     ) -> Floats:
         """Return what is linear between nodes at several parameters, in the last axis.
 
-        ``at_nodes`` maps ascending nodes to values there, ``one`` a parameter to its value on the
-        ray, where it doesn't rest.
+        ``at_nodes`` maps ascending nodes to values there. On the ray it rests, unless ``one`` maps
+        a parameter to its value there.
         """
         given, ts = ts, self._check_values(ts)
         right = self._first_behind(ts)
@@ -291,7 +291,7 @@ class Path(Nodes):
         """
         if _single(t):
             return self.objective.public_dual(self._solution(t))
-        return self._at(t, self.dual, self._duals_at)
+        return self._at(t, self._duals_at, self.dual)
 
     def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (linear models only).
@@ -313,7 +313,7 @@ class Path(Nodes):
         self._check_linear()
         if _single(t):
             return self.objective.coefs(self._solution(t))
-        return self._at(t, None, self._coefs_at)
+        return self._at(t, self._coefs_at)
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
@@ -340,8 +340,7 @@ class Path(Nodes):
         """
         if _single(t):
             return float(self.objective.intercepts(self._solution(t)))
-        one = None if self.objective.linear else self.intercept
-        return self._at(t, one, self._intercepts_at)
+        return self._at(t, self._intercepts_at)
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.
@@ -370,10 +369,7 @@ class Path(Nodes):
             return np.asarray(X_new @ self.coef(t)) + self.intercept(t)
 
         def block(rows: Any) -> Floats:
-            def one(at: float) -> Floats:
-                return self.objective.decision(rows, self._solution(at))
-
-            return self._at(t, one, lambda nodes: self._decisions_at(nodes, rows))
+            return self._at(t, lambda nodes: self._decisions_at(nodes, rows))
 
         blocks = row_blocks(self.objective, X_new.shape[0])
         return np.concatenate([block(X_new[rows]) for rows in blocks])
@@ -517,9 +513,9 @@ class Path(Nodes):
         """Return a validation error as an exact function of the parameter.
 
         It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
-        (``squared``), from the first breakpoint to the last; after it, on a ray, predictions don't
-        change. Costs and memory are those of `crossings`, and 32 bytes for each piece: as many as
-        there are changes of sign or, in regression, these and breakpoints.
+        (``squared``), over all the path: on a ray behind the last breakpoint it is a constant, and
+        its last edge is inf. Costs and memory are those of `crossings`, and 32 bytes for each
+        piece: as many as there are changes of sign or, in regression, these and breakpoints.
 
         Parameters
         ----------
@@ -558,7 +554,12 @@ class Path(Nodes):
             y_val = check_vector(y_val, m, "y_val", scalar=False, of="X_val")
             pieces = absolute_pieces if metric == "absolute" else squared_pieces
             found = self._error_pieces(X_val, y_val, shares, pieces)
-        return replace(found, log=self.parameter in SCALES)
+        return replace(self._to_the_end(found), log=self.parameter in SCALES)
+
+    def _to_the_end(self, curve: Curve) -> Curve:
+        """Return the curve up to the path's end: on a ray nothing changes."""
+        low, high = float(self._t[0]), np.inf if self._has_ray else float(curve.edges[-1])
+        return curve.over(low, high)
 
     def _error_steps(self, X_val: Any, positive: NDArray[np.bool_], shares: Floats | None) -> Curve:
         row, t, after, start = self._changes(X_val)
@@ -599,7 +600,7 @@ class Path(Nodes):
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
         >>> edges[1].round(9).item(), error.tolist()
-        (0.2, [0.5, 0.0])
+        (0.2, [0.5, 0.0, 0.0])
         """
         curve = self.error_curve(X_val, y_val)
         return curve.edges, curve.left
@@ -621,8 +622,9 @@ class Path(Nodes):
         Returns
         -------
         Best
-            Least value, the intervals where it is reached, and the middle of the widest: of its
-            logarithms, where the parameter is a cost or a penalty.
+            Least value, the intervals where it is reached (to inf on a ray), and the middle of
+            the widest, of which a ray doesn't count: of its logarithms, where the parameter is a
+            cost or a penalty.
 
         Examples
         --------
@@ -630,19 +632,23 @@ class Path(Nodes):
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> best = path.best([[0.5], [2.5]], [0, 1])
         >>> best.value, best.intervals.round(9).tolist()
-        (0.0, [[0.2, 0.333333333]])
+        (0.0, [[0.2, inf]])
         """
         return self.error_curve(X_val, y_val, metric, sample_weight).best()
 
     # -- certificate --------------------------------------------------------------------------
 
     def certify(
-        self, n_random: int = 100, seed: int = 0, at_breakpoints: bool | None = None
+        self,
+        n_random: int = 100,
+        seed: int = 0,
+        at_breakpoints: bool | None = None,
+        at: float | Parameters | None = None,
     ) -> certification.Certificate:
         """Check the path with code that shares nothing with the walker.
 
         Both ends, the places where walks were joined, and points on a ray behind the last
-        breakpoint are always looked at.
+        breakpoint are always looked at, unless ``at`` names the points.
 
         Parameters
         ----------
@@ -653,6 +659,9 @@ class Path(Nodes):
             Seed of these.
         at_breakpoints : bool, optional
             Check every breakpoint as well, or none but the ends. By default a random sample.
+        at : float or (k,) array, optional
+            Check the solutions at these parameter values, and no others: what `dual` and
+            `decision_function` return there.
 
         Returns
         -------
@@ -664,10 +673,20 @@ class Path(Nodes):
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> path.certify(at_breakpoints=True).ok
         True
+        >>> path.certify(at=[0.1, 0.25]).n_points
+        2
         """
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
+        if at is not None:
+            return certification.summary(*self._judged_where(at))
         return certification.summary(*self._judged(n_random, seed, at_breakpoints))
+
+    def _judged_where(self, at: float | Parameters) -> tuple[Floats, certification.Verdict]:
+        """Return the given parameter values, and what the judge says of the solutions there."""
+        own = np.array([self._check(at)]) if _single(at) else self._check_values(at)
+        values = np.atleast_1d(np.asarray(at, dtype=np.float64))
+        return values, self._judged_at(np.empty(0, dtype=np.int64), own)[1]
 
     def _judged(
         self, n_random: int, seed: int = 0, at_breakpoints: bool | None = None
@@ -778,8 +797,8 @@ class Path(Nodes):
         Parameters
         ----------
         file : path-like or binary file object
-            A file's name, whose folders are made where they lack, or what is open for writing
-            bytes.
+            A file's name, whose folders are made where they lack and which gets the suffix
+            ``.npz`` if it hasn't; or what is open for writing bytes.
 
         Examples
         --------
@@ -798,6 +817,8 @@ class Path(Nodes):
     @classmethod
     def load(cls, file: File) -> Path:
         """Read a path that `save` wrote, from a file's name or a binary file object.
+
+        A name that `save` gave the suffix ``.npz`` is found without it, too.
 
         Examples
         --------
@@ -834,11 +855,6 @@ class Path(Nodes):
 
 def _labels(objective: Objective, f: Floats) -> NDArray[Any]:
     return np.where(objective.positive(f), objective.classes[1], objective.classes[0])
-
-
-def _added(one: Solution, other: Solution) -> Solution:
-    parts = zip(one, other, strict=True)
-    return Solution(*(u if u is None or v is None else u + v for u, v in parts))
 
 
 def _single(t: float | Parameters) -> TypeGuard[float]:

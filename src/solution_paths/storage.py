@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .path import Path
 
 FORMAT = 6
+SUFFIX = ".npz"
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 # what a damaged .npz file raises, or one of other content
 DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
@@ -53,7 +54,7 @@ def write(
         content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
         content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
 
-    def pack(handle: IO[bytes]) -> None:  # to a handle: a name without .npz stays as it is
+    def pack(handle: IO[bytes]) -> None:
         np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
 
     if not isinstance(file, str | os.PathLike):
@@ -67,13 +68,27 @@ def write(
         with open(partial, "wb") as handle:
             pack(handle)
 
-    replace_atomically(FilePath(file), write_to)
+    replace_atomically(_with_suffix(file), write_to)
+
+
+def _with_suffix(file: str | os.PathLike[str]) -> FilePath:
+    """Return a file's name with .npz at its end, as `numpy.savez` has it; a folder's as it is."""
+    name = os.fsdecode(file)
+    whole = name.endswith(SUFFIX) or FilePath(name).is_dir()
+    return FilePath(name if whole else name + SUFFIX)
+
+
+def _existing(file: File) -> File:
+    """Return the file that `write` wrote under a name: that with the suffix, unless it's there."""
+    if not isinstance(file, str | os.PathLike) or os.path.exists(file):
+        return file
+    return _with_suffix(file) if _with_suffix(file).exists() else file
 
 
 def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]], Path]) -> Path:
     """Build what `write` wrote from its parameter, legs, objective and diagnostics."""
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with np.load(_existing(file), allow_pickle=False) as archive:
             content = {k: archive[k] for k in archive.files}
         meta = json.loads(str(content["meta"]))
         known = meta["format"] == FORMAT

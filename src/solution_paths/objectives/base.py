@@ -30,7 +30,9 @@ class Solution(NamedTuple):
     a : (n,) or (n, B) array
         Signed duals of the samples.
     w : (d,) or (d, B) array
-        Coefficients (linear models only).
+        Coefficients of a linear model. Of a kernel machine the (n,) or (n, B) coefficients of f's
+        expansion in training rows, where they aren't the duals: behind a path's last breakpoint f
+        rests while duals grow.
     b : () or (B,) array
         Bias.
     """

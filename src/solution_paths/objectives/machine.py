@@ -321,7 +321,12 @@ class Machine(Objective):
         """Return b."""
         if s.b is not None:
             return s.b
-        return np.zeros(s.w.shape[1:]) if s.a is None else self._implied_bias(s.a)
+        a = self._weights(s)
+        return np.zeros(s.w.shape[1:]) if a is None else self._implied_bias(a)
+
+    def _weights(self, s: Solution) -> Floats | None:
+        """Return what f is the kernel expansion of: the duals, unless others are stated for it."""
+        return s.a if self.linear or s.w is None else s.w
 
     def _implied_bias(self, a: Floats) -> Floats:
         return self.bias_value**2 * a.sum(axis=0) / self.lam
@@ -330,7 +335,7 @@ class Machine(Objective):
         """Return f at the rows of X_new, (m,) or (m, B)."""
         if self.linear:
             return np.asarray(X_new @ self.coefs(s)) + self.intercepts(s)
-        return self.kernel(X_new, self.X) @ s.a / self.lam + self.intercepts(s)
+        return self.kernel(X_new, self.X) @ self._weights(s) / self.lam + self.intercepts(s)
 
     # -- judgement -----------------------------------------------------------------------------
 
@@ -342,7 +347,7 @@ class Machine(Objective):
             return False
         if self.bias == "none" and s.b is not None and np.any(s.b):
             return False
-        if s.w is not None and (not self.linear or s.w.shape != self.X.shape[1:]):
+        if s.w is not None and s.w.shape != (self.X.shape[1:] if self.linear else self.y.shape):
             return False
         return s.a is None or s.a.shape == self.y.shape
 
@@ -373,7 +378,7 @@ class Machine(Objective):
         lacks = (cost - clipped) * late + clipped * early + cost * over
         lacks = lacks + asked.force * asked.distance
         moved = self.norms @ np.abs(alpha - clipped) / self.lam
-        distance, distance_off = self._distance(s, own, model)
+        distance, distance_off = self._distance(s, own, exact)
         outside = np.maximum(-alpha, alpha - cost).max(axis=0) / unit
         infeasible = np.maximum(outside, 0.0)
         unbalanced, balance_off = self._unbalanced(s.a, alpha, clipped, cost, short, exact)
@@ -390,9 +395,10 @@ class Machine(Objective):
         length = np.maximum(np.sqrt(model.norm2), distance)
         length = np.maximum(length, self.scale / max(self.norms.max(), np.finfo(float).tiny))
         wrong = self._wrong(asked, unit)
-        kkt = np.maximum(np.maximum(wrong, infeasible), distance / length)
+        apart, apart_off = self._apart(s, exact, distance / length, distance_off / length)
+        kkt = np.maximum(np.maximum(wrong, infeasible), apart)
         kkt_off = np.where(slope > 0, model.off, 0.0).max(axis=0) / self.scale
-        kkt_off = np.maximum(kkt_off, distance_off / length)
+        kkt_off = np.maximum(kkt_off, apart_off)
         resolution = kkt_resolution = np.zeros(len(t))
         if exact:
             resolution, kkt_resolution = self._resolutions(s, model, cost, length)
@@ -490,28 +496,30 @@ class Machine(Objective):
                 better = relative(w.shape[0], True) * size + self.norms[:, None] * w_off
                 off = np.where(wanted, better, off)
         else:
-            K, weight = self.judged_gram, np.abs(s.a).sum(axis=0)
-            f, f_low = K @ s.a / self.lam, np.zeros(1)
+            K, a = self.judged_gram, self._weights(s)
+            weight = np.abs(a).sum(axis=0)
+            f, f_low = K @ a / self.lam, np.zeros(1)
             size = self._largest_entries[:, None] * weight / self.lam
             off = relative(self.n, False) * size + 2 * UNIT * np.abs(f)
             if exact:
-                f_hi, f_low = divide(*rows_times(K, wanted, s.a), self.lam)
+                f_hi, f_low = divide(*rows_times(K, wanted, a), self.lam)
                 f = np.where(wanted, f_hi, f)
                 off = np.where(wanted, relative(self.n, True) * size, off)
-            terms, low = multiply(s.a, f)
-            total, rest = column_sums(terms, low + s.a * f_low)
+            terms, low = multiply(a, f)
+            total, rest = column_sums(terms, low + a * f_low)
             norm2 = np.maximum(total + rest, 0.0) / self.lam
             # the second term is what the sum itself loses
             norm2_off = (
-                (np.abs(s.a) * off).sum(axis=0) / self.lam
+                (np.abs(a) * off).sum(axis=0) / self.lam
                 + relative(self.n, True) * (np.abs(terms).sum(axis=0)) / self.lam
                 + UNIT * norm2
             )
         if self.diagonal:
-            more, more_low = divide(*multiply(s.a, self.diagonal), self.lam)
+            own_weights = self._weights(s)
+            more, more_low = divide(*multiply(own_weights, self.diagonal), self.lam)
             f, rest = add(f, more)
             f_low = f_low + rest + more_low
-            norm2 = norm2 + self.diagonal * ((s.a / self.lam) ** 2).sum(axis=0)
+            norm2 = norm2 + self.diagonal * ((own_weights / self.lam) ** 2).sum(axis=0)
         plain = f
         f, rest = add(f, np.broadcast_to(b, f.shape))
         f_low = f_low + rest + b_low
@@ -525,10 +533,11 @@ class Machine(Objective):
         """Return b, stated or implied, in two parts."""
         if s.b is not None:
             return s.b, np.zeros_like(s.b)
-        if s.a is None or not self.bias_value:
-            shape = (s.w if s.a is None else s.a).shape[1:]
+        a = self._weights(s)
+        if a is None or not self.bias_value:
+            shape = (s.w if a is None else a).shape[1:]
             return np.zeros(shape), np.zeros(shape)
-        return self._implied_bias_parts(s.a)
+        return self._implied_bias_parts(a)
 
     def _implied_bias_parts(self, a: Floats) -> tuple[Floats, Floats]:
         total, rest = divide(*column_sums(a), self.lam)
@@ -542,17 +551,58 @@ class Machine(Objective):
             return np.zeros_like(b)
         return (b / self.bias_value) ** 2 if self.bias_value else np.where(b == 0, 0.0, np.inf)
 
-    def _distance(self, s: Solution, own, model: Model) -> tuple[Floats, Floats]:
+    def _distance(self, s: Solution, own, exact: bool) -> tuple[Floats, Floats]:
         """Return ||w - w(a)||, the penalised bias included, and how far off it may be."""
         square, off = np.zeros(s.a.shape[1]), np.zeros(s.a.shape[1])
-        if s.w is not None:
+        if s.w is not None and self.linear:
             w, low, off = own
             square = ((s.w - w - low) ** 2).sum(axis=0)
-        if s.b is not None and not self.free_bias:
+        elif s.w is not None:
+            square, square_off = self._squared_distance(s, exact)
+            off = np.sqrt(square + square_off) - np.sqrt(square)
+        if not self.free_bias and (s.b is not None or (s.w is not None and not self.linear)):
+            stated, rest = self._bias(s)
             b, low = self._implied_bias_parts(s.a)
-            square = square + self._bias2(s.b - b - low)
+            square = square + self._bias2((stated - b) + (rest - low))
         distance = np.sqrt(square)
         return distance, off + (self.n + 8) * UNIT * distance
+
+    def _apart(
+        self, s: Solution, exact: bool, relative_distance: Floats, off: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return how far a stated model is from the one that the duals imply, and how surely.
+
+        Coefficients by their distance, relative to w; a kernel machine by the values at training
+        rows, in units of ``scale``: rounding of the matrix moves these by its own size, and the
+        distance of functions by the root of it.
+        """
+        if s.w is None or self.linear:
+            return relative_distance, off
+        d, rest = add(s.w, -s.a)
+        K, size = self.judged_gram, np.abs(d)
+        f = rows_times(K, np.ones(d.shape, dtype=bool), d, rest)[0] if exact else K @ d
+        own = np.abs(f + self.diagonal * d).max(axis=0)
+        off = (relative(2 * self.n, exact) * (self._sizes @ size)).max(axis=0) + 2 * UNIT * own
+        return own / self.lam / self.scale, off / self.lam / self.scale
+
+    def _squared_distance(self, s: Solution, exact: bool) -> tuple[Floats, Floats]:
+        """Return ||f - f(a)||^2 of kernel expansions f and f(a), and how far off it may be.
+
+        It is d'Kd / lam^2 for the difference d of their coefficients. Where d is large and f(a) is
+        f nearly everything cancels.
+        """
+        K, (d, rest) = self.judged_gram, add(s.w, -s.a)
+        size = np.abs(d)
+        off = relative(2 * self.n, exact) * (size * (self._sizes @ size)).sum(axis=0)
+        if exact:
+            f, f_low = rows_times(K, np.ones(d.shape, dtype=bool), d, rest)
+            terms, low = multiply(d, f)
+            total, lost = column_sums(terms, low + d * f_low + rest * f)
+            total = total + lost
+        else:
+            total = (d * (K @ d)).sum(axis=0)
+        total = np.maximum(total, 0.0) + self.diagonal * (size**2).sum(axis=0)
+        return total / self.lam**2, (off + (self.n + 8) * UNIT * total) / self.lam**2
 
     def _unbalanced(
         self, a: Floats, alpha: Floats, clipped: Floats, cost: Floats, short: Floats, exact: bool
@@ -580,18 +630,25 @@ class Machine(Objective):
         gap, violation = (cost * size).sum(axis=0), size.max(axis=0) / self.scale
         if s.w is None:
             return gap, violation
+        if not self.linear:  # the duals are rounded, and the matrix
+            duals = np.abs(s.a)
+            rounded = UNIT * (self._places() + 1.0) * (self._sizes @ duals) / self.lam
+            gap = gap + (duals * rounded).sum(axis=0) / 2
+            return gap, np.maximum(violation, rounded.max(axis=0) / self.scale)
         implied = UNIT * (self.norms @ np.abs(s.a)) / self.lam
         return gap + self.lam / 2 * implied**2, np.maximum(violation, implied / length)
 
+    def _places(self) -> float:
+        """Return how many units of rounding the matrix may be off: it is, unless it was given."""
+        return 2.0 if self.kernel.name == "precomputed" else 8.0
+
     def _resolution(self, s: Solution, model: Model) -> Floats:
         """Return, for each value, what the rounding of w and b (or duals and K) may change."""
-        b = np.abs(self._bias(s)[0])
-        if s.w is not None:
+        b, a = np.abs(self._bias(s)[0]), self._weights(s)
+        if s.w is not None and self.linear:
             # w is rounded when it is summed, and when it is divided by lam
             return 2 * UNIT * (np.asarray(abs(self.X) @ np.abs(s.w)) + b)
         if self.linear:
-            size = self.norms[:, None] * (self.norms @ np.abs(s.a)) / self.lam
+            size = self.norms[:, None] * (self.norms @ np.abs(a)) / self.lam
             return 2 * UNIT * (size + b)
-        # the matrix is rounded, too, unless it was given
-        places = 2.0 if self.kernel.name == "precomputed" else 8.0
-        return UNIT * (places * (self._sizes @ np.abs(s.a)) / self.lam + b)
+        return UNIT * (self._places() * (self._sizes @ np.abs(a)) / self.lam + b)
