@@ -27,6 +27,7 @@ from solution_paths import (
     svm_path,
     weighted_svm_path,
 )
+from solution_paths.certify import ERROR_LIMIT
 from solution_paths.engine import jumps, walker
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
@@ -34,7 +35,8 @@ import fuzz
 
 # Short of the promise, still, by an amount that rounding decides: eight rows of 13 columns in raw
 # money units with epsilon = 0, and a Gram matrix whose duals are resolved to 1e-8 only. Then the
-# user is told. (A raw cubic kernel, entries of 6e8, is known to 1e-7 where its path breaks off.)
+# user is told, unless it is less than 1e-6. (A raw cubic kernel, entries of 6e8, is known to 1e-7
+# where its path breaks off.)
 SHORT = ("silent_13_percent_n8", "dual_not_coef")
 BREAKS_OFF = ("svm_poly",)
 
@@ -180,8 +182,10 @@ def test_case(name):
             paths = [error.path]  # promised to be exact
     for path in paths:
         told = any(issubclass(warning.category, PathWarning) for warning in caught)
-        if not (name in SHORT and told):
+        if name not in SHORT:
             assert_exact(path)
+        else:
+            assert told or fuzz.judge(path)[0] <= ERROR_LIMIT
 
 
 @pytest.mark.parametrize(("function", "data", "seed"), FUZZED)
@@ -199,7 +203,7 @@ def test_fuzzed_with_hundreds_of_rows(function, data, seed):
 @pytest.mark.parametrize(("function", "data", "seed"), TOLD)
 def test_fuzzed_and_told(function, data, seed):
     row = fuzz.run_one(function, data, seed)
-    assert row["end"] in (*fuzz.FINE, "PathError") or row["told"], row
+    assert row["end"] in (*fuzz.FINE, "close", "PathError") or row["told"], row
 
 
 @pytest.mark.parametrize(("function", "data", "seed"), NEARLY)

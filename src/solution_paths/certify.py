@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .objectives import Objective, Solution
+from .objectives.base import Terms
 from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
+ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
+NULL = 1e-3  # of what a constant loses: where the objective is less, that is the scale of errors
 BLOCK_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
@@ -61,6 +64,12 @@ class Verdict:
         How far off these may be because they are evaluated in floating point: a bound.
     resolution, kkt_resolution : float
         How large they may become by rounding w and b (duals and K for a kernel) to double.
+    error, least_error : float
+        The most and the least by which the solution may be off: the smaller of its gap, relative to
+        the objective or a thousandth of what a constant loses, and its KKT violation in each
+        coordinate's own units, with their rounding added and subtracted. Either one, if small,
+        makes it a good answer: its objective is the least, or it is optimal for data that hardly
+        differ. See ``docs/engine.md``, "When a user is warned".
     """
 
     primal: Entry
@@ -71,6 +80,18 @@ class Verdict:
     kkt_rounding: Entry = 0.0
     resolution: Entry = 0.0
     kkt_resolution: Entry = 0.0
+    error: Entry = np.nan
+    least_error: Entry = np.nan
+
+    @property
+    def reliable(self) -> Entry:
+        """Whether the solution is surely off by no more than 1e-6: a bool, or (B,) of them."""
+        return self.error <= ERROR_LIMIT
+
+    @property
+    def wrong(self) -> Entry:
+        """Whether it is surely off by more: a bool, or (B,) of them."""
+        return ~(np.asarray(self.least_error) <= ERROR_LIMIT)
 
     def ok(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> bool:
         """Return True when both numbers are surely within their limits; nan is a refusal.
@@ -126,6 +147,13 @@ class Certificate:
         surely broken. What is within its rounding of a bound is undecided, and so is a gap that is
         beyond it, but within twice the resolution: data in other units may decide. The worst of
         all points.
+    error, error_at : float
+        By how much the worst solution may be off, and where: the smaller of its gap (relative to
+        the objective, or to a thousandth of what a constant loses) and its KKT violation (each
+        coordinate in its own units), with their rounding.
+    reliable : bool
+        Whether that is at most 1e-6. If it isn't, path functions and estimators warn; a certificate
+        that doesn't hold may still be reliable.
 
     Examples
     --------
@@ -134,6 +162,8 @@ class Certificate:
     >>> certificate = path.certify(at_breakpoints=True)
     >>> certificate.status, certificate.kkt <= 1e-7, certificate.gap <= 1e-9
     ('holds', True, True)
+    >>> certificate.reliable
+    True
     """
 
     kkt: float
@@ -145,6 +175,8 @@ class Certificate:
     kkt_rounding: float = 0.0
     resolution: float = 0.0
     status: str = ""
+    error: float = np.nan
+    error_at: float = np.nan
 
     def __post_init__(self) -> None:
         if not self.status:
@@ -161,6 +193,11 @@ class Certificate:
     def ok(self) -> bool:
         """Whether the certificate holds: what is undecided doesn't."""
         return self.status == "holds"
+
+    @property
+    def reliable(self) -> bool:
+        """Whether every solution that was looked at is surely off by no more than 1e-6."""
+        return self.error <= ERROR_LIMIT
 
     def __str__(self) -> str:
         verdict = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}[self.status]
@@ -224,7 +261,26 @@ def _scored(
             relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
         kkt, kkt_off = found.kkt, found.kkt_rounding
         bounds = found.resolution / size, found.kkt_resolution
-        return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds)
+        error, least = _errors(found, gap, np.maximum(np.abs(found.primal), np.abs(lower)))
+        # what holds is right to the rounding of the targets, whatever the scale
+        strict = np.maximum(relative + rounding, kkt + kkt_off)
+        holds = (relative + rounding <= GAP_LIMIT) & (kkt + kkt_off <= KKT_LIMIT)
+        error, least = (np.where(holds, np.fmin(strict, v), v) for v in (error, least))
+        return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds, error, least)
+
+
+def _errors(found: Terms, gap: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """Return the most and the least by which solutions may be off, (B,); see `Verdict`."""
+    scale = np.maximum(size, NULL * found.null)
+    gap = np.where(found.infeasible <= KKT_LIMIT, gap, np.inf)
+    sure = np.maximum(scale - found.unsure, 0.0)
+    most, least = (gap + found.rounding) / sure, (gap - found.rounding) / (scale + found.unsure)
+    most = np.where(gap + found.rounding > 0.0, most, gap)  # all costs may be zero
+    error = np.fmin(most, found.own + found.own_rounding)
+    least = np.fmin(least, found.own - found.own_rounding)
+    # without duals the gap alone tells; without a gap nothing does
+    known = np.where(np.isnan(gap), np.nan, 1.0)
+    return known * error, known * least
 
 
 def judge(
@@ -327,9 +383,9 @@ def summary(points: Floats, found: Verdict) -> Certificate:
     """Return the worst of what was found."""
     # a NaN is a violation, never a pass
     kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (found.kkt, found.gap))
-    rounding, resolution, kkt_rounding = (
+    rounding, resolution, kkt_rounding, error = (
         np.where(np.isnan(v), np.inf, v)
-        for v in (found.rounding, found.resolution, found.kkt_rounding)
+        for v in (found.rounding, found.resolution, found.kkt_rounding, found.error)
     )
     return Certificate(
         float(kkt.max()),
@@ -341,4 +397,6 @@ def summary(points: Floats, found: Verdict) -> Certificate:
         float(kkt_rounding.max()),
         float(resolution.max()),
         worst_of(*set(states(found).tolist())),
+        float(error.max()),
+        float(points[error.argmax()]),
     )

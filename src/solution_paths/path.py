@@ -703,13 +703,37 @@ class Path(Nodes):
         return self._judged_at(nodes, points)
 
     def _glance(self, size: int) -> tuple[Floats, certification.Verdict]:
-        """Judge ends, rays, some nodes, and points half-way to their successors: a cheap check."""
-        pieces = np.flatnonzero(np.diff(self._t) > 0)
-        last = max(len(pieces) - 1, 0)
-        some = pieces[np.unique(np.linspace(0, last, size).astype(np.int64))[: len(pieces)]]
-        middle = self._t[some] + 0.5 * (self._t[some + 1] - self._t[some])
-        nodes = np.union1d(self._ends(), some)
+        """Judge ends, rays, and ``size`` pieces at their first node and half-way: a cheap check.
+
+        Half of them are where a walk is most likely to have gone wrong: beside its restarts, after
+        repeated events at one parameter value (ties, exchanges), and where pieces are shortest. The
+        others are evenly drawn.
+        """
+        step = np.diff(self._t)
+        pieces = np.flatnonzero(step > 0)
+        if len(pieces) > size:
+            length = step[pieces] / np.maximum(np.abs(self._t[pieces + 1]), np.abs(self._t[pieces]))
+            repeats = self._repeats()[self._begins(pieces)]
+            ends, few = self._ends(), max(size // 6, 1)
+            joints = pieces[np.isin(pieces, np.union1d(ends, ends - 1))]
+            tied = pieces[np.lexsort((length, -repeats))]
+            short = pieces[np.argsort(length, kind="stable")]
+            some = np.unique(np.concatenate([joints[:few], tied[:few], short[:few]]))
+            even = np.linspace(0, len(pieces) - 1, size - len(some)).astype(np.int64)
+            pieces = np.union1d(some, pieces[even])
+        middle = self._t[pieces] + 0.5 * step[pieces]
+        nodes = np.union1d(self._ends(), pieces)
         return self._judged_at(nodes, np.concatenate([middle, self._on_the_ray()]))
+
+    def _begins(self, pieces: Places) -> Places:
+        """Return the nodes at which a walk enters pieces: their right ends where it goes down."""
+        falls = np.array([leg.way < 0 for leg in self._legs])[self._leg[pieces]]
+        return np.where(falls, pieces + 1, pieces)
+
+    def _repeats(self) -> Places:
+        """Return how many nodes share the parameter value of each."""
+        _, place, count = np.unique(self._t, return_inverse=True, return_counts=True)
+        return np.asarray(count[place])
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         """Judge nodes, then other points."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..curves import Curve
 from ..models.lasso import lasso_path
+from ..objectives.centring import centred, uncorrelated
 from ..path import Floats, Path
 from ..validation import check_choice, check_number
 from .base import LinearRegressor
@@ -24,11 +25,12 @@ class Centred:
 
     def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
         self.n, self.metric = len(y), metric
-        self.x_mean = np.asarray(X).mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
-        self.y_mean = float(y.mean()) if fit_intercept else 0.0
-        X, y = X - self.x_mean, y - self.y_mean
+        X, self.x_mean, self.y_mean = np.asarray(X), np.zeros(X.shape[1]), 0.0
+        if fit_intercept:
+            (X, self.x_mean), (y, y_mean) = centred(X), centred(y)
+            self.y_mean = float(y_mean)
         # without any correlation w = 0 for every penalty
-        moves = (np.asarray(X).T @ y).any()
+        moves = not uncorrelated(X, y)
         self.path: Path | None = None
         self.begin, self.end = 0.0, np.inf
         if moves:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict, states, summary
+from ..certify import ERROR_LIMIT, Verdict, states
 from ..engine.operators import Operator, gram_operator, rows_operator
 from ..engine.staircase import Staircases
 from ..engine.starts import balanced_guess, start_from_guess
@@ -283,8 +283,8 @@ def finish(
 ) -> Path:
     """Return the path once it has been checked, or raise its error with the certified part.
 
-    What is checked: nodes are finite, in order and inside the parameter's range, and the judge of
-    `Path.certify` passes the ends, the joints, a few nodes and a few points between.
+    What is checked: nodes are finite, in order and inside the parameter's range, and the solutions
+    at ends, joints, a few nodes and a few points between are reliable, as `Certificate` says.
     """
     if error is not None:
         raise _path_error(parameter, legs, objective, diagnostics, str(error), kind) from error
@@ -295,18 +295,18 @@ def finish(
         return kind(parameter, legs, objective, diagnostics, resume)
     path = kind(parameter, legs, objective, diagnostics, resume)
     if any(_in_order(leg, parameter) < len(leg.trace.t) for leg in legs):
-        fault, fails = "its breakpoints are not finite, in order and in range", True
+        fault, sure = "its breakpoints are not finite, in order and in range", True
     else:
         cheap = ENTRIES // max(int(np.prod(objective.X.shape)), 1)
         size = min(max(cheap, CHECKED), 4 * CHECKED)
-        fault, fails = _fault(parameter, *path._glance(size))
+        fault, sure = _fault(parameter, *path._glance(size))
     if not fault:
         return path
-    if fails and check == "raise":
+    if check == "raise":
         raise _path_error(parameter, legs, objective, diagnostics, fault, kind)
     warnings.warn(
-        f"The path in {parameter} {'is wrong' if fails else 'may be inaccurate'}: {fault}; "
-        f"{_remedy(objective)}. path.certify() says more.",
+        f"The path in {parameter} {'is wrong' if sure else 'may be inaccurate'}: {fault}; "
+        f"{_remedy(objective)}.",
         PathWarning,
         stacklevel=level_of_caller(),
     )
@@ -340,22 +340,17 @@ def surface_of(
 
 
 def _fault(parameter: str, points: np.ndarray, found: Verdict) -> tuple[str, bool]:
-    """Say what is wrong with a path, and whether that is sure."""
-    state = states(found)
-    if (state == "holds").all():
+    """Say where a path is not reliable, and by how much; and whether that is sure."""
+    if found.reliable.all():
         return "", False
-    fails = bool((state == "fails").any())
-    bad = state == ("fails" if fails else "undecided")
-    worst = summary(points[bad], Verdict(**{k: v[bad] for k, v in vars(found).items()}))
-    by_gap = worst.gap / GAP_LIMIT >= worst.kkt / KKT_LIMIT
-    name, size, at = (
-        (f"relative duality gap (limit {GAP_LIMIT:g})", worst.gap, worst.gap_at)
-        if by_gap
-        else (f"KKT violation (limit {KKT_LIMIT:g})", worst.kkt, worst.kkt_at)
-    )
-    doubt = "" if fails else f", of which double precision leaves {worst.resolution:.1e} open"
-    where = f"at {parameter} = {at:.6g}{doubt}; {bad.sum()} of {len(points)} points looked at"
-    return f"a {name} of {size:.1e} {where}", fails
+    sure = bool(found.wrong.any())
+    size = np.nan_to_num(found.least_error if sure else found.error, nan=np.inf)
+    worst = int(size.argmax())
+    most = "" if sure else "up to "
+    return (
+        f"its solution at {parameter} = {points[worst]:.6g} is off by {most}{size[worst]:.1e}, in "
+        f"objective and in optimality conditions (limit {ERROR_LIMIT:g})"
+    ), sure
 
 
 def _remedy(objective: Objective) -> str:
@@ -478,8 +473,9 @@ def cost_path(
     check_walk(lazy, tolerances, callback)
     C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
-    widest = np.abs(stairs.level1[:n]).max()
-    begin = min(0.1 * unit / max(op.diagonal[:n].sum() * widest, 1e-300), C_max)
+    # 0 where all rows are alike: then any C will do
+    reach = float(op.diagonal[:n].sum() * np.abs(stairs.level1[:n]).max())
+    begin = min(0.1 * unit / reach if reach > 0.0 else 1.0, C_max)
     duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
     told = {"callback": progress, "anchor": anchor}

@@ -22,6 +22,7 @@ from ..engine.trace import Trace
 from ..engine.walker import Line, Walker, WalkError
 from ..inverse import InversePath
 from ..objectives import ElasticNet
+from ..objectives.centring import uncorrelated
 from ..path import Leg, Path
 from ..validation import Floats
 from .common import (
@@ -277,7 +278,8 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     _, duals, anchor, bias = constant_fit(p.walked_corners, p.levels)
     duals = p.cost1 * duals
     end = p.dual_unit / least if least > 0 else np.inf
-    begin = min(0.1 * p.scale / _reach(p) * p.dual_unit, end)
+    reach = _reach(p)  # 0 where no column varies: then any t will do
+    begin = min(0.1 * p.scale / reach * p.dual_unit if reach > 0.0 else 1.0, end)
     c = p.varying.T @ duals
     w = p.own_units / p.dual_unit * np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
     split = [[0.0], -np.maximum(w, 0.0), -np.maximum(-w, 0.0)] if p.balled else [-w]
@@ -371,7 +373,7 @@ def _largest_correlation(p: ElasticNet, duals: Floats) -> float:
     """Return max |X'a|, which must not vanish."""
     X = p.varying
     largest = float(np.abs(X.T @ duals).max(initial=0.0))
-    if largest <= 1e-13 * float((np.abs(X).T @ np.abs(duals)).max(initial=0.0)):
+    if uncorrelated(X, duals):
         raise Uncorrelated(
             "No column of X correlates with the loss's slopes at the best constant, so that w = 0 "
             "is optimal for every penalty; check X and y."
@@ -388,4 +390,4 @@ def _reach(p: ElasticNet) -> float:
     """Return a bound on how far values are from b at 1 / lam2 = 1."""
     away = np.abs(p.varying - np.median(p.varying, axis=0))
     duals = p.cost1 * float(np.abs(p.slopes).max())
-    return max(float((away @ away.sum(axis=0)).max()) * duals, 1e-300)
+    return float((away @ away.sum(axis=0)).max()) * duals

@@ -126,10 +126,9 @@ def quantile_svm_path(
         Called now and then as ``callback(done, n_events)``, and at the end: neither ever goes
         back over the whole call, and done ends at 1.
     check : {"warn", "raise", "ignore"}
-        What to do where the path, judged at its ends and a few points between by the code of
-        `Path.certify`, is not within the bounds that this library promises: warn (`PathWarning`),
-        raise a `PathError` where that is sure (and warn where double precision can't decide), or
-        don't look.
+        What to do where the path is not reliable (see `Certificate`): a solution at its ends, or at
+        some places between where a walk may go wrong, may be off by more than 1e-6. Warn
+        (`PathWarning`), raise a `PathError` with the part that is exact, or don't look.
 
     Returns
     -------

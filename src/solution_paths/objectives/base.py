@@ -61,6 +61,11 @@ class Terms(NamedTuple):
     unsure : how far the primal may be off by its evaluation
     resolution, kkt_resolution : gap and violation that rounding the solution itself to double, and
         a kernel's matrix, may cause; zero unless evaluated exactly
+    null : what the best constant prediction loses, each sample's loss times the size of its dual
+        where costs grow along a path: so it stays bounded where the solution comes to rest
+    own, own_rounding : the KKT violation in each coordinate's own units, and how far that may be
+        off: a dual relative to its own cost, a value to what values mostly differ by, a
+        correlation to the sizes of its terms; as ``kkt`` unless evaluated exactly
     """
 
     primal: Floats
@@ -73,12 +78,17 @@ class Terms(NamedTuple):
     unsure: Floats
     resolution: Floats
     kkt_resolution: Floats
+    null: Floats
+    own: Floats
+    own_rounding: Floats
 
     @classmethod
     def of_primal(cls, primal: Floats, unsure: Floats, floor: Floats) -> Terms:
         """Return what there is to know where no duals are stated."""
         zero = np.zeros_like(primal)
-        return cls(primal, None, unsure, zero + np.nan, zero, zero, floor, unsure, zero, zero)
+        unknown = zero + np.nan
+        bounds = unsure, zero, zero, zero, unknown, zero
+        return cls(primal, None, unsure, unknown, zero, zero, floor, *bounds)
 
 
 class Objective(ABC):
@@ -169,6 +179,15 @@ def without_signs_of_rounding(alpha: Floats) -> Floats:
     """
     tiny = (alpha < 0.0) & (alpha > -1e-12 * np.abs(alpha).max(axis=0, initial=0.0))
     return np.where(tiny, 0.0, alpha) + 0.0
+
+
+def spread_of(y: Floats) -> float:
+    """Return what targets mostly differ from their median by, whatever a few outliers do.
+
+    Where half of them are alike it is the targets' range, or their size, or 1.
+    """
+    away = np.abs(y - np.median(y))
+    return float(np.median(away) or np.ptp(y) or np.abs(y).max() or 1.0)
 
 
 def largest(values: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import Floats
-from .exact import add, column_sums, multiply
+from .exact import UNIT, add, column_sums, multiply, relative
 
 FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
 NEARLY_FULL = 0.9  # of a sparse column: with more zeros its mean is nearer to zero than that
@@ -53,6 +53,25 @@ def less(X: Any, shifts: Floats) -> Any:
     n, entries = X.shape[0], np.tile(shifts[far], X.shape[0])
     indptr = np.arange(n + 1) * len(far)
     return sp.csr_array(X - sp.csr_array((entries, np.tile(far, n), indptr), shape=X.shape))
+
+
+def centred(X: Any) -> tuple[Any, Any]:
+    """Return an array (n,) or (n, d) less the means of its columns, and these.
+
+    Equal entries leave exactly 0, and so do entries that differ by no more than the rounding of a
+    mean and of a difference: that isn't data.
+    """
+    first = X[0]
+    mean = first + (X - first).mean(axis=0)
+    left = X - mean
+    size = np.abs(X).max(axis=0) + np.abs(mean)
+    return np.where(np.abs(left).max(axis=0) <= 2 * UNIT * size, 0.0, left), mean
+
+
+def uncorrelated(X: Any, a: Floats) -> bool:
+    """Tell whether X'a is zero but for the rounding of X, of a, and of these sums."""
+    sizes = np.abs(X).T @ np.abs(a)
+    return bool((np.abs(X.T @ a) <= 2 * relative(len(a), False) * sizes).all())
 
 
 def shift_of_targets(y: Floats) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..validation import check_number, plain_labels
 from .base import FLOOR, Floats, Solution, Terms, nearest
-from .elastic_net import Net, ball_multiplier, features_gap
+from .elastic_net import Net, ball_multiplier, features_gap, off_ball, unbalance
 from .exact import UNIT, add, multiply
-from .penalised import TINY
+from .penalised import TINY, off_penalty
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -153,15 +153,22 @@ class DoubleMarginNet(Net):
         box = np.abs(y * a - g).max(axis=0) / unit
         short = short / (self.kappa * self.n * unit)
         infeasible = np.maximum(np.maximum(box, outside), np.maximum(short, total / unit))
-        over = np.maximum(size - rho, 0.0) / np.maximum(np.maximum(size, rho), 1.0 / self.kappa)
+        ball = off_ball(size, rho, theta / scale, 1.0 / self.kappa)
         pairs = ((rest, top), (alpha, above_inner), (mu, above_outer))
         wrong = np.max([np.minimum(dual / unit, lack) for dual, lack in pairs], axis=0).max(axis=0)
-        kkt = np.maximum(np.maximum(wrong, infeasible), np.maximum(stray, over))
-        kkt_off = np.maximum(
-            2 * np.where(doubt > 0, off, 0.0).max(axis=0), c_off.max(axis=0) / scale
-        )
+        kkt = np.maximum(np.maximum(wrong, infeasible), np.maximum(stray, ball))
+        off = 2 * np.where(doubt > 0, off, 0.0).max(axis=0)
+        kkt_off = np.maximum(off, c_off.max(axis=0) / scale)
+        null = (np.abs(g) if self.cost1 else cost + 0.0 * g).sum(axis=0)
         resolution = kkt_resolution = zero
+        own, own_off = kkt, kkt_off
         if exact:
+            sizes, own_unit = self.own_scales(g, self.centred, 1.0)
+            own = off_penalty(c, w, theta, sizes, own_unit, self.ridge)
+            ball = off_ball(size, rho, theta / sizes.max(axis=0), 1.0 / self.kappa)
+            own = np.maximum(np.maximum(own, ball), np.maximum(wrong, np.maximum(box, short)))
+            own = np.maximum(own, unbalance(a))
+            own_off = np.maximum(off, (c_off / sizes).max(axis=0))
             constant = np.abs(b) + self.kappa * np.abs(rho)
             resolution, kkt_resolution = self.resolutions(g, w, constant, cost, scale)
         return Terms(
@@ -175,6 +182,9 @@ class DoubleMarginNet(Net):
             unsure,
             resolution,
             kkt_resolution,
+            null,
+            own,
+            own_off,
         )
 
     def _losses(

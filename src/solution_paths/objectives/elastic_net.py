@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..validation import check_number, plain_labels
-from .base import FLOOR, Floats, Solution, Terms, slope_of_gap
+from .base import FLOOR, Floats, Solution, Terms, largest, slope_of_gap, spread_of
 from .centring import shift_of_targets
 from .exact import UNIT, add
 from .hinge import NOWHERE
-from .penalised import TINY, Penalised
+from .penalised import TINY, Penalised, off_penalty
 
 
 class Corners(NamedTuple):
     """What the corners of all losses have in common at some solutions; entries are (B,).
 
     ``lacks`` is the gap that samples leave, ``slope`` how fast it changes with values at most
-    (times their rounding), ``wrong`` the worst violation of complementarity.
+    (times their rounding), ``wrong`` (2, B) the worst violation of complementarity, for values in
+    units of their range, and in those of what they mostly differ by.
     """
 
     primal: Floats
@@ -225,8 +226,6 @@ class ElasticNet(Net):
         square = self.ridge / 2 * (w**2).sum(axis=0)
         primal = square + lam * size + found.primal
         unsure = found.unsure + 2 * (self.n + self.X.shape[1] + 8) * UNIT * primal
-        over = np.maximum(size - radius, 0.0) if self.balled else zero
-        over = over / np.where(radius > 0, radius, np.maximum(size, TINY)) if self.balled else zero
         if a is None:
             return Terms.of_primal(primal, unsure, floor)
         c, c_off = self.correlations(clipped, exact)
@@ -236,6 +235,7 @@ class ElasticNet(Net):
             c, c_off, w, lam + theta, self.ridge, scale, self.scale / self._widest
         )
         slack = theta * np.abs(radius - size) if self.balled else zero
+        ball = off_ball(size, radius, theta / scale) if self.balled else zero
         total = np.abs(a.sum(axis=0))
         gap = found.lacks + pulls + slack + total * found.near
         rounding = found.rounding + pulls_off + 8 * UNIT * ((lam + theta) * size + gap * self.n)
@@ -244,10 +244,17 @@ class ElasticNet(Net):
             rounding = rounding + theta * self.X.shape[1] * UNIT * size
         box = np.abs(a - clipped).max(axis=0) / unit
         infeasible = np.maximum(np.maximum(box, outside), total / unit)
-        kkt = np.maximum(np.maximum(found.wrong, infeasible), np.maximum(stray, over))
-        kkt_off = np.maximum(found.wrong_off, c_off.max(axis=0) / scale)
+        kkt = np.maximum(np.maximum(found.wrong[0], infeasible), np.maximum(stray, ball))
+        kkt_off = np.maximum(found.wrong_off[0], c_off.max(axis=0) / scale)
         resolution = kkt_resolution = zero
+        own, own_off = kkt, kkt_off
         if exact:
+            sizes, own_unit = self.own_scales(clipped, self.centred, self.spread)
+            own = off_penalty(c, w, lam + theta, sizes, own_unit, self.ridge)
+            own = np.maximum(np.maximum(own, box), np.maximum(found.wrong[1], unbalance(a)))
+            if self.balled:
+                own = np.maximum(own, off_ball(size, radius, theta / sizes.max(axis=0)))
+            own_off = np.maximum(found.wrong_off[1], (c_off / sizes).max(axis=0))
             resolution, kkt_resolution = self.resolutions(
                 clipped, w, np.abs(b), unit, scale, self.scale
             )
@@ -262,7 +269,21 @@ class ElasticNet(Net):
             unsure,
             resolution,
             kkt_resolution,
+            self._null(clipped, cost),
+            own,
+            own_off,
         )
+
+    def _null(self, a: Floats, cost: Floats) -> Floats:
+        """Return what the median, or 0 beside labels, loses; see `Terms`."""
+        weights = np.abs(a) if self.cost1 else np.abs(self.slopes).max() * cost + 0.0 * a
+        away = np.ones(self.n) if len(self.classes) else np.abs(self.y - np.median(self.y))
+        return away @ weights
+
+    @cached_property
+    def spread(self) -> float:
+        """What values mostly differ by: 1 for labels."""
+        return 1.0 if len(self.classes) else spread_of(self.y)
 
     @cached_property
     def _typical(self) -> float:
@@ -287,8 +308,9 @@ class ElasticNet(Net):
 
         Each kink is a hinge of its own width, in whose box lies a part of the dual.
         """
-        zero = np.zeros(f.shape[1])
-        primal, unsure, lacks, rounding, wrong, wrong_off = (zero.copy() for _ in range(6))
+        zero, units = np.zeros(f.shape[1]), np.array([[self.scale], [self.spread]])
+        primal, unsure, lacks, rounding = (zero.copy() for _ in range(4))
+        wrong, wrong_off = np.zeros((2, len(zero))), np.zeros((2, len(zero)))
         near, far = zero + np.inf, zero
         total = zero if a is None else np.abs(a.sum(axis=0))
         for q in range(len(self.kinks)):
@@ -309,16 +331,32 @@ class ElasticNet(Net):
             lacks += ((width - part) * rising + part * falling).sum(axis=0)
             slope = slope_of_gap(below, NOWHERE, doubt, part, width)
             rounding += (slope * doubt).sum(axis=0)
-            late = np.minimum(rising / self.scale, (width - part) / unit)
-            early = np.minimum(falling / self.scale, part / unit)
-            wrong = np.maximum(wrong, np.maximum(late, early).max(axis=0))
-            counted = np.where(slope > 0, doubt, 0.0).max(axis=0) / self.scale
-            wrong_off = np.maximum(wrong_off, counted)
+            for k, of_values in enumerate((self.scale, self.spread)):
+                late = np.minimum(rising / of_values, (width - part) / unit)
+                early = np.minimum(falling / of_values, part / unit)
+                wrong[k] = np.maximum(wrong[k], np.maximum(late, early).max(axis=0))
+            counted = np.where(slope > 0, doubt, 0.0).max(axis=0)
+            wrong_off = np.maximum(wrong_off, counted / units)
             room = np.minimum(part, width - part) >= total
             near = np.minimum(near, np.where(room, np.abs(below), np.inf).min(axis=0))
             far = np.maximum(far, np.abs(below).max(axis=0))
         near = np.where(np.isfinite(near), near, far)
         return Corners(primal, unsure, lacks, rounding, wrong, wrong_off, near)
+
+
+def off_ball(size: Floats, radius: Floats, theta: Floats, least: float = TINY) -> Floats:
+    """Return how far ||w||_1 = size is from its radius: outside, or inside where theta isn't 0.
+
+    theta is the ball's multiplier, in units of correlations; sizes count relative to the radius, or
+    to ``least``.
+    """
+    apart = (size - radius) / np.maximum(np.maximum(radius, size), least)
+    return np.maximum(apart, np.minimum(-apart, theta))
+
+
+def unbalance(a: Floats) -> Floats:
+    """Return how far duals are from a balance (B,), in units of the largest one."""
+    return np.abs(a.sum(axis=0)) / largest(np.abs(a))
 
 
 def ball_multiplier(c: Floats, lam: Floats, ridge: float, s: Floats) -> Floats:
@@ -354,8 +392,5 @@ def features_gap(
     else:
         more, outside = np.zeros_like(c), over.max(axis=0) / scale
     rounding = (2 * length * c_off + more).sum(axis=0) + 8 * UNIT * (length * top).sum(axis=0)
-    share = length / np.maximum(length.max(axis=0), least)
-    inside = np.abs(c - (lam + ridge * length) * np.sign(w)) / scale
-    stray = np.where(w == 0, over / scale, np.minimum(inside, share))
-    stray = np.maximum(stray, np.maximum(off, 0.0) / scale)
-    return pulls.sum(axis=0), rounding, stray.max(axis=0), outside
+    stray = off_penalty(c, w, lam, scale, np.maximum(length.max(axis=0), least), ridge)
+    return pulls.sum(axis=0), rounding, stray, outside

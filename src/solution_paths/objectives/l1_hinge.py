@@ -83,11 +83,17 @@ class L1Hinge(Penalised):
             np.minimum(late, np.maximum(1.0 - alpha, 0.0)),
             np.minimum(early, np.maximum(alpha, 0.0)),
         ).max(axis=0)
-        kkt = np.maximum(np.maximum(wrong, infeasible), off_penalty(c, w, lam, scale).max(axis=0))
-        kkt_off = np.where(slope > 0, off, 0.0).max(axis=0)
-        kkt_off = np.maximum(kkt_off, c_off.max(axis=0) / scale)
+        wrong = np.maximum(wrong, np.maximum(box, total))
+        stray = off_penalty(c, w, lam, scale, np.maximum(np.abs(w).max(axis=0), TINY))
+        kkt = np.maximum(np.maximum(wrong, infeasible), stray)
+        doubt = np.where(slope > 0, off, 0.0).max(axis=0)
+        kkt_off = np.maximum(doubt, c_off.max(axis=0) / scale)
         resolution = kkt_resolution = zero
+        own, own_off = kkt, kkt_off
         if exact:
+            sizes, unit = self.own_scales(clipped, self.centred, 1.0)
+            own = np.maximum(wrong, off_penalty(c, w, lam, sizes, unit))
+            own_off = np.maximum(doubt, (c_off / sizes).max(axis=0))
             resolution, kkt_resolution = self.resolutions(clipped, w, np.abs(b), 1.0, scale)
         return Terms(
             primal,
@@ -100,4 +106,7 @@ class L1Hinge(Penalised):
             unsure,
             resolution,
             kkt_resolution,
+            zero + 2.0 * min((self.y > 0).sum(), (self.y < 0).sum()),
+            own,
+            own_off,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import FLOOR, Floats, Solution, Terms
+from .base import FLOOR, Floats, Solution, Terms, spread_of
 from .exact import UNIT, add
 from .penalised import TINY, Penalised, off_penalty
 
@@ -48,7 +48,7 @@ class Lasso(Penalised):
         c, c_off = self.correlations(residual, exact)
         off = f_off + UNIT * np.abs(residual)
         scale = max(np.abs(self.X.T @ self.y).max(), TINY)
-        kkt = off_penalty(c, w, lam, scale).max(axis=0)
+        kkt = off_penalty(c, w, lam, scale, np.maximum(np.abs(w).max(axis=0), TINY))
         size, square = np.abs(w).sum(axis=0), (residual**2).sum(axis=0)
         primal = 0.5 * square + lam * size
         top = np.abs(c).max(axis=0)
@@ -62,22 +62,29 @@ class Lasso(Penalised):
         rounding = 2 * size * c_off.max(axis=0) + 8 * UNIT * (lam * size + gap * self.n)
         rounding += shift * ((1.0 - shrink) * np.sqrt(square) + shift)
         unsure = shift * np.sqrt(square) + shift**2 + 2 * (self.n + 8) * UNIT * primal
+        kkt_off = c_off.max(axis=0) / scale
         resolution = kkt_resolution = zero
+        own, own_off = kkt, kkt_off
         if exact:
+            sizes, unit = self.own_scales(residual, self.X, spread_of(self.y))
+            own, own_off = off_penalty(c, w, lam, sizes, unit), (c_off / sizes).max(axis=0)
             wide = np.abs(self.X)
             values = wide @ np.abs(w)
             resolution = UNIT * (values * (np.abs(residual) + values)).sum(axis=0)
             kkt_resolution = UNIT * (wide.T @ values).max(axis=0) / scale
-        floor = zero + FLOOR * 0.5 * (self.y**2).sum()
+        null = zero + 0.5 * (self.y**2).sum()
         return Terms(
             primal,
             gap,
             rounding,
             kkt,
-            c_off.max(axis=0) / scale,
+            kkt_off,
             zero,
-            floor,
+            FLOOR * null,
             unsure,
             resolution,
             kkt_resolution,
+            null,
+            own,
+            own_off,
         )

@@ -394,14 +394,17 @@ class Machine(Objective):
         # A distance counts relative to w, or by how far it can move a value where w vanishes.
         length = np.maximum(np.sqrt(model.norm2), distance)
         length = np.maximum(length, self.scale / max(self.norms.max(), np.finfo(float).tiny))
-        wrong = self._wrong(asked, unit)
+        wrong = self._wrong(asked, unit, self.scale)
         apart, apart_off = self._apart(s, exact, distance / length, distance_off / length)
         kkt = np.maximum(np.maximum(wrong, infeasible), apart)
-        kkt_off = np.where(slope > 0, model.off, 0.0).max(axis=0) / self.scale
-        kkt_off = np.maximum(kkt_off, apart_off)
+        doubt = np.where(slope > 0, model.off, 0.0).max(axis=0)
+        kkt_off = np.maximum(doubt / self.scale, apart_off)
         resolution = kkt_resolution = np.zeros(len(t))
+        own, own_off = kkt, kkt_off
         if exact:
             resolution, kkt_resolution = self._resolutions(s, model, cost, length)
+            own = np.maximum(self._own_violation(s.a, asked, unit), apart)
+            own_off = np.maximum(doubt / self.spread, apart_off)
         return Terms(
             primal,
             gap,
@@ -413,7 +416,35 @@ class Machine(Objective):
             unsure,
             resolution,
             kkt_resolution,
+            self.null(clipped),
+            own,
+            own_off,
         )
+
+    def _own_violation(self, a: Floats, asked: Conditions, unit: Floats) -> Floats:
+        """Return the largest violation (B,) of box, balance and complementarity in own units.
+
+        They are a sample's own cost, the largest dual, and what values mostly differ by.
+        """
+        own = np.where(asked.cost > 0, asked.cost, unit)
+        outside = (np.maximum(-asked.alpha, asked.alpha - asked.cost) / own).max(axis=0)
+        found = np.maximum(self._wrong(asked, own, self.spread), outside)
+        if not self.free_bias:
+            return found
+        return np.maximum(found, np.abs(column_sums(a)[0]) / largest(np.abs(a)))
+
+    @property
+    def spread(self) -> float:
+        """What values mostly differ by."""
+        return self.scale
+
+    def null(self, alpha: Floats) -> Floats:
+        """Return what the best constant loses, for sizes of duals (n, B); see `Terms`.
+
+        0 where no objective is small beside it. That of a hinge isn't: at an optimum it is at least
+        half the sum of the duals.
+        """
+        return np.zeros(alpha.shape[1])
 
     def _evaluated(
         self, s: Solution, own, t: Floats, low: Floats | float, exact: bool
@@ -431,9 +462,13 @@ class Machine(Objective):
         model = self._model(s, own, wanted)
         return model, self.conditions(model, s.a, t, low)
 
-    def _wrong(self, asked: Conditions, unit: Floats) -> Floats:
-        """Return the largest violation (B,) of complementarity: the less of value and dual."""
-        cost, short, alpha, scale = asked.cost, asked.short, asked.alpha, self.scale
+    @staticmethod
+    def _wrong(asked: Conditions, unit: Floats, scale: float) -> Floats:
+        """Return the largest violation (B,) of complementarity: the less of value and dual.
+
+        Values are in units of ``scale``, duals in those of ``unit``, (B,) or (n, B).
+        """
+        cost, short, alpha = asked.cost, asked.short, asked.alpha
         pairs = (
             (np.maximum(short, 0.0), np.maximum(cost - alpha, 0.0)),
             (np.maximum(-short, 0.0), np.maximum(alpha, 0.0)),

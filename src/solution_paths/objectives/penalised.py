@@ -97,6 +97,15 @@ class Penalised(Objective):
         c, low = transposed(self.X, a)
         return c + low, off + UNIT * np.abs(c)
 
+    def own_scales(self, a: Floats, X: Floats, spread: float) -> tuple[Floats, Floats]:
+        """Return the own units of correlations X'a (d, B), and of coefficients (d, 1).
+
+        They are the sizes of a correlation's terms, and what moves values by their spread.
+        """
+        wide = np.sqrt(((X - X.mean(axis=0)) ** 2).mean(axis=0))[:, None]
+        sizes = np.abs(np.where(X.any(axis=0), X, self.X)).T @ np.abs(a)
+        return np.maximum(sizes, TINY), spread / np.maximum(wide, TINY)
+
     def resolutions(
         self, a: Floats, w: Floats, constant: Floats, cost: Floats, scale: Floats, values=1.0
     ) -> tuple[Floats, Floats]:
@@ -125,13 +134,21 @@ class Penalised(Objective):
         return np.asarray(X_new @ s.w) + self.intercepts(s)
 
 
-def off_penalty(c: Floats, w: Floats, lam: Floats, scale: float) -> Floats:
-    """Return, for each feature, how far its correlation c and w are from any optimal pair.
+def off_penalty(
+    c: Floats,
+    w: Floats,
+    lam: Floats,
+    scale: Floats | float,
+    unit: Floats | float,
+    ridge: float = 0.0,
+) -> Floats:
+    """Return (B,) how far correlations c and coefficients w are from an optimal pair, at worst.
 
-    |c| <= lam, in units of ``scale``, and where w isn't zero (in units of its largest entry)
-    c = lam sign(w).
+    |c| <= lam + ridge |w|, in units of ``scale``, and where w isn't zero, in units of ``unit``,
+    c = (lam + ridge |w|) sign(w).
     """
-    size = np.maximum(np.abs(w).max(axis=0), TINY)
-    outside = np.maximum(np.abs(c) - lam, 0.0) / scale
-    inside = np.minimum(np.abs(c - lam * np.sign(w)) / scale, np.abs(w) / size)
-    return np.maximum(outside, inside)
+    length = np.abs(w)
+    level = lam + ridge * length
+    outside = np.maximum(np.abs(c) - level, 0.0) / scale
+    inside = np.minimum(np.abs(c - level * np.sign(w)) / scale, length / unit)
+    return np.maximum(outside, inside).max(axis=0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..validation import check_number
-from .base import FLOOR, Floats
+from .base import FLOOR, Floats, spread_of
 from .exact import add, affine
 from .machine import Machine
 
@@ -57,6 +57,16 @@ class Tube(Machine):
     def floor(self, a: Floats | None, cost: Floats) -> Floats:
         """Return what counts as zero: where errors vanish the targets' rounding is all there is."""
         return FLOOR * cost.sum(axis=0) * np.abs(self.y).max()
+
+    @property
+    def spread(self) -> float:
+        """What targets mostly differ by."""
+        return self._once("spread", lambda: spread_of(self.y))
+
+    def null(self, alpha: Floats) -> Floats:
+        """Return what the median (without a free bias zero) loses, times the sizes of duals."""
+        constant = np.median(self.y) if self.free_bias else 0.0
+        return np.abs(self.y - constant) @ alpha
 
     def size_of_dual(self, a: Floats) -> Floats:
         """Return |a|, which is in [0, C] where a is feasible."""
