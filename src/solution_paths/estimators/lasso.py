@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,94 +11,82 @@ from numpy.typing import NDArray
 
 from ..curves import Curve
 from ..models.lasso import lasso_path
-from ..objectives.centring import centred, uncorrelated
 from ..path import Floats, Path
-from ..validation import check_choice, check_number
 from .base import LinearRegressor
 from .checking import Folds, check_flag
-from .fitted import followed, inside, most
+from .fitted import Constant, followed
+from .tuning import WeightedTuned
 
-METRICS = ("squared", "absolute")
 
+class Centred(Constant):
+    """A lasso's path on centred, weighted data, in alpha = lam / n; predictions add the means."""
 
-class Centred:
-    """A lasso's path on centred data, in alpha = lam / n; predictions add the means."""
-
-    def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
-        self.n, self.metric = len(y), metric
-        X, self.x_mean, self.y_mean = np.asarray(X), np.zeros(X.shape[1]), 0.0
-        if fit_intercept:
-            (X, self.x_mean), (y, y_mean) = centred(X), centred(y)
-            self.y_mean = float(y_mean)
+    def __init__(
+        self, X: Any, y: Floats, weights: Floats | None, intercept: bool, fit: Callable[..., Path]
+    ):
+        n, d = X.shape
+        shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        self.x_mean, middle = np.zeros(d), 0.0
+        if intercept:  # in two steps, so that nothing is left of what is constant
+            self.x_mean, middle = np.asarray(X).mean(axis=0), float(y.mean())
+            self.x_mean = self.x_mean + shares @ (X - self.x_mean)
+            middle += float(shares @ (y - middle))
+        roots = np.ones(n) if weights is None else np.sqrt(n * shares)
+        X, y = roots[:, None] * (X - self.x_mean), roots * (y - middle)
         # without any correlation w = 0 for every penalty
-        moves = not uncorrelated(X, y)
-        self.path: Path | None = None
-        self.begin, self.end = 0.0, np.inf
-        if moves:
-            self.path, begin, end = followed(partial(lasso_path, check=check), X, y)
-            self.begin, self.end = begin / self.n, end / self.n
+        found = [followed(fit, X, y)] if (np.asarray(X).T @ y).any() else []
+        super().__init__(found, d, middle, unit=float(n))
 
-    def check(self, alpha: float, name: str) -> float:
-        """Return alpha as a number."""
-        return check_number(alpha, name, least=self.begin, most=most(self.end))
+    def intercepts(self, t: float) -> Floats:
+        """Return b, (1,)."""
+        return self.middle - self.coefs(t) @ self.x_mean
 
-    def coef(self, alpha: float) -> Floats:
-        """Return w, (d,)."""
-        if self.path is None:
-            return np.zeros_like(self.x_mean)
-        return self.path.coef(inside(self.path, alpha * self.n))
-
-    def intercept(self, alpha: float) -> float:
-        """Return b."""
-        return float(self.y_mean - self.x_mean @ self.coef(alpha))
-
-    def decision(self, X: Any, alpha: float) -> Floats:
+    def decision(self, X: Any, t: float) -> Floats:
         """Return predictions (m,)."""
-        return (X - self.x_mean) @ self.coef(alpha) + self.y_mean
+        return np.asarray((X - self.x_mean) @ self.coefs(t)[0]) + self.middle
 
-    def error(self, X: Any, y: Floats) -> Curve:
-        """Return the mean error as an exact function of alpha."""
-        if self.path is None:
-            off = np.abs(y - self.y_mean)
-            flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
-            return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
-        curve = self.path.error_curve(X - self.x_mean, y - self.y_mean, self.metric)
-        return curve.scaled(1.0 / self.n).over(self.begin, self.end)
+    def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
+        """Return the mean error, over weighted rows, as an exact function of alpha."""
+        if not self.paths:
+            return super().error(X, y, metric, weights)
+        return super().error(X - self.x_mean, y - self.middle, metric, weights)
 
 
-class PathLasso(LinearRegressor):
+class PathLasso(LinearRegressor, WeightedTuned):
     """Lasso that knows its solution for every penalty alpha.
 
     Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
-    whose lam is n alpha.
+    whose lam is n alpha. With sample weights s_i their share s_i / sum_j s_j stands for 1/n.
 
     Parameters
     ----------
     alpha : float
         Weight of the penalty, >= 0; not looked at with ``cv``.
+    fit_intercept : bool
+        Whether b is fitted, by centring X and y; without, b = 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
         absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
-    metric : {"squared", "absolute"}
-        The error in cross-validation.
-    fit_intercept : bool
-        Whether b is fitted, by centring X and y; without, b = 0.
+    scoring : {"squared", "absolute"}
+        The mean squared or absolute error; scikit-learn's "neg_mean_squared_error" and
+        "neg_mean_absolute_error" will do.
+    rule : {"min", "1se"}
+    n_jobs : int, optional
     check : {"warn", "raise", "ignore"}
-        See `lasso_path`.
+        See `PathSVC`.
 
     Attributes
     ----------
     path_ : Path or None
-        In lam = n alpha, of centred data; None where y correlates with no column at all, so that
+        In lam = n alpha, of centred data, whose rows are multiplied by the roots of n times their
+        weights' shares; None where y correlates with no column at all, so that
         w = 0 for every alpha.
     alpha_ : float
         The penalty that is used.
     coef_ : (d,) array
     intercept_ : float
-    cv_path_ : Curve
-        The mean of the folds' errors as a function of alpha.
-    cv_error_ : float
-        Its minimum.
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`; functions of alpha.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -112,24 +101,28 @@ class PathLasso(LinearRegressor):
     """
 
     _parameter = "alpha"
-    _model: Centred
+    _stronger = "larger"
+    _scorings = ("squared", "absolute")
 
     def __init__(
         self,
         alpha: float = 1.0,
         *,
-        cv: Folds = None,
-        metric: str = "squared",
         fit_intercept: bool = True,
+        cv: Folds = None,
+        scoring: str = "squared",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.alpha = alpha
-        self.cv = cv
-        self.metric = metric
         self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> Centred:
-        check_choice(self.metric, "metric", METRICS)
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Centred:
         check_flag(self.fit_intercept, "fit_intercept")
-        return Centred(X, y, self.fit_intercept, self.metric, self.check)
+        return Centred(X, y, weights, self.fit_intercept, partial(lasso_path, **self._check()))
