@@ -127,17 +127,13 @@ def weights_of_classes(class_weight: ClassWeight, y: Labels, weights: Floats) ->
     """
     if class_weight is None:
         return np.ones(len(y))
-    classes, codes = np.unique(y[weights > 0], return_inverse=True)
+    classes, codes = np.unique(y, return_inverse=True)
     if class_weight == "balanced":
-        found = compute_class_weight(
-            class_weight, classes=classes, y=y[weights > 0], sample_weight=weights[weights > 0]
-        )
+        found = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
     else:
         assert isinstance(class_weight, dict)
         found = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    every = np.ones(len(y))
-    every[weights > 0] = found[codes]
-    return every
+    return np.asarray(found[codes], dtype=np.float64)
 
 
 def check_class_weight(class_weight: ClassWeight, classes: Labels) -> None:

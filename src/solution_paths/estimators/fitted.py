@@ -137,6 +137,8 @@ class Constant(Fitted):
         See `Fitted`.
     """
 
+    log = False  # whether the parameter is a scale
+
     def __init__(self, found: list[Followed], d: int, middle: float, unit: float = 1.0):
         super().__init__(found, unit=unit)
         self.d, self.middle = d, middle
@@ -160,7 +162,7 @@ class Constant(Fitted):
             return curve.over(self.begin, self.end)
         off = np.abs(y - self.middle)
         flat = np.array([np.average(off if metric == "absolute" else off**2, weights=weights)])
-        return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
+        return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1), log=self.log)
 
 
 class OneVsRest(Fitted):
@@ -212,7 +214,8 @@ class OneVsRest(Fitted):
         shares = check_shares(weights, len(y), "X")
         shares = np.full(len(y), 1.0 / len(y)) if shares is None else shares
         known = np.flatnonzero(np.isin(y, self.classes) & (shares > 0))
-        lost = Curve(np.array([self.begin, self.end]), np.ones(1), np.ones(1), np.zeros(1))
+        log, ends = self.paths[0].parameter in SCALES, np.array([self.begin, self.end])
+        lost = Curve(ends, np.ones(1), np.ones(1), np.zeros(1), log=log)
         if len(known) == 0:
             return lost
         own = shares[known] if weights is not None else None

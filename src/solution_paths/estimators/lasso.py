@@ -21,6 +21,8 @@ from .tuning import WeightedTuned
 class Centred(Constant):
     """A lasso's path on centred, weighted data, in alpha = lam / n; predictions add the means."""
 
+    log = True
+
     def __init__(
         self, X: Any, y: Floats, weights: Floats | None, intercept: bool, fit: Callable[..., Path]
     ):
