@@ -1,6 +1,7 @@
 """Estimators: scikit-learn's contract, exact cross-validation, exact updates."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -65,7 +66,7 @@ CHECKED = {
     "WeightedSVC": (WeightedSVC(), {}),
     "WeightedSVR": (WeightedSVR(), {}),
     "PathLasso": (PathLasso(), {}),
-    "PathLasso-cv": (PathLasso(cv=2, metric="absolute"), {}),
+    "PathLasso-cv": (PathLasso(cv=2, scoring="absolute"), {}),
     "DrLAD": (DrLAD(s=10.0), {}),
     "DrLAD-cv": (DrLAD(lam2=0.01, cv=2), {}),
     "DmKSVC": (DmKSVC(), {}),
@@ -252,9 +253,9 @@ def brute_error(model, name, X, y, folds, values):
         for value in values:
             setattr(own, f"{name}_", value)  # the same path, read elsewhere
             found = own.predict(X[test])
-            if getattr(model, "metric", None) == "squared":
+            if getattr(model, "scoring", None) == "squared":
                 errors[-1].append(np.mean((found - y[test]) ** 2))
-            elif getattr(model, "metric", None) == "absolute":
+            elif getattr(model, "scoring", None) == "absolute":
                 errors[-1].append(np.mean(np.abs(found - y[test])))
             else:
                 errors[-1].append(np.mean(found != y[test]))
@@ -270,9 +271,9 @@ CHOSEN = {
     "lam": (L1SVC(cv=3), "lam", two_classes),
     "lam of three": (L1SVC(cv=3), "lam", three_classes),
     "alpha": (PathLasso(cv=3), "alpha", targets),
-    "alpha absolute": (PathLasso(cv=3, metric="absolute"), "alpha", targets),
+    "alpha absolute": (PathLasso(cv=3, scoring="absolute"), "alpha", targets),
     "s": (DrLAD(cv=3), "s", targets),
-    "s squared": (DrLAD(cv=3, lam2=0.1, metric="squared"), "s", targets),
+    "s squared": (DrLAD(cv=3, lam2=0.1, scoring="squared"), "s", targets),
     "lam of a double margin": (DmKSVC(cv=3), "lam", two_classes),
     "lam of three double margins": (DmKSVC(cv=3, kappa=4.0), "lam", three_classes),
     "lam1": (DmDrSVC(cv=3, kappa=1.0), "lam1", two_classes),
@@ -311,7 +312,7 @@ def test_cross_validation_is_exact(kind):
     assert reached == pytest.approx(fitted.cv_error_, rel=1e-9)
     # and cross-validating the model with that value finds the same error
     scoring = {"squared": "neg_mean_squared_error", "absolute": "neg_mean_absolute_error"}
-    scoring = scoring.get(getattr(model, "metric", ""), "accuracy")
+    scoring = scoring.get(getattr(model, "scoring", ""), "accuracy")
     score = cross_val_score(with_value(model, name, chosen), X, y, cv=folds, scoring=scoring)
     expected = 1 - fitted.cv_error_ if scoring == "accuracy" else -fitted.cv_error_
     assert score.mean() == pytest.approx(expected, rel=1e-9)
@@ -334,7 +335,7 @@ def test_three_lines_that_overtake_one_another_inside_a_piece():
     edges = np.array([0.0, 1.0])
     left = np.array([[[3.0, 2.0, 0.0]]])
     right = np.array([[[0.0, 2.0, 2.8]]])  # first, then (1/3) second, then (2/2.8) third
-    found = _winners(edges, left, right, np.array([1]))
+    found = _winners(edges, left, right, np.array([1]), np.ones(1))
     np.testing.assert_allclose(found.edges, [0.0, 1 / 3, 2 / 2.8, 1.0])
     assert found.left.tolist() == [1.0, 0.0, 1.0]
 
@@ -343,13 +344,13 @@ def test_decisions_that_tie_but_for_rounding_belong_to_the_first_class():
     edges, off = np.array([0.0, 1.0]), 3e-16
     left = np.array([[[-1.0, -1.0 + off, -4.0]]])
     right = np.array([[[-1.0, -1.0 - off, 2.0]]])  # the third overtakes both half-way
-    found = _winners(edges, left, right, np.array([0]))
+    found = _winners(edges, left, right, np.array([0]), np.ones(1))
     np.testing.assert_allclose(found.edges, [0.0, 0.5, 1.0])
     assert found.left.tolist() == [0.0, 1.0]
     # and so it is where the two that tie overtake
     left, right = np.array([[[0.0, -1.0, -1.0 + off]]]), np.array([[[-2.0, -1.0, -1.0 + off]]])
-    assert _winners(edges, left, right, np.array([1])).left.tolist() == [1.0, 0.0]
-    assert set(_winners(edges, left, right, np.array([2])).left.tolist()) == {1.0}
+    assert _winners(edges, left, right, np.array([1]), np.ones(1)).left.tolist() == [1.0, 0.0]
+    assert set(_winners(edges, left, right, np.array([2]), np.ones(1)).left.tolist()) == {1.0}
 
 
 def test_folds_that_end_at_different_costs_go_on_constant():
@@ -414,15 +415,26 @@ def test_a_path_that_breaks_off_is_used_where_it_is_exact(monkeypatch, model, wh
     broken = broken_off(getattr(solution_paths, where.split(".")[1]))
     with monkeypatch.context() as patch:
         patch.setattr(f"solution_paths.estimators.{where}", broken)
-        with pytest.warns(PathWarning, match="Only the exact part of a path is used: The path"):
+        with pytest.warns(PathWarning) as said:
             fitted = clone(model).set_params(cv=3).fit(X, y)
+        (text,) = [str(own.message) for own in said]
+        assert text.startswith(f"{name} is chosen from ")
+        assert text.endswith(
+            "alone, where all paths are exact, since 4 paths could not be followed "
+            "further: The path broke off; scale X."
+        )
         begin, end = fitted.cv_path_.edges[[0, -1]]
         assert begin > 0 or end < np.inf
         chosen, values = getattr(fitted, f"{name}_"), getattr(fitted, f)(X)
         assert begin <= chosen <= end
-        outside = 0.5 * begin if begin > 0 else 2.0 * end
-        said = rf"{name} must be .* [<>]= .*, not {outside}"
-        with pytest.warns(PathWarning), pytest.raises(ValueError, match=said):
+        with warnings.catch_warnings():  # what is lost elsewhere is nobody's business
+            warnings.simplefilter("error")
+            clone(model).set_params(**{name: chosen}).fit(X, y)
+        lost = fitted.path_.range
+        outside = 0.5 * lost[0] if lost[0] > 0 else 2.0 * lost[1]
+        outside /= getattr(fitted._model, "unit", 1.0)
+        said = rf"{name} = {outside:g} could not be reached: The path broke off"
+        with pytest.raises(solution_paths.PathError, match=re.escape(said)):
             fitted.set_params(**{name: outside, "cv": None}).fit(X, y)
     with pytest.raises(NotFittedError):  # what was fitted before is no answer to this fit
         fitted.predict(X)
@@ -433,7 +445,10 @@ def test_a_path_that_breaks_off_is_used_where_it_is_exact(monkeypatch, model, wh
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (PathSVC(-1.0), "C must be a finite number >= 0"),
+        (PathSVC(-1.0), "C must be a finite number > 0"),
+        (PathSVC(0.0), "C must be a finite number > 0, not 0.0"),
+        (PathSVC(np.nan), "C must be a finite number > 0, not nan"),
+        (DmKSVC(0.0), "lam must be a finite number > 0, not 0.0"),
         (QuantileSVC(1.2), r"tau must be a finite number >= 0 and <= 1, not 1.2"),
         (L1SVC(np.nan), "lam must be a finite number >= 0"),
         (PathSVC(kernel="sigmoid"), "kernel must be one of"),
@@ -448,7 +463,7 @@ def test_bad_parameters_of_estimators(model, said):
 def test_bad_parameters_of_the_lasso():
     for model, said in [
         (PathLasso(-1.0), "alpha must be a finite number >= 0"),
-        (PathLasso(metric="huber"), "metric must be one of squared, absolute"),
+        (PathLasso(cv=3, scoring="huber"), "scoring must be one of squared, absolute"),
     ]:
         with pytest.raises(ValueError, match=said):
             model.fit(*targets())

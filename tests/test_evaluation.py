@@ -350,3 +350,46 @@ def test_steps_that_fall_together_are_added():
 def test_a_curve_refuses_what_it_does_not_cover():
     with pytest.raises(ValueError, match=r"outside this curve, which covers \[0, 2\]"):
         curve([0, 2], [1.0])([1.0, 2.5])
+
+
+# -- weights of rows, and the scale of the parameter ------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["zero_one", "absolute", "squared"])
+def test_weights_of_rows_repeat_them(metric):
+    rng = np.random.default_rng(4)
+    X, times = rng.normal(size=(30, 3)), rng.integers(0, 4, 30)
+    y = X[:, 0] + rng.normal(size=30)
+    y = (y > 0).astype(int) if metric == "zero_one" else y
+    path = svm_path(X, y) if metric == "zero_one" else lasso_path(X, y)
+    rows = np.repeat(np.arange(30), times)
+    weighted = path.error_curve(X, y, metric, sample_weight=times)
+    repeated = path.error_curve(X[rows], y[rows], metric)
+    t = np.linspace(*weighted.edges[[0, -1]], 200)
+    np.testing.assert_allclose(weighted(t), repeated(t), atol=1e-12)
+    with pytest.raises(ValueError, match="sample_weight is zero everywhere"):
+        path.error_curve(X, y, metric, sample_weight=0 * times)
+
+
+def test_a_path_in_a_cost_or_a_penalty_takes_the_middle_of_logarithms():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    best = svm_path(X, y).best([[0.5], [2.5]], [0, 1])
+    assert best.parameter == pytest.approx(np.sqrt(np.prod(best.intervals[0])))
+    assert quantile_svm_path(X, y, 0.1).error_curve(X, y).log is False
+    nowhere = curve([0, np.inf], [1.0])
+    assert nowhere.best(log=True).parameter == 1.0
+    assert 0.5 <= curve([0, 1, np.inf], [1.0, 1.0]).best(log=True).parameter <= 1.0
+
+
+def test_where_a_curve_is_below_a_level():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        left, sag = rng.uniform(0, 3, 5), np.maximum(rng.normal(size=5), 0.0) * 4
+        own = curve(np.cumsum(rng.uniform(0.1, 1, 6)), left, left + rng.normal(size=5), sag)
+        level = rng.uniform(0, 3)
+        t = np.linspace(*own.edges[[0, -1]], 5000)
+        inside = np.zeros(len(t), dtype=bool)
+        if own._lowest()[0].min() <= level:
+            for first, last in own.below(level):
+                inside |= (t >= first) & (t <= last)
+        np.testing.assert_array_equal(inside, own(t) <= level)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.svm import SVC
 
 from engine_oracle import assert_least, fitted, hinge_objective, kernel, least_hinge, peers, rows_of
-from solution_paths import Path, PathError, svm_path
+from solution_paths import Path, PathError, dm_ksvm_path, quantile_svm_path, svm_path
 from solution_paths.engine.walker import Walker, WalkError
 from solution_paths.kernels import EPSILON
 
@@ -324,3 +325,50 @@ def test_a_start_with_unequal_classes_takes_few_events():
     path = svm_path(X, y, C_max=1e-2)
     assert path.diagnostics["start_events"] < len(y) // 4
     assert path.certify(at_breakpoints=True).ok
+
+
+WEIGHTED = {
+    "any": lambda rng, y: rng.uniform(0, 3, len(y)),
+    "whole, some zero": lambda rng, y: rng.integers(0, 4, len(y)).astype(float),
+    "of classes": lambda rng, y: np.where(y == y.max(), 30.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTED)
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.3}])
+def test_sample_weights_are_libsvms_at_every_cost(kind, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = np.where(X[:, 0] + rng.normal(size=80) > 0.8, 1, 0)
+    weights = WEIGHTED[kind](rng, y)
+    path = svm_path(X, y, sample_weight=weights, C_max=1e4, **options)
+    assert path.certify().ok
+    kept = weights > 0
+    without = svm_path(X[kept], y[kept], sample_weight=weights[kept], C_max=1e4, **options)
+    for C in (0.03, 1.0, 7.0):
+        theirs = SVC(C=C, kernel=options.get("kernel", "linear"), gamma=0.3, tol=1e-10)
+        f = theirs.fit(X, y, sample_weight=weights).decision_function(X)
+        np.testing.assert_allclose(path.decision_function(X, C), f, atol=1e-4)  # LIBSVM's accuracy
+        own = without.decision_function(X, C)
+        np.testing.assert_allclose(path.decision_function(X, C), own, atol=1e-9)
+
+
+@pytest.mark.parametrize("function", ["svm", "quantile", "dm"])
+def test_whole_sample_weights_repeat_rows(function):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0.3, 1, 0)
+    times = rng.integers(0, 4, 40)
+    rows = np.repeat(np.arange(40), times)
+    fit = {
+        "svm": lambda *data, **more: svm_path(*data, C_max=100.0, **more),
+        "quantile": lambda *data, **more: quantile_svm_path(*data, 0.1, **more),
+        "dm": lambda *data, **more: dm_ksvm_path(*data, 3.0, lam_min=1e-3, **more),
+    }[function]
+    weighted, repeated = fit(X, y, sample_weight=times), fit(X[rows], y[rows])
+    assert weighted.certify().ok
+    for t in (0.1, 0.45, 0.9):
+        own, other = (path.decision_function(X, t) for path in (weighted, repeated))
+        np.testing.assert_allclose(own, other, atol=1e-9)
+    with pytest.raises(ValueError, match="sample_weight is zero for every instance of the class 1"):
+        fit(X, y, sample_weight=(y == 0).astype(float))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +50,9 @@ class Curve:
     reciprocal : bool
         Whether shares u are those of 1 / t, and pieces quadratic in that: for penalties in whose
         inverse a path is piecewise linear.
+    log : bool
+        Whether the parameter is a scale (a cost, a penalty): then `best` measures intervals, and
+        takes their middle, by logarithms.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Curve:
     right: Floats
     sag: Floats
     reciprocal: bool = False
+    log: bool = False
 
     def __call__(self, t: ArrayLike) -> Floats:
         """Return the values at t, a number or an array, all from the first edge to the last."""
@@ -112,6 +116,7 @@ class Curve:
             np.concatenate([*ends[0], self.right, *ends[1]]),
             np.concatenate([np.zeros(len(before)), self.sag, np.zeros(len(after))]),
             self.reciprocal,
+            self.log,
         )
         if low <= whole.edges[0] and whole.edges[-1] <= high:
             return whole
@@ -120,14 +125,15 @@ class Curve:
 
     def scaled(self, factor: float) -> Curve:
         """Return the curve as a function of factor * t, factor > 0."""
-        return Curve(factor * self.edges, self.left, self.right, self.sag, self.reciprocal)
+        parts = (self.left, self.right, self.sag)
+        return Curve(factor * self.edges, *parts, self.reciprocal, self.log)
 
     def inverted(self, unit: float) -> Curve:
         """Return the curve as a function of unit / t, of which it was one of t."""
         with np.errstate(divide="ignore"):
             edges = unit / self.edges[::-1]
         parts = (self.right[::-1], self.left[::-1], self.sag[::-1])
-        return Curve(edges, *parts, not self.reciprocal)
+        return Curve(edges, *parts, not self.reciprocal, self.log)
 
     def on(self, edges: Floats) -> Curve:
         """Return the same curve cut at edges, among which are its own that lie between them."""
@@ -135,16 +141,17 @@ class Curve:
         ends = self.edges[piece], self.edges[piece + 1]
         share = self._share(edges[1:], *ends) - self._share(edges[:-1], *ends)
         left, right = self._values(edges[:-1], piece), self._values(edges[1:], piece)
-        return Curve(edges, left, right, share**2 * self.sag[piece], self.reciprocal)
+        return Curve(edges, left, right, share**2 * self.sag[piece], self.reciprocal, self.log)
 
-    def best(self, *, log: bool = False) -> Best:
+    def best(self, *, log: bool | None = None) -> Best:
         """Return where the curve is least; next to a jump, the last number before it.
 
         Parameters
         ----------
-        log : bool
+        log : bool, optional
             Whether widths and middles of intervals are those of logarithms, as befits a penalty or
-            a cost. An interval from 0 then counts from half the first edge after it.
+            a cost; by default as the curve's own ``log`` says. An interval from 0 then counts from
+            half the first edge after it.
 
         Returns
         -------
@@ -152,16 +159,54 @@ class Curve:
         """
         lowest, share = self._lowest()
         least = float(lowest.min())
-        slack = ROUNDING * max(np.abs(self.left).max(), np.abs(self.right).max())
-        flat = (np.maximum(self.left, self.right) <= least + slack) & (self.sag <= slack)
+        enough = least + self._slack
+        flat = (np.maximum(self.left, self.right) <= enough) & (self.sag <= self._slack)
         reached = flat | (lowest == least)
         begin, end = self.edges[:-1], self.edges[1:]
-        with np.errstate(invalid="ignore"):
-            first, last = self._straight(begin), self._straight(end)
-            point = np.clip(self._straight(first + share * (last - first)), begin, end)
+        point = self._at_share(share)
         first, last = np.where(flat, begin, point), np.where(flat, end, point)
         intervals = _joined(first[reached], last[reached])
-        return Best(least, self._middle(intervals, least + slack, log), intervals)
+        return Best(
+            least, self._middle(intervals, enough, self.log if log is None else log), intervals
+        )
+
+    def below(self, level: float) -> Floats:
+        """Return the (k, 2) intervals of parameters on which the curve is at most a level, exactly.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solution_paths import Curve
+        >>> curve = Curve(np.array([0.0, 1.0, 3.0]), np.ones(2), np.ones(2), np.array([0.0, 2.0]))
+        >>> curve.below(0.625).tolist()
+        [[1.5, 2.5]]
+        """
+        enough, rise, sag = level + self._slack, self.right - self.left, self.sag
+        lowest, share = self._lowest()
+        # the roots of left - level + u (rise - sag) + u^2 sag
+        slope, bent, tilted = rise - sag, sag > 0.0, rise != 0.0
+        depth = np.sqrt(np.maximum(slope**2 - 4.0 * sag * (self.left - level), 0.0))
+        double = np.where(bent, 2.0 * sag, 1.0)
+        line = np.where(tilted, (level - self.left) / np.where(tilted, rise, 1.0), 0.0)
+        first = np.where(bent, (-slope - depth) / double, line)
+        last = np.where(bent, (-slope + depth) / double, line)
+        first = np.where(self.left <= enough, 0.0, np.clip(first, 0.0, share))
+        last = np.where(self.right <= enough, 1.0, np.clip(last, share, 1.0))
+        here = np.flatnonzero(lowest <= enough)
+        return _joined(self._at_share(first)[here], self._at_share(last)[here])
+
+    @property
+    def _slack(self) -> float:
+        """By how much errors that are equal may differ."""
+        return float(ROUNDING * max(np.abs(self.left).max(), np.abs(self.right).max()))
+
+    def _at_share(self, share: Floats) -> Floats:
+        """Return the parameters a share of the way along each piece."""
+        begin, end = self.edges[:-1], self.edges[1:]
+        first, last = self._straight(begin), self._straight(end)
+        with np.errstate(invalid="ignore"):
+            point = np.clip(self._straight(first + share * (last - first)), begin, end)
+        return np.where(share == 0.0, begin, np.where(share == 1.0, end, point))
 
     def plot(
         self,
@@ -210,24 +255,100 @@ class Curve:
 
     def _middle(self, intervals: Floats, enough: float, log: bool) -> float:
         """Return the middle of the widest interval, of those that go on for ever the known part."""
-        known = self.edges[np.isfinite(self.edges)]
-        first, last = (
-            intervals[:, 0],
-            np.maximum(np.minimum(intervals[:, 1], known[-1]), intervals[:, 0]),
+        first, last = (self._known(ends, log) for ends in intervals.T)
+        widest = int(np.argmax(last / first if log else last - first))
+        middle = float(
+            np.sqrt(first[widest] * last[widest]) if log else 0.5 * (first[widest] + last[widest])
         )
-        positive = known[known > 0]
-        if log and len(positive):
-            floor = 0.5 * positive[0]
-            first, last = np.maximum(first, floor), np.maximum(last, floor)
-            widest = np.argmax(last / first)
-            middle = float(np.sqrt(first[widest] * last[widest]))
-            middle = min(max(middle, intervals[widest, 0]), intervals[widest, 1])
-        else:
-            widest = np.argmax(intervals[:, 1] - intervals[:, 0])
-            middle = float(0.5 * (first[widest] + last[widest]))
-        if first[widest] == last[widest] and self(middle) > enough:  # the limit before a jump
-            middle = float(np.nextafter(middle, -np.inf))
-        return middle
+        middle = min(max(middle, float(intervals[widest, 0])), float(intervals[widest, 1]))
+        return self.before_jump(middle, enough)
+
+    def _known(self, t: Floats, log: bool) -> Floats:
+        """Return parameters moved into the part of the scale that the curve tells anything about.
+
+        It ends at the last finite edge and, by logarithms, begins at half the first positive one.
+        """
+        finite = self.edges[np.isfinite(self.edges)]
+        positive = finite[finite > 0.0]
+        if not log:
+            return np.minimum(t, finite[-1])
+        if not len(positive):  # the curve is the same everywhere
+            return np.ones_like(t)
+        return np.clip(t, 0.5 * positive[0] if finite[0] <= 0.0 else positive[0], positive[-1])
+
+    def before_jump(self, t: float, enough: float) -> float:
+        """Return t, or the number before it where the curve jumps beyond a level that it keeps."""
+        return float(np.nextafter(t, -np.inf)) if self(t) > enough else t
+
+
+@dataclass(frozen=True, eq=False)
+class MeanCurve(Curve):
+    """The mean of several curves, of which it also tells how far they are apart.
+
+    Attributes
+    ----------
+    parts : tuple of Curve
+        What it is the mean of: the errors of folds.
+    others
+        See `Curve`.
+    """
+
+    parts: tuple[Curve, ...] = ()
+
+    @classmethod
+    def of(cls, curves: Sequence[Curve]) -> MeanCurve:
+        """Return the mean of curves that all cover the same parameters."""
+        mean = mean_curve(curves)
+        own: dict[str, Any] = {field.name: getattr(mean, field.name) for field in fields(Curve)}
+        return cls(**own, parts=tuple(curves))
+
+    def simplest(self, *, larger: bool) -> float:
+        """Return the strongest penalty whose mean is within a standard error of the least.
+
+        The standard error is that at `best`. Where no end of the parameter's scale is farther, the
+        last place that the curve tells anything about.
+
+        Parameters
+        ----------
+        larger : bool
+            Whether a larger parameter is the stronger penalty.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solution_paths.curves import Curve, MeanCurve
+        >>> edges, none = np.array([0.0, 1.0, 2.0, 3.0]), np.zeros(3)
+        >>> levels = np.array([[3.0, 1.0, 2.0], [3.0, 2.0, 1.2]])
+        >>> mean = MeanCurve.of([Curve(edges, level, level, none) for level in levels])
+        >>> mean.best().parameter, round(mean.simplest(larger=True), 9), mean.simplest(larger=False)
+        (1.5, 3.0, 1.0)
+        """
+        best = self.best()
+        level = best.value + float(self.standard_error(best.parameter))
+        intervals = self.below(level)
+        ends = intervals[-1, 1:] if larger else intervals[0, :1]
+        place = float(self._known(ends, self.log)[0])
+        return self.before_jump(place, level + self._slack)
+
+    def standard_error(self, t: ArrayLike) -> Floats:
+        """Return the standard error of the mean at t: the parts' deviation over the root of k.
+
+        Zero for one part alone.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solution_paths.curves import Curve, MeanCurve
+        >>> edges, none = np.array([0.0, 1.0]), np.zeros(1)
+        >>> levels = np.array([[1.0], [3.0]])
+        >>> folds = [Curve(edges, level, level, none) for level in levels]
+        >>> mean = MeanCurve.of(folds)
+        >>> mean(0.5).item(), mean.standard_error(0.5).item()
+        (2.0, 1.0)
+        """
+        values = np.stack([part(t) for part in self.parts])
+        count = len(values)
+        return values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else 0.0 * values[0]
 
 
 def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) -> Curve:
@@ -239,35 +360,39 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
     parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")
     left, right, sag = (np.average([getattr(p, k) for p in parts], 0, weights) for k in names)
-    return Curve(edges, left, right, sag, curves[0].reciprocal)
+    return Curve(edges, left, right, sag, curves[0].reciprocal, curves[0].log)
 
 
 def steps(low: float, high: float, first: float, at: Floats, rises: Floats, unit: float) -> Curve:
-    """Return a step function that begins at first / unit and rises by rises / unit at places."""
+    """Return a step function that begins at first / unit and rises by rises / unit at places.
+
+    It is never negative.
+    """
     edges = np.unique(np.concatenate([[low, high], at]))
     if len(edges) == 1:
         edges = np.array([low, high])
     change = np.zeros(len(edges))
     np.add.at(change, np.searchsorted(edges, at), rises)
-    counts = first + np.cumsum(change)[:-1]
+    counts = np.maximum(first + np.cumsum(change)[:-1], 0.0)
     return Curve(edges, counts / unit, counts / unit, np.zeros(len(counts)))
 
 
-def absolute_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
-    """Return (begins, ends, lefts, rights, sags) of mean |residual|, (m, B), linear between nodes.
+def absolute_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats, ...]:
+    """Return (begins, ends, lefts, rights, sags) of weighted |residual|, (m, B), between nodes.
 
-    It is a straight line between the nodes and the zeros of residuals.
+    Residuals are linear between nodes, and their weights add up to 1. It is a straight line between
+    the nodes and the zeros of residuals.
     """
-    m, count = len(residual), residual.shape[1] - 1
+    count = residual.shape[1] - 1
     row, piece = changes(residual < 0)
     left, right = residual[row, piece], residual[row, piece + 1]
     share = left / (left - right)
     order = np.lexsort((share, piece))
-    piece, share = piece[order], share[order]
-    value = np.abs(residual).mean(axis=0)
+    row, piece, share = row[order], piece[order], share[order]
+    value = weights @ np.abs(residual)
     # From each zero on the slope is larger by twice the row's own: without these bends a piece
     # would end lower than it does by twice what the rows reach after their zeros.
-    after, bend = 2.0 * np.abs(right[order]) / m, 2.0 * np.abs(left - right)[order] / m
+    after, bend = (2.0 * weights[row] * np.abs(v)[order] for v in (right, left - right))
     slope = np.diff(value) - np.bincount(piece, after, minlength=count)
     before = _sums_before(bend, piece, count), _sums_before(bend * share, piece, count)
     at_zero = np.maximum(value[piece] + share * (slope[piece] + before[0]) - before[1], 0.0)
@@ -296,10 +421,10 @@ def _sums_before(values: Floats, group: NDArray[np.int64], count: int) -> Floats
     return before[:-1] - before[np.searchsorted(group, np.arange(count))][group]
 
 
-def squared_pieces(t: Floats, residual: Floats) -> tuple[Floats, ...]:
-    """Return (begins, ends, lefts, rights, sags) of mean residual^2, (m, B), between nodes."""
+def squared_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats, ...]:
+    """Return (begins, ends, lefts, rights, sags) of weighted residual^2, (m, B), between nodes."""
     step = np.diff(residual, axis=1)
-    value, sag = (np.einsum("ij,ij->j", v, v) / len(v) for v in (residual, step))
+    value, sag = (np.einsum("i,ij,ij->j", weights, v, v) for v in (residual, step))
     return t[:-1], t[1:], value[:-1], value[1:], sag
 
 

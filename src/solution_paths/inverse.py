@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,7 +12,7 @@ from .curves import Curve
 from .nodes import Floats, Places
 from .objectives import Objective
 from .objectives.machine import Machine
-from .path import Parameters, Path, _single
+from .path import SCALES, Parameters, Path, _single
 from .validation import Rows
 
 
@@ -136,12 +138,19 @@ class InversePath(Path):
         left, right = self.straight.piece_values(X_new, own)
         return right[:, ::-1], left[:, ::-1]
 
-    def error_curve(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+    def error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str = "zero_one",
+        sample_weight: ArrayLike | None = None,
+    ) -> Curve:
         """Return a validation error as an exact function of the parameter, over all the path.
 
         Its pieces are quadratic in the inverse of the parameter; see `Path.error_curve`.
         """
-        return self.straight.error_curve(X_val, y_val, metric).inverted(self.objective.inverse)
+        straight = self.straight.error_curve(X_val, y_val, metric, sample_weight)
+        return replace(straight.inverted(self.objective.inverse), log=self.parameter in SCALES)
 
     def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
         t, found = super()._judged_at(nodes, points)

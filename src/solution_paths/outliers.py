@@ -147,13 +147,19 @@ class OutlierPath(Path):
             return f
         return np.where(self.objective.positive(f), classes[1], classes[0])
 
-    def best(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+    def best(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str = "zero_one",
+        sample_weight: ArrayLike | None = None,
+    ) -> Best:
         """Return the exact minimiser of a validation error over the whole path; see `Path.best`.
 
         Where the least value is that of one side of a jump alone, the parameter is the next number
         on that side.
         """
-        curve = self.error_curve(X_val, y_val, metric)
+        curve = self.error_curve(X_val, y_val, metric, sample_weight)
         best = curve.best()
         for k in np.flatnonzero(curve.edges[1:-1] == best.parameter):
             low, high = curve.right[k], curve.left[k + 1]

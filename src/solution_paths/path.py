@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
@@ -33,6 +34,7 @@ from .validation import (
     check_known_labels,
     check_new_rows,
     check_number,
+    check_shares,
     check_vector,
     shown,
 )
@@ -44,6 +46,7 @@ __all__ = ["Floats", "Leg", "Path"]
 Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
 METRICS = ("zero_one", "absolute", "squared")
+SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 
 
 class Path(Nodes):
@@ -514,7 +517,13 @@ class Path(Nodes):
             )
         return edges
 
-    def error_curve(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Curve:
+    def error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str = "zero_one",
+        sample_weight: ArrayLike | None = None,
+    ) -> Curve:
         """Return a validation error as an exact function of the parameter.
 
         It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
@@ -528,6 +537,8 @@ class Path(Nodes):
             Validation data.
         metric : {"zero_one", "absolute", "squared"}
             Mean error; ``zero_one`` needs a classification path.
+        sample_weight : (m,) array, optional
+            Weights of the rows in the mean, >= 0, not all zero.
 
         Returns
         -------
@@ -549,29 +560,41 @@ class Path(Nodes):
         check_index(X_val, y_val, "y_val", "X_val")
         X_val = check_new_rows(X_val, self.objective, "X_val")
         m = X_val.shape[0]
+        shares = check_shares(sample_weight, m, "X_val")
         if zero_one:
             positive = check_known_labels(y_val, self.objective.classes, m, "y_val", "X_val")
-            return self._error_steps(X_val, positive)
-        y_val = check_vector(y_val, m, "y_val", scalar=False, of="X_val")
-        pieces = absolute_pieces if metric == "absolute" else squared_pieces
-        parts = list(row_blocks(self.objective, m))
-        curves = [
-            of_pieces([pieces(self._t[i], f - y_val[k, None]) for i, f in self._sweep(X_val[k])])
-            for k in parts
-        ]
-        return self._to_the_end(mean_curve(curves, [k.stop - k.start for k in parts]))
+            found = self._error_steps(X_val, positive, shares)
+        else:
+            y_val = check_vector(y_val, m, "y_val", scalar=False, of="X_val")
+            pieces = absolute_pieces if metric == "absolute" else squared_pieces
+            found = self._error_pieces(X_val, y_val, shares, pieces)
+        return replace(self._to_the_end(found), log=self.parameter in SCALES)
 
     def _to_the_end(self, curve: Curve) -> Curve:
         """Return the curve up to the path's end: on a ray nothing changes."""
         low, high = float(self._t[0]), np.inf if self._has_ray else float(curve.edges[-1])
         return curve.over(low, high)
 
-    def _error_steps(self, X_val: Any, positive: NDArray[np.bool_]) -> Curve:
+    def _error_steps(self, X_val: Any, positive: NDArray[np.bool_], shares: Floats | None) -> Curve:
         row, t, after, start = self._changes(X_val)
-        rises = np.where(after == positive[row], -1.0, 1.0)
-        wrong = int((start != positive).sum())
-        low, high = float(self._t[0]), float(self._t[-1])
-        return self._to_the_end(steps(low, high, wrong, t, rises, len(positive)))
+        rises, wrong = np.where(after == positive[row], -1.0, 1.0), start != positive
+        ends = float(self._t[0]), float(self._t[-1])
+        if shares is None:
+            return steps(*ends, int(wrong.sum()), t, rises, len(positive))
+        return steps(*ends, float(shares[wrong].sum()), t, rises * shares[row], 1.0)
+
+    def _error_pieces(
+        self, X_val: Any, y_val: Floats, shares: Floats | None, pieces: Callable[..., Any]
+    ) -> Curve:
+        shares = np.full(len(y_val), 1.0 / len(y_val)) if shares is None else shares
+        parts = [k for k in row_blocks(self.objective, len(y_val)) if shares[k].any()]
+        curves = []
+        for k in parts:
+            own = shares[k] / shares[k].sum()
+            sweep = self._sweep(X_val[k])
+            found = [pieces(self._t[i], f - y_val[k, None], own) for i, f in sweep]
+            curves.append(of_pieces(found))
+        return mean_curve(curves, [shares[k].sum() for k in parts])
 
     def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
         """Return the validation 0-1 error as an exact step function of the parameter.
@@ -596,19 +619,26 @@ class Path(Nodes):
         curve = self.error_curve(X_val, y_val)
         return curve.edges, curve.left
 
-    def best(self, X_val: Rows, y_val: ArrayLike, metric: str = "zero_one") -> Best:
+    def best(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str = "zero_one",
+        sample_weight: ArrayLike | None = None,
+    ) -> Best:
         """Return the exact minimiser of a validation error over the whole path.
 
         Parameters
         ----------
-        X_val, y_val, metric
+        X_val, y_val, metric, sample_weight
             See `error_curve`.
 
         Returns
         -------
         Best
             Least value, the intervals where it is reached (to inf on a ray), and the middle of
-            the widest, of which a ray doesn't count.
+            the widest, of which a ray doesn't count: of its logarithms, where the parameter is a
+            cost or a penalty.
 
         Examples
         --------
@@ -618,7 +648,7 @@ class Path(Nodes):
         >>> best.value, best.intervals.round(9).tolist()
         (0.0, [[0.2, inf]])
         """
-        return self.error_curve(X_val, y_val, metric).best()
+        return self.error_curve(X_val, y_val, metric, sample_weight).best()
 
     # -- certificate --------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
-"""What all estimators share: checked data, the path, and its parameter given or chosen exactly."""
+"""What all estimators share: checked data, predictions, and the solution's coefficients."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,103 +14,44 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..curves import Curve, mean_curve
 from ..path import Floats, Path
 from ..validation import Rows, check_index, check_unmasked, check_vector, plain_labels
-from .checking import check_kind, folds, known_labels, naming_rows
-from .fitted import OneVsRest, inside
+from .checking import check_kind, known_labels, naming_rows, weights_of_classes
+from .fitted import Fitted, OneVsRest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Fitted(Protocol):
-    """What an estimator keeps of its training data: `OneVsRest` or another."""
-
-    @property
-    def path(self) -> Path | list[Path] | None:
-        """The path, or those of all classes."""
-
-    @property
-    def begin(self) -> float:
-        """From where on the path is known."""
-
-    @property
-    def end(self) -> float:
-        """Up to where the path is known."""
-
-    def check(self, t: float, name: str) -> float:
-        """Return a parameter as a number that the path covers."""
-
-    def decision(self, X: Any, t: float) -> Floats:
-        """Return f at t."""
-
-    def error(self, X: Any, y: NDArray[Any]) -> Curve:
-        """Return the mean error as an exact function of the parameter."""
-
-
-class FittedLine(Fitted, Protocol):
-    """What a regression with coefficients keeps."""
-
-    def coef(self, t: float) -> Floats:
-        """Return w, (d,)."""
-
-    def intercept(self, t: float) -> float:
-        """Return b."""
-
-
 class PathEstimator(BaseEstimator):
-    """Fits a path, and predicts by its solution at one value of its parameter.
+    """Predicts by the solution at one place of a path; a child fits it.
 
-    A child gives ``_fitted(X, y)``, and ``_parameter``, the name of the constructor's argument.
+    A child gives ``_fitted(X, y, weights)``, where weights are None if all are alike.
     """
 
-    _parameter = ""
-    _log = True  # whether its scale is logarithmic
     _sparse = False  # whether CSR matrices are fitted
-
-    def fit(self, X: Rows, y: ArrayLike) -> Self:
-        """Fit the whole path, and choose its parameter if ``cv`` is given.
-
-        Parameters
-        ----------
-        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
-            CSR but for `DrLAD` and `DmDrSVC`; ``kernel="precomputed"`` where the model has
-            kernels.
-        y : (n,) array
-
-        Returns
-        -------
-        self
-        """
-        X, y = self._checked(X, y)
-        model = self._fitted(self._named(X), y)
-        self.path_ = model.path
-        chosen = getattr(self, self._parameter)
-        if self.cv is not None:
-            self.cv_path_ = self._errors(X, y, model)
-            best = self.cv_path_.best(log=self._log)
-            self.cv_error_, chosen = best.value, best.parameter
-        setattr(self, f"{self._parameter}_", model.check(chosen, self._parameter))
-        self._model = model
-        return self
+    _model: Fitted
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether the last fit came to its end."""
         return hasattr(self, "_model")
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> Fitted:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         raise NotImplementedError
 
-    def _errors(self, X: Any, y: NDArray[Any], whole: Fitted) -> Curve:
-        """Return the mean of the folds' errors, exactly, for every value of the parameter."""
-        curves = []
-        for train, test in folds(self.cv, X, y, is_classifier(self)):
-            model = self._fitted(*_safe_split(self, X, y, train))
-            curves.append(model.error(*_safe_split(self, X, y, test, train)))
-        begin = max(whole.begin, *(curve.edges[0] for curve in curves))
-        end = min(whole.end, *(curve.edges[-1] for curve in curves))
-        return mean_curve([curve.over(begin, end) for curve in curves])
+    def _trained(self, X: Any, y: NDArray[Any], weights: Floats) -> Fitted:
+        """Return what is fitted of samples with some weight, times that of their class."""
+        kept = np.flatnonzero(weights > 0)
+        whole = len(kept) == len(weights)
+        if not whole:
+            X, y = _safe_split(self, X, y, kept)
+            weights = weights[kept]
+        weights = weights * weights_of_classes(getattr(self, "class_weight", None), y, weights)
+        model = self._fitted(X, y, None if (weights == 1.0).all() else weights)
+        pairwise = getattr(self, "kernel", "") == "precomputed"
+        model.kept = kept if pairwise and not whole else None
+        model.rows = kept
+        return model
 
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
@@ -144,8 +85,15 @@ class PathEstimator(BaseEstimator):
 
     def _options(self) -> dict[str, Any]:
         """Return the kernel's parameters and ``check``, as path functions take them."""
-        names = ("kernel", "gamma", "degree", "coef0", "check")
-        return {name: getattr(self, name) for name in names}
+        names = ("kernel", "gamma", "degree", "coef0")
+        return {name: getattr(self, name) for name in names} | self._check()
+
+    def _check(self) -> dict[str, Any]:
+        """Return what path functions are told of ``check``: only the answer is judged by default.
+
+        With "raise" they raise, so that a path is used up to where it is not reliable.
+        """
+        return {"check": "ignore" if self.check == "warn" else self.check}
 
     def _rows(self, X: Rows) -> Any:
         """Check rows to predict."""
@@ -157,11 +105,11 @@ class PathEstimator(BaseEstimator):
 
     def _decision(self, X: Rows) -> Floats:
         X = self._rows(X)
-        return self._model.decision(X, self._place())
+        return self._model.decision(self._model.columns(X), self._place())
 
     def _place(self) -> float:
         """Return where on the path the solution is."""
-        return float(getattr(self, f"{self._parameter}_"))
+        raise NotImplementedError
 
     def plot(self, what: str | None = None, ax: Axes | None = None) -> Axes | list[Axes]:
         """Plot the path with the fitted parameter marked; of several classes one picture each.
@@ -183,11 +131,7 @@ class PathEstimator(BaseEstimator):
         return self._plot(self.path_, what, ax)
 
     def _plot(self, path: Path, what: str | None, ax: Axes | None) -> Axes:
-        return path.plot(what, ax, mark=inside(path, self._on_path()))
-
-    def _on_path(self) -> float:
-        """Return the path's own parameter where the solution is."""
-        return self._place()
+        return path.plot(what, ax, mark=self._model.place(path, self._place()))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is accepted."""
@@ -200,14 +144,14 @@ class PathEstimator(BaseEstimator):
 class PathClassifier(ClassifierMixin, PathEstimator):
     """A path for two classes, or one against the rest for each of more.
 
-    A child gives ``_path(X, y)`` for two labels.
+    A child gives ``_path(X, y, weights)`` for two labels.
     """
 
     _model: OneVsRest
     _path: Callable[..., Path]
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> OneVsRest:
-        return OneVsRest(self._path, X, y)
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OneVsRest:
+        return OneVsRest(self._path, X, y, weights)
 
     def decision_function(self, X: Rows) -> Floats:
         """Return f, (m,) for two classes (positive: the second), else (m, classes).
@@ -229,8 +173,8 @@ class PathClassifier(ClassifierMixin, PathEstimator):
         return self._model.label(f)
 
 
-class LinearClassifier(PathClassifier):
-    """A classifier whose paths have coefficients."""
+class Linear(PathEstimator):
+    """An estimator whose paths have coefficients, and no expansion in training rows."""
 
     @property
     def coef_(self) -> Floats:
@@ -239,34 +183,99 @@ class LinearClassifier(PathClassifier):
         return self._model.coefs(self._place())
 
     @property
-    def intercept_(self) -> Floats:
+    def intercept_(self) -> Floats | float:
         """Biases, one for each path."""
         check_is_fitted(self)
         return self._model.intercepts(self._place())
 
+    @property
+    def dual_coef_(self) -> Floats:
+        """Not defined."""
+        raise AttributeError(self._no_expansion("dual_coef_"))
 
-class LinearRegressor(RegressorMixin, PathEstimator):
-    """A regression with coefficients."""
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Not defined."""
+        raise AttributeError(self._no_expansion("support_"))
 
-    _model: FittedLine
+    def _no_expansion(self, name: str) -> str:
+        return (
+            f"{type(self).__name__} has no {name}: under an l1 penalty w is no combination of "
+            "training rows; use coef_, or path_.dual for the slopes of the losses."
+        )
+
+
+class Expanded(PathEstimator):
+    """An estimator with f(x) = sum_i a_i k(x_i, x) + b for each path."""
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """The a_i of all support vectors, (paths, n_SV)."""
+        check_is_fitted(self)
+        a = self._model.expansions(self._place())
+        return a[:, a.any(axis=0)]
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Rows of X that are support vectors of one of the paths, (n_SV,)."""
+        check_is_fitted(self)
+        a = self._model.expansions(self._place())
+        return self._model.rows[np.flatnonzero(a.any(axis=0))]
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Their rows, (n_SV, d)."""
+        check_is_fitted(self)
+        if self.kernel == "precomputed":
+            raise AttributeError(
+                f"{type(self).__name__} with kernel='precomputed' has no support_vectors_, since "
+                "it knows no rows; take those of your data that support_ names."
+            )
+        a = self._model.expansions(self._place())
+        return self._model.paths[0].objective.X[np.flatnonzero(a.any(axis=0))]
 
     @property
     def coef_(self) -> Floats:
-        """Coefficients w."""
+        """Coefficients of a linear model, one row for each path."""
+        if self.kernel != "linear":
+            raise AttributeError(
+                f"{type(self).__name__} with kernel={self.kernel!r} has no coef_, which is one of "
+                "linear models; use dual_coef_ and support_ for its expansion in training rows."
+            )
         check_is_fitted(self)
-        return self._model.coef(self._place())
+        return self._model.coefs(self._place())
+
+    @property
+    def intercept_(self) -> Floats:
+        """Biases b, one for each path."""
+        check_is_fitted(self)
+        return self._model.intercepts(self._place())
+
+
+class PathRegressor(RegressorMixin, PathEstimator):
+    """A regression."""
+
+    def predict(self, X: Rows) -> Floats:
+        """Return (m,) predicted values.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
+        """
+        return self._decision(X)
+
+
+class LinearRegressor(PathRegressor, Linear):
+    """A regression with coefficients."""
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients w, (d,)."""
+        check_is_fitted(self)
+        return self._model.coefs(self._place())[0]
 
     @property
     def intercept_(self) -> float:
         """Intercept b."""
         check_is_fitted(self)
-        return self._model.intercept(self._place())
-
-    def predict(self, X: Rows) -> Floats:
-        """Return predicted values (m,).
-
-        Parameters
-        ----------
-        X : (m, d) array, DataFrame or CSR matrix
-        """
-        return self._decision(X)
+        return float(self._model.intercepts(self._place())[0])

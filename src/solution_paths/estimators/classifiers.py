@@ -8,29 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from ..curves import Curve
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
 from ..validation import Rows, check_flag
-from .base import LinearClassifier, PathClassifier
-from .checking import Folds, lies_between
+from .base import Expanded, Linear, PathClassifier
+from .checking import ClassWeight, Folds, lies_between
+from .fitted import OneVsRest
+from .tuning import Unweighted, WeightedTuned
 
 
-class PathSVC(PathClassifier):
+class PathSVC(PathClassifier, Expanded, WeightedTuned):
     """Support vector classifier that knows its solution for every cost C.
 
-    Minimises ``1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b))``, with a free bias b; see
-    `svm_path`.
+    Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))`` for sample weights s_i, with
+    a free bias b; see `svm_path`.
 
     Parameters
     ----------
     C : float
         Cost, > 0; not looked at with ``cv``.
-    cv : int, splitter or iterable of (train, test), optional
-        Choose C exactly: the mean of the folds' errors (the share of wrong labels) is a step
-        function of C, whose minimiser over all C > 0 is taken: the middle (of the logarithms) of
-        the widest interval on which it is least.
     kernel : {"linear", "rbf", "poly", "precomputed"}
     gamma : float, "scale" or "auto", optional
     degree : int
@@ -38,10 +37,28 @@ class PathSVC(PathClassifier):
         See `svm_path`.
     C_max : float, optional
         Where paths stop; by default where `svm_path` does (a kernel's at 1e6 or more), or at C
-        where that is more and there is no ``cv``. A path that can't be followed so far warns, and
-        C is chosen where all are exact.
+        where that is more and there is no ``cv``.
+    class_weight : dict or "balanced", optional
+        By how much samples of each class count, > 0, 1 where a class isn't named; with "balanced"
+        all classes count alike. It is multiplied by sample weights, also where a class stands
+        against the rest.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose C exactly: the mean of the folds' errors is a step function of C, whose minimiser
+        over all C > 0 is taken: the middle (of the logarithms) of the widest interval on which it
+        is least. If a path can't be followed so far, C is chosen where all are exact, and a warning
+        says so.
+    scoring : {"error", "balanced_error"}
+        What a fold's error is: the share of wrong labels, or the mean of the shares in all classes.
+        scikit-learn's names of their opposites, "accuracy" and "balanced_accuracy", will do.
+    rule : {"min", "1se"}
+        Which value is chosen: that of the least error, or the strongest penalty (here the least C)
+        whose error is within one standard error of it.
+    n_jobs : int, optional
+        Processes for the folds, as in scikit-learn.
     check : {"warn", "raise", "ignore"}
-        See `svm_path`.
+        What to do if the solution that is used, at ``C_``, or one in a fold that decided about it,
+        is not right; the other places of ``path_`` are not looked at. "raise" raises a `PathError`,
+        also if a path is followed less far than ``C_`` asks for.
 
     Attributes
     ----------
@@ -49,10 +66,22 @@ class PathSVC(PathClassifier):
         In C; for more than two classes one for each class against the rest.
     C_ : float
         The cost that is used.
-    cv_path_ : Curve
-        The mean of the folds' errors as a function of C, with ``edges`` and ``left`` (its values).
+    coef_ : (1, d) or (classes, d) array
+        Of a linear model, one row for each path.
+    intercept_ : (1,) or (classes,) array
+    support_ : (n_SV,) int array
+        Rows of X that are support vectors of one of the paths.
+    support_vectors_ : (n_SV, d) array
+    dual_coef_ : (1, n_SV) or (classes, n_SV) array
+        The a_i of f(x) = sum_i a_i k(x_i, x) + b, signed, one row for each path; 0 in rows whose
+        path doesn't need that support vector.
+    cv_path_ : MeanCurve
+        The mean of the folds' errors as a function of C, with ``edges`` and ``left`` (its values);
+        ``cv_path_.standard_error(C)`` is its standard error.
+    cv_paths_ : list of Curve
+        Those of all folds.
     cv_error_ : float
-        Its minimum.
+        The mean at ``C_``.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -69,34 +98,47 @@ class PathSVC(PathClassifier):
     """
 
     _parameter = "C"
+    _above = 0.0
+    _stronger = "smaller"
     _sparse = True
 
     def __init__(
         self,
         C: float = 1.0,
         *,
-        cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
         C_max: float | None = None,
+        class_weight: ClassWeight = None,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.C = C
-        self.cv = cv
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.C_max = C_max
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        path = svm_path(X, y, C_max=self.C_max, **self._options())
-        if self.C_max is None and self.cv is None and lies_between(self.C, path.range[1], np.inf):
-            return svm_path(X, y, C_max=self.C, **self._options())
-        return path
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
+        def path(C_max: float | None) -> Path:
+            return svm_path(X, y, sample_weight=weights, C_max=C_max, **self._options())
+
+        found = path(self.C_max)
+        if self.C_max is None and self.cv is None and lies_between(self.C, found.range[1], np.inf):
+            return path(self.C)
+        return found
 
 
 def _tells_probabilities(model: QuantileSVC) -> bool:
@@ -105,12 +147,13 @@ def _tells_probabilities(model: QuantileSVC) -> bool:
     return True
 
 
-class QuantileSVC(PathClassifier):
+class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
     """Quantile support vector classifier that knows its solution for every quantile tau.
 
     Minimises ``lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i)`` with c_i = 2 (1 - tau) / n where
     y_i = +1 and 2 tau / n where y_i = -1, so that the sign of w.x estimates that of
-    P(y = +1 | x) - tau; see `quantile_svm_path`.
+    P(y = +1 | x) - tau; for sample weights s_i their share s_i / sum_j s_j stands for 1/n. See
+    `quantile_svm_path`.
 
     Parameters
     ----------
@@ -118,16 +161,26 @@ class QuantileSVC(PathClassifier):
         Quantile in [0, 1]; not looked at with ``cv``.
     lam : float
         Weight of the penalty, > 0.
-    cv : int, splitter or iterable of (train, test), optional
-        Choose tau exactly, see `PathSVC`.
     probability : bool
         Whether there is `predict_proba`. It reads all quantiles, ``decision_function`` one, so
         that they may rank rows differently: as in scikit-learn's SVC, who wants it says so. It may
         be set after fitting.
     intercept_scaling : float
         Value of the appended feature that holds the bias; 0 means no bias.
-    kernel, gamma, degree, coef0, check
+    kernel, gamma, degree, coef0
         See `quantile_svm_path`.
+    class_weight : dict or "balanced", optional
+        See `PathSVC`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose tau exactly, see `PathSVC`.
+    scoring : {"error", "balanced_error", "log_loss"}
+        The folds' error in cross-validation; see `PathSVC`. The log loss of `predict_proba` (by
+        scikit-learn's name "neg_log_loss") is the same for every tau, since probabilities are read
+        off all quantiles: tau is 1/2 then, and ``cv_error_`` tells how good they are.
+    rule : {"min"}
+        There is no "1se": tau is no penalty.
+    n_jobs, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -135,7 +188,9 @@ class QuantileSVC(PathClassifier):
         In tau; for more than two classes one for each class against the rest.
     tau_ : float
         The quantile that is used.
-    cv_path_, cv_error_
+    coef_, intercept_, support_, support_vectors_, dual_coef_
+        See `PathSVC`.
+    cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -152,7 +207,7 @@ class QuantileSVC(PathClassifier):
     """
 
     _parameter = "tau"
-    _log = False
+    _scorings = ("error", "balanced_error", "log_loss")
     _sparse = True
 
     def __init__(
@@ -160,30 +215,51 @@ class QuantileSVC(PathClassifier):
         tau: float = 0.5,
         *,
         lam: float = 1e-2,
-        cv: Folds = None,
         probability: bool = False,
         intercept_scaling: float = 1.0,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        class_weight: ClassWeight = None,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.tau = tau
         self.lam = lam
-        self.cv = cv
         self.probability = probability
         self.intercept_scaling = intercept_scaling
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any]) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
         check_flag(self.probability, "probability")
-        scaling = self.intercept_scaling
-        return quantile_svm_path(X, y, self.lam, intercept_scaling=scaling, **self._options())
+        own: dict[str, Any] = {
+            "sample_weight": weights,
+            "intercept_scaling": self.intercept_scaling,
+        }
+        return quantile_svm_path(X, y, self.lam, **own, **self._options())
+
+    def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
+        if self._scoring() != "log_loss":
+            return super()._error(model, X, y, weights)
+        classes, p = model.classes, probabilities(model, X)
+        place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        own = np.where(classes[place] == y, p[np.arange(len(y)), place], 0.0)
+        least = np.finfo(np.float64).eps  # as in scikit-learn
+        loss = -np.average(np.log(np.clip(own, least, 1.0 - least)), weights=weights)
+        return Curve(np.array([0.0, 1.0]), np.array([loss]), np.array([loss]), np.zeros(1))
 
     @available_if(_tells_probabilities)
     def predict_proba(self, X: Rows) -> Floats:
@@ -207,15 +283,20 @@ class QuantileSVC(PathClassifier):
         ((100, 2), 1.0)
         """
         X = self._rows(X)
-        p = np.stack([path.positive_length(X) for path in self._model.paths], axis=1)
-        p = np.clip(p, 0.0, 1.0)
-        if p.shape[1] == 1:
-            return np.hstack([1.0 - p, p])
-        total = p.sum(axis=1, keepdims=True)
-        return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return probabilities(self._model, self._model.columns(X))
 
 
-class L1SVC(LinearClassifier):
+def probabilities(model: OneVsRest, X: Any) -> Floats:
+    """Return (m, classes) probabilities that paths in tau tell."""
+    p = np.stack([path.positive_length(X) for path in model.paths], axis=1)
+    p = np.clip(p, 0.0, 1.0)
+    if p.shape[1] == 1:
+        return np.hstack([1.0 - p, p])
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+
+
+class L1SVC(PathClassifier, Linear, Unweighted):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
     Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
@@ -226,8 +307,8 @@ class L1SVC(LinearClassifier):
         Weight of the penalty, >= 0; not looked at with ``cv``.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
-    check : {"warn", "raise", "ignore"}
-        See `l1_svm_path`.
+    scoring, rule, n_jobs, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -237,7 +318,7 @@ class L1SVC(LinearClassifier):
         The penalty that is used.
     coef_ : (1, d) or (classes, d) array
     intercept_ : (1,) or (classes,) array
-    cv_path_, cv_error_
+    cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -254,11 +335,24 @@ class L1SVC(LinearClassifier):
 
     _parameter = "lam"
     _sparse = True
+    _stronger = "larger"
 
-    def __init__(self, lam: float = 1.0, *, cv: Folds = None, check: str = "warn"):
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
         self.lam = lam
         self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        return l1_svm_path(X, y, check=self.check)
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
+        return l1_svm_path(X, y, **self._check())

@@ -4,34 +4,181 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..certify import Certificate
 from ..curves import Curve, mean_curve, steps
 from ..errors import PathError, PathWarning
 from ..inverse import InversePath
-from ..models.common import level_of_caller
-from ..path import Floats, Path
-from ..validation import check_number
+from ..path import SCALES, Floats, Path
+from ..validation import check_number, check_shares
 
 PENALTIES = ("lam", "lam1")
 VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints
 TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
 
 
-class OneVsRest:
+class Followed(NamedTuple):
+    """A path, from where to where it is known, and its error where it broke off."""
+
+    path: Path
+    begin: float
+    end: float
+    error: PathError | None
+
+
+class Fitted:
+    """What an estimator keeps of its training data: paths in one parameter.
+
+    Attributes
+    ----------
+    paths : list of Path
+    labels : list
+        Whose against the rest the paths are; None for a path alone.
+    begin, end : float
+        From where to where all paths are known, in the estimator's parameter.
+    errors : list of PathError
+        Of the paths that broke off.
+    unit : float
+        What the paths' parameter is where the estimator's is 1.
+    rows : (n,) int array
+        The rows that they are of, of all that were given: those with some weight.
+    kept : (n,) int array or None
+        The same, where that says which columns of kernel values are used.
+    """
+
+    rows: NDArray[np.int64]
+    kept: NDArray[np.int64] | None = None
+
+    def __init__(self, found: list[Followed], labels: list[Any] | None = None, unit: float = 1.0):
+        self.paths = [own.path for own in found]
+        self.labels = [None] * len(found) if labels is None else labels
+        self.begin = max((own.begin for own in found), default=0.0) / unit
+        self.end = min((own.end for own in found), default=np.inf) / unit
+        self.errors = [own.error for own in found if own.error is not None]
+        self.unit = unit
+
+    @property
+    def path(self) -> Path | list[Path] | None:
+        """The path, or those of all classes in their order; None where there is none."""
+        if not self.paths:
+            return None
+        return self.paths[0] if len(self.paths) == 1 else self.paths
+
+    def check(self, t: float, name: str, above: float | None = None) -> float:
+        """Return the parameter as a number that all paths cover."""
+        if self.errors:
+            t = check_number(t, name, above=above)
+            if not self.begin <= t <= self.end:
+                error = self.errors[0]
+                raise PathError(f"{name} = {t:g} could not be reached: {error}", error.path)
+        least = None if above == self.begin else self.begin
+        return check_number(t, name, above=above, least=least, most=most(self.end))
+
+    def place(self, path: Path, t: float) -> float:
+        """Return the parameter of one of the paths where the estimator's is t."""
+        return inside(path, t * self.unit)
+
+    def certificates(self, t: float) -> list[tuple[Any, Path, Certificate]]:
+        """Return labels, paths and certificates of the solutions at t that are not reliable."""
+        found = [
+            (label, path, path.certify(at=[self.place(path, t)]))
+            for label, path in zip(self.labels, self.paths, strict=True)
+        ]
+        return [own for own in found if not own[2].reliable]
+
+    def expansions(self, t: float) -> Floats:
+        """Return (paths, n) by what each training row counts in f(x) = sum_i a_i k(x_i, x) + b."""
+        rows = []
+        for path in self.paths:
+            a = path._solution(self.place(path, t)).a
+            assert a is not None  # machines have duals
+            rows.append(a / getattr(path.objective, "lam", 1.0))
+        return np.stack(rows)
+
+    def columns(self, K: Any) -> Any:
+        """Return the kernel values with the training rows that have a weight."""
+        return K if self.kept is None else K[:, self.kept]
+
+    def decision(self, X: Any, t: float) -> Floats:
+        """Return f, or (m,) predictions, at t."""
+        path = self.paths[0]
+        return path.decision_function(X, self.place(path, t))
+
+    def error(self, X: Any, y: NDArray[Any], metric: str, weights: Floats) -> Curve:
+        """Return the mean error, over weighted rows, as an exact function of the parameter."""
+        return self.paths[0].error_curve(X, y, metric, weights)
+
+    def coefs(self, t: float) -> Floats:
+        """Return the coefficients of linear models, (1, d) or (classes, d)."""
+        return np.stack([path.coef(self.place(path, t)) for path in self.paths])
+
+    def intercepts(self, t: float) -> Floats:
+        """Return biases, (1,) or (classes,)."""
+        return np.array([path.intercept(self.place(path, t)) for path in self.paths])
+
+
+class Constant(Fitted):
+    """A path of a linear regression, or a constant where w = 0 whatever the parameter is.
+
+    Parameters
+    ----------
+    found : list of Followed
+        One, or none.
+    d : int
+        Number of columns.
+    middle : float
+        The constant.
+    unit : float
+        See `Fitted`.
+    """
+
+    log = False  # whether the parameter is a scale
+
+    def __init__(self, found: list[Followed], d: int, middle: float, unit: float = 1.0):
+        super().__init__(found, unit=unit)
+        self.d, self.middle = d, middle
+
+    def coefs(self, t: float) -> Floats:
+        """Return w, (1, d)."""
+        return super().coefs(t) if self.paths else np.zeros((1, self.d))
+
+    def intercepts(self, t: float) -> Floats:
+        """Return b, (1,)."""
+        return super().intercepts(t) if self.paths else np.array([self.middle])
+
+    def decision(self, X: Any, t: float) -> Floats:
+        """Return predictions (m,)."""
+        return np.asarray(X @ self.coefs(t)[0]) + self.intercepts(t)[0]
+
+    def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
+        """Return the mean error, over weighted rows, as an exact function of the parameter."""
+        if self.paths:
+            curve = super().error(X, y, metric, weights).scaled(1.0 / self.unit)
+            return curve.over(self.begin, self.end)
+        off = np.abs(y - self.middle)
+        flat = np.array([np.average(off if metric == "absolute" else off**2, weights=weights)])
+        return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1), log=self.log)
+
+
+class OneVsRest(Fitted):
     """A path for two classes, or one for each of more, against all others.
 
     Parameters
     ----------
     fit : callable
-        Maps X and two labels (-1, +1, where there are more classes) to a `Path`.
+        Maps X and two labels (-1, +1, where there are more classes) to a `Path`, and what else is
+        given here.
     X, y : rows and labels
     """
 
-    def __init__(self, fit: Callable[..., Path], X: Any, y: NDArray[Any], *weights: Floats):
+    def __init__(
+        self, fit: Callable[..., Path], X: Any, y: NDArray[Any], *others: Any, **options: Any
+    ):
         self.classes = np.unique(y)
         if len(self.classes) < 2:
             one = y[:1].tolist()[0]
@@ -39,89 +186,74 @@ class OneVsRest:
                 f"Every fold needs rows of two classes, and one has class {one!r} alone; take "
                 "fewer folds, or stratified ones."
             )
-        several = [np.where(y == label, 1.0, -1.0) for label in self.classes]
-        labels = [y] if len(self.classes) == 2 else several  # a path alone knows its labels
-        found = [followed(fit, X, own, *weights) for own in labels]
-        self.paths = [path for path, _, _ in found]
-        self.begin = max(begin for _, begin, _ in found)
-        self.end = min(end for _, _, end in found)
-
-    @property
-    def path(self) -> Path | list[Path]:
-        """The path, or those of all classes in their order."""
-        return self.paths[0] if len(self.paths) == 1 else self.paths
-
-    def check(self, t: float, name: str) -> float:
-        """Return the parameter as a number that all paths cover."""
-        return check_number(t, name, least=self.begin, most=most(self.end))
+        if len(self.classes) == 2:  # a path alone knows its labels
+            super().__init__([followed(fit, X, y, *others, **options)])
+            return
+        found: list[Followed] = []
+        for label in self.classes.tolist():
+            with warnings.catch_warnings():
+                if found:  # what there is to say of X has been said
+                    warnings.simplefilter("ignore", PathWarning)
+                own = np.where(y == label, 1.0, -1.0)
+                found.append(followed(fit, X, own, *others, label=label, **options))
+        super().__init__(found, self.classes.tolist())
 
     def decision(self, X: Any, t: float) -> Floats:
         """Return f, (m,) or (m, classes), at parameter t."""
-        f = [path.decision_function(X, inside(path, t)) for path in self.paths]
+        f = [path.decision_function(X, self.place(path, t)) for path in self.paths]
         return f[0] if len(f) == 1 else tied(np.stack(f, axis=1))
-
-    def coefs(self, t: float) -> Floats:
-        """Return the coefficients of linear models, (1, d) or (classes, d)."""
-        return np.stack([path.coef(inside(path, t)) for path in self.paths])
-
-    def intercepts(self, t: float) -> Floats:
-        """Return biases, (1,) or (classes,)."""
-        return np.array([path.intercept(inside(path, t)) for path in self.paths])
 
     def label(self, f: Floats) -> NDArray[Any]:
         """Return the labels that decisions stand for."""
         return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else (f >= 0).astype(int)]
 
-    def error(self, X: Any, y: NDArray[Any]) -> Curve:
+    def error(
+        self, X: Any, y: NDArray[Any], metric: str = "zero_one", weights: Floats | None = None
+    ) -> Curve:
         """Return the share of wrong labels as an exact step function; an unknown label is wrong."""
-        known = np.flatnonzero(np.isin(y, self.classes))
-        lost = Curve(np.array([self.begin, self.end]), np.ones(1), np.ones(1), np.zeros(1))
+        shares = check_shares(weights, len(y), "X")
+        shares = np.full(len(y), 1.0 / len(y)) if shares is None else shares
+        known = np.flatnonzero(np.isin(y, self.classes) & (shares > 0))
+        log, ends = self.paths[0].parameter in SCALES, np.array([self.begin, self.end])
+        lost = Curve(ends, np.ones(1), np.ones(1), np.zeros(1), log=log)
         if len(known) == 0:
             return lost
+        own = shares[known] if weights is not None else None
         if len(self.paths) == 1:
-            found = self.paths[0].error_curve(X[known], y[known])
+            found = self.paths[0].error_curve(X[known], y[known], metric, own)
         else:
-            found = joint_error(self.paths, X[known], np.searchsorted(self.classes, y[known]))
-        counts = [len(known), len(y) - len(known)]
-        return mean_curve([found.over(self.begin, self.end), lost], counts)
+            codes = np.searchsorted(self.classes, y[known])
+            found = joint_error(self.paths, X[known], codes, own)
+        right = float(shares[known].sum())
+        parts = [found.over(self.begin, self.end), lost]
+        return parts[0] if len(known) == len(y) else mean_curve(parts, [right, 1.0 - right])
 
 
-class Single:
-    """One path of a regression, as `OneVsRest` those of classes."""
-
-    def __init__(self, path: Path):
-        self.paths = [path]
-
-    @property
-    def path(self) -> Path:
-        """The path."""
-        return self.paths[0]
-
-    def decision(self, X: Any, t: float) -> Floats:
-        """Return predictions (m,) at t."""
-        return self.path.decision_function(X, t)
-
-
-def followed(fit: Callable[..., Path], *arguments: Any) -> tuple[Path, float, float]:
-    """Return a path, and from where to where it is known; one that breaks off warns.
+def followed(
+    fit: Callable[..., Path], *arguments: Any, label: Any = None, **options: Any
+) -> Followed:
+    """Return a path as far as it could be followed; errors name the class against the rest.
 
     One in a penalty is constant after its last value, where w = 0.
     """
     try:
-        path, whole = fit(*arguments), True
+        path, lost = fit(*arguments, **options), None
     except PathError as error:
+        named = error if label is None else PathError(f"{_against(label)}: {error}", error.path)
         if error.path is None or error.path.parameter not in (*PENALTIES, "C", "s"):
-            raise
-        text = f"Only the exact part of a path is used: {error}"
-        warnings.warn(text, PathWarning, stacklevel=level_of_caller())
-        path, whole = error.path, False
+            raise named from (None if named is error else error)
+        path, lost = error.path, named
     begin, end = path.range
     if path.parameter not in PENALTIES:
-        return path, begin, end
-    if whole:  # one that was told where to stop isn't known below that
-        return path, begin if "limit" in path.diagnostics else 0.0, np.inf
+        return Followed(path, begin, end, lost)
+    if lost is None:  # one that was told where to stop isn't known below that
+        return Followed(path, begin if "limit" in path.diagnostics else 0.0, np.inf, None)
     zero = end < np.inf and path.objective.linear and not path.coef(end).any()
-    return path, begin, np.inf if zero else end
+    return Followed(path, begin, np.inf if zero else end, lost)
+
+
+def _against(label: Any) -> str:
+    return f"The class {label!r} against the rest"
 
 
 def most(end: float) -> float | None:
@@ -143,7 +275,9 @@ def inside(path: Path, t: float) -> float:
     return min(max(t, path.range[0]), path.range[1]) if path.parameter in PENALTIES else t
 
 
-def joint_error(paths: list[Path], X: Any, codes: NDArray[np.int64]) -> Curve:
+def joint_error(
+    paths: list[Path], X: Any, codes: NDArray[np.int64], shares: Floats | None = None
+) -> Curve:
     """Return the error of the largest decision as an exact step function of one parameter.
 
     It goes to the last breakpoint of all; a path that ends before stays what it is. Between
@@ -155,32 +289,39 @@ def joint_error(paths: list[Path], X: Any, codes: NDArray[np.int64]) -> Curve:
     X : (m, d) rows
     codes : (m,) ints
         The class of each row, as an index into paths.
+    shares : (m,) array, optional
+        Weights of rows.
     """
     if isinstance(paths[0], InversePath):  # in whose own parameter decisions are no lines
         unit = paths[0].objective.inverse
-        return joint_error([path.straight for path in paths], X, codes).inverted(unit)  # type: ignore[attr-defined]
+        straight = [path.straight for path in paths]  # type: ignore[attr-defined]
+        return replace(joint_error(straight, X, codes, shares).inverted(unit), log=True)
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
+    if len(edges) == 1:  # nothing ever moves
+        edges = np.append(edges, edges + 1.0)
     size = max(1, VALUES // (len(edges) * len(paths)))
     found = []
     for first in range(0, len(codes), size):
         rows = slice(first, first + size)
         sides = [path.piece_values(X[rows], edges) for path in paths]
         left, right = (np.stack([side[k] for side in sides], axis=-1) for k in (0, 1))
-        found.append(_winners(edges, left, right, codes[rows]))
-    counts = [len(codes[first : first + size]) for first in range(0, len(codes), size)]
-    return mean_curve(found, counts)
+        own = np.ones(len(codes[rows])) if shares is None else shares[rows]
+        found.append((_winners(edges, left, right, codes[rows], own), own.sum()))
+    curves, sums = zip(*found, strict=True)
+    return replace(mean_curve(curves, sums), log=paths[0].parameter in SCALES)
 
 
-def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64]) -> Curve:
+def _winners(
+    edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64], weights: Floats
+) -> Curve:
     """Return the error of the largest of (m, pieces, classes) lines, by their values at the ends.
 
     Lines are followed from one that is the largest to the next one that crosses it.
     """
     begin, end = tied(left).argmax(axis=-1), tied(right).argmax(axis=-1)
-    own = codes[:, None]
     row, jump = np.nonzero(end[:, :-1] != begin[:, 1:])  # at an edge
     at = [edges[jump + 1]]
-    rises = [_rise(end[row, jump], begin[row, jump + 1], codes[row])]
+    rises = [weights[row] * _rise(end[row, jump], begin[row, jump + 1], codes[row])]
     row, piece = np.nonzero(begin != end)
     now, here = begin[row, piece], np.zeros(len(row))
     while len(row):
@@ -199,12 +340,12 @@ def _winners(edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64
         onward = np.where(first < 1.0, onward, end[row, piece])
         here = np.minimum(first, 1.0)
         at.append(edges[piece] + here * (edges[piece + 1] - edges[piece]))
-        rises.append(_rise(now, onward, codes[row]))
+        rises.append(weights[row] * _rise(now, onward, codes[row]))
         on = onward != end[row, piece]
         row, piece, now, here = row[on], piece[on], onward[on], here[on]
-    wrong = int((begin[:, :1] != own).sum())
+    wrong = float(weights[begin[:, 0] != codes].sum())
     at, rises = np.concatenate(at), np.concatenate(rises)
-    return steps(edges[0], edges[-1], wrong, at, rises, len(codes))
+    return steps(edges[0], edges[-1], wrong, at, rises, float(weights.sum()))
 
 
 def _rise(before: NDArray[np.int64], after: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..curves import Curve
@@ -14,90 +16,97 @@ from ..models.common import Uncorrelated
 from ..models.lasso import lasso_path
 from ..objectives.centring import centred
 from ..path import Floats, Path
-from ..validation import check_choice, check_flag, check_number
+from ..validation import check_flag
 from .base import LinearRegressor
 from .checking import Folds
-from .fitted import followed, inside, most
+from .fitted import Constant, Followed, followed
+from .tuning import WeightedTuned
 
-METRICS = ("squared", "absolute")
 
+class InAlpha(Constant):
+    """A lasso's path in alpha = lam / n, or a constant where no column tells anything.
 
-class InAlpha:
-    """A lasso's path in alpha = lam / n, or a constant where no column tells anything."""
+    Of weighted rows it is that of centred data; predictions add the means.
+    """
 
-    def __init__(self, X: Any, y: Floats, fit_intercept: bool, metric: str, check: str):
-        self.n, self.metric, self.d = len(y), metric, X.shape[1]
-        self.mean = float(centred(y)[1]) if fit_intercept else 0.0
-        self.path: Path | None = None
-        self.begin, self.end = 0.0, np.inf
-        fit = partial(lasso_path, fit_intercept=fit_intercept, check=check)
+    log = True
+
+    def __init__(
+        self, X: Any, y: Floats, weights: Floats | None, intercept: bool, fit: Callable[..., Path]
+    ):
+        n, d = X.shape
+        self.x_mean, middle = np.zeros(d), float(centred(y)[1]) if intercept else 0.0
+        if weights is None:
+            fit = partial(fit, fit_intercept=intercept)
+        else:
+            X = X.toarray() if sp.issparse(X) else np.asarray(X)
+            shares = weights / weights.sum()
+            if intercept:  # in two steps, so that nothing is left of what is constant
+                self.x_mean = centred(X)[1]
+                self.x_mean = self.x_mean + shares @ (X - self.x_mean)
+                middle += float(shares @ (y - middle))
+            roots = np.sqrt(n * shares)
+            X, y = roots[:, None] * (X - self.x_mean), roots * (y - middle)
+        self.shifted = weights is not None
+        found: list[Followed] = []
         with suppress(Uncorrelated):
-            self.path, begin, end = followed(fit, X, y)
-            self.begin, self.end = begin / self.n, end / self.n
+            found = [followed(fit, X, y)]
+        super().__init__(found, d, middle, unit=float(n))
 
-    def check(self, alpha: float, name: str) -> float:
-        """Return alpha as a number."""
-        return check_number(alpha, name, least=self.begin, most=most(self.end))
+    def intercepts(self, t: float) -> Floats:
+        """Return b, (1,)."""
+        if not self.shifted:
+            return super().intercepts(t)
+        return self.middle - self.coefs(t) @ self.x_mean
 
-    def coef(self, alpha: float) -> Floats:
-        """Return w, (d,)."""
-        if self.path is None:
-            return np.zeros(self.d)
-        return self.path.coef(inside(self.path, alpha * self.n))
-
-    def intercept(self, alpha: float) -> float:
-        """Return b."""
-        if self.path is None:
-            return self.mean
-        return self.path.intercept(inside(self.path, alpha * self.n))
-
-    def decision(self, X: Any, alpha: float) -> Floats:
+    def decision(self, X: Any, t: float) -> Floats:
         """Return predictions (m,)."""
-        return np.asarray(X @ self.coef(alpha)) + self.intercept(alpha)
+        if not self.shifted:
+            return super().decision(X, t)
+        return np.asarray((X - self.x_mean) @ self.coefs(t)[0]) + self.middle
 
-    def error(self, X: Any, y: Floats) -> Curve:
-        """Return the mean error as an exact function of alpha."""
-        if self.path is None:
-            off = np.abs(y - self.mean)
-            flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
-            return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
-        curve = self.path.error_curve(X, y, self.metric)
-        return curve.scaled(1.0 / self.n).over(self.begin, self.end)
+    def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
+        """Return the mean error, over weighted rows, as an exact function of alpha."""
+        if not (self.shifted and self.paths):
+            return super().error(X, y, metric, weights)
+        return super().error(X - self.x_mean, y - self.middle, metric, weights)
 
 
-class PathLasso(LinearRegressor):
+class PathLasso(LinearRegressor, WeightedTuned):
     """Lasso that knows its solution for every penalty alpha.
 
     Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
-    whose lam is n alpha.
+    whose lam is n alpha. With sample weights s_i their share s_i / sum_j s_j stands for 1/n.
 
     Parameters
     ----------
     alpha : float
         Weight of the penalty, >= 0; not looked at with ``cv``.
+    fit_intercept : bool
+        Whether b is fitted; without, b = 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
         absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
-    metric : {"squared", "absolute"}
-        The error in cross-validation.
-    fit_intercept : bool
-        Whether b is fitted; without, b = 0.
+    scoring : {"squared", "absolute"}
+        The mean squared or absolute error; scikit-learn's "neg_mean_squared_error" and
+        "neg_mean_absolute_error" will do.
+    rule : {"min", "1se"}
+    n_jobs : int, optional
     check : {"warn", "raise", "ignore"}
-        See `lasso_path`.
+        See `PathSVC`.
 
     Attributes
     ----------
     path_ : Path or None
-        In lam = n alpha; None where y correlates with no column at all, so that
-        w = 0 for every alpha.
+        In lam = n alpha; with sample weights that of centred rows, multiplied by the roots of n
+        times their weights' shares, for which a CSR matrix is made dense. None where y correlates
+        with no column at all, so that w = 0 for every alpha.
     alpha_ : float
         The penalty that is used.
     coef_ : (d,) array
     intercept_ : float
-    cv_path_ : Curve
-        The mean of the folds' errors as a function of alpha.
-    cv_error_ : float
-        Its minimum.
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`; functions of alpha.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -113,27 +122,29 @@ class PathLasso(LinearRegressor):
 
     _parameter = "alpha"
     _sparse = True
+    _stronger = "larger"
+    _scorings = ("squared", "absolute")
     _model: InAlpha
 
     def __init__(
         self,
         alpha: float = 1.0,
         *,
-        cv: Folds = None,
-        metric: str = "squared",
         fit_intercept: bool = True,
+        cv: Folds = None,
+        scoring: str = "squared",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.alpha = alpha
-        self.cv = cv
-        self.metric = metric
         self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> InAlpha:
-        check_choice(self.metric, "metric", METRICS)
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
         check_flag(self.fit_intercept, "fit_intercept")
-        return InAlpha(X, y, self.fit_intercept, self.metric, self.check)
-
-    def _on_path(self) -> float:
-        return self._place() * self._model.n  # its penalty is that of a sum, not a mean
+        return InAlpha(X, y, weights, self.fit_intercept, partial(lasso_path, **self._check()))

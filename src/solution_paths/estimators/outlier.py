@@ -6,26 +6,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
-from ..curves import Curve
 from ..models.outlier_svm import outlier_svm_path
 from ..models.outlier_svr import outlier_svr_path
 from ..outliers import OutlierPath
 from ..path import Floats
-from ..validation import Rows, check_number
-from .base import PathClassifier, PathEstimator
+from ..validation import Rows
+from .base import Expanded, PathClassifier, PathRegressor
 from .checking import Folds
-from .fitted import Single
+from .fitted import Fitted, followed
+from .tuning import Unweighted
 
 
-class OutlierSVC(PathClassifier):
+class OutlierSVC(PathClassifier, Expanded, Unweighted):
     """Robust support vector classifier that knows its solutions for all weights theta of outliers.
 
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i w.x_i)`` without a bias, where l is the hinge loss for
     margins above 0, and grows only theta times as fast below: a sample on the wrong side counts as
     an outlier. It follows one local optimum from the standard machine (theta = 1) on; see
-    `outlier_svm_path`.
+    `outlier_svm_path`. There are no sample weights, since all costs of such a path are alike.
 
     Parameters
     ----------
@@ -33,10 +32,15 @@ class OutlierSVC(PathClassifier):
         Weight of outliers in [0, 1]; not looked at with ``cv``.
     C : float
         Cost of each sample, > 0.
+    kernel, gamma, degree, coef0
+        See `outlier_svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose theta exactly, see `PathSVC`.
-    kernel, gamma, degree, coef0, check
-        See `outlier_svm_path`.
+    scoring : {"error", "balanced_error"}
+    rule : {"min"}
+        There is no "1se": theta is no penalty.
+    n_jobs, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -44,7 +48,9 @@ class OutlierSVC(PathClassifier):
         In theta; for more than two classes one for each class against the rest.
     theta_ : float
         The weight that is used.
-    cv_path_, cv_error_
+    coef_, intercept_, support_, support_vectors_, dual_coef_
+        See `PathSVC`.
+    cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -61,7 +67,6 @@ class OutlierSVC(PathClassifier):
     """
 
     _parameter = "theta"
-    _log = False
     _sparse = True
 
     def __init__(
@@ -69,23 +74,29 @@ class OutlierSVC(PathClassifier):
         theta: float = 0.0,
         *,
         C: float = 1.0,
-        cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.theta = theta
         self.C = C
-        self.cv = cv
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any]) -> OutlierPath:
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
         return outlier_svm_path(X, y, self.C, **self._options())
 
     def predict(self, X: Rows) -> NDArray[Any]:
@@ -104,7 +115,7 @@ class OutlierSVC(PathClassifier):
         return self.classes_[np.asarray(positive, dtype=np.int64)]
 
 
-class OutlierSVR(RegressorMixin, PathEstimator):
+class OutlierSVR(PathRegressor, Expanded, Unweighted):
     """Robust regression that knows its solutions for all weights theta of outliers.
 
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i - w.x_i)`` without a bias, where l is the absolute value
@@ -118,11 +129,18 @@ class OutlierSVR(RegressorMixin, PathEstimator):
         Cost of each sample, > 0.
     s : float
         Residuals above are those of outliers, > 0, in the units of y.
-    cv : int, splitter or iterable of (train, test), optional
-        Choose theta exactly: the mean of the folds' mean absolute errors is piecewise linear in
-        theta.
-    kernel, gamma, degree, coef0, check
+    kernel, gamma, degree, coef0
         See `outlier_svr_path`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose theta exactly: the mean of the folds' errors is piecewise linear (or quadratic) in
+        theta.
+    scoring : {"absolute", "squared"}
+        The mean absolute or squared error; scikit-learn's "neg_mean_absolute_error" and
+        "neg_mean_squared_error" will do.
+    rule : {"min"}
+        There is no "1se": theta is no penalty.
+    n_jobs, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -130,7 +148,9 @@ class OutlierSVR(RegressorMixin, PathEstimator):
         In theta.
     theta_ : float
         The weight that is used.
-    cv_path_, cv_error_
+    coef_, intercept_, support_, support_vectors_, dual_coef_
+        See `PathSVC`.
+    cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -145,7 +165,7 @@ class OutlierSVR(RegressorMixin, PathEstimator):
     """
 
     _parameter = "theta"
-    _log = False
+    _scorings = ("absolute", "squared")
     _sparse = True
 
     def __init__(
@@ -154,49 +174,28 @@ class OutlierSVR(RegressorMixin, PathEstimator):
         *,
         C: float = 1.0,
         s: float = 1.0,
-        cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "absolute",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.theta = theta
         self.C = C
         self.s = s
-        self.cv = cv
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> OneRegression:
-        return OneRegression(outlier_svr_path(X, y, self.C, s=self.s, **self._options()))
-
-    def predict(self, X: Rows) -> Floats:
-        """Return (m,) predictions.
-
-        Parameters
-        ----------
-        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
-        """
-        return self._decision(X)
-
-
-class OneRegression(Single):
-    """One path of a regression in theta, and its error."""
-
-    begin = 0.0
-
-    def __init__(self, path: OutlierPath):
-        super().__init__(path)
-        self.end = path.range[1]
-
-    def check(self, t: float, name: str) -> float:
-        """Return a parameter as a number that the path covers."""
-        return check_number(t, name, least=0, most=self.end)
-
-    def error(self, X: Any, y: NDArray[Any]) -> Curve:
-        """Return the mean absolute error as an exact function of theta."""
-        return self.path.error_curve(X, y, "absolute")
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
+        return Fitted([followed(outlier_svr_path, X, y, self.C, s=self.s, **self._options())])

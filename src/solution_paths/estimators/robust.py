@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -9,57 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves import Curve
 from ..models.common import Uncorrelated
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.dr_regression import drlad_path
 from ..path import Floats, Path
-from ..validation import check_choice, check_number
-from .base import LinearClassifier, LinearRegressor, PathClassifier
-from .checking import Folds, lies_between
-from .fitted import followed, most
-
-METRICS = ("absolute", "squared")
+from .base import Expanded, Linear, LinearRegressor, PathClassifier
+from .checking import ClassWeight, Folds, lies_between
+from .fitted import Constant, followed
+from .tuning import Unweighted, WeightedTuned
 
 
-class InBall:
+class InBall(Constant):
     """A path in the radius s of a ball, or a constant where no column tells anything."""
 
-    def __init__(self, X: Any, y: Floats, lam2: float, metric: str, check: str):
-        self.metric, self.d, self.middle = metric, X.shape[1], float(np.median(y))
-        self.path: Path | None = None
-        self.begin, self.end = 0.0, np.inf
-        fit = partial(drlad_path, lam2=lam2, check=check)
+    def __init__(self, X: Any, y: Floats, fit: Callable[..., Path]):
+        found = []
         with suppress(Uncorrelated):
-            self.path, self.begin, self.end = followed(fit, X, y)
-
-    def check(self, s: float, name: str) -> float:
-        """Return s as a number."""
-        return check_number(s, name, least=self.begin, most=most(self.end))
-
-    def coef(self, s: float) -> Floats:
-        """Return w, (d,)."""
-        return np.zeros(self.d) if self.path is None else self.path.coef(s)
-
-    def intercept(self, s: float) -> float:
-        """Return b."""
-        return self.middle if self.path is None else self.path.intercept(s)
-
-    def decision(self, X: Any, s: float) -> Floats:
-        """Return predictions (m,)."""
-        return np.asarray(X) @ self.coef(s) + self.intercept(s)
-
-    def error(self, X: Any, y: Floats) -> Curve:
-        """Return the mean error as an exact function of s."""
-        if self.path is None:
-            off = np.abs(y - self.middle)
-            flat = np.array([np.mean(off if self.metric == "absolute" else off**2)])
-            return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
-        return self.path.error_curve(X, y, self.metric).over(self.begin, self.end)
+            found = [followed(fit, X, y)]
+        super().__init__(found, X.shape[1], float(np.median(y)))
 
 
-class DrLAD(LinearRegressor):
+class DrLAD(LinearRegressor, Unweighted):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
     Minimises ``1/n sum_i |y_i - w.x_i - b| + lam2/2 ||w||^2`` where ``||w||_1 <= s``; see
@@ -74,10 +46,13 @@ class DrLAD(LinearRegressor):
     cv : int, splitter or iterable of (train, test), optional
         Choose s exactly: the mean of the folds' errors is a piecewise linear (or quadratic)
         function of s, whose minimiser over all s >= 0 is taken.
-    metric : {"absolute", "squared"}
-        The error in cross-validation.
+    scoring : {"absolute", "squared"}
+        The mean squared or absolute error; scikit-learn's "neg_mean_squared_error" and
+        "neg_mean_absolute_error" will do.
+    rule : {"min", "1se"}
+    n_jobs : int, optional
     check : {"warn", "raise", "ignore"}
-        See `drlad_path`.
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -87,10 +62,8 @@ class DrLAD(LinearRegressor):
         The radius that is used.
     coef_ : (d,) array
     intercept_ : float
-    cv_path_ : Curve
-        The mean of the folds' errors as a function of s.
-    cv_error_ : float
-        Its minimum.
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`; functions of s.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -105,8 +78,8 @@ class DrLAD(LinearRegressor):
     """
 
     _parameter = "s"
-    _log = False
-    _model: InBall
+    _stronger = "smaller"
+    _scorings = ("absolute", "squared")
 
     def __init__(
         self,
@@ -114,25 +87,29 @@ class DrLAD(LinearRegressor):
         *,
         lam2: float = 0.0,
         cv: Folds = None,
-        metric: str = "absolute",
+        scoring: str = "absolute",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.s = s
         self.lam2 = lam2
         self.cv = cv
-        self.metric = metric
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _fitted(self, X: Any, y: NDArray[Any]) -> InBall:
-        check_choice(self.metric, "metric", METRICS)
-        return InBall(X, y, self.lam2, self.metric, self.check)
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InBall:
+        return InBall(X, y, partial(drlad_path, lam2=self.lam2, **self._check()))
 
 
-class DmKSVC(PathClassifier):
+class DmKSVC(PathClassifier, Expanded, WeightedTuned):
     """Double-margin kernel support vector classifier that knows its solution for every lam.
 
     Minimises ``lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa)`` for margins
-    m_i = y_i f(x_i), with a free bias; see `dm_ksvm_path`.
+    m_i = y_i f(x_i), with a free bias; for sample weights s_i their share s_i / sum_j s_j stands
+    for 1/n. See `dm_ksvm_path`.
 
     Parameters
     ----------
@@ -140,14 +117,16 @@ class DmKSVC(PathClassifier):
         Weight of the penalty, > 0; not looked at with ``cv``.
     kappa : float
         > 0: margins beyond kappa - 1 cost something, too.
+    kernel, gamma, degree, coef0
+        See `dm_ksvm_path`.
     lam_min : float, optional
         Where paths stop; by default where `dm_ksvm_path` does, or at lam where that is less and
-        there is no ``cv``. A path that can't be followed so far warns, and lam is chosen where all
-        are exact.
+        there is no ``cv``.
+    class_weight : dict or "balanced", optional
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
-    kernel, gamma, degree, coef0, check
-        See `dm_ksvm_path`.
+    scoring, rule, n_jobs, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -155,7 +134,9 @@ class DmKSVC(PathClassifier):
         In lam; for more than two classes one for each class against the rest.
     lam_ : float
         The penalty that is used.
-    cv_path_, cv_error_
+    coef_, intercept_, support_, support_vectors_, dual_coef_
+        See `PathSVC`.
+    cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -171,6 +152,8 @@ class DmKSVC(PathClassifier):
     """
 
     _parameter = "lam"
+    _above = 0.0
+    _stronger = "larger"
     _sparse = True
 
     def __init__(
@@ -178,32 +161,44 @@ class DmKSVC(PathClassifier):
         lam: float = 0.1,
         *,
         kappa: float = 2.0,
-        lam_min: float | None = None,
-        cv: Folds = None,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        lam_min: float | None = None,
+        class_weight: ClassWeight = None,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.lam = lam
         self.kappa = kappa
-        self.lam_min = lam_min
-        self.cv = cv
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.lam_min = lam_min
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        path = dm_ksvm_path(X, y, self.kappa, lam_min=self.lam_min, **self._options())
-        if self.lam_min is None and self.cv is None and lies_between(self.lam, 0, path.range[0]):
-            return dm_ksvm_path(X, y, self.kappa, lam_min=self.lam, **self._options())
-        return path
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
+        def path(lam_min: float | None) -> Path:
+            own: dict[str, Any] = {"sample_weight": weights, "lam_min": lam_min}
+            return dm_ksvm_path(X, y, self.kappa, **own, **self._options())
+
+        found = path(self.lam_min)
+        if self.lam_min is None and self.cv is None and lies_between(self.lam, 0, found.range[0]):
+            return path(self.lam)
+        return found
 
 
-class DmDrSVC(LinearClassifier):
+class DmDrSVC(PathClassifier, Linear, Unweighted):
     """Double-margin doubly regularised classifier that knows its solution for every lam1.
 
     Minimises ``lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho)`` over
@@ -219,8 +214,8 @@ class DmDrSVC(LinearClassifier):
         What changing a label costs, > 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam1 exactly, see `PathSVC`.
-    check : {"warn", "raise", "ignore"}
-        See `dm_drsvm_path`.
+    scoring, rule, n_jobs, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -230,7 +225,7 @@ class DmDrSVC(LinearClassifier):
         The radius that is used.
     coef_ : (1, d) or (classes, d) array
     intercept_ : (1,) or (classes,) array
-    cv_path_, cv_error_
+    cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -246,6 +241,7 @@ class DmDrSVC(LinearClassifier):
     """
 
     _parameter = "lam1"
+    _stronger = "larger"
 
     def __init__(
         self,
@@ -254,13 +250,19 @@ class DmDrSVC(LinearClassifier):
         lam2: float = 0.01,
         kappa: float = 2.0,
         cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
         check: str = "warn",
     ):
         self.lam1 = lam1
         self.lam2 = lam2
         self.kappa = kappa
         self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any]) -> Path:
-        return dm_drsvm_path(X, y, self.kappa, vary="lam1", lam2=self.lam2, check=self.check)
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
+        return dm_drsvm_path(X, y, self.kappa, vary="lam1", lam2=self.lam2, **self._check())

@@ -7,25 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..models.weighted_svm import update_instances, weighted_svm_path
+from ..models.weighted_svm import check_someone_stays, moved_weights, weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
 from ..objectives.machine import Machine
 from ..path import Floats, Path
-from ..validation import Rows, check_index, check_number, check_weights
-from .base import PathClassifier, PathEstimator
-from .checking import naming_weights
-from .fitted import OneVsRest, Single
+from ..validation import Labels, Rows, check_index, check_number
+from .base import Expanded, PathClassifier, PathRegressor
+from .checking import ClassWeight, check_class_weight, usable_weights, weights_of_classes
+from .fitted import Fitted, OneVsRest, followed
+from .judging import judge
 
 
-class Weighted(PathEstimator):
+class Weighted(Expanded):
     """A machine whose costs are C times sample weights; a child gives ``_path(X, y, from, to)``."""
 
     _sparse = True
     _path: Callable[..., Path]
-    _model: Any  # `OneVsRest` or `Single`
 
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the machine.
@@ -43,14 +43,23 @@ class Weighted(PathEstimator):
         self
         """
         C = check_number(self.C, "C", above=0)
-        weights = 1.0 if sample_weight is None else sample_weight
-        check_index(X, weights, "sample_weight")
+        check_index(X, sample_weight, "sample_weight")
         X, y = self._checked(X, y)
-        self.sample_weight_ = check_weights(weights, X.shape[0], "sample_weight")
-        self._C = C
-        with naming_weights():
-            self._model = self._weighted(self._named(X), y, C * self.sample_weight_)
-        self.path_ = self._model.path
+        weights = usable_weights(sample_weight, X.shape[0], y if is_classifier(self) else None)
+        self._unit = C * self._of_classes(y, weights)
+        costs = self._unit * weights
+        model = self._weighted(self._named(X), y, costs)
+        model.rows = np.arange(len(weights))
+        self._labels = y if is_classifier(self) else None
+        return self._judged(model, weights)
+
+    def _of_classes(self, y: NDArray[Any], weights: Floats) -> Floats:
+        """Return by how much samples count for their class."""
+        return np.ones(len(y))
+
+    def _judged(self, model: Fitted, weights: Floats) -> Self:
+        judge(model, self._place(), "at these weights", self.check, [])
+        self._model, self.path_, self.sample_weight_ = model, model.path, weights
         return self
 
     def reweight(self, sample_weight: ArrayLike) -> Self:
@@ -76,9 +85,7 @@ class Weighted(PathEstimator):
         True
         """
         check_is_fitted(self)
-        new = check_weights(sample_weight, len(self.sample_weight_), "sample_weight")
-        with naming_weights():
-            return self._move(lambda path: path.continue_to(self._C * new))
+        return self._move(usable_weights(sample_weight, len(self.sample_weight_), self._labels))
 
     def update(
         self, *, enter: ArrayLike = (), leave: ArrayLike = (), weight: ArrayLike | None = None
@@ -105,19 +112,14 @@ class Weighted(PathEstimator):
         [0.0, 1.0, 1.0, 1.0]
         """
         check_is_fitted(self)
-        costs = None
-        if weight is not None:
-            costs = self._C * check_weights(weight, np.size(enter), "weight", of="enter")
-        return self._move(
-            lambda path: update_instances(path, enter=enter, leave=leave, weight=costs)
-        )
+        new = moved_weights(self.sample_weight_, enter, leave, weight)
+        check_someone_stays(new, self._labels)
+        return self._move(new)
 
-    def _move(self, onward: Callable[[Path], Path]) -> Self:
+    def _move(self, weights: Floats) -> Self:
         paths = [self._continuable(path) for path in self._model.paths]
-        self._model.paths = [onward(path) for path in paths]
-        self.path_ = self._model.path
-        self.sample_weight_ = self._costs(self._model.paths[0]) / self._C
-        return self
+        self._model.paths = [path.continue_to(self._unit * weights) for path in paths]
+        return self._judged(self._model, weights)
 
     def _continuable(self, path: Path) -> Path:
         try:
@@ -130,7 +132,7 @@ class Weighted(PathEstimator):
             return self._path(rows, labels, weights, weights)
         return path
 
-    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest | Single:
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Fitted:
         raise NotImplementedError
 
     @staticmethod
@@ -143,7 +145,7 @@ class Weighted(PathEstimator):
         return 1.0  # theta: the end of the path that led here
 
 
-class WeightedSVC(Weighted, PathClassifier):
+class WeightedSVC(PathClassifier, Weighted):
     """Support vector classifier with sample weights, to and from which it moves exactly.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))`` for sample weights s_i, with
@@ -153,8 +155,13 @@ class WeightedSVC(Weighted, PathClassifier):
     ----------
     C : float
         Cost of weight 1, > 0.
-    kernel, gamma, degree, coef0, check
+    kernel, gamma, degree, coef0
         See `weighted_svm_path`.
+    class_weight : dict or "balanced", optional
+        See `PathSVC`; it stays what it is when weights move.
+    check : {"warn", "raise", "ignore"}
+        What to do if the solution at the weights now is not right: warn, raise a `PathError`, or
+        don't look.
 
     Attributes
     ----------
@@ -163,6 +170,8 @@ class WeightedSVC(Weighted, PathClassifier):
         each class against the rest.
     sample_weight_ : (n,) array
         The weights now.
+    coef_, intercept_, support_, support_vectors_, dual_coef_
+        See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -185,6 +194,7 @@ class WeightedSVC(Weighted, PathClassifier):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        class_weight: ClassWeight = None,
         check: str = "warn",
     ):
         self.C = C
@@ -192,7 +202,12 @@ class WeightedSVC(Weighted, PathClassifier):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.check = check
+
+    def _of_classes(self, y: Labels, weights: Floats) -> Floats:
+        check_class_weight(self.class_weight, self.classes_)
+        return weights_of_classes(self.class_weight, y, weights)
 
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest:
         return OneVsRest(self._path, X, y, costs, costs)
@@ -201,7 +216,7 @@ class WeightedSVC(Weighted, PathClassifier):
         return weighted_svm_path(X, y, weights_from, weights_to, **self._options())
 
 
-class WeightedSVR(RegressorMixin, Weighted):
+class WeightedSVR(PathRegressor, Weighted):
     """Support vector regression with sample weights, to and from which it moves exactly.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon)`` for sample weights
@@ -213,8 +228,10 @@ class WeightedSVR(RegressorMixin, Weighted):
         Cost of weight 1, > 0.
     epsilon : float
         Half-width of the insensitive tube, >= 0, in the units of y.
-    kernel, gamma, degree, coef0, check
+    kernel, gamma, degree, coef0
         See `weighted_svm_path`.
+    check : {"warn", "raise", "ignore"}
+        See `WeightedSVC`.
 
     Attributes
     ----------
@@ -222,6 +239,8 @@ class WeightedSVR(RegressorMixin, Weighted):
         In theta, from the weights before (0) to those now (1).
     sample_weight_ : (n,) array
         The weights now.
+    coef_, intercept_, support_, support_vectors_, dual_coef_
+        See `PathSVC`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -256,17 +275,8 @@ class WeightedSVR(RegressorMixin, Weighted):
         self.coef0 = coef0
         self.check = check
 
-    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Single:
-        return Single(self._path(X, y, costs, costs))
+    def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Fitted:
+        return Fitted([followed(self._path, X, y, costs, costs)])
 
     def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
         return weighted_svr_path(X, y, weights_from, weights_to, self.epsilon, **self._options())
-
-    def predict(self, X: Rows) -> Floats:
-        """Return predicted values (m,).
-
-        Parameters
-        ----------
-        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
-        """
-        return self._decision(X)

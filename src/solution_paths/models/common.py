@@ -484,12 +484,12 @@ def cost_path(
     limit: str = "C_max",
     kind: type[Path] = Path,
 ) -> Path:
-    """Return the path in a cost C that all samples share, from 0 to C_max or for ever.
+    """Return the path in a cost C of all samples, times their weights, from 0 to C_max or for ever.
 
     Parameters
     ----------
     objective : Machine
-        With a free bias and costs C = t.
+        With a free bias and costs proportional to C = t.
     stairs : Staircases
         Of the samples and the bias, their levels proportional to t.
     C_max : float, optional
@@ -509,7 +509,8 @@ def cost_path(
     if C_max is None:
         C_max = np.inf
         enough = C_max if objective.linear else usual_limit(objective.kernel, objective.X)
-    reach = float(op.diagonal[:n].sum())  # 0 where all rows are alike: then any C will do
+    # 0 where all rows are alike: then any C will do
+    reach = float(op.diagonal[:n].sum() * np.abs(stairs.level1[:n]).max())
     begin = min(0.1 * unit / reach if reach > 0.0 else 1.0, C_max)
     duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)

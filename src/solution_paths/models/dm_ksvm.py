@@ -12,6 +12,7 @@ from ..objectives import DoubleMargin
 from ..path import Path
 from ..validation import Floats, Rows, check_number
 from .common import Callback, classification, cost_path, path_function
+from .weighted_svm import check_sample_weight
 
 
 @path_function
@@ -20,6 +21,7 @@ def dm_ksvm_path(
     y: ArrayLike,
     kappa: float,
     *,
+    sample_weight: ArrayLike | None = None,
     lam_min: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
@@ -39,6 +41,7 @@ def dm_ksvm_path(
     with a free bias b: margins above kappa - 1 cost as those below 1 do. It stands for a machine
     that is robust against distributions in a Wasserstein ball around the data, in which moving phi
     costs its length and changing a label kappa / rho, with ||w|| <= rho: the radius grows with lam.
+    With sample weights s_i their share s_i / sum_j s_j stands for 1/n.
 
     Parameters
     ----------
@@ -48,6 +51,8 @@ def dm_ksvm_path(
     kappa : float
         > 0. From 2 down all margins cost something: with h = kappa / 2 the loss is then
         ``1 - h + |m - h|``.
+    sample_weight : (n,) array, optional
+        Weights s_i >= 0, some of them positive in both classes; all alike by default.
     lam_min : float, optional
         Where to stop, >= 0: with 0 after the last breakpoint, which holds down to 0. By default a
         linear model's path does that, and a kernel's stops at the first breakpoint where the cost
@@ -62,8 +67,8 @@ def dm_ksvm_path(
     -------
     Path
         In ``lam`` (an `InversePath`) from infinity down to lam_min; w and b are linear in 1 / lam
-        between breakpoints. ``dual`` gives alpha_i - mu_i, in [-1/n, 1/n] and linear in lam, and
-        w = (1/lam) sum_i (alpha_i - mu_i) y_i phi(x_i).
+        between breakpoints. ``dual`` gives alpha_i - mu_i, in [-1/n, 1/n] (or within the shares of
+        sample weights) and linear in lam, and w = (1/lam) sum_i (alpha_i - mu_i) y_i phi(x_i).
 
     Raises
     ------
@@ -92,13 +97,14 @@ def dm_ksvm_path(
     """
     samples = classification(X, y, kernel, gamma, degree, coef0)
     kappa = check_number(kappa, "kappa", above=0)
-    weight = 1.0 / len(samples["y"])
     if lam_min is not None:
         lam_min = check_number(lam_min, "lam_min", least=0)
-    objective = DoubleMargin(**samples, kappa=kappa, cost0=0.0, cost1=1.0, inverse=weight)
+    weights = check_sample_weight(sample_weight, X, samples)
+    weight = 1.0 / weights.sum()
+    objective = DoubleMargin(**samples, kappa=kappa, cost0=0.0, cost1=weights, inverse=weight)
     return cost_path(
         objective,
-        stack(double_margin(objective.y, kappa), equality()),
+        stack(double_margin(objective.y, kappa, weights), equality()),
         None if lam_min is None else weight / lam_min if lam_min > 0 else np.inf,
         lazy=lazy,
         tolerances=tolerances,
@@ -110,9 +116,12 @@ def dm_ksvm_path(
     )
 
 
-def double_margin(y: Floats, kappa: float) -> Staircases:
-    """Return the staircases of labels y for a cost t: kinks y and y (kappa - 1), or y kappa / 2."""
+def double_margin(y: Floats, kappa: float, weights: Floats) -> Staircases:
+    """Return the staircases of labels y for costs t times weights.
+
+    Kinks are y and y (kappa - 1), or y kappa / 2.
+    """
     if kappa <= 2.0:
-        return staircases([y * kappa / 2], [0.0, 0.0], level_rates=[1.0, -1.0])
+        return staircases([y * kappa / 2], [0.0, 0.0], level_rates=[weights, -weights])
     ends = np.sort(np.stack([y, y * (kappa - 1.0)]), axis=0)
-    return staircases([ends[0], ends[1]], [0.0, 0.0, 0.0], level_rates=[1.0, 0.0, -1.0])
+    return staircases([ends[0], ends[1]], [0.0, 0.0, 0.0], level_rates=[weights, 0.0, -weights])

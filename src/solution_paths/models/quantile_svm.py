@@ -13,7 +13,7 @@ from ..engine.tolerances import Tolerances
 from ..kernels import LINEAR, Kernel
 from ..objectives import Hinge
 from ..path import Path
-from ..validation import Rows
+from ..validation import Floats, Rows
 from .common import (
     Callback,
     Progress,
@@ -26,6 +26,7 @@ from .common import (
     total,
     walk_leg,
 )
+from .weighted_svm import check_sample_weight
 
 
 def quantile_hinge(
@@ -47,19 +48,21 @@ def quantile_hinge(
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     """
-    samples = labelled(X, y, own=False)
-    return _hinge(samples | {"kernel": kernel}, lam, intercept_scaling)
+    samples = labelled(X, y, own=False) | {"kernel": kernel}
+    return _hinge(
+        samples, lam, intercept_scaling, np.full(len(samples["y"]), 1.0 / len(samples["y"]))
+    )
 
 
-def _hinge(samples: dict[str, Any], lam: float, intercept_scaling: float) -> Hinge:
-    y, n = samples["y"], len(samples["y"])
+def _hinge(samples: dict[str, Any], lam: float, intercept_scaling: float, shares: Floats) -> Hinge:
+    y = samples["y"]
     return Hinge(
         **samples,
         lam=lam,
         bias="feature",
         intercept_scaling=intercept_scaling,
-        cost0=np.where(y > 0, 2.0 / n, 0.0),
-        cost1=np.where(y > 0, -2.0 / n, 2.0 / n),
+        cost0=np.where(y > 0, 2.0 * shares, 0.0),
+        cost1=np.where(y > 0, -2.0 * shares, 2.0 * shares),
     )
 
 
@@ -69,6 +72,7 @@ def quantile_svm_path(
     y: ArrayLike,
     lam: float,
     *,
+    sample_weight: ArrayLike | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
@@ -87,7 +91,8 @@ def quantile_svm_path(
         c_i = 2 (1 - tau) / n where y_i = +1, and 2 tau / n where y_i = -1,
 
     whose decision sign(w.x) estimates sign(P(Y = +1 | x) - tau). The bias is the weight of an
-    appended feature of constant value, so it is under the penalty.
+    appended feature of constant value, so it is under the penalty. With sample weights s_i their
+    share s_i / sum_j s_j stands for 1/n.
 
     Parameters
     ----------
@@ -100,6 +105,8 @@ def quantile_svm_path(
         Two labels, booleans, numbers or strings; the larger one is +1.
     lam : float
         Weight of the penalty, > 0.
+    sample_weight : (n,) array, optional
+        Weights s_i >= 0, some of them positive in both classes; all alike by default.
     kernel : {"linear", "rbf", "poly", "precomputed"}
         rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
     gamma : float, "scale" or "auto", optional
@@ -157,13 +164,14 @@ def quantile_svm_path(
     """
     check_walk(lazy, tolerances, callback)
     samples = classification(X, y, kernel, gamma, degree, coef0)
-    objective = _hinge(samples, lam, intercept_scaling)
+    weights = check_sample_weight(sample_weight, X, samples)
+    shares = weights / weights.sum()
+    objective = _hinge(samples, lam, intercept_scaling, shares)
     y, n = objective.y, objective.n
     op = operator_of(objective)
     stairs = hinge(y, objective.cost0, objective.cost1)
-    half = np.full(n, 1.0 / n)
     guess = coordinate_descent(
-        op, y, np.minimum(y, 0) * half, np.maximum(y, 0) * half, np.zeros(n), 0.0, 20, 1e-2
+        op, y, np.minimum(y, 0) * shares, np.maximum(y, 0) * shares, np.zeros(n), 0.0, 20, 1e-2
     )
     progress = Progress(callback, 3)
     walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy, callback=progress)

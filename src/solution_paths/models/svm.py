@@ -10,6 +10,7 @@ from ..objectives import Hinge
 from ..path import Path
 from ..validation import Rows
 from .common import Callback, classification, cost_path, path_function
+from .weighted_svm import check_sample_weight
 
 
 @path_function
@@ -17,6 +18,7 @@ def svm_path(
     X: Rows,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     C_max: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
@@ -33,8 +35,8 @@ def svm_path(
 
         1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),
 
-    with a free bias b. After the last breakpoint the solution is linear in C for ever (constant,
-    when the classes are separable).
+    with a free bias b; with sample weights s_i the costs are C s_i. After the last breakpoint the
+    solution is linear in C for ever (constant, when the classes are separable).
 
     Parameters
     ----------
@@ -42,6 +44,8 @@ def svm_path(
         Rows are samples.
     y : (n,) array
         Two labels; the larger one is +1.
+    sample_weight : (n,) array, optional
+        Weights s_i >= 0, some of them positive in both classes; all 1 by default.
     C_max : float, optional
         Where to stop. With ``numpy.inf`` the path goes on after its last breakpoint. So does by
         default that of a linear model; a kernel's stops at the first breakpoint above 1e6, or
@@ -61,7 +65,7 @@ def svm_path(
     Returns
     -------
     Path
-        In ``C``; ``dual`` gives 0 <= alpha_i <= C, and w = sum_i alpha_i y_i x_i.
+        In ``C``; ``dual`` gives 0 <= alpha_i <= C s_i, and w = sum_i alpha_i y_i x_i.
 
     Raises
     ------
@@ -93,11 +97,11 @@ def svm_path(
     True
     """
     samples = classification(X, y, kernel, gamma, degree, coef0)
-    objective = Hinge(**samples, cost0=0.0, cost1=1.0, bias="free")
-    y, one = objective.y, objective.cost1
+    weights = check_sample_weight(sample_weight, X, samples)
+    objective = Hinge(**samples, cost0=0.0, cost1=weights, bias="free")
     return cost_path(
         objective,
-        stack(hinge(y, 0.0 * one, one), equality()),
+        stack(hinge(objective.y, 0.0 * weights, weights), equality()),
         C_max,
         lazy=lazy,
         tolerances=tolerances,

@@ -255,6 +255,17 @@ def update_instances(
         )
     path.check_continuable()
     weights = cast(Machine, path.objective).costs(1.0)  # others can't be continued
+    new = moved_weights(weights, enter, leave, weight)
+    classes = np.asarray(path.objective.classes)
+    labels = classes[(path.objective.y > 0).astype(int)] if len(classes) else None
+    check_someone_stays(new, labels)
+    return path.continue_to(new)
+
+
+def moved_weights(
+    weights: Floats, enter: ArrayLike, leave: ArrayLike, weight: ArrayLike | None
+) -> Floats:
+    """Return the weights once some instances have entered, and others left."""
     enter, leave = (
         check_rows(chosen, len(weights), name)
         for name, chosen in (("enter", enter), ("leave", leave))
@@ -267,7 +278,27 @@ def update_instances(
     new[leave] = 0.0
     largest = weights.max() if weight is None else weight
     new[enter] = check_weights(largest, len(enter), "weight", of="enter")
-    return path.continue_to(new)
+    return new
+
+
+def check_someone_stays(weights: Floats, labels: Labels | None) -> None:
+    """Refuse to let a whole class leave, or in regression (without labels) everyone."""
+    lost = without_weight(weights, labels)
+    if lost:
+        raise ValueError(
+            f"leave takes out every instance{lost}, so that the free bias is undetermined; keep at "
+            "least one of them."
+        )
+
+
+def without_weight(weights: Floats, labels: Labels | None) -> str:
+    """Say which class has no weight at all, as labels are written; "" where each has some."""
+    if not weights.any():
+        return " that had a weight"
+    for label in [] if labels is None else np.unique(labels).tolist():
+        if not weights[labels == label].any():
+            return f" of the class {label!r}"
+    return ""
 
 
 def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> Floats:
@@ -285,6 +316,13 @@ def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> F
                 "is undetermined; give at least one of them a positive weight."
             )
     return weights
+
+
+def check_sample_weight(weights: ArrayLike | None, X: Rows, samples: dict[str, Any]) -> Floats:
+    """Return the weights of checked samples, by `classification`: all 1 where none are given."""
+    check_index(X, weights, "sample_weight")
+    weights = 1.0 if weights is None else weights
+    return check_usable(weights, samples["y"], "sample_weight", samples["classes"])
 
 
 def costs_between(

@@ -1,0 +1,65 @@
+"""What users are told about the solution that an estimator hands out: nothing where it is right."""
+
+from __future__ import annotations
+
+import warnings
+
+from ..certify import ERROR_LIMIT
+from ..errors import PathError, PathWarning
+from ..models.common import _remedy, level_of_caller
+from .fitted import Fitted
+
+
+def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitted]) -> None:
+    """Warn, or raise, once, if a solution that is used is not reliable.
+
+    Parameters
+    ----------
+    model : Fitted
+        Of all rows.
+    t : float
+        The parameter's value.
+    where : str
+        What users call it, as in "at C = 3".
+    check : {"warn", "raise", "ignore"}
+    chosen_by : list of Fitted
+        Those of folds, whose errors at t decided about it.
+    """
+    if check == "ignore":
+        return
+    doubts = model.certificates(t)
+    of_folds = [found for found in (fold.certificates(t) for fold in chosen_by) if found]
+    every = doubts + [one for found in of_folds for one in found]
+    if not every:
+        return
+    labels = [repr(label) for label, _, _ in doubts if label is not None]
+    whose = f" of {_listed(labels)} against the rest" if labels else ""
+    if of_folds:
+        folds = f"those of {len(of_folds)} of {len(chosen_by)} folds"
+        whose = f"{whose} and {folds}" if doubts else f" in {folds[9:]}, which cv compares,"
+    size = max(certificate.error for _, _, certificate in every)
+    _, path, _ = every[0]
+    text = (
+        f"The solution{whose} {where} may be off by {size:.1e} (limit {ERROR_LIMIT:g}), in "
+        f"objective and in optimality conditions; {_remedy(path.objective)}."
+    )
+    if check == "raise":
+        raise PathError(text, path)
+    warnings.warn(text, PathWarning, stacklevel=level_of_caller())
+
+
+def _listed(labels: list[str]) -> str:
+    kind = "the class" if len(labels) == 1 else "the classes"
+    return f"{kind} {', '.join(labels)}"
+
+
+def warn_of_cut(name: str, begin: float, end: float, errors: list[PathError], check: str) -> None:
+    """Warn, once, if a parameter could not be chosen among all values."""
+    if not errors or check == "ignore":
+        return
+    paths = "a path" if len(errors) == 1 else f"{len(errors)} paths"
+    text = (
+        f"{name} is chosen from {begin:.6g} to {end:.6g} alone, where all paths are exact, since "
+        f"{paths} could not be followed further: {errors[0]}"
+    )
+    warnings.warn(text, PathWarning, stacklevel=level_of_caller())

@@ -1,0 +1,237 @@
+"""Estimators whose parameter is given, or chosen exactly by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..curves import Curve, MeanCurve
+from ..errors import PathWarning
+from ..path import Floats
+from ..validation import Rows, check_choice, check_index, shown
+from .base import PathEstimator
+from .checking import check_class_weight, folds, usable_weights
+from .fitted import Fitted
+from .judging import judge, warn_of_cut
+
+SYNONYMS = {
+    "accuracy": "error",
+    "balanced_accuracy": "balanced_error",
+    "neg_log_loss": "log_loss",
+    "neg_mean_squared_error": "squared",
+    "neg_mean_absolute_error": "absolute",
+}
+RULES = ("min", "1se")
+
+
+class Tuned(PathEstimator):
+    """Predicts by the solution at one value of a path's parameter, given or chosen with ``cv``.
+
+    A child gives ``_parameter``, the name of the constructor's argument, and what its values mean.
+    """
+
+    _parameter = ""
+    _above: float | None = None  # what values must be above, where 0 itself is none
+    _stronger: str | None = None  # "larger" or "smaller" values are the stronger penalty
+    _scorings: tuple[str, ...] = ("error", "balanced_error")
+
+    def _fit(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        params: dict[str, Any],
+    ) -> Self:
+        split = self._for_splitter(sample_weight, groups, params)
+        check_index(X, sample_weight, "sample_weight")
+        check_index(X, groups, "groups")
+        X, y = self._checked(X, y)
+        classes = y if is_classifier(self) else None
+        if classes is not None:
+            check_class_weight(getattr(self, "class_weight", None), self.classes_)
+        weights = usable_weights(sample_weight, X.shape[0], classes)
+        model = self._trained(self._named(X), y, weights)
+        self.path_ = model.path
+        chosen = getattr(self, self._parameter)
+        of_folds: list[Fitted] = []
+        if self.cv is not None:
+            chosen, of_folds = self._chosen(X, y, weights, model, split)
+        chosen = model.check(chosen, self._parameter, self._above)
+        judge(model, chosen, f"at {self._parameter} = {chosen:.6g}", self.check, of_folds)
+        setattr(self, f"{self._parameter}_", chosen)
+        self._model = model
+        return self
+
+    def _place(self) -> float:
+        """Return the parameter that is used."""
+        return float(getattr(self, f"{self._parameter}_"))
+
+    # -- cross-validation ----------------------------------------------------------------------
+
+    def _chosen(
+        self, X: Any, y: NDArray[Any], weights: Floats, whole: Fitted, split: dict[str, Any]
+    ) -> tuple[float, list[Fitted]]:
+        """Return the parameter that folds choose, and what was fitted to them."""
+        self._check_choice()
+        pairs = folds(self.cv, X, y, is_classifier(self), **split)
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._fold)(X, y, weights, *pair) for pair in pairs
+        )
+        models = [model for model, _ in found]
+        begin = max(whole.begin, *(model.begin for model in models))
+        end = min(whole.end, *(model.end for model in models))
+        lost = [error for model in (whole, *models) for error in model.errors]
+        warn_of_cut(self._parameter, begin, end, lost, self.check)
+        curve = MeanCurve.of([curve.over(begin, end) for _, curve in found])
+        self.cv_path_, self.cv_paths_ = curve, list(curve.parts)
+        if self.rule == "min":
+            best = curve.best()
+            self.cv_error_ = best.value
+            return best.parameter, models
+        chosen = curve.simplest(larger=self._stronger == "larger")
+        self.cv_error_ = float(curve(chosen))
+        return chosen, models
+
+    def _check_choice(self) -> None:
+        """Check by what, and by which rule, the parameter is chosen."""
+        self._scoring()
+        check_choice(self.rule, "rule", RULES)
+        if self.rule == "1se" and self._stronger is None:
+            raise ValueError(
+                f'rule="1se" asks for the strongest penalty, and {self._parameter} is none; use '
+                'rule="min".'
+            )
+
+    def _scoring(self) -> str:
+        """Return the name of the error that is compared."""
+        name = self.scoring
+        own = SYNONYMS.get(name, name) if isinstance(name, str) else name
+        if not isinstance(own, str) or own not in self._scorings:
+            names = list(self._scorings)
+            names += [other for other, same in SYNONYMS.items() if same in self._scorings]
+            raise ValueError(f"scoring must be one of {', '.join(names)}, not {shown(name)}.")
+        return own
+
+    def _fold(
+        self, X: Any, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
+    ) -> tuple[Fitted, Curve]:
+        """Return what is fitted to a fold, and its error, in silence: the whole has been told."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PathWarning)
+            own, labels = _safe_split(self, X, y, train)
+            model = self._trained(own, labels, weights[train])
+            rows, targets = _safe_split(self, X, y, test, train)
+            if not weights[test].any():
+                raise ValueError("All test rows of a fold have weight 0; take fewer folds.")
+            return model, self._error(model, model.columns(rows), targets, weights[test])
+
+    def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
+        """Return a fold's error as an exact function of the parameter."""
+        scoring = self._scoring()
+        if not is_classifier(self):
+            return model.error(X, y, scoring, weights)
+        if scoring == "balanced_error":  # all classes count alike
+            _, codes = np.unique(y, return_inverse=True)
+            sums = np.bincount(codes, weights)[codes]
+            weights = np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), 0.0)
+        return model.error(X, y, "zero_one", weights)
+
+    # -- metadata ------------------------------------------------------------------------------
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what is passed on, to the splitter; see scikit-learn's metadata routing.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        )
+
+    def _for_splitter(
+        self,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        params: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Return what the splitter takes beside rows and targets."""
+        _raise_for_params(params, self, "fit")
+        own = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in own.items() if value is not None}
+        if _routing_enabled():
+            return dict(process_routing(self, "fit", **given, **params).splitter.split)
+        return {} if groups is None else {"groups": groups}
+
+
+class Unweighted(Tuned):
+    """One whose samples all count alike."""
+
+    def fit(self, X: Rows, y: ArrayLike, groups: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit the whole path, and choose its parameter if ``cv`` is given.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
+            CSR and ``kernel="precomputed"`` where the model has kernels.
+        y : (n,) array
+        groups : (n,) array, optional
+            What splitters such as GroupKFold keep together.
+        **params
+            What else the splitter asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, None, groups, params)
+
+
+class WeightedTuned(Tuned):
+    """One whose loss is a sum over samples, which may have weights."""
+
+    def fit(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Fit the whole path, and choose its parameter if ``cv`` is given.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
+            CSR and ``kernel="precomputed"`` where the model has kernels.
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Weights >= 0, by which samples count when the model is fitted and, with ``cv``, in the
+            folds' errors; all 1 by default. A sample of weight 0 takes no part, and has no dual
+            in ``path_``.
+        groups : (n,) array, optional
+            What splitters such as GroupKFold keep together.
+        **params
+            What else the splitter asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, groups, params)
