@@ -39,14 +39,14 @@ class InAlpha(Constant):
         if weights is None:
             fit = partial(fit, fit_intercept=intercept)
         else:
-            X = X.toarray() if sp.issparse(X) else np.asarray(X)
+            X = X.toarray() if sp.issparse(X) else X
             shares = weights / weights.sum()
             if intercept:  # in two steps, so that nothing is left of what is constant
-                self.x_mean = centred(X)[1]
-                self.x_mean = self.x_mean + shares @ (X - self.x_mean)
+                self.x_mean = centred(np.asarray(X))[1]
+                self.x_mean = self.x_mean + shares @ np.asarray(X - self.x_mean)
                 middle += float(shares @ (y - middle))
             roots = np.sqrt(n * shares)
-            X, y = roots[:, None] * (X - self.x_mean), roots * (y - middle)
+            X, y = ((X - self.x_mean).T * roots).T, roots * (y - middle)
         self.shifted = weights is not None
         found: list[Followed] = []
         with suppress(Uncorrelated):
