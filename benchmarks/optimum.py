@@ -39,15 +39,32 @@ class Losses:
         most = np.where(np.isfinite(self.low), np.inf, -self.slopes.min(axis=1))
         return np.clip(a, least, most)
 
-    def least_with(self, a: Numbers) -> Numbers:
-        """Return min over f of loss(f) + a f: it lies where two lines meet, or at an end."""
+    def least_at(self, a: Numbers) -> Numbers:
+        """Return where loss(f) + a f is least: two lines meet there, or the interval ends."""
         places = [np.where(np.isfinite(end), end, 0) for end in (self.low, self.high)]
         for j, k in combinations(range(self.slopes.shape[1]), 2):
             steeper = self.slopes[:, k] - self.slopes[:, j]
             meet = self.offsets[:, j] - self.offsets[:, k]
             places.append(meet / np.where(steeper == 0, 1, steeper))
-        inside = [np.clip(place, self.low, self.high) for place in places]
-        return np.min([self(f) + a * f for f in inside], axis=0)
+        inside = np.array([np.clip(place, self.low, self.high) for place in places])
+        best = np.argmin([self(f) + a * f for f in inside], axis=0)
+        return inside[best, np.arange(len(best))]
+
+    def least_with(self, a: Numbers) -> Numbers:
+        """Return the least of loss(f) + a f."""
+        f = self.least_at(a)
+        return self(f) + a * f
+
+    def off_graph(self, f: Numbers, a: Numbers, unit: float) -> Numbers:
+        """Return how far each (f, a) is from the graph of minus the loss's slope.
+
+        Along f, in units, or along a, in the largest slope: whichever is less.
+        """
+        line = (self.slopes * f[:, None] + self.offsets).argmax(axis=1)
+        slope = self.slopes[np.arange(len(f)), line]
+        largest = np.abs(self.slopes).max()
+        along = np.abs(a + slope) / (largest if largest > 0 else 1)
+        return np.minimum(along, np.abs(f - self.least_at(self.clipped(a))) / unit)
 
 
 @dataclass(frozen=True)
@@ -145,8 +162,8 @@ def feasible(losses: Losses, penalty: Penalty, Z: Numbers | None, a: Numbers) ->
     return a
 
 
-def bound(losses: Losses, penalty: Penalty, a: Numbers, Z: Numbers = None, K: Numbers = None):
-    """Return a lower bound of the optimum, from any duals; ``K``: a kernel's matrix, not rows."""
+def bound(losses: Losses, penalty: Penalty, a: Numbers, Z: Numbers, K: Numbers | None = None):
+    """Return a lower bound of the optimum, from any duals; ``K``: a kernel's matrix."""
     a = feasible(losses, penalty, Z, a)
     if K is not None:
         return losses.least_with(a).sum() - a @ (K @ a) / (2 * LONG(penalty.ridge))
