@@ -141,7 +141,7 @@ def run_one(kind, model, seed):
         try:
             if model == "svm":
                 path = svm_path(X, y, C_max=np.inf, **options)
-                ts = path.breakpoints[-1] * FACTORS
+                ts = (path.breakpoints[-1] or 1.0) * FACTORS
             else:
                 path = dm_ksvm_path(X, y, kappa, **options)
                 inner = np.isfinite(path.breakpoints) & (path.breakpoints > 0)
