@@ -38,6 +38,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from llvmlite import binding as llvm
+from optimum import double_margin, everywhere, hinge, lines, tube
 
 from solution_paths import (
     OutlierPath,
@@ -69,6 +70,7 @@ from solution_paths.path import RAYS
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
 EXACT = 1e-9  # what the library promises
+HARMFUL = 1e-6  # what a user would act on
 MOST = 0.005  # of the problems may end otherwise than exactly, told by a warning or an error
 FINE = ("exact", "limit", "ValueError")
 HALF_A_UNIT = LONG(2.3e-16)
@@ -454,11 +456,10 @@ def _lost(c, ridge, lam):
 
 def _net_gap(path, t, state):
     """Judge a loss under an elastic net or in a ball, by its conjugate."""
-    p, X, found, t = path.objective, state["X"], path._solution(float(t)), LONG(t)
-    w, b, a = (LONG(1) * np.asarray(v, dtype=LONG) for v in (found.w, found.b, found.a))
+    p, X, given, t = path.objective, state["X"], (path.coef(t), path.intercept(t)), LONG(t)
+    w, b, a = (np.asarray(v, dtype=LONG) for v in (*given, path._solution(float(t)).a))
     cost, lam1 = (LONG(u) + t * LONG(v) for u, v in ((p.cost0, p.cost1), (p.lam10, p.lam11)))
     ridge, y = LONG(p.ridge), p.y.astype(LONG)
-    w = w[: X.shape[1]]
     f, c = X @ w + b, state["centred"].T @ a
     unit, terms = cost if cost > 0 else LONG(1), np.abs(X) @ np.abs(w) + abs(b)
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300)) * unit
@@ -505,8 +506,73 @@ def _net_gap(path, t, state):
     return primal + floor, dual - lost + floor, max(outside, off / scale), limit
 
 
+def off_graphs(path, t, state):
+    """Return how far values and duals at t are off the graphs of their losses and penalties.
+
+    Infinite where the gap alone judges: for local optima, and double margins in a ball.
+    """
+    p, found, t = path.objective, path._solution(float(t)), LONG(t)
+    if isinstance(path, OutlierPath) or isinstance(p, DoubleMarginNet):
+        return np.inf
+    y, X = p.y.astype(LONG), state["X"]
+    unit = LONG(1) if len(p.classes) else np.ptp(y) or np.abs(y).max() or LONG(1)
+    lasso = type(p).__name__ == "Lasso"
+    a = y if lasso else LONG(1) * found.a[: p.n]
+    if hasattr(p, "lam"):
+        losses = _losses(p, p.cost0 + t * p.cost1, y)
+        if "K" in state:
+            f = state["K"] @ a / LONG(p.lam) + (LONG(found.b) if p.bias == "free" else 0)
+            return losses.off_graph(f, a, unit).max()
+        f = X @ path.coef(float(t)).astype(LONG) + LONG(path.intercept(float(t)))
+        own = (state["centred"] if p.bias == "free" else X).T @ a / LONG(p.lam)
+        more = X @ own - f  # but for a free bias nothing
+        if p.bias == "feature":
+            more = more + LONG(p.intercept_scaling) ** 2 * a.sum() / LONG(p.lam)
+        more = np.ptp(more) if p.bias == "free" else np.abs(more).max()
+        return max(losses.off_graph(f, a, unit).max(), more / unit)
+    w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
+    lam1, ridge, radius, off, Z = t, LONG(0), np.inf, LONG(0), state["centred"]
+    if lasso:
+        a, Z, steep = y - X @ w, X, np.linalg.norm(y)
+    elif isinstance(p, ElasticNet):
+        losses, lam1 = _losses(p, p.cost0 + t * p.cost1, y), LONG(p.lam10) + t * LONG(p.lam11)
+        ridge, radius = LONG(p.ridge), LONG(p.s0) + t * LONG(p.s1)
+    else:
+        losses = hinge(y, np.ones(p.n, dtype=LONG))
+    if not lasso:
+        steep = np.abs(losses.slopes).max()
+        off = losses.off_graph(X @ w + b, a, unit).max()
+    c, size, scale = Z.T @ a, np.abs(w).sum(), np.abs(Z).sum(axis=0) * steep
+    scale = np.where(scale > 0, scale, 1)
+    theta = _bought(c, ridge, lam1, radius) if np.isfinite(radius) else LONG(0)
+    most = lam1 + theta
+    pulled = np.abs(c - ridge * w - np.sign(w) * most) / scale
+    over = np.maximum(np.abs(c) - most, 0) / scale
+    rest = np.maximum(np.abs(w) * np.abs(Z).max(axis=0) / unit, over)
+    off = max(off, np.minimum(np.where(w != 0, pulled, np.inf), rest).max())
+    if np.isfinite(radius):
+        off = max(off, min(theta / scale.max(), abs(size - radius) / max(size, radius, EXACT)))
+    return off
+
+
+def _losses(p, cost, y):
+    """Return the losses of a machine or of an elastic net."""
+    if hasattr(p, "kappa"):
+        return double_margin(y, cost, p.kappa)
+    if hasattr(p, "lam"):
+        return hinge(y, cost) if len(p.classes) else tube(y, cost, np.asarray(p.epsilon0))
+    kinks, slopes = p.kinks.astype(LONG), p.slopes.astype(LONG)
+    starts = np.concatenate([[LONG(0)], -np.cumsum(np.diff(slopes) * kinks)])
+    side, base = (y, np.ones(p.n)) if len(p.classes) else (np.ones(p.n), y)
+    pairs = [(-cost * side * s, cost * (base * s + v)) for s, v in zip(slopes, starts, strict=True)]
+    return lines(*pairs, **everywhere(p.n))
+
+
 def at_each(path):
-    """Return a function of t (and of a view): objective, dual, its infeasibility, what is open."""
+    """Return a function of t (and of a view): objective, dual, its infeasibility, what is open.
+
+    And whether values and duals are right where these say that they aren't, see `off_graphs`.
+    """
     p = path.objective
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
     # Beside a free bias columns less their means are the same problem, and in it duals in double
@@ -522,22 +588,30 @@ def at_each(path):
         gap_of = _net_gap
     if isinstance(path, OutlierPath):
         gap_of = _robust_gap
-    return lambda t, side=path: gap_of(side, float(t), state)
+
+    def values(t, side=path):
+        return gap_of(side, float(t), state)
+
+    values.off_graphs = lambda t, side=path: off_graphs(side, float(t), state)
+    return values
 
 
 def judge(path, seed=0, points=24, units=2.0):
-    """Return the worst gap, that beyond what double can state, dual infeasibility, and where."""
+    """Return the worst gap, that beyond what double can state, dual infeasibility, where, and harm.
+
+    Harm is how far off the worst answer is for a user.
+    """
     path = getattr(path, "straight", path)
     nodes = path._t
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
-        return np.inf, np.inf, np.inf, np.nan
+        return np.inf, np.inf, np.inf, np.nan, np.inf
     values = at_each(path)
     rng = np.random.default_rng(seed)
     inner = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
     pieces = rng.integers(0, max(len(nodes) - 1, 1), points)
     right = np.minimum(pieces + 1, len(nodes) - 1)
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
-    worst, beyond, outside, at = 0.0, 0.0, 0.0, np.nan
+    worst, beyond, outside, at, harm = 0.0, 0.0, 0.0, np.nan, 0.0
     places = [(path, t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
     if path._has_ray and nodes[-1] > 0:
         places += [(path, factor * nodes[-1]) for factor in RAYS]
@@ -550,10 +624,14 @@ def judge(path, seed=0, points=24, units=2.0):
         gap = gap if np.isfinite(gap) else np.inf
         if gap >= worst:
             worst, at = gap, t
-        outside = max(outside, float(off) if np.isfinite(off) else np.inf)
+        off = float(off) if np.isfinite(off) else np.inf
+        outside = max(outside, off)
+        if gap > HARMFUL:
+            harm = max(harm, min(gap, float(np.nan_to_num(values.off_graphs(t, side), nan=np.inf))))
+        harm = max(harm, off)
         limit = float(limit / scale) if scale > 0 else 0.0
         beyond = max(beyond, gap if gap > units * limit else 0.0)
-    return worst, beyond, outside, at
+    return worst, beyond, outside, at, harm
 
 
 def _of_jumps(path):
@@ -581,6 +659,7 @@ def run_one(function, data, seed, rows=ROWS, enough=DEFAULT.enough):
             warnings.simplefilter("always")
             path = _trace(function, X, y, target, options, rng)
         row["told"] = any(issubclass(one.category, PathWarning) for one in told)
+        row["alarm"] = next((str(one.message)[:200] for one in told if _of_the_answer(one)), "")
     except PathError as error:
         row |= {"end": "PathError", "message": str(error)[:200]}
         path = error.path
@@ -590,9 +669,9 @@ def run_one(function, data, seed, rows=ROWS, enough=DEFAULT.enough):
         return row | {"end": type(error).__name__, "message": str(error)[:200]}
     row["seconds"] = round(time.perf_counter() - begin, 4)
     if path is None:
-        return row
+        return row | {"user": "told"}
     row["events"] = int(path.diagnostics.get("events", 0))
-    gap, beyond, outside, at = judge(path)
+    gap, beyond, outside, at, harm = judge(path)
     worst = max(beyond, outside)
     verdict = "exact" if worst <= EXACT else "close" if worst <= WRONG else "wrong"
     if verdict == "exact" and gap > EXACT:
@@ -600,8 +679,24 @@ def run_one(function, data, seed, rows=ROWS, enough=DEFAULT.enough):
     if isinstance(path, OutlierPath):
         row |= _of_jumps(path)
         verdict = "wrong" if row["rise"] > EXACT else verdict
-    end = {"end": row.get("end", verdict)}
-    return row | end | {"gap": gap, "beyond": beyond, "outside": outside, "at": at}
+        harm = max(harm, row["rise"])
+    row |= {"end": row.get("end", verdict), "gap": gap, "beyond": beyond, "outside": outside}
+    return row | {"at": at, "harm": harm, "user": _met(row, harm)}
+
+
+def _of_the_answer(warning):
+    """Tell whether a warning is of an answer, and not of columns that differ in scale."""
+    columns = str(warning.message).startswith("The columns of X")
+    return issubclass(warning.category, PathWarning) and not columns
+
+
+def _met(row, harm):
+    """Return what a user meets: silent, told, alarmed or right."""
+    if row["end"] == "PathError":
+        return "told"
+    if harm > HARMFUL:
+        return "told" if row["told"] else "silent"
+    return "alarmed" if row["alarm"] else "right"
 
 
 def _span(rows, enough=DEFAULT.enough):
@@ -632,6 +727,8 @@ def read(files):
 def report(rows):
     """Print how paths ended, by function and by class of data."""
     print(f"{len(rows)} problems, {dict(Counter(rows['end']))}")
+    if "user" in rows:
+        print(f"  for a user: {dict(Counter(rows['user'].dropna()))}")
     for key in ("function", "data"):
         for name, some in rows.groupby(key, sort=False):
             print(f"  {name:18s} {len(some):6d}  {_not_fine(some)}")
@@ -656,6 +753,7 @@ def summary(rows):
             | {"exact": counts["exact"], "limit_of_double": counts["limit"]}
             | {"refused": counts["ValueError"], "otherwise": _not_fine(some)}
             | {"wrong_and_untold": silent.sum(), "largest_gap": f"{some['beyond'].max():.1e}"}
+            | {word: int((some.get("user") == word).sum()) for word in ("told", "alarmed")}
         )
     return pd.DataFrame(found).sort_values(keys, ignore_index=True)
 
@@ -686,7 +784,7 @@ def main():
     if arguments.out and arguments.out.exists():
         rows = map(json.loads, arguments.out.read_text().splitlines())
         done = {(r["function"], r["data"], r["seed"], r.get("rows", _span(ROWS))) for r in rows}
-    begin, ends, bad = time.perf_counter(), Counter(), []
+    begin, ends, met, bad = time.perf_counter(), Counter(), Counter(), []
     for problem in problems(arguments):
         if time.perf_counter() - begin > arguments.limit:
             break
@@ -694,13 +792,14 @@ def main():
             continue
         row = run_one(*problem)
         ends[row["end"]] += 1
+        met[row.get("user", "refused")] += 1
         bad += [row] if row["end"] not in FINE else []
         if arguments.out:
             with arguments.out.open("a") as handle:
                 handle.write(json.dumps(row) + "\n")
-        if arguments.verbose or row["end"] not in FINE:
+        if arguments.verbose or row["end"] not in FINE or row.get("user") in ("silent", "alarmed"):
             print(row, flush=True)
-    print(dict(ends))
+    print(dict(ends), dict(met))
     if silent := [row for row in bad if row["end"] == "wrong" and not row.get("told")]:
         sys.exit(f"error: {len(silent)} paths are wrong and nothing said so (see above).")
     if len(bad) > max(MOST * sum(ends.values()), 2):

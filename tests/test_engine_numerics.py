@@ -155,7 +155,7 @@ ORDERS = (0, 11, 39, 97, 103, 174)
 
 def assert_exact(path, points=24):
     """Judge a path; a dual may be outside its box by what the library promises."""
-    gap, beyond, outside, at = fuzz.judge(path, points=points, units=8.0)
+    gap, beyond, outside, at, _ = fuzz.judge(path, points=points, units=8.0)
     assert beyond <= 1e-9, f"a relative gap of {beyond:.1e} (worst {gap:.1e}, at {at!r})"
     assert outside <= 1e-7, f"duals are infeasible by {outside:.1e}"
 

@@ -65,6 +65,6 @@ def test_the_path_is_the_same_in_any_order(function, data):
                 left, right = here(t)[0], there(t)[0]
                 assert abs(left - right) <= 2e-9 * abs(left), (seed, t, left, right)
         for one in (path, other):
-            _, beyond, outside, at = fuzz.judge(one, points=12, units=8.0)
+            _, beyond, outside, at, _ = fuzz.judge(one, points=12, units=8.0)
             assert beyond <= 1e-9, (seed, beyond, at)
             assert outside <= 1e-7, (seed, outside)
