@@ -196,15 +196,40 @@ def dm_drsvm(X, y, kappa, lam1, lam2, cost=None):
     return Problem(groups, ridge=lam2, linear=linear, constraint=widened)
 
 
-def robust_svm(X, y, C, theta, s, outlier, K=None):
-    """The conditional problem: inliers' margins >= s, outliers' <= s with cost C theta; no bias."""
-    n = len(y)
+def robust_svm_loss(y, C, theta, s, outlier):
+    """The hinge for inliers, whose margins are at least s; C (1 - theta m - s) for outliers."""
     knots = np.where(outlier, s, 1.0)
     slopes = [-C * np.where(outlier, theta, 1.0), np.where(outlier, -C * theta, 0.0)]
     value = np.where(outlier, C * (1.0 - theta * s - s), 0.0)
     low, high = np.where(outlier, -np.inf, s), np.where(outlier, s, np.inf)
-    loss = pieces([knots], slopes, n=n, value=value, low=low, high=high)
-    return machine(losses.of_margin(y, loss), X, K, free=None)
+    return losses.of_margin(y, pieces([knots], slopes, value=value, low=low, high=high))
+
+
+def robust_svr_loss(y, C, theta, s, side):
+    """C |y - f| where that is at most s; C ((|y - f| - s) theta + s) for outliers.
+
+    ``side`` is 1 for outliers whose y - f is positive, -1 for others, 0 for inliers.
+    """
+    up = np.where(side == 0, 1.0, side) * 1.0
+    outlier = side != 0
+    # as functions of r = up (f - y): outliers have r <= -s
+    knots = np.where(outlier, -s, 0.0)
+    slopes = [-C * np.where(outlier, theta, 1.0), np.where(outlier, -C * theta, C)]
+    low, high = np.where(outlier, -np.inf, -s), np.where(outlier, -s, s)
+    own = pieces([knots], slopes, value=np.where(outlier, C * s, 0.0), low=low, high=high)
+    own = own.mirrored(up < 0)
+    return pieces(
+        [y + own.knots[:, 0]],
+        list(own.slopes.T),
+        value=own.value,
+        low=y + own.low,
+        high=y + own.high,
+    )
+
+
+def robust_svm(X, y, C, theta, s, outlier, K=None):
+    """The conditional problem of robust classification; no bias."""
+    return machine(robust_svm_loss(y, C, theta, s, outlier), X, K, free=None)
 
 
 def data(seed=0):

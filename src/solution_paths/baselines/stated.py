@@ -17,7 +17,7 @@ from ..problem import Pieces, Problem, penalties
 from ..problem.maps import Product, entries
 from ..verify import Answer
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-13
 CLARABEL = {"max_iter": 200, "max_threads": 1, "verbose": False}
 
 

@@ -90,7 +90,7 @@ def absolute(y: ArrayLike, cost: Entry = 1.0) -> Pieces:
 
 
 def pinball(y: ArrayLike, tau: Entry, cost: Entry = 1.0) -> Pieces:
-    """Return cost max(tau (y - f), (tau - 1)(y - f)), 0 <= tau <= 1: the check loss of a quantile."""
+    """Return cost max(tau (y - f), (tau - 1)(y - f)), the check loss of quantile tau."""
     tau, cost = _numbers(tau), _numbers(cost)
     return pieces([_rows(y)], [-tau * cost, (1.0 - tau) * cost])
 

@@ -64,7 +64,7 @@ class Pieces:
         for name in finite:
             rows = ~np.isfinite(getattr(self, name)).reshape(len(self), -1).all(axis=1)
             _refuse(rows, f"{name} contains NaN or infinity in row {{row}}; give finite numbers.")
-        _refuse(np.isnan(self.low) | np.isnan(self.high), "the domain of row {row} is NaN.")
+        _refuse(np.isnan(self.low) | np.isnan(self.high), "low or high of row {row} is NaN: give a number, or infinity for no bound.")
         _refuse(
             (np.diff(self.knots, axis=1) < 0).any(axis=1),
             "knots of row {row} are not in ascending order: sort them, with their slopes.",
@@ -81,7 +81,7 @@ class Pieces:
         fall = (self._unordered() - self.slopes[:, 1:]).max(axis=1)
         _refuse(
             fall > ROUNDED * size,
-            "the slope of row {row} falls at a knot: a convex function's slopes ascend (from "
+            "slopes of row {row} fall at a knot: a convex function's slopes ascend (from "
             "segment to segment, and by curvature times width within one).",
         )
 
@@ -206,5 +206,4 @@ def _refuse(rows: Any, message: str) -> None:
     """Raise an error about the first row for which something is wrong."""
     wrong = np.flatnonzero(rows)
     if len(wrong):
-        text = message.format(row=wrong[0])
-        raise ValueError(text[0].upper() + text[1:])
+        raise ValueError(message.format(row=wrong[0]))

@@ -257,7 +257,8 @@ class _Court:
 
     def _found(self, answer: _Columns, lower_bound: float | None, exact: bool) -> Found:
         w, field = self._model(answer, exact)
-        values = [self._values(group, field, answer.free, exact) for group in self.groups]
+        reach = self._reach(answer)
+        values = [self._values(g, field, reach, answer.free, exact) for g in self.groups]
         scales = scales_of(self.groups, w.hi, [own.inside.hi for own in values], self.kernel)
         primal, unsure = self._primal(w, field, answer, values, exact)
         if answer.duals is None:
@@ -372,13 +373,24 @@ class _Court:
             w = Pair(hi, lo, off)
         return w, w if self.kernel is None else self.kernel.times(w, exact)
 
-    def _values(self, group: _Group, field: Pair, free: Floats, exact: bool) -> Values:
+    def _reach(self, answer: _Columns) -> Floats:
+        """Return the sizes of what `_model`'s second part is summed from, (d, B)."""
+        if answer.w is not None:
+            sizes = np.abs(answer.w)
+        else:
+            assert answer.duals is not None
+            pairs = zip(self.groups, answer.duals, strict=True)
+            sizes = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0)
+            sizes = sizes / self.one.ridge
+        return sizes if self.kernel is None else np.asarray(self.kernel.size @ sizes)
+
+    def _values(
+        self, group: _Group, field: Pair, reach: Floats, free: Floats, exact: bool
+    ) -> Values:
         """Return z = X w + B v, within the domain, and what rounding w and v may change in it."""
         parts = [group.X.times(field, exact), group.free.times(Pair.of(free), exact)]
         z = total(parts, parts[0].hi.shape)
-        size = np.asarray(group.X.size @ np.abs(field.hi)) + np.asarray(
-            group.free.size @ np.abs(free)
-        )
+        size = np.asarray(group.X.size @ reach) + np.asarray(group.free.size @ np.abs(free))
         knots = np.abs(group.graph.knots).max(axis=1)
         inside, outside = group.graph.clipped(z)
         return Values(inside, outside, UNIT * (2 * size + knots))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..certify import KKT_LIMIT
 from ..validation import Floats
 from .products import Matrix
 
@@ -65,10 +66,11 @@ def _positive(values: Floats) -> Floats:
 
 
 def _spread(knots: Floats) -> Floats:
-    """Return half the range of a group's knots, or the size of the largest; zero if all are 0."""
+    """Return half the range of a group's knots, or the size of the largest if all are alike."""
     flat = knots.reshape(-1, knots.shape[-1])
     spread = np.ptp(flat, axis=0) / 2
-    return np.where(spread > 0, spread, np.abs(flat).max(axis=0))
+    size = np.abs(flat).max(axis=0)
+    return np.where(spread > KKT_LIMIT * size, spread, size)
 
 
 def _range(graph: Any, unit: Floats) -> Floats:
