@@ -1,8 +1,8 @@
-"""The library's own objectives as problems, and their solutions as answers: two judges of a path."""
+"""The library's objectives as problems, and solutions as answers: two judges of one path."""
 
 import numpy as np
-import stated_models as models
 
+import stated_models as models
 from solution_paths import objectives as own
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import Answer

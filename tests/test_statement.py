@@ -1,10 +1,9 @@
-"""A statement is what its functions say it is; what doesn't fit together is refused in a sentence."""
+"""A statement is what its functions say; what doesn't fit together is refused in a sentence."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
-from stated_models import CLASSES, EXAMPLES, K, U, X, Y, multicategory_svm
 
 from solution_paths.problem import (
     L1Constraint,
@@ -20,6 +19,7 @@ from solution_paths.problem import (
     pieces,
 )
 from solution_paths.verify.graph import Graph, Pair
+from stated_models import CLASSES, EXAMPLES, K, U, X, Y, multicategory_svm
 
 y = np.array([1.0, -1.0, 1.0, 1.0])
 u = np.array([0.3, -1.0, 2.5, 0.0])
@@ -125,7 +125,7 @@ def test_areas_are_gaps_of_the_conjugate(name):
     fine = np.linspace(-60, 60, 24001)
     values = np.array([function(np.full(4, x)) for x in fine])
     for z in (-1.3, 0.5, 2.0):
-        point, far = graph.clipped(Pair.of(np.full((4, 1), z)))
+        point, _ = graph.clipped(Pair.of(np.full((4, 1), z)))
         for slope in (-2.9, -0.4, 0.0, 0.1, 1.7):
             given, _ = graph.subgradient(Pair.of(np.full((4, 1), slope)))
             area = graph.against(point, given).area[:, 0]

@@ -11,9 +11,9 @@ from solution_paths.baselines.stated import by_clarabel, by_highs, in_cvxpy, pro
 from solution_paths.certify import KKT_LIMIT
 from solution_paths.problem import L1Constraint, Losses, Pieces, Problem, losses, penalties
 from solution_paths.verify import Answer, judge
+from solution_paths.verify.court import Court
 from solution_paths.verify.graph import Pair
-from solution_paths.verify.judge import _columns, _Court
-from solution_paths.verify.scales import scales_of
+from solution_paths.verify.judge import _columns
 from stated_models import EXAMPLES, K, U, X, Y
 
 _solved: dict = {}
@@ -31,17 +31,21 @@ def solved(name, part=0.5):
 def units(stated, answer):
     """Return the units that violations are measured in."""
     columns, _ = _columns(stated, answer)
-    court = _Court([stated])
+    court = Court([stated])
     w, field = court._model(columns, False)
-    reach = court._reach(columns)
-    values = [court._values(g, field, reach, columns.free, False) for g in court.groups]
-    return scales_of(court.groups, w.hi, [own.inside.hi for own in values], court.kernel), values
+    values = court._values(columns, field, False)
+    return court.scales(w, values), values
+
+
+def correlations(stated, answer):
+    pairs = zip(stated.losses, answer.duals, strict=True)
+    return sum(np.asarray(group.X.T @ a) for group, a in pairs)
 
 
 # -- what is optimal passes -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", [0.03, 0.5, 0.9])
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_outside_solver_s_answer_to_the_programme_passes(name, part):
     stated, answer = solved(name, part)
@@ -99,7 +103,10 @@ def test_the_objective_is_the_one_that_is_stated(name):
     stated, answer = solved(name)
     w = answer.w
     if w is None:
-        w = sum(np.asarray(g.X.T @ a) for g, a in zip(stated.losses, answer.duals)) / stated.ridge
+        w = (
+            sum(np.asarray(g.X.T @ a) for g, a in zip(stated.losses, answer.duals, strict=True))
+            / stated.ridge
+        )
     field = w if stated.kernel is None else stated.kernel @ w
     total = stated.ridge / 2 * w @ field + stated.linear @ answer.free
     for group in stated.losses:
@@ -184,7 +191,7 @@ def spoil_domain(stated, answer, by):
 
 def spoil_balance(stated, answer, by):
     linear = stated.linear.copy()
-    linear[-1] += by * units(stated, answer)[0].balance[-1]
+    linear[-1] += by * units(stated, answer)[0].balance[-1, 0]
     return replace(stated, linear=linear)
 
 
@@ -198,7 +205,7 @@ def spoil_stationarity(stated, answer, by):
 
 def spoil_penalty_box(stated, answer, by):
     """A feature that isn't in use, and whose correlation is beyond its penalty."""
-    c = sum(np.asarray(g.X.T @ a) for g, a in zip(stated.losses, answer.duals))
+    c = correlations(stated, answer)
     scales = units(stated, answer)[0]
     row = np.argmin(np.abs(answer.w))
     slopes = stated.penalty.slopes.copy()
@@ -283,17 +290,16 @@ def test_every_entry_of_an_answer_counts(name):
     fields += [("duals", k, scales.a[k]) for k in range(len(answer.duals))]
     for field, group, unit in fields:
         given = getattr(answer, field) if group is None else answer.duals[group]
-        for i in range(0, len(given), 1 if len(given) < 10 else 7):
-            for sign in (-1.0, 1.0):
-                entry = given.copy()
-                entry[i] += sign * 1e-4 * unit[0]
-                if group is None:
-                    spoilt = replace(answer, **{field: entry})
-                else:
-                    duals = list(answer.duals)
-                    duals[group] = entry
-                    spoilt = replace(answer, duals=duals)
-                assert judge(stated, spoilt).status == "fails", (field, group, i, sign)
+        for i in range(0, len(given), 1 + len(given) // 8):
+            entry = given.copy()
+            entry[i] += (-1.0) ** i * 1e-4 * unit[0]
+            if group is None:
+                spoilt = replace(answer, **{field: entry})
+            else:
+                duals = list(answer.duals)
+                duals[group] = entry
+                spoilt = replace(answer, duals=duals)
+            assert judge(stated, spoilt).status == "fails", (field, group, i)
 
 
 @pytest.mark.parametrize("name", ["DrLAD in s", "LAD in s", "any loss in s"])
@@ -310,7 +316,6 @@ def test_the_multiplier_of_a_constraint_counts(name, factor):
 
 @pytest.mark.parametrize("name", ["SVM, rbf", "DrLAD in s", "ordinal SVM", "lasso", "nu-SVM"])
 def test_columns_are_judged_like_one_by_one(name):
-    model, t0, t1 = EXAMPLES[name]
     parts = [0.3, 0.5, 0.7]
     pairs = [solved(name, part) for part in parts]
     answers = [answer for _, answer in pairs]
@@ -323,8 +328,11 @@ def test_columns_are_judged_like_one_by_one(name):
     found = judge([stated for stated, _ in pairs], together)
     for k, (stated, _) in enumerate(pairs):
         one = judge(stated, replace(spoilt[k], multiplier=None))
-        for key, value in vars(one).items():
-            np.testing.assert_allclose(getattr(found, key)[k], value, rtol=1e-6, atol=1e-18)
+        assert found.primal[k] == pytest.approx(one.primal, rel=1e-12)
+        for key, off in (("gap", "rounding"), ("kkt", "kkt_rounding")):
+            own, other = getattr(found, key)[k], getattr(one, key)
+            room = getattr(found, off)[k] + getattr(one, off)
+            assert own == other or abs(own - other) <= room + 1e-9 * abs(other)
 
 
 def test_a_lower_bound_tells_the_gap_of_an_answer_without_duals():
@@ -383,7 +391,7 @@ def test_operators_are_judged_by_their_entries():
 def test_double_and_twofold_precision_agree_within_their_rounding(name):
     stated, answer = solved(name)
     columns, _ = _columns(stated, answer)
-    court = _Court([stated])
+    court = Court([stated])
     rough, fine = (court.verdict(columns, None, exact) for exact in (False, True))
     assert abs(rough.gap[0] - fine.gap[0]) <= rough.rounding[0] + fine.rounding[0]
     assert abs(rough.kkt[0] - fine.kkt[0]) <= rough.kkt_rounding[0] + fine.kkt_rounding[0]

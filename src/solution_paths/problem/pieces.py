@@ -64,7 +64,10 @@ class Pieces:
         for name in finite:
             rows = ~np.isfinite(getattr(self, name)).reshape(len(self), -1).all(axis=1)
             _refuse(rows, f"{name} contains NaN or infinity in row {{row}}; give finite numbers.")
-        _refuse(np.isnan(self.low) | np.isnan(self.high), "low or high of row {row} is NaN: give a number, or infinity for no bound.")
+        _refuse(
+            np.isnan(self.low) | np.isnan(self.high),
+            "low or high of row {row} is NaN: give a number, or infinity for no bound.",
+        )
         _refuse(
             (np.diff(self.knots, axis=1) < 0).any(axis=1),
             "knots of row {row} are not in ascending order: sort them, with their slopes.",

@@ -49,12 +49,11 @@ class Losses:
             free = np.asarray(free, dtype=np.float64)
             free = np.full((n, 1), float(free)) if free.ndim == 0 else free
             free = free[:, None] if free.ndim == 1 else free
-        if free is not None:
-            free = check_X(free, "free", own=False)
-            if free.shape[0] != n:
-                raise ValueError(
-                    f"free has {free.shape[0]} rows beside {n} losses; give one row a loss."
-                )
+        free = None if free is None or free.shape[1] == 0 else check_X(free, "free", own=False)
+        if free is not None and free.shape[0] != n:
+            raise ValueError(
+                f"free has {free.shape[0]} rows beside {n} losses; give one row a loss."
+            )
         object.__setattr__(self, "X", X)
         object.__setattr__(self, "free", free)
 

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..objectives.exact import UNIT, add, column_sums, multiply, relative
 from ..problem import Problem, penalties
 from ..validation import Floats
-from .graph import Graph, Pair
+from .graph import Graph, Pair, Share
 from .products import Matrix
 from .scales import Scales
-
-
-class Pull(NamedTuple):
-    """A share of the gap and of the violations; each entry is (B,)."""
-
-    gap: Floats
-    rounding: Floats
-    kkt: Floats
-    kkt_rounding: Floats
-    infeasible: Floats
-    resolution: Floats
-    kkt_resolution: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +86,7 @@ def features_against(
     kernel: Matrix | None,
     scales: Scales,
     exact: bool,
-) -> Pull:
+) -> Share:
     """Return what coefficients w lack, beside correlations c = X'a of duals put in balance.
 
     ``given`` are those of the duals as they were: the violations are theirs.
@@ -140,7 +128,8 @@ def features_against(
         coarser = Pair(u.hi, u.lo, np.minimum(pulled, scales.c))
         resolution = graph.rounding(inside, coarser, area).sum(axis=0)
         kkt_resolution = (pulled / scales.c).max(axis=0, initial=0.0)
-    return Pull(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution)
+    rounding = rounding + 2 * (len(w.hi) + 8) * UNIT * gap
+    return Share(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution, zero)
 
 
 def _ridge_alone(
@@ -151,7 +140,7 @@ def _ridge_alone(
     kernel: Matrix | None,
     scales: Scales,
     exact: bool,
-) -> Pull:
+) -> Share:
     """Return ridge/2 times the squared distance of w from c / ridge, and that over w's length."""
     distances = []
     for own in (c, given):
@@ -175,7 +164,7 @@ def _ridge_alone(
         coarse = np.maximum(_square(lost, np.zeros_like(lost), kernel)[0], 0.0)
         resolution, kkt_resolution = ridge / 2 * coarse, np.sqrt(coarse) / length
     zero = np.zeros_like(square)
-    return Pull(
+    return Share(
         ridge / 2 * np.maximum(square, 0.0),
         ridge / 2 * square_off,
         far / length,
@@ -183,6 +172,7 @@ def _ridge_alone(
         zero,
         resolution,
         kkt_resolution,
+        zero,
     )
 
 

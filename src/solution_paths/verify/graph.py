@@ -41,6 +41,35 @@ class Pair(NamedTuple):
         return Pair(-self.hi, -self.lo, self.off)
 
 
+class Share(NamedTuple):
+    """What a part of a problem contributes to a judgement of B solutions; each entry is (B,).
+
+    Attributes
+    ----------
+    gap, rounding : a share of the absolute gap, and how far off it may be
+    kkt, kkt_rounding : the largest violation of a condition, and how far off it may be
+    infeasible : the largest of those without which there is no bound
+    resolution, kkt_resolution : what rounding the answer itself to doubles may cause
+    floor : what the gap is relative to, at least
+    """
+
+    gap: Floats
+    rounding: Floats
+    kkt: Floats
+    kkt_rounding: Floats
+    infeasible: Floats
+    resolution: Floats
+    kkt_resolution: Floats
+    floor: Floats
+
+    @classmethod
+    def total(cls, shares: Sequence[Share]) -> Share:
+        """Return sums of gaps and their errors, and the largest violations."""
+        found = {name: np.array([getattr(own, name) for own in shares]) for name in cls._fields}
+        summed = ("gap", "rounding", "resolution", "floor")
+        return cls(*(v.sum(axis=0) if k in summed else v.max(axis=0) for k, v in found.items()))
+
+
 class Against(NamedTuple):
     """What lies between points and their graphs on one side of z, or on both; each (n, B).
 
