@@ -70,7 +70,7 @@ def answer(objective, t, s):
     """Return one solution (without columns) as an answer to `statement`."""
     p = objective
     if isinstance(p, own.Lasso):
-        return Answer(s.w, duals=[p.y - p.X @ s.w])
+        return Answer(s.w)
     if isinstance(p, own.DoubleMarginNet):
         return _double_margin_answer(p, t, s)
     free = [s.b] if not isinstance(p, own.Lasso) and getattr(p, "free_bias", True) else None

@@ -336,12 +336,20 @@ def test_columns_are_judged_like_one_by_one(name):
 
 
 def test_a_lower_bound_tells_the_gap_of_an_answer_without_duals():
-    stated, answer = solved("lasso")
+    stated, answer = solved("DrLAD in s")
     best = judge(stated, answer).primal
     found = judge(stated, Answer(answer.w, answer.free), lower_bound=best * (1 - 1e-6))
     assert found.gap == pytest.approx(1e-6, rel=1e-3)
     assert np.isnan(found.kkt)
     assert np.isnan(judge(stated, Answer(answer.w, answer.free)).gap)
+
+
+@pytest.mark.parametrize("name", ["lasso", "Huber, l1", "squared hinge, l1", "Huberised SVM"])
+def test_values_imply_the_duals_of_smooth_losses(name):
+    stated, answer = solved(name)
+    found = judge(stated, Answer(answer.w, answer.free))
+    assert found.ok(1e-7, 1e-7)
+    assert judge(stated, Answer(1.001 * answer.w, answer.free)).status == "fails"
 
 
 def test_duals_imply_coefficients_under_a_ridge_alone():
@@ -364,6 +372,7 @@ def test_what_is_not_finite_is_no_answer():
     [
         (Answer(), "states too little"),
         (Answer(None, [0.0]), "states too little"),
+        (Answer(None, [0.0], [np.zeros(40)]), "states too little"),
         (Answer(np.zeros(4), [0.0]), r"w has shape \(4,\), but 5"),
         (Answer(np.zeros(5)), r"free has shape"),
         (Answer(np.zeros(5), [0.0], [np.zeros(3)]), r"duals\[0\] has shape \(3,\), but 40"),

@@ -109,6 +109,13 @@ class Pieces:
         """The derivatives just right of the knots, (n, m)."""
         return self.slopes[:, 1:]
 
+    @property
+    def smooth(self) -> bool:
+        """Whether all functions have a derivative everywhere, but for rounding."""
+        size = np.abs(self.slopes).max(axis=1) + self._bends.max(axis=1, initial=0.0)
+        endless = np.isinf(self.low).all() and np.isinf(self.high).all()
+        return bool(endless and ((self.right - self.left).max(axis=1) <= ROUNDED * size).all())
+
     def mirrored(self, rows: ArrayLike = True) -> Pieces:
         """Return the functions z -> f(-z), where ``rows`` (a bool, or one a row) says so."""
         inner = self._bends * np.diff(self.knots, axis=1) / 2

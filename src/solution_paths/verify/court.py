@@ -27,7 +27,7 @@ class Columns(NamedTuple):
 
     w: Floats | None
     free: Floats
-    duals: list[Floats] | None
+    duals: list[Floats | None] | None  # None: of losses that are smooth, implied by values
     multiplier: Floats | None
 
 
@@ -117,11 +117,14 @@ class Court:
         """Return what each group of losses, the coefficients and the balances contribute."""
         scales = self.scales(w, values)
         duals, held = self._duals(answer, w, values, scales, exact)
+        coarse = self._coarse(answer, duals, values) if exact else None
         shares = [
             _of_losses(group.graph, own, duals, k, scales, exact)
             for k, (group, own) in enumerate(zip(self.groups, values, strict=True))
         ]
-        shares.append(features_against(held, duals.c_bound, duals.c, w, self.kernel, scales, exact))
+        shares.append(
+            features_against(held, duals.c_bound, duals.c, w, self.kernel, scales, coarse)
+        )
         unbalanced = np.abs(duals.beta.hi + duals.beta.lo) / scales.balance
         zero = np.zeros(w.hi.shape[1])
         cost = np.where(duals.left > 0, duals.left * duals.price, 0.0).sum(axis=0)
@@ -142,8 +145,7 @@ class Court:
         if answer.w is not None:
             w = Pair.of(answer.w)
         else:
-            assert answer.duals is not None
-            c, ridge = self._correlations(answer.duals, exact), self.one.ridge
+            c, ridge = self._correlations(_all_stated(answer), exact), self.one.ridge
             hi = c.hi / ridge
             back, rest = multiply(hi, ridge)
             lo = ((c.hi - back) - rest + c.lo) / ridge
@@ -168,8 +170,7 @@ class Court:
         if answer.w is not None:
             sizes = np.abs(answer.w)
         else:
-            assert answer.duals is not None
-            pairs = zip(self.groups, answer.duals, strict=True)
+            pairs = zip(self.groups, _all_stated(answer), strict=True)
             sizes = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0)
             sizes = sizes / self.one.ridge
         return sizes if self.kernel is None else np.asarray(self.kernel.size @ sizes)
@@ -199,10 +200,10 @@ class Court:
         self, answer: Columns, w: Pair, values: list[Values], scales: Scales, exact: bool
     ) -> tuple[Duals, Featured]:
         """Return the duals, those in balance, and what holds the coefficients beside them."""
-        assert answer.duals is not None
+        stated = self._stated(answer, values)
         moved = [
             group.graph.subgradient(Pair.of(-a))
-            for group, a in zip(self.groups, answer.duals, strict=True)
+            for group, a in zip(self.groups, stated, strict=True)
         ]
         given, outside = [own for own, _ in moved], [far for _, far in moved]
         inside = self._correlations([-own.hi for own in given], exact)
@@ -221,7 +222,7 @@ class Court:
             for group, own, change in zip(self.groups, given, changes, strict=True)
         ]
         repair = [(own.hi - new.hi) - new.lo for own, new in zip(given, bound, strict=True)]
-        beyond = [a + own.hi for a, own in zip(answer.duals, given, strict=True)]
+        beyond = [a + own.hi for a, own in zip(stated, given, strict=True)]
         left, rounded = self._balance_of(repair)
         found = Duals(
             given,
@@ -234,6 +235,23 @@ class Court:
             np.where(np.isfinite(price), price, np.abs(answer.free)),
         )
         return found, held
+
+    def _stated(self, answer: Columns, values: list[Values]) -> list[Floats]:
+        """Return the duals, of smooth losses those that their values imply if none are stated."""
+        assert answer.duals is not None
+        each = zip(self.groups, answer.duals, values, strict=True)
+        return [-g.graph.derivatives(v.inside) if a is None else a for g, a, v in each]
+
+    def _coarse(self, answer: Columns, duals: Duals, values: list[Values]) -> Floats:
+        """Return what rounding the answer to doubles may change in X'a, (d, B)."""
+        assert answer.duals is not None
+        found = np.zeros(duals.c.hi.shape)
+        for group, a, u, own in zip(self.groups, answer.duals, duals.given, values, strict=True):
+            size = UNIT * np.abs(u.hi)
+            if a is None:
+                size = size + group.graph.curvature.max(axis=1) * own.coarse
+            found = found + np.asarray(group.X.size.T @ size)
+        return found
 
     def _correlations(self, duals: Sequence[Floats], exact: bool) -> Pair:
         """Return X'a, (d, B); with a kernel for the samples, so that w = sum_i (X'a)_i phi_i."""
@@ -263,6 +281,11 @@ class Court:
         own = np.sum([np.asarray(group.free.X.T @ change) for group, change in pairs], axis=0)
         sizes = [np.asarray(group.free.size.T @ np.abs(change)) for group, change in pairs]
         return own, np.sum(sizes, axis=0)
+
+
+def _all_stated(answer: Columns) -> list[Floats]:
+    """Return duals that are to imply w."""
+    return [a for a in answer.duals or [] if a is not None]
 
 
 def _of_losses(

@@ -85,14 +85,15 @@ def features_against(
     w: Pair,
     kernel: Matrix | None,
     scales: Scales,
-    exact: bool,
+    coarse: Floats | None,
 ) -> Share:
     """Return what coefficients w lack, beside correlations c = X'a of duals put in balance.
 
-    ``given`` are those of the duals as they were: the violations are theirs.
+    ``given`` are those of the duals as they were: the violations are theirs. ``coarse`` is what
+    rounding the answer may change in c, where that is asked for.
     """
     if held.graph is None:
-        return _ridge_alone(held.ridge, c, given, w, kernel, scales, exact)
+        return _ridge_alone(held.ridge, c, given, w, kernel, scales, coarse)
     graph = held.graph
     inside, far = graph.clipped(w)
     u, outside = graph.subgradient(c)
@@ -123,11 +124,9 @@ def features_against(
         )
     zero = np.zeros(w.hi.shape[1])
     resolution = kkt_resolution = zero
-    if exact:
-        pulled = UNIT * (c.off / relative(1, True) + np.abs(c.hi))
-        coarser = Pair(u.hi, u.lo, np.minimum(pulled, scales.c))
-        resolution = graph.rounding(inside, coarser, area).sum(axis=0)
-        kkt_resolution = (pulled / scales.c).max(axis=0, initial=0.0)
+    if coarse is not None:
+        resolution = graph.rounding(inside, Pair(u.hi, u.lo, coarse), area).sum(axis=0)
+        kkt_resolution = (coarse / scales.c).max(axis=0, initial=0.0)
     rounding = rounding + 2 * (len(w.hi) + 8) * UNIT * gap
     return Share(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution, zero)
 
@@ -139,7 +138,7 @@ def _ridge_alone(
     w: Pair,
     kernel: Matrix | None,
     scales: Scales,
-    exact: bool,
+    coarse: Floats | None,
 ) -> Share:
     """Return ridge/2 times the squared distance of w from c / ridge, and that over w's length."""
     distances = []
@@ -159,10 +158,10 @@ def _ridge_alone(
         far > 0, far_square_off / np.maximum(far, np.sqrt(far_square_off)), np.sqrt(far_square_off)
     )
     resolution = kkt_resolution = np.zeros_like(square)
-    if exact:
-        lost = UNIT * (np.abs(c.hi) + np.abs(ridge * w.hi)) / ridge
-        coarse = np.maximum(_square(lost, np.zeros_like(lost), kernel)[0], 0.0)
-        resolution, kkt_resolution = ridge / 2 * coarse, np.sqrt(coarse) / length
+    if coarse is not None:
+        lost = coarse / ridge + UNIT * np.abs(w.hi)
+        wide = (lost * (lost if kernel is None else kernel.size @ lost)).sum(axis=0)
+        resolution, kkt_resolution = ridge / 2 * wide, np.sqrt(wide) / length
     zero = np.zeros_like(square)
     return Share(
         ridge / 2 * np.maximum(square, 0.0),

@@ -152,6 +152,13 @@ class Graph:
         moved = np.maximum(np.abs(ends[0] - found), np.abs(ends[1] - found))
         return found, moved + 8 * UNIT * size
 
+    def derivatives(self, z: Pair) -> Floats:
+        """Return f'(z) of smooth functions, rounded."""
+        dz = self._offsets(z)
+        first = self.left[:, 0] + self.curvature[:, 0] * np.minimum(dz[:, 0], 0.0)
+        more = self.curvature[:, 1:] * np.clip(dz, 0.0, self._widths)
+        return first + more.sum(axis=1)
+
     def _integral(self, dz: Floats) -> tuple[Floats, Floats]:
         """Return value + the integral of f' from the first knot, and the size of its terms."""
         before = np.minimum(dz[:, 0], 0.0)

@@ -34,7 +34,8 @@ class Answer:
     free : (r,) array, optional
         The free variables; may be left out where there are none.
     duals : sequence of (n_g,) arrays, optional
-        For each group of losses a = -f'(z). Without them only a bound from elsewhere tells a gap.
+        For each group of losses a = -f'(z). Of smooth losses they may be left out, or None: values
+        imply them. Without others only a bound from elsewhere tells a gap.
     multiplier : float, optional
         Of the l1 constraint; left out, the one that bounds best.
     """
@@ -118,7 +119,8 @@ def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | N
 
 
 def _taken(columns: Columns, which: NDArray[np.int64]) -> Columns:
-    duals = None if columns.duals is None else [own[:, which] for own in columns.duals]
+    duals = columns.duals
+    duals = None if duals is None else [None if own is None else own[:, which] for own in duals]
     multiplier = None if columns.multiplier is None else columns.multiplier[which]
     w = None if columns.w is None else columns.w[:, which]
     return Columns(w, columns.free[:, which], duals, multiplier)
@@ -126,17 +128,23 @@ def _taken(columns: Columns, which: NDArray[np.int64]) -> Columns:
 
 def _columns(problem: Problem, answer: Answer) -> tuple[Columns, bool]:
     """Return an answer with columns, and whether it had none."""
-    stated = [np.asarray(a, dtype=np.float64) for a in answer.duals or []]
-    w = None if answer.w is None else np.asarray(answer.w, dtype=np.float64)
-    leading = [*stated, *([] if w is None else [w])]
-    if not leading or (w is None and not (stated and problem.pure_ridge)):
+    smooth = [group.pieces.smooth for group in problem.losses]
+    stated = list(answer.duals or ([None] * len(smooth) if all(smooth) else []))
+    if stated and len(stated) != len(smooth):
+        raise ValueError(
+            f"duals has {len(stated)} arrays; give one for each of {len(smooth)} groups of losses."
+        )
+    missing = [a is None and not own for a, own in zip(stated, smooth, strict=False)]
+    all_stated = stated and not any(a is None for a in stated)
+    lacking = answer.w is None and not (problem.pure_ridge and all_stated)
+    leading = next((a for a in (answer.w, *stated) if a is not None), None)
+    if leading is None or lacking or any(missing):
         raise ValueError(
             "The answer states too little: give w, or duals where a ridge without a penalty "
-            "lets them imply it."
+            "lets them imply it; and duals of losses that aren't smooth, or of none."
         )
-    alone = leading[0].ndim == 1
-    count = 1 if alone else leading[0].shape[1]
-    free = np.zeros((0, count)) if answer.free is None else answer.free
+    alone = np.ndim(leading) == 1
+    count = 1 if alone else np.shape(leading)[1]
 
     def column(name: str, value: Any, rows: int) -> Floats:
         own = np.asarray(value, dtype=np.float64)
@@ -148,20 +156,17 @@ def _columns(problem: Problem, answer: Answer) -> tuple[Columns, bool]:
             )
         return own
 
-    sizes = [len(group.pieces) for group in problem.losses]
-    if answer.duals is not None and len(stated) != len(sizes):
-        raise ValueError(
-            f"duals has {len(stated)} arrays; give one for each of {len(sizes)} groups of losses."
-        )
     duals = [
-        column(f"duals[{k}]", a, n) for k, (a, n) in enumerate(zip(stated, sizes, strict=False))
+        None if a is None else column(f"duals[{k}]", a, len(group.pieces))
+        for k, (a, group) in enumerate(zip(stated, problem.losses, strict=False))
     ]
+    free = np.zeros((0, count)) if answer.free is None else answer.free
     multiplier = answer.multiplier
     if multiplier is not None:
         multiplier = np.broadcast_to(np.asarray(multiplier, dtype=np.float64), count)
     return Columns(
-        None if w is None else column("w", w, problem.features),
+        None if answer.w is None else column("w", answer.w, problem.features),
         column("free", free, problem.n_free),
-        None if answer.duals is None else duals,
+        duals or None,
         multiplier,
     ), alone
