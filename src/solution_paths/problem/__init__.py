@@ -17,22 +17,26 @@ alone.
 
 Examples
 --------
-A loss of one's own, an asymmetric tube: errors from -1 to 0.5 are free, others above cost three
-times those below. The cost t is the parameter:
+A loss of one's own, an asymmetric tube: predictions may be too low by 1 or too high by 0.5 for
+nothing, and beyond that too high costs three times as much as too low. The cost t is the parameter:
 
 >>> import numpy as np
 >>> from solution_paths.problem import Losses, Problem, along, pieces
 >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 3.0, 1.0, 5.0])
 >>> def model(t):
-...     tube = pieces(knots=[y - 0.5, y + 1.0], slopes=[-3.0 * t, 0.0, t])
+...     tube = pieces(knots=[y - 1.0, y + 0.5], slopes=[-t, 0.0, 3.0 * t])
 ...     return Problem(Losses(tube, X, free=1.0), ridge=1.0)
 >>> along(model, 0.0, 2.0).rates["losses[0].slopes"][0]
-array([-3.,  0.,  1.])
+array([-1.,  0.,  3.])
 
-The judge tells how far an answer is from the optimum, whoever found it:
+The judge tells how far an answer is from the optimum, whoever found it. Here w = 0.5 and b = 0.5
+are right for t = 1, and the duals prove it:
 
 >>> from solution_paths.verify import Answer, judge
->>> best = Answer([1.25], [0.25], [[-2.0, 5.0, -4.0, 1.0]])
+>>> judge(model(1.0), Answer([0.5], [0.5], [[-0.25, 1.0, -1.75, 1.0]])).status
+'holds'
+>>> judge(model(1.0), Answer([0.5], [0.4], [[-0.25, 1.0, -1.75, 1.0]])).status
+'fails'
 """
 
 from . import losses, penalties

@@ -107,28 +107,30 @@ def features_against(
     kkt = np.maximum(apart, outer).max(axis=0, initial=0.0)
     kkt_off = (c.off / scales.c + w.off / scales.w).max(axis=0, initial=0.0)
     gap, rounding = area.sum(axis=0), doubt.sum(axis=0)
-    if held.multiplier is not None:
-        assert held.slack is not None
-        assert held.radius is not None
-        mu, slack = np.maximum(held.multiplier, 0.0), held.slack
-        size = np.abs(w.hi).sum(axis=0)
-        unit = np.where(held.radius > 0, held.radius, np.maximum(size, scales.w))
-        gap = gap + mu * np.abs(slack)
-        rounding = rounding + mu * 4 * UNIT * (np.abs(held.radius) + size)
-        over = np.maximum(
-            np.maximum(-slack, 0.0) / unit, np.maximum(-held.multiplier, 0.0) / scales.c
-        )
-        infeasible = np.maximum(infeasible, over)
-        kkt = np.maximum(
-            np.maximum(kkt, over), np.minimum(np.maximum(slack, 0.0) / unit, mu / scales.c)
-        )
     zero = np.zeros(w.hi.shape[1])
     resolution = kkt_resolution = zero
     if coarse is not None:
         resolution = graph.rounding(inside, Pair(u.hi, u.lo, coarse), area).sum(axis=0)
         kkt_resolution = (coarse / scales.c).max(axis=0, initial=0.0)
     rounding = rounding + 2 * (len(w.hi) + 8) * UNIT * gap
-    return Share(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution, zero)
+    own = Share(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution, zero)
+    return own if held.multiplier is None else Share.total([own, _of_constraint(held, w, scales)])
+
+
+def _of_constraint(held: Featured, w: Pair, scales: Scales) -> Share:
+    """Return what the l1 constraint adds: multiplier times slack, and their signs."""
+    assert held.multiplier is not None
+    assert held.slack is not None
+    assert held.radius is not None
+    mu, slack = np.maximum(held.multiplier, 0.0), held.slack
+    size = np.abs(w.hi).sum(axis=0)
+    unit = np.where(held.radius > 0, held.radius, np.maximum(size, scales.w))
+    over = np.maximum(-slack / unit, -held.multiplier / scales.c)
+    over = np.maximum(over, 0.0)
+    kkt = np.maximum(over, np.minimum(np.maximum(slack, 0.0) / unit, mu / scales.c))
+    rounding = mu * 4 * UNIT * (np.abs(held.radius) + size)
+    zero = np.zeros_like(mu)
+    return Share(mu * np.abs(slack), rounding, kkt, zero, over, zero, zero, zero)
 
 
 def _ridge_alone(
