@@ -221,12 +221,14 @@ def spoil_ridge(stated, answer, by):
 
 def spoil_radius(stated, answer, by):
     own = stated.constraint
-    return replace(stated, constraint=L1Constraint(own.radius * (1.0 - by), own.free))
+    unit = max(own.radius, units(stated, answer)[0].w[0])
+    return replace(stated, constraint=L1Constraint(own.radius - by * unit, own.free))
 
 
 def spoil_constraint_slack(stated, answer, by):
     own = stated.constraint
-    return replace(stated, constraint=L1Constraint(own.radius * (1.0 + by), own.free))
+    unit = max(own.radius, units(stated, answer)[0].w[0])
+    return replace(stated, constraint=L1Constraint(own.radius + by * unit, own.free))
 
 
 CONDITIONS = [
@@ -416,6 +418,36 @@ def test_targets_far_from_zero_are_judged_in_twice_the_precision():
     found = judge(stated, moved)
     assert found.rounding < 1e-9
     assert found.gap + found.rounding < 1e-4
+
+
+DEGENERATE = {
+    # what once went wrong: units that were noise, pairs of doubles outside of a domain by their low
+    # part, and objectives of zero
+    "no cost": (models.svm(X, Y, 0.0), 0.0),
+    "losses of a free variable alone": (
+        models.dm_drsvm(X[:2], Y[:2] * [1, -1], 2.5, 0.1, 0.1),
+        None,
+    ),
+    "w is zero": (models.dm_drsvm(X[:6], Y[:6], 2.5, 0.4, 0.1), None),
+    "a fit without a penalty": (models.quantile_regression(np.round(X[:11]), U[:11], 0.3), None),
+    "one row": (models.svr(X[:1], U[:1], 10.0, 0.1), 0.0),
+    "a column of zeros": (models.elastic_net(X * [1, 0, 1, 1, 1], U, 1.0, 0.1), None),
+    "the same row three times": (models.svm(X[[0, 0, 0, 1]], Y[[0, 0, 0, 1]], 1.0), None),
+    "one class": (models.svm(X[:3], np.ones(3), 1.0), 0.0),
+    "units": (models.svm(X * [1e4, 1, 1, 1, 1e-3], Y, 1.0), None),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_problems_are_judged(name):
+    stated, optimum = DEGENERATE[name]
+    found = judge(stated, by_clarabel(stated))
+    assert found.kkt <= 1e-6
+    assert np.isfinite([found.gap, found.rounding, found.primal]).all()
+    if optimum is None:
+        assert found.gap <= 1e-6
+    else:
+        assert found.primal == pytest.approx(optimum, abs=1e-12)
 
 
 def test_a_perfect_fit_is_no_false_alarm():

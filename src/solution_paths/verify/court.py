@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
 from ..objectives.exact import UNIT, add, column_sums, multiply
@@ -13,13 +14,9 @@ from ..problem import Problem
 from ..validation import Floats
 from .balance import rebalanced
 from .features import Featured, features_against
-from .graph import Graph, Pair, Share
+from .graph import KNOWN, Graph, Pair, Share
 from .products import Matrix, total
 from .scales import Scales, scales_of
-
-# Knots are known to this share of their size. What that may change in the objective counts as
-# nothing: a gap is relative to no less than it, over the limit of gaps.
-KNOWN = 8 * UNIT
 
 
 class Columns(NamedTuple):
@@ -84,6 +81,8 @@ class Court:
         ]
         self.linear = np.stack([problem.linear for problem in problems], axis=-1)
         self.kernel = None if self.one.kernel is None else Matrix(self.one.kernel)
+        # where all losses are zero so is the optimum, and a gap is absolute
+        self.idle = np.all([_idle(group.graph) for group in self.groups], axis=0)
 
     # -- the verdict ---------------------------------------------------------------------------
 
@@ -105,7 +104,8 @@ class Court:
                 found = Share.total(self._shares(answer, w, values, exact))
                 bound = dual = primal - found.gap
             size = np.maximum(np.maximum(np.abs(primal), np.abs(bound)), found.floor)
-            size = np.where(size > 0, size, 1.0)
+            size = np.maximum(size, 2 * unsure)  # smaller ones aren't known
+            size = np.where((size > 0) & ~self.idle, size, 1.0)
             relative = found.gap / size
             rounding = (found.rounding + relative * unsure) / np.maximum(size - unsure, 0.0)
             relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
@@ -283,6 +283,12 @@ class Court:
         return own, np.sum(sizes, axis=0)
 
 
+def _idle(graph: Graph) -> NDArray[np.bool_]:
+    """Tell in which problems all of a group's functions are zero, (B or 1,)."""
+    parts = (graph.left, graph.right, graph.curvature, graph.value[:, None])
+    return np.all([(part == 0.0).all(axis=(0, 1)) for part in parts], axis=0)
+
+
 def _all_stated(answer: Columns) -> list[Floats]:
     """Return duals that are to imply w."""
     return [a for a in answer.duals or [] if a is not None]
@@ -301,8 +307,8 @@ def _of_losses(
     apart = np.minimum(against.width / z_unit, against.height / a_unit)
     outer = np.maximum(values.outside / z_unit, duals.outside[k] / a_unit)
     counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
-    size = KNOWN * np.abs(graph.knots).max(axis=1)
-    floor = np.abs(bound.hi) * size + graph.curvature.max(axis=1) * size**2 / 2
+    size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
+    floor = np.maximum(np.abs(bound.hi) * size, graph.rounding(Pair(z.hi, z.lo, size), bound, area))
     zero = np.zeros(z.hi.shape[1])
     resolution = kkt_resolution = zero
     if exact:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..certify import GAP_LIMIT
 from ..objectives.exact import UNIT, add, column_sums, multiply, relative
 from ..problem import Problem, penalties
 from ..validation import Floats
-from .graph import Graph, Pair, Share
+from .graph import KNOWN, Graph, Pair, Share
 from .products import Matrix
 from .scales import Scales
 
@@ -124,7 +125,7 @@ def _of_constraint(held: Featured, w: Pair, scales: Scales) -> Share:
     assert held.radius is not None
     mu, slack = np.maximum(held.multiplier, 0.0), held.slack
     size = np.abs(w.hi).sum(axis=0)
-    unit = np.where(held.radius > 0, held.radius, np.maximum(size, scales.w))
+    unit = np.maximum(held.radius, scales.w)
     over = np.maximum(-slack / unit, -held.multiplier / scales.c)
     over = np.maximum(over, 0.0)
     kkt = np.maximum(over, np.minimum(np.maximum(slack, 0.0) / unit, mu / scales.c))
@@ -173,7 +174,7 @@ def _ridge_alone(
         zero,
         resolution,
         kkt_resolution,
-        zero,
+        ridge / 2 * (KNOWN * least) ** 2 / GAP_LIMIT,
     )
 
 

@@ -22,6 +22,10 @@ from ..objectives.exact import UNIT, add
 from ..problem import Pieces
 from ..validation import Floats
 
+# Knots, and the unit of coefficients, are known to this share of their size. What that may change
+# in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.
+KNOWN = 8 * UNIT
+
 
 class Pair(NamedTuple):
     """A number as hi + lo, known within ``off``; arrays (n, B)."""
@@ -125,17 +129,12 @@ class Graph:
 
     def clipped(self, z: Pair) -> tuple[Pair, Floats]:
         """Return z moved into the domain, and how far that is."""
-        outside = np.maximum(_less(self.low, z), _less_than(z, self.high))
-        outside = np.maximum(outside, 0.0)
-        hi = np.clip(z.hi, self.low, self.high)
-        return Pair(hi, np.where(outside > 0, 0.0, z.lo), z.off), outside
+        return _between(self.low, z, self.high)
 
     def subgradient(self, u: Pair) -> tuple[Pair, Floats]:
         """Return u moved to where some point has it as a subgradient, and how far that is."""
         least, most = self.slopes_at_infinity
-        outside = np.maximum(np.maximum(_less(least, u), _less_than(u, most)), 0.0)
-        hi = np.clip(u.hi, least, most)
-        return Pair(hi, np.where(outside > 0, 0.0, u.lo), u.off), outside
+        return _between(least, u, most)
 
     @property
     def slopes_at_infinity(self) -> tuple[Floats, Floats]:
@@ -247,11 +246,10 @@ def _difference(level: Floats, u: Pair) -> Floats:
     return difference + (rest - u.lo)
 
 
-def _less(bound: Floats, z: Pair) -> Floats:
-    """Return bound - z, or minus infinity."""
-    return np.where(np.isfinite(bound), (bound - z.hi) - z.lo, -np.inf)
-
-
-def _less_than(z: Pair, bound: Floats) -> Floats:
-    """Return z - bound, or minus infinity."""
-    return np.where(np.isfinite(bound), (z.hi - bound) + z.lo, -np.inf)
+def _between(low: Floats, x: Pair, high: Floats) -> tuple[Pair, Floats]:
+    """Return numbers moved between bounds, which may be infinite, and how far that is."""
+    hi, lo = add(x.hi, x.lo)  # now hi alone tells the side
+    below = np.where(np.isfinite(low), (low - hi) - lo, -np.inf)
+    above = np.where(np.isfinite(high), (hi - high) + lo, -np.inf)
+    outside = np.maximum(np.maximum(below, above), 0.0)
+    return Pair(np.clip(hi, low, high), np.where(outside > 0, 0.0, lo), x.off), outside

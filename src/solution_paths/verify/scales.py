@@ -42,15 +42,15 @@ def scales_of(
     length = top / max(*reach, 0.0) if any(reach) else np.zeros(w.shape[1])
     length = np.maximum(length, np.abs(w).max(axis=0, initial=0.0) if kernel is None else 0.0)
     length = _or_else(length, 1.0)
-    # where knots are alike or zero: what coefficients and free variables make of the values
+    # where knots are alike or zero: what coefficients make of the values
     found = [
         np.maximum(np.abs(v).max(axis=0, initial=0.0), x * length)
         for x, v in zip(reach, values, strict=True)
     ]
-    most = _or_else(top, np.max(found, axis=0))
+    most = _or_else(_or_else(top, np.max(found, axis=0)), 1.0)
     z = [
-        _or_else(_or_else(np.maximum(own, np.minimum(v, most)), most), 1.0)
-        for own, v in zip(spreads, found, strict=True)
+        np.maximum(own, np.minimum(v, most)) if x > 0 else most
+        for own, v, x in zip(spreads, found, reach, strict=True)
     ]
     ranges = [_range(group.graph, unit) for group, unit in zip(groups, z, strict=True)]
     top = _or_else(np.max(ranges, axis=0), 1.0)
