@@ -128,7 +128,7 @@ def test_areas_are_gaps_of_the_conjugate(name):
         point, _ = graph.clipped(Pair.of(np.full((4, 1), z)))
         for slope in (-2.9, -0.4, 0.0, 0.1, 1.7):
             given, _ = graph.subgradient(Pair.of(np.full((4, 1), slope)))
-            area = graph.against(point, given).area[:, 0]
+            area = graph.distances(point, given).area[:, 0]
             level = given.hi[:, 0]
             conjugate = (level * fine[:, None] - values).max(axis=0)
             here = graph.values(point)[0][:, 0] - level * point.hi[:, 0]

@@ -11,9 +11,9 @@ from solution_paths.baselines.stated import by_clarabel, by_highs, in_cvxpy, pro
 from solution_paths.certify import KKT_LIMIT
 from solution_paths.problem import L1Constraint, Losses, Pieces, Problem, losses, penalties
 from solution_paths.verify import Answer, judge
-from solution_paths.verify.court import Court
 from solution_paths.verify.graph import Pair
 from solution_paths.verify.judge import _columns
+from solution_paths.verify.judgement import Judgement
 from stated_models import EXAMPLES, K, U, X, Y
 
 _solved: dict = {}
@@ -31,10 +31,10 @@ def solved(name, part=0.5):
 def units(stated, answer):
     """Return the units that violations are measured in."""
     columns, _ = _columns(stated, answer)
-    court = Court([stated])
-    w, field = court._model(columns, False)
-    values = court._values(columns, field, False)
-    return court.scales(w, values), values
+    judgement = Judgement([stated])
+    w, field = judgement._model(columns, False)
+    values = judgement._values(columns, field, False)
+    return judgement.scales(w, values), values
 
 
 def correlations(stated, answer):
@@ -402,8 +402,8 @@ def test_operators_are_judged_by_their_entries():
 def test_double_and_twofold_precision_agree_within_their_rounding(name):
     stated, answer = solved(name)
     columns, _ = _columns(stated, answer)
-    court = Court([stated])
-    rough, fine = (court.verdict(columns, None, exact) for exact in (False, True))
+    judgement = Judgement([stated])
+    rough, fine = (judgement.verdict(columns, None, exact) for exact in (False, True))
     assert abs(rough.gap[0] - fine.gap[0]) <= rough.rounding[0] + fine.rounding[0]
     assert abs(rough.kkt[0] - fine.kkt[0]) <= rough.kkt_rounding[0] + fine.kkt_rounding[0]
     assert fine.rounding[0] <= max(1e-6 * fine.gap[0], 1e-13)

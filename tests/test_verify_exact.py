@@ -11,9 +11,9 @@ import stated_models as models
 from solution_paths.baselines.stated import by_clarabel
 from solution_paths.problem import Product, losses
 from solution_paths.verify import Answer, judge
-from solution_paths.verify.court import Court
 from solution_paths.verify.graph import Share
 from solution_paths.verify.judge import _columns
+from solution_paths.verify.judgement import Judgement
 from stated_models import EXAMPLES, K, X, Y
 
 fractions = np.vectorize(Fraction, otypes=[object])
@@ -102,11 +102,11 @@ def test_gaps_are_exact_within_their_rounding(name, size):
     w = w * (1.0 + size * np.random.default_rng(0).normal(size=len(w)))
     wanted = exact_gap(stated, w, duals)
     columns, _ = _columns(stated, Answer(w, None, duals))
-    court = Court([stated])
+    judgement = Judgement([stated])
     for exact in (False, True):
-        own_w, field = court._model(columns, exact)
-        values = court._values(columns, field, exact)
-        found = Share.total(court._shares(columns, own_w, values, exact))
+        own_w, field = judgement._model(columns, exact)
+        values = judgement._values(columns, field, exact)
+        found = Share.total(judgement._shares(columns, own_w, values, exact))
         assert abs(Fraction(found.gap[0]) - wanted) <= Fraction(found.rounding[0])
     primal = abs(judge(stated, Answer(w, None, duals)).primal)
     assert found.rounding[0] <= 1e-15 * primal + 1e-6 * found.gap[0]

@@ -76,7 +76,7 @@ def _costs(graph: Graph, z: Pair, u: Pair, room: Floats) -> Floats:
     found = []
     for sign in (-1.0, 1.0):
         moved, outside = graph.subgradient(Pair(u.hi, u.lo + sign * room, u.off))
-        found.append(np.where(outside > 0, np.inf, graph.against(z, moved).width))
+        found.append(np.where(outside > 0, np.inf, graph.distances(z, moved).width))
     return np.array(found)
 
 

@@ -18,7 +18,7 @@ from .scales import Scales
 
 
 @dataclass(frozen=True, eq=False)
-class Featured:
+class Regulariser:
     """What holds the coefficients.
 
     Attributes
@@ -37,7 +37,9 @@ class Featured:
     radius: Floats | None = None
 
     @classmethod
-    def of(cls, problems: Sequence[Problem], c: Pair, w: Pair, answer: Any, beta: Pair) -> Featured:
+    def of(
+        cls, problems: Sequence[Problem], c: Pair, w: Pair, answer: Any, beta: Pair
+    ) -> Regulariser:
         """Return what holds the coefficients of B solutions with correlations c (d, B)."""
         one, d = problems[0], len(w.hi)
         if one.pure_ridge:
@@ -79,8 +81,8 @@ def best_multiplier(c: Floats, ridge: float, radius: Floats) -> Floats:
     return np.maximum(np.where(over >= level, level, -np.inf).max(axis=0), 0.0)
 
 
-def features_against(
-    held: Featured,
+def of_coefficients(
+    held: Regulariser,
     c: Pair,
     given: Pair,
     w: Pair,
@@ -99,10 +101,10 @@ def features_against(
     inside, far = graph.clipped(w)
     u, outside = graph.subgradient(c)
     stated, stated_outside = graph.subgradient(given)
-    area = graph.against(inside, u).area + outside * np.abs(w.hi) + np.abs(u.hi) * far
+    area = graph.distances(inside, u).area + outside * np.abs(w.hi) + np.abs(u.hi) * far
     doubt = graph.rounding(inside, u, area) + c.off * np.abs(w.hi) * (outside > 0)
-    against = graph.against(inside, stated)
-    apart = np.minimum(against.width / scales.w, against.height / scales.c)
+    apart_from = graph.distances(inside, stated)
+    apart = np.minimum(apart_from.width / scales.w, apart_from.height / scales.c)
     outer = np.maximum(far / scales.w, stated_outside / scales.c)
     infeasible = outer.max(axis=0, initial=0.0)
     kkt = np.maximum(apart, outer).max(axis=0, initial=0.0)
@@ -118,7 +120,7 @@ def features_against(
     return own if held.multiplier is None else Share.total([own, _of_constraint(held, w, scales)])
 
 
-def _of_constraint(held: Featured, w: Pair, scales: Scales) -> Share:
+def _of_constraint(held: Regulariser, w: Pair, scales: Scales) -> Share:
     """Return what the l1 constraint adds: multiplier times slack, and their signs."""
     assert held.multiplier is not None
     assert held.slack is not None

@@ -74,7 +74,7 @@ class Share(NamedTuple):
         return cls(*(v.sum(axis=0) if k in summed else v.max(axis=0) for k, v in found.items()))
 
 
-class Against(NamedTuple):
+class Distances(NamedTuple):
     """What lies between points and their graphs on one side of z, or on both; each (n, B).
 
     ``area`` is a share of the gap, ``width`` the horizontal distance from the graph, ``height``
@@ -180,15 +180,15 @@ class Graph:
 
     # -- distances -----------------------------------------------------------------------------
 
-    def against(self, z: Pair, u: Pair) -> Against:
+    def distances(self, z: Pair, u: Pair) -> Distances:
         """Return the area between points and their graphs, and the distances; both in range."""
         one = self._below(z, u)
         other = self.mirrored()._below(z.negative(), u.negative())
-        return Against(
+        return Distances(
             one.area + other.area, one.width + other.width, np.maximum(one.height, other.height)
         )
 
-    def _below(self, z: Pair, u: Pair) -> Against:
+    def _below(self, z: Pair, u: Pair) -> Distances:
         """Return the area, and its extent, where x < z and f'(x) > u."""
         dz, q = self._offsets(z), self.curvature
         # segment 0, which ends at the first knot; it may begin at minus infinity
@@ -201,7 +201,7 @@ class Graph:
         start = _difference(self.right, Pair(*(part[:, None] for part in u)))
         top = start + q[:, 1:] * length
         found += [_over(top[:, k], length[:, k], q[:, k + 1]) for k in range(self.knots.shape[1])]
-        return Against(
+        return Distances(
             np.sum([part.area for part in found], axis=0),
             np.sum([part.width for part in found], axis=0),
             np.max([part.height for part in found], axis=0),
@@ -218,7 +218,7 @@ class Graph:
             for right in (-1.0, 1.0):
                 own_z, _ = self.clipped(Pair(z.hi, z.lo + right * z.off, z.off))
                 own_u, _ = self.subgradient(Pair(u.hi, u.lo + up * (u.off + level), u.off))
-                worst = np.maximum(worst, self.against(own_z, own_u).area)
+                worst = np.maximum(worst, self.distances(own_z, own_u).area)
         return worst - area + 8 * UNIT * worst
 
     def _level_sizes(self, z: Pair, u: Pair) -> Floats:
@@ -229,7 +229,7 @@ class Graph:
         return np.where(bent, size, 0.0)
 
 
-def _over(top: Floats, length: Floats, q: Floats) -> Against:
+def _over(top: Floats, length: Floats, q: Floats) -> Distances:
     """Return the part above zero of lines of slope q that end, after a length, at height top."""
     above = (top > 0) & (length > 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -237,7 +237,7 @@ def _over(top: Floats, length: Floats, q: Floats) -> Against:
         width = np.where(start >= 0, length, top / np.where(q > 0, q, 1.0))
         area = np.where(start >= 0, length * (start + top) / 2, width * top / 2)
     zero = np.zeros_like(area)
-    return Against(*(np.where(above, own, zero) for own in (area, width, np.maximum(top, 0.0))))
+    return Distances(*(np.where(above, own, zero) for own in (area, width, np.maximum(top, 0.0))))
 
 
 def _difference(level: Floats, u: Pair) -> Floats:

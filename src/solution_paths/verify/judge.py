@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
 from ..problem import Problem
 from ..validation import Floats
-from .court import Columns, Court
+from .judgement import Columns, Judgement
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def judge(
 
 def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | None) -> Verdict:
     """Judge in double precision, and what that doesn't show to hold in twice that."""
-    first = Court(problems).verdict(columns, lower_bound, exact=False)
+    first = Judgement(problems).verdict(columns, lower_bound, exact=False)
     kkt_limit = np.inf if columns.duals is None else KKT_LIMIT
     shown = (first.gap + first.rounding <= GAP_LIMIT) & (
         (first.kkt + first.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
@@ -111,7 +111,7 @@ def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | N
     if not len(again):
         return first
     fewer = problems if len(problems) == 1 else [problems[int(k)] for k in again]
-    second = Court(fewer).verdict(_taken(columns, again), lower_bound, exact=True)
+    second = Judgement(fewer).verdict(_taken(columns, again), lower_bound, exact=True)
     merged = {name: np.array(own) for name, own in vars(first).items()}
     for name, own in merged.items():
         own[again] = getattr(second, name)

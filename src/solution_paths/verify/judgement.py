@@ -13,7 +13,7 @@ from ..objectives.exact import UNIT, add, column_sums, multiply
 from ..problem import Problem
 from ..validation import Floats
 from .balance import rebalanced
-from .features import Featured, features_against
+from .features import Regulariser, of_coefficients
 from .graph import KNOWN, Graph, Pair, Share
 from .products import Matrix, total
 from .scales import Scales, scales_of
@@ -64,7 +64,7 @@ class _Group(NamedTuple):
     graph: Graph
 
 
-class Court:
+class Judgement:
     """What a judgement needs of problems with the same matrices.
 
     Parameters
@@ -122,9 +122,7 @@ class Court:
             _of_losses(group.graph, own, duals, k, scales, exact)
             for k, (group, own) in enumerate(zip(self.groups, values, strict=True))
         ]
-        shares.append(
-            features_against(held, duals.c_bound, duals.c, w, self.kernel, scales, coarse)
-        )
+        shares.append(of_coefficients(held, duals.c_bound, duals.c, w, self.kernel, scales, coarse))
         unbalanced = np.abs(duals.beta.hi + duals.beta.lo) / scales.balance
         zero = np.zeros(w.hi.shape[1])
         cost = np.where(duals.left > 0, duals.left * duals.price, 0.0).sum(axis=0)
@@ -198,7 +196,7 @@ class Court:
 
     def _duals(
         self, answer: Columns, w: Pair, values: list[Values], scales: Scales, exact: bool
-    ) -> tuple[Duals, Featured]:
+    ) -> tuple[Duals, Regulariser]:
         """Return the duals, those in balance, and what holds the coefficients beside them."""
         stated = self._stated(answer, values)
         moved = [
@@ -207,7 +205,7 @@ class Court:
         ]
         given, outside = [own for own, _ in moved], [far for _, far in moved]
         inside = self._correlations([-own.hi for own in given], exact)
-        held = Featured.of(self.problems, inside, w, answer, self._balance(given, None, exact))
+        held = Regulariser.of(self.problems, inside, w, answer, self._balance(given, None, exact))
         beta = self._balance(given, held.multiplier, exact)
         changes, price = rebalanced(
             beta.hi + beta.lo,
@@ -301,10 +299,10 @@ def _of_losses(
     z, given, bound = values.inside, duals.given[k], duals.bound[k]
     z_unit, a_unit = scales.z[k], scales.a[k]
     pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
-    area = graph.against(z, bound).area
+    area = graph.distances(z, bound).area
     doubt = graph.rounding(z, bound, area)
-    against = graph.against(z, given)
-    apart = np.minimum(against.width / z_unit, against.height / a_unit)
+    apart_from = graph.distances(z, given)
+    apart = np.minimum(apart_from.width / z_unit, apart_from.height / a_unit)
     outer = np.maximum(values.outside / z_unit, duals.outside[k] / a_unit)
     counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
     size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
