@@ -1,0 +1,172 @@
+"""The judge: how far an answer is from an optimum, read from the statement and the answer alone.
+
+With duals a (that is, subgradients u = -a) moved to where the conjugates are finite, c = X'a and
+g(w) = penalty(w) + ridge/2 ||w||^2, the duality gap is a sum of terms none of which is negative:
+the areas between each (z_i, u_i) and the graph of its loss, and between each (w_j, c_j) and the
+graph of g_j, and multiplier times slack of an l1 constraint. The optimality conditions hold where
+all these points lie on their graphs and the duals are in balance with the free variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
+from ..problem import Problem
+from ..validation import Floats
+from .judgement import Columns, Judgement
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver says, or B solutions of it in columns: then each array has a last axis of B.
+
+    Parameters
+    ----------
+    w : (d,) array, optional
+        Coefficients; with a kernel those of the samples, (N,). Left out, they are those that the
+        duals imply, which a ridge without a penalty allows.
+    free : (r,) array, optional
+        The free variables; may be left out where there are none.
+    duals : sequence of (n_g,) arrays, optional
+        For each group of losses a = -f'(z). Of smooth losses they may be left out, or None: values
+        imply them. Without others only a bound from elsewhere tells a gap.
+    multiplier : float, optional
+        Of the l1 constraint; left out, the one that bounds best.
+    """
+
+    w: Any = None
+    free: Any = None
+    duals: Sequence[Any] | None = None
+    multiplier: Any = None
+
+
+def judge(
+    problem: Problem | Sequence[Problem], answer: Answer, *, lower_bound: float | None = None
+) -> Verdict:
+    """Say how far an answer is from an optimum.
+
+    Parameters
+    ----------
+    problem : Problem, or B of them
+        Of several (the problems along a path, say) all must have the same matrices and ridge; the
+        answer then has B columns.
+    answer : Answer
+    lower_bound : float, optional
+        A lower bound of the optimum, for an answer without duals.
+
+    Returns
+    -------
+    Verdict
+        Floats, or (B,) arrays where the answer has columns. All nan for an answer that isn't
+        finite. The KKT violation of a coordinate is its distance from its graph, in units of the
+        data. First in double precision; what that doesn't show to hold, in twice that.
+
+    Raises
+    ------
+    ValueError
+        The answer states too little, or arrays of wrong shapes.
+
+    Examples
+    --------
+    Two samples with a hinge loss each, C = 1: half the cost is what the duals are.
+
+    >>> from solution_paths.problem import Losses, Problem, losses
+    >>> from solution_paths.verify import Answer, judge
+    >>> problem = Problem(Losses(losses.hinge([-1.0, 1.0]), [[0.0], [2.0]], free=1.0), ridge=1.0)
+    >>> judge(problem, Answer([1.0], [-1.0], [[-0.5, 0.5]])).status
+    'holds'
+    >>> judge(problem, Answer([1.0], [-1.0], [[-0.5, 0.6]])).status
+    'fails'
+    """
+    problems = [problem] if isinstance(problem, Problem) else list(problem)
+    columns, alone = _columns(problems[0], answer)
+    count = columns.free.shape[1]
+    if len(problems) not in (1, count):
+        raise ValueError(
+            f"There are {len(problems)} problems and {count} columns in the answer; give one "
+            "problem, or one for each column."
+        )
+    parts = [columns.w, columns.free, *(columns.duals or []), columns.multiplier]
+    if not all(np.isfinite(part).all() for part in parts if part is not None):
+        found = Verdict(*[np.full(count, np.nan)] * 8)
+    else:
+        found = _twice(problems, columns, lower_bound)
+    return Verdict(*(float(v[0]) for v in vars(found).values())) if alone else found
+
+
+def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | None) -> Verdict:
+    """Judge in double precision, and what that doesn't show to hold in twice that."""
+    first = Judgement(problems).verdict(columns, lower_bound, exact=False)
+    kkt_limit = np.inf if columns.duals is None else KKT_LIMIT
+    shown = (first.gap + first.rounding <= GAP_LIMIT) & (
+        (first.kkt + first.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
+    )
+    again = np.flatnonzero(~shown)
+    if not len(again):
+        return first
+    fewer = problems if len(problems) == 1 else [problems[int(k)] for k in again]
+    second = Judgement(fewer).verdict(_taken(columns, again), lower_bound, exact=True)
+    merged = {name: np.array(own) for name, own in vars(first).items()}
+    for name, own in merged.items():
+        own[again] = getattr(second, name)
+    return Verdict(**merged)
+
+
+def _taken(columns: Columns, which: NDArray[np.int64]) -> Columns:
+    duals = columns.duals
+    duals = None if duals is None else [None if own is None else own[:, which] for own in duals]
+    multiplier = None if columns.multiplier is None else columns.multiplier[which]
+    w = None if columns.w is None else columns.w[:, which]
+    return Columns(w, columns.free[:, which], duals, multiplier)
+
+
+def _columns(problem: Problem, answer: Answer) -> tuple[Columns, bool]:
+    """Return an answer with columns, and whether it had none."""
+    smooth = [group.pieces.smooth for group in problem.losses]
+    stated = list(answer.duals or ([None] * len(smooth) if all(smooth) else []))
+    if stated and len(stated) != len(smooth):
+        raise ValueError(
+            f"duals has {len(stated)} arrays; give one for each of {len(smooth)} groups of losses."
+        )
+    missing = [a is None and not own for a, own in zip(stated, smooth, strict=False)]
+    all_stated = stated and not any(a is None for a in stated)
+    lacking = answer.w is None and not (problem.pure_ridge and all_stated)
+    leading = next((a for a in (answer.w, *stated) if a is not None), None)
+    if leading is None or lacking or any(missing):
+        raise ValueError(
+            "The answer states too little: give w, or duals where a ridge without a penalty "
+            "lets them imply it; and duals of losses that aren't smooth, or of none."
+        )
+    alone = np.ndim(leading) == 1
+    count = 1 if alone else np.shape(leading)[1]
+
+    def column(name: str, value: Any, rows: int) -> Floats:
+        own = np.asarray(value, dtype=np.float64)
+        own = own[:, None] if alone and own.ndim == 1 else own
+        if own.shape != (rows, count):
+            raise ValueError(
+                f"{name} has shape {np.shape(value)}, but {rows} entries a solution were expected, "
+                f"and {count} solution(s): give it that shape."
+            )
+        return own
+
+    duals = [
+        None if a is None else column(f"duals[{k}]", a, len(group.pieces))
+        for k, (a, group) in enumerate(zip(stated, problem.losses, strict=False))
+    ]
+    free = np.zeros((0, count)) if answer.free is None else answer.free
+    multiplier = answer.multiplier
+    if multiplier is not None:
+        multiplier = np.broadcast_to(np.asarray(multiplier, dtype=np.float64), count)
+    return Columns(
+        None if answer.w is None else column("w", answer.w, problem.features),
+        column("free", free, problem.n_free),
+        duals or None,
+        multiplier,
+    ), alone

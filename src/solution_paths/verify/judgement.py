@@ -1,0 +1,326 @@
+"""One judgement of B answers: what each part of a statement adds to the gap and the violations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
+from ..objectives.exact import UNIT, add, column_sums, multiply
+from ..problem import Problem
+from ..validation import Floats
+from .balance import rebalanced
+from .features import Regulariser, of_coefficients
+from .graph import KNOWN, Graph, Pair, Share
+from .products import Matrix, total
+from .scales import Scales, scales_of
+
+
+class Columns(NamedTuple):
+    """An `Answer` in which every array has an axis of B solutions."""
+
+    w: Floats | None
+    free: Floats
+    duals: list[Floats | None] | None  # None: of losses that are smooth, implied by values
+    multiplier: Floats | None
+
+
+class Values(NamedTuple):
+    """Of one group: z within the domain, how far outside it is, and what rounding may change."""
+
+    inside: Pair
+    outside: Floats
+    coarse: Floats
+
+
+class Duals(NamedTuple):
+    """Subgradients u = -a of all groups, and what they add up to.
+
+    Attributes
+    ----------
+    given, outside : moved to where conjugates are finite, and how far that is
+    bound : moved further, into balance: these bound the optimum
+    c, c_bound : (d, B) X'a of the duals as they were stated, and of those that bound
+    beta : (r, B) what the stated ones lack to be in balance
+    left, price : (r, B) what the others still lack, and what a unit of it may cost
+    """
+
+    given: list[Pair]
+    outside: list[Floats]
+    bound: list[Pair]
+    c: Pair
+    c_bound: Pair
+    beta: Pair
+    left: Floats
+    price: Floats
+
+
+class _Group(NamedTuple):
+    X: Matrix
+    free: Matrix
+    graph: Graph
+
+
+class Judgement:
+    """What a judgement needs of problems with the same matrices.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One for all solutions, or one for each.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems, self.one = problems, problems[0]
+        self.groups = [
+            _Group(Matrix(g.X), Matrix(g.free), Graph.of([p.losses[k].pieces for p in problems]))
+            for k, g in enumerate(self.one.losses)
+        ]
+        self.linear = np.stack([problem.linear for problem in problems], axis=-1)
+        self.kernel = None if self.one.kernel is None else Matrix(self.one.kernel)
+        # where all losses are zero so is the optimum, and a gap is absolute
+        self.idle = np.all([_idle(group.graph) for group in self.groups], axis=0)
+
+    # -- the verdict ---------------------------------------------------------------------------
+
+    def verdict(self, answer: Columns, lower_bound: float | None, exact: bool) -> Verdict:
+        """Judge in double precision, or in twice that."""
+        with np.errstate(all="ignore"):  # what isn't finite fails
+            w, field = self._model(answer, exact)
+            values = self._values(answer, field, exact)
+            primal, unsure = self._primal(w, field, answer, values)
+            if answer.duals is None:
+                zero = np.zeros_like(primal)
+                bound = zero + (np.nan if lower_bound is None else lower_bound)
+                outside = np.max(
+                    [np.max(own.outside, axis=0, initial=0.0) for own in values], axis=0
+                )
+                gap = np.where(outside > 0, np.inf, np.abs(primal - bound))
+                found, dual = Share(gap, unsure, zero + np.nan, *[zero] * 5), zero + np.nan
+            else:
+                found = Share.total(self._shares(answer, w, values, exact))
+                bound = dual = primal - found.gap
+            size = np.maximum(np.maximum(np.abs(primal), np.abs(bound)), found.floor)
+            size = np.maximum(size, 2 * unsure)  # smaller ones aren't known
+            size = np.where((size > 0) & ~self.idle, size, 1.0)
+            relative = found.gap / size
+            rounding = (found.rounding + relative * unsure) / np.maximum(size - unsure, 0.0)
+            relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
+            violation = (found.kkt, rounding, found.kkt_rounding)
+            coarse = (found.resolution / size, found.kkt_resolution)
+            return Verdict(primal, dual, relative, *violation, *coarse)
+
+    def _shares(self, answer: Columns, w: Pair, values: list[Values], exact: bool) -> list[Share]:
+        """Return what each group of losses, the coefficients and the balances contribute."""
+        scales = self.scales(w, values)
+        duals, held = self._duals(answer, w, values, scales, exact)
+        coarse = self._coarse(answer, duals, values) if exact else None
+        shares = [
+            _of_losses(group.graph, own, duals, k, scales, exact)
+            for k, (group, own) in enumerate(zip(self.groups, values, strict=True))
+        ]
+        shares.append(of_coefficients(held, duals.c_bound, duals.c, w, self.kernel, scales, coarse))
+        unbalanced = np.abs(duals.beta.hi + duals.beta.lo) / scales.balance
+        zero = np.zeros(w.hi.shape[1])
+        cost = np.where(duals.left > 0, duals.left * duals.price, 0.0).sum(axis=0)
+        doubt = np.where(duals.beta.off > 0, duals.beta.off * duals.price, 0.0).sum(axis=0)
+        wrong = unbalanced.max(axis=0, initial=0.0)
+        wrong_off = (duals.beta.off / scales.balance).max(axis=0, initial=0.0)
+        shares.append(Share(cost, doubt, wrong, wrong_off, wrong, zero, zero, zero))
+        return shares
+
+    def scales(self, w: Pair, values: list[Values]) -> Scales:
+        """Return the units of violations."""
+        return scales_of(self.groups, w.hi, [own.inside.hi for own in values], self.kernel)
+
+    # -- what is stated ------------------------------------------------------------------------
+
+    def _model(self, answer: Columns, exact: bool) -> tuple[Pair, Pair]:
+        """Return coefficients, stated or implied, and what maps are applied to: w, or K c."""
+        if answer.w is not None:
+            w = Pair.of(answer.w)
+        else:
+            c, ridge = self._correlations(_all_stated(answer), exact), self.one.ridge
+            hi = c.hi / ridge
+            back, rest = multiply(hi, ridge)
+            lo = ((c.hi - back) - rest + c.lo) / ridge
+            w = Pair(hi, lo, c.off / ridge + 4 * UNIT**2 * np.abs(hi))
+        return w, w if self.kernel is None else self.kernel.times(w, exact)
+
+    def _values(self, answer: Columns, field: Pair, exact: bool) -> list[Values]:
+        """Return z = X w + B v of each group, and what rounding w, v and knots may change in it."""
+        found, reach = [], self._reach(answer)
+        for group in self.groups:
+            parts = [group.X.times(field, exact), group.free.times(Pair.of(answer.free), exact)]
+            inside, outside = group.graph.clipped(total(parts, parts[0].hi.shape))
+            size = np.asarray(group.X.size @ reach) + np.asarray(
+                group.free.size @ np.abs(answer.free)
+            )
+            knots = np.abs(group.graph.knots).max(axis=1)
+            found.append(Values(inside, outside, UNIT * (2 * size + knots)))
+        return found
+
+    def _reach(self, answer: Columns) -> Floats:
+        """Return the sizes of what maps are applied to is summed from, (d, B)."""
+        if answer.w is not None:
+            sizes = np.abs(answer.w)
+        else:
+            pairs = zip(self.groups, _all_stated(answer), strict=True)
+            sizes = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0)
+            sizes = sizes / self.one.ridge
+        return sizes if self.kernel is None else np.asarray(self.kernel.size @ sizes)
+
+    def _primal(
+        self, w: Pair, field: Pair, answer: Columns, values: list[Values]
+    ) -> tuple[Floats, Floats]:
+        """Return the objective, and how far off it may be."""
+        terms = [g.graph.values(own.inside) for g, own in zip(self.groups, values, strict=True)]
+        if self.one.penalty is not None:
+            graph = Graph.of([p.penalty for p in self.problems if p.penalty is not None])
+            terms.append(graph.values(graph.clipped(w)[0]))
+        half = self.one.ridge / 2
+        doubt = half * np.abs(w.hi) * (field.off + 4 * UNIT * np.abs(field.hi))
+        terms.append((half * (w.hi * (field.hi + field.lo) + w.lo * field.hi), doubt))
+        flat = self.linear * answer.free
+        terms.append((flat, UNIT * np.abs(flat)))
+        sizes = np.sum([np.abs(own).sum(axis=0) for own, _ in terms], axis=0)
+        count = sum(len(own) for own, _ in terms)
+        primal = np.sum([add(*column_sums(own))[0] for own, _ in terms], axis=0)
+        off = np.sum([doubt.sum(axis=0) for _, doubt in terms], axis=0)
+        return primal, off + (count + 8) * UNIT * sizes
+
+    # -- duals ---------------------------------------------------------------------------------
+
+    def _duals(
+        self, answer: Columns, w: Pair, values: list[Values], scales: Scales, exact: bool
+    ) -> tuple[Duals, Regulariser]:
+        """Return the duals, those in balance, and what holds the coefficients beside them."""
+        stated = self._stated(answer, values)
+        moved = [
+            group.graph.subgradient(Pair.of(-a))
+            for group, a in zip(self.groups, stated, strict=True)
+        ]
+        given, outside = [own for own, _ in moved], [far for _, far in moved]
+        inside = self._correlations([-own.hi for own in given], exact)
+        held = Regulariser.of(self.problems, inside, w, answer, self._balance(given, None, exact))
+        beta = self._balance(given, held.multiplier, exact)
+        changes, price = rebalanced(
+            beta.hi + beta.lo,
+            [group.free.X for group in self.groups],
+            [group.graph for group in self.groups],
+            [own.inside for own in values],
+            given,
+            scales.z,
+        )
+        bound = [
+            group.graph.subgradient(Pair(own.hi, -change, own.off))[0]
+            for group, own, change in zip(self.groups, given, changes, strict=True)
+        ]
+        repair = [(own.hi - new.hi) - new.lo for own, new in zip(given, bound, strict=True)]
+        beyond = [a + own.hi for a, own in zip(stated, given, strict=True)]
+        left, rounded = self._balance_of(repair)
+        found = Duals(
+            given,
+            outside,
+            bound,
+            self._shifted(inside, beyond),
+            self._shifted(inside, repair),
+            Pair(beta.hi, beta.lo - self._balance_of(beyond)[0], beta.off),
+            np.abs(beta.hi + beta.lo - left) + 4 * len(given) * UNIT * rounded,
+            np.where(np.isfinite(price), price, np.abs(answer.free)),
+        )
+        return found, held
+
+    def _stated(self, answer: Columns, values: list[Values]) -> list[Floats]:
+        """Return the duals, of smooth losses those that their values imply if none are stated."""
+        assert answer.duals is not None
+        each = zip(self.groups, answer.duals, values, strict=True)
+        return [-g.graph.derivatives(v.inside) if a is None else a for g, a, v in each]
+
+    def _coarse(self, answer: Columns, duals: Duals, values: list[Values]) -> Floats:
+        """Return what rounding the answer to doubles may change in X'a, (d, B)."""
+        assert answer.duals is not None
+        found = np.zeros(duals.c.hi.shape)
+        for group, a, u, own in zip(self.groups, answer.duals, duals.given, values, strict=True):
+            size = UNIT * np.abs(u.hi)
+            if a is None:
+                size = size + group.graph.curvature.max(axis=1) * own.coarse
+            found = found + np.asarray(group.X.size.T @ size)
+        return found
+
+    def _correlations(self, duals: Sequence[Floats], exact: bool) -> Pair:
+        """Return X'a, (d, B); with a kernel for the samples, so that w = sum_i (X'a)_i phi_i."""
+        parts = [g.X.transposed(a, exact) for g, a in zip(self.groups, duals, strict=True)]
+        return total(parts, parts[0].hi.shape)
+
+    def _shifted(self, c: Pair, changes: list[Floats]) -> Pair:
+        """Return X'(a + changes), given X'a; changes are small, or few."""
+        if not any(change.any() for change in changes):
+            return c
+        more = self._correlations(changes, False)
+        return Pair(c.hi, c.lo + more.hi, c.off + more.off)
+
+    def _balance(self, u: Sequence[Pair], multiplier: Floats | None, exact: bool) -> Pair:
+        """Return what the duals lack, linear - B'a, less what the constraint's multiplier gives."""
+        parts = [g.free.transposed(own.hi, exact) for g, own in zip(self.groups, u, strict=True)]
+        shape = parts[0].hi.shape
+        parts.append(Pair.of(np.broadcast_to(self.linear, shape).copy()))
+        if multiplier is not None:
+            pull, rest = multiply(self.one.constraint.free[:, None], multiplier)
+            parts.append(Pair(-pull, -rest, np.zeros(shape)))
+        return total(parts, shape)
+
+    def _balance_of(self, changes: list[Floats]) -> tuple[Floats, Floats]:
+        """Return B' changes, and the size of what it is summed from."""
+        pairs = list(zip(self.groups, changes, strict=True))
+        own = np.sum([np.asarray(group.free.X.T @ change) for group, change in pairs], axis=0)
+        sizes = [np.asarray(group.free.size.T @ np.abs(change)) for group, change in pairs]
+        return own, np.sum(sizes, axis=0)
+
+
+def _idle(graph: Graph) -> NDArray[np.bool_]:
+    """Tell in which problems all of a group's functions are zero, (B or 1,)."""
+    parts = (graph.left, graph.right, graph.curvature, graph.value[:, None])
+    return np.all([(part == 0.0).all(axis=(0, 1)) for part in parts], axis=0)
+
+
+def _all_stated(answer: Columns) -> list[Floats]:
+    """Return duals that are to imply w."""
+    return [a for a in answer.duals or [] if a is not None]
+
+
+def _of_losses(
+    graph: Graph, values: Values, duals: Duals, k: int, scales: Scales, exact: bool
+) -> Share:
+    """Return what the losses of group k contribute."""
+    z, given, bound = values.inside, duals.given[k], duals.bound[k]
+    z_unit, a_unit = scales.z[k], scales.a[k]
+    pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
+    area = graph.distances(z, bound).area
+    doubt = graph.rounding(z, bound, area)
+    apart_from = graph.distances(z, given)
+    apart = np.minimum(apart_from.width / z_unit, apart_from.height / a_unit)
+    outer = np.maximum(values.outside / z_unit, duals.outside[k] / a_unit)
+    counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
+    size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
+    floor = np.maximum(np.abs(bound.hi) * size, graph.rounding(Pair(z.hi, z.lo, size), bound, area))
+    zero = np.zeros(z.hi.shape[1])
+    resolution = kkt_resolution = zero
+    if exact:
+        resolution = graph.rounding(Pair(z.hi, z.lo, values.coarse), bound, area).sum(axis=0)
+        kkt_resolution = (values.coarse / z_unit).max(axis=0, initial=0.0)
+    gap = (area + pull).sum(axis=0)
+    rounding = (doubt + np.where(values.outside > 0, np.abs(bound.hi) * z.off, 0.0)).sum(axis=0)
+    return Share(
+        gap,
+        rounding + 2 * (len(area) + 8) * UNIT * gap,
+        np.maximum(apart, outer).max(axis=0, initial=0.0),
+        counted.max(axis=0, initial=0.0),
+        outer.max(axis=0, initial=0.0),
+        resolution,
+        kkt_resolution,
+        floor.sum(axis=0) / GAP_LIMIT + zero,
+    )

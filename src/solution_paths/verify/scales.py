@@ -1,0 +1,93 @@
+"""The units of a problem: what violations of its optimality conditions are relative to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..certify import KKT_LIMIT
+from ..validation import Floats
+from .products import Matrix
+
+
+class Scales(NamedTuple):
+    """Units; each (B,) unless said otherwise.
+
+    Attributes
+    ----------
+    z : of each group's values: half the range of its knots; where these are alike, their size
+    a : of each group's duals: the largest range of slopes
+    w : of coefficients (of the length of w, with a ridge alone)
+    c : of what duals add up to for a feature
+    balance : (r, B) of what they add up to for a free variable
+    """
+
+    z: list[Floats]
+    a: list[Floats]
+    w: Floats
+    c: Floats
+    balance: Floats
+
+
+def scales_of(
+    groups: Sequence[Any], w: Floats, values: Sequence[Floats], kernel: Matrix | None
+) -> Scales:
+    """Return the units of a problem's groups, for coefficients (d, B) and values (n, B)."""
+    reach = [group.X.largest_row() for group in groups]
+    spreads, top = _spreads([group.graph.knots for group in groups], w.shape[1])
+    # coefficients that move some value by the unit
+    length = top / max(*reach, 0.0) if any(reach) else np.zeros(w.shape[1])
+    length = np.maximum(length, np.abs(w).max(axis=0, initial=0.0) if kernel is None else 0.0)
+    length = _or_else(length, 1.0)
+    # where knots are alike or zero: what coefficients make of the values
+    found = [
+        np.maximum(np.abs(v).max(axis=0, initial=0.0), x * length)
+        for x, v in zip(reach, values, strict=True)
+    ]
+    most = _or_else(_or_else(top, np.max(found, axis=0)), 1.0)
+    z = [
+        np.maximum(own, np.minimum(v, most)) if x > 0 else most
+        for own, v, x in zip(spreads, found, reach, strict=True)
+    ]
+    ranges = [_range(group.graph, unit) for group, unit in zip(groups, z, strict=True)]
+    top = _or_else(np.max(ranges, axis=0), 1.0)
+    a = [_or_else(own, top) for own in ranges]
+    pulls = [_largest(group.X.size.T @ np.ones(group.X.shape[0])) for group in groups]
+    c = np.sum([pull * unit for pull, unit in zip(pulls, a, strict=True)], axis=0)
+    columns = [_largest(np.abs(group.free.X), axis=0) for group in groups]
+    shares = [column[:, None] * unit for column, unit in zip(columns, a, strict=True)]
+    return Scales(z, a, length, _or_else(c, 1.0), _or_else(np.max(shares, axis=0), 1.0))
+
+
+def _or_else(values: Floats, other: Floats | float) -> Floats:
+    """Return values, others where they are zero."""
+    return np.where(values > 0, values, other)
+
+
+def _spreads(knots: Sequence[Floats], count: int) -> tuple[list[Floats], Floats]:
+    """Return half the range of each group's knots, and the largest, (B,).
+
+    If all of a problem's knots are alike, the largest is their size instead.
+    """
+    flat = [own.reshape(-1, own.shape[-1]) for own in knots]
+    size = np.max([np.abs(own).max(axis=0) + np.zeros(count) for own in flat], axis=0)
+    spreads = [np.ptp(own, axis=0) / 2 + np.zeros(count) for own in flat]
+    most = np.max(spreads, axis=0)
+    return spreads, np.where(most > KKT_LIMIT * size, most, size)
+
+
+def _largest(values: Any, axis: int | None = None) -> Any:
+    """Return the largest entries of an array or a sparse matrix, of which there may be none."""
+    if sp.issparse(values):
+        found = values.max(axis=axis)
+        return found.toarray().ravel() if sp.issparse(found) else found
+    return np.max(values, axis=axis, initial=0.0)
+
+
+def _range(graph: Any, unit: Floats) -> Floats:
+    """Return the largest range of slopes of a group, with what curvature adds over a unit."""
+    bends = np.maximum(graph.curvature[:, 0], graph.curvature[:, -1])
+    return (graph.right[:, -1] - graph.left[:, 0] + bends * unit).max(axis=0) + np.zeros(len(unit))

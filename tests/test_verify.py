@@ -1,0 +1,498 @@
+"""The judge passes what is optimal, fails what is not, and knows how far off it may be itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+import stated_models as models
+from solution_paths.baselines.stated import by_clarabel, by_highs, in_cvxpy, programme
+from solution_paths.certify import KKT_LIMIT
+from solution_paths.problem import L1Constraint, Losses, Pieces, Problem, losses, penalties
+from solution_paths.verify import Answer, judge
+from solution_paths.verify.graph import Pair
+from solution_paths.verify.judge import _columns
+from solution_paths.verify.judgement import Judgement
+from stated_models import EXAMPLES, K, U, X, Y
+
+_solved: dict = {}
+
+
+def solved(name, part=0.5):
+    """Return an example's problem part of the way along its path, and Clarabel's answer."""
+    if (name, part) not in _solved:
+        model, t0, t1 = EXAMPLES[name]
+        stated = model(t0 + part * (t1 - t0))
+        _solved[name, part] = stated, by_clarabel(stated)
+    return _solved[name, part]
+
+
+def units(stated, answer):
+    """Return the units that violations are measured in."""
+    columns, _ = _columns(stated, answer)
+    judgement = Judgement([stated])
+    w, field = judgement._model(columns, False)
+    values = judgement._values(columns, field, False)
+    return judgement.scales(w, values), values
+
+
+def correlations(stated, answer):
+    pairs = zip(stated.losses, answer.duals, strict=True)
+    return sum(np.asarray(group.X.T @ a) for group, a in pairs)
+
+
+# -- what is optimal passes -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_outside_solver_s_answer_to_the_programme_passes(name, part):
+    stated, answer = solved(name, part)
+    found = judge(stated, answer)
+    assert found.ok(1e-7, 1e-7), found
+    assert found.dual <= found.primal
+
+
+@pytest.mark.parametrize("name", ["quantile regression", "LAD in s", "l1 SVM"])
+def test_linear_programmes_by_highs_and_cvxpy(name):
+    stated, answer = solved(name)
+    other = by_highs(stated)
+    assert judge(stated, other).ok(1e-9, 1e-9)
+    assert judge(stated, other).primal == pytest.approx(judge(stated, answer).primal, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["SVR in C", "DrLAD in s", "Huberised SVM", "nu-SVM", "SVM, rbf"])
+def test_the_same_programme_in_cvxpy(name):
+    stated, answer = solved(name)
+    whole, x, _ = in_cvxpy(stated)
+    whole.solve(solver="CLARABEL")
+    own = programme(stated)
+    d, r = stated.features, stated.n_free
+    free = x.value[d : d + r]
+    primal = judge(stated, Answer(x.value[:d], free)).primal
+    assert primal == pytest.approx(judge(stated, answer).primal, rel=1e-6)
+    assert own.unit > 0
+
+
+def test_highs_refuses_what_is_not_linear():
+    with pytest.raises(ValueError, match="ridge or curvature"):
+        by_highs(solved("SVR in C")[0])
+
+
+# -- two judges -------------------------------------------------------------------------------
+
+
+def _value(own, z):
+    """Return f(z) of one function, from its definition alone, by scalar arithmetic."""
+    knots, slopes, curvature = own
+    total, k = 0.0, 0
+    if z < knots[0]:
+        return slopes[0] * (z - knots[0]) + curvature[0] * (z - knots[0]) ** 2 / 2
+    for k, start in enumerate(knots):
+        end = min(z, knots[k + 1]) if k + 1 < len(knots) else z
+        if end <= start:
+            break
+        length = end - start
+        total += slopes[k + 1] * length + curvature[k + 1] * length**2 / 2
+    return total
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_objective_is_the_one_that_is_stated(name):
+    stated, answer = solved(name)
+    w = answer.w
+    if w is None:
+        w = (
+            sum(np.asarray(g.X.T @ a) for g, a in zip(stated.losses, answer.duals, strict=True))
+            / stated.ridge
+        )
+    field = w if stated.kernel is None else stated.kernel @ w
+    total = stated.ridge / 2 * w @ field + stated.linear @ answer.free
+    for group in stated.losses:
+        z = np.asarray(group.X @ field) + np.asarray(group.free @ answer.free)
+        p = group.pieces
+        z = np.clip(z, p.low, p.high)
+        rows = zip(p.knots, p.slopes, p.curvature, strict=True)
+        total += p.value.sum() + sum(_value(own, x) for own, x in zip(rows, z, strict=True))
+    if stated.penalty is not None:
+        p = stated.penalty
+        rows = zip(p.knots, p.slopes, p.curvature, strict=True)
+        total += p.value.sum() + sum(_value(own, x) for own, x in zip(rows, w, strict=True))
+    assert judge(stated, answer).primal == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_gap_bounds_how_far_a_spoilt_answer_is_from_the_optimum(name):
+    """Primal and dual of what is spoilt lie on either side of the optimum, known to 1e-7."""
+    stated, answer = solved(name)
+    best = judge(stated, answer).primal
+    r = np.random.default_rng(0)
+    spoilt = replace(answer, free=answer.free + 1e-6 * r.normal(size=len(answer.free)))
+    found = judge(stated, spoilt)
+    if np.isfinite(found.gap):
+        assert found.dual <= best + 1e-7 * max(abs(best), 1.0)
+        assert found.primal >= best - 1e-6 * max(abs(best), 1.0)
+
+
+# -- each condition alone ---------------------------------------------------------------------
+
+
+def changed(stated, group, **arrays):
+    """Return a problem with other arrays in one group of losses, or in the penalty."""
+    if group == "penalty":
+        return replace(stated, penalty=Pieces(**vars(stated.penalty) | arrays))
+    parts = list(stated.losses)
+    parts[group] = replace(parts[group], pieces=Pieces(**vars(parts[group].pieces) | arrays))
+    return replace(stated, losses=parts)
+
+
+def spoil_box(stated, answer, by):
+    """A dual beyond the last slope: of a row at its first segment."""
+    unit = units(stated, answer)[0].a[0][0]
+    slopes, u = stated.losses[0].pieces.slopes.copy(), -answer.duals[0]
+    row = np.flatnonzero(np.abs(u - slopes[:, 0]) < 1e-9 * unit)[0]
+    slopes[row, 0] = u[row] + by * unit
+    return changed(stated, 0, slopes=slopes)
+
+
+def spoil_slack_dual(stated, answer, by):
+    """A dual that isn't at the slope of its segment, of a row far inside of it."""
+    (scales, values), slopes = units(stated, answer), stated.losses[0].pieces.slopes.copy()
+    u, knots = -answer.duals[0], stated.losses[0].pieces.knots
+    away = np.abs(values[0].inside.hi - knots).min(axis=1) > 1e-3 * scales.z[0]
+    at_first = np.abs(u - slopes[:, 0]) < 1e-9 * scales.a[0]
+    row = np.flatnonzero(away & at_first)[0]
+    slopes[row, 0] = u[row] - by * scales.a[0][0]
+    return changed(stated, 0, slopes=slopes)
+
+
+def spoil_slack_value(stated, answer, by):
+    """A value that isn't at its knot, of a row whose dual is between two slopes."""
+    scales, values = units(stated, answer)
+    own, u, unit = stated.losses[0].pieces, -answer.duals[0], scales.a[0][0]
+    inside = np.minimum(own.right - u[:, None], u[:, None] - own.left) > 1e-3 * unit
+    row, k = np.argwhere(inside)[0]
+    knots = own.knots.copy()
+    knots[row, k] = values[0].inside.hi[row, 0] + by * scales.z[0][0]
+    return changed(stated, 0, knots=knots)
+
+
+def spoil_domain(stated, answer, by):
+    """A value outside of its domain: the last group's first row that is at its end."""
+    scales, values = units(stated, answer)
+    k = len(stated.losses) - 1
+    own, z = stated.losses[k].pieces, values[k].inside.hi[:, 0]
+    low, knots = own.low.copy(), own.knots.copy()
+    row = np.argmin(np.abs(z - low))
+    low[row] = knots[row, 0] = z[row] + by * scales.z[k][0]
+    return changed(stated, k, low=low, knots=knots)
+
+
+def spoil_balance(stated, answer, by):
+    linear = stated.linear.copy()
+    linear[-1] += by * units(stated, answer)[0].balance[-1, 0]
+    return replace(stated, linear=linear)
+
+
+def spoil_stationarity(stated, answer, by):
+    """A feature in use whose correlation isn't what its penalty asks for."""
+    row = np.argmax(np.abs(answer.w))
+    slopes = stated.penalty.slopes.copy()
+    slopes[row] += by * units(stated, answer)[0].c[0]
+    return changed(stated, "penalty", slopes=slopes)
+
+
+def spoil_penalty_box(stated, answer, by):
+    """A feature that isn't in use, and whose correlation is beyond its penalty."""
+    c = correlations(stated, answer)
+    scales = units(stated, answer)[0]
+    row = np.argmin(np.abs(answer.w))
+    slopes = stated.penalty.slopes.copy()
+    level = abs(c[row]) - by * scales.c[0]
+    slopes[row] = [-level, level]
+    return changed(stated, "penalty", slopes=slopes)
+
+
+def spoil_ridge(stated, answer, by):
+    """Coefficients that are too short for their duals."""
+    return replace(stated, ridge=stated.ridge * (1.0 - by))
+
+
+def spoil_radius(stated, answer, by):
+    own = stated.constraint
+    unit = max(own.radius, units(stated, answer)[0].w[0])
+    return replace(stated, constraint=L1Constraint(own.radius - by * unit, own.free))
+
+
+def spoil_constraint_slack(stated, answer, by):
+    own = stated.constraint
+    unit = max(own.radius, units(stated, answer)[0].w[0])
+    return replace(stated, constraint=L1Constraint(own.radius + by * unit, own.free))
+
+
+CONDITIONS = [
+    (spoil_box, "SVR in C"),
+    (spoil_box, "SVM, rbf"),
+    (spoil_box, "quantile regression"),
+    (spoil_slack_dual, "SVR in C"),
+    (spoil_slack_dual, "pinball SVM in tau"),
+    (spoil_slack_dual, "DrLAD in s"),
+    (spoil_slack_value, "SVR in C"),
+    (spoil_slack_value, "ranking SVM"),
+    (spoil_slack_value, "quantile SVM"),
+    (spoil_slack_value, "DrLAD in s"),
+    (spoil_domain, "double margin in lam1"),
+    (spoil_balance, "SVM, rbf"),
+    (spoil_balance, "nu-SVM"),
+    (spoil_balance, "ordinal SVM"),
+    (spoil_balance, "elastic net"),
+    (spoil_stationarity, "lasso"),
+    (spoil_stationarity, "squared hinge, l1"),
+    (spoil_stationarity, "doubly regularised SVM"),
+    (spoil_penalty_box, "l1 SVM"),
+    (spoil_ridge, "quantile SVM"),
+    (spoil_ridge, "SVR in eps"),
+    (spoil_radius, "DrLAD in s"),
+    (spoil_radius, "LAD in s"),
+    (spoil_constraint_slack, "LAD in s"),
+    (spoil_constraint_slack, "any loss in s"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "name"), CONDITIONS)
+def test_a_condition_broken_alone_is_measured_in_its_unit(spoil, name):
+    """The statement changes under an answer that was right: one condition breaks by a number."""
+    stated, answer = solved(name)
+    if answer.w is None and spoil is spoil_ridge:
+        pytest.skip("duals imply w")
+    noise = judge(stated, answer).kkt
+    assert noise < 0.02 * KKT_LIMIT
+    more = judge(spoil(stated, answer, 1.05 * KKT_LIMIT), answer)
+    less = judge(spoil(stated, answer, 0.95 * KKT_LIMIT), answer)
+    assert more.status == "fails"
+    assert more.kkt == pytest.approx(1.05 * KKT_LIMIT, rel=0.04)
+    assert less.kkt == pytest.approx(0.95 * KKT_LIMIT, rel=0.04)
+    assert less.kkt + less.kkt_rounding <= KKT_LIMIT
+
+
+# -- each entry of an answer ------------------------------------------------------------------
+
+# Where nothing but one field determines an optimum a change of it may well be another optimum:
+# duals of a linear programme, and of rows that depend on each other.
+UNIQUE = [name for name in EXAMPLES if name not in ("quantile regression", "l1 SVM", "LAD in s")]
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_every_entry_of_an_answer_counts(name):
+    stated, answer = solved(name)
+    scales, _ = units(stated, answer)
+    fields = [("w", None, scales.w)] if answer.w is not None else []
+    fields += [("free", None, scales.z[0])] if len(answer.free) else []
+    fields += [("duals", k, scales.a[k]) for k in range(len(answer.duals))]
+    for field, group, unit in fields:
+        given = getattr(answer, field) if group is None else answer.duals[group]
+        for i in range(0, len(given), 1 + len(given) // 8):
+            entry = given.copy()
+            entry[i] += (-1.0) ** i * 1e-4 * unit[0]
+            if group is None:
+                spoilt = replace(answer, **{field: entry})
+            else:
+                duals = list(answer.duals)
+                duals[group] = entry
+                spoilt = replace(answer, duals=duals)
+            assert judge(stated, spoilt).status == "fails", (field, group, i)
+
+
+@pytest.mark.parametrize("name", ["DrLAD in s", "LAD in s", "any loss in s"])
+@pytest.mark.parametrize("factor", [0.9, 1.1, -1.0])
+def test_the_multiplier_of_a_constraint_counts(name, factor):
+    stated, answer = solved(name)
+    assert judge(stated, answer).ok(1e-7, 1e-7)
+    assert judge(stated, replace(answer, multiplier=None)).ok(1e-7, 1e-7)
+    assert judge(stated, replace(answer, multiplier=factor * answer.multiplier)).status == "fails"
+
+
+# -- forms of answers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["SVM, rbf", "DrLAD in s", "ordinal SVM", "lasso", "nu-SVM"])
+def test_columns_are_judged_like_one_by_one(name):
+    parts = [0.3, 0.5, 0.7]
+    pairs = [solved(name, part) for part in parts]
+    answers = [answer for _, answer in pairs]
+    spoilt = [replace(a, free=a.free + 1e-3 * (k == 1)) for k, a in enumerate(answers)]
+    together = Answer(
+        None if answers[0].w is None else np.stack([a.w for a in answers], axis=1),
+        np.stack([a.free for a in spoilt], axis=1),
+        [np.stack(own, axis=1) for own in zip(*[a.duals for a in answers], strict=True)],
+    )
+    found = judge([stated for stated, _ in pairs], together)
+    for k, (stated, _) in enumerate(pairs):
+        one = judge(stated, replace(spoilt[k], multiplier=None))
+        assert found.primal[k] == pytest.approx(one.primal, rel=1e-12)
+        for key, off in (("gap", "rounding"), ("kkt", "kkt_rounding")):
+            own, other = getattr(found, key)[k], getattr(one, key)
+            room = getattr(found, off)[k] + getattr(one, off)
+            assert own == other or abs(own - other) <= room + 1e-9 * abs(other)
+
+
+def test_a_lower_bound_tells_the_gap_of_an_answer_without_duals():
+    stated, answer = solved("DrLAD in s")
+    best = judge(stated, answer).primal
+    found = judge(stated, Answer(answer.w, answer.free), lower_bound=best * (1 - 1e-6))
+    assert found.gap == pytest.approx(1e-6, rel=1e-3)
+    assert np.isnan(found.kkt)
+    assert np.isnan(judge(stated, Answer(answer.w, answer.free)).gap)
+
+
+@pytest.mark.parametrize("name", ["lasso", "Huber, l1", "squared hinge, l1", "Huberised SVM"])
+def test_values_imply_the_duals_of_smooth_losses(name):
+    stated, answer = solved(name)
+    found = judge(stated, Answer(answer.w, answer.free))
+    assert found.ok(1e-7, 1e-7)
+    assert judge(stated, Answer(1.001 * answer.w, answer.free)).status == "fails"
+
+
+def test_duals_imply_coefficients_under_a_ridge_alone():
+    stated, answer = solved("SVR in C")
+    implied = judge(stated, Answer(None, answer.free, answer.duals))
+    assert implied.ok(1e-7, 1e-7)
+    assert implied.primal == pytest.approx(judge(stated, answer).primal, rel=1e-9)
+
+
+def test_what_is_not_finite_is_no_answer():
+    stated, answer = solved("SVR in C")
+    for wrong in (np.nan, np.inf):
+        found = judge(stated, replace(answer, free=np.array([wrong])))
+        assert np.isnan(found.gap)
+        assert found.status == "fails"
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(), "states too little"),
+        (Answer(None, [0.0]), "states too little"),
+        (Answer(None, [0.0], [np.zeros(40)]), "states too little"),
+        (Answer(np.zeros(4), [0.0]), r"w has shape \(4,\), but 5"),
+        (Answer(np.zeros(5)), r"free has shape"),
+        (Answer(np.zeros(5), [0.0], [np.zeros(3)]), r"duals\[0\] has shape \(3,\), but 40"),
+        (Answer(np.zeros(5), [0.0], [np.zeros(40)] * 2), "duals has 2 arrays"),
+    ],
+)
+def test_answers_of_wrong_shapes_are_refused(answer, message):
+    with pytest.raises(ValueError, match=message):
+        judge(solved("lasso")[0], answer)
+
+
+def test_operators_are_judged_by_their_entries():
+    stated, answer = solved("SVR in C")
+    group = stated.losses[0]
+    hidden = replace(stated, losses=[Losses(group.pieces, aslinearoperator(X), 1.0)])
+    one, other = judge(stated, answer), judge(hidden, answer)
+    assert other.ok(1e-7, 1e-7)
+    assert other.primal == pytest.approx(one.primal, rel=1e-14)
+
+
+# -- rounding ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_double_and_twofold_precision_agree_within_their_rounding(name):
+    stated, answer = solved(name)
+    columns, _ = _columns(stated, answer)
+    judgement = Judgement([stated])
+    rough, fine = (judgement.verdict(columns, None, exact) for exact in (False, True))
+    assert abs(rough.gap[0] - fine.gap[0]) <= rough.rounding[0] + fine.rounding[0]
+    assert abs(rough.kkt[0] - fine.kkt[0]) <= rough.kkt_rounding[0] + fine.kkt_rounding[0]
+    assert fine.rounding[0] <= max(1e-6 * fine.gap[0], 1e-13)
+
+
+def test_targets_far_from_zero_are_judged_in_twice_the_precision():
+    """With targets near 1e9 double precision decides nothing about a cost of 1e3."""
+    far = 1e9 + np.round(U, 1)
+    stated = models.svr(X, far, 1e3, 0.25)
+    near = by_clarabel(models.svr(X, np.round(U, 1), 1e3, 0.25))
+    moved = replace(near, free=near.free + 1e9)
+    found = judge(stated, moved)
+    assert found.rounding < 1e-9
+    assert found.gap + found.rounding < 1e-4
+
+
+DEGENERATE = {
+    # what once went wrong: units that were noise, pairs of doubles outside of a domain by their low
+    # part, and objectives of zero
+    "no cost": (models.svm(X, Y, 0.0), 0.0),
+    "losses of a free variable alone": (
+        models.dm_drsvm(X[:2], Y[:2] * [1, -1], 2.5, 0.1, 0.1),
+        None,
+    ),
+    "w is zero": (models.dm_drsvm(X[:6], Y[:6], 2.5, 0.4, 0.1), None),
+    "a fit without a penalty": (models.quantile_regression(np.round(X[:11]), U[:11], 0.3), None),
+    "one row": (models.svr(X[:1], U[:1], 10.0, 0.1), 0.0),
+    "a column of zeros": (models.elastic_net(X * [1, 0, 1, 1, 1], U, 1.0, 0.1), None),
+    "the same row three times": (models.svm(X[[0, 0, 0, 1]], Y[[0, 0, 0, 1]], 1.0), None),
+    "one class": (models.svm(X[:3], np.ones(3), 1.0), 0.0),
+    "units": (models.svm(X * [1e4, 1, 1, 1, 1e-3], Y, 1.0), None),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_problems_are_judged(name):
+    stated, optimum = DEGENERATE[name]
+    found = judge(stated, by_clarabel(stated))
+    assert found.kkt <= 1e-6
+    assert np.isfinite([found.gap, found.rounding, found.primal]).all()
+    if optimum is None:
+        assert found.gap <= 1e-6
+    else:
+        assert found.primal == pytest.approx(optimum, abs=1e-12)
+
+
+def test_a_perfect_fit_is_no_false_alarm():
+    """An objective of zero is known to what rounding of the targets makes of it."""
+    w = np.array([1.0, -2.0, 0.5, 0.0, 1.0]) / 3
+    target = X @ w
+    stated = Problem(Losses(losses.absolute(target), X, 1.0))
+    duals = np.zeros(len(target))
+    duals[:2] = [1e-3, -1e-3]
+    found = judge(stated, Answer(w, [0.0], [0 * duals]))
+    assert found.ok()
+    off = judge(stated, Answer(1.001 * w, [0.0], [0 * duals]))
+    assert off.status == "fails"
+
+
+def test_an_infeasible_dual_bounds_nothing():
+    stated, answer = solved("SVM, rbf")
+    duals = answer.duals[0].copy()
+    duals[0] += 1.0
+    assert judge(stated, replace(answer, duals=[duals])).gap == np.inf
+
+
+def test_order_of_thresholds_is_kept():
+    stated, answer = solved("ordinal SVM")
+    assert np.diff(answer.free)[0] > 0
+    swapped = replace(answer, free=answer.free[::-1].copy())
+    assert judge(stated, swapped).status == "fails"
+
+
+def test_pairs_of_doubles_move_into_domains():
+    own = penalties.at_least(1, 1.0)
+    from solution_paths.verify.graph import Graph
+
+    graph = Graph.of([own])
+    z = Pair(np.ones((1, 1)), np.full((1, 1), -1e-20), np.zeros((1, 1)))
+    inside, far = graph.clipped(z)
+    assert far[0, 0] == 1e-20
+    assert inside.lo[0, 0] == 0.0
+
+
+def test_kernel_and_features_are_two_ways_to_say_the_same():
+    linear, answer = solved("SVR in C")
+    kernel = models.svr(X, U, 1.55, 0.1, X @ X.T)
+    found = judge(kernel, Answer(None, answer.free, answer.duals))
+    assert found.ok(1e-7, 1e-7)
+    assert found.primal == pytest.approx(judge(linear, answer).primal, rel=1e-9)
+    assert K.shape == (40, 40)
+    assert len(Y) == 40
