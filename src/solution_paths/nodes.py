@@ -78,9 +78,14 @@ class Leg:
                 own = between(first)
                 held = self._resting(held, np.where(own.active, -1, own.state // 2))
         at_end = self._ends(node, held)
-        event = int(trace.event[node])
-        if event < (trace.event[node + 1] if node + 1 < len(trace.t) else len(trace.state)):
-            # who leaves its knot at a node has come to the level of its segment there
+        event, last = int(trace.event[node]), len(trace.t) - 1
+        if node == last:
+            here = len(trace.state)
+        else:  # events up to here happened at the node's t
+            here = int(
+                (trace.event if trace.t[node + 1] == trace.t[node] else trace.began)[node + 1]
+            )
+        if event < here:  # who leaves its knot has come to the level of its segment there
             at_end[trace.coordinate[event]] = self._left(int(trace.state[event]))
         return self._resting(held, at_end)
 
