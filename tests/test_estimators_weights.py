@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone, is_regressor
@@ -99,6 +100,8 @@ def test_weights_of_the_lasso_are_scikit_learns():
             theirs = Lasso(alpha, fit_intercept=intercept, tol=1e-14, max_iter=100_000)
             theirs.fit(X, y, sample_weight=weights)
             np.testing.assert_allclose(own.coef_, theirs.coef_, atol=1e-6)
+            framed = clone(own).fit(pd.DataFrame(X), y, sample_weight=weights)
+            np.testing.assert_array_equal(framed.coef_, own.coef_)
             assert own.intercept_ == pytest.approx(theirs.intercept_, abs=1e-5)
 
 

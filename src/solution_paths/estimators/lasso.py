@@ -31,10 +31,12 @@ class Centred(Constant):
         self.x_mean, middle = np.zeros(d), 0.0
         if intercept:  # in two steps, so that nothing is left of what is constant
             self.x_mean, middle = np.asarray(X).mean(axis=0), float(y.mean())
-            self.x_mean = self.x_mean + shares @ (X - self.x_mean)
+            self.x_mean = self.x_mean + shares @ np.asarray(X - self.x_mean)
             middle += float(shares @ (y - middle))
-        roots = np.ones(n) if weights is None else np.sqrt(n * shares)
-        X, y = roots[:, None] * (X - self.x_mean), roots * (y - middle)
+        X, y = X - self.x_mean, y - middle
+        if weights is not None:
+            roots = np.sqrt(n * shares)
+            X, y = (X.T * roots).T, y * roots
         # without any correlation w = 0 for every penalty
         found = [followed(fit, X, y)] if (np.asarray(X).T @ y).any() else []
         super().__init__(found, d, middle, unit=float(n))
