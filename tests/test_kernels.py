@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths import svm_path
+from solution_paths import kernels, svm_path
 from solution_paths.kernels import BLUR, Kernel, rows_of_gram, squared_distances
+from solution_paths.objectives.reference import reference_matrix
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(7, 4)) * (RNG.random((7, 4)) < 0.6)
@@ -59,20 +60,50 @@ def test_kernels_of_sparse_and_dense_rows(name, left, right):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
-def test_centred_kernels_are_as_good_where_duals_add_up_to_zero():
-    rows = np.random.default_rng(1).normal(size=(30, 3))
-    a = np.random.default_rng(2).normal(size=30)
-    a -= a.mean()
-    for gamma in (1e-8, 1e-3):
-        K, means = Kernel("rbf", gamma=gamma).centred(rows)
-        assert (K == K.T).all()
-        assert abs(K.sum(axis=0)).max() < 1e-14 * abs(K).sum()
-        exact = np.expm1(-gamma * brute(rows, rows)) @ a
-        np.testing.assert_allclose(K @ a + means @ a, exact, atol=1e-12 * abs(exact).max())
-    for kernel in (Kernel("rbf", gamma=1.0), Kernel("poly", coef0=1.0)):
-        K, means = kernel.centred(rows)
-        assert not means.any()
-        np.testing.assert_array_equal(K, kernel(rows, rows))
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("hold", KINDS)
+def test_a_matrix_beyond_all_memory_is_refused_by_size(monkeypatch, name, hold):
+    rows = KINDS[hold](np.ones((300, 1)))
+    monkeypatch.setattr(kernels, "total_memory", lambda: 2.0**19)
+    said = (
+        r"^The 300 x 300 kernel matrix needs 703 KiB, and this machine has 512 KiB; take a sample "
+        r"of the rows, or kernel='linear'"
+    )
+    for call in (
+        lambda: Kernel(name)(rows, rows),
+        lambda: reference_matrix(rows, Kernel(name)),
+    ):
+        with pytest.raises(MemoryError, match=said):
+            call()
+    with pytest.raises(MemoryError, match="300 x 250"):
+        Kernel(name)(rows, rows[:250])
+    assert Kernel(name)(rows[:200], rows[:200]).shape == (200, 200)
+    if name == "rbf":  # a path holds the matrix twice
+        said = r"^The 200 x 200 kernel matrix needs 312 KiB 2 times, and this machine has 512 KiB;"
+        with pytest.raises(MemoryError, match=said):
+            svm_path(rows[:200], np.tile([0, 1], 100), kernel=name)
+
+
+def test_memory_that_a_process_does_not_get_is_told_alike(monkeypatch):
+    def refused(shape):
+        raise MemoryError("Unable to allocate")
+
+    monkeypatch.setattr(np, "zeros", refused)
+    with pytest.raises(MemoryError, match="The 7 x 5 kernel matrix needs 0 KiB, and this"):
+        kernels.room_for(7, 5)
+
+
+def test_a_path_that_no_machine_can_hold():
+    rows = np.zeros((3_000_000, 1))
+    rows[::2] = 1.0
+    with pytest.raises(
+        MemoryError, match=r"3,000,000 x 3,000,000 kernel matrix needs 67,055 GiB 2 times"
+    ):
+        svm_path(rows, np.tile([0, 1], 1_500_000), kernel="rbf", gamma=1.0)
+
+
+def test_the_memory_of_this_machine():
+    assert 2.0**28 < kernels.total_memory() < 2.0**60
 
 
 @pytest.mark.parametrize("coef0", [0.0, 0.5])

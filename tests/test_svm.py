@@ -280,7 +280,7 @@ def test_flat_kernels_are_centred_and_the_bias_is_that_of_the_kernel_itself(gamm
     X, Z = rng.normal(size=(40, 3)), rng.normal(size=(5, 3))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0, 1.0, -1.0)
     path = svm_path(X, y, C_max=1.0 / gamma, kernel="rbf", gamma=gamma)
-    assert path.objective.bias_units.any()
+    assert path.objective.centred_kernel is not path.objective.kernel
     assert path.certify(at_breakpoints=True).ok
     ts = path.breakpoints[5:-5:7]
     K = np.exp(-gamma * ((Z[:, None] - X[None]) ** 2).sum(axis=2))

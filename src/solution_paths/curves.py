@@ -257,8 +257,8 @@ class MeanCurve(Curve):
     def of(cls, curves: Sequence[Curve]) -> MeanCurve:
         """Return the mean of curves that all cover the same parameters."""
         mean = mean_curve(curves)
-        names = (field.name for field in fields(Curve))
-        return cls(*(getattr(mean, name) for name in names), parts=tuple(curves))
+        own = {field.name: getattr(mean, field.name) for field in fields(Curve)}
+        return cls(**own, parts=tuple(curves))
 
     def simplest(self, *, larger: bool) -> float:
         """Return the strongest penalty whose mean is within a standard error of the least.

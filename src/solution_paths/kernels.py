@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations_with_replacement
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,9 @@ from .validation import HUGE, Floats, check_choice, check_number
 EPSILON = np.finfo(np.float64).eps
 BLUR = float(EPSILON**0.5)  # of rows' lengths: squared, a unit of rounding of a kernel
 FEW = 100  # columns: with more, looks at rows take longer than looks at a kernel's entries
+GIB = 2.0**30
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+FAR = 4.0  # standard deviations of a matrix's entries: means nearer to zero cost two bits at most
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
 
@@ -76,15 +82,20 @@ class Kernel:
         if self.name == "precomputed":
             return np.asarray(X, dtype=np.float64)
         if self.name == "rbf":
-            exponent = self._exponent(X, Z)
+            exponent = squared_distances(X, Z)
+            exponent *= -self.gamma
             return np.exp(exponent, out=exponent)
         K = _products(X, Z)
         return K if self.name == "linear" else (self.gamma * K + self.coef0) ** self.degree
 
-    def _exponent(self, X: Any, Z: Any) -> Floats:
-        exponent = squared_distances(X, Z)
-        exponent *= -self.gamma
-        return exponent
+    def diagonal(self, X: Any) -> Floats:
+        """Return k(x, x) for all rows of X, (n,)."""
+        if self.name == "precomputed":
+            return np.asarray(X).diagonal()
+        if self.name == "rbf":
+            return np.ones(X.shape[0])
+        own = squared_norms(X)
+        return own if self.name == "linear" else (self.gamma * own + self.coef0) ** self.degree
 
     def n_monomials(self, d: int) -> float:
         """Return how many features of d columns have this kernel as their products, or inf."""
@@ -106,25 +117,60 @@ class Kernel:
             out[:, k] = math.sqrt(weight) * with_constant[:, factors].prod(axis=1)
         return out
 
-    def centred(self, X: Any) -> tuple[Floats, Floats]:
-        """Return an (n, n) matrix that is as good as K where duals add up to zero, and (n,) means.
-
-        Of a flat rbf kernel it is K - 1 less the means of its rows and columns: K has what tells
-        rows apart in its last digits only. Of others, and of equal rows, it is K; means are zeros.
-        """
-        if self.name != "rbf":
-            return self(X, X), np.zeros(X.shape[0])
-        exponent = self._exponent(X, X)
-        if exponent.mean() < -0.5 or not exponent.any():
-            return np.exp(exponent, out=exponent), np.zeros(X.shape[0])
-        K = np.expm1(exponent, out=exponent)
-        means = K.mean(axis=1)
-        K -= means[:, None] + means[None, :]
-        K += means.mean()
-        return K, means
-
 
 LINEAR = Kernel()
+
+
+def room_for(n: int, m: int) -> Floats:
+    """Return (n, m) zeros for kernel values; say so where this machine can't hold them."""
+    check_room(n, m)
+    try:
+        return np.zeros((n, m))
+    except MemoryError as error:  # less is left of it, or this process may have less
+        raise _no_room(n, m, 1) from error
+
+
+def check_room(n: int, m: int, copies: int = 1) -> None:
+    """Refuse (n, m) kernel values, held so many times, that are more than the machine's memory."""
+    if 8.0 * n * m * copies > total_memory():
+        raise _no_room(n, m, copies)
+
+
+def _no_room(n: int, m: int, copies: int) -> MemoryError:
+    needs = _size(8.0 * n * m) + (f" {copies} times" if copies > 1 else "")
+    return MemoryError(
+        f"The {n:,} x {m:,} kernel matrix needs {needs}, and this machine has "
+        f"{_size(total_memory())}; take a sample of the rows, or kernel='linear' with few columns."
+    )
+
+
+def _size(memory: float) -> str:
+    """Return a number of bytes as people read it."""
+    unit = GIB if memory >= GIB else 2.0**10
+    return f"{memory / unit:,.0f} {'GiB' if unit == GIB else 'KiB'}"
+
+
+def total_memory() -> float:
+    """Return how many bytes of memory this machine, or this container, has: inf if unknown."""
+    found = [math.inf]
+    with suppress(AttributeError, ValueError, OSError):
+        found.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
+    for file in LIMITS:  # "max", where there is none
+        with suppress(ValueError, OSError):
+            found.append(float(Path(file).read_text("ascii")))
+    return min(found)
+
+
+def is_far(K: Floats) -> bool:
+    """Tell whether a matrix's entries are further from zero than from each other."""
+    mean = float(K.mean())
+    square = float(np.vdot(K, K)) / K.size - mean**2
+    return bool(mean**2 > FAR**2 * square and np.ptp(K) > 0.0)
+
+
+def middle_row(K: Floats) -> int:
+    """Return the row nearest to the mean of all, as a kernel matrix says."""
+    return int((K.diagonal() - 2.0 * K.mean(axis=1)).argmin())
 
 
 def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
@@ -166,13 +212,16 @@ def _rows_of_some(K: Floats, size: Floats, some: Any) -> tuple[Floats, Floats] |
 
 def _products(X: Any, Z: Any) -> Floats:
     """Return x.z for all rows of X and Z, dense or sparse each."""
+    out = room_for(X.shape[0], Z.shape[0])
     if X is Z and sp.issparse(X):  # half as long as scipy takes for all of it
-        out, columns = np.zeros((X.shape[0], X.shape[0])), sp.csc_array(X)
+        columns = sp.csc_array(X)
         by_row = X.indptr, X.indices, X.data
         _add_products(*by_row, columns.indptr, columns.indices, columns.data, out)
         return out
+    if not (sp.issparse(X) or sp.issparse(Z)):
+        return np.matmul(X, np.transpose(Z), out=out)
     products = X @ Z.T
-    return products.toarray() if sp.issparse(products) else np.asarray(products)
+    return products.toarray(out=out) if sp.issparse(products) else np.asarray(products)
 
 
 @njit(cache=True)
@@ -223,7 +272,7 @@ def squared_distances(X: Any, Z: Any) -> Floats:
         return distance
     rows = np.ascontiguousarray(X, dtype=np.float64)
     columns = np.ascontiguousarray(np.transpose(Z), dtype=np.float64)
-    out = np.zeros((rows.shape[0], columns.shape[1]))
+    out = room_for(rows.shape[0], columns.shape[1])
     _add_squared_differences(rows, columns, X is Z, out)
     if X is Z:
         _mirror(out)
@@ -308,9 +357,18 @@ def _check_gram(K: Any) -> None:
     largest = np.abs(K).max()
     if np.abs(K - K.T).max() > 1e-10 * largest:
         raise ValueError("X is not symmetric, with kernel='precomputed'; pass (X + X.T) / 2.")
+    _check_eigenvalues(K, 1e-8 * largest, "X")
+    if is_far(K):  # or a constant would hide what is wrong
+        means = K.mean(axis=1)
+        centred = (K - means.mean()) - (means - means.mean()) - (means - means.mean())[:, None]
+        limit = 1e-8 * np.abs(centred).max() + 8 * EPSILON * largest
+        _check_eigenvalues(centred, limit, "X less the means of its rows and columns")
+
+
+def _check_eigenvalues(K: Floats, limit: float, name: str) -> None:
     least = np.linalg.eigvalsh(K)[0]
-    if least < -1e-8 * largest * len(K):
+    if least < -limit * len(K):
         raise ValueError(
-            f"X has the eigenvalue {least:.3g}, clearly below zero, with kernel='precomputed'; a "
-            "kernel must be positive semidefinite."
+            f"{name} has the eigenvalue {least:.3g}, clearly below zero, with "
+            "kernel='precomputed'; a kernel must be positive semidefinite."
         )

@@ -18,6 +18,7 @@ from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, 
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+MANY = 64  # nodes whose solutions are held at once
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,11 @@ class Nodes:
         if not isinstance(objective, Machine) or objective.linear:
             return self._models_at(nodes)[1]
         b = np.empty(len(nodes))
+        if objective.centred_kernel is not objective.kernel:
+            for k in range(0, len(nodes), MANY):
+                own = nodes[k : k + MANY]
+                b[k : k + MANY] = objective.intercepts(self._node_solutions(own))
+            return b
         for trace, places, blocks in self._blocks(nodes, 1):
             for place, own in zip(places, intercepts(objective, trace, blocks), strict=True):
                 b[place] = own

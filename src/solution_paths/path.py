@@ -171,9 +171,12 @@ class Path(Nodes):
         if not isinstance(t, numbers.Real) or isinstance(t, bool):
             raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
         if not (low <= t <= high and t < np.inf):
+            limit = self.diagnostics.get("limit")
+            beyond = limit and 0 < t < np.inf and (t > high if limit == "C_max" else t < low)
+            remedy = f", or compute it with {limit}={float(t)!r}" if beyond else ""
             raise ValueError(
                 f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "
-                "choose a value in that range."
+                f"choose a value in that range{remedy}."
             )
         return float(t)
 

@@ -228,7 +228,7 @@ def coefficients(
 
 
 def intercepts(objective: Machine, trace: Trace, blocks: Iterable[Nodes]) -> Iterator[Floats]:
-    """Yield a machine's b (B,) at the nodes of ascending blocks, whatever its kernel."""
+    """Yield a machine's b (B,), beside its `centred_kernel`, at the nodes of ascending blocks."""
     carried = Carried(trace, np.empty((objective.n, 0)), objective.bias_units, True)
     for nodes in blocks:
         yield objective.unshifted(_bias(objective, carried.at(nodes)))
@@ -245,8 +245,11 @@ def decisions(
         for w, b in coefficients(objective, trace, blocks):
             yield np.asarray(X_new @ w) + b
         return
-    given = objective.kernel.name == "precomputed"
-    values = np.ascontiguousarray(X_new.T) if given else objective.kernel(objective.X, X_new)
+    kernel, given = objective.centred_kernel, objective.kernel.name == "precomputed"
+    if given:
+        values = np.ascontiguousarray(kernel(X_new, objective.X).T)
+    else:
+        values = kernel(objective.X, X_new)
     carried = Carried(trace, values, objective.bias_units, False)
     for nodes in blocks:
         sums = carried.at(nodes)

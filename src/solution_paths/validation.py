@@ -88,6 +88,13 @@ def check_number(
     return int(value) if whole else float(value)
 
 
+def check_flag(value: object, name: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, not {shown(value)}.")
+    return bool(value)
+
+
 def check_choice(value: object, name: str, choices: Sequence[str]) -> str:
     """Return one of the names that there are."""
     if not (isinstance(value, str) and value in choices):

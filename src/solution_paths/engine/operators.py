@@ -50,6 +50,7 @@ from .patterns import (
 
 DENSE, ROWS, SPARSE = 0, 1, 2
 FEW = 16  # rows that are not worth a table
+BLOCK = 2**17  # entries of sparse rows that are made dense at once
 FEW_ROWS = 64  # that a kernel's typical entry is estimated from
 NO_VECTOR, NO_MATRIX = np.empty(0), np.empty((0, 0))
 NO_ROWS = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32), NO_VECTOR
@@ -228,12 +229,19 @@ def _metric(X, norm):
     if 4 * n < D**2:
         return NO_MATRIX, radius
     moments = X.T @ X / n
-    moments, rows = (moments.toarray(), X.toarray()) if sp.issparse(X) else (moments, X)
+    moments = moments.toarray() if sp.issparse(X) else moments
     spread = moments.trace()
     if not spread > 0:
         return NO_MATRIX, radius
     moments.flat[:: D + 1] += 1e-6 * spread / D
-    return _whiten(rows, moments, radius), radius
+    if not sp.issparse(X):
+        return _whiten(X, moments, radius), radius
+    # blocks of D rows or more, each of which takes the D^3 / 6 of the factor once more
+    size, metric = max(D, BLOCK // D), NO_MATRIX
+    for first in range(0, n, size):
+        block = slice(first, first + size)
+        metric = _whiten(X[block].toarray(), moments, radius[block])
+    return metric, radius
 
 
 @njit(cache=True)

@@ -69,6 +69,7 @@ from .upkeep import (
 STANDSTILL = 1e-14  # of t: a shorter step may be none
 LAST_EVENT, LAST_NODE, ENDING = (NOTED.index(f) for f in ("last_event", "last_node", "ending"))
 BUDGET = 2000  # events after which Python is told of progress
+SOME = 16  # events after which it looks whether they are enough: they take far longer
 MUCH = 2**14  # recorded duals (320 KiB) that are not copied
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 
@@ -520,10 +521,11 @@ class Walker:
         self.tolerances = tolerances or DEFAULT
         self.lines = new_lines(stairs.soft[None] if soft is None else soft, state, duals)
         pinned = int((self.lines.state % 2).sum(axis=1).max())
-        # No more rows than columns can be independent; of a kernel's there may be few or many.
-        cap = min(N, max(256 if op.kind == DENSE else 64, len(op.now.c), 2 * pinned)) + 4
-        cap = _lines(cap)
         ridge = op.kind == DENSE or op.n_ridge > 0
+        # No more rows than columns can be independent; of a kernel's there may be few or many.
+        # Without a ridge there are as many features as samples.
+        most = len(op.now.c) if ridge else min(len(op.now.c), 2 * op.n + 2)
+        cap = _lines(min(N, max(256 if op.kind == DENSE else 64, most, 2 * pinned)) + 4)
         self.s = empty_state(N, op.n, cap, op.kind == DENSE, ridge)
         self.log, self._handed_over = self._new_log(), False
         self.st = stairs_like(stairs)
@@ -614,8 +616,10 @@ class Walker:
         rebuild_sums(self.op, self.st, self.s)
         return _distances(self.op, self.st, self.s)
 
-    def walk(self, t_end: float, lazy: bool = True, callback=None) -> int:
+    def walk(self, t_end: float, lazy: bool = True, callback=None, enough: float = np.inf) -> int:
         """Walk on to t_end; return how it ended (DONE, RAY or WALL).
+
+        It also ends some events after t = ``enough``, unless there are none.
 
         Raises
         ------
@@ -625,7 +629,7 @@ class Walker:
         self.lines.now.number, self.lines.now.stage = 0, ON_WAY
         cause = None
         try:
-            self._go(t_end, lazy, callback)
+            self._go(t_end, lazy, callback, enough)
         except NUMERICAL as error:
             cause = error
             end_line(self.st, self.s, self.lines, LOST)
@@ -645,18 +649,23 @@ class Walker:
                 end_line(self.st, self.s, self.lines, LOST)
         return [self._line(k, failed.get(k)) for k in range(len(self.lines.soft))]
 
-    def _go(self, t_end: float, lazy: bool, callback) -> None:
+    def _go(self, t_end: float, lazy: bool, callback, enough: float = np.inf) -> None:
         """Walk to t_end, until all lines have ended."""
-        begin, lines = self.lines.now.begin, self.lines
+        begin, lines, budget = self.lines.now.begin, self.lines, BUDGET
+        if enough < np.inf:
+            budget = SOME
         self.s.clock.end = t_end
-        self.s.counts.budget = BUDGET
+        self.s.counts.budget = budget
         while True:
             ending = self._step(lazy)
             if ending == GROW:
                 self.grow()
             elif ending == PAUSE:
                 s, k = self.s, int(lines.now.number)
-                s.counts.budget = BUDGET
+                s.counts.budget = budget
+                if s.clock.t >= enough:
+                    end_line(self.st, s, lines, DONE)
+                    return
                 if callback is not None:
                     done = (s.clock.t - begin) / (t_end - begin)
                     events = s.sizes.events - lines.now.events

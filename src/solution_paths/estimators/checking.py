@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -93,11 +94,9 @@ def known_labels(y: Any) -> Any:
     return y
 
 
-def check_flag(value: object, name: str) -> bool:
-    """Return True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, not {shown(value)}.")
-    return bool(value)
+def lies_between(value: object, low: float, high: float) -> bool:
+    """Tell whether a value is a number strictly between two others."""
+    return isinstance(value, Real) and low < float(value) < high
 
 
 def usable_weights(weights: ArrayLike | None, n: int, labels: Labels | None) -> Floats:

@@ -13,9 +13,9 @@ from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
-from ..validation import Rows
+from ..validation import Rows, check_flag
 from .base import Expanded, Linear, PathClassifier
-from .checking import ClassWeight, Folds, check_flag
+from .checking import ClassWeight, Folds, lies_between
 from .fitted import OneVsRest
 from .tuning import Unweighted, WeightedTuned
 
@@ -36,8 +36,8 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
     coef0 : float
         See `svm_path`.
     C_max : float, optional
-        Where paths stop; see `svm_path`. With an rbf kernel much of the work may lie at costs that
-        nobody wants.
+        Where paths stop; by default where `svm_path` does (a kernel's at 1e6 or more), or at C
+        where that is more and there is no ``cv``.
     class_weight : dict or "balanced", optional
         By how much samples of each class count, > 0, 1 where a class isn't named; with "balanced"
         all classes count alike. It is multiplied by sample weights, also where a class stands
@@ -132,8 +132,11 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
-        end: dict[str, Any] = {} if self.C_max is None else {"C_max": self.C_max}
-        return svm_path(X, y, sample_weight=weights, **end, **self._options())
+        own = {"sample_weight": weights} | self._options()
+        path = svm_path(X, y, C_max=self.C_max, **own)
+        if self.C_max is None and self.cv is None and lies_between(self.C, path.range[1], np.inf):
+            return svm_path(X, y, C_max=self.C, **own)
+        return path
 
 
 def _tells_probabilities(model: QuantileSVC) -> bool:
@@ -295,6 +298,7 @@ class L1SVC(PathClassifier, Linear, Unweighted):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
     Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
+    There are no sample weights, since the path's start asks for losses that count alike.
 
     Parameters
     ----------
@@ -330,6 +334,7 @@ class L1SVC(PathClassifier, Linear, Unweighted):
 
     _parameter = "lam"
     _stronger = "larger"
+    _sparse = True
 
     def __init__(
         self,

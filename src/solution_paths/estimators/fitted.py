@@ -246,8 +246,8 @@ def followed(
     begin, end = path.range
     if path.parameter not in PENALTIES:
         return Followed(path, begin, end, lost)
-    if lost is None:
-        return Followed(path, 0.0, np.inf, None)
+    if lost is None:  # one that was told where to stop isn't known below that
+        return Followed(path, begin if "limit" in path.diagnostics else 0.0, np.inf, None)
     zero = end < np.inf and path.objective.linear and not path.coef(end).any()
     return Followed(path, begin, np.inf if zero else end, lost)
 

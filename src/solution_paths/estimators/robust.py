@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.common import Uncorrelated
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.dr_regression import drlad_path
-from ..models.elastic import Uncorrelated
 from ..path import Floats, Path
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
-from .checking import ClassWeight, Folds
+from .checking import ClassWeight, Folds, lies_between
 from .fitted import Constant, followed
 from .tuning import Unweighted, WeightedTuned
 
@@ -35,7 +35,7 @@ class DrLAD(LinearRegressor, Unweighted):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
     Minimises ``1/n sum_i |y_i - w.x_i - b| + lam2/2 ||w||^2`` where ``||w||_1 <= s``; see
-    `drlad_path`.
+    `drlad_path`. There are no sample weights, since such a path has one cost for all losses.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
     kernel, gamma, degree, coef0
         See `dm_ksvm_path`.
     lam_min : float, optional
-        Where paths stop; see `dm_ksvm_path`. Below it the solution stays what it is.
+        Where paths stop; by default where `dm_ksvm_path` does, or at lam where that is less and
+        there is no ``cv``.
     class_weight : dict or "balanced", optional
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
@@ -187,8 +188,11 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
-        own: dict[str, Any] = {} if self.lam_min is None else {"lam_min": self.lam_min}
-        return dm_ksvm_path(X, y, self.kappa, sample_weight=weights, **own, **self._options())
+        own = {"sample_weight": weights} | self._options()
+        path = dm_ksvm_path(X, y, self.kappa, lam_min=self.lam_min, **own)
+        if self.lam_min is None and self.cv is None and lies_between(self.lam, 0, path.range[0]):
+            return dm_ksvm_path(X, y, self.kappa, lam_min=self.lam, **own)
+        return path
 
 
 class DmDrSVC(PathClassifier, Linear, Unweighted):
@@ -196,6 +200,7 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
 
     Minimises ``lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho)`` over
     w, a free bias and rho >= ||w||_1, for margins m_i = y_i f(x_i); see `dm_drsvm_path`.
+    There are no sample weights, since such a path has one cost for all losses.
 
     Parameters
     ----------

@@ -17,18 +17,19 @@ from ..certify import ERROR_LIMIT, Verdict, states
 from ..engine.operators import Operator, gram_operator, rows_operator
 from ..engine.staircase import Staircases
 from ..engine.starts import balanced_guess, start_from_guess
-from ..engine.state import RAY
+from ..engine.state import DONE, RAY
 from ..engine.tolerances import Tolerances
 from ..engine.trace import Trace
 from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
-from ..kernels import BLUR, FEW, check_kernel, rows_of_gram
+from ..kernels import BLUR, FEW, Kernel, check_kernel, check_room, rows_of_gram
 from ..objectives import Objective
 from ..objectives.centring import less, shifts_of
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..surface import Surface
 from ..validation import (
+    HUGE,
     Floats,
     Rows,
     check_choice,
@@ -63,6 +64,7 @@ RANGES = {
     "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
     "s": (-np.inf, np.inf),
 }
+SEARCHED = 1e6  # costs C of a kernel with K_ii = 1: 30 times the largest that users look at
 UNEVEN = 1e3  # a column so many times larger than the median of all, or than what its entries
 # differ by, is named in the warning
 
@@ -139,6 +141,11 @@ def dense(samples: dict[str, Any], function: str) -> dict[str, Any]:
     """Check that the rows of a linear model are dense; warn where columns are badly scaled."""
     if not isinstance(samples["X"], np.ndarray):
         raise ValueError(f"{function} needs a dense X; call X.toarray() first.")
+    return scaled(samples)
+
+
+def scaled(samples: dict[str, Any]) -> dict[str, Any]:
+    """Warn where the columns of a linear model are badly scaled."""
     warn_if_badly_scaled(samples["X"], samples["feature_names"])
     return samples
 
@@ -167,6 +174,10 @@ def check_walk(lazy: object, tolerances: object, callback: object) -> None:
             check_number(value, name, least=1, whole=True)
         else:  # only 'travelled' isn't a small share of something
             check_number(value, name, least=0, most=None if field.name == "travelled" else 1)
+
+
+class Uncorrelated(ValueError):
+    """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
 
 
 class Progress:
@@ -201,8 +212,11 @@ def operator_of(objective: Machine) -> Operator:
     scale = 1.0 / objective.lam
     if objective.diagonal == 0 and _rows_are_cheap(objective):
         return rows_operator(objective.walked(), free, scale=scale)
+    if objective.kernel.name != "precomputed":
+        check_room(objective.n, objective.n, copies=2)  # this one, and the map's
     K = objective.centred_gram()
-    rows = rows_of_gram(K, alike=objective.kernel.name == "rbf")
+    centred = objective.centred_kernel is not objective.kernel
+    rows = rows_of_gram(K, alike=centred or objective.kernel.name == "rbf")
     if rows is not None:
         return rows_operator(rows, free, scale=scale, blur=BLUR)
     return gram_operator(K, free, objective.lam)
@@ -213,19 +227,35 @@ def _rows_are_cheap(objective: Machine) -> bool:
     n, d = objective.X.shape
     if objective.linear:
         return d < max(MANY_COLUMNS * n, FEW_COLUMNS)
-    return objective.kernel.n_monomials(d) <= min(n, FEW)
+    few = objective.kernel.n_monomials(d) <= min(n, FEW)
+    return few and objective.centred_kernel is objective.kernel
 
 
 def walk_leg(
-    walker: Walker, t_end: float, offset: float, factor: float, lazy: bool, progress: Progress
+    walker: Walker,
+    t_end: float,
+    offset: float,
+    factor: float,
+    lazy: bool,
+    progress: Progress,
+    enough: float = np.inf,
 ) -> tuple[Leg, int, WalkError | None]:
-    """Walk to t_end (in u); return the leg, how it ended, and the error if it broke off."""
+    """Walk to t_end (in u); return the leg, how it ended, and the error if it broke off.
+
+    It may end at the first node after ``enough`` before that.
+    """
     try:
-        ending = walker.walk(t_end, lazy=lazy, callback=progress)
+        ending = walker.walk(t_end, lazy=lazy, callback=progress, enough=enough)
     except WalkError as error:
-        return Leg(error.trace, offset, factor), -1, error
-    progress.next(walker.events)
-    return Leg(walker.trace(), offset, factor), ending, None
+        trace, ending, lost = error.trace, -1, error
+    else:
+        trace, lost = walker.trace(), None
+    past = np.flatnonzero(trace.t >= enough)
+    if len(past) and ending != RAY:
+        trace, ending, lost = trace.cut(int(past[0]) + 1), DONE, None
+    if lost is None:
+        progress.next(walker.events)
+    return Leg(trace, offset, factor), ending, lost
 
 
 def walk_down(
@@ -443,7 +473,7 @@ def _certified(leg: Leg, parameter: str, objective: Objective) -> Leg | None:
 def cost_path(
     objective: Machine,
     stairs: Staircases,
-    C_max: float = np.inf,
+    C_max: float | None = None,
     *,
     unit: float = 1.0,
     lazy: bool = True,
@@ -451,6 +481,7 @@ def cost_path(
     callback: Callback | None = None,
     check: str = "warn",
     parameter: str = "C",
+    limit: str = "C_max",
     kind: type[Path] = Path,
 ) -> Path:
     """Return the path in a cost C of all samples, times their weights, from 0 to C_max or for ever.
@@ -461,20 +492,27 @@ def cost_path(
         With a free bias and costs proportional to C = t.
     stairs : Staircases
         Of the samples and the bias, their levels proportional to t.
-    C_max : float
-        Where to stop; by default after the last breakpoint.
+    C_max : float, optional
+        Where to stop; see `svm_path`.
     unit : float
         By how much predictions must change before they meet a kink: 1 for labels.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.
-    parameter, kind
-        What the path is said to be in, and its class: for a penalty 1 / C.
+    parameter, limit, kind
+        What the path is said to be in, what users call its end, and its class.
     """
     check_walk(lazy, tolerances, callback)
-    C_max = check_number(C_max, "C_max", above=0, infinite=True)
+    enough = np.inf
+    if C_max is not None:
+        C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
     # 0 where all rows are alike: then any C will do
-    reach = float(op.diagonal[:n].sum() * np.abs(stairs.level1[:n]).max())
+    widest = float(np.abs(stairs.level1[:n]).max())
+    reach = float(op.diagonal[:n].sum()) * widest
+    if C_max is None:
+        C_max = np.inf
+        if not objective.linear:
+            enough = usual_limit(objective.kernel, objective.X) / widest
     begin = min(0.1 * unit / reach if reach > 0.0 else 1.0, C_max)
     duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
@@ -485,7 +523,7 @@ def cost_path(
     here, legs, counts = walker.snapshot(), [], []
     ray, lost = False, None
     if begin < C_max:
-        up, ending, lost = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress)
+        up, ending, lost = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress, enough)
         ray = ending == RAY
         legs.append(up)
         counts.append(walker.statistics())
@@ -494,7 +532,17 @@ def cost_path(
     counts.append(walker.statistics())
     diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
     legs, error = [down, *legs], error or lost  # the last one ends where the path does
+    if error is None and not ray:
+        diagnostics["limit"] = limit
     return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
+
+
+def usual_limit(kernel: Kernel, X: Any) -> float:
+    """Return the cost after which the path of a kernel machine stops unless told otherwise.
+
+    Rounding takes over where C times the mean of K_ii is about 1e6 to 1e7.
+    """
+    return SEARCHED / min(max(float(kernel.diagonal(X).mean()), 1.0 / HUGE), 1.0)
 
 
 def nothing_below(begin: float, kinks: np.ndarray, unit: float) -> float:

@@ -22,7 +22,7 @@ def dm_ksvm_path(
     kappa: float,
     *,
     sample_weight: ArrayLike | None = None,
-    lam_min: float = 0.0,
+    lam_min: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
@@ -53,8 +53,11 @@ def dm_ksvm_path(
         ``1 - h + |m - h|``.
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all alike by default.
-    lam_min : float
-        Where to stop, >= 0; by default after the last breakpoint, which holds down to 0.
+    lam_min : float, optional
+        Where to stop, >= 0: with 0 after the last breakpoint, which holds down to 0. By default a
+        linear model's path does that, and a kernel's stops at the first breakpoint where the cost
+        of a sample, 1 / (n lam), is above 1e6, or above 1e6 / mean(K_ii) where that is more; see
+        C_max of `svm_path`.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
     lazy, tolerances, callback, check
@@ -93,19 +96,21 @@ def dm_ksvm_path(
     """
     samples = classification(X, y, kernel, gamma, degree, coef0)
     kappa = check_number(kappa, "kappa", above=0)
-    least = check_number(lam_min, "lam_min", least=0)
+    if lam_min is not None:
+        lam_min = check_number(lam_min, "lam_min", least=0)
     weights = check_sample_weight(sample_weight, X, samples)
     weight = 1.0 / weights.sum()
     objective = DoubleMargin(**samples, kappa=kappa, cost0=0.0, cost1=weights, inverse=weight)
     return cost_path(
         objective,
         stack(double_margin(objective.y, kappa, weights), equality()),
-        weight / least if least > 0 else np.inf,
+        None if lam_min is None else weight / lam_min if lam_min > 0 else np.inf,
         lazy=lazy,
         tolerances=tolerances,
         callback=callback,
         check=check,
         parameter="lam",
+        limit="lam_min",
         kind=InversePath,
     )
 

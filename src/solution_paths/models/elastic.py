@@ -29,6 +29,7 @@ from .common import (
     NEARLY_ZERO,
     Callback,
     Progress,
+    Uncorrelated,
     finish,
     nothing_below,
     to_zero,
@@ -346,10 +347,6 @@ def _rests(leg: Leg, op: Operator) -> bool:
     w = ends[:, op.n :]
     terms = np.abs(op.X) @ np.abs(w[1])
     return bool(np.abs(op.X @ (w[1] - w[0])).max() <= EPSILON * terms.max())
-
-
-class Uncorrelated(ValueError):
-    """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
 
 
 class Options:

@@ -9,6 +9,7 @@ programme. The path is piecewise constant in lam, with jumps.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..engine.operators import rows_operator
@@ -22,10 +23,10 @@ from .common import (
     Callback,
     Progress,
     check_walk,
-    dense,
     finish,
     labelled,
     path_function,
+    scaled,
     to_zero,
     walk_leg,
 )
@@ -49,7 +50,8 @@ def l1_svm_path(
 
     Parameters
     ----------
-    X : (n, d) array
+    X : (n, d) array or CSR matrix
+        A CSR matrix is never made dense.
     y : (n,) array
         Two labels; the larger one is +1.
     lazy, tolerances, callback, check
@@ -84,7 +86,7 @@ def l1_svm_path(
     True
     """
     check_walk(lazy, tolerances, callback)
-    objective = L1Hinge(**dense(labelled(X, y), "l1_svm_path"))
+    objective = L1Hinge(**scaled(labelled(X, y)))
     y, (n, d) = objective.y, objective.X.shape
     unit = objective.unit  # of columns, which all share the penalty, and of lam
     X = objective.centred / unit
@@ -97,7 +99,10 @@ def l1_svm_path(
         size=d,
     )
     stairs = stack(hinge(y, 1.0), features, equality())
-    op = rows_operator(np.empty((n, 0)), np.hstack([X, np.ones((n, 1))]))
+    ones = np.ones((n, 1))
+    op = rows_operator(
+        np.empty((n, 0)), sp.hstack([X, ones]) if sp.issparse(X) else np.hstack([X, ones])
+    )
     walker = Walker(op, stairs, state, duals, -1.001 * largest, tolerances)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -unit, lazy, Progress(callback, 1))

@@ -2,21 +2,35 @@
 
 The coordinates are the coefficients, tied by the Gram matrix of the columns, X'X, which the rows
 operator holds as X' without forming it. Kinks stand at X'y -+ lam, levels are (inf, 0, -inf).
+With an intercept columns and y are centred; a CSR matrix, which would be dense then, has a column
+of ones more, whose coefficient is free.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..engine.operators import rows_operator
-from ..engine.staircase import staircases
+from ..engine.staircase import stack, staircases
 from ..engine.tolerances import Tolerances
 from ..engine.walker import Walker
 from ..objectives import Lasso
+from ..objectives.centring import uncorrelated
 from ..path import Leg, Path
-from ..validation import Rows
-from .common import Callback, Progress, check_walk, dense, finish, path_function, targeted, walk_leg
+from ..validation import Rows, check_flag
+from .common import (
+    Callback,
+    Progress,
+    Uncorrelated,
+    check_walk,
+    finish,
+    path_function,
+    scaled,
+    targeted,
+    walk_leg,
+)
 
 
 @path_function
@@ -24,6 +38,7 @@ def lasso_path(
     X: Rows,
     y: ArrayLike,
     *,
+    fit_intercept: bool = False,
     lazy: bool = True,
     tolerances: Tolerances | None = None,
     callback: Callback | None = None,
@@ -33,23 +48,26 @@ def lasso_path(
 
     Minimises, for all lam at once, ::
 
-        1/2 ||y - X w||^2 + lam ||w||_1.
+        1/2 ||y - X w - b||^2 + lam ||w||_1,
 
-    There is no intercept: centre X and y for one. (scikit-learn's alpha is lam / n.)
+    where b = 0 unless there is an intercept. (scikit-learn's alpha is lam / n.)
 
     Parameters
     ----------
-    X : (n, d) array
+    X : (n, d) array or CSR matrix
+        A CSR matrix is never made dense.
     y : (n,) array
         Real targets.
+    fit_intercept : bool
+        Whether b is fitted, too.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.
 
     Returns
     -------
     Path
-        In ``lam``, from 0 to just above ``max |X'y|``, from where w = 0; ``coef`` gives w, ``dual``
-        the residual y - X w.
+        In ``lam``, from 0 to just above ``max |X'(y - b)|``, from where w = 0; ``coef`` gives w,
+        ``intercept`` b, ``dual`` the residual y - X w - b.
 
     Raises
     ------
@@ -78,23 +96,27 @@ def lasso_path(
     True
     """
     check_walk(lazy, tolerances, callback)
-    objective = Lasso(**dense(targeted(X, y), "lasso_path"))
-    X, y = objective.X, objective.y
+    check_flag(fit_intercept, "fit_intercept")
+    objective = Lasso(**scaled(targeted(X, y)), fit_intercept=bool(fit_intercept))
+    X, y, d = objective.centred, objective.walked_targets, objective.X.shape[1]
     correlation = X.T @ y
     largest = np.abs(correlation).max()
-    if largest == 0:
-        raise ValueError("X.T @ y is zero, so that w = 0 for every lam; check X and y.")
+    if uncorrelated(X, y):
+        raise Uncorrelated(
+            "No column of X correlates with y, so that w = 0 for every lam; check X and y."
+        )
     stairs = staircases(
         [correlation, correlation],
         [np.inf, 0.0, -np.inf],
         kink_rates=[1.0, -1.0],  # in t = -lam
-        size=X.shape[1],
+        size=d,
     )
-    op = rows_operator(np.ascontiguousarray(X.T))
-    d = X.shape[1]
-    walker = Walker(
-        op, stairs, np.full(d, 2, dtype=np.int8), np.zeros(d), -1.001 * largest, tolerances
-    )
+    rows, states = X.T, np.full(d, 2, dtype=np.int8)
+    if objective.fit_intercept and sp.issparse(X):  # b is the coefficient of a column of ones
+        rows, states = sp.vstack([rows, np.ones((1, len(y)))]), np.append(states, np.int8(1))
+        stairs = stack(stairs, staircases([0.0], [np.inf, -np.inf], size=1))
+    op = rows_operator(sp.csr_array(rows) if sp.issparse(rows) else np.ascontiguousarray(rows))
+    walker = Walker(op, stairs, states, np.zeros(len(states)), -1.001 * largest, tolerances)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
     if error is None:

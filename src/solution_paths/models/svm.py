@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.staircase import equality, hinge, stack
@@ -20,7 +19,7 @@ def svm_path(
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    C_max: float = np.inf,
+    C_max: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
@@ -47,16 +46,19 @@ def svm_path(
         Two labels; the larger one is +1.
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all 1 by default.
-    C_max : float
-        Where to stop; by default after the last breakpoint. Breakpoints above 1e10 / mean(K_ii)
-        can't be told from rounding and are not looked for.
+    C_max : float, optional
+        Where to stop. With ``numpy.inf`` the path goes on after its last breakpoint. So does by
+        default that of a linear model; a kernel's stops at the first breakpoint above 1e6, or
+        above 1e6 / mean(K_ii) where that is more: that is beyond all that is searched for
+        (scikit-learn's and LIBSVM's users go up to 2^15 with an rbf kernel, whose K_ii are 1), and
+        further on rounding decides which of almost dependent rows are on their margins.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
     lazy : bool
         Look at a row only when it may have reached its margin; the result is the same.
     tolerances : Tolerances, optional
     callback : callable, optional
-        See `quantile_svm_path`; done is a share of C_max, so that without one it leaps at the end.
+        See `quantile_svm_path`; done is a share of C_max, and leaps at the end if that is inf.
     check : {"warn", "raise", "ignore"}
         See `quantile_svm_path`.
 

@@ -43,6 +43,15 @@ def _of_dense(X: Floats) -> Floats:
     return shifts
 
 
+def spreads_of(X: Any) -> Floats:
+    """Return the standard deviations of the columns of an array or CSR matrix, (d,)."""
+    if not sp.issparse(X):
+        return np.sqrt(((X - X.mean(axis=0)) ** 2).mean(axis=0))
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray(X.power(2).mean(axis=0)).ravel()
+    return np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
 def less(X: Any, shifts: Floats) -> Any:
     """Return X less what is taken off its columns: X itself where that is nothing."""
     far = np.flatnonzero(shifts)
@@ -70,7 +79,7 @@ def centred(X: Any) -> tuple[Any, Any]:
 
 def uncorrelated(X: Any, a: Floats) -> bool:
     """Tell whether X'a is zero but for the rounding of X, of a, and of these sums."""
-    sizes = np.abs(X).T @ np.abs(a)
+    sizes = abs(X).T @ np.abs(a)
     return bool((np.abs(X.T @ a) <= 2 * relative(len(a), False) * sizes).all())
 
 

@@ -65,7 +65,7 @@ class L1Hinge(Penalised):
         alpha = y * a
         clipped = np.clip(alpha, 0.0, 1.0)
         c, c_off = self.correlations(y * clipped, exact)
-        scale, top = max(np.abs(self.X).sum(axis=0).max(), TINY), np.abs(c).max(axis=0)
+        scale, top = max(abs(self.X).sum(axis=0).max(), TINY), np.abs(c).max(axis=0)
         late, early = np.maximum(short, 0.0), np.maximum(-short, 0.0)
         lacks = ((1.0 - clipped) * late + clipped * early).sum(axis=0)
         total = np.abs(a.sum(axis=0))

@@ -22,6 +22,7 @@ from .base import (
     nearest,
     slope_of_gap,
 )
+from .centred_kernel import Centred, CentredKernel, centred_kernel
 from .centring import bias_at_zero, less, shift_of_targets, shifts_of
 from .exact import (
     UNIT,
@@ -194,25 +195,31 @@ class Machine(Objective):
 
     def centred_gram(self) -> Floats:
         """Return what is as good as `gram` beside a free bias, and better known; a new one."""
-        if self.shifted:
-            K = self.kernel(self.centred, self.centred)
-        elif self._may_be_centred:
-            K, means = self.kernel.centred(self.X)
-            self._once("means", lambda: means)
-        else:
+        if not self.free_bias:
             return self.gram()
+        K = self.centred_kernel(self.centred, self.centred)
         return K + self.diagonal * np.eye(self.n) if self.diagonal else K
 
     @property
-    def _may_be_centred(self) -> bool:
-        return self.free_bias and self.kernel.name == "rbf"
+    def centred_kernel(self) -> Centred:
+        """The kernel, or one that is as good beside a free bias, and better known."""
+        if not self.free_bias:
+            return self.kernel
+        return self._once("centred_kernel", lambda: centred_kernel(self.kernel, self.X))
 
     @property
     def bias_units(self) -> Floats:
-        """What a unit of each sample's dual adds to b, or to its feature's coefficient, (n,)."""
-        if not self._may_be_centred:
-            return np.full(self.n, 1.0 if self.bias_value else 0.0)
-        return self._once("means", lambda: self.kernel.centred(self.X)[1]) / -self.lam
+        """What a unit of each sample's dual adds to the coefficient of a bias's feature, (n,)."""
+        return np.full(self.n, 1.0 if self.bias_value else 0.0)
+
+    def _made_up_for(self, a: Floats) -> Floats:
+        """Return by how much b beside `centred_kernel` is more than beside the kernel itself."""
+        kernel = self.centred_kernel
+        if not isinstance(kernel, CentredKernel):
+            return np.zeros(a.shape[1:])
+        own, constant = self._once("at_origin", lambda: kernel.at_origin(self.X))
+        total, rest = column_sums(a.reshape(self.n, -1))  # of duals that balance but for rounding
+        return (own @ a + constant * (total + rest).reshape(a.shape[1:])) / self.lam
 
     def _once(self, name: str, compute) -> Floats:
         """Compute something of the data once for all costs."""
@@ -222,8 +229,8 @@ class Machine(Objective):
 
     @property
     def judged_gram(self) -> Floats:
-        """(n, n) kernel matrix by the judge's own code, of the kernel alone."""
-        return self._once("judged_gram", lambda: reference_matrix(self.X, self.kernel))
+        """(n, n) matrix of `centred_kernel` by the judge's own code."""
+        return self._once("judged_gram", lambda: reference_matrix(self.X, self.centred_kernel))
 
     @property
     def _sizes(self) -> Floats:
@@ -295,14 +302,13 @@ class Machine(Objective):
     def solution(self, A: Floats) -> Solution:
         """Read a path's coordinates, (N,) or (N, B): the duals, then minus a free bias.
 
-        That is the bias beside `centred_gram`, or beside `walked` rows.
+        b is the bias beside `centred_kernel`; `intercepts` is that beside the kernel itself.
         """
         a = A[: self.n]
         if not self.free_bias:
             return Solution(a)
-        own = (self.bias_units @ a if self._may_be_centred else 0.0) - A[self.n]
         w = self.centred.T @ a / self.lam if self.shifted else None
-        return Solution(a, b=self.unshifted(own, w))
+        return Solution(a, b=self.unshifted(-A[self.n], w))
 
     def unshifted(self, b: Floats, w: Floats | None = None) -> Floats:
         """Return the bias beside X and y, given that beside `walked` rows and targets.
@@ -318,7 +324,11 @@ class Machine(Objective):
         return np.asarray(self.X.T @ s.a) / self.lam if s.w is None else s.w
 
     def intercepts(self, s: Solution) -> Floats:
-        """Return b."""
+        """Return b beside the kernel itself."""
+        b, a = self._own_bias(s), self._weights(s)
+        return b if a is None else b - self._made_up_for(a)
+
+    def _own_bias(self, s: Solution) -> Floats:
         if s.b is not None:
             return s.b
         a = self._weights(s)
@@ -328,6 +338,13 @@ class Machine(Objective):
         """Return what f is the kernel expansion of: the duals, unless others are stated for it."""
         return s.a if self.linear or s.w is None else s.w
 
+    def stated(self, answer) -> Solution:
+        """Read what others state: their b is that beside the kernel itself."""
+        s = super().stated(answer)
+        if s.b is None or s.a is None or s.a.shape != self.y.shape:
+            return s
+        return s._replace(b=s.b + self._made_up_for(s.a))
+
     def _implied_bias(self, a: Floats) -> Floats:
         return self.bias_value**2 * a.sum(axis=0) / self.lam
 
@@ -335,7 +352,8 @@ class Machine(Objective):
         """Return f at the rows of X_new, (m,) or (m, B)."""
         if self.linear:
             return np.asarray(X_new @ self.coefs(s)) + self.intercepts(s)
-        return self.kernel(X_new, self.X) @ self._weights(s) / self.lam + self.intercepts(s)
+        own = self.centred_kernel(X_new, self.X) @ self._weights(s)
+        return own / self.lam + self._own_bias(s)
 
     # -- judgement -----------------------------------------------------------------------------
 

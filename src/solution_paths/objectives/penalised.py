@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..kernels import squared_norms
 from ..validation import Names
 from .base import Floats, Objective, Solution, check_targets
-from .centring import bias_at_zero, less, shifts_of
+from .centring import bias_at_zero, less, shifts_of, spreads_of
 from .exact import UNIT, add, relative, rows_times, transposed
 
 TINY = 1e-300
@@ -21,14 +23,14 @@ class Penalised(Objective):
 
     Parameters
     ----------
-    X : (n, d) array
+    X : (n, d) array or CSR matrix
     y : (n,) array
         Labels -1, +1, or real targets.
     feature_names : sequence, optional
         Names of the columns of X.
     """
 
-    X: Floats
+    X: Any
     y: Floats
     _: KW_ONLY
     feature_names: Names | None = None
@@ -46,9 +48,9 @@ class Penalised(Objective):
         return shifts_of(self.X)
 
     @cached_property
-    def centred(self) -> Floats:
+    def centred(self) -> Any:
         """X less its `shifts`."""
-        return np.asarray(less(self.X, self.shifts))
+        return less(self.X, self.shifts)
 
     @cached_property
     def units(self) -> Floats:
@@ -56,7 +58,7 @@ class Penalised(Objective):
 
         They are next to the root mean squares of the centred columns; to divide by them is exact.
         """
-        lengths = np.sqrt((self.centred**2).mean(axis=0))
+        lengths = np.sqrt(squared_norms(self.centred.T) / self.n)
         return np.exp2(np.round(np.log2(np.where(lengths > 0, lengths, 1.0))))
 
     @cached_property
@@ -71,12 +73,12 @@ class Penalised(Objective):
     @cached_property
     def row_norms(self) -> Floats:
         """The norms of the rows, with a 1 appended for the bias."""
-        return np.sqrt((self.X**2).sum(axis=1) + 1.0)
+        return np.sqrt(squared_norms(self.X) + 1.0)
 
     @cached_property
     def column_norms(self) -> Floats:
         """The norms of the columns."""
-        return np.sqrt((self.X**2).sum(axis=0))
+        return np.sqrt(squared_norms(self.X.T))
 
     def values(self, w: Floats, b: Floats, exact: bool) -> tuple[Floats, Floats, Floats]:
         """Return X w + b in two parts, and how far off it may be."""
@@ -97,13 +99,13 @@ class Penalised(Objective):
         c, low = transposed(self.X, a)
         return c + low, off + UNIT * np.abs(c)
 
-    def own_scales(self, a: Floats, X: Floats, spread: float) -> tuple[Floats, Floats]:
+    def own_scales(self, a: Floats, X: Any, spread: float) -> tuple[Floats, Floats]:
         """Return the own units of correlations X'a (d, B), and of coefficients (d, 1).
 
         They are the sizes of a correlation's terms, and what moves values by their spread.
         """
-        wide = np.sqrt(((X - X.mean(axis=0)) ** 2).mean(axis=0))[:, None]
-        sizes = np.abs(np.where(X.any(axis=0), X, self.X)).T @ np.abs(a)
+        wide, moves = spreads_of(X)[:, None], squared_norms(X.T)[:, None] > 0.0
+        sizes = np.where(moves, abs(X).T @ np.abs(a), abs(self.X).T @ np.abs(a))
         return np.maximum(sizes, TINY), spread / np.maximum(wide, TINY)
 
     def resolutions(
@@ -114,8 +116,8 @@ class Penalised(Objective):
         ``constant`` is the size of what is added to X w, ``scale`` what correlations are relative
         to, ``values`` what values are.
         """
-        own = 2 * UNIT * (np.abs(self.X) @ np.abs(w) + constant)
-        pulled = UNIT * (np.abs(self.X).T @ np.abs(a))
+        own = 2 * UNIT * (abs(self.X) @ np.abs(w) + constant)
+        pulled = UNIT * (abs(self.X).T @ np.abs(a))
         gap = cost * own.sum(axis=0) + (pulled * np.abs(w)).sum(axis=0)
         if self.ridge:
             gap = gap + (pulled**2).sum(axis=0) / (2 * self.ridge)
