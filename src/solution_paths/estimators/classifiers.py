@@ -300,6 +300,7 @@ class L1SVC(PathClassifier, Linear, Unweighted):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
     Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
+    There are no sample weights, since the path's start asks for losses that count alike.
 
     Parameters
     ----------

@@ -31,9 +31,7 @@ class InAlpha(Constant):
 
     log = True
 
-    def __init__(
-        self, X: Any, y: Floats, weights: Floats | None, intercept: bool, fit: Callable[..., Path]
-    ):
+    def __init__(self, X: Any, y: Floats, weights: Floats | None, intercept: bool, **check: Any):
         n, d = X.shape
         self.x_mean, middle = np.zeros(d), float(centred(y)[1]) if intercept else 0.0
         if weights is None:

@@ -35,7 +35,7 @@ class DrLAD(LinearRegressor, Unweighted):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
     Minimises ``1/n sum_i |y_i - w.x_i - b| + lam2/2 ||w||^2`` where ``||w||_1 <= s``; see
-    `drlad_path`.
+    `drlad_path`. There are no sample weights, since such a path has one cost for all losses.
 
     Parameters
     ----------
@@ -203,6 +203,7 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
 
     Minimises ``lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho)`` over
     w, a free bias and rho >= ||w||_1, for margins m_i = y_i f(x_i); see `dm_drsvm_path`.
+    There are no sample weights, since such a path has one cost for all losses.
 
     Parameters
     ----------

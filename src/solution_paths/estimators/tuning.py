@@ -189,7 +189,8 @@ class Unweighted(Tuned):
         Parameters
         ----------
         X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
-            CSR and ``kernel="precomputed"`` where the model has kernels.
+            CSR but for `DrLAD` and `DmDrSVC`; ``kernel="precomputed"`` where the model has
+            kernels.
         y : (n,) array
         groups : (n,) array, optional
             What splitters such as GroupKFold keep together.
@@ -219,7 +220,8 @@ class WeightedTuned(Tuned):
         Parameters
         ----------
         X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
-            CSR and ``kernel="precomputed"`` where the model has kernels.
+            CSR but for `DrLAD` and `DmDrSVC`; ``kernel="precomputed"`` where the model has
+            kernels.
         y : (n,) array
         sample_weight : (n,) array, optional
             Weights >= 0, by which samples count when the model is fitted and, with ``cv``, in the
