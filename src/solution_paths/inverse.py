@@ -152,8 +152,10 @@ class InversePath(Path):
         straight = self.straight.error_curve(X_val, y_val, metric, sample_weight)
         return replace(straight.inverted(self.objective.inverse), log=self.parameter in SCALES)
 
-    def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
-        t, found = super()._judged_at(nodes, points)
+    def _judged_at(
+        self, nodes: Places, points: Floats, settle: bool = True
+    ) -> tuple[Floats, certification.Verdict]:
+        t, found = super()._judged_at(nodes, points, settle)
         with np.errstate(divide="ignore"):
             return self.objective.inverse / t, found
 

@@ -326,7 +326,9 @@ class Nodes:
         alpha = np.where(outer & (alpha != 0.0), np.copysign(costs, alpha), alpha)
         return np.clip(alpha, -costs, costs) + 0.0
 
-    def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
+    def _solutions(
+        self, near: Places, far: Places, part: Floats, beyond: Floats, settle: bool = True
+    ) -> Solution:
         raise NotImplementedError
 
     def _duals_at(self, nodes: Places) -> Floats:

@@ -217,12 +217,14 @@ class Path(Nodes):
         part = np.where(resting, 0.0, np.where(first, after, ahead) / step)
         return np.where(first, here, there), np.where(first, there, here), part, beyond
 
-    def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
-        """Return the solutions, in columns, where `_pieces` says."""
+    def _solutions(
+        self, near: Places, far: Places, part: Floats, beyond: Floats, settle: bool = True
+    ) -> Solution:
+        """Return the solutions, in columns, where `_pieces` says; see `_settle`."""
         nodes, place = np.unique(np.concatenate([near, far]), return_inverse=True)
         here, there = place[: len(near)], place[len(near) :]
         duals, low = between(*self._parts(nodes), here, there, part)
-        if not isinstance(self.objective, Machine):  # coordinates are coefficients, too
+        if settle and not isinstance(self.objective, Machine):  # coordinates are coefficients, too
             duals, _ = self._settle(duals + low, near, far, part, np.zeros(len(part)))
             low = np.zeros_like(duals)
         found = self._finished(duals, low)
@@ -737,7 +739,8 @@ class Path(Nodes):
             pieces = np.union1d(some, pieces[even])
         middle = self._t[pieces] + 0.5 * step[pieces]
         nodes = np.union1d(self._ends(), pieces)
-        return self._judged_at(nodes, np.concatenate([middle, self._on_the_ray()]))
+        points = np.concatenate([middle, self._on_the_ray()])
+        return self._judged_at(nodes, points, settle=False)
 
     def _begins(self, pieces: Places) -> Places:
         """Return the nodes at which a walk enters pieces: their right ends where it goes down."""
@@ -749,17 +752,30 @@ class Path(Nodes):
         _, place, count = np.unique(self._t, return_inverse=True, return_counts=True)
         return np.asarray(count[place])
 
-    def _judged_at(self, nodes: Places, points: Floats) -> tuple[Floats, certification.Verdict]:
-        """Judge nodes, then other points."""
+    def _judged_at(
+        self, nodes: Places, points: Floats, settle: bool = True
+    ) -> tuple[Floats, certification.Verdict]:
+        """Judge nodes, then other points: what is handed out, or, quicker, what was walked."""
         still = np.zeros(len(nodes))
         places = zip((nodes, nodes, still, still), self._pieces(points), strict=True)
         near, far, part, beyond = (np.concatenate(pair) for pair in places)
 
-        def solutions(index: Places) -> Solution:
-            return self._solutions(near[index], far[index], part[index], beyond[index])
-
         t = np.concatenate([self._t[nodes], points])
         low = np.concatenate([self._low[nodes], np.zeros(len(points))])
+        objective = self.objective
+
+        def solutions(index: Places) -> Solution:
+            places = near[index], far[index], part[index], beyond[index]
+            found = self._solutions(*places, settle)
+            if not (settle and isinstance(objective, Machine)):
+                return found
+            a = objective.signed_dual(self._some_duals(t[index], low[index], places))
+            assert found.a is not None  # machines have duals
+            if objective.linear or found.w is not None or np.array_equal(a, found.a):
+                return found._replace(a=a)
+            # f is the expansion in what was walked, whose last digits a wide kernel feels
+            return found._replace(a=a, w=found.a)
+
         return t, certification.verdicts(self.objective, t, solutions, low)
 
     def _ends(self) -> NDArray[np.int64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -15,7 +14,7 @@ from ..curves import Curve
 from ..models.common import Uncorrelated
 from ..models.lasso import lasso_path
 from ..objectives.centring import centred
-from ..path import Floats, Path
+from ..path import Floats
 from ..validation import check_flag
 from .base import LinearRegressor
 from .checking import Folds
@@ -26,48 +25,53 @@ from .tuning import WeightedTuned
 class InAlpha(Constant):
     """A lasso's path in alpha = lam / n, or a constant where no column tells anything.
 
-    Of weighted rows it is that of centred data; predictions add the means.
+    Weighted rows are multiplied by the roots of their weights, once they have been centred; the
+    means are added to predictions.
     """
 
     log = True
 
     def __init__(self, X: Any, y: Floats, weights: Floats | None, intercept: bool, **check: Any):
         n, d = X.shape
-        self.x_mean, middle = np.zeros(d), float(centred(y)[1]) if intercept else 0.0
-        if weights is None:
-            fit = partial(fit, fit_intercept=intercept)
-        else:
-            X = X.toarray() if sp.issparse(X) else X
+        middle = float(centred(y)[1]) if intercept else 0.0
+        self.x_mean, self.y_mean = np.zeros(d), 0.0
+        if weights is not None:
             shares = weights / weights.sum()
-            if intercept:  # in two steps, so that nothing is left of what is constant
-                self.x_mean = centred(np.asarray(X))[1]
-                self.x_mean = self.x_mean + shares @ np.asarray(X - self.x_mean)
-                middle += float(shares @ (y - middle))
-            roots = np.sqrt(n * shares)
-            X, y = ((X - self.x_mean).T * roots).T, roots * (y - middle)
-        self.shifted = weights is not None
+            if intercept:
+                X = X.toarray() if sp.issparse(X) else X
+                self.x_mean = _weighted_mean(np.asarray(X), shares)
+                self.y_mean = middle = float(_weighted_mean(y, shares))
+                X, y = X - self.x_mean, y - self.y_mean
+            X, y = _scaled(X, np.sqrt(n * shares)), y * np.sqrt(n * shares)
         found: list[Followed] = []
+        own = intercept and weights is None
         with suppress(Uncorrelated):
-            found = [followed(fit, X, y)]
+            found = [followed(partial(lasso_path, fit_intercept=own, **check), X, y)]
         super().__init__(found, d, middle, unit=float(n))
 
     def intercepts(self, t: float) -> Floats:
         """Return b, (1,)."""
-        if not self.shifted:
-            return super().intercepts(t)
-        return self.middle - self.coefs(t) @ self.x_mean
-
-    def decision(self, X: Any, t: float) -> Floats:
-        """Return predictions (m,)."""
-        if not self.shifted:
-            return super().decision(X, t)
-        return np.asarray((X - self.x_mean) @ self.coefs(t)[0]) + self.middle
+        own = super().intercepts(t)
+        return own + self.y_mean - self.coefs(t) @ self.x_mean if self.paths else own
 
     def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
         """Return the mean error, over weighted rows, as an exact function of alpha."""
-        if not (self.shifted and self.paths):
+        if not self.paths:
             return super().error(X, y, metric, weights)
-        return super().error(X - self.x_mean, y - self.middle, metric, weights)
+        if self.x_mean.any():
+            X = (X.toarray() if sp.issparse(X) else X) - self.x_mean
+        return super().error(X, y - self.y_mean, metric, weights)
+
+
+def _weighted_mean(values: Floats, shares: Floats) -> Floats:
+    """Return the mean over rows; in two steps, so that it is a constant's own value."""
+    first = values.mean(axis=0)
+    return np.asarray(first + shares @ (values - first))
+
+
+def _scaled(X: Any, roots: Floats) -> Any:
+    """Return X with its rows multiplied by numbers."""
+    return sp.csr_array(sp.diags_array(roots) @ X) if sp.issparse(X) else (X.T * roots).T
 
 
 class PathLasso(LinearRegressor, WeightedTuned):
@@ -81,7 +85,8 @@ class PathLasso(LinearRegressor, WeightedTuned):
     alpha : float
         Weight of the penalty, >= 0; not looked at with ``cv``.
     fit_intercept : bool
-        Whether b is fitted; without, b = 0.
+        Whether b is fitted; without, b = 0. CSR rows are made dense if there are sample weights
+        beside it, and else never.
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
         absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
@@ -96,9 +101,9 @@ class PathLasso(LinearRegressor, WeightedTuned):
     Attributes
     ----------
     path_ : Path or None
-        In lam = n alpha; with sample weights that of centred rows, multiplied by the roots of n
-        times their weights' shares, for which a CSR matrix is made dense. None where y correlates
-        with no column at all, so that w = 0 for every alpha.
+        In lam = n alpha (with sample weights of centred data, whose rows are multiplied by the
+        roots of n times their weights' shares); None where y correlates with no column at all, so
+        that w = 0 for every alpha.
     alpha_ : float
         The penalty that is used.
     coef_ : (d,) array
@@ -119,10 +124,9 @@ class PathLasso(LinearRegressor, WeightedTuned):
     """
 
     _parameter = "alpha"
-    _sparse = True
     _stronger = "larger"
     _scorings = ("squared", "absolute")
-    _model: InAlpha
+    _sparse = True
 
     def __init__(
         self,
@@ -145,4 +149,4 @@ class PathLasso(LinearRegressor, WeightedTuned):
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
         check_flag(self.fit_intercept, "fit_intercept")
-        return InAlpha(X, y, weights, self.fit_intercept, partial(lasso_path, **self._check()))
+        return InAlpha(X, y, weights, self.fit_intercept, **self._check())

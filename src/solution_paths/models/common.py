@@ -506,11 +506,12 @@ def cost_path(
     if C_max is not None:
         C_max = check_number(C_max, "C_max", above=0, infinite=True)
     n, op = objective.n, operator_of(objective)
+    widest = float(np.abs(stairs.level1[:n]).max())
     if C_max is None:
         C_max = np.inf
-        enough = C_max if objective.linear else usual_limit(objective.kernel, objective.X)
-    # 0 where all rows are alike: then any C will do
-    reach = float(op.diagonal[:n].sum() * np.abs(stairs.level1[:n]).max())
+        if not objective.linear:
+            enough = usual_limit(objective.kernel, objective.X) / widest
+    reach = float(op.diagonal[:n].sum()) * widest  # 0 where all rows are alike: any C will do
     begin = min(0.1 * unit / reach if reach > 0.0 else 1.0, C_max)
     duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
