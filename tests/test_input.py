@@ -530,7 +530,7 @@ def test_bad_new_weights_and_updates_cost_nothing(function):
             assert_refused(lambda bad=bad, n=name: update_instances(path, **{n: bad}), name)
     assert_refused(lambda: update_instances(path, enter=[3]), "enter")
     assert_refused(lambda: update_instances(path, leave=[18]), "leave")
-    assert_refused(lambda: update_instances(path, leave=np.arange(16)), "new_weights")
+    assert_refused(lambda: update_instances(path, leave=np.arange(16)), "leave")
     assert update_instances(path, enter=[17], leave=[2], weight=0.5).certify(3).ok
 
 

@@ -94,9 +94,10 @@ def test_the_function_rests_behind_the_last_breakpoint(name, kind):
 def test_a_wrong_ray_fails(name):
     (X, y, kernel), _ = case(name)
     path = svm_path(X, y, **kernel)
-    ray = path._legs[-1].trace.ray
-    k = int(np.abs(ray[:-1]).argmin())
-    ray[k] += 0.5 * y[k]
+    trace = path._legs[-1].trace
+    # an active one: others are at levels, whatever it says
+    k = int(trace.P[np.not_equal(trace.P, len(y))][-1])
+    trace.ray[k] += 0.5 * y[k] if trace.ray[k] * y[k] < 0.4 else -0.5 * y[k]
     assert path.certify(at=float(1.5 * path.breakpoints[-1])).status == "fails"
 
 

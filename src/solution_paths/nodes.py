@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,7 @@ Places = NDArray[np.int64]
 Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
 MANY = 64  # nodes whose solutions are held at once
 COLUMNS = 64  # parameters whose duals are found together
-ROUNDING = 64 * np.finfo(float).eps  # of an active coordinate's dual, in units of its range
-
-
-class Held(NamedTuple):
-    """Where coordinates are: which are active, and their states, see `Trace`; both (N,).
-
-    An active one may be at an end of its range all the same: then its state is that segment's.
-    """
-
-    active: NDArray[np.bool_]
-    state: Places
+ROUNDING = 64 * np.finfo(float).eps  # of a coordinate, in units of its range
 
 
 @dataclass(frozen=True)
@@ -63,94 +53,49 @@ class Leg:
         low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
 
-    def between(self, node: int) -> Held:
-        """Return where coordinates are from one node to the next, by the states in between."""
-        held = self._held(int(self.trace.began[node + 1]), node + 1)
-        ends = self._ends(node, held), self._ends(node + 1, held)
-        return self._resting(held, np.where(ends[0] == ends[1], ends[0], -1))
+    def resting(self, first: int, last: int) -> Places:
+        """Return the segments on which coordinates (N,) are at all nodes from first to last, or -1.
 
-    def at(self, node: int, between: Callable[[int], Held]) -> Held:
-        """Return where coordinates are at a node: on a segment if they are before or after it."""
-        trace = self.trace
-        held = self._held(int(trace.event[node]), node)
-        for first in (node - 1, node):
-            if 0 <= first < len(trace.t) - 1 and trace.t[first] != trace.t[first + 1]:
-                own = between(first)
-                held = self._resting(held, np.where(own.active, -1, own.state // 2))
-        at_end = self._ends(node, held)
-        event, last = int(trace.event[node]), len(trace.t) - 1
-        if node == last:
-            here = len(trace.state)
-        else:  # events up to here happened at the node's t
-            here = int(
-                (trace.event if trace.t[node + 1] == trace.t[node] else trace.began)[node + 1]
-            )
-        if event < here:  # who leaves its knot has come to the level of its segment there
-            at_end[trace.coordinate[event]] = self._left(int(trace.state[event]))
-        return self._resting(held, at_end)
-
-    def _held(self, events: int, node: int) -> Held:
-        """Return where coordinates are after so many events; a node's pinned ones are active."""
-        trace = self.trace
-        state = trace.states_after(events).astype(np.int64)
-        active = state % 2 == 1
-        active[trace.P[trace.start[node] : trace.start[node + 1]]] = True
-        return Held(active, state)
-
-    @staticmethod
-    def _left(state: int) -> int:
-        """Return the segment that a state is, -1 for a knot."""
-        return state // 2 if state % 2 == 0 else -1
-
-    @staticmethod
-    def _resting(held: Held, segment: Places) -> Held:
-        """Let active coordinates be on segments, where these are not -1."""
-        moved = held.active & (segment >= 0)
-        return Held(held.active & ~moved, np.where(moved, 2 * segment, held.state))
-
-    def _ends(self, node: int, held: Held) -> Places:
-        """Return at which of the levels beside its knot an active coordinate's dual is, else -1.
-
-        That is where it can't be told from the level: a bias keeps the last coordinate active, and
-        its dual has come to the end of its range. Where levels are infinite states alone say it.
+        A coordinate is on a segment beside its state if it can't be told from the level there: its
+        rounding is relative to its range or, where levels are infinite, to its own size nearby.
         """
-        trace, own = self.trace, np.arange(len(held.state))
-        values = np.add(*trace.parts(np.array([node])))[0]
-        levels = trace.stairs.levels(float(trace.t[node]))
-        range_ = levels[:, 0] - levels[own, trace.stairs.n_kinks]
-        size = np.where(np.isfinite(range_), np.minimum(np.abs(values).max(), range_), 0.0)
-        found, place = np.full(len(own), -1), held.state // 2
-        for segment in (place, np.minimum(place + held.state % 2, trace.stairs.n_kinks)):
-            near = np.abs(values - levels[own, segment]) <= ROUNDING * size
-            found = np.where(held.active & near, segment, found)
+        trace, own = self.trace, np.arange(len(self.trace.stairs))
+        before, behind = max(first - 1, 0), min(last + 1, len(trace.t) - 1)
+        near = np.add(*trace.parts(np.arange(before, behind + 1)))
+        values = near[first - before : last - before + 1]
+        n_kinks, found = trace.stairs.n_kinks, np.full(len(own), -1)
+        levels = [trace.stairs.levels(float(trace.t[node])) for node in range(first, last + 1)]
+        range_ = np.min([at[:, 0] - at[own, n_kinks] for at in levels], axis=0)
+        size = np.minimum(np.where(np.isfinite(range_), np.abs(values).max(), np.inf), range_)
+        size = np.where(np.isfinite(size), size, np.abs(near).max(axis=0))
+        for node in range(first, last + 1):
+            state = trace.states(node).astype(np.int64)
+            for beside in (state // 2, np.minimum(state // 2 + state % 2, n_kinks)):
+                off = [np.abs(v - at[own, beside]) for v, at in zip(values, levels, strict=True)]
+                found = np.where(np.max(off, axis=0) <= ROUNDING * size, beside, found)
         return found
 
-    def behind(self) -> Held:
-        """Return where coordinates are on the ray behind the last node."""
-        trace, last = self.trace, len(self.trace.t) - 1
-        state = trace.states_after(len(trace.coordinate)).astype(np.int64)
-        held = Held(state % 2 == 1, state)
-        at_end, own = self._ends(last, held), np.arange(len(state))
-        rates = trace.stairs.level1
-        off = np.abs(trace.ray - rates[own, at_end])
+    def behind(self) -> Places:
+        """Return the segments on which coordinates (N,) are behind the last node, or -1."""
+        trace, own = self.trace, np.arange(len(self.trace.stairs))
+        segment, rates = self.resting(len(trace.t) - 1, len(trace.t) - 1), trace.stairs.level1
         range_ = np.abs(rates[:, 0] - rates[own, trace.stairs.n_kinks])
-        return self._resting(held, np.where(off <= ROUNDING * range_, at_end, -1))
+        same = np.abs(trace.ray - rates[own, segment]) <= ROUNDING * range_
+        return np.where((segment >= 0) & same, segment, -1)
 
-    def settled(self, duals: Floats, held: Held, t: float) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return coordinates (N,) as they must be at the trace's t, and which are at an end.
+    def settled(self, duals: Floats, segment: Places) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return coordinates (N,) as they must be on segments, and which are at an end.
 
-        On a segment a coordinate is at its level; at a knot it is between the levels beside it.
+        Levels that move are known to the rounding of t, and coordinates better: only levels that
+        stand still say what a coordinate is.
         """
         stairs, own = self.trace.stairs, np.arange(len(duals))
-        levels, segment = stairs.levels(t), held.state // 2
-        at_knot = held.state % 2 == 1  # else a coordinate that is about to enter: between all
-        high = levels[own, np.where(at_knot, segment, 0)]
-        low = levels[
-            own, np.where(at_knot, np.minimum(segment + 1, stairs.n_kinks), stairs.n_kinks)
-        ]
-        inside = np.minimum(np.maximum(duals, low), high)
-        found = np.where(held.active, inside, levels[own, segment]) + 0.0
-        return found, ~held.active & ((segment == 0) | (segment == stairs.n_kinks))
+        level, still, last = stairs.level0, stairs.level1 == 0.0, stairs.n_kinks
+        high = np.where(still[:, 0], level[:, 0], np.inf)
+        low = np.where(still[own, last], level[own, last], -np.inf)
+        known = (segment >= 0) & still[own, segment]
+        found = np.where(known, level[own, segment], np.minimum(np.maximum(duals, low), high))
+        return found + 0.0, (segment == 0) | (segment == last)
 
     def cut(self, nodes: int) -> Leg:
         """Return the leg with its first nodes alone."""
@@ -211,28 +156,19 @@ class Nodes:
         # nearer to a node than t has digits is at it, whatever the walk knows of t beyond these
         t = self._t[near]
         part = np.where(t + part * (self._t[far] - t) == t, 0.0, part)
-        found: dict[tuple[int, int], Held] = {}
+        known: dict[tuple[int, int, int], Places] = {}
         for b in range(len(part)):
             number = int(self._leg[near[b]])
             leg = self._legs[number]
             here, there = self._index[[near[b], far[b]]].tolist()
-            trace = leg.trace
-
-            def between(node: int, leg: Leg = leg, number: int = number) -> Held:
-                if (number, node) not in found:
-                    found[number, node] = leg.between(node)
-                return found[number, node]
-
-            if beyond[b]:
-                held, at = leg.behind(), trace.t[here] + beyond[b] / leg.factor
-            elif not part[b]:
-                held, at = leg.at(here, between), trace.t[here]
-            elif self._leg[far[b]] == number:
-                held = between(min(here, there))
-                at = trace.t[here] + part[b] * (trace.t[there] - trace.t[here])
-            else:
+            if part[b] and self._leg[far[b]] != number:
                 continue  # between two walks
-            settled[b], outer[b] = leg.settled(duals[b], held, float(at))
+            ends = (min(here, there), max(here, there)) if part[b] else (here, here)
+            if beyond[b]:
+                ends = here, -1
+            if (number, *ends) not in known:
+                known[number, *ends] = leg.behind() if beyond[b] else leg.resting(*ends)
+            settled[b], outer[b] = leg.settled(duals[b], known[number, *ends])
         return settled, outer
 
     def _finished(self, duals: Floats, low: Floats) -> Solution:

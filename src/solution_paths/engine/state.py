@@ -114,8 +114,7 @@ class Last:
 
     ``held`` may leave its kink at the next one only if its dual goes out of its range by more than
     rounding; then it is ``barred`` from its kink until another event has happened. ``unsure``: the
-    pinned equations hold less well after it than they should. ``began``: how many events there
-    were where the last step of some length began.
+    pinned equations hold less well after it than they should.
     """
 
     coordinate: int
@@ -123,7 +122,6 @@ class Last:
     held: int
     barred: int
     unsure: int
-    began: int
 
 
 @record
@@ -362,15 +360,10 @@ def stairs_like(stairs: Staircases) -> Stairs:
 
 @struct
 class Log:
-    """What is recorded: nodes, events, states.
-
-    Of a node t, the events so far and those until the step to it ``began``, and the start of its
-    duals a + low.
-    """
+    """What is recorded: nodes (t, events so far, start of the duals a + low), events, states."""
 
     t: Vector
     event: Indices
-    began: Indices
     start: Indices
     P: Annotated[NDArray[np.int32], 1]
     a: Vector
@@ -389,7 +382,6 @@ def empty_log(N: int, pinned: int = 8) -> Log:
     pinned = max(8, min(pinned, AHEAD // rooms))
     return Log(
         np.empty(rooms),
-        np.empty(rooms, dtype=np.int64),
         np.empty(rooms, dtype=np.int64),
         np.zeros(rooms, dtype=np.int64),
         np.empty(rooms * pinned, dtype=np.int32),
@@ -448,7 +440,6 @@ def new_lines(soft: NDArray[np.float64], state, dual) -> Lines:
 def forget_last(s):
     """Remember no last event: a leg or a jump begins."""
     s.last.coordinate = s.last.held = s.last.barred = -1
-    s.last.began = s.sizes.events
     s.counts.zeros = 0
 
 

@@ -101,15 +101,14 @@ def between(high, low, near, far, part):
 class Trace(NamedTuple):
     """A finished walk: t at K nodes and what is needed to know all duals there.
 
-    ``event[k]`` events happened up to node k, ``began[k]`` of them before the step that led to it;
-    its pinned coordinates and their duals are ``P[start[k]:start[k + 1]]`` and ``a[...] +
-    low[...]``. Every ``every`` events all states are kept.
+    ``event[k]`` events happened up to node k; its pinned coordinates and their duals are
+    ``P[start[k]:start[k + 1]]`` and ``a[...] + low[...]``. Every ``every``
+    events all states are kept.
     """
 
     stairs: Staircases
     t: NDArray[np.float64]
     event: NDArray[np.int64]
-    began: NDArray[np.int64]
     start: NDArray[np.int64]
     P: NDArray[np.int32]
     a: NDArray[np.float64]
@@ -122,10 +121,7 @@ class Trace(NamedTuple):
 
     def states(self, node: int) -> NDArray[np.int8]:
         """Return the (N,) states at a node."""
-        return self.states_after(self.event[node])
-
-    def states_after(self, events: int) -> NDArray[np.int8]:
-        """Return the (N,) states after so many events."""
+        events = self.event[node]
         kept = events // self.every
         states, recent = self.checkpoint[kept].copy(), slice(kept * self.every, events)
         states[self.coordinate[recent]] = self.state[recent]  # of several the last one counts
@@ -150,7 +146,6 @@ class Trace(NamedTuple):
         return self._replace(
             t=self.t[:nodes],
             event=self.event[:nodes],
-            began=self.began[:nodes],
             start=self.start[: nodes + 1],
             P=self.P[:end],
             a=self.a[:end],

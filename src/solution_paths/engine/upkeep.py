@@ -62,7 +62,7 @@ def record(s, log, again):
     node = s.sizes.nodes - again
     start = log.start[node]
     log.t[node] = s.clock.t
-    log.event[node], log.began[node] = s.sizes.events, s.last.began
+    log.event[node] = s.sizes.events
     for r in range(size):
         log.P[start + r] = s.P[r]
         log.a[start + r] = s.a[r]

@@ -111,8 +111,6 @@ def _walk(op, st, s, log, tol, lazy):
 
             # Step
             take_step(op, s, dt, size, h)
-            if s.clock.t - began > STANDSTILL * abs(s.clock.t):
-                s.last.began = s.sizes.events
             if late or _is_move(op, st, s, tol, dt, i, h, rate, began):
                 moved = True
                 if not pending:
@@ -219,7 +217,6 @@ def _arrive(op, st, s, log, tol, dt, size):
         return RAY
     take_step(op, s, dt, size, left)
     s.clock.t = s.clock.end
-    s.last.began = s.sizes.events
     settle(op, st, s, tol, tol.outside, True)  # what can't be mended there is the judge's to tell
     snap_to_levels(op, st, s)
     record(s, log, 0)
@@ -703,7 +700,7 @@ class Walker:
         m, every = s.sizes.pinned, checkpoint_every(len(self.stairs))
         if m + 2 >= len(s.P):
             self.s = widened(s, _lines(min(2 * len(s.P), len(self.stairs) + 4)))
-        self._lengthen(s.sizes.nodes + 2, "t", "event", "began", "start")
+        self._lengthen(s.sizes.nodes + 2, "t", "event", "start")
         self._lengthen(s.sizes.duals + 2 * m + 4, "P", "a", "low")
         self._lengthen(s.sizes.events + events, "coordinate", "state")
         self._lengthen((s.sizes.events + events) // every, "checkpoint")
@@ -738,7 +735,6 @@ class Walker:
         parts = (
             log.t[node:last_node],
             log.event[node:last_node] - event,
-            log.began[node:last_node] - event,
             log.start[node : last_node + 1] - first,
             log.P[first:last],
             log.a[first:last],

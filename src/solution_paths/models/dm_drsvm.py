@@ -444,7 +444,6 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
     return trace._replace(
         t=np.concatenate([trace.t[:last], [end, BEHIND * end]]),
         event=np.append(trace.event, trace.event[last]),
-        began=np.append(trace.began, trace.event[last]),
         start=np.append(trace.start, trace.start[-1] + len(P)),
         P=np.concatenate([trace.P, P]),
         a=np.concatenate([kept, found[P], found[P]]),
