@@ -1,0 +1,7 @@
+"""The linear systems of the homotopy: given the places of all coordinates, the point."""
+
+from __future__ import annotations
+
+from .dense import Direction, System
+
+__all__ = ["Direction", "System"]

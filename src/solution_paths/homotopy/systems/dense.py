@@ -1,0 +1,191 @@
+"""One dense symmetric system for every statement.
+
+With the duals a of rows and the values x of variables as unknowns u, the map is the symmetric
+
+    H = [ G   R      ]        H u = (z of rows, R'a - ridge x of variables),
+        [ R' -ridge  ]
+
+and each place states one equation: at a knot of a row z = p, at a knot of a variable x = p, on a
+segment q z + a = q p - s. Rows on straight segments and variables at knots are *known*; the others
+are the unknowns of M = H_UU + D, where D is 0 for a row at a knot, 1/q for a row on a curved
+segment, -q for a variable. G = 0 is the saddle face, eliminated weights the dual face.
+
+M is regular whenever the homotopy solves it. When a coordinate changes its place, `respond` says
+whether the next system is singular, and along which null vector the optimum may then move.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import tolerances
+from ..graphs import Graphs
+from ..statement import Statement
+from .kernels import apply, magnitudes, refine
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+class Direction(NamedTuple):
+    """A point or its motion: z and a of each coordinate (2, N), and the bounds of their rounding."""
+
+    z: Array
+    a: Array
+    z_error: Array
+    a_error: Array
+
+    def watched(self, at_knot: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Return what may leave its place, with its bound: a at knots, z on segments."""
+        return np.where(at_knot, self.a, self.z), np.where(at_knot, self.a_error, self.z_error)
+
+
+class System:
+    """The system of the places of all coordinates, factored afresh at each change.
+
+    Parameters
+    ----------
+    statement : Statement
+    graphs : Graphs
+    """
+
+    def __init__(self, statement: Statement, graphs: Graphs):
+        self.statement, self.graphs = statement, graphs
+        self.R, self.ridge = statement.R, statement.ridge
+        self.gram = np.zeros((0, 0)) if statement.gram is None else statement.gram
+        self.noise = tolerances.NOISE if statement.gram is None else tolerances.BLUR
+        self.is_row = statement.is_row
+        self.n, self.p = statement.rows_and_variables
+        self.scale = equilibrate(self.R, self.gram, self.ridge, statement.budget)
+
+    # ------------------------------------------------------------------ places
+    def load(self, place: Places) -> None:
+        """Take these places, whose system is regular."""
+        self.place = place.copy()
+        self.sign = self._signs(place)
+        self.u = np.zeros((2, len(place)))
+        curvature = self.graphs.curvature[self.graphs.all, place]
+        at_knot = place % 2 == 1
+        self.known = np.where(self.is_row, ~at_knot & (curvature == 0.0), at_knot)
+        self.unknown = np.flatnonzero(~self.known)
+        # equation i: first (H u)_i + second u_i = target
+        self.first = np.where(self.is_row, np.where(at_knot, 1.0, curvature), -1.0)
+        self.second = np.where(self.is_row, np.where(at_knot, 0.0, 1.0), curvature)
+        self._factor()
+
+    def _signs(self, place: Places) -> Array:
+        if not self.statement.budget:
+            return np.zeros(self.p)
+        sign = place[self.n : self.n + self.p] - 1.0
+        sign[self.p - self.statement.free :] = 0.0
+        return sign
+
+    def _factor(self) -> None:
+        U, s = self.unknown, self.scale[self.unknown]
+        M = self._block(U, U) * s[:, None] * s
+        M[np.diag_indices(len(U))] += self.second[U] / self.first[U] * s * s
+        self.inverse = np.linalg.inv(M) * s[:, None] * s
+
+    def _block(self, I: Places, J: Places) -> Array:
+        """Return entries of H."""
+        n, p, out = self.n, self.p, np.zeros((len(I), len(J)))
+        (ri, vi, bi), (rj, vj, bj) = self._kinds(I), self._kinds(J)
+        if len(self.gram):
+            out[np.ix_(ri, rj)] = self.gram[np.ix_(I[ri], J[rj])]
+        out[np.ix_(ri, vj)] = self.R[np.ix_(I[ri], J[vj] - n)]
+        out[np.ix_(vi, rj)] = self.R[np.ix_(J[rj], I[vi] - n)].T
+        out[np.ix_(vi, vj)] = np.where(I[vi, None] == J[vj], -self.ridge[I[vi] - n, None], 0.0)
+        out[np.ix_(vi, bj)] = self.sign[I[vi] - n, None]
+        out[np.ix_(bi, vj)] = self.sign[J[vj] - n]
+        return out
+
+    def _kinds(self, I: Places) -> tuple[Places, Places, Places]:
+        row, last = I < self.n, I >= self.n + self.p
+        return np.flatnonzero(row), np.flatnonzero(~row & ~last), np.flatnonzero(last)
+
+    # ------------------------------------------------------------------ solutions
+    def solve(self, target: Array, guess: Array | None = None) -> Direction:
+        """Return the point whose coordinates satisfy their places' equations with these targets."""
+        u = np.where(self.known, target, 0.0 if guess is None else guess)
+        return self._solve(u, target)
+
+    def _solve(self, u: Array, target: Array) -> Direction:
+        u, r = np.ascontiguousarray(u), np.empty_like(u)
+        accuracy, contraction = refine(
+            self.R, self.gram, self.ridge, self.sign, self.unknown, self.inverse, self.first,
+            self.second, target, self.scale, u, r, tolerances.CONTRACTION,
+        )
+        return self._direction(u, r, accuracy)
+
+    def _direction(self, u: Array, r: Array, accuracy: float = 0.0) -> Direction:
+        size = np.abs(u[0])
+        floor = tolerances.FLOOR * np.max(size / self.scale, initial=0.0) * self.scale
+        size = np.maximum(size, floor)
+        total = np.empty_like(size)
+        magnitudes(self.R, self.gram, self.ridge, self.sign, size, total)
+        exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
+        u_error, r_error = exact * size, max(exact, self.noise) * total
+        self.total = total
+        rows = self.is_row
+        return Direction(
+            np.where(rows, r, u), np.where(rows, u, -r),
+            np.where(rows, r_error, u_error), np.where(rows, u_error, r_error),
+        )
+
+    def respond(self, i: int, new: int) -> Direction | None:
+        """Return the null vector of the system in which coordinate i has a new place.
+
+        It is turned so that i moves into that place; None where that system is regular.
+        """
+        old, place = self.place[i], self.place.copy()
+        place[i] = new
+        curvature, at_knot = self.graphs.curvature[i, new], new % 2 == 1
+        known = bool(at_knot) if not self.is_row[i] else not at_knot and curvature == 0.0
+        if known and self.known[i]:
+            return None
+        self.sign = self._signs(place)
+        u, target = np.zeros((2, len(place))), np.zeros((2, len(place)))
+        if self.known[i]:
+            u[0, i] = 1.0
+        else:
+            target[0, i] = self.first[i]
+        found = self._solve(u, target)
+        u, r = (np.where(self.is_row, x, y) for x, y in ((found.a, found.z), (found.z, -found.a)))
+        diagonal = (1.0 / curvature if curvature else 0.0) if self.is_row[i] else -curvature
+        before = 0.0 if self.known[i] else self.second[i] / self.first[i]
+        if known:
+            size = np.abs(u[0] / self.scale)
+            residual, whole = size[i], size[self.unknown].max()
+            u[:, i] = 0.0
+            r = np.empty_like(u)
+            apply(self.R, self.gram, self.ridge, self.sign, u, r)
+        elif self.known[i]:
+            residual, whole = abs(r[0, i] + diagonal), self.total[i] + abs(diagonal)
+        else:
+            g = u[0, i]
+            residual, whole = abs(1.0 + (diagonal - before) * g), 1.0 + abs((diagonal - before) * g)
+        self.last = (residual, whole)
+        if residual > tolerances.SINGULAR * whole:
+            return None
+        found = self._direction(u, r)
+        turn = (-1.0 if at_knot else 1.0) * np.sign(new - old)
+        turn *= np.sign((found.a if at_knot else found.z)[0, i])
+        return Direction(turn * found.z, turn * found.a, found.z_error, found.a_error)
+
+
+def equilibrate(R: Array, gram: Array, ridge: Array, budget: bool) -> Array:
+    """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
+    n, p = R.shape
+    rows, columns = np.ones(n), np.ones(p)
+    A = np.abs(R)
+    diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
+    for _ in range(8):
+        by_row = np.maximum((A * columns).max(axis=1, initial=0.0) * rows, diagonal * rows**2)
+        by_column = np.maximum((A.T * rows).max(axis=1, initial=0.0) * columns, ridge * columns**2)
+        rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
+        columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
+    scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * budget]
+    return np.exp2(np.round(np.log2(scale)))
