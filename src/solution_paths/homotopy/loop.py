@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PathError
+from . import tolerances
 from .graphs import Graphs
 from .ratio import first_exit
 from .state import State
@@ -41,6 +42,7 @@ class Homotopy:
 
     def __init__(self, statement: Statement, graphs: Graphs, place: NDArray[np.int64], t: float, end: float):
         self.statement, self.graphs = statement, graphs
+        self.length = abs(end - t)
         self.state, self.end, self.sign = State((t, 0.0), place.copy()), end, np.sign(end - t)
         self.system = System(statement, graphs)
         self.system.load(place)
@@ -59,6 +61,8 @@ class Homotopy:
             # 2. The first coordinate that leaves its place.
             left = add(self.sign * self.end, 0.0, -self.sign * state.t[0], -self.sign * state.t[1])
             i, side, step = self.first_exit(point, rate, left)
+            if left[0] - step[0] <= tolerances.NOISE * self.length:  # the rest is rounding
+                i, step = -1, left
 
             # 3. Record both ends of the straight piece.
             if step[0] > 0.0:

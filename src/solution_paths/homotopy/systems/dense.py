@@ -118,6 +118,7 @@ class System:
             self.R, self.gram, self.ridge, self.sign, self.unknown, self.inverse, self.first,
             self.second, target, self.scale, u, r, tolerances.CONTRACTION,
         )
+        self.accuracy = accuracy
         return self._direction(u, r, accuracy)
 
     def _direction(self, u: Array, r: Array, accuracy: float = 0.0) -> Direction:
@@ -160,8 +161,6 @@ class System:
             size = np.abs(u[0] / self.scale)
             residual, whole = size[i], size[self.unknown].max()
             u[:, i] = 0.0
-            r = np.empty_like(u)
-            apply(self.R, self.gram, self.ridge, self.sign, u, r)
         elif self.known[i]:
             residual, whole = abs(r[0, i] + diagonal), self.total[i] + abs(diagonal)
         else:
@@ -170,10 +169,25 @@ class System:
         self.last = (residual, whole)
         if residual > tolerances.SINGULAR * whole:
             return None
-        found = self._direction(u, r)
-        turn = (-1.0 if at_knot else 1.0) * np.sign(new - old)
-        turn *= np.sign((found.a if at_knot else found.z)[0, i])
+        dual = at_knot  # along a null vector either duals move or values, never both
+        u[:, self.is_row != dual] = 0.0
+        apply(self.R, self.gram, self.ridge, self.sign, u, r)
+        found = self._direction(u, r, self.accuracy)
+        if dual:
+            found = found._replace(z=np.zeros_like(u), z_error=np.zeros(len(place)))
+        else:
+            found = found._replace(a=np.zeros_like(u), a_error=np.zeros(len(place)))
+        way = np.sign(new - old)
+        inward = way * found.z[0, i] if not at_knot else -way * found.a[0, i]
+        if at_knot and self._has_multiplier(i):
+            inward -= found.a[0, -1]
+        turn = np.sign(inward)
         return Direction(turn * found.z, turn * found.a, found.z_error, found.a_error)
+
+    def _has_multiplier(self, i: int) -> bool:
+        weights = self.statement.widened
+        return weights is not None and weights.start <= i < weights.stop
+
 
 
 def equilibrate(R: Array, gram: Array, ridge: Array, budget: bool) -> Array:
