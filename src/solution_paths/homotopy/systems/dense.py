@@ -147,13 +147,13 @@ class System:
         known = bool(at_knot) if not self.is_row[i] else not at_knot and curvature == 0.0
         if known and self.known[i]:
             return None
-        self.sign = self._signs(place)
         u, target = np.zeros((2, len(place))), np.zeros((2, len(place)))
         if self.known[i]:
-            u[0, i] = 1.0
+            u[0, i], self.sign = 1.0, self._signs(place)
         else:
             target[0, i] = self.first[i]
         found = self._solve(u, target)
+        self.sign = self._signs(place)
         u, r = (np.where(self.is_row, x, y) for x, y in ((found.a, found.z), (found.z, -found.a)))
         diagonal = (1.0 / curvature if curvature else 0.0) if self.is_row[i] else -curvature
         before = 0.0 if self.known[i] else self.second[i] / self.first[i]
