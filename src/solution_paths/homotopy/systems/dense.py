@@ -110,31 +110,36 @@ class System:
     def solve(self, target: Array, guess: Array | None = None) -> Direction:
         """Return the point whose coordinates satisfy their places' equations with these targets."""
         u = np.where(self.known, target, 0.0 if guess is None else guess)
-        return self._solve(u, target)
+        return self._direction(*self._solve(u, target))
 
-    def _solve(self, u: Array, target: Array) -> Direction:
+    def _solve(self, u: Array, target: Array) -> tuple[Array, Array, float]:
         u, r = np.ascontiguousarray(u), np.empty_like(u)
         accuracy, contraction = refine(
             self.R, self.gram, self.ridge, self.sign, self.unknown, self.inverse, self.first,
             self.second, target, self.scale, u, r, tolerances.CONTRACTION,
         )
-        self.accuracy = accuracy
-        return self._direction(u, r, accuracy)
+        return u, r, accuracy
 
     def _direction(self, u: Array, r: Array, accuracy: float = 0.0) -> Direction:
-        size = np.abs(u[0])
-        floor = tolerances.FLOOR * np.max(size / self.scale, initial=0.0) * self.scale
-        size = np.maximum(size, floor)
-        total = np.empty_like(size)
-        magnitudes(self.R, self.gram, self.ridge, self.sign, size, total)
+        size, total = self._magnitudes(u)
         exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
         u_error, r_error = exact * size, max(exact, self.noise) * total
-        self.total = total
+        if self.statement.budget:  # the multiplier's share is not the penalty's own
+            of = slice(self.n, self.n + self.p)
+            r[:, of] -= self.sign * u[:, -1:]
         rows = self.is_row
         return Direction(
             np.where(rows, r, u), np.where(rows, u, -r),
             np.where(rows, r_error, u_error), np.where(rows, u_error, r_error),
         )
+
+    def _magnitudes(self, u: Array) -> tuple[Array, Array]:
+        """Return the sizes of u, those of zeros included, and the sums of the terms of H u."""
+        size = np.abs(u[0])
+        size = np.maximum(size, tolerances.FLOOR * np.max(size / self.scale, initial=0.0) * self.scale)
+        total = np.empty_like(size)
+        magnitudes(self.R, self.gram, self.ridge, self.sign, size, total)
+        return size, total
 
     def respond(self, i: int, new: int) -> Direction | None:
         """Return the null vector of the system in which coordinate i has a new place.
@@ -152,9 +157,8 @@ class System:
             u[0, i], self.sign = 1.0, self._signs(place)
         else:
             target[0, i] = self.first[i]
-        found = self._solve(u, target)
+        u, r, accuracy = self._solve(u, target)
         self.sign = self._signs(place)
-        u, r = (np.where(self.is_row, x, y) for x, y in ((found.a, found.z), (found.z, -found.a)))
         diagonal = (1.0 / curvature if curvature else 0.0) if self.is_row[i] else -curvature
         before = 0.0 if self.known[i] else self.second[i] / self.first[i]
         if known:
@@ -162,17 +166,17 @@ class System:
             residual, whole = size[i], size[self.unknown].max()
             u[:, i] = 0.0
         elif self.known[i]:
-            residual, whole = abs(r[0, i] + diagonal), self.total[i] + abs(diagonal)
+            residual = abs(r[0, i] + diagonal)
+            whole = self._magnitudes(u)[1][i] + abs(diagonal)
         else:
             g = u[0, i]
             residual, whole = abs(1.0 + (diagonal - before) * g), 1.0 + abs((diagonal - before) * g)
-        self.last = (residual, whole)
         if residual > tolerances.SINGULAR * whole:
             return None
         dual = at_knot  # along a null vector either duals move or values, never both
         u[:, self.is_row != dual] = 0.0
         apply(self.R, self.gram, self.ridge, self.sign, u, r)
-        found = self._direction(u, r, self.accuracy)
+        found = self._direction(u, r, accuracy)
         if dual:
             found = found._replace(z=np.zeros_like(u), z_error=np.zeros(len(place)))
         else:
