@@ -22,7 +22,7 @@ from .systems import Direction, System
 from .twofold import add
 
 Array = NDArray[np.float64]
-Point = tuple[float, Array, Array]
+Point = tuple[tuple[float, float], Array]  # t, and the unknowns in two parts
 FOREVER = (np.inf, 0.0)
 
 
@@ -51,7 +51,7 @@ class Homotopy:
         self.seen: dict[bytes, int] = {}
 
     def run(self, limit: int = 100_000) -> list[Point]:
-        """Walk to the end; return (t, z, a) at both ends of each straight piece."""
+        """Walk to the end; return both ends of each straight piece."""
         state, system = self.state, self.system
         for _ in range(limit):
             # 1. The point afresh, and its rate.
@@ -69,7 +69,11 @@ class Homotopy:
                 self.record(point)
                 state.t = add(*state.t, self.sign * step[0], self.sign * step[1])
                 state.t = state.t if i >= 0 else (self.end, 0.0)
-                point = system.solve(self.graphs.targets(state.place, state.t), point_of(point, rate, step, self.statement.is_row))
+                point = system.solve(
+                    self.graphs.targets(state.place, state.t),
+                    self.statement.unknowns(point.z, point.a)
+                    + step[0] * self.statement.unknowns(rate.z, rate.a),
+                )
                 self.record(point)
                 self.breakpoints += i >= 0
                 self.seen.clear()
@@ -128,7 +132,7 @@ class Homotopy:
 
     def record(self, point: Direction) -> None:
         """Keep a point of the path."""
-        self.points.append((self.state.t[0], point.z[0].copy(), point.a[0].copy()))
+        self.points.append((self.state.t, self.statement.unknowns(point.z, point.a)))
 
     by_index = False
 
@@ -148,8 +152,3 @@ def widen(limits: Array, point: Direction, weights: slice | None, at_knot: NDArr
         for i in active:
             limits[side, :, i] = add(limits[side, 0, i], limits[side, 1, i], sign * point.a[0, -1], sign * point.a[1, -1])
 
-
-def point_of(point: Direction, rate: Direction, step: tuple[float, float], is_row: NDArray[np.bool_]) -> Array:
-    """Return a guess of the unknowns after a step."""
-    u, du = (np.where(is_row, x.a, x.z) for x in (point, rate))
-    return u + step[0] * du

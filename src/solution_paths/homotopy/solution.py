@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from .loop import Homotopy
 from .start import starting_places
-from .statement import read
+from .statement import Statement, read
 
 Array = NDArray[np.float64]
 
@@ -24,20 +25,34 @@ class SolutionPath:
     ----------
     t : (K,)
         Parameter at both ends of each straight piece, in the order of the walk.
-    w : (K, d)
-        Weights; with a kernel, or where they were eliminated, combinations of its rows.
-    v : (K, r)
-        Free variables.
-    duals : list of (K, n)
-        For each group of losses.
-    breakpoints : (B,)
-        Where the active set changes.
+    unknowns, low : (K, N)
+        What the walk solved for, as sums of two doubles: duals of losses, values of variables.
     """
 
+    statement: Statement
     t: Array
-    w: Array
-    v: Array
-    duals: list[Array]
+    unknowns: Array
+    low: Array
+
+    @cached_property
+    def answers(self) -> tuple[Array, Array, list[Array]]:
+        """Return w, v and the duals of each group of losses at each t."""
+        return self.statement.answer(self.unknowns)
+
+    @property
+    def w(self) -> Array:
+        """Weights (K, d); with a kernel the coefficients of its rows."""
+        return self.answers[0]
+
+    @property
+    def v(self) -> Array:
+        """Free variables, (K, r)."""
+        return self.answers[1]
+
+    @property
+    def duals(self) -> list[Array]:
+        """Duals of each group of losses, (K, n) each."""
+        return self.answers[2]
 
     @property
     def breakpoints(self) -> Array:
@@ -48,15 +63,18 @@ class SolutionPath:
         """Return w, v and duals at t, which lies on the line between two recorded points."""
         way = 1.0 if self.t[-1] >= self.t[0] else -1.0
         if not way * self.t[0] <= way * t <= way * self.t[-1]:
-            raise ValueError(f"t = {t} is outside the path, which goes from {self.t[0]} to {self.t[-1]}.")
-        k = int(np.clip(np.searchsorted(way * self.t, way * t, side="right") - 1, 0, len(self.t) - 2))
+            first, last = self.t[0], self.t[-1]
+            raise ValueError(f"t = {t} is outside the path, which goes from {first} to {last}.")
+        k = np.searchsorted(way * self.t, way * t, side="right") - 1
+        k = int(np.clip(k, 0, len(self.t) - 2))
         h = self.t[k + 1] - self.t[k]
         share = (t - self.t[k]) / h if h else 0.0
-        w, v, *duals = ((1 - share) * x[k] + share * x[k + 1] for x in (self.w, self.v, *self.duals))
-        return w, v, duals
+        return self.statement.answer((1 - share) * self.unknowns[k] + share * self.unknowns[k + 1])
 
 
-def solution_path(model: Callable[[float], Any], t0: float, t1: float, face: str = "auto") -> SolutionPath:
+def solution_path(
+    model: Callable[[float], Any], t0: float, t1: float, face: str = "auto"
+) -> SolutionPath:
     """Follow the optima of model(t) from t0 to t1.
 
     Parameters
@@ -65,16 +83,24 @@ def solution_path(model: Callable[[float], Any], t0: float, t1: float, face: str
         Returns a `Problem` for one value of the parameter; all its numbers are affine in it.
     t0, t1 : float
         Ends of the path; t1 may be below t0.
+    face : "auto", "dual", "saddle"
+        Whether weights are eliminated where a ridge allows it.
 
     Returns
     -------
     SolutionPath
+
+    Raises
+    ------
+    ValueError
+        The model is not affine in its parameter, or a curvature or the map changes with it.
+    PathError
+        There is no optimum beyond some t, or the walk can't go on.
     """
     statement = read(model, t0, t1, face)
-    homotopy = Homotopy(statement, statement.graphs(), starting_places(statement), 0.0, t1 - t0)
-    points = homotopy.run()
-    answers = [statement.answer(z, a) for _, z, a in points]
-    t = np.array([p[0] for p in points]) + t0
+    place = starting_places(statement)
+    points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0).run()
+    t = np.array([(t0 + t[0]) + t[1] for t, _ in points])
     t[-1] = t1
-    duals = [np.array(x) for x in zip(*(d for _, _, d in answers), strict=True)]
-    return SolutionPath(t, np.array([w for w, _, _ in answers]), np.array([v for _, v, _ in answers]), duals)
+    unknowns = np.array([u for _, u in points])
+    return SolutionPath(statement, t, unknowns[:, 0], unknowns[:, 1])

@@ -64,12 +64,17 @@ class Statement:
         """Return the graphs of all coordinates, or of other functions of the same coordinates."""
         return Graphs(self.shapes if shapes is None else shapes, self.widened, like)
 
-    def answer(self, z: Array, a: Array) -> tuple[Array, Array, list[Array]]:
-        """Return w, v and the duals of each group of losses from the coordinates' z and a."""
+    def unknowns(self, z: Array, a: Array) -> Array:
+        """Return what the map is applied to: duals of rows, values of variables."""
+        return np.where(self.is_row, a, z)
+
+    def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
+        """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
         n, p = self.R.shape
-        x, duals = z[n : n + p], np.split(a[:n], np.cumsum(self.sizes)[:-1])
-        weights = x[: p - self.free] if self.gram is None else self.rows.T @ a[:n] / self.scale
-        return weights, x[p - self.free :] / self.scale, duals
+        a, x = u[..., :n], u[..., n : n + p]
+        duals = np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
+        weights = x[..., : p - self.free] if self.gram is None else a @ self.rows / self.scale
+        return weights, x[..., p - self.free :] / self.scale, duals
 
 
 def read(model: Callable[[float], Any], t0: float, t1: float, face: str = "auto") -> Statement:
