@@ -1,0 +1,57 @@
+"""A model, stated once as data: losses, penalties, a map, a ridge and free variables.
+
+Every convex model of this library is a `Problem`, for one value of its parameters::
+
+    minimise over w, v    sum_i f_i(z_i) + sum_j penalty_j(w_j) + ridge/2 ||w||^2 + linear'v
+    where                 z = X w + B v
+
+with convex piecewise linear-quadratic f_i and penalty_j (`pieces`), several groups of losses if
+need be (`Losses`), a kernel in the place of X, free variables v (a bias, thresholds, the margin of
+a nu-SVM) and an l1 constraint. Constraints are functions whose domain ends: a sign, an order of
+thresholds, an equality (`penalties`).
+
+A path needs nothing more than a function of one parameter that returns a `Problem`: `along` takes
+the rates from two evaluations, and checks at a third that knots, slopes and balances move
+affinely. Who finds a solution, and who judges it (`solution_paths.verify`), read the statement
+alone.
+
+Examples
+--------
+A loss of one's own, an asymmetric tube: errors from -1 to 0.5 are free, others above cost three
+times those below. The cost t is the parameter:
+
+>>> import numpy as np
+>>> from solution_paths.problem import Losses, Problem, along, pieces
+>>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 3.0, 1.0, 5.0])
+>>> def model(t):
+...     tube = pieces(knots=[y - 0.5, y + 1.0], slopes=[-3.0 * t, 0.0, t])
+...     return Problem(Losses(tube, X, free=1.0), ridge=1.0)
+>>> along(model, 0.0, 2.0).rates["losses[0].slopes"][0]
+array([-3.,  0.,  1.])
+
+The judge tells how far an answer is from the optimum, whoever found it:
+
+>>> from solution_paths.verify import Answer, judge
+>>> best = Answer([1.25], [0.25], [[-2.0, 5.0, -4.0, 1.0]])
+"""
+
+from . import losses, penalties
+from .line import Line, along
+from .maps import Product, Repeated, differences
+from .pieces import Pieces, pieces
+from .statement import L1Constraint, Losses, Problem
+
+__all__ = [
+    "L1Constraint",
+    "Line",
+    "Losses",
+    "Pieces",
+    "Problem",
+    "Product",
+    "Repeated",
+    "along",
+    "differences",
+    "losses",
+    "penalties",
+    "pieces",
+]

@@ -1,0 +1,159 @@
+"""A model along one parameter: a function of t that returns a `Problem`, and its rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..validation import Floats, check_number
+from .maps import Product, Repeated
+from .statement import Problem
+
+BETWEEN = 0.381966  # the third point: where on the way from t0 to t1
+ROUNDED = 1e-12  # of an array's largest entry: what a user's own arithmetic may round
+# What a solution's pieces are straight for only if it stands still.
+STILL = ("curvature", "ridge", "X", "free", "kernel")
+# What may bend: it is the objective's value, and moves no solution.
+IDLE = ("value",)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A model whose knots, slopes and balances move affinely from t0 to t1.
+
+    Attributes
+    ----------
+    model : callable
+        Of t, returns a `Problem`.
+    t0, t1 : float
+        Ends; t0 > t1 goes downwards.
+    start : Problem
+        That at t0.
+    rates : dict
+        Of each array of `Problem.numbers`, by name, its change for a unit of t.
+    """
+
+    model: Callable[[float], Problem]
+    t0: float
+    t1: float
+    start: Problem
+    rates: dict[str, Floats]
+
+    def at(self, t: float) -> Problem:
+        """Return the problem at t, stated by the model itself."""
+        return _stated(self.model, t)
+
+
+def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
+    """Evaluate a model at two parameters, take its rates, and check them at a third.
+
+    Parameters
+    ----------
+    model : callable
+        A function of one number that returns a `Problem`; everything else (data, other
+        parameters) is bound in it.
+    t0, t1 : float
+        Where the path begins and ends.
+
+    Returns
+    -------
+    Line
+
+    Raises
+    ------
+    ValueError
+        Some array doesn't move affinely; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths.problem import Losses, Problem, along, losses
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 2.0, 1.0])
+    >>> def model(eps):
+    ...     loss = losses.epsilon_insensitive(y, eps, cost=1.0)
+    ...     return Problem(Losses(loss, X, free=1.0), ridge=1.0)
+    >>> along(model, 0.5, 0.1).rates["losses[0].knots"][0]
+    array([-1.,  1.])
+    """
+    t0, t1 = check_number(t0, "t0"), check_number(t1, "t1")
+    if t0 == t1:
+        raise ValueError(f"t0 and t1 are both {t0:g}; give the two ends of a path.")
+    middle = t0 + BETWEEN * (t1 - t0)
+    first, last, between = (_stated(model, t) for t in (t0, t1, middle))
+    for other in (last, between):
+        _check_still(first, other)
+    ends, probe = dict(last.numbers()), dict(between.numbers())
+    rates = {
+        name: _rate(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0)) / (t1 - t0)
+        for name, own in first.numbers()
+    }
+    return Line(model, t0, t1, first, rates)
+
+
+def _stated(model: Callable[[float], Problem], t: float) -> Problem:
+    problem = model(t)
+    if not isinstance(problem, Problem):
+        kind = type(problem).__name__
+        raise ValueError(f"The model returns a {kind} at {t:g}; let it return a Problem.")
+    return problem
+
+
+def _rate(name: str, a: Floats, b: Floats, c: Floats, part: float) -> Floats:
+    """Return b - a, given that c lies between them by ``part``."""
+    stays = (a == b) & (a == c)  # infinite ends of domains too
+    with np.errstate(invalid="ignore"):
+        rise = np.where(stays, 0.0, b - a)
+        off = np.abs(np.where(stays, 0.0, a + part * rise - c))
+    if name.endswith(IDLE):
+        return rise
+    size = max(np.abs(v[np.isfinite(v)]).max(initial=0.0) for v in (a, b, c))
+    if not (off <= ROUNDED * size).all():
+        raise ValueError(
+            f"{name} does not move affinely with the parameter; use another one, such as its "
+            "inverse 1/t, or multiply the whole objective by a function of it."
+        )
+    if name.endswith(STILL) and rise.any():
+        raise ValueError(
+            f"{name} moves with the parameter, so that the path isn't piecewise linear; divide "
+            "the objective by what moves it, and use 1/t as the parameter."
+        )
+    return rise
+
+
+def _check_still(first: Problem, other: Problem) -> None:
+    """Refuse problems whose matrices differ: a path moves knots, slopes and balances alone."""
+    shapes, others = ({k: v.shape for k, v in p.numbers()} for p in (first, other))
+    if shapes != others:
+        name = next(k for k in [*shapes, *others] if shapes.get(k) != others.get(k))
+        raise ValueError(
+            f"{name} has shape {shapes.get(name)} at one parameter and {others.get(name)} at "
+            "another; state the same losses at all of them."
+        )
+    for (name, own), (_, theirs) in zip(first.matrices(), other.matrices(), strict=True):
+        if not _same(own, theirs):
+            raise ValueError(
+                f"{name} changes with the parameter; only knots, slopes, domains, `linear` and the "
+                "radius of the constraint may: move the parameter into these, for example by "
+                "dividing the objective by it."
+            )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Tell whether two matrices are equal; of operators, whether they are the same one."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or a.shape != b.shape:
+        return False
+    if isinstance(a, Product):
+        pairs = zip(a.factors, b.factors, strict=False)
+        return len(a.factors) == len(b.factors) and all(_same(x, y) for x, y in pairs)
+    if isinstance(a, Repeated):
+        return a.times == b.times and _same(a.X, b.X)
+    if sp.issparse(a):
+        parts = ("data", "indices", "indptr")
+        return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in parts)
+    return isinstance(a, np.ndarray) and np.array_equal(a, b)

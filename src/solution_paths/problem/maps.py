@@ -1,0 +1,135 @@
+"""Matrices that map coefficients to values: dense, sparse, or products kept as their factors.
+
+Whatever has a ``shape``, a product ``@`` and a transpose ``T`` will do, scipy's LinearOperators
+among them.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import reduce
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..validation import Floats, check_X
+
+Map: TypeAlias = Any  # a Floats array, a CSR array, a Product, a Repeated or a LinearOperator
+
+
+class Product:
+    """The product of matrices, first one leftmost, kept as its factors.
+
+    Parameters
+    ----------
+    *factors : matrices
+        Their inner sizes must match.
+
+    Examples
+    --------
+    Differences of rows, for pairs that are to be ranked; X isn't copied:
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]])
+    >>> Product(differences([(1, 0), (0, 2)], 3), X) @ np.array([1.0, 1.0])
+    array([5., 2.])
+    """
+
+    def __init__(self, *factors: Map) -> None:
+        self.factors = tuple(as_map(factor, f"factor {k}") for k, factor in enumerate(factors))
+        inner = [(a.shape[1], b.shape[0]) for a, b in pairwise(self.factors)]
+        if not factors or any(own != other for own, other in inner):
+            shapes = ", ".join(str(factor.shape) for factor in self.factors)
+            raise ValueError(
+                f"The factors of a product have shapes {shapes or 'none'}; give matrices whose "
+                "inner sizes are equal."
+            )
+        self.shape = (self.factors[0].shape[0], self.factors[-1].shape[1])
+
+    def __matmul__(self, w: Floats) -> Floats:
+        return reduce(lambda v, factor: factor @ v, reversed(self.factors), w)
+
+    @property
+    def T(self) -> Product:
+        """The transpose."""
+        other = copy(self)
+        other.factors = tuple(factor.T for factor in reversed(self.factors))
+        other.shape = self.shape[::-1]
+        return other
+
+
+class Repeated:
+    """The same matrix for each of several blocks of coefficients: diag(X, ..., X), X kept once.
+
+    Parameters
+    ----------
+    X : matrix of shape (n, d)
+    times : int
+        The number of blocks; values and coefficients are ordered block by block.
+    """
+
+    def __init__(self, X: Map, times: int) -> None:
+        self.X, self.times = as_map(X, "X"), int(times)
+        self.shape = (self.times * self.X.shape[0], self.times * self.X.shape[1])
+
+    def columns(self, w: Floats) -> Floats:
+        """Return the blocks of coefficients (times d, ...) as columns (d, ...)."""
+        return (
+            w.reshape(self.times, self.X.shape[1], -1)
+            .transpose(1, 0, 2)
+            .reshape(len(w) // self.times, -1)
+        )
+
+    def rows(self, columns: Floats, like: Floats) -> Floats:
+        """Return columns of values as one vector, or as columns where coefficients ``like`` are."""
+        blocks = columns.reshape(len(columns), self.times, -1).transpose(1, 0, 2)
+        return blocks.reshape(-1, *like.shape[1:])
+
+    def __matmul__(self, w: Floats) -> Floats:
+        return self.rows(self.X @ self.columns(w), w)
+
+    @property
+    def T(self) -> Repeated:
+        """The transpose."""
+        other = copy(self)
+        other.X, other.shape = self.X.T, self.shape[::-1]
+        return other
+
+
+def as_map(X: Map, name: str) -> Map:
+    """Return a matrix as a float64 array, as CSR, or as the operator that it is."""
+    if isinstance(X, Product | Repeated):
+        return X
+    if hasattr(X, "rmatvec") and hasattr(X, "shape"):
+        return X
+    return check_X(X, name, own=False)
+
+
+def entries(X: Map) -> Map:
+    """Return an array or CSR matrix with the entries of a map, products multiplied out."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return X
+    if isinstance(X, Product):
+        return reduce(lambda a, b: a @ b, [entries(factor) for factor in X.factors])
+    if isinstance(X, Repeated):
+        return sp.csr_array(sp.block_diag([entries(X.X)] * X.times))
+    return sp.csr_array(X @ np.eye(X.shape[1]))
+
+
+def absolute(X: Map) -> Map:
+    """Return a map whose entries bound the sizes of those of X."""
+    if isinstance(X, Product):
+        return Product(*(absolute(factor) for factor in X.factors))
+    if isinstance(X, Repeated):
+        return Repeated(absolute(X.X), X.times)
+    return abs(entries(X))
+
+
+def differences(pairs: Any, n: int) -> sp.csr_array:
+    """Return the (m, n) matrix with 1 at the first and -1 at the second of each of m pairs."""
+    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+    row = np.arange(len(first))
+    ends = np.r_[np.ones(len(row)), -np.ones(len(row))]
+    return sp.csr_array((ends, (np.r_[row, row], np.r_[first, second])), shape=(len(row), n))

@@ -1,0 +1,210 @@
+"""Convex piecewise linear-quadratic functions of one variable, one for each sample or feature.
+
+Such a function has *knots* p_1 < ... < p_m, where its derivative may jump, and m + 1 *segments*
+around them, on each of which it is linear or quadratic. Of segment 0 the slope is stated just left
+of p_1, of segment k just right of p_k; a curvature q is its second derivative. Outside of
+[low, high] the function is infinite: a constraint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..validation import Floats
+
+Entry: TypeAlias = ArrayLike  # a number, or one for each function
+ROUNDED = 8 * np.finfo(np.float64).eps  # by how much computed slopes may be out of order
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """n convex piecewise linear-quadratic functions; `pieces` makes them.
+
+    Attributes
+    ----------
+    knots : (n, m) array
+        Ascending in each row; m >= 1.
+    slopes, curvature : (n, m + 1) arrays
+        Of the segments; the slope is the derivative next to a knot, see the module.
+    value : (n,) array
+        At the first knot. It moves no solution, but objectives are right with it.
+    low, high : (n,) arrays
+        Ends of the domain; infinite where there are none.
+    """
+
+    knots: Floats
+    slopes: Floats
+    curvature: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+
+    def __post_init__(self) -> None:
+        n, m = np.shape(self.knots)
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("value", "low", "high"), (n,))
+        shapes |= {"knots": (n, m), "slopes": (n, m + 1), "curvature": (n, m + 1)}
+        for field in fields(self):
+            own = np.asarray(getattr(self, field.name), dtype=np.float64)
+            if own.shape != shapes[field.name] or m == 0:
+                raise ValueError(
+                    f"{field.name} has shape {own.shape} beside knots of shape {(n, m)}; give at "
+                    "least one knot, a slope and a curvature for each of the segments around "
+                    f"them, and one value a row: {shapes[field.name]}."
+                )
+            object.__setattr__(self, field.name, own)
+        self._check()
+
+    def _check(self) -> None:
+        finite = ("knots", "slopes", "curvature", "value")
+        for name in finite:
+            rows = ~np.isfinite(getattr(self, name)).reshape(len(self), -1).all(axis=1)
+            _refuse(rows, f"{name} contains NaN or infinity in row {{row}}; give finite numbers.")
+        _refuse(np.isnan(self.low) | np.isnan(self.high), "the domain of row {row} is NaN.")
+        _refuse(
+            (np.diff(self.knots, axis=1) < 0).any(axis=1),
+            "knots of row {row} are not in ascending order: sort them, with their slopes.",
+        )
+        _refuse(
+            (self.low > self.knots[:, 0]) | (self.high < self.knots[:, -1]),
+            "a knot of row {row} is outside of its domain [low, high]: drop the knot.",
+        )
+        _refuse(
+            (self.curvature < 0).any(axis=1),
+            "curvature of row {row} is negative: a convex function has none below zero.",
+        )
+        size = np.abs(self.slopes).max(axis=1) + (self._bends).max(axis=1, initial=0.0)
+        fall = (self._unordered() - self.slopes[:, 1:]).max(axis=1)
+        _refuse(
+            fall > ROUNDED * size,
+            "the slope of row {row} falls at a knot: a convex function's slopes ascend (from "
+            "segment to segment, and by curvature times width within one).",
+        )
+
+    def __len__(self) -> int:
+        return len(self.knots)
+
+    @property
+    def _bends(self) -> Floats:
+        """By how much the derivative rises on each inner segment, (n, m - 1)."""
+        return self.curvature[:, 1:-1] * np.diff(self.knots, axis=1)
+
+    def _unordered(self) -> Floats:
+        return np.column_stack([self.slopes[:, :1], self.slopes[:, 1:-1] + self._bends])
+
+    @property
+    def left(self) -> Floats:
+        """The derivatives just left of the knots, (n, m); never above `right`, by rounding."""
+        return np.minimum(self._unordered(), self.right)
+
+    @property
+    def right(self) -> Floats:
+        """The derivatives just right of the knots, (n, m)."""
+        return self.slopes[:, 1:]
+
+    def mirrored(self, rows: ArrayLike = True) -> Pieces:
+        """Return the functions z -> f(-z), where ``rows`` (a bool, or one a row) says so."""
+        inner = self._bends * np.diff(self.knots, axis=1) / 2
+        rise = self.slopes[:, 1:-1] * np.diff(self.knots, axis=1) + inner
+        other = Pieces(
+            -self.knots[:, ::-1],
+            -np.column_stack([self.slopes[:, -1], self.left[:, ::-1]]),
+            self.curvature[:, ::-1],
+            self.value + rise.sum(axis=1),
+            -self.high,
+            -self.low,
+        )
+        chosen = np.broadcast_to(np.asarray(rows, dtype=bool), len(self))
+        return Pieces(
+            *(
+                np.where(chosen.reshape(-1, *[1] * (own.ndim - 1)), new, own)
+                for own, new in zip(vars(self).values(), vars(other).values(), strict=True)
+            )
+        )
+
+    def plus_ridge(self, ridge: float) -> Pieces:
+        """Return f(z) + ridge z^2 / 2."""
+        at = self.knots[:, [0, *range(self.knots.shape[1])]]
+        return Pieces(
+            self.knots,
+            self.slopes + ridge * at,
+            self.curvature + ridge,
+            self.value + ridge * self.knots[:, 0] ** 2 / 2,
+            self.low,
+            self.high,
+        )
+
+
+def pieces(
+    knots: Sequence[Entry],
+    slopes: Sequence[Entry],
+    curvature: Sequence[Entry] | None = None,
+    *,
+    n: int | None = None,
+    value: Entry = 0.0,
+    low: Entry = -np.inf,
+    high: Entry = np.inf,
+) -> Pieces:
+    """State n convex functions at once: each entry is a number, or an array of n.
+
+    Parameters
+    ----------
+    knots : sequence of m entries
+        Ascending.
+    slopes : sequence of m + 1 entries
+        Ascending: the derivative just left of the first knot, then just right of each knot.
+    curvature : sequence of m + 1 entries, optional
+        Of the segments; all zero, that is piecewise linear, unless given.
+    n : int, optional
+        The number of functions, where all entries are numbers.
+    value : entry
+        The function at the first knot.
+    low, high : entries
+        Ends of the domain.
+
+    Returns
+    -------
+    Pieces
+
+    Raises
+    ------
+    ValueError
+        The functions aren't convex, knots are out of order, or sizes don't fit.
+
+    Examples
+    --------
+    The check loss of quantile regression at tau = 0.9 for two targets:
+
+    >>> pieces(knots=[[5.0, 7.0]], slopes=[-0.9, 0.1]).slopes
+    array([[-0.9,  0.1],
+           [-0.9,  0.1]])
+    """
+    flat = [0.0] * len(slopes) if curvature is None else curvature
+    given = [np.asarray(e, dtype=np.float64) for e in (*knots, *slopes, *flat, value, low, high)]
+    sizes = {len(entry) for entry in given if entry.ndim == 1} | ({n} if n is not None else set())
+    if len(sizes) != 1 or any(entry.ndim > 1 for entry in given):
+        found = sorted(sizes) or "numbers alone"
+        raise ValueError(
+            f"The entries have lengths {found}; give numbers and arrays of one length, or n where "
+            "all are numbers."
+        )
+    size = sizes.pop()
+
+    def rows(entries: Sequence[Entry]) -> Floats:
+        columns = [np.broadcast_to(np.asarray(e, dtype=np.float64), size) for e in entries]
+        return np.column_stack(columns) if columns else np.empty((size, 0))
+
+    one = [np.broadcast_to(np.asarray(e, dtype=np.float64), size) for e in (value, low, high)]
+    return Pieces(rows(knots), rows(slopes), rows(flat), *one)
+
+
+def _refuse(rows: Any, message: str) -> None:
+    """Raise an error about the first row for which something is wrong."""
+    wrong = np.flatnonzero(rows)
+    if len(wrong):
+        text = message.format(row=wrong[0])
+        raise ValueError(text[0].upper() + text[1:])

@@ -1,0 +1,10 @@
+"""The judge of answers to a `solution_paths.problem.Problem`: `judge(problem, answer)`.
+
+It reads the statement and the answer, never the state of whoever found it: objective, dual
+objective by the conjugates, their gap, and the violation of each optimality condition, with a
+bound on its own rounding.
+"""
+
+from .judge import Answer, judge
+
+__all__ = ["Answer", "judge"]

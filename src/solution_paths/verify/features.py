@@ -1,0 +1,205 @@
+"""What coefficients leave of the gap, under a ridge, penalties or an l1 constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..objectives.exact import UNIT, add, column_sums, multiply, relative
+from ..problem import Problem, penalties
+from ..validation import Floats
+from .graph import Graph, Pair
+from .products import Matrix
+from .scales import Scales
+
+
+class Pull(NamedTuple):
+    """A share of the gap and of the violations; each entry is (B,)."""
+
+    gap: Floats
+    rounding: Floats
+    kkt: Floats
+    kkt_rounding: Floats
+    infeasible: Floats
+    resolution: Floats
+    kkt_resolution: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Featured:
+    """What holds the coefficients.
+
+    Attributes
+    ----------
+    graph : of penalty and ridge, and of the constraint with its multiplier; None for a ridge alone
+    ridge : float
+    multiplier : (B,) of the l1 constraint, or None
+    slack : (B,) what the l1 constraint leaves; negative where it is violated
+    radius : (B,) its right-hand side
+    """
+
+    graph: Graph | None
+    ridge: float
+    multiplier: Floats | None = None
+    slack: Floats | None = None
+    radius: Floats | None = None
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem], c: Pair, w: Pair, answer: Any, beta: Pair) -> Featured:
+        """Return what holds the coefficients of B solutions with correlations c (d, B)."""
+        one, d = problems[0], len(w.hi)
+        if one.pure_ridge:
+            return cls(None, one.ridge)
+        if one.constraint is None:
+            own = [p.penalty or penalties.unpenalised(d) for p in problems]
+            return cls(Graph.of([part.plus_ridge(one.ridge) for part in own]), one.ridge)
+        widening: Any = one.constraint.free
+        radii = np.array([problem.constraint.radius for problem in problems])
+        radius = radii + widening @ answer.free
+        size, rest = column_sums(np.abs(w.hi))
+        slack = (radius - size) - rest
+        mu = answer.multiplier
+        if mu is None and widening.any():  # its balance says what it is
+            mu = widening @ (beta.hi + beta.lo) / (widening @ widening)
+        elif mu is None:
+            mu = best_multiplier(np.abs(c.hi), one.ridge, radius)
+        graph = _l1_graph(d, np.maximum(mu, 0.0), one.ridge)
+        return cls(graph, one.ridge, np.asarray(mu, dtype=np.float64), slack, radius)
+
+
+def _l1_graph(d: int, mu: Floats, ridge: float) -> Graph:
+    """Return the graph of mu |w| + ridge/2 w^2."""
+    flat = Graph.of([penalties.unpenalised(d).plus_ridge(ridge)])
+    level = np.broadcast_to(mu, (d, 1, len(mu)))
+    parts = dict(vars(flat)) | {"left": -level, "right": level}
+    return Graph(**parts)
+
+
+def best_multiplier(c: Floats, ridge: float, radius: Floats) -> Floats:
+    """Return the multiplier (B,) of ||w||_1 <= radius that bounds best, for |c| (d, B).
+
+    It solves sum_j (|c_j| - mu)^+ = ridge radius, or is 0 where the constraint doesn't bind.
+    """
+    over = -np.sort(-c, axis=0)
+    if ridge == 0.0:
+        return over[0]
+    level = (np.cumsum(over, axis=0) - ridge * radius) / np.arange(1, len(over) + 1)[:, None]
+    return np.maximum(np.where(over >= level, level, -np.inf).max(axis=0), 0.0)
+
+
+def features_against(
+    held: Featured,
+    c: Pair,
+    given: Pair,
+    w: Pair,
+    kernel: Matrix | None,
+    scales: Scales,
+    exact: bool,
+) -> Pull:
+    """Return what coefficients w lack, beside correlations c = X'a of duals put in balance.
+
+    ``given`` are those of the duals as they were: the violations are theirs.
+    """
+    if held.graph is None:
+        return _ridge_alone(held.ridge, c, given, w, kernel, scales, exact)
+    graph = held.graph
+    inside, far = graph.clipped(w)
+    u, outside = graph.subgradient(c)
+    stated, stated_outside = graph.subgradient(given)
+    area = graph.against(inside, u).area + outside * np.abs(w.hi) + np.abs(u.hi) * far
+    doubt = graph.rounding(inside, u, area) + c.off * np.abs(w.hi) * (outside > 0)
+    against = graph.against(inside, stated)
+    apart = np.minimum(against.width / scales.w, against.height / scales.c)
+    outer = np.maximum(far / scales.w, stated_outside / scales.c)
+    infeasible = outer.max(axis=0, initial=0.0)
+    kkt = np.maximum(apart, outer).max(axis=0, initial=0.0)
+    kkt_off = (c.off / scales.c + w.off / scales.w).max(axis=0, initial=0.0)
+    gap, rounding = area.sum(axis=0), doubt.sum(axis=0)
+    if held.multiplier is not None:
+        assert held.slack is not None
+        assert held.radius is not None
+        mu, slack = np.maximum(held.multiplier, 0.0), held.slack
+        size = np.abs(w.hi).sum(axis=0)
+        unit = np.where(held.radius > 0, held.radius, np.maximum(size, scales.w))
+        gap = gap + mu * np.abs(slack)
+        rounding = rounding + mu * 4 * UNIT * (np.abs(held.radius) + size)
+        over = np.maximum(
+            np.maximum(-slack, 0.0) / unit, np.maximum(-held.multiplier, 0.0) / scales.c
+        )
+        infeasible = np.maximum(infeasible, over)
+        kkt = np.maximum(
+            np.maximum(kkt, over), np.minimum(np.maximum(slack, 0.0) / unit, mu / scales.c)
+        )
+    zero = np.zeros(w.hi.shape[1])
+    resolution = kkt_resolution = zero
+    if exact:
+        pulled = UNIT * (c.off / relative(1, True) + np.abs(c.hi))
+        coarser = Pair(u.hi, u.lo, np.minimum(pulled, scales.c))
+        resolution = graph.rounding(inside, coarser, area).sum(axis=0)
+        kkt_resolution = (pulled / scales.c).max(axis=0, initial=0.0)
+    return Pull(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution)
+
+
+def _ridge_alone(
+    ridge: float,
+    c: Pair,
+    given: Pair,
+    w: Pair,
+    kernel: Matrix | None,
+    scales: Scales,
+    exact: bool,
+) -> Pull:
+    """Return ridge/2 times the squared distance of w from c / ridge, and that over w's length."""
+    distances = []
+    for own in (c, given):
+        e, off = _apart(own, w, ridge)
+        square, square_off = _square(e, off, kernel)
+        distances.append((np.sqrt(np.maximum(square, 0.0)), square, square_off))
+    _, square, square_off = distances[0]
+    far, _, far_square_off = distances[1]
+    own_square, _ = _square(w.hi, w.off, kernel)
+    if kernel is None:
+        least = scales.w
+    else:  # the length that moves some value by its unit
+        least = min(z / max(np.sqrt(kernel.X.diagonal().max()), 1e-300) for z in scales.z)
+    length = np.maximum(np.maximum(np.sqrt(np.maximum(own_square, 0.0)), far), least)
+    far_off = np.where(
+        far > 0, far_square_off / np.maximum(far, np.sqrt(far_square_off)), np.sqrt(far_square_off)
+    )
+    resolution = kkt_resolution = np.zeros_like(square)
+    if exact:
+        lost = UNIT * (np.abs(c.hi) + np.abs(ridge * w.hi)) / ridge
+        coarse = np.maximum(_square(lost, np.zeros_like(lost), kernel)[0], 0.0)
+        resolution, kkt_resolution = ridge / 2 * coarse, np.sqrt(coarse) / length
+    zero = np.zeros_like(square)
+    return Pull(
+        ridge / 2 * np.maximum(square, 0.0),
+        ridge / 2 * square_off,
+        far / length,
+        far_off / length,
+        zero,
+        resolution,
+        kkt_resolution,
+    )
+
+
+def _apart(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
+    """Return w - c / ridge, rounded once, and how far off it is."""
+    own, rest = multiply(w.hi, ridge)
+    e, lost = add(own, -c.hi)
+    e = (e + (lost + rest + (ridge * w.lo - c.lo))) / ridge
+    return e, c.off / ridge + w.off + 4 * UNIT * np.abs(e)
+
+
+def _square(e: Floats, off: Floats, kernel: Matrix | None) -> tuple[Floats, Floats]:
+    """Return ||e||^2, of the expansion with these coefficients if there is a kernel; its error."""
+    if kernel is None:
+        square = (e**2).sum(axis=0)
+        return square, (off * (2 * np.abs(e) + off)).sum(axis=0) + (len(e) + 2) * UNIT * square
+    Ke, wide = np.asarray(kernel.X @ e), np.abs(e) + off
+    off_values = relative(len(e), False) * (kernel.size @ np.abs(e)) + kernel.size @ off
+    error = (np.abs(e) * off_values + off * (np.abs(Ke) + off_values)).sum(axis=0)
+    return (e * Ke).sum(axis=0), error + (len(e) + 2) * UNIT * (wide * np.abs(Ke)).sum(axis=0)

@@ -1,0 +1,104 @@
+"""Products with the matrices of a statement, in double precision or in twice that, with a bound.
+
+Independent of whoever solves the problem: sums are those of `objectives.exact`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..objectives.exact import UNIT, add, relative, rows_times, transposed
+from ..problem import Product, Repeated
+from ..problem.maps import Map, absolute, entries
+from ..validation import Floats
+from .graph import Pair
+
+
+class Matrix:
+    """A map of a statement, (n, d), and the sizes of its entries.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, Product, Repeated, or an operator, whose entries are then computed
+    """
+
+    def __init__(self, X: Map) -> None:
+        known = isinstance(X, np.ndarray | Product | Repeated) or sp.issparse(X)
+        self.X = X if known else entries(X)
+        self.size = absolute(self.X)
+        self.shape = self.X.shape
+        self._terms = _terms(self.X)
+
+    def times(self, w: Pair, exact: bool) -> Pair:
+        """Return X w, (n, B), for w (d, B)."""
+        off = self.size @ w.off
+        off = off + relative(self._terms, exact) * np.asarray(self.size @ np.abs(w.hi))
+        if not exact:
+            return Pair(np.asarray(self.X @ w.hi), np.zeros_like(off), off)
+        return Pair(*_rows(self.X, w.hi, w.lo), off)
+
+    def transposed(self, b: Floats, exact: bool) -> Pair:
+        """Return X'b, (d, B), for b (n, B)."""
+        size = np.asarray(self.size.T @ np.abs(b))
+        off = relative(self._terms + self.shape[0], exact) * size
+        if not exact:
+            return Pair(np.asarray(self.X.T @ b), np.zeros_like(off), off)
+        return Pair(*_columns(self.X, b, np.zeros_like(b)), off)
+
+    def largest_row(self) -> float:
+        """Return the largest sum of absolute entries of a row."""
+        return float(np.max(self.size @ np.ones(self.shape[1]), initial=0.0))
+
+
+def total(parts: list[Pair], shape: tuple[int, int]) -> Pair:
+    """Return a sum of pairs."""
+    hi, lo, off = (np.zeros(shape) for _ in range(3))
+    for part in parts:
+        hi, rest = add(hi, part.hi)
+        lo, off = lo + part.lo + rest, off + part.off + 4 * UNIT**2 * np.abs(part.hi)
+    hi, lo = add(hi, lo)
+    return Pair(hi, lo, off)
+
+
+def rounded(part: Pair) -> Pair:
+    """Return a pair as one double, what is lost counted in its ``off``."""
+    return Pair(
+        part.hi, np.zeros_like(part.lo), part.off + np.abs(part.lo) + UNIT * np.abs(part.hi)
+    )
+
+
+def _terms(X: Map) -> int:
+    """Return the number of terms that an entry of a product is summed from."""
+    if isinstance(X, Product):
+        return sum(_terms(factor) for factor in X.factors)
+    return _terms(X.X) if isinstance(X, Repeated) else X.shape[1]
+
+
+def _rows(X: Map, hi: Floats, lo: Floats) -> tuple[Floats, Floats]:
+    if isinstance(X, Product):
+        for factor in reversed(X.factors):
+            hi, lo = _rows(factor, hi, lo)
+        return hi, lo
+    if isinstance(X, Repeated):
+        found, rest = _rows(X.X, X.columns(hi), X.columns(lo))
+        return X.rows(found, hi), X.rows(rest, hi)
+    return rows_times(_plain(X), np.ones((X.shape[0], hi.shape[1]), dtype=bool), hi, lo)
+
+
+def _columns(X: Map, hi: Floats, lo: Floats) -> tuple[Floats, Floats]:
+    if isinstance(X, Product):
+        for factor in X.factors:
+            hi, lo = _columns(factor, hi, lo)
+        return hi, lo
+    if isinstance(X, Repeated):
+        other = X.T
+        found, rest = _columns(X.X, other.columns(hi), other.columns(lo))
+        return other.rows(found, hi), other.rows(rest, hi)
+    found, rest = transposed(_plain(X), hi)
+    return found, rest + np.asarray(X.T @ lo)
+
+
+def _plain(X: Map) -> Map:
+    """Return what compiled code takes: a dense array of its own rows, or CSR."""
+    return sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
