@@ -167,7 +167,8 @@ class System:
             u[:, i] = 0.0
         elif self.known[i]:
             residual = abs(r[0, i] + diagonal)
-            whole = self._magnitudes(u)[1][i] + abs(diagonal)
+            size, total = self._magnitudes(u)
+            whole = (size @ total if len(self.gram) else total[i]) + abs(diagonal)
         else:
             g = u[0, i]
             residual, whole = abs(1.0 + (diagonal - before) * g), 1.0 + abs((diagonal - before) * g)
