@@ -101,7 +101,7 @@ class Homotopy:
         drift = self.sign * graphs.limits(state.place, None) if moving else np.zeros_like(limits)
         error, noise = 2.0**-96 * np.abs(limits[:, 0]), 2.0**-96 * np.abs(drift[:, 0])
         error, noise = np.where(np.isfinite(error), error, 0.0).max(axis=0), noise.max(axis=0)
-        if self.statement.budget:
+        if self.statement.constrained:
             widen(limits, point, self.statement.widened, at_knot)
             widen(drift, motion, self.statement.widened, at_knot)
         x, x_error = point.watched(at_knot)

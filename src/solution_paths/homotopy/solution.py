@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problem import Problem, along
 from .loop import Homotopy
 from .start import starting_places
 from .statement import Statement, read
@@ -73,7 +73,7 @@ class SolutionPath:
 
 
 def solution_path(
-    model: Callable[[float], Any], t0: float, t1: float, face: str = "auto"
+    model: Callable[[float], Problem], t0: float, t1: float, face: str = "auto"
 ) -> SolutionPath:
     """Follow the optima of model(t) from t0 to t1.
 
@@ -97,7 +97,7 @@ def solution_path(
     PathError
         There is no optimum beyond some t, or the walk can't go on.
     """
-    statement = read(model, t0, t1, face)
+    statement = read(along(model, t0, t1), face)
     place = starting_places(statement)
     points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0).run()
     t = np.array([(t0 + t[0]) + t[1] for t, _ in points])

@@ -1,4 +1,4 @@
-"""A `Problem` that moves with a parameter, read as what the homotopy walks.
+"""A problem that moves with a parameter, read as what the homotopy walks.
 
 Coordinates are the rows (losses), then the variables, then the l1 constraint if there is one. All
 unknowns of a problem are variables with a penalty: a weight without one has slopes 0, a free
@@ -12,13 +12,15 @@ ridge is positive and nothing penalises them): then z and the free variables are
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..problem import Line, Pieces
+from ..problem.maps import entries
 from .graphs import Graphs, Moving, Shape
 
 Array = NDArray[np.float64]
@@ -33,19 +35,25 @@ class Statement:
     R : (n, p)
     gram : (n, n) or None
     ridge : (p,)
-    budget : bool
-        Whether the last coordinate is the constraint sum_j |w_j| <= budget over the first d
-        variables, whose multiplier widens their knots.
+    widening : (r,) or None
+        With an l1 constraint, the last coordinate is sum_j |w_j| - widening'v over all weights,
+        which has a knot at the radius; its multiplier widens the weights' knots.
     shapes : list of Shape
         One for each group of losses, then those of the variables, then that of the constraint.
     scale : float
         Of z and of the free variables: the ridge where weights are eliminated, else 1.
+    rows : (n, d)
+        What maps weights to the z of losses.
+    free : int
+        Number r of free variables, the last of the p.
+    sizes : list of int
+        Of the groups of losses.
     """
 
     R: Array
     gram: Array | None
     ridge: Array
-    budget: bool
+    widening: Array | None
     shapes: list[Shape]
     scale: float
     rows: Array
@@ -55,10 +63,11 @@ class Statement:
     def __post_init__(self) -> None:
         n, p = self.R.shape
         self.rows_and_variables = n, p
-        self.size = n + p + self.budget
+        self.constrained = self.widening is not None
+        self.size = n + p + self.constrained
         self.is_row = np.ones(self.size, dtype=bool)
         self.is_row[n : n + p] = False
-        self.widened = slice(n, n + p - self.free) if self.budget else None
+        self.widened = slice(n, n + p - self.free) if self.constrained else None
 
     def graphs(self, shapes: list[Shape] | None = None, like: Graphs | None = None) -> Graphs:
         """Return the graphs of all coordinates, or of other functions of the same coordinates."""
@@ -77,93 +86,111 @@ class Statement:
         return weights, x[..., p - self.free :] / self.scale, duals
 
 
-def read(model: Callable[[float], Any], t0: float, t1: float, face: str = "auto") -> Statement:
-    """Read model(t) between t0 and t1, in the parameter t - t0.
+def read(line: Line, face: str = "auto") -> Statement:
+    """Read a model along its parameter, in the parameter t - t0.
 
     Parameters
     ----------
-    face : "auto", "dual", "saddle"
-        Whether the weights are eliminated; by default they are where the problem has a kernel, or
-        more features than losses and a ridge on all of them.
+    line : Line
+        From `solution_paths.problem.along`.
+    face : "auto", "dual" or "saddle"
+        Whether the weights are eliminated where a ridge alone holds them; by default with a kernel,
+        and where there are more features than losses.
     """
-    p, q, h = model(t0), model(t1), t1 - t0
-    for name in ("ridge", "kernel", "d", "free"):
-        if not np.array_equal(getattr(p, name), getattr(q, name)):
-            raise ValueError(f"{name} changes along the path; take a parameter that leaves it fixed.")
-    sizes = [_count(x.pieces) for x in p.losses]
-    rows = np.vstack([_dense(x.X) for x in p.losses])
-    columns = np.vstack([_columns(x.B, k, p.free) for x, k in zip(p.losses, sizes, strict=True)])
-    budget = p.budget is not None
-    plain = p.penalty is None and not budget
-    if p.kernel is None and (not plain or p.ridge <= 0 or face == "saddle"):
-        eliminated = False
-    else:
-        eliminated = p.kernel is not None or face == "dual" or p.d > len(rows)
-    scale = float(p.ridge) if eliminated else 1.0
-    shapes = [_shape(x.pieces, y.pieces, h) for x, y in zip(p.losses, q.losses, strict=True)]
-    shapes = [s.scaled(scale) for s in shapes]
-    if not eliminated:
-        shapes.append(_plain(np.zeros(p.d)) if plain or p.penalty is None else _shape(p.penalty, q.penalty, h))
-    if p.free:
-        linear = np.asarray(p.linear, float)
-        shapes.append(_plain(linear, (np.asarray(q.linear, float) - linear) / h))
-    if budget:
-        shapes.append(_constraint(p.budget, (q.budget - p.budget) / h))
-    gram = _gram(rows, p.kernel) if eliminated else None
-    weights = np.zeros((len(rows), 0)) if eliminated else rows
-    R = np.ascontiguousarray(np.hstack([weights, columns]))
-    ridge = np.r_[np.full(weights.shape[1], float(p.ridge)), np.zeros(p.free)]
-    return Statement(R, gram, ridge, budget, shapes, scale, rows, p.free, sizes)
-
-
-def _count(pieces: Any) -> int:
-    return len(np.atleast_2d(pieces.knots))
+    problem, rates = line.start, line.rates
+    d, free = problem.features, problem.n_free
+    rows = np.vstack([_dense(group.X) for group in problem.losses])
+    columns = np.vstack([_dense(group.free) for group in problem.losses])
+    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > len(rows)))
+    eliminated = problem.kernel is not None or possible
+    scale = float(problem.ridge) if eliminated else 1.0
+    shapes = [
+        _shape(group.pieces, f"losses[{k}]", rates).scaled(scale)
+        for k, group in enumerate(problem.losses)
+    ]
+    if problem.penalty is not None:
+        shapes.append(_shape(problem.penalty, "penalty", rates))
+    elif not eliminated:
+        shapes.append(_linear(np.zeros(d), np.zeros(d)))
+    if free:
+        shapes.append(_linear(problem.linear, rates["linear"]))
+    constraint = problem.constraint
+    if constraint is not None:
+        shapes.append(_bound(constraint.radius, float(rates["constraint.radius"])))
+    weights = rows[:, :0] if eliminated else rows
+    return Statement(
+        R=np.ascontiguousarray(np.hstack([weights, columns])),
+        gram=_gram(rows, problem.kernel) if eliminated else None,
+        ridge=np.r_[np.full(weights.shape[1], float(problem.ridge)), np.zeros(free)],
+        widening=None if constraint is None else np.asarray(constraint.free, float),
+        shapes=shapes,
+        scale=scale,
+        rows=rows,
+        free=free,
+        sizes=[len(group.pieces) for group in problem.losses],
+    )
 
 
 def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
+    X = entries(X)
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
-def _columns(B: Any, n: int, free: int) -> Array:
-    return np.zeros((n, free)) if B is None else _dense(B).reshape(n, free)
-
-
-def _gram(rows: Array, kernel: Any) -> Array:
+def _gram(rows: Array, kernel: Array | None) -> Array:
     if kernel is None:
         K = rows @ rows.T
     elif np.array_equal(rows, np.eye(len(rows))):
-        K = np.asarray(kernel, float)
+        K = kernel
     else:
-        K = rows @ np.asarray(kernel, float) @ rows.T
+        K = rows @ kernel @ rows.T
     return np.ascontiguousarray((K + K.T) / 2)
 
 
-def _move(x: Array, y: Array, h: float) -> Moving:
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    same = x == y
-    return Moving.of(x, np.where(same, 0.0, np.where(same, 0, y) - np.where(same, 0, x)) / h)
+def _shape(f: Pieces, name: str, rates: dict[str, Array]) -> Shape:
+    """Return the functions f, with a knot wherever a domain ends."""
+    knots, slopes, q = f.knots, f.slopes, f.curvature
+    moving = [rates[f"{name}.{part}"] for part in ("knots", "slopes")]
+    closed = []
+    for end, at, side in ((f.low, 0, "low"), (f.high, -1, "high")):
+        rate = rates[f"{name}.{side}"]
+        meets = (end == knots[:, at]) & (rate == moving[0][:, at])
+        if np.any(np.isfinite(end) & ~meets):
+            there = np.where(np.isfinite(end), end, knots[:, at])
+            place = 0 if at == 0 else knots.shape[1]
+            rate = np.where(np.isfinite(end), rate, moving[0][:, at])
+            # segment 0 is stated at its right end, so its slope at a new knot differs
+            beyond = q[:, at] * (there - knots[:, at])
+            beyond_rate = q[:, at] * (rate - moving[0][:, at])
+            if at == 0:
+                slopes = np.insert(slopes, 0, slopes[:, 0] + beyond, axis=1)
+                slopes[:, 1] = slopes[:, 0]
+                moving[1] = np.insert(moving[1], 0, moving[1][:, 0] + beyond_rate, axis=1)
+                moving[1][:, 1] = moving[1][:, 0]
+            else:
+                slopes = np.column_stack([slopes, slopes[:, -1] + beyond])
+                moving[1] = np.column_stack([moving[1], moving[1][:, -1] + beyond_rate])
+            q = np.insert(q, place if at == 0 else q.shape[1], q[:, at], axis=1)
+            knots = np.insert(knots, place, there, axis=1)
+            moving[0] = np.insert(moving[0], place, rate, axis=1)
+        closed.append(np.isfinite(end))
+    if np.any(f.low == f.high):  # two knots: a start needs a segment that a value can be on
+        knots, moving[0] = (np.column_stack([x, x[:, -1]]) for x in (knots, moving[0]))
+        slopes, moving[1] = (np.column_stack([x, x[:, -1]]) for x in (slopes, moving[1]))
+        q = np.column_stack([q, q[:, -1]])
+    return Shape(
+        Moving.of(knots, moving[0]), Moving.of(slopes, moving[1]), q, np.column_stack(closed)
+    )
 
 
-def _shape(f: Any, g: Any, h: float) -> Shape:
-    """Return the functions f at t0, g at t1; an end of the domain beyond the knots becomes one."""
-    q = np.asarray(f.curvature, float)
-    if not np.array_equal(q, g.curvature):
-        raise ValueError("a curvature changes along the path; take a parameter that leaves it fixed.")
-    knots, slopes = _move(f.knots, g.knots, h), _move(f.slopes, g.slopes, h)
-    closed = np.column_stack([f.knots[:, 0] == f.lo, f.knots[:, -1] == f.hi])
-    if np.any((np.isfinite(f.lo) & ~closed[:, 0]) | (np.isfinite(f.hi) & ~closed[:, 1])):
-        raise ValueError("a domain ends where there is no knot; put a knot there.")
-    return Shape(knots, slopes, q, closed)
-
-
-def _plain(slope: Array, rate: Array | None = None) -> Shape:
-    """Return linear functions, with a knot at 0 that a start can hold a variable at."""
+def _linear(slope: Array, rate: Array) -> Shape:
+    """Return linear functions, with a knot at 0 at which a start can hold a variable."""
     d = len(slope)
-    both = Moving.of(np.column_stack([slope] * 2), None if rate is None else np.column_stack([rate] * 2))
+    both = Moving.of(np.column_stack([slope, slope]), np.column_stack([rate, rate]))
     return Shape(Moving.of(np.zeros((d, 1))), both, np.zeros((d, 2)), np.zeros((d, 2), dtype=bool))
 
 
-def _constraint(budget: float, rate: float) -> Shape:
-    """Return the function of sum |w| that is 0 up to the budget and infinite beyond."""
-    knot = Moving.of(np.array([[budget]]), np.array([[rate]]))
-    return Shape(knot, Moving.of(np.zeros((1, 2))), np.zeros((1, 2)), np.array([[False, True]]))
+def _bound(radius: float, rate: float) -> Shape:
+    """Return the function that is 0 up to the radius and infinite beyond."""
+    knot = Moving.of(np.array([[radius]]), np.array([[rate]]))
+    nothing = np.zeros((1, 2))
+    return Shape(knot, Moving.of(nothing), nothing, np.array([[False, True]]))

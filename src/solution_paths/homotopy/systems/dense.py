@@ -59,7 +59,7 @@ class System:
         self.noise = tolerances.NOISE if statement.gram is None else tolerances.BLUR
         self.is_row = statement.is_row
         self.n, self.p = statement.rows_and_variables
-        self.scale = equilibrate(self.R, self.gram, self.ridge, statement.budget)
+        self.scale = equilibrate(self.R, self.gram, self.ridge, statement.constrained)
 
     # ------------------------------------------------------------------ places
     def load(self, place: Places) -> None:
@@ -77,10 +77,11 @@ class System:
         self._factor()
 
     def _signs(self, place: Places) -> Array:
-        if not self.statement.budget:
+        if not self.statement.constrained:
             return np.zeros(self.p)
         sign = place[self.n : self.n + self.p] - 1.0
-        sign[self.p - self.statement.free :] = 0.0
+        free = self.p - self.statement.free
+        sign[free:] = -self.statement.widening
         return sign
 
     def _factor(self) -> None:
@@ -124,9 +125,9 @@ class System:
         size, total = self._magnitudes(u)
         exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
         u_error, r_error = exact * size, max(exact, self.noise) * total
-        if self.statement.budget:  # the multiplier's share is not the penalty's own
-            of = slice(self.n, self.n + self.p)
-            r[:, of] -= self.sign * u[:, -1:]
+        if self.statement.constrained:  # the multiplier's share is not the penalty's own
+            of = self.statement.widened
+            r[:, of] -= self.sign[: of.stop - of.start] * u[:, -1:]
         rows = self.is_row
         return Direction(
             np.where(rows, r, u), np.where(rows, u, -r),
@@ -195,7 +196,7 @@ class System:
 
 
 
-def equilibrate(R: Array, gram: Array, ridge: Array, budget: bool) -> Array:
+def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
     """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
     n, p = R.shape
     rows, columns = np.ones(n), np.ones(p)
@@ -206,5 +207,5 @@ def equilibrate(R: Array, gram: Array, ridge: Array, budget: bool) -> Array:
         by_column = np.maximum((A.T * rows).max(axis=1, initial=0.0) * columns, ridge * columns**2)
         rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
         columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
-    scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * budget]
+    scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * constrained]
     return np.exp2(np.round(np.log2(scale)))
