@@ -13,45 +13,16 @@ where s is the slope at p and q the curvature. All numbers move affinely in the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from . import tolerances
-from .twofold import Twofold, accumulate, normalise
+from .moving import Moving
+from .twofold import moved
 
 Array = NDArray[np.float64]
-
-
-@dataclass
-class Moving:
-    """Numbers of the form value + rate * t."""
-
-    value: Twofold
-    rate: Twofold
-
-    @classmethod
-    def of(cls, value: Array, rate: Array | None = None) -> Moving:
-        """Return doubles that move, or stand still."""
-        return cls(Twofold.of(value), Twofold.of(np.zeros(np.shape(value)) if rate is None else rate))
-
-    def plus(self, other: Moving) -> Moving:
-        """Return the sum."""
-        return Moving(self.value.plus(other.value), self.rate.plus(other.rate))
-
-    def by(self, factor: Array | float) -> Moving:
-        """Return the product with doubles that stand still."""
-        return Moving(self.value.by(factor), self.rate.by(factor))
-
-    def column(self, k: int) -> Moving:
-        """Return one column."""
-        return Moving(self.value.take((slice(None), k)), self.rate.take((slice(None), k)))
-
-    def packed(self) -> Array:
-        """Return an array with value (two parts) and rate (two parts) on its last axis."""
-        return np.stack([*self.value, *self.rate], axis=-1)
 
 
 @dataclass
@@ -189,17 +160,3 @@ class Graphs:
     def _at(self, table: Array, place: NDArray[np.int64], t: tuple[float, float] | None) -> Array:
         rows = table[self.all, place]
         return np.ascontiguousarray(rows[:, 2:].T) if t is None else moved(rows, *t)
-
-
-@njit(cache=True)
-def moved(rows, th, tl):
-    """Return value + rate * t of packed rows, (2, N)."""
-    out = np.empty((2, rows.shape[0]))
-    for i in range(rows.shape[0]):
-        h, l = accumulate(rows[i, 0], rows[i, 1], rows[i, 2], th, tl)
-        if np.isfinite(h):
-            h, l = accumulate(h, l, rows[i, 3], th, tl)
-            out[0, i], out[1, i] = normalise(h, l)
-        else:
-            out[0, i], out[1, i] = rows[i, 0], 0.0
-    return out

@@ -9,6 +9,8 @@ a linear programme, the empty margin set, and the start at an optimum that is no
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,20 @@ Point = tuple[tuple[float, float], Array]  # t, and the unknowns in two parts
 FOREVER = (np.inf, 0.0)
 
 
+class NoOptimum(PathError):
+    """The objective falls for ever, or constraints can't be met, beyond some parameter."""
+
+    def __init__(self, where: str):
+        super().__init__(
+            f"There is no optimum {where}: the objective falls for ever, or constraints contradict "
+            "each other; choose a range of the parameter with an optimum everywhere.",
+            None,
+        )
+
+    def __reduce__(self) -> Any:
+        return PathError, (self.args[0], None, None)
+
+
 class Homotopy:
     """A walk through the optima of a statement along its parameter.
 
@@ -38,9 +54,20 @@ class Homotopy:
         Places of an optimum at t, whose system is regular.
     t, end : float
         Where the walk begins and where it ends; it goes upwards or downwards.
+    origin : float
+        What is added to t where it is reported.
     """
 
-    def __init__(self, statement: Statement, graphs: Graphs, place: NDArray[np.int64], t: float, end: float):
+    def __init__(
+        self,
+        statement: Statement,
+        graphs: Graphs,
+        place: NDArray[np.int64],
+        t: float,
+        end: float,
+        origin: float = 0.0,
+    ):
+        self.origin = origin
         self.statement, self.graphs = statement, graphs
         self.length = abs(end - t)
         self.state, self.end, self.sign = State((t, 0.0), place.copy()), end, np.sign(end - t)
@@ -85,15 +112,21 @@ class Homotopy:
             while null is not None:
                 k, side, _ = self.first_exit(point, null, FOREVER)
                 if k < 0:
-                    raise PathError(f"There is no optimum beyond {state.t[0]:.17g}: the objective or a constraint can't be met; end the path there.", None)
+                    raise NoOptimum(f"beyond {state.t[0] + self.origin:.12g}")
                 if not self.move_along(k, side):
                     null = None
             system.load(state.place)
             self.watch_for_cycles()
-        raise PathError(f"More than {limit} breakpoints before {self.end:.6g}; the path stopped at {state.t[0]:.17g}.", None)
+        raise PathError(
+            f"The path stopped at {state.t[0] + self.origin:.12g} after {limit} changes; follow it "
+            "in shorter parts.",
+            None,
+        )
 
     # ------------------------------------------------------------------ the stages
-    def first_exit(self, point: Direction, motion: Direction, left: tuple[float, float]) -> tuple[int, int, tuple[float, float]]:
+    def first_exit(
+        self, point: Direction, motion: Direction, left: tuple[float, float]
+    ) -> tuple[int, int, tuple[float, float]]:
         """Return the coordinate that leaves first, the limit that it reaches, and the step."""
         state, graphs, rows = self.state, self.graphs, self.statement.is_row
         at_knot = state.at_knot
@@ -108,7 +141,9 @@ class Homotopy:
         dx, dx_error = motion.watched(at_knot)
         scale = self.system.scale
         weight = np.where(at_knot == rows, 1.0 / scale, scale)
-        return first_exit(x, dx, limits, drift, error + x_error, noise + dx_error, weight, left, self.by_index)
+        return first_exit(
+            x, dx, limits, drift, error + x_error, noise + dx_error, weight, left, self.by_index
+        )
 
     def move(self, i: int, side: int) -> Direction | None:
         """Change the place of i; return the null vector if its system is singular."""
@@ -126,13 +161,20 @@ class Homotopy:
     def next_place(self, i: int, side: int) -> int:
         """Return where i goes from that limit; hollow knots are passed through."""
         old = self.state.place[i]
-        way = (1 - 2 * side if old % 2 else 2 * side - 1)
+        way = 1 - 2 * side if old % 2 else 2 * side - 1
         new = old + way
         return int(new + way if new % 2 and self.graphs.hollow[i, new] else new)
 
     def record(self, point: Direction) -> None:
-        """Keep a point of the path."""
-        self.points.append((self.state.t, self.statement.unknowns(point.z, point.a)))
+        """Keep a point of the path; rounding takes no unknown beyond the limits of its place."""
+        state, u = self.state, self.statement.unknowns(point.z, point.a)
+        lower, upper = self.graphs.limits(state.place, state.t)
+        own = state.at_knot == self.statement.is_row  # others' limits are not those of u
+        for limit, way in ((lower, 1.0), (upper, -1.0)):
+            with np.errstate(invalid="ignore"):
+                beyond = way * ((u[0] - limit[0]) + (u[1] - limit[1])) < 0.0
+            u = np.where(own & beyond, limit, u)
+        self.points.append((state.t, u))
 
     by_index = False
 
@@ -140,15 +182,22 @@ class Homotopy:
         """Where places repeat at the same t, break ties by the smallest index (Bland)."""
         key = self.state.key()
         self.seen[key] = self.seen.get(key, 0) + 1
-        self.by_index = self.by_index and len(self.seen) > 1 or self.seen[key] > 1
+        self.by_index = (self.by_index and len(self.seen) > 1) or self.seen[key] > 1
         if self.seen[key] > 4:
-            raise PathError(f"The places of coordinates repeat at {self.state.t[0]:.17g}; the path stopped there.", None)
+            raise PathError(
+                f"The walk cycles at {self.state.t[0] + self.origin:.12g}: ties there can't be "
+                "resolved; end the path before, or move the data by less than they are known to.",
+                None,
+            )
 
 
-def widen(limits: Array, point: Direction, weights: slice | None, at_knot: NDArray[np.bool_]) -> None:
+def widen(
+    limits: Array, point: Direction, weights: slice | None, at_knot: NDArray[np.bool_]
+) -> None:
     """Add the multiplier of the l1 constraint, -a of the last coordinate, to knots' limits."""
     active = np.arange(at_knot.size)[weights][at_knot[weights]]
     for side, sign in ((0, 1.0), (1, -1.0)):
         for i in active:
-            limits[side, :, i] = add(limits[side, 0, i], limits[side, 1, i], sign * point.a[0, -1], sign * point.a[1, -1])
-
+            limits[side, :, i] = add(
+                limits[side, 0, i], limits[side, 1, i], sign * point.a[0, -1], sign * point.a[1, -1]
+            )

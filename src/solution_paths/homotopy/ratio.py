@@ -43,16 +43,16 @@ def first_exit(x, dx, limits, drift, error, noise, weight, left, by_index):
             closing[side, 0, i] = -1.0
             if not np.isfinite(limits[side, 0, i]):
                 continue
-            h, l = add(dx[0, i], dx[1, i], -drift[side, 0, i], -drift[side, 1, i])
-            h, l = (-h, -l) if side == 0 else (h, l)
+            h, e = add(dx[0, i], dx[1, i], -drift[side, 0, i], -drift[side, 1, i])
+            h, e = (-h, -e) if side == 0 else (h, e)
             if h <= noise[i]:
                 continue
-            closing[side, 0, i], closing[side, 1, i] = h, l
-            h, l = add(limits[side, 0, i], limits[side, 1, i], -x[0, i], -x[1, i])
-            h, l = (-h, -l) if side == 0 else (h, l)
+            closing[side, 0, i], closing[side, 1, i] = h, e
+            h, e = add(limits[side, 0, i], limits[side, 1, i], -x[0, i], -x[1, i])
+            h, e = (-h, -e) if side == 0 else (h, e)
             if h <= error[i]:
-                h, l = 0.0, 0.0
-            room[side, 0, i], room[side, 1, i] = h, l
+                h, e = 0.0, 0.0
+            room[side, 0, i], room[side, 1, i] = h, e
             bound = min(bound, (h + error[i]) / closing[side, 0, i])
     chosen, chosen_side, best = -1, 0, -1.0
     step = left
@@ -68,7 +68,7 @@ def first_exit(x, dx, limits, drift, error, noise, weight, left, by_index):
     if chosen >= 0:
         i, side = chosen, chosen_side
         step = divide(room[side, 0, i], room[side, 1, i], closing[side, 0, i], closing[side, 1, i])
-        h, l = add(step[0], step[1], -left[0], -left[1])
-        if h + l > 0.0:
+        h, e = add(step[0], step[1], -left[0], -left[1])
+        if h + e > 0.0:
             return -1, 0, left
     return chosen, chosen_side, step

@@ -98,8 +98,8 @@ def solution_path(
         There is no optimum beyond some t, or the walk can't go on.
     """
     statement = read(along(model, t0, t1), face)
-    place = starting_places(statement)
-    points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0).run()
+    place = starting_places(statement, t0)
+    points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0, t0).run()
     t = np.array([(t0 + t[0]) + t[1] for t, _ in points])
     t[-1] = t1
     unknowns = np.array([u for _, u in points])

@@ -12,18 +12,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .graphs import Graphs, Moving, Shape
-from .loop import Homotopy
+from .graphs import Graphs, Shape
+from .loop import Homotopy, NoOptimum
+from .moving import Moving, Twofold
 from .statement import Statement
 from .systems import System
-from .twofold import Twofold
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-def starting_places(statement: Statement) -> Places:
-    """Return places of all coordinates at an optimum of the statement at the parameter 0."""
+def starting_places(statement: Statement, t0: float) -> Places:
+    """Return places of all coordinates at an optimum where the parameter is t0."""
     graphs = statement.graphs()
     place = guess(statement)
     system = System(statement, graphs)
@@ -37,13 +37,18 @@ def starting_places(statement: Statement) -> Places:
         return place
     shapes = artificial(statement, graphs, place, limits, below, above, system.scale)
     homotopy = Homotopy(statement, statement.graphs(shapes, graphs), place, 1.0, 0.0)
-    homotopy.run()
+    try:
+        homotopy.run()
+    except NoOptimum:
+        raise NoOptimum(f"at {t0:.12g}") from None
     return homotopy.state.place
 
 
 def guess(statement: Statement) -> Places:
-    """Return places with a regular system: variables at their knots nearest to 0, rows where these
-    put them, an l1 constraint slack."""
+    """Return places with a regular system.
+
+    Variables are at their knots nearest to 0, rows where these put them, an l1 constraint is slack.
+    """
     n, p = statement.rows_and_variables
     place, x, first = [], np.zeros(p), 0
     for shape in statement.shapes:
@@ -67,7 +72,13 @@ def guess(statement: Statement) -> Places:
 
 
 def artificial(
-    statement: Statement, graphs: Graphs, place: Places, limits: Array, below: Array, above: Array, scale: Array
+    statement: Statement,
+    graphs: Graphs,
+    place: Places,
+    limits: Array,
+    below: Array,
+    above: Array,
+    scale: Array,
 ) -> list[Shape]:
     """Return functions whose rates are the terms under which the point of the places is optimal."""
     random = np.random.default_rng(0)  # ties would make the way from here degenerate
@@ -84,7 +95,9 @@ def artificial(
         segment = np.arange(shape.curvature.shape[1])
         tilt = moved * np.take_along_axis(shape.curvature, k[:, None] // 2, 1)
         outward = np.where(segment > (k[:, None] - 1) // 2, 1.0, -1.0) * widen[of, None]
-        knots = Moving(shape.knots.value, Twofold.of(np.broadcast_to(moved, shape.knots.value.high.shape)))
+        knots = Moving(
+            shape.knots.value, Twofold.of(np.broadcast_to(moved, shape.knots.value.high.shape))
+        )
         slopes = Moving(shape.slopes.value, Twofold.of(tilt + outward))
         shapes.append(Shape(knots, slopes, shape.curvature, shape.closed))
         first = of.stop

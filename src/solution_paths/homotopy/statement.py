@@ -7,7 +7,7 @@ variable the slope of its linear term. The maps are
     z_rows = R x + G a_rows,    R' a_rows + a_variables = ridge x
 
 with G = 0 where the weights are variables, and the Gram matrix where they are eliminated (their
-ridge is positive and nothing penalises them): then z and the free variables are in units of 1/ridge.
+ridge is positive and nothing penalises them): then z and the free variables are times the ridge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from ..problem import Line, Pieces
 from ..problem.maps import entries
-from .graphs import Graphs, Moving, Shape
+from .graphs import Graphs, Shape
+from .moving import Moving
 
 Array = NDArray[np.float64]
 

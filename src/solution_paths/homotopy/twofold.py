@@ -1,28 +1,23 @@
-"""Numbers as unevaluated sums of two doubles, about 104 bits, for what decides an event.
+"""Numbers as unevaluated sums of two doubles, about 104 bits, in compiled code.
 
 The error-free transformations are those of Dekker and Knuth, the running sums those of Ogita, Rump
-and Oishi ("Accurate sum and dot product", 2005). The last half serves whole arrays, at set-up.
+and Oishi ("Accurate sum and dot product", 2005).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
 inline = njit(forceinline=True)
 
 
 @intrinsic
-def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+def fma(typing, a, b, c):
     """Return a * b + c, rounded once."""
 
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)
 
     return types.float64(types.float64, types.float64, types.float64), generate
@@ -37,10 +32,10 @@ def two_sum(a, b):
 
 
 @inline
-def normalise(h, l):
+def normalise(h, e):
     """Return the same sum with its first part rounded to nearest."""
-    s = h + l
-    return s, l - (s - h)
+    s = h + e
+    return s, e - (s - h)
 
 
 @inline
@@ -74,39 +69,15 @@ def accumulate(sh, sl, x, wh, wl):
     return s, sl + (d + (e + x * wl))
 
 
-class Twofold(NamedTuple):
-    """Arrays of such numbers, with the few operations that a statement needs."""
-
-    high: Array
-    low: Array
-
-    @classmethod
-    def of(cls, x: Array) -> Twofold:
-        """Return doubles as they are."""
-        return cls(np.asarray(x, float), np.zeros(np.shape(x)))
-
-    def plus(self, other: Twofold) -> Twofold:
-        """Return the sum."""
-        s = self.high + other.high
-        z = s - self.high
-        e = (self.high - (s - z)) + (other.high - z) + (self.low + other.low)
-        return Twofold(s + e, e - ((s + e) - s))
-
-    def by(self, factor: Array | float) -> Twofold:
-        """Return the product with doubles."""
-        factor = np.broadcast_to(np.asarray(factor, float), self.high.shape)
-        p = self.high * factor
-        (a, b), (c, d) = _halves(self.high), _halves(factor)
-        e = ((a * c - p) + a * d + b * c) + b * d + self.low * factor
-        return Twofold(p + e, e - ((p + e) - p))
-
-    def take(self, index: Any) -> Twofold:
-        """Return some of the entries."""
-        return Twofold(self.high[index], self.low[index])
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """Split doubles into two halves of 26 bits (Veltkamp)."""
-    y = 134217729.0 * x
-    high = y - (y - x)
-    return high, x - high
+@njit(cache=True)
+def moved(rows, th, tl):
+    """Return value + rate * t of packed rows, (2, N)."""
+    out = np.empty((2, rows.shape[0]))
+    for i in range(rows.shape[0]):
+        h, e = accumulate(rows[i, 0], rows[i, 1], rows[i, 2], th, tl)
+        if np.isfinite(h):
+            h, e = accumulate(h, e, rows[i, 3], th, tl)
+            out[0, i], out[1, i] = normalise(h, e)
+        else:
+            out[0, i], out[1, i] = rows[i, 0], 0.0
+    return out

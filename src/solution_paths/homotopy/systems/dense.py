@@ -31,7 +31,7 @@ Places = NDArray[np.int64]
 
 
 class Direction(NamedTuple):
-    """A point or its motion: z and a of each coordinate (2, N), and the bounds of their rounding."""
+    """A point or its motion: z and a of all coordinates (2, N), with bounds on their rounding."""
 
     z: Array
     a: Array
@@ -77,35 +77,33 @@ class System:
         self._factor()
 
     def _signs(self, place: Places) -> Array:
-        if not self.statement.constrained:
+        if self.statement.widening is None:
             return np.zeros(self.p)
-        sign = place[self.n : self.n + self.p] - 1.0
+        sign: Array = place[self.n : self.n + self.p].astype(float) - 1.0
         free = self.p - self.statement.free
         sign[free:] = -self.statement.widening
         return sign
 
     def _factor(self) -> None:
         U, s = self.unknown, self.scale[self.unknown]
-        M = self._block(U, U) * s[:, None] * s
+        M = self._block(U) * s[:, None] * s
         M[np.diag_indices(len(U))] += self.second[U] / self.first[U] * s * s
         self.inverse = np.linalg.inv(M) * s[:, None] * s
 
-    def _block(self, I: Places, J: Places) -> Array:
-        """Return entries of H."""
-        n, p, out = self.n, self.p, np.zeros((len(I), len(J)))
-        (ri, vi, bi), (rj, vj, bj) = self._kinds(I), self._kinds(J)
+    def _block(self, U: Places) -> Array:
+        """Return the entries of H in the rows and columns of these coordinates, in order."""
+        n, rows = self.n, U[self.n > U]
+        variables = U[(n <= U) & (self.n + self.p > U)]
+        i, j = slice(len(rows)), slice(len(rows), len(rows) + len(variables))
+        out = np.zeros((len(U), len(U)))
         if len(self.gram):
-            out[np.ix_(ri, rj)] = self.gram[np.ix_(I[ri], J[rj])]
-        out[np.ix_(ri, vj)] = self.R[np.ix_(I[ri], J[vj] - n)]
-        out[np.ix_(vi, rj)] = self.R[np.ix_(J[rj], I[vi] - n)].T
-        out[np.ix_(vi, vj)] = np.where(I[vi, None] == J[vj], -self.ridge[I[vi] - n, None], 0.0)
-        out[np.ix_(vi, bj)] = self.sign[I[vi] - n, None]
-        out[np.ix_(bi, vj)] = self.sign[J[vj] - n]
+            out[i, i] = self.gram[np.ix_(rows, rows)]
+        out[i, j] = self.R[np.ix_(rows, variables - n)]
+        out[j, i] = out[i, j].T
+        out[j, j] = np.diag(-self.ridge[variables - n])
+        out[j, len(rows) + len(variables) :] = self.sign[variables - n, None]
+        out[len(rows) + len(variables) :, j] = self.sign[variables - n]
         return out
-
-    def _kinds(self, I: Places) -> tuple[Places, Places, Places]:
-        row, last = I < self.n, I >= self.n + self.p
-        return np.flatnonzero(row), np.flatnonzero(~row & ~last), np.flatnonzero(last)
 
     # ------------------------------------------------------------------ solutions
     def solve(self, target: Array, guess: Array | None = None) -> Direction:
@@ -115,9 +113,20 @@ class System:
 
     def _solve(self, u: Array, target: Array) -> tuple[Array, Array, float]:
         u, r = np.ascontiguousarray(u), np.empty_like(u)
-        accuracy, contraction = refine(
-            self.R, self.gram, self.ridge, self.sign, self.unknown, self.inverse, self.first,
-            self.second, target, self.scale, u, r, tolerances.CONTRACTION,
+        accuracy, _ = refine(
+            self.R,
+            self.gram,
+            self.ridge,
+            self.sign,
+            self.unknown,
+            self.inverse,
+            self.first,
+            self.second,
+            target,
+            self.scale,
+            u,
+            r,
+            tolerances.CONTRACTION,
         )
         return u, r, accuracy
 
@@ -125,19 +134,23 @@ class System:
         size, total = self._magnitudes(u)
         exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
         u_error, r_error = exact * size, max(exact, self.noise) * total
-        if self.statement.constrained:  # the multiplier's share is not the penalty's own
+        if self.statement.widened is not None:  # the multiplier's share is not the penalty's own
             of = self.statement.widened
             r[:, of] -= self.sign[: of.stop - of.start] * u[:, -1:]
         rows = self.is_row
         return Direction(
-            np.where(rows, r, u), np.where(rows, u, -r),
-            np.where(rows, r_error, u_error), np.where(rows, u_error, r_error),
+            np.where(rows, r, u),
+            np.where(rows, u, -r),
+            np.where(rows, r_error, u_error),
+            np.where(rows, u_error, r_error),
         )
 
     def _magnitudes(self, u: Array) -> tuple[Array, Array]:
         """Return the sizes of u, those of zeros included, and the sums of the terms of H u."""
         size = np.abs(u[0])
-        size = np.maximum(size, tolerances.FLOOR * np.max(size / self.scale, initial=0.0) * self.scale)
+        size = np.maximum(
+            size, tolerances.FLOOR * np.max(size / self.scale, initial=0.0) * self.scale
+        )
         total = np.empty_like(size)
         magnitudes(self.R, self.gram, self.ridge, self.sign, size, total)
         return size, total
@@ -195,7 +208,6 @@ class System:
         return weights is not None and weights.start <= i < weights.stop
 
 
-
 def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
     """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
     n, p = R.shape
@@ -208,4 +220,5 @@ def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array
         rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
         columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
     scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * constrained]
-    return np.exp2(np.round(np.log2(scale)))
+    rounded: Array = np.exp2(np.round(np.log2(scale)))
+    return rounded

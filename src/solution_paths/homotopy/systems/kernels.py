@@ -25,25 +25,25 @@ def apply(R, gram, ridge, sign, u, out):
     N = u.shape[1]
     out[:] = 0.0
     for i in range(n):
-        h, l, a, b = 0.0, 0.0, u[0, i], u[1, i]
+        h, e, a, b = 0.0, 0.0, u[0, i], u[1, i]
         for j in range(p):
-            h, l = accumulate(h, l, R[i, j], u[0, n + j], u[1, n + j])
+            h, e = accumulate(h, e, R[i, j], u[0, n + j], u[1, n + j])
         if a != 0.0:
             for j in range(p):
                 k = n + j
                 out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], R[i, j], a, b)
         for j in range(gram.shape[0]):
-            h, l = accumulate(h, l, gram[i, j], u[0, j], u[1, j])
-        out[0, i], out[1, i] = normalise(h, l)
+            h, e = accumulate(h, e, gram[i, j], u[0, j], u[1, j])
+        out[0, i], out[1, i] = normalise(h, e)
     for j in range(p):
         k = n + j
-        h, l = accumulate(out[0, k], out[1, k], -ridge[j], u[0, k], u[1, k])
-        if N > n + p:
-            h, l = accumulate(h, l, sign[j], u[0, N - 1], u[1, N - 1])
+        h, e = accumulate(out[0, k], out[1, k], -ridge[j], u[0, k], u[1, k])
+        if n + p < N:
+            h, e = accumulate(h, e, sign[j], u[0, N - 1], u[1, N - 1])
             out[0, N - 1], out[1, N - 1] = accumulate(
                 out[0, N - 1], out[1, N - 1], sign[j], u[0, k], u[1, k]
             )
-        out[0, k], out[1, k] = normalise(h, l)
+        out[0, k], out[1, k] = normalise(h, e)
 
 
 @njit(cache=True)
@@ -63,7 +63,7 @@ def magnitudes(R, gram, ridge, sign, size, out):
         out[i] = total
     for j in range(p):
         out[n + j] += ridge[j] * size[n + j]
-        if N > n + p:
+        if n + p < N:
             out[n + j] += abs(sign[j]) * size[N - 1]
             out[N - 1] += abs(sign[j]) * size[n + j]
 
@@ -90,10 +90,10 @@ def refine(R, gram, ridge, sign, unknown, inverse, first, second, target, scale,
             return 0.0, 0.0
         for k in range(m):
             i = unknown[k]
-            h, l = target[0, i], target[1, i]
-            h, l = accumulate(h, l, -first[i], r[0, i], r[1, i])
-            h, l = accumulate(h, l, -second[i], u[0, i], u[1, i])
-            rest[k] = (h + l) / first[i]
+            h, e = target[0, i], target[1, i]
+            h, e = accumulate(h, e, -first[i], r[0, i], r[1, i])
+            h, e = accumulate(h, e, -second[i], u[0, i], u[1, i])
+            rest[k] = (h + e) / first[i]
         step = inverse @ rest
         size, whole = 0.0, 0.0
         for k in range(m):
