@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from . import tolerances
 from .moving import Moving
-from .twofold import moved
 
 Array = NDArray[np.float64]
 
@@ -119,7 +118,7 @@ class Graphs:
         self.equation = np.zeros((N, P, 4))
         self.lower, self.upper = np.zeros((N, P, 4)), np.zeros((N, P, 4))
         self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf
-        self.curvature, self.all = np.zeros((N, P)), np.arange(N)
+        self.curvature = np.zeros((N, P))
         self.exists, self.hollow, self.still = (np.zeros((N, P), dtype=bool) for _ in range(3))
         first = 0
         for shape in shapes:
@@ -147,16 +146,4 @@ class Graphs:
         self.upper[nothing, ::2] = [np.inf, 0.0, 0.0, 0.0]
 
     def __len__(self) -> int:
-        return len(self.all)
-
-    def targets(self, place: NDArray[np.int64], t: tuple[float, float] | None) -> Array:
-        """Return the right-hand sides of the places at t, (2, N); None: their rates."""
-        return self._at(self.equation, place, t)
-
-    def limits(self, place: NDArray[np.int64], t: tuple[float, float] | None) -> Array:
-        """Return lower and upper limits at t, (2, 2, N): limit, part, coordinate."""
-        return np.stack([self._at(x, place, t) for x in (self.lower, self.upper)])
-
-    def _at(self, table: Array, place: NDArray[np.int64], t: tuple[float, float] | None) -> Array:
-        rows = table[self.all, place]
-        return np.ascontiguousarray(rows[:, 2:].T) if t is None else moved(rows, *t)
+        return len(self.curvature)

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from ..errors import PathError
 from . import tolerances
 from .graphs import Graphs
-from .ratio import first_exit
+from .ratio import first_exit, recorded
 from .state import State
 from .statement import Statement
 from .systems import Direction, System
-from .twofold import add
+from .twofold import total
 
 Array = NDArray[np.float64]
-Point = tuple[tuple[float, float], Array]  # t, and the unknowns in two parts
+Pair = tuple[float, float]
+Point = tuple[Pair, Array]  # t, and the unknowns in two parts
 FOREVER = (np.inf, 0.0)
 
 
@@ -56,6 +57,8 @@ class Homotopy:
         Where the walk begins and where it ends; it goes upwards or downwards.
     origin : float
         What is added to t where it is reported.
+    updated : bool
+        Whether the factor of the system is updated, or computed afresh at each change.
     """
 
     def __init__(
@@ -66,138 +69,113 @@ class Homotopy:
         t: float,
         end: float,
         origin: float = 0.0,
+        updated: bool = True,
     ):
-        self.origin = origin
-        self.statement, self.graphs = statement, graphs
-        self.length = abs(end - t)
-        self.state, self.end, self.sign = State((t, 0.0), place.copy()), end, np.sign(end - t)
-        self.system = System(statement, graphs)
-        self.system.load(place)
+        self.statement, self.graphs, self.origin = statement, graphs, origin
+        self.end, self.sign, self.length = float(end), float(np.sign(end - t)), abs(end - t)
+        self.state = State(statement, graphs, (float(t), 0.0), place.copy())
+        self.system = System(self.state, updated)
         self.points: list[Point] = []  # both ends of each straight piece
-        self.breakpoints = 0
         self.seen: dict[bytes, int] = {}
+        self.by_index = False
 
     def run(self, limit: int = 100_000) -> list[Point]:
         """Walk to the end; return both ends of each straight piece."""
         state, system = self.state, self.system
         for _ in range(limit):
             # 1. The point afresh, and its rate.
-            point = system.solve(self.graphs.targets(state.place, state.t))
-            rate = system.solve(self.sign * self.graphs.targets(state.place, None))
+            point, rate = system.point(state.t), system.rate()
 
             # 2. The first coordinate that leaves its place.
-            left = add(self.sign * self.end, 0.0, -self.sign * state.t[0], -self.sign * state.t[1])
-            i, side, step = self.first_exit(point, rate, left)
+            left = self.distance_left()
+            i, side, step = self.first_exit(point, rate, self.sign, left)
             if left[0] - step[0] <= tolerances.NOISE * self.length:  # the rest is rounding
                 i, step = -1, left
 
             # 3. Record both ends of the straight piece.
             if step[0] > 0.0:
                 self.record(point)
-                state.t = add(*state.t, self.sign * step[0], self.sign * step[1])
-                state.t = state.t if i >= 0 else (self.end, 0.0)
-                point = system.solve(
-                    self.graphs.targets(state.place, state.t),
-                    self.statement.unknowns(point.z, point.a)
-                    + step[0] * self.statement.unknowns(rate.z, rate.a),
-                )
+                state.t = self.moved_by(step) if i >= 0 else (self.end, 0.0)
+                guess = self.unknowns(point) + self.sign * step[0] * self.unknowns(rate)
+                point = system.point(state.t, guess)
                 self.record(point)
-                self.breakpoints += i >= 0
                 self.seen.clear()
             if i < 0:
                 return self.points
 
             # 4. That coordinate changes its place; along a null vector another one follows.
-            null = self.move(i, side)
-            while null is not None:
-                k, side, _ = self.first_exit(point, null, FOREVER)
-                if k < 0:
-                    raise NoOptimum(f"beyond {state.t[0] + self.origin:.12g}")
-                if not self.move_along(k, side):
-                    null = None
-            system.load(state.place)
+            null = system.change(i, self.next_place(i, side))
+            if null is not None:
+                self.exchange(point, null)
             self.watch_for_cycles()
         raise PathError(
-            f"The path stopped at {state.t[0] + self.origin:.12g} after {limit} changes; follow it "
-            "in shorter parts.",
+            f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
+            "parts.",
             None,
         )
 
+    def exchange(self, point: Direction, null: Direction) -> None:
+        """Move along the null vector, t standing still, until a coordinate leaves its place."""
+        regular = False
+        while not regular:
+            k, side, _ = self.first_exit(point, null, 0.0, FOREVER)
+            if k < 0:
+                raise NoOptimum(f"beyond {self.reported()}")
+            old, new = int(self.state.place[k]), self.next_place(k, side)
+            regular = abs(new - old) < 2 or not self.graphs.still[k, (old + new) // 2]
+            self.state.move(k, new)
+        self.system.factor()
+
     # ------------------------------------------------------------------ the stages
     def first_exit(
-        self, point: Direction, motion: Direction, left: tuple[float, float]
-    ) -> tuple[int, int, tuple[float, float]]:
+        self, point: Direction, motion: Direction, sign: float, left: Pair
+    ) -> tuple[int, int, Pair]:
         """Return the coordinate that leaves first, the limit that it reaches, and the step."""
-        state, graphs, rows = self.state, self.graphs, self.statement.is_row
-        at_knot = state.at_knot
-        limits, moving = graphs.limits(state.place, state.t), np.isfinite(left[0])
-        drift = self.sign * graphs.limits(state.place, None) if moving else np.zeros_like(limits)
-        error, noise = 2.0**-96 * np.abs(limits[:, 0]), 2.0**-96 * np.abs(drift[:, 0])
-        error, noise = np.where(np.isfinite(error), error, 0.0).max(axis=0), noise.max(axis=0)
-        if self.statement.constrained:
-            widen(limits, point, self.statement.widened, at_knot)
-            widen(drift, motion, self.statement.widened, at_knot)
-        x, x_error = point.watched(at_knot)
-        dx, dx_error = motion.watched(at_knot)
-        scale = self.system.scale
-        weight = np.where(at_knot == rows, 1.0 / scale, scale)
+        weights, system = self.statement.widened, self.system.map
+        widened = (0, 0) if weights is None else (weights.start, weights.stop)
+        here, t = self.state.here, self.state.t
         return first_exit(
-            x, dx, limits, drift, error + x_error, noise + dx_error, weight, left, self.by_index
+            here, system.is_row, system.scale, widened, point, motion, t, sign, left, self.by_index
         )
-
-    def move(self, i: int, side: int) -> Direction | None:
-        """Change the place of i; return the null vector if its system is singular."""
-        new = self.next_place(i, side)
-        null = self.system.respond(i, new)
-        self.state.place[i] = new
-        return null
-
-    def move_along(self, k: int, side: int) -> bool:
-        """Change the place of k; return whether the system is still singular."""
-        old, new = self.state.place[k], self.next_place(k, side)
-        self.state.place[k] = new
-        return abs(new - old) == 2 and bool(self.graphs.still[k, (old + new) // 2])
 
     def next_place(self, i: int, side: int) -> int:
         """Return where i goes from that limit; hollow knots are passed through."""
-        old = self.state.place[i]
+        old = int(self.state.place[i])
         way = 1 - 2 * side if old % 2 else 2 * side - 1
         new = old + way
-        return int(new + way if new % 2 and self.graphs.hollow[i, new] else new)
+        return new + way if new % 2 and self.graphs.hollow[i, new] else new
 
     def record(self, point: Direction) -> None:
-        """Keep a point of the path; rounding takes no unknown beyond the limits of its place."""
-        state, u = self.state, self.statement.unknowns(point.z, point.a)
-        lower, upper = self.graphs.limits(state.place, state.t)
-        own = state.at_knot == self.statement.is_row  # others' limits are not those of u
-        for limit, way in ((lower, 1.0), (upper, -1.0)):
-            with np.errstate(invalid="ignore"):
-                beyond = way * ((u[0] - limit[0]) + (u[1] - limit[1])) < 0.0
-            u = np.where(own & beyond, limit, u)
-        self.points.append((state.t, u))
-
-    by_index = False
+        """Keep a point of the path."""
+        u = recorded(self.state.here, self.statement.is_row, point, self.state.t)
+        self.points.append((self.state.t, u))
 
     def watch_for_cycles(self) -> None:
         """Where places repeat at the same t, break ties by the smallest index (Bland)."""
         key = self.state.key()
+        self.by_index = key in self.seen or (self.by_index and bool(self.seen))
         self.seen[key] = self.seen.get(key, 0) + 1
-        self.by_index = (self.by_index and len(self.seen) > 1) or self.seen[key] > 1
         if self.seen[key] > 4:
             raise PathError(
-                f"The walk cycles at {self.state.t[0] + self.origin:.12g}: ties there can't be "
-                "resolved; end the path before, or move the data by less than they are known to.",
+                f"The walk cycles at {self.reported()}: ties there can't be resolved; end the path "
+                "before, or move the data by less than they are known to.",
                 None,
             )
 
+    # ------------------------------------------------------------------ numbers
+    def distance_left(self) -> Pair:
+        """Return how far the end is."""
+        t, s = self.state.t, self.sign
+        return total(s * self.end, 0.0, -s * t[0], -s * t[1])
 
-def widen(
-    limits: Array, point: Direction, weights: slice | None, at_knot: NDArray[np.bool_]
-) -> None:
-    """Add the multiplier of the l1 constraint, -a of the last coordinate, to knots' limits."""
-    active = np.arange(at_knot.size)[weights][at_knot[weights]]
-    for side, sign in ((0, 1.0), (1, -1.0)):
-        for i in active:
-            limits[side, :, i] = add(
-                limits[side, 0, i], limits[side, 1, i], sign * point.a[0, -1], sign * point.a[1, -1]
-            )
+    def moved_by(self, step: Pair) -> Pair:
+        """Return t after a step."""
+        return total(*self.state.t, self.sign * step[0], self.sign * step[1])
+
+    def unknowns(self, x: Direction) -> Array:
+        """Return the duals of rows and the values of variables."""
+        return self.statement.unknowns(x.z, x.a)
+
+    def reported(self) -> str:
+        """Return the parameter as the user knows it."""
+        return f"{self.state.t[0] + self.origin:.12g}"

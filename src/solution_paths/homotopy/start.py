@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .graphs import Graphs, Shape
 from .loop import Homotopy, NoOptimum
 from .moving import Moving, Twofold
+from .state import State
 from .statement import Statement
 from .systems import System
 
@@ -22,21 +23,20 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-def starting_places(statement: Statement, t0: float) -> Places:
+def starting_places(statement: Statement, t0: float, updated: bool = True) -> Places:
     """Return places of all coordinates at an optimum where the parameter is t0."""
     graphs = statement.graphs()
     place = guess(statement)
-    system = System(statement, graphs)
-    system.load(place)
-    now = (0.0, 0.0)
-    point = system.solve(graphs.targets(place, now))
-    limits = graphs.limits(place, now)[:, 0]
-    x = np.where(place % 2 == 1, point.a[0], point.z[0])
+    state = State(statement, graphs, (0.0, 0.0), place)
+    system = System(state)
+    point = system.point(state.t)
+    limits = np.stack([state.here.lower[:, 0], state.here.upper[:, 0]])
+    x = np.where(state.here.at_knot, point.a[0], point.z[0])
     below, above = np.maximum(limits[0] - x, 0.0), np.maximum(x - limits[1], 0.0)
     if not (below.any() or above.any()):
         return place
-    shapes = artificial(statement, graphs, place, limits, below, above, system.scale)
-    homotopy = Homotopy(statement, statement.graphs(shapes, graphs), place, 1.0, 0.0)
+    shapes = artificial(statement, graphs, place, limits, below, above, system.map.scale)
+    homotopy = Homotopy(statement, statement.graphs(shapes, graphs), place, 1.0, 0.0, updated=updated)
     try:
         homotopy.run()
     except NoOptimum:

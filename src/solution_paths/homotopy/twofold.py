@@ -81,3 +81,9 @@ def moved(rows, th, tl):
         else:
             out[0, i], out[1, i] = rows[i, 0], 0.0
     return out
+
+
+@njit(cache=True)
+def total(ah, al, bh, bl):
+    """Return a + b, for callers that are not compiled."""
+    return add(ah, al, bh, bl)

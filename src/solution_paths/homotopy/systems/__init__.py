@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .dense import Direction, System
+from .dense import System
+from .kernels import Direction
 
 __all__ = ["Direction", "System"]

@@ -10,8 +10,9 @@ segment q z + a = q p - s. Rows on straight segments and variables at knots are 
 are the unknowns of M = H_UU + D, where D is 0 for a row at a knot, 1/q for a row on a curved
 segment, -q for a variable. G = 0 is the saddle face, eliminated weights the dual face.
 
-M is regular whenever the homotopy solves it. When a coordinate changes its place, `respond` says
-whether the next system is singular, and along which null vector the optimum may then move.
+M is regular whenever the homotopy solves it. Its inverse, in double precision, only corrects:
+residuals come from the data in twofold precision, so what it is worth shows in how fast the
+corrections shrink.
 """
 
 from __future__ import annotations
@@ -22,190 +23,194 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import tolerances
-from ..graphs import Graphs
-from ..statement import Statement
-from .kernels import apply, magnitudes, refine
+from ..state import State
+from ..twofold import moved
+from .kernels import Direction, Map, apply, direction, magnitudes, refine
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+Pair = tuple[float, float]
 
 
-class Direction(NamedTuple):
-    """A point or its motion: z and a of all coordinates (2, N), with bounds on their rounding."""
+class Response(NamedTuple):
+    """What the system does when one of its coordinates is pushed."""
 
-    z: Array
-    a: Array
-    z_error: Array
-    a_error: Array
-
-    def watched(self, at_knot: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """Return what may leave its place, with its bound: a at knots, z on segments."""
-        return np.where(at_knot, self.a, self.z), np.where(at_knot, self.a_error, self.z_error)
+    u: Array  # (2, N)
+    r: Array  # H u
+    accuracy: float
+    pivot: float  # what a regular system divides by
+    singular: bool
 
 
 class System:
-    """The system of the places of all coordinates, factored afresh at each change.
+    """The system of the places of all coordinates, and the inverse of its matrix M.
 
     Parameters
     ----------
-    statement : Statement
-    graphs : Graphs
+    state : State
+    updated : bool
+        Whether the inverse is updated by rank one when a place changes; else it is computed afresh.
     """
 
-    def __init__(self, statement: Statement, graphs: Graphs):
-        self.statement, self.graphs = statement, graphs
-        self.R, self.ridge = statement.R, statement.ridge
-        self.gram = np.zeros((0, 0)) if statement.gram is None else statement.gram
-        self.noise = tolerances.NOISE if statement.gram is None else tolerances.BLUR
-        self.is_row = statement.is_row
+    def __init__(self, state: State, updated: bool = True):
+        statement = state.statement
+        self.state, self.updated, self.widened = state, updated, statement.widened
+        self.count = 0 if self.widened is None else self.widened.stop - self.widened.start
         self.n, self.p = statement.rows_and_variables
-        self.scale = equilibrate(self.R, self.gram, self.ridge, statement.constrained)
+        gram = np.zeros((0, 0)) if statement.gram is None else statement.gram
+        scale = equilibrate(statement.R, gram, statement.ridge, statement.constrained)
+        self.map = Map(statement.R, gram, statement.ridge, scale, statement.is_row)
+        self.noise = tolerances.NOISE if statement.gram is None else tolerances.BLUR
+        self.factor()
 
-    # ------------------------------------------------------------------ places
-    def load(self, place: Places) -> None:
-        """Take these places, whose system is regular."""
-        self.place = place.copy()
-        self.sign = self._signs(place)
-        self.u = np.zeros((2, len(place)))
-        curvature = self.graphs.curvature[self.graphs.all, place]
-        at_knot = place % 2 == 1
-        self.known = np.where(self.is_row, ~at_knot & (curvature == 0.0), at_knot)
-        self.unknown = np.flatnonzero(~self.known)
-        # equation i: first (H u)_i + second u_i = target
-        self.first = np.where(self.is_row, np.where(at_knot, 1.0, curvature), -1.0)
-        self.second = np.where(self.is_row, np.where(at_knot, 0.0, 1.0), curvature)
-        self._factor()
+    def factor(self) -> None:
+        """Invert M afresh."""
+        self.unknown = np.flatnonzero(~self.state.here.known)
+        self._invert()
 
-    def _signs(self, place: Places) -> Array:
-        if self.statement.widening is None:
-            return np.zeros(self.p)
-        sign: Array = place[self.n : self.n + self.p].astype(float) - 1.0
-        free = self.p - self.statement.free
-        sign[free:] = -self.statement.widening
-        return sign
+    def _invert(self) -> None:
+        U, here = self.unknown, self.state.here
+        s = self.map.scale[U]
+        M = self._entries(U)
+        M[np.diag_indices(len(U))] += here.second[U] / here.first[U]
+        self.inverse = np.linalg.inv(M * s[:, None] * s) * s[:, None] * s
 
-    def _factor(self) -> None:
-        U, s = self.unknown, self.scale[self.unknown]
-        M = self._block(U) * s[:, None] * s
-        M[np.diag_indices(len(U))] += self.second[U] / self.first[U] * s * s
-        self.inverse = np.linalg.inv(M) * s[:, None] * s
-
-    def _block(self, U: Places) -> Array:
-        """Return the entries of H in the rows and columns of these coordinates, in order."""
-        n, rows = self.n, U[self.n > U]
-        variables = U[(n <= U) & (self.n + self.p > U)]
-        i, j = slice(len(rows)), slice(len(rows), len(rows) + len(variables))
-        out = np.zeros((len(U), len(U)))
-        if len(self.gram):
-            out[i, i] = self.gram[np.ix_(rows, rows)]
-        out[i, j] = self.R[np.ix_(rows, variables - n)]
-        out[j, i] = out[i, j].T
-        out[j, j] = np.diag(-self.ridge[variables - n])
-        out[j, len(rows) + len(variables) :] = self.sign[variables - n, None]
-        out[len(rows) + len(variables) :, j] = self.sign[variables - n]
+    def _entries(self, U: Places) -> Array:
+        """Return the rows and columns of H of these coordinates, in their order."""
+        n, p, out = self.n, self.p, np.zeros((len(U), len(U)))
+        rows = np.flatnonzero(n > U)
+        variables = np.flatnonzero((n <= U) & (n + p > U))
+        i, j = U[rows], U[variables] - n
+        if len(self.map.gram):
+            out[np.ix_(rows, rows)] = self.map.gram[np.ix_(i, i)]
+        out[np.ix_(rows, variables)] = self.map.R[np.ix_(i, j)]
+        out[np.ix_(variables, rows)] = self.map.R[np.ix_(i, j)].T
+        out[variables, variables] = -self.map.ridge[j]
+        last = np.flatnonzero(n + p <= U)
+        out[np.ix_(variables, last)] = self.state.here.sign[j, None]
+        out[np.ix_(last, variables)] = self.state.here.sign[j]
         return out
 
     # ------------------------------------------------------------------ solutions
-    def solve(self, target: Array, guess: Array | None = None) -> Direction:
-        """Return the point whose coordinates satisfy their places' equations with these targets."""
-        u = np.where(self.known, target, 0.0 if guess is None else guess)
-        return self._direction(*self._solve(u, target))
+    def point(self, t: Pair, guess: Array | None = None) -> Direction:
+        """Return the point whose coordinates satisfy the equations of their places at t."""
+        return self._solved(moved(self.state.here.equation, *t), guess)
 
-    def _solve(self, u: Array, target: Array) -> tuple[Array, Array, float]:
-        u, r = np.ascontiguousarray(u), np.empty_like(u)
-        accuracy, _ = refine(
-            self.R,
-            self.gram,
-            self.ridge,
-            self.sign,
-            self.unknown,
-            self.inverse,
-            self.first,
-            self.second,
-            target,
-            self.scale,
-            u,
-            r,
-            tolerances.CONTRACTION,
-        )
-        return u, r, accuracy
+    def rate(self) -> Direction:
+        """Return the motion of the point for a unit of t."""
+        return self._solved(np.ascontiguousarray(self.state.here.equation[:, 2:].T), None)
 
-    def _direction(self, u: Array, r: Array, accuracy: float = 0.0) -> Direction:
-        size, total = self._magnitudes(u)
+    def _solved(self, target: Array, guess: Array | None) -> Direction:
+        u = np.where(self.state.here.known, target, 0.0 if guess is None else guess)
+        r, accuracy = self._solve(u, target)
+        return self._direction(u, r, accuracy)
+
+    def _solve(self, u: Array, target: Array) -> tuple[Array, float]:
+        """Solve for the unknown u, in place; where corrections shrink slowly, with a new inverse."""
+        r, here, slow = np.empty_like(u), self.state.here, tolerances.CONTRACTION
+        accuracy, contraction = refine(self.map, here, self.unknown, self.inverse, target, u, r, slow)
+        if self.updated and contraction > slow:
+            self._invert()
+            accuracy, _ = refine(self.map, here, self.unknown, self.inverse, target, u, r, slow)
+        return r, accuracy
+
+    def _direction(self, u: Array, r: Array, accuracy: float) -> Direction:
         exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
-        u_error, r_error = exact * size, max(exact, self.noise) * total
-        if self.statement.widened is not None:  # the multiplier's share is not the penalty's own
-            of = self.statement.widened
-            r[:, of] -= self.sign[: of.stop - of.start] * u[:, -1:]
-        rows = self.is_row
-        return Direction(
-            np.where(rows, r, u),
-            np.where(rows, u, -r),
-            np.where(rows, r_error, u_error),
-            np.where(rows, u_error, r_error),
-        )
+        blur, floor = max(exact, self.noise), tolerances.FLOOR
+        return direction(self.map, self.state.here.sign, self.count, u, r, exact, blur, floor)
 
-    def _magnitudes(self, u: Array) -> tuple[Array, Array]:
-        """Return the sizes of u, those of zeros included, and the sums of the terms of H u."""
-        size = np.abs(u[0])
-        size = np.maximum(
-            size, tolerances.FLOOR * np.max(size / self.scale, initial=0.0) * self.scale
-        )
-        total = np.empty_like(size)
-        magnitudes(self.R, self.gram, self.ridge, self.sign, size, total)
-        return size, total
+    # ------------------------------------------------------------------ changes
+    def change(self, i: int, new: int) -> Direction | None:
+        """Put coordinate i into a new place; return the null vector if that system is singular.
 
-    def respond(self, i: int, new: int) -> Direction | None:
-        """Return the null vector of the system in which coordinate i has a new place.
-
-        It is turned so that i moves into that place; None where that system is regular.
+        The null vector is turned so that i moves into its place. None: the system is regular.
         """
-        old, place = self.place[i], self.place.copy()
-        place[i] = new
-        curvature, at_knot = self.graphs.curvature[i, new], new % 2 == 1
-        known = bool(at_knot) if not self.is_row[i] else not at_knot and curvature == 0.0
-        if known and self.known[i]:
+        state, old = self.state, int(self.state.place[i])
+        before = bool(state.here.known[i])
+        delta = 0.0 if before else state.here.second[i] / state.here.first[i]
+        found = self._push(i, new)
+        state.move(i, new)
+        if found is None:
             return None
-        u, target = np.zeros((2, len(place))), np.zeros((2, len(place)))
-        if self.known[i]:
-            u[0, i], self.sign = 1.0, self._signs(place)
-        else:
-            target[0, i] = self.first[i]
-        u, r, accuracy = self._solve(u, target)
-        self.sign = self._signs(place)
-        diagonal = (1.0 / curvature if curvature else 0.0) if self.is_row[i] else -curvature
-        before = 0.0 if self.known[i] else self.second[i] / self.first[i]
-        if known:
-            size = np.abs(u[0] / self.scale)
-            residual, whole = size[i], size[self.unknown].max()
-            u[:, i] = 0.0
-        elif self.known[i]:
-            residual = abs(r[0, i] + diagonal)
-            size, total = self._magnitudes(u)
-            whole = (size @ total if len(self.gram) else total[i]) + abs(diagonal)
-        else:
-            g = u[0, i]
-            residual, whole = abs(1.0 + (diagonal - before) * g), 1.0 + abs((diagonal - before) * g)
-        if residual > tolerances.SINGULAR * whole:
+        after = bool(state.here.known[i])
+        if not found.singular:
+            self._update(i, before, after, delta, found)
             return None
-        dual = at_knot  # along a null vector either duals move or values, never both
-        u[:, self.is_row != dual] = 0.0
-        apply(self.R, self.gram, self.ridge, self.sign, u, r)
-        found = self._direction(u, r, accuracy)
-        if dual:
-            found = found._replace(z=np.zeros_like(u), z_error=np.zeros(len(place)))
-        else:
-            found = found._replace(a=np.zeros_like(u), a_error=np.zeros(len(place)))
-        way = np.sign(new - old)
-        inward = way * found.z[0, i] if not at_knot else -way * found.a[0, i]
-        if at_knot and self._has_multiplier(i):
-            inward -= found.a[0, -1]
-        turn = np.sign(inward)
-        return Direction(turn * found.z, turn * found.a, found.z_error, found.a_error)
+        return self._null_vector(i, old, new, found)
 
-    def _has_multiplier(self, i: int) -> bool:
-        weights = self.statement.widened
-        return weights is not None and weights.start <= i < weights.stop
+    def _push(self, i: int, new: int) -> Response | None:
+        """Push coordinate i; return how singular the system is with i in its new place."""
+        here, graphs = self.state.here, self.state.graphs
+        row, at_knot, q = self.map.is_row[i], new % 2 == 1, graphs.curvature[i, new]
+        known = (not at_knot and q == 0.0) if row else at_knot
+        if known and here.known[i]:
+            return None
+        u, target = np.zeros((2, len(here.known))), np.zeros((2, len(here.known)))
+        if here.known[i]:
+            u[0, i] = 1.0
+            if self._is_widened(i):
+                here.sign[i - self.n] = new - 1.0
+        else:
+            target[0, i] = here.first[i]
+        r, accuracy = self._solve(u, target)
+        delta = (1.0 / q if q else 0.0) if row else -q
+        if known:  # taken out: singular if the others move and it does not
+            size = np.abs(u[0] / self.map.scale)
+            pivot, terms = size[i], size[self.unknown].max()
+        elif here.known[i]:  # put in: the pivot is what is left of its own equation
+            size, total = magnitudes(self.map, here.sign, u, tolerances.FLOOR)
+            pivot = (r[0, i] + delta) + r[1, i]
+            terms = (size @ total if len(self.map.gram) else total[i]) + abs(delta)
+        else:  # its own equation changes
+            step = (delta - here.second[i] / here.first[i]) * u[0, i]
+            pivot, terms = 1.0 + step, 1.0 + abs(step)
+        return Response(u, r, accuracy, pivot, abs(pivot) <= tolerances.SINGULAR * terms)
+
+    def _update(self, i: int, before: bool, after: bool, delta: float, found: Response) -> None:
+        """Update the inverse, by one outer product."""
+        if not self.updated:
+            self.factor()
+            return
+        G, U, c = self.inverse, self.unknown, found.u[0, self.unknown]
+        if before:
+            c = np.append(c, 1.0)
+            grown = np.zeros((len(c), len(c)))
+            grown[:-1, :-1] = G
+            self.unknown, self.inverse = np.append(U, i), grown + np.outer(c / found.pivot, c)
+            return
+        k = int(np.flatnonzero(i == U)[0])
+        if after:
+            left = np.arange(len(U)) != k
+            self.unknown = U[left]
+            self.inverse = (G - np.outer(c / c[k], c))[np.ix_(left, left)]
+        else:
+            here = self.state.here
+            rise = here.second[i] / here.first[i] - delta
+            self.inverse = G - np.outer(c * (rise / found.pivot), c)
+
+    def _null_vector(self, i: int, old: int, new: int, found: Response) -> Direction:
+        """Return the null vector, turned so that i moves from its old place into the new one.
+
+        Along it either duals move or values, never both: M is an indefinite system whose two
+        definite parts have null vectors of their own.
+        """
+        here, u, r, at_knot = self.state.here, found.u, found.r, new % 2 == 1
+        u[:, i] = 0.0 if here.known[i] else u[:, i]
+        u[:, self.map.is_row != at_knot] = 0.0
+        apply(self.map, here.sign, u, r)
+        null = self._direction(u, r, found.accuracy)
+        still, exact = np.zeros_like(u), np.zeros(u.shape[1])
+        way = np.sign(new - old)
+        if at_knot:
+            inward = -way * null.a[0, i]
+            inward -= null.a[0, -1] if self._is_widened(i) else 0.0
+            turn = np.sign(inward)
+            return Direction(still, turn * null.a, exact, null.a_error)
+        turn = way * np.sign(null.z[0, i])
+        return Direction(turn * null.z, still, null.z_error, exact)
+
+    def _is_widened(self, i: int) -> bool:
+        return self.n <= i < self.n + self.count
 
 
 def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
