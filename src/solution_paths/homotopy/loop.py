@@ -81,10 +81,10 @@ class Homotopy:
 
     def run(self, limit: int = 100_000) -> list[Point]:
         """Walk to the end; return both ends of each straight piece."""
-        state, system = self.state, self.system
+        state, system, guess = self.state, self.system, None
         for _ in range(limit):
             # 1. The point afresh, and its rate.
-            point, rate = system.point(state.t), system.rate()
+            point, rate = system.point(state.t, guess), system.rate()
 
             # 2. The first coordinate that leaves its place.
             left = self.distance_left()
@@ -107,6 +107,7 @@ class Homotopy:
             null = system.change(i, self.next_place(i, side))
             if null is not None:
                 self.exchange(point, null)
+            guess = self.unknowns(point)
             self.watch_for_cycles()
         raise PathError(
             f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
@@ -123,7 +124,7 @@ class Homotopy:
                 raise NoOptimum(f"beyond {self.reported()}")
             old, new = int(self.state.place[k]), self.next_place(k, side)
             regular = abs(new - old) < 2 or not self.graphs.still[k, (old + new) // 2]
-            self.state.move(k, new)
+            self.system.move(k, new)
         self.system.factor()
 
     # ------------------------------------------------------------------ the stages

@@ -84,6 +84,16 @@ def moved(rows, th, tl):
 
 
 @njit(cache=True)
+def at(sums, th, tl):
+    """Return value + rate * t of running sums (2, 2, N), which need not be normalised."""
+    out = np.empty(sums.shape[1:])
+    for i in range(out.shape[1]):
+        h, e = accumulate(sums[0, 0, i], sums[0, 1, i], sums[1, 0, i], th, tl)
+        out[0, i], out[1, i] = accumulate(h, e, sums[1, 1, i], th, tl)
+    return out
+
+
+@njit(cache=True)
 def total(ah, al, bh, bl):
     """Return a + b, for callers that are not compiled."""
     return add(ah, al, bh, bl)

@@ -24,19 +24,27 @@ from numpy.typing import NDArray
 
 from .. import tolerances
 from ..state import State
-from ..twofold import moved
-from .kernels import Direction, Map, apply, direction, magnitudes, refine
+from ..twofold import at, moved
+from .kernels import Direction, Map, add_column, add_known, direction, everywhere, refine
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 Pair = tuple[float, float]
 
 
+class Sums(NamedTuple):
+    """Unknowns and what they add up to."""
+
+    u: Array  # (2, N)
+    r: Array  # H u
+    size: Array  # of u, those of zeros included
+    terms: Array  # sums of the absolute terms of H u
+
+
 class Response(NamedTuple):
     """What the system does when one of its coordinates is pushed."""
 
     u: Array  # (2, N)
-    r: Array  # H u
     accuracy: float
     pivot: float  # what a regular system divides by
     singular: bool
@@ -61,7 +69,19 @@ class System:
         scale = equilibrate(statement.R, gram, statement.ridge, statement.constrained)
         self.map = Map(statement.R, gram, statement.ridge, scale, statement.is_row)
         self.noise = tolerances.NOISE if statement.gram is None else tolerances.BLUR
+        N = len(self.state.place)
+        self.base, self.base_terms = np.zeros((2, 2, N)), np.zeros((2, N))
+        for i in np.flatnonzero(self.state.here.known):
+            add_known(self.map, self.state.here, i, 1.0, self.base, self.base_terms)
         self.factor()
+
+    def move(self, i: int, new: int) -> None:
+        """Put a coordinate into a place; keep what the known ones add up to."""
+        for sign in (-1.0, 1.0):
+            if self.state.here.known[i]:
+                add_known(self.map, self.state.here, i, sign, self.base, self.base_terms)
+            if sign < 0.0:
+                self.state.move(i, new)
 
     def factor(self) -> None:
         """Invert M afresh."""
@@ -94,30 +114,41 @@ class System:
     # ------------------------------------------------------------------ solutions
     def point(self, t: Pair, guess: Array | None = None) -> Direction:
         """Return the point whose coordinates satisfy the equations of their places at t."""
-        return self._solved(moved(self.state.here.equation, *t), guess)
+        base = at(self.base, *t)
+        terms = self.base_terms[0] + abs(t[0]) * self.base_terms[1]
+        return self._solved(moved(self.state.here.equation, *t), base, terms, guess)
 
     def rate(self) -> Direction:
         """Return the motion of the point for a unit of t."""
-        return self._solved(np.ascontiguousarray(self.state.here.equation[:, 2:].T), None)
+        target = np.ascontiguousarray(self.state.here.equation[:, 2:].T)
+        return self._solved(target, self.base[1], self.base_terms[1], None)
 
-    def _solved(self, target: Array, guess: Array | None) -> Direction:
+    def _solved(self, target: Array, base: Array, terms: Array, guess: Array | None) -> Direction:
         u = np.where(self.state.here.known, target, 0.0 if guess is None else guess)
-        r, accuracy = self._solve(u, target)
-        return self._direction(u, r, accuracy)
+        accuracy = self._solve(u, target, base)
+        return self._direction(*self._sums(u, base, terms), accuracy)
 
-    def _solve(self, u: Array, target: Array) -> tuple[Array, float]:
+    def _solve(self, u: Array, target: Array, base: Array) -> float:
         """Solve for the unknown u, in place; where corrections shrink slowly, with a new inverse."""
-        r, here, slow = np.empty_like(u), self.state.here, tolerances.CONTRACTION
-        accuracy, contraction = refine(self.map, here, self.unknown, self.inverse, target, u, r, slow)
+        r, slow = np.empty_like(u), tolerances.CONTRACTION
+        given = (self.map, self.state.here, self.unknown)
+        accuracy, contraction = refine(*given, self.inverse, target, base, u, r, slow)
         if self.updated and contraction > slow:
             self._invert()
-            accuracy, _ = refine(self.map, here, self.unknown, self.inverse, target, u, r, slow)
-        return r, accuracy
+            accuracy, _ = refine(*given, self.inverse, target, base, u, r, slow)
+        return float(accuracy)
 
-    def _direction(self, u: Array, r: Array, accuracy: float) -> Direction:
+    def _sums(self, u: Array, base: Array, base_terms: Array) -> Sums:
+        """Return u with its sizes, and what it adds up to everywhere with the sizes of the terms."""
+        r, size, terms = np.empty_like(u), np.empty(u.shape[1]), np.empty(u.shape[1])
+        here, floor = self.state.here, tolerances.FLOOR
+        everywhere(self.map, here, self.unknown, base, base_terms, floor, u, size, r, terms)
+        return Sums(u, r, size, terms)
+
+    def _direction(self, u: Array, r: Array, size: Array, terms: Array, accuracy: float) -> Direction:
         exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
-        blur, floor = max(exact, self.noise), tolerances.FLOOR
-        return direction(self.map, self.state.here.sign, self.count, u, r, exact, blur, floor)
+        blur, sign = max(exact, self.noise), self.state.here.sign
+        return direction(self.map, sign, self.count, u, r, size, terms, exact, blur)
 
     # ------------------------------------------------------------------ changes
     def change(self, i: int, new: int) -> Direction | None:
@@ -129,7 +160,7 @@ class System:
         before = bool(state.here.known[i])
         delta = 0.0 if before else state.here.second[i] / state.here.first[i]
         found = self._push(i, new)
-        state.move(i, new)
+        self.move(i, new)
         if found is None:
             return None
         after = bool(state.here.known[i])
@@ -145,26 +176,29 @@ class System:
         known = (not at_knot and q == 0.0) if row else at_knot
         if known and here.known[i]:
             return None
-        u, target = np.zeros((2, len(here.known))), np.zeros((2, len(here.known)))
+        N = len(here.known)
+        u, target, base, terms = np.zeros((2, N)), np.zeros((2, N)), np.zeros((2, N)), np.zeros(N)
         if here.known[i]:
             u[0, i] = 1.0
             if self._is_widened(i):
                 here.sign[i - self.n] = new - 1.0
+            add_column(self.map, here.sign, i, 1.0, 0.0, base, terms)
         else:
             target[0, i] = here.first[i]
-        r, accuracy = self._solve(u, target)
+        accuracy = self._solve(u, target, base)
         delta = (1.0 / q if q else 0.0) if row else -q
         if known:  # taken out: singular if the others move and it does not
             size = np.abs(u[0] / self.map.scale)
-            pivot, terms = size[i], size[self.unknown].max()
+            pivot, whole = size[i], size[self.unknown].max()
         elif here.known[i]:  # put in: the pivot is what is left of its own equation
-            size, total = magnitudes(self.map, here.sign, u, tolerances.FLOOR)
-            pivot = (r[0, i] + delta) + r[1, i]
-            terms = (size @ total if len(self.map.gram) else total[i]) + abs(delta)
+            sums = self._sums(u, base, terms)
+            pivot = (sums.r[0, i] + delta) + sums.r[1, i]
+            whole = sums.size @ sums.terms if len(self.map.gram) else sums.terms[i]
+            whole += abs(delta)
         else:  # its own equation changes
             step = (delta - here.second[i] / here.first[i]) * u[0, i]
-            pivot, terms = 1.0 + step, 1.0 + abs(step)
-        return Response(u, r, accuracy, pivot, abs(pivot) <= tolerances.SINGULAR * terms)
+            pivot, whole = 1.0 + step, 1.0 + abs(step)
+        return Response(u, accuracy, pivot, abs(pivot) <= tolerances.SINGULAR * whole)
 
     def _update(self, i: int, before: bool, after: bool, delta: float, found: Response) -> None:
         """Update the inverse, by one outer product."""
@@ -194,11 +228,12 @@ class System:
         Along it either duals move or values, never both: M is an indefinite system whose two
         definite parts have null vectors of their own.
         """
-        here, u, r, at_knot = self.state.here, found.u, found.r, new % 2 == 1
+        here, u, at_knot = self.state.here, found.u, new % 2 == 1
         u[:, i] = 0.0 if here.known[i] else u[:, i]
         u[:, self.map.is_row != at_knot] = 0.0
-        apply(self.map, here.sign, u, r)
-        null = self._direction(u, r, found.accuracy)
+        self.unknown = np.flatnonzero(~here.known)
+        nothing = np.zeros_like(u)
+        null = self._direction(*self._sums(u, nothing, nothing[0]), found.accuracy)
         still, exact = np.zeros_like(u), np.zeros(u.shape[1])
         way = np.sign(new - old)
         if at_knot:

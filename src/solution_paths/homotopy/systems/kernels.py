@@ -30,79 +30,120 @@ class Direction(NamedTuple):
 
 
 @njit(cache=True)
-def apply(m, sign, u, out):
-    """Write H u in twofold precision: z of rows, R'a - ridge x of variables.
-
-    Parameters
-    ----------
-    m : Map
-    sign : (p,)
-        Row of the l1 constraint: the signs of the weights that are not at a knot.
-    u, out : (2, N)
-        The unknowns (duals of rows, values of variables), and what they add up to.
-    """
-    R, gram, ridge = m.R, m.gram, m.ridge
-    n, p = R.shape
-    N = u.shape[1]
-    out[:] = 0.0
-    for i in range(n):
-        h, e, a, b = 0.0, 0.0, u[0, i], u[1, i]
+def add_column(m, sign, i, h, e, out, terms):
+    """Add (h + e) times column i of H to a running sum, and its size to the sum of the terms."""
+    n, p = m.R.shape
+    if i < n:
         for j in range(p):
-            h, e = accumulate(h, e, R[i, j], u[0, n + j], u[1, n + j])
-        if a != 0.0:
-            for j in range(p):
-                k = n + j
-                out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], R[i, j], a, b)
-        out[0, i], out[1, i] = h, e
-    for j in range(gram.shape[0]):  # whole rows of the symmetric matrix, which vectorise
-        a, b = u[0, j], u[1, j]
-        if a != 0.0:
-            for i in range(n):
-                out[0, i], out[1, i] = accumulate(out[0, i], out[1, i], gram[j, i], a, b)
-    for j in range(p):
-        k = n + j
-        h, e = accumulate(out[0, k], out[1, k], -ridge[j], u[0, k], u[1, k])
+            k = n + j
+            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.R[i, j], h, e)
+            terms[k] += abs(m.R[i, j] * h)
+        for k in range(m.gram.shape[0]):
+            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.gram[i, k], h, e)
+            terms[k] += abs(m.gram[i, k] * h)
+    elif i < n + p:
+        j, last = i - n, out.shape[1] - 1
+        for k in range(n):
+            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.R[k, j], h, e)
+            terms[k] += abs(m.R[k, j] * h)
+        out[0, i], out[1, i] = accumulate(out[0, i], out[1, i], -m.ridge[j], h, e)
+        terms[i] += abs(m.ridge[j] * h)
+        if last >= n + p:
+            out[0, last], out[1, last] = accumulate(out[0, last], out[1, last], sign[j], h, e)
+            terms[last] += abs(sign[j] * h)
+    else:
+        for j in range(p):
+            k = n + j
+            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], sign[j], h, e)
+            terms[k] += abs(sign[j] * h)
+
+
+@njit(cache=True)
+def within(m, sign, unknown, base, u, out):
+    """Write base + H u at the unknown coordinates, from the unknown ones."""
+    n, p = m.R.shape
+    for k in unknown:
+        h, e = base[0, k], base[1, k]
+        for i in unknown:
+            if k < n and i < n:
+                x = m.gram[k, i] if m.gram.shape[0] else 0.0
+            elif k < n and i < n + p:
+                x = m.R[k, i - n]
+            elif i < n and k < n + p:
+                x = m.R[i, k - n]
+            elif i == k and k < n + p:
+                x = -m.ridge[k - n]
+            elif (k >= n + p) != (i >= n + p) and min(i, k) >= n:
+                x = sign[min(i, k) - n]
+            else:
+                x = 0.0
+            if x != 0.0:
+                h, e = accumulate(h, e, x, u[0, i], u[1, i])
+        out[0, k], out[1, k] = normalise(h, e)
+
+
+@njit(cache=True)
+def everywhere(m, here, unknown, base, base_terms, floor, u, size, out, terms):
+    """Write H u and the sums of its absolute terms, given what known coordinates add to both.
+
+    Unknowns count as no smaller than ``floor`` times the largest one, in scaled units: one that is
+    zero is known to the rounding of what it was computed from. Their sizes go to ``size``.
+    """
+    n, p = m.R.shape
+    N = u.shape[1]
+    largest = 0.0
+    for i in range(N):
+        largest = max(largest, abs(u[0, i]) / m.scale[i])
+        size[i] = abs(u[0, i])
+        out[0, i], out[1, i], terms[i] = base[0, i], base[1, i], max(base_terms[i], 0.0)
+    for i in unknown:
+        size[i] = max(size[i], floor * largest * m.scale[i])
+        if i < n or i >= n + p:
+            add_column(m, here.sign, i, u[0, i], u[1, i], out, terms)
+            rest = size[i] - abs(u[0, i])
+            if rest > 0.0:
+                add_size(m, here.sign, i, rest, terms)
+    variables = unknown[(unknown >= n) & (unknown < n + p)]
+    for k in range(n):
+        h, e, total = out[0, k], out[1, k], terms[k]
+        for i in variables:
+            h, e = accumulate(h, e, m.R[k, i - n], u[0, i], u[1, i])
+            total += abs(m.R[k, i - n]) * size[i]
+        out[0, k], out[1, k], terms[k] = h, e, total
+    for i in variables:
+        j = i - n
+        out[0, i], out[1, i] = accumulate(out[0, i], out[1, i], -m.ridge[j], u[0, i], u[1, i])
+        terms[i] += m.ridge[j] * size[i]
         if n + p < N:
-            h, e = accumulate(h, e, sign[j], u[0, N - 1], u[1, N - 1])
-            out[0, N - 1], out[1, N - 1] = accumulate(
-                out[0, N - 1], out[1, N - 1], sign[j], u[0, k], u[1, k]
-            )
-        out[0, k], out[1, k] = h, e
+            k = N - 1
+            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], here.sign[j], u[0, i], u[1, i])
+            terms[k] += abs(here.sign[j]) * size[i]
     for i in range(N):
         out[0, i], out[1, i] = normalise(out[0, i], out[1, i])
 
 
 @njit(cache=True)
-def magnitudes(m, sign, u, floor):
-    """Return the sizes of u, of zeros too, and the sums of the absolute terms of H u."""
-    R, gram, ridge, scale = m.R, m.gram, m.ridge, m.scale
-    n, p = R.shape
-    N = u.shape[1]
-    size, total = np.empty(N), np.zeros(N)
-    largest = 0.0
-    for i in range(N):
-        largest = max(largest, abs(u[0, i]) / scale[i])
-    for i in range(N):
-        size[i] = max(abs(u[0, i]), floor * largest * scale[i])
-    for i in range(n):
-        for j in range(p):
-            x = abs(R[i, j])
-            total[i] += x * size[n + j]
-            total[n + j] += x * size[i]
-    for j in range(gram.shape[0]):
-        for i in range(n):
-            total[i] += abs(gram[j, i]) * size[j]
+def add_size(m, sign, i, size, terms):
+    """Add what a row or the l1 constraint of this size adds to the sums of absolute terms."""
+    n, p = m.R.shape
     for j in range(p):
-        total[n + j] += ridge[j] * size[n + j]
-        if n + p < N:
-            total[n + j] += abs(sign[j]) * size[N - 1]
-            total[N - 1] += abs(sign[j]) * size[n + j]
-    return size, total
+        terms[n + j] += abs(m.R[i, j] if i < n else sign[j]) * size
+    for k in range(m.gram.shape[0] if i < n else 0):
+        terms[k] += abs(m.gram[i, k]) * size
 
 
 @njit(cache=True)
-def refine(m, here, unknown, inverse, target, u, r, slow):
+def refine(m, here, unknown, inverse, target, base, u, r, slow):
     """Solve the equations of the unknown coordinates, with residuals in twofold precision.
+
+    Parameters
+    ----------
+    base : (2, N)
+        What the known coordinates add to H u.
+    u, r : (2, N)
+        A guess of the unknowns, which is replaced; r is for work.
+    slow : float
+        A correction that is not smaller than the last one by this factor is the last.
 
     Returns
     -------
@@ -113,11 +154,13 @@ def refine(m, here, unknown, inverse, target, u, r, slow):
     """
     count = unknown.shape[0]
     rest = np.empty(count)
-    last, accuracy, contraction = np.inf, 0.0, 0.0
+    last, accuracy, contraction, known = np.inf, 0.0, 0.0, 0.0
+    if count == 0:
+        return 0.0, 0.0
+    for i in range(u.shape[1]):
+        known = max(known, abs(u[0, i]) / m.scale[i] if here.known[i] else 0.0)
     for _ in range(12):
-        apply(m, here.sign, u, r)
-        if count == 0:
-            return 0.0, 0.0
+        within(m, here.sign, unknown, base, u, r)
         for k in range(count):
             i = unknown[k]
             h, e = target[0, i], target[1, i]
@@ -125,12 +168,11 @@ def refine(m, here, unknown, inverse, target, u, r, slow):
             h, e = accumulate(h, e, -here.second[i], u[0, i], u[1, i])
             rest[k] = (h + e) / here.first[i]
         step = inverse @ rest
-        size, whole = 0.0, 0.0
+        size, whole = 0.0, known
         for k in range(count):
             i = unknown[k]
             u[0, i], u[1, i] = add(u[0, i], u[1, i], step[k], 0.0)
             size = max(size, abs(step[k]) / m.scale[i])
-        for i in range(u.shape[1]):
             whole = max(whole, abs(u[0, i]) / m.scale[i])
         accuracy = size / whole if whole > 0.0 else 0.0
         if accuracy <= 2.0**-98:
@@ -140,33 +182,59 @@ def refine(m, here, unknown, inverse, target, u, r, slow):
         if size > slow * last:
             break
         last = size
-    apply(m, here.sign, u, r)
     return accuracy, contraction
 
 
 @njit(cache=True)
-def direction(m, sign, widened, u, r, noise, blur, floor):
+def direction(m, sign, widened, u, r, size, terms, noise, blur):
     """Return z and a of all coordinates, with bounds, from unknowns and what they add up to.
 
     Parameters
     ----------
     widened : int
         How many of the first variables have the multiplier of an l1 constraint in their pull.
+    size, terms : (N,)
+        Sizes of the unknowns, and sums of the absolute terms of what they add up to.
     noise, blur : float
         Relative accuracy of the unknowns, and of sums over the map.
     """
     N, n = u.shape[1], m.R.shape[0]
-    size, total = magnitudes(m, sign, u, floor)
     z, a, z_error, a_error = np.empty((2, N)), np.empty((2, N)), np.empty(N), np.empty(N)
     for i in range(N):
         if m.is_row[i]:
             z[0, i], z[1, i], a[0, i], a[1, i] = r[0, i], r[1, i], u[0, i], u[1, i]
-            z_error[i], a_error[i] = blur * total[i], noise * size[i]
+            z_error[i], a_error[i] = blur * terms[i], noise * size[i]
         else:
             h, e = r[0, i], r[1, i]
             if i - n < widened:  # the multiplier's share is not the penalty's own
                 s = sign[i - n]
                 h, e = add(h, e, -s * u[0, N - 1], -s * u[1, N - 1])
             z[0, i], z[1, i], a[0, i], a[1, i] = u[0, i], u[1, i], -h, -e
-            z_error[i], a_error[i] = noise * size[i], blur * total[i]
+            z_error[i], a_error[i] = noise * size[i], blur * terms[i]
     return Direction(z, a, z_error, a_error)
+
+
+@njit(cache=True)
+def add_known(m, here, i, sign, base, terms):
+    """Add (sign 1) or take off (-1) what a known coordinate adds to H u: value and rate."""
+    row = here.equation[i]
+    for part in range(2):
+        h, e = row[2 * part], row[2 * part + 1]
+        if h != 0.0:
+            add_column(m, here.sign, i, sign * h, sign * e, base[part], terms[part])
+            if sign < 0.0:  # terms only ever grow in add_column
+                taken(m, here.sign, i, 2.0 * abs(h), terms[part])
+
+
+@njit(cache=True)
+def taken(m, sign, i, size, terms):
+    """Take the terms of a column of this size off."""
+    n, p = m.R.shape
+    if n <= i < n + p:
+        for k in range(n):
+            terms[k] -= abs(m.R[k, i - n]) * size
+        terms[i] -= m.ridge[i - n] * size
+        if terms.shape[0] > n + p:
+            terms[n + p] -= abs(sign[i - n]) * size
+    else:
+        add_size(m, sign, i, -size, terms)
