@@ -43,13 +43,32 @@ def test_a_path_is_the_same_backwards(name):
         np.testing.assert_allclose(there.at(t)[0], back.at(t)[0], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["SVR in C", "quantile SVM", "ranking SVM", "ordinal SVM"])
+FACES = {  # what each example is solved with by default, and the other
+    "SVR in C": "dual",
+    "quantile SVM": "dual",
+    "ranking SVM": "dual",
+    "ordinal SVM": "dual",
+    "Huber, l1": "saddle",
+    "squared hinge, l1": "saddle",
+    "Huberised SVM": "saddle",
+    "fused lasso": "saddle",
+}
+
+
+@pytest.mark.parametrize("name", FACES)
 def test_the_faces_agree(name):
     model, t0, t1 = models.EXAMPLES[name]
-    dual, saddle = (solution_path(model, t0, t1, face=face) for face in ("dual", "saddle"))
+    path, other = solution_path(model, t0, t1), solution_path(model, t0, t1, face=FACES[name])
     for t in np.random.default_rng(3).uniform(min(t0, t1), max(t0, t1), 10):
-        (w, _, _), (other, _, _) = dual.at(t), saddle.at(t)
-        np.testing.assert_allclose(w, other, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(path.at(t)[0], other.at(t)[0], rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", models.EXAMPLES)
+def test_an_updated_factor_changes_no_event(name):
+    model, t0, t1 = models.EXAMPLES[name]
+    path, plain = (solution_path(model, t0, t1, updated=updated) for updated in (True, False))
+    np.testing.assert_array_equal(path.t, plain.t)
+    np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
 
 
 # ---------------------------------------------------------------------- degenerate data

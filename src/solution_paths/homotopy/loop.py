@@ -59,6 +59,8 @@ class Homotopy:
         What is added to t where it is reported.
     updated : bool
         Whether the factor of the system is updated, or computed afresh at each change.
+    face : str
+        "saddle" keeps rows on curved segments in the system.
     """
 
     def __init__(
@@ -70,11 +72,12 @@ class Homotopy:
         end: float,
         origin: float = 0.0,
         updated: bool = True,
+        face: str = "auto",
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
         self.end, self.sign, self.length = float(end), float(np.sign(end - t)), abs(end - t)
         self.state = State(statement, graphs, (float(t), 0.0), place.copy())
-        self.system = System(self.state, updated)
+        self.system = System(self.state, updated, face)
         self.points: list[Point] = []  # both ends of each straight piece
         self.seen: dict[bytes, int] = {}
         self.by_index = False

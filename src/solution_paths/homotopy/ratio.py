@@ -49,9 +49,7 @@ def first_exit(here, is_row, scale, widened, point, motion, t, sign, left, by_in
             if not np.isfinite(limits[0, i]):
                 continue
             knot = here.at_knot[i]
-            dx, dxe = (
-                (motion.a[0, i], motion.a[1, i]) if knot else (motion.z[0, i], motion.z[1, i])
-            )
+            dx, dxe = (motion.a[0, i], motion.a[1, i]) if knot else (motion.z[0, i], motion.z[1, i])
             x, xe = (point.a[0, i], point.a[1, i]) if knot else (point.z[0, i], point.z[1, i])
             noise = motion.a_error[i] if knot else motion.z_error[i]
             error = point.a_error[i] if knot else point.z_error[i]

@@ -73,7 +73,11 @@ class SolutionPath:
 
 
 def solution_path(
-    model: Callable[[float], Problem], t0: float, t1: float, face: str = "auto", updated: bool = True
+    model: Callable[[float], Problem],
+    t0: float,
+    t1: float,
+    face: str = "auto",
+    updated: bool = True,
 ) -> SolutionPath:
     """Follow the optima of model(t) from t0 to t1.
 
@@ -84,7 +88,9 @@ def solution_path(
     t0, t1 : float
         Ends of the path; t1 may be below t0.
     face : "auto", "dual", "saddle"
-        Whether weights are eliminated where a ridge allows it.
+        Which unknowns the linear systems have: "dual" eliminates the weights where a ridge allows
+        it, "saddle" keeps them and the duals. By default the statement decides, and duals on curved
+        segments are eliminated; the path is the same.
     updated : bool
         Whether the factor of the linear systems is updated at each change, which is faster, or
         computed afresh; the path is the same.
@@ -101,8 +107,8 @@ def solution_path(
         There is no optimum beyond some t, or the walk can't go on.
     """
     statement = read(along(model, t0, t1), face)
-    place = starting_places(statement, t0, updated)
-    points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0, t0, updated).run()
+    place = starting_places(statement, t0, updated, face)
+    points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0, t0, updated, face).run()
     t = np.array([(t0 + t[0]) + t[1] for t, _ in points])
     t[-1] = t1
     unknowns = np.array([u for _, u in points])

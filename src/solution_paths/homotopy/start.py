@@ -23,7 +23,9 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-def starting_places(statement: Statement, t0: float, updated: bool = True) -> Places:
+def starting_places(
+    statement: Statement, t0: float, updated: bool = True, face: str = "auto"
+) -> Places:
     """Return places of all coordinates at an optimum where the parameter is t0."""
     graphs = statement.graphs()
     place = guess(statement)
@@ -36,7 +38,9 @@ def starting_places(statement: Statement, t0: float, updated: bool = True) -> Pl
     if not (below.any() or above.any()):
         return place
     shapes = artificial(statement, graphs, place, limits, below, above, system.map.scale)
-    homotopy = Homotopy(statement, statement.graphs(shapes, graphs), place, 1.0, 0.0, updated=updated)
+    homotopy = Homotopy(
+        statement, statement.graphs(shapes, graphs), place, 1.0, 0.0, updated=updated, face=face
+    )
     try:
         homotopy.run()
     except NoOptimum:

@@ -50,9 +50,10 @@ class State:
 
     def __post_init__(self) -> None:
         N, p = len(self.place), self.statement.R.shape[1]
-        tables = (np.zeros((N, 4)) for _ in range(3))
-        flags = (np.zeros(N, dtype=bool) for _ in range(2))
-        self.here = Here(*tables, *flags, np.zeros(N), np.zeros(N), np.zeros(p))
+        equation, lower, upper = (np.zeros((N, 4)) for _ in range(3))
+        at_knot, known = (np.zeros(N, dtype=bool) for _ in range(2))
+        first, second, sign = np.zeros(N), np.zeros(N), np.zeros(p)
+        self.here = Here(equation, lower, upper, at_knot, known, first, second, sign)
         if self.statement.widening is not None:
             self.here.sign[p - self.statement.free :] = -self.statement.widening
         for i, new in enumerate(self.place):

@@ -8,7 +8,9 @@ With the duals a of rows and the values x of variables as unknowns u, the map is
 and each place states one equation: at a knot of a row z = p, at a knot of a variable x = p, on a
 segment q z + a = q p - s. Rows on straight segments and variables at knots are *known*; the others
 are the unknowns of M = H_UU + D, where D is 0 for a row at a knot, 1/q for a row on a curved
-segment, -q for a variable. G = 0 is the saddle face, eliminated weights the dual face.
+segment, -q for a variable. With eliminated weights this is the dual face, with G = 0 the saddle
+face. In the primal face the rows on curved segments are eliminated from it: where all losses are
+smooth, the Gram matrix of the nonzero features is left.
 
 M is regular whenever the homotopy solves it. Its inverse, in double precision, only corrects:
 residuals come from the data in twofold precision, so what it is worth shows in how fast the
@@ -17,7 +19,7 @@ corrections shrink.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +60,11 @@ class System:
     state : State
     updated : bool
         Whether the inverse is updated by rank one when a place changes; else it is computed afresh.
+    face : str
+        "saddle" leaves rows on curved segments in M.
     """
 
-    def __init__(self, state: State, updated: bool = True):
+    def __init__(self, state: State, updated: bool = True, face: str = "auto"):
         statement = state.statement
         self.state, self.updated, self.widened = state, updated, statement.widened
         self.count = 0 if self.widened is None else self.widened.stop - self.widened.start
@@ -73,6 +77,7 @@ class System:
         self.base, self.base_terms = np.zeros((2, 2, N)), np.zeros((2, N))
         for i in np.flatnonzero(self.state.here.known):
             add_known(self.map, self.state.here, i, 1.0, self.base, self.base_terms)
+        self.eliminates = statement.gram is None and face != "saddle"
         self.factor()
 
     def move(self, i: int, new: int) -> None:
@@ -84,15 +89,18 @@ class System:
                 self.state.move(i, new)
 
     def factor(self) -> None:
-        """Invert M afresh."""
-        self.unknown = np.flatnonzero(~self.state.here.known)
-        self._invert()
-
-    def _invert(self) -> None:
-        U, here = self.unknown, self.state.here
-        s = self.map.scale[U]
+        """Invert M afresh; of the primal face what is left without rows on curved segments."""
+        here = self.state.here
+        unknown = np.flatnonzero(~here.known)
+        curved = here.second[unknown] * self.map.is_row[unknown] * self.eliminates > 0.0
+        self.solved, self.curved = unknown[~curved], unknown[curved]
+        U, s = self.solved, self.map.scale[self.solved]
         M = self._entries(U)
         M[np.diag_indices(len(U))] += here.second[U] / here.first[U]
+        if len(self.curved):
+            of = np.flatnonzero((self.n <= U) & (self.n + self.p > U))
+            X = self.map.R[np.ix_(self.curved, U[of] - self.n)]
+            M[np.ix_(of, of)] -= X.T @ (here.first[self.curved, None] * X)
         self.inverse = np.linalg.inv(M * s[:, None] * s) * s[:, None] * s
 
     def _entries(self, U: Places) -> Array:
@@ -126,29 +134,42 @@ class System:
     def _solved(self, target: Array, base: Array, terms: Array, guess: Array | None) -> Direction:
         u = np.where(self.state.here.known, target, 0.0 if guess is None else guess)
         accuracy = self._solve(u, target, base)
-        return self._direction(*self._sums(u, base, terms), accuracy)
+        return self._direction(self._sums(u, base, terms), accuracy)
 
     def _solve(self, u: Array, target: Array, base: Array) -> float:
-        """Solve for the unknown u, in place; where corrections shrink slowly, with a new inverse."""
+        """Solve for the unknown u, in place; if corrections shrink slowly, with a new inverse."""
         r, slow = np.empty_like(u), tolerances.CONTRACTION
-        given = (self.map, self.state.here, self.unknown)
-        accuracy, contraction = refine(*given, self.inverse, target, base, u, r, slow)
+        given = (target, base, u, r, slow)
+        accuracy, contraction = self._refine(*given)
         if self.updated and contraction > slow:
-            self._invert()
-            accuracy, _ = refine(*given, self.inverse, target, base, u, r, slow)
+            self.factor()
+            accuracy, contraction = self._refine(*given)
+        if len(self.curved) and contraction > slow:  # products square the condition
+            self.eliminates = False
+            self.factor()
+            accuracy, _ = self._refine(*given)
         return float(accuracy)
 
+    def _refine(self, *given: Any) -> tuple[float, float]:
+        here = self.state.here
+        return refine(self.map, here, self.solved, self.curved, self.inverse, *given)
+
+    @property
+    def unknown(self) -> Places:
+        """The coordinates that are solved for."""
+        return np.concatenate([self.solved, self.curved])
+
     def _sums(self, u: Array, base: Array, base_terms: Array) -> Sums:
-        """Return u with its sizes, and what it adds up to everywhere with the sizes of the terms."""
+        """Return u with its sizes, and what it adds up to with the sizes of the terms."""
         r, size, terms = np.empty_like(u), np.empty(u.shape[1]), np.empty(u.shape[1])
         here, floor = self.state.here, tolerances.FLOOR
         everywhere(self.map, here, self.unknown, base, base_terms, floor, u, size, r, terms)
         return Sums(u, r, size, terms)
 
-    def _direction(self, u: Array, r: Array, size: Array, terms: Array, accuracy: float) -> Direction:
+    def _direction(self, sums: Sums, accuracy: float) -> Direction:
         exact = max(tolerances.NOISE, 2.0 * accuracy / tolerances.FLOOR)
         blur, sign = max(exact, self.noise), self.state.here.sign
-        return direction(self.map, sign, self.count, u, r, size, terms, exact, blur)
+        return direction(self.map, sign, self.count, *sums, exact, blur)
 
     # ------------------------------------------------------------------ changes
     def change(self, i: int, new: int) -> Direction | None:
@@ -202,20 +223,20 @@ class System:
 
     def _update(self, i: int, before: bool, after: bool, delta: float, found: Response) -> None:
         """Update the inverse, by one outer product."""
-        if not self.updated:
+        if not self.updated or len(self.curved) or (self.eliminates and self._is_curved(i)):
             self.factor()
             return
-        G, U, c = self.inverse, self.unknown, found.u[0, self.unknown]
+        G, U, c = self.inverse, self.solved, found.u[0, self.solved]
         if before:
             c = np.append(c, 1.0)
             grown = np.zeros((len(c), len(c)))
             grown[:-1, :-1] = G
-            self.unknown, self.inverse = np.append(U, i), grown + np.outer(c / found.pivot, c)
+            self.solved, self.inverse = np.append(U, i), grown + np.outer(c / found.pivot, c)
             return
         k = int(np.flatnonzero(i == U)[0])
         if after:
             left = np.arange(len(U)) != k
-            self.unknown = U[left]
+            self.solved = U[left]
             self.inverse = (G - np.outer(c / c[k], c))[np.ix_(left, left)]
         else:
             here = self.state.here
@@ -231,9 +252,9 @@ class System:
         here, u, at_knot = self.state.here, found.u, new % 2 == 1
         u[:, i] = 0.0 if here.known[i] else u[:, i]
         u[:, self.map.is_row != at_knot] = 0.0
-        self.unknown = np.flatnonzero(~here.known)
+        self.solved, self.curved = np.flatnonzero(~here.known), self.curved[:0]
         nothing = np.zeros_like(u)
-        null = self._direction(*self._sums(u, nothing, nothing[0]), found.accuracy)
+        null = self._direction(self._sums(u, nothing, nothing[0]), found.accuracy)
         still, exact = np.zeros_like(u), np.zeros(u.shape[1])
         way = np.sign(new - old)
         if at_knot:
@@ -243,6 +264,9 @@ class System:
             return Direction(still, turn * null.a, exact, null.a_error)
         turn = way * np.sign(null.z[0, i])
         return Direction(turn * null.z, still, null.z_error, exact)
+
+    def _is_curved(self, i: int) -> bool:
+        return bool(self.map.is_row[i] and self.state.here.second[i] > 0.0)
 
     def _is_widened(self, i: int) -> bool:
         return self.n <= i < self.n + self.count

@@ -59,27 +59,56 @@ def add_column(m, sign, i, h, e, out, terms):
 
 
 @njit(cache=True)
-def within(m, sign, unknown, base, u, out):
-    """Write base + H u at the unknown coordinates, from the unknown ones."""
+def within(m, sign, rows, variables, last, base, u, out):
+    """Write base + H u at and from unknown rows, variables and, if ``last``, the l1 constraint."""
     n, p = m.R.shape
-    for k in unknown:
-        h, e = base[0, k], base[1, k]
-        for i in unknown:
-            if k < n and i < n:
-                x = m.gram[k, i] if m.gram.shape[0] else 0.0
-            elif k < n and i < n + p:
-                x = m.R[k, i - n]
-            elif i < n and k < n + p:
-                x = m.R[i, k - n]
-            elif i == k and k < n + p:
-                x = -m.ridge[k - n]
-            elif (k >= n + p) != (i >= n + p) and min(i, k) >= n:
-                x = sign[min(i, k) - n]
-            else:
-                x = 0.0
-            if x != 0.0:
-                h, e = accumulate(h, e, x, u[0, i], u[1, i])
+    b = n + p
+    for j in variables:
+        h, e = accumulate(base[0, j], base[1, j], -m.ridge[j - n], u[0, j], u[1, j])
+        if last:
+            h, e = accumulate(h, e, sign[j - n], u[0, b], u[1, b])
+        out[0, j], out[1, j] = h, e
+    for k in rows:
+        h, e, a, c = base[0, k], base[1, k], u[0, k], u[1, k]
+        for j in variables:
+            x = m.R[k, j - n]
+            h, e = accumulate(h, e, x, u[0, j], u[1, j])
+            out[0, j], out[1, j] = accumulate(out[0, j], out[1, j], x, a, c)
+        if m.gram.shape[0]:
+            for i in rows:
+                h, e = accumulate(h, e, m.gram[k, i], u[0, i], u[1, i])
         out[0, k], out[1, k] = normalise(h, e)
+    if last:
+        h, e = base[0, b], base[1, b]
+        for j in variables:
+            h, e = accumulate(h, e, sign[j - n], u[0, j], u[1, j])
+        out[0, b], out[1, b] = normalise(h, e)
+    for j in variables:
+        out[0, j], out[1, j] = normalise(out[0, j], out[1, j])
+
+
+@njit(cache=True)
+def correct(m, here, solved, curved, inverse, rest):
+    """Return what takes residuals away: of solved coordinates, then of eliminated curved rows."""
+    n, p = m.R.shape
+    count = solved.shape[0]
+    reduced = rest[:count].copy()
+    for c in range(curved.shape[0]):
+        k = curved[c]
+        push = rest[count + c] * here.first[k]
+        for i in range(count):
+            if n <= solved[i] < n + p:
+                reduced[i] -= m.R[k, solved[i] - n] * push
+    step = np.empty(rest.shape[0])
+    step[:count] = inverse @ reduced
+    for c in range(curved.shape[0]):
+        k = curved[c]
+        left = rest[count + c]
+        for i in range(count):
+            if n <= solved[i] < n + p:
+                left -= m.R[k, solved[i] - n] * step[i]
+        step[count + c] = left * here.first[k]
+    return step
 
 
 @njit(cache=True)
@@ -133,11 +162,13 @@ def add_size(m, sign, i, size, terms):
 
 
 @njit(cache=True)
-def refine(m, here, unknown, inverse, target, base, u, r, slow):
+def refine(m, here, solved, curved, inverse, target, base, u, r, slow):
     """Solve the equations of the unknown coordinates, with residuals in twofold precision.
 
     Parameters
     ----------
+    solved, curved : arrays of int
+        The unknown coordinates; those in ``curved`` are rows that the inverse does not hold.
     base : (2, N)
         What the known coordinates add to H u.
     u, r : (2, N)
@@ -152,22 +183,26 @@ def refine(m, here, unknown, inverse, target, base, u, r, slow):
     contraction : float
         Largest ratio of two corrections that count.
     """
+    n, p = m.R.shape
+    unknown = np.concatenate((solved, curved))
     count = unknown.shape[0]
     rest = np.empty(count)
+    rows, variables = unknown[unknown < n], unknown[(unknown >= n) & (unknown < n + p)]
+    constrained = rows.shape[0] + variables.shape[0] < count
     last, accuracy, contraction, known = np.inf, 0.0, 0.0, 0.0
     if count == 0:
         return 0.0, 0.0
     for i in range(u.shape[1]):
         known = max(known, abs(u[0, i]) / m.scale[i] if here.known[i] else 0.0)
     for _ in range(12):
-        within(m, here.sign, unknown, base, u, r)
+        within(m, here.sign, rows, variables, constrained, base, u, r)
         for k in range(count):
             i = unknown[k]
             h, e = target[0, i], target[1, i]
             h, e = accumulate(h, e, -here.first[i], r[0, i], r[1, i])
             h, e = accumulate(h, e, -here.second[i], u[0, i], u[1, i])
             rest[k] = (h + e) / here.first[i]
-        step = inverse @ rest
+        step = correct(m, here, solved, curved, inverse, rest)
         size, whole = 0.0, known
         for k in range(count):
             i = unknown[k]
