@@ -144,6 +144,3 @@ class Graphs:
         nothing = np.flatnonzero(np.all(self.still | ~knots, axis=1))
         self.lower[nothing, ::2] = [-np.inf, 0.0, 0.0, 0.0]
         self.upper[nothing, ::2] = [np.inf, 0.0, 0.0, 0.0]
-
-    def __len__(self) -> int:
-        return len(self.curvature)

@@ -203,7 +203,7 @@ class System:
             u[0, i] = 1.0
             if self._is_widened(i):
                 here.sign[i - self.n] = new - 1.0
-            add_column(self.map, here.sign, i, 1.0, 0.0, base, terms)
+            add_column(self.map, here.sign, i, 1.0, 0.0, 1.0, base, terms)
         else:
             target[0, i] = here.first[i]
         accuracy = self._solve(u, target, base)

@@ -30,32 +30,41 @@ class Direction(NamedTuple):
 
 
 @njit(cache=True)
-def add_column(m, sign, i, h, e, out, terms):
-    """Add (h + e) times column i of H to a running sum, and its size to the sum of the terms."""
+def add_column(m, sign, i, h, e, size, out, terms):
+    """Add (h + e) times column i of H to running sums, and size times its absolute entries."""
     n, p = m.R.shape
-    if i < n:
-        for j in range(p):
-            k = n + j
-            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.R[i, j], h, e)
-            terms[k] += abs(m.R[i, j] * h)
-        for k in range(m.gram.shape[0]):
-            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.gram[i, k], h, e)
-            terms[k] += abs(m.gram[i, k] * h)
-    elif i < n + p:
-        j, last = i - n, out.shape[1] - 1
+    last = out.shape[1] - 1
+    if n <= i < n + p:
+        j = i - n
         for k in range(n):
             out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.R[k, j], h, e)
-            terms[k] += abs(m.R[k, j] * h)
+            terms[k] += abs(m.R[k, j]) * size
         out[0, i], out[1, i] = accumulate(out[0, i], out[1, i], -m.ridge[j], h, e)
-        terms[i] += abs(m.ridge[j] * h)
+        terms[i] += m.ridge[j] * size
         if last >= n + p:
             out[0, last], out[1, last] = accumulate(out[0, last], out[1, last], sign[j], h, e)
-            terms[last] += abs(sign[j] * h)
-    else:
-        for j in range(p):
-            k = n + j
-            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], sign[j], h, e)
-            terms[k] += abs(sign[j] * h)
+            terms[last] += abs(sign[j]) * size
+        return
+    row = m.R[i] if i < n else sign
+    for j in range(p):
+        k = n + j
+        out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], row[j], h, e)
+        terms[k] += abs(row[j]) * size
+    if i < n:
+        for k in range(m.gram.shape[0]):
+            out[0, k], out[1, k] = accumulate(out[0, k], out[1, k], m.gram[i, k], h, e)
+            terms[k] += abs(m.gram[i, k]) * size
+
+
+@njit(cache=True)
+def add_known(m, here, i, way, base, terms):
+    """Add (way 1) or take off (-1) what a known coordinate adds to H u: value and rate."""
+    row = here.equation[i]
+    for part in range(2):
+        h, e = row[2 * part], row[2 * part + 1]
+        if h != 0.0:
+            size = way * abs(h)
+            add_column(m, here.sign, i, way * h, way * e, size, base[part], terms[part])
 
 
 @njit(cache=True)
@@ -128,10 +137,7 @@ def everywhere(m, here, unknown, base, base_terms, floor, u, size, out, terms):
     for i in unknown:
         size[i] = max(size[i], floor * largest * m.scale[i])
         if i < n or i >= n + p:
-            add_column(m, here.sign, i, u[0, i], u[1, i], out, terms)
-            rest = size[i] - abs(u[0, i])
-            if rest > 0.0:
-                add_size(m, here.sign, i, rest, terms)
+            add_column(m, here.sign, i, u[0, i], u[1, i], size[i], out, terms)
     variables = unknown[(unknown >= n) & (unknown < n + p)]
     for k in range(n):
         h, e, total = out[0, k], out[1, k], terms[k]
@@ -149,16 +155,6 @@ def everywhere(m, here, unknown, base, base_terms, floor, u, size, out, terms):
             terms[k] += abs(here.sign[j]) * size[i]
     for i in range(N):
         out[0, i], out[1, i] = normalise(out[0, i], out[1, i])
-
-
-@njit(cache=True)
-def add_size(m, sign, i, size, terms):
-    """Add what a row or the l1 constraint of this size adds to the sums of absolute terms."""
-    n, p = m.R.shape
-    for j in range(p):
-        terms[n + j] += abs(m.R[i, j] if i < n else sign[j]) * size
-    for k in range(m.gram.shape[0] if i < n else 0):
-        terms[k] += abs(m.gram[i, k]) * size
 
 
 @njit(cache=True)
@@ -247,29 +243,3 @@ def direction(m, sign, widened, u, r, size, terms, noise, blur):
             z[0, i], z[1, i], a[0, i], a[1, i] = u[0, i], u[1, i], -h, -e
             z_error[i], a_error[i] = noise * size[i], blur * terms[i]
     return Direction(z, a, z_error, a_error)
-
-
-@njit(cache=True)
-def add_known(m, here, i, sign, base, terms):
-    """Add (sign 1) or take off (-1) what a known coordinate adds to H u: value and rate."""
-    row = here.equation[i]
-    for part in range(2):
-        h, e = row[2 * part], row[2 * part + 1]
-        if h != 0.0:
-            add_column(m, here.sign, i, sign * h, sign * e, base[part], terms[part])
-            if sign < 0.0:  # terms only ever grow in add_column
-                taken(m, here.sign, i, 2.0 * abs(h), terms[part])
-
-
-@njit(cache=True)
-def taken(m, sign, i, size, terms):
-    """Take the terms of a column of this size off."""
-    n, p = m.R.shape
-    if n <= i < n + p:
-        for k in range(n):
-            terms[k] -= abs(m.R[k, i - n]) * size
-        terms[i] -= m.ridge[i - n] * size
-        if terms.shape[0] > n + p:
-            terms[n + p] -= abs(sign[i - n]) * size
-    else:
-        add_size(m, sign, i, -size, terms)
