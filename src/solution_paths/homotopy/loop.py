@@ -84,10 +84,10 @@ class Homotopy:
 
     def run(self, limit: int = 100_000) -> list[Point]:
         """Walk to the end; return both ends of each straight piece."""
-        state, system, guess = self.state, self.system, None
+        state, system, u = self.state, self.system, np.zeros((2, len(self.state.place)))
         for _ in range(limit):
             # 1. The point afresh, and its rate.
-            point, rate = system.point(state.t, guess), system.rate()
+            (point, u), (rate, du) = system.point(state.t, u), system.rate()
 
             # 2. The first coordinate that leaves its place.
             left = self.distance_left()
@@ -99,8 +99,7 @@ class Homotopy:
             if step[0] > 0.0:
                 self.record(point)
                 state.t = self.moved_by(step) if i >= 0 else (self.end, 0.0)
-                guess = self.unknowns(point) + self.sign * step[0] * self.unknowns(rate)
-                point = system.point(state.t, guess)
+                point, u = system.point(state.t, u + self.sign * step[0] * du)
                 self.record(point)
                 self.seen.clear()
             if i < 0:
@@ -110,7 +109,6 @@ class Homotopy:
             null = system.change(i, self.next_place(i, side))
             if null is not None:
                 self.exchange(point, null)
-            guess = self.unknowns(point)
             self.watch_for_cycles()
         raise PathError(
             f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
@@ -175,10 +173,6 @@ class Homotopy:
     def moved_by(self, step: Pair) -> Pair:
         """Return t after a step."""
         return total(*self.state.t, self.sign * step[0], self.sign * step[1])
-
-    def unknowns(self, x: Direction) -> Array:
-        """Return the duals of rows and the values of variables."""
-        return self.statement.unknowns(x.z, x.a)
 
     def reported(self) -> str:
         """Return the parameter as the user knows it."""

@@ -31,7 +31,7 @@ def starting_places(
     place = guess(statement)
     state = State(statement, graphs, (0.0, 0.0), place)
     system = System(state)
-    point = system.point(state.t)
+    point, _ = system.point(state.t, np.zeros((2, len(place))))
     limits = np.stack([state.here.lower[:, 0], state.here.upper[:, 0]])
     x = np.where(state.here.at_knot, point.a[0], point.z[0])
     below, above = np.maximum(limits[0] - x, 0.0), np.maximum(x - limits[1], 0.0)

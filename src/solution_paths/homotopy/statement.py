@@ -74,10 +74,6 @@ class Statement:
         """Return the graphs of all coordinates, or of other functions of the same coordinates."""
         return Graphs(self.shapes if shapes is None else shapes, self.widened, like)
 
-    def unknowns(self, z: Array, a: Array) -> Array:
-        """Return what the map is applied to: duals of rows, values of variables."""
-        return np.where(self.is_row, a, z)
-
     def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
         """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
         n, p = self.R.shape

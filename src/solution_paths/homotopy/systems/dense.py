@@ -19,19 +19,21 @@ corrections shrink.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import tolerances
 from ..state import State
-from ..twofold import at, moved
-from .kernels import Direction, Map, add_column, add_known, direction, everywhere, refine
+from .kernels import Direction, Map, add_column, add_known, direction, everywhere, refine, settle
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 Pair = tuple[float, float]
+T = TypeVar("T")
+SUMS = (tolerances.FLOOR, tolerances.CONTRACTION)
 
 
 class Sums(NamedTuple):
@@ -120,39 +122,48 @@ class System:
         return out
 
     # ------------------------------------------------------------------ solutions
-    def point(self, t: Pair, guess: Array | None = None) -> Direction:
-        """Return the point whose coordinates satisfy the equations of their places at t."""
-        base = at(self.base, *t)
-        terms = self.base_terms[0] + abs(t[0]) * self.base_terms[1]
-        return self._solved(moved(self.state.here.equation, *t), base, terms, guess)
+    def point(self, t: Pair, guess: Array) -> tuple[Direction, Array]:
+        """Return the point whose coordinates satisfy their places' equations at t; its unknowns."""
+        return self._settled(t, False, guess)
 
-    def rate(self) -> Direction:
-        """Return the motion of the point for a unit of t."""
-        target = np.ascontiguousarray(self.state.here.equation[:, 2:].T)
-        return self._solved(target, self.base[1], self.base_terms[1], None)
+    def rate(self) -> tuple[Direction, Array]:
+        """Return the motion of the point for a unit of t, and that of its unknowns."""
+        return self._settled((0.0, 0.0), True, np.zeros_like(self.base[0]))
 
-    def _solved(self, target: Array, base: Array, terms: Array, guess: Array | None) -> Direction:
-        u = np.where(self.state.here.known, target, 0.0 if guess is None else guess)
-        accuracy = self._solve(u, target, base)
-        return self._direction(self._sums(u, base, terms), accuracy)
+    def _settled(self, t: Pair, of_rate: bool, guess: Array) -> tuple[Direction, Array]:
+        known, limits = (self.base, self.base_terms), (tolerances.NOISE, self.noise, *SUMS)
+
+        def solve() -> tuple[tuple[Direction, Array], float]:
+            *found, contraction = settle(
+                *self._system(), known, t, of_rate, guess, self.count, limits
+            )
+            return tuple(found), contraction
+
+        return self._trusted(solve)
 
     def _solve(self, u: Array, target: Array, base: Array) -> float:
-        """Solve for the unknown u, in place; if corrections shrink slowly, with a new inverse."""
-        r, slow = np.empty_like(u), tolerances.CONTRACTION
-        given = (target, base, u, r, slow)
-        accuracy, contraction = self._refine(*given)
-        if self.updated and contraction > slow:
-            self.factor()
-            accuracy, contraction = self._refine(*given)
-        if len(self.curved) and contraction > slow:  # products square the condition
-            self.eliminates = False
-            self.factor()
-            accuracy, _ = self._refine(*given)
-        return float(accuracy)
+        """Solve for the unknown u, in place; return its accuracy."""
+        r = np.empty_like(u)
 
-    def _refine(self, *given: Any) -> tuple[float, float]:
-        here = self.state.here
-        return refine(self.map, here, self.solved, self.curved, self.inverse, *given)
+        def solve() -> tuple[float, float]:
+            return refine(*self._system(), target, base, u, r, tolerances.CONTRACTION)
+
+        return float(self._trusted(solve))
+
+    def _trusted(self, solve: Callable[[], tuple[T, float]]) -> T:
+        """Return what is solved for; where corrections shrink slowly, with a fresh inverse."""
+        found, contraction = solve()
+        if self.updated and contraction > tolerances.CONTRACTION:
+            self.factor()
+            found, contraction = solve()
+        if len(self.curved) and contraction > tolerances.CONTRACTION:
+            self.eliminates = False  # products square the condition
+            self.factor()
+            found, _ = solve()
+        return found
+
+    def _system(self) -> tuple[Any, ...]:
+        return self.map, self.state.here, self.solved, self.curved, self.inverse
 
     @property
     def unknown(self) -> Places:
@@ -266,7 +277,8 @@ class System:
         return Direction(turn * null.z, still, null.z_error, exact)
 
     def _is_curved(self, i: int) -> bool:
-        return bool(self.map.is_row[i] and self.state.here.second[i] > 0.0)
+        here = self.state.here
+        return bool(self.map.is_row[i] and not here.known[i] and here.second[i] > 0.0)
 
     def _is_widened(self, i: int) -> bool:
         return self.n <= i < self.n + self.count

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..twofold import accumulate, add, normalise
+from ..twofold import accumulate, add, at, moved, normalise
 
 
 class Map(NamedTuple):
@@ -243,3 +243,37 @@ def direction(m, sign, widened, u, r, size, terms, noise, blur):
             z[0, i], z[1, i], a[0, i], a[1, i] = u[0, i], u[1, i], -h, -e
             z_error[i], a_error[i] = noise * size[i], blur * terms[i]
     return Direction(z, a, z_error, a_error)
+
+
+@njit(cache=True)
+def settle(m, here, solved, curved, inverse, known, t, of_rate, guess, widened, limits):
+    """Return the point at t, or its rate, with its unknowns and the contraction of the solve.
+
+    Parameters
+    ----------
+    known : ((2, 2, N), (2, N))
+        What known coordinates add to H u and to the sums of its terms, values and rates.
+    guess : (2, N)
+        Of the unknowns.
+    widened : int
+        See `direction`.
+    limits : (float, float, float, float)
+        NOISE, the accuracy of the map's entries, FLOOR and CONTRACTION.
+    """
+    noise, blur, floor, slow = limits
+    N = guess.shape[1]
+    u, r, size, terms = guess.copy(), np.empty((2, N)), np.empty(N), np.empty(N)
+    if of_rate:
+        target, base, base_terms = here.equation[:, 2:].T.copy(), known[0][1], known[1][1]
+    else:
+        target, base = moved(here.equation, t[0], t[1]), at(known[0], t[0], t[1])
+        base_terms = known[1][0] + abs(t[0]) * known[1][1]
+    for i in range(N):
+        if here.known[i]:
+            u[0, i], u[1, i] = target[0, i], target[1, i]
+    accuracy, contraction = refine(m, here, solved, curved, inverse, target, base, u, r, slow)
+    unknown = np.concatenate((solved, curved))
+    everywhere(m, here, unknown, base, base_terms, floor, u, size, r, terms)
+    exact = max(noise, 2.0 * accuracy / floor)
+    found = direction(m, here.sign, widened, u, r, size, terms, exact, max(exact, blur))
+    return found, u, contraction
