@@ -118,15 +118,15 @@ class Homotopy:
 
     def exchange(self, point: Direction, null: Direction) -> None:
         """Move along the null vector, t standing still, until a coordinate leaves its place."""
-        regular = False
-        while not regular:
+        while True:
             k, side, _ = self.first_exit(point, null, 0.0, FOREVER)
             if k < 0:
                 raise NoOptimum(f"beyond {self.reported()}")
             old, new = int(self.state.place[k]), self.next_place(k, side)
-            regular = abs(new - old) < 2 or not self.graphs.still[k, (old + new) // 2]
-            self.system.move(k, new)
-        self.system.factor()
+            if abs(new - old) == 2 and self.graphs.still[k, (old + new) // 2]:
+                self.system.move(k, new)  # nothing changes there
+                continue
+            return self.system.complete(k, new)
 
     # ------------------------------------------------------------------ the stages
     def first_exit(

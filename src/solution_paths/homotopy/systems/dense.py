@@ -54,6 +54,14 @@ class Response(NamedTuple):
     singular: bool
 
 
+class Change(NamedTuple):
+    """A coordinate that changes its place, and what it was in the system."""
+
+    i: int
+    was_known: bool
+    before: float  # its share D of the diagonal
+
+
 class System:
     """The system of the places of all coordinates, and the inverse of its matrix M.
 
@@ -170,11 +178,11 @@ class System:
         """The coordinates that are solved for."""
         return np.concatenate([self.solved, self.curved])
 
-    def _sums(self, u: Array, base: Array, base_terms: Array) -> Sums:
+    def _sums(self, u: Array, base: Array, base_terms: Array, unknown: Places) -> Sums:
         """Return u with its sizes, and what it adds up to with the sizes of the terms."""
         r, size, terms = np.empty_like(u), np.empty(u.shape[1]), np.empty(u.shape[1])
         here, floor = self.state.here, tolerances.FLOOR
-        everywhere(self.map, here, self.unknown, base, base_terms, floor, u, size, r, terms)
+        everywhere(self.map, here, unknown, base, base_terms, floor, u, size, r, terms)
         return Sums(u, r, size, terms)
 
     def _direction(self, sums: Sums, accuracy: float) -> Direction:
@@ -188,18 +196,26 @@ class System:
 
         The null vector is turned so that i moves into its place. None: the system is regular.
         """
-        state, old = self.state, int(self.state.place[i])
-        before = bool(state.here.known[i])
-        delta = 0.0 if before else state.here.second[i] / state.here.first[i]
+        old, change = int(self.state.place[i]), self._change(i)
         found = self._push(i, new)
         self.move(i, new)
-        if found is None:
-            return None
-        after = bool(state.here.known[i])
-        if not found.singular:
-            self._update(i, before, after, delta, found)
-            return None
-        return self._null_vector(i, old, new, found)
+        if found is not None and found.singular:
+            self.pending = change
+            return self._null_vector(i, old, new, found)
+        if found is not None:
+            self._update(change)
+        return None
+
+    def complete(self, k: int, new: int) -> None:
+        """Put the coordinate that left along a null vector into its place: all is regular again."""
+        change = self._change(k)
+        self.move(k, new)
+        self._update(self.pending, change)
+
+    def _change(self, i: int) -> Change:
+        here = self.state.here
+        known = bool(here.known[i])
+        return Change(i, known, 0.0 if known else here.second[i] / here.first[i])
 
     def _push(self, i: int, new: int) -> Response | None:
         """Push coordinate i; return how singular the system is with i in its new place."""
@@ -223,7 +239,7 @@ class System:
             size = np.abs(u[0] / self.map.scale)
             pivot, whole = size[i], size[self.unknown].max()
         elif here.known[i]:  # put in: the pivot is what is left of its own equation
-            sums = self._sums(u, base, terms)
+            sums = self._sums(u, base, terms, self.unknown)
             pivot = (sums.r[0, i] + delta) + sums.r[1, i]
             whole = sums.size @ sums.terms if len(self.map.gram) else sums.terms[i]
             whole += abs(delta)
@@ -232,27 +248,36 @@ class System:
             pivot, whole = 1.0 + step, 1.0 + abs(step)
         return Response(u, accuracy, pivot, abs(pivot) <= tolerances.SINGULAR * whole)
 
-    def _update(self, i: int, before: bool, after: bool, delta: float, found: Response) -> None:
-        """Update the inverse, by one outer product."""
-        if not self.updated or len(self.curved) or (self.eliminates and self._is_curved(i)):
-            self.factor()
-            return
-        G, U, c = self.inverse, self.solved, found.u[0, self.solved]
-        if before:
-            c = np.append(c, 1.0)
-            grown = np.zeros((len(c), len(c)))
-            grown[:-1, :-1] = G
-            self.solved, self.inverse = np.append(U, i), grown + np.outer(c / found.pivot, c)
-            return
-        k = int(np.flatnonzero(i == U)[0])
-        if after:
-            left = np.arange(len(U)) != k
-            self.solved = U[left]
-            self.inverse = (G - np.outer(c / c[k], c))[np.ix_(left, left)]
-        else:
-            here = self.state.here
-            rise = here.second[i] / here.first[i] - delta
-            self.inverse = G - np.outer(c * (rise / found.pivot), c)
+    def _update(self, *changes: Change) -> None:
+        """Update the inverse for one change or two, by the inverse of M with as many borders.
+
+        A coordinate put in is a border of its own; one taken out is held at 0 by a unit vector; one
+        whose diagonal rises by d has a unit vector with -1 / d behind it.
+        """
+        here, U = self.state.here, self.solved
+        which = np.array([c.i for c in changes])
+        bent = [self._is_curved(i) for i in which]
+        if not self.updated or len(set(which)) < len(which):
+            return self.factor()
+        if len(self.curved) or (self.eliminates and any(bent)):
+            return self.factor()
+        entries = self._entries(np.append(U, which))
+        B, D = entries[: len(U), len(U) :], entries[len(U) :, len(U) :]
+        for c, (i, was_known, before) in enumerate(changes):
+            now = 0.0 if here.known[i] else here.second[i] / here.first[i]
+            if was_known:
+                D[c, c] += now
+                continue
+            B[:, c] = i == U
+            D[c, :] = D[:, c] = 0.0
+            D[c, c] = 0.0 if here.known[i] else -1.0 / (now - before)
+        C = self.inverse @ B
+        S = np.linalg.inv(D - B.T @ C)
+        bordered = np.block([[self.inverse + C @ S @ C.T, -C @ S], [-S @ C.T, S]])
+        was_known = np.array([c.was_known for c in changes])
+        left = np.flatnonzero(~here.known[np.append(U, which)] & np.append(U >= 0, was_known))
+        self.solved, self.inverse = np.append(U, which)[left], bordered[np.ix_(left, left)]
+        return None
 
     def _null_vector(self, i: int, old: int, new: int, found: Response) -> Direction:
         """Return the null vector, turned so that i moves from its old place into the new one.
@@ -263,9 +288,8 @@ class System:
         here, u, at_knot = self.state.here, found.u, new % 2 == 1
         u[:, i] = 0.0 if here.known[i] else u[:, i]
         u[:, self.map.is_row != at_knot] = 0.0
-        self.solved, self.curved = np.flatnonzero(~here.known), self.curved[:0]
-        nothing = np.zeros_like(u)
-        null = self._direction(self._sums(u, nothing, nothing[0]), found.accuracy)
+        nothing, unknown = np.zeros_like(u), np.flatnonzero(~here.known)
+        null = self._direction(self._sums(u, nothing, nothing[0], unknown), found.accuracy)
         still, exact = np.zeros_like(u), np.zeros(u.shape[1])
         way = np.sign(new - old)
         if at_knot:
