@@ -133,6 +133,29 @@ def test_degenerate_data(name, kind):
     assert_optimal(model, solution_path(model, t0, t1), count=4)
 
 
+def test_an_entry_that_is_zero_but_for_rounding():
+    # the basis has entries of 1e-17 where zeros are meant: no row holds a free variable by one
+    r = np.random.default_rng(2399)
+    n, d = int(r.integers(6, 26)), int(r.integers(1, 7))
+    r.normal(size=(n, d))
+    X = r.integers(-2, 3, (n, d)).astype(float)
+    u = X @ r.normal(size=d) / np.abs(X).max() * 2 + r.normal(size=n)
+    tie = r.integers(0, 4)
+    u = np.round(u) if tie == 0 else np.round(u, 1) if tie == 1 else u
+    u = np.where(r.random(n) < 0.5, u, 1.0) if tie == 2 else u
+    classes = np.digitize(u, np.quantile(u, [0.33, 0.66]))
+    basis = np.linalg.qr(np.c_[np.ones(3), np.eye(3)[:, :2]])[0][:, 1:]
+    others = [np.flatnonzero(classes != c) for c in range(3)]
+    Z = np.vstack([np.kron(basis[c], X[rows]) for c, rows in enumerate(others)])
+    B = np.vstack([np.tile(basis[c], (len(rows), 1)) for c, rows in enumerate(others)])
+
+    def model(t):
+        loss = pieces([-0.5], [0.0, t / n], n=len(Z))
+        return Problem(Losses(loss, Z, B), ridge=1.0)
+
+    assert_optimal(model, solution_path(model, 0.5, 80.0))
+
+
 # ---------------------------------------------------------------------- against the other engine
 def test_breakpoints_are_those_of_the_other_engine():
     r = np.random.default_rng(0)

@@ -242,7 +242,8 @@ class System:
             sums = self._sums(u, base, terms, self.unknown)
             pivot = (sums.r[0, i] + delta) + sums.r[1, i]
             whole = sums.size @ sums.terms if len(self.map.gram) else sums.terms[i]
-            whole += abs(delta)
+            # an entry that is this small a share of its column's largest one is rounding, too
+            whole += abs(delta) + tolerances.SINGULAR / self.map.scale[i] ** 2
         else:  # its own equation changes
             step = (delta - here.second[i] / here.first[i]) * u[0, i]
             pivot, whole = 1.0 + step, 1.0 + abs(step)
