@@ -27,7 +27,17 @@ from numpy.typing import NDArray
 
 from .. import tolerances
 from ..state import State
-from .kernels import Direction, Map, add_column, add_known, direction, everywhere, refine, settle
+from .kernels import (
+    Direction,
+    Map,
+    add_column,
+    add_known,
+    direction,
+    everywhere,
+    refine,
+    settle,
+    updated,
+)
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -250,35 +260,18 @@ class System:
         return Response(u, accuracy, pivot, abs(pivot) <= tolerances.SINGULAR * whole)
 
     def _update(self, *changes: Change) -> None:
-        """Update the inverse for one change or two, by the inverse of M with as many borders.
-
-        A coordinate put in is a border of its own; one taken out is held at 0 by a unit vector; one
-        whose diagonal rises by d has a unit vector with -1 / d behind it.
-        """
-        here, U = self.state.here, self.solved
-        which = np.array([c.i for c in changes])
-        bent = [self._is_curved(i) for i in which]
-        if not self.updated or len(set(which)) < len(which):
-            return self.factor()
-        if len(self.curved) or (self.eliminates and any(bent)):
-            return self.factor()
-        entries = self._entries(np.append(U, which))
-        B, D = entries[: len(U), len(U) :], entries[len(U) :, len(U) :]
-        for c, (i, was_known, before) in enumerate(changes):
-            now = 0.0 if here.known[i] else here.second[i] / here.first[i]
-            if was_known:
-                D[c, c] += now
-                continue
-            B[:, c] = i == U
-            D[c, :] = D[:, c] = 0.0
-            D[c, c] = 0.0 if here.known[i] else -1.0 / (now - before)
-        C = self.inverse @ B
-        S = np.linalg.inv(D - B.T @ C)
-        bordered = np.block([[self.inverse + C @ S @ C.T, -C @ S], [-S @ C.T, S]])
-        was_known = np.array([c.was_known for c in changes])
-        left = np.flatnonzero(~here.known[np.append(U, which)] & np.append(U >= 0, was_known))
-        self.solved, self.inverse = np.append(U, which)[left], bordered[np.ix_(left, left)]
-        return None
+        """Update the inverse for one change or two, or compute it afresh."""
+        which, was_known, before = (np.array(x) for x in zip(*changes, strict=True))
+        bent = self.eliminates and any(self._is_curved(i) for i in which)
+        if not self.updated or len(self.curved) or bent or len(set(which)) < len(which):
+            self.factor()
+            return
+        if len(self.solved) + sum(was_known) - sum(self.state.here.known[which]) == 0:
+            self.factor()
+            return
+        self.solved, self.inverse = updated(
+            self.map, self.state.here, self.inverse, self.solved, which, was_known, before
+        )
 
     def _null_vector(self, i: int, old: int, new: int, found: Response) -> Direction:
         """Return the null vector, turned so that i moves from its old place into the new one.

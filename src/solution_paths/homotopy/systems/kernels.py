@@ -277,3 +277,66 @@ def settle(m, here, solved, curved, inverse, known, t, of_rate, guess, widened, 
     exact = max(noise, 2.0 * accuracy / floor)
     found = direction(m, here.sign, widened, u, r, size, terms, exact, max(exact, blur))
     return found, u, contraction
+
+
+@njit(cache=True)
+def entry(m, sign, k, i):
+    """Return an entry of H."""
+    n, p = m.R.shape
+    low, high = min(k, i), max(k, i)
+    if high < n:
+        return m.gram[k, i] if m.gram.shape[0] else 0.0
+    if high < n + p:
+        if low < n:
+            return m.R[low, high - n]
+        return -m.ridge[low - n] if low == high else 0.0
+    return sign[low - n] if n <= low < n + p else 0.0
+
+
+@njit(cache=True)
+def updated(m, here, inverse, solved, which, was_known, before):
+    """Return the solved coordinates and the inverse of M after one change of places or two.
+
+    M gets a border for each. A coordinate put in is a border of its own; one taken out is held at 0
+    by a unit vector; one whose diagonal D rises by d has a unit vector with -1 / d behind it.
+
+    Parameters
+    ----------
+    which, was_known, before : (1,) or (2,)
+        The coordinates that have changed, whether they were known, and their D.
+    """
+    count, extra = solved.shape[0], which.shape[0]
+    B, D = np.zeros((count, extra)), np.zeros((extra, extra))
+    for c in range(extra):
+        i = which[c]
+        now = 0.0 if here.known[i] else here.second[i] / here.first[i]
+        if was_known[c]:
+            for k in range(count):
+                B[k, c] = entry(m, here.sign, solved[k], i)
+            for g in range(extra):
+                D[g, c] = entry(m, here.sign, which[g], i) if was_known[g] else 0.0
+            D[c, c] += now
+        else:
+            for k in range(count):
+                B[k, c] = 1.0 if solved[k] == i else 0.0
+            D[c, c] = 0.0 if here.known[i] else -1.0 / (now - before[c])
+    C = inverse @ B
+    S = D - B.T @ C
+    if extra == 1:
+        S[0, 0] = 1.0 / S[0, 0]
+    else:
+        area = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
+        S = np.array([[S[1, 1], -S[0, 1]], [-S[1, 0], S[0, 0]]]) / area
+    CS = C @ S
+    whole = np.empty((count + extra, count + extra))
+    whole[:count, :count] = inverse + CS @ C.T
+    whole[:count, count:], whole[count:, :count], whole[count:, count:] = -CS, -CS.T, S
+    all_of = np.concatenate((solved, which))
+    left = np.array(
+        [
+            g
+            for g in range(count + extra)
+            if not here.known[all_of[g]] and (g < count or was_known[g - count])
+        ]
+    )
+    return all_of[left], np.ascontiguousarray(whole[left][:, left])
