@@ -1,0 +1,146 @@
+"""The graph of each coordinate, as the homotopy reads it: places, their equations and their limits.
+
+A coordinate is the loss of a sample or the penalty of a variable: a convex piecewise
+linear-quadratic f. Its point (z, a), a = -f'(z), lies on a monotone graph with 2 m + 1 places,
+numbered from left to right: segment 0, knot 0, segment 1, ..., knot m - 1, segment m. So even
+places are segments, odd ones are knots. Each place has one equation and two limits:
+
+    knot      z = p                      right slope <= -a <= left slope
+    segment   q z + a = q p - s          left knot <= z <= right knot
+
+where s is the slope at p and q the curvature. All numbers move affinely in the parameter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tolerances
+from .moving import Moving
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Shape:
+    """The functions of a group of coordinates with m knots each.
+
+    Attributes
+    ----------
+    knots : Moving, (n, m)
+    slopes : Moving, (n, m + 1)
+        Of segment 0 at its right end, of segment k > 0 at its left end.
+    curvature : (n, m + 1)
+    closed : (n, 2) of bool
+        Whether the domain ends at the first and at the last knot.
+    """
+
+    knots: Moving
+    slopes: Moving
+    curvature: Array
+    closed: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.curvature)
+
+    def scaled(self, factor: float) -> Shape:
+        """Return the functions of factor * z, times factor: the same duals."""
+        return Shape(self.knots.by(factor), self.slopes, self.curvature / factor, self.closed)
+
+
+def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """Return equations, lower and upper limits, (n, 2m+1, 4) each, and which knots are hollow."""
+    n, m = len(shape), shape.curvature.shape[1] - 1
+    size = (n, 2 * m + 1, 4)
+    equation, lower, upper = np.zeros(size), np.full(size, 0.0), np.full(size, 0.0)
+    lower[..., 0], upper[..., 0] = -np.inf, np.inf
+    hollow = np.zeros((n, m), dtype=bool)
+    for k in range(m + 1):
+        q = shape.curvature[:, k]
+        right_of = shape.knots.column(max(k - 1, 0))
+        equation[:, 2 * k] = right_of.by(q).plus(shape.slopes.column(k).by(-1.0)).packed()
+        if k > 0:
+            lower[:, 2 * k] = right_of.packed()
+        if k < m:
+            upper[:, 2 * k] = shape.knots.column(k).packed()
+    for k in range(m):
+        left, right = shape.slopes.column(k), shape.slopes.column(k + 1)
+        terms = np.abs(left.packed()) + np.abs(right.packed())
+        if k > 0:
+            rise = shape.knots.column(k).plus(shape.knots.column(k - 1).by(-1.0))
+            rise = rise.by(shape.curvature[:, k])
+            left, terms = left.plus(rise), terms + np.abs(rise.packed())
+        place = 2 * k + 1
+        equation[:, place] = shape.knots.column(k).packed()
+        lower[:, place], upper[:, place] = right.by(-1.0).packed(), left.by(-1.0).packed()
+        width = np.abs(left.plus(right.by(-1.0)).packed())[:, ::2]
+        hollow[:, k] = np.all(width <= tolerances.HOLLOW * terms[:, ::2], axis=1)
+        for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
+            if k == (0, m - 1)[end]:
+                ends = shape.closed[:, end]
+                side[ends, place] = [infinite, 0.0, 0.0, 0.0]
+                hollow[ends, k] = False
+    return equation, lower, upper, hollow
+
+
+class Graphs:
+    """The graphs of all coordinates of a statement.
+
+    Parameters
+    ----------
+    shapes : list of Shape
+    widened : slice or None
+        Coordinates whose knots have the multiplier of an l1 constraint on both sides.
+    like : Graphs, optional
+        Graphs of the same coordinates with other rates: only knots that are hollow there, too, are.
+
+    Attributes
+    ----------
+    equation, lower, upper : (N, P, 4)
+        For each place its right-hand side and its limits: value and rate, two parts each.
+    curvature : (N, P)
+        Of segments; 0 at knots.
+    hollow : (N, P) of bool
+        Knots that have no width at any t: they are passed through.
+    still : (N, P) of bool
+        Hollow knots at which nothing changes: no system feels them.
+    """
+
+    def __init__(
+        self, shapes: list[Shape], widened: slice | None = None, like: Graphs | None = None
+    ):
+        self.shapes = shapes
+        N = sum(len(s) for s in shapes)
+        P = max(2 * s.curvature.shape[1] - 1 for s in shapes)
+        self.equation = np.zeros((N, P, 4))
+        self.lower, self.upper = np.zeros((N, P, 4)), np.zeros((N, P, 4))
+        self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf
+        self.curvature = np.zeros((N, P))
+        self.exists, self.hollow, self.still = (np.zeros((N, P), dtype=bool) for _ in range(3))
+        first = 0
+        for shape in shapes:
+            of, q = slice(first, first + len(shape)), shape.curvature
+            p = 2 * q.shape[1] - 1
+            tables = places(shape)
+            self.equation[of, :p], self.lower[of, :p], self.upper[of, :p] = tables[:3]
+            self.curvature[of, :p:2] = q
+            self.exists[of, :p], self.hollow[of, 1:p:2] = True, tables[3]
+            self.still[of, 1:p:2] = tables[3] & (q[:, 1:] == q[:, :-1])
+            first += len(shape)
+        if widened is not None:
+            self.hollow[widened] = self.still[widened] = False
+        if like is not None:
+            self.hollow &= like.hollow
+            self.still &= like.still
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let segments reach over the knots of coordinates where nothing ever changes."""
+        places = np.arange(self.lower.shape[1])
+        knots = (places % 2 == 1) & self.exists
+        nothing = np.flatnonzero(np.all(self.still | ~knots, axis=1))
+        self.lower[nothing, ::2] = [-np.inf, 0.0, 0.0, 0.0]
+        self.upper[nothing, ::2] = [np.inf, 0.0, 0.0, 0.0]

@@ -1,0 +1,193 @@
+"""A problem that moves with a parameter, read as what the homotopy walks.
+
+Coordinates are the rows (losses), then the variables, then the l1 constraint if there is one. All
+unknowns of a problem are variables with a penalty: a weight without one has slopes 0, a free
+variable the slope of its linear term. The maps are
+
+    z_rows = R x + G a_rows,    R' a_rows + a_variables = ridge x
+
+with G = 0 where the weights are variables, and the Gram matrix where they are eliminated (their
+ridge is positive and nothing penalises them): then z and the free variables are times the ridge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..problem import Line, Pieces
+from ..problem.maps import entries
+from .graphs import Graphs, Shape
+from .moving import Moving
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Statement:
+    """What the homotopy walks, and how its answer reads in the user's terms.
+
+    Attributes
+    ----------
+    R : (n, p)
+    gram : (n, n) or None
+    ridge : (p,)
+    widening : (r,) or None
+        With an l1 constraint, the last coordinate is sum_j |w_j| - widening'v over all weights,
+        which has a knot at the radius; its multiplier widens the weights' knots.
+    shapes : list of Shape
+        One for each group of losses, then those of the variables, then that of the constraint.
+    scale : float
+        Of z and of the free variables: the ridge where weights are eliminated, else 1.
+    rows : (n, d)
+        What maps weights to the z of losses.
+    free : int
+        Number r of free variables, the last of the p.
+    sizes : list of int
+        Of the groups of losses.
+    """
+
+    R: Array
+    gram: Array | None
+    ridge: Array
+    widening: Array | None
+    shapes: list[Shape]
+    scale: float
+    rows: Array
+    free: int
+    sizes: list[int]
+
+    def __post_init__(self) -> None:
+        n, p = self.R.shape
+        self.rows_and_variables = n, p
+        self.constrained = self.widening is not None
+        self.size = n + p + self.constrained
+        self.is_row = np.ones(self.size, dtype=bool)
+        self.is_row[n : n + p] = False
+        self.widened = slice(n, n + p - self.free) if self.constrained else None
+
+    def graphs(self, shapes: list[Shape] | None = None, like: Graphs | None = None) -> Graphs:
+        """Return the graphs of all coordinates, or of other functions of the same coordinates."""
+        return Graphs(self.shapes if shapes is None else shapes, self.widened, like)
+
+    def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
+        """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
+        n, p = self.R.shape
+        a, x = u[..., :n], u[..., n : n + p]
+        duals = np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
+        weights = x[..., : p - self.free] if self.gram is None else a @ self.rows / self.scale
+        return weights, x[..., p - self.free :] / self.scale, duals
+
+
+def read(line: Line, face: str = "auto") -> Statement:
+    """Read a model along its parameter, in the parameter t - t0.
+
+    Parameters
+    ----------
+    line : Line
+        From `solution_paths.problem.along`.
+    face : "auto", "dual" or "saddle"
+        Whether the weights are eliminated where a ridge alone holds them; by default with a kernel,
+        and where there are more features than losses.
+    """
+    problem, rates = line.start, line.rates
+    d, free = problem.features, problem.n_free
+    rows = np.vstack([_dense(group.X) for group in problem.losses])
+    columns = np.vstack([_dense(group.free) for group in problem.losses])
+    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > len(rows)))
+    eliminated = problem.kernel is not None or possible
+    scale = float(problem.ridge) if eliminated else 1.0
+    shapes = [
+        _shape(group.pieces, f"losses[{k}]", rates).scaled(scale)
+        for k, group in enumerate(problem.losses)
+    ]
+    if problem.penalty is not None:
+        shapes.append(_shape(problem.penalty, "penalty", rates))
+    elif not eliminated:
+        shapes.append(_linear(np.zeros(d), np.zeros(d)))
+    if free:
+        shapes.append(_linear(problem.linear, rates["linear"]))
+    constraint = problem.constraint
+    if constraint is not None:
+        shapes.append(_bound(constraint.radius, float(rates["constraint.radius"])))
+    weights = rows[:, :0] if eliminated else rows
+    return Statement(
+        R=np.ascontiguousarray(np.hstack([weights, columns])),
+        gram=_gram(rows, problem.kernel) if eliminated else None,
+        ridge=np.r_[np.full(weights.shape[1], float(problem.ridge)), np.zeros(free)],
+        widening=None if constraint is None else np.asarray(constraint.free, float),
+        shapes=shapes,
+        scale=scale,
+        rows=rows,
+        free=free,
+        sizes=[len(group.pieces) for group in problem.losses],
+    )
+
+
+def _dense(X: Any) -> Array:
+    X = entries(X)
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+
+
+def _gram(rows: Array, kernel: Array | None) -> Array:
+    if kernel is None:
+        K = rows @ rows.T
+    elif np.array_equal(rows, np.eye(len(rows))):
+        K = kernel
+    else:
+        K = rows @ kernel @ rows.T
+    return np.ascontiguousarray((K + K.T) / 2)
+
+
+def _shape(f: Pieces, name: str, rates: dict[str, Array]) -> Shape:
+    """Return the functions f, with a knot wherever a domain ends."""
+    knots, slopes, q = f.knots, f.slopes, f.curvature
+    moving = [rates[f"{name}.{part}"] for part in ("knots", "slopes")]
+    closed = []
+    for end, at, side in ((f.low, 0, "low"), (f.high, -1, "high")):
+        rate = rates[f"{name}.{side}"]
+        meets = (end == knots[:, at]) & (rate == moving[0][:, at])
+        if np.any(np.isfinite(end) & ~meets):
+            there = np.where(np.isfinite(end), end, knots[:, at])
+            place = 0 if at == 0 else knots.shape[1]
+            rate = np.where(np.isfinite(end), rate, moving[0][:, at])
+            # segment 0 is stated at its right end, so its slope at a new knot differs
+            beyond = q[:, at] * (there - knots[:, at])
+            beyond_rate = q[:, at] * (rate - moving[0][:, at])
+            if at == 0:
+                slopes = np.insert(slopes, 0, slopes[:, 0] + beyond, axis=1)
+                slopes[:, 1] = slopes[:, 0]
+                moving[1] = np.insert(moving[1], 0, moving[1][:, 0] + beyond_rate, axis=1)
+                moving[1][:, 1] = moving[1][:, 0]
+            else:
+                slopes = np.column_stack([slopes, slopes[:, -1] + beyond])
+                moving[1] = np.column_stack([moving[1], moving[1][:, -1] + beyond_rate])
+            q = np.insert(q, place if at == 0 else q.shape[1], q[:, at], axis=1)
+            knots = np.insert(knots, place, there, axis=1)
+            moving[0] = np.insert(moving[0], place, rate, axis=1)
+        closed.append(np.isfinite(end))
+    if np.any(f.low == f.high):  # two knots: a start needs a segment that a value can be on
+        knots, moving[0] = (np.column_stack([x, x[:, -1]]) for x in (knots, moving[0]))
+        slopes, moving[1] = (np.column_stack([x, x[:, -1]]) for x in (slopes, moving[1]))
+        q = np.column_stack([q, q[:, -1]])
+    return Shape(
+        Moving.of(knots, moving[0]), Moving.of(slopes, moving[1]), q, np.column_stack(closed)
+    )
+
+
+def _linear(slope: Array, rate: Array) -> Shape:
+    """Return linear functions, with a knot at 0 at which a start can hold a variable."""
+    d = len(slope)
+    both = Moving.of(np.column_stack([slope, slope]), np.column_stack([rate, rate]))
+    return Shape(Moving.of(np.zeros((d, 1))), both, np.zeros((d, 2)), np.zeros((d, 2), dtype=bool))
+
+
+def _bound(radius: float, rate: float) -> Shape:
+    """Return the function that is 0 up to the radius and infinite beyond."""
+    knot = Moving.of(np.array([[radius]]), np.array([[rate]]))
+    nothing = np.zeros((1, 2))
+    return Shape(knot, Moving.of(nothing), nothing, np.array([[False, True]]))

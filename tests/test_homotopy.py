@@ -1,0 +1,260 @@
+"""The homotopy: every statement walked by one loop, judged by code that knows nothing of it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import solution_paths
+import stated_models as models
+from solution_paths.errors import PathError
+from solution_paths.homotopy import solution_path, tolerances
+from solution_paths.homotopy.moving import Twofold
+from solution_paths.problem import Losses, Problem, losses, penalties, pieces
+from solution_paths.verify import Answer, judge
+
+
+def assert_optimal(model, path, count=8):
+    """Judge a path at some of its breakpoints and between them."""
+    low, high = sorted((path.t[0], path.t[-1]))
+    places = np.random.default_rng(1).uniform(low, high, count)
+    for t in np.r_[places, path.t[:: max(1, len(path.t) // count)], path.t[-1]]:
+        found = judge(model(t), Answer(*path.at(t)))
+        assert found.kkt <= 1e-9, f"at {t}: gap {found.gap:.1e}, KKT {found.kkt:.1e}"
+        zero = abs(found.primal) <= 1e-12  # data that can be fitted exactly
+        unjudged = np.isnan(found.gap)  # no dual bound: a feature is the column of a free variable
+        assert zero or unjudged or found.gap <= 1e-9, f"at {t}: gap {found.gap:.1e}"
+
+
+@pytest.mark.parametrize("name", models.EXAMPLES)
+def test_every_example_is_optimal_all_along(name):
+    model, t0, t1 = models.EXAMPLES[name]
+    path = solution_path(model, t0, t1)
+    assert path.t[0] == t0
+    assert path.t[-1] == t1
+    assert_optimal(model, path)
+
+
+@pytest.mark.parametrize("name", ["SVR in eps", "one cost", "Huberised SVM", "ranking SVM"])
+def test_a_path_is_the_same_backwards(name):
+    model, t0, t1 = models.EXAMPLES[name]
+    there, back = solution_path(model, t0, t1), solution_path(model, t1, t0)
+    for t in np.random.default_rng(2).uniform(min(t0, t1), max(t0, t1), 10):
+        np.testing.assert_allclose(there.at(t)[0], back.at(t)[0], rtol=1e-9, atol=1e-12)
+
+
+FACES = {  # what each example is solved with by default, and the other
+    "SVR in C": "dual",
+    "quantile SVM": "dual",
+    "ranking SVM": "dual",
+    "ordinal SVM": "dual",
+    "Huber, l1": "saddle",
+    "squared hinge, l1": "saddle",
+    "Huberised SVM": "saddle",
+    "fused lasso": "saddle",
+}
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_the_faces_agree(name):
+    model, t0, t1 = models.EXAMPLES[name]
+    path, other = solution_path(model, t0, t1), solution_path(model, t0, t1, face=FACES[name])
+    for t in np.random.default_rng(3).uniform(min(t0, t1), max(t0, t1), 10):
+        np.testing.assert_allclose(path.at(t)[0], other.at(t)[0], rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", models.EXAMPLES)
+def test_an_updated_factor_changes_no_event(name):
+    model, t0, t1 = models.EXAMPLES[name]
+    path, plain = (solution_path(model, t0, t1, updated=updated) for updated in (True, False))
+    np.testing.assert_array_equal(path.t, plain.t)
+    np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+
+
+# ---------------------------------------------------------------------- degenerate data
+def degenerate(kind, seed):
+    """Small data sets on which ties and dependent rows abound."""
+    r = np.random.default_rng(seed)
+    n, d = int(r.integers(8, 20)), int(r.integers(1, 5))
+    X = r.normal(size=(n, d))
+    if kind == "one-hot":
+        X = np.hstack([np.eye(3)[r.integers(0, 3, n)] for _ in range(2)])
+    elif kind == "duplicated rows":
+        X = X[r.integers(0, max(2, n // 3), n)]
+    elif kind == "constants":
+        X = np.c_[np.ones(n), X, np.zeros(n), np.full(n, 2.0)]
+    elif kind == "wide":
+        X = r.normal(size=(n, n + 5))
+    elif kind == "integers":
+        X = r.integers(-2, 3, (n, d)).astype(float)
+    elif kind == "thousands":
+        X[:, 0] = np.round(1000.0 * r.normal(size=n)) + 3000.0
+    elif kind == "dependent columns":
+        X = np.hstack([X, X[:, :1], -X[:, :1]])
+    u = np.round(X @ r.normal(size=X.shape[1]) / np.abs(X).max() + r.normal(size=n), seed % 3)
+    u[0], u[1] = u.max() + 1.0, u.min() - 1.0
+    return X, u, np.where(u > np.median(u), 1.0, -1.0)
+
+
+PATHS = {
+    "lasso": lambda X, u, y: (lambda t: models.elastic_net(X, u, t), 5.0, 0.1),
+    "elastic net": lambda X, u, y: (lambda t: models.elastic_net(X, u, t, 0.5), 5.0, 0.1),
+    "Huber": lambda X, u, y: (lambda t: models.huber(X, u, t, 0.5), 5.0, 0.1),
+    "squared hinge": lambda X, u, y: (lambda t: models.squared_hinge(X, y, t), 5.0, 0.1),
+    "LAD, l1": lambda X, u, y: (
+        lambda t: Problem(Losses(losses.absolute(u), X, free=1.0), penalties.l1(X.shape[1], t)),
+        9.0,
+        0.1,
+    ),
+    "SVR in C": lambda X, u, y: (lambda t: models.svr(X, u, t, 0.1), 0.05, 3.0),
+    "SVR in eps": lambda X, u, y: (lambda t: models.svr(X, u, 1.0, t), 1.03, 0.02),
+    "SVM": lambda X, u, y: (lambda t: models.svm(X, y, t), 0.02, 3.0),
+    "one cost": lambda X, u, y: (lambda t: models.svm(X, y, np.where(y > 0, 1.0, t)), 0.1, 3.0),
+    "pinball": lambda X, u, y: (lambda t: models.pinball_svm(X, y, 1.0, t), 0.0, 1.0),
+    "quantile": lambda X, u, y: (lambda t: models.quantile_regression(X, u, t), 0.11, 0.89),
+    "l1 constraint": lambda X, u, y: (lambda t: models.drlad(X, u, t), 0.05, 1.0),
+    "one weight": lambda X, u, y: (lambda t: models.svm(X, y, np.r_[t, np.ones(len(y) - 1)]), 0, 1),
+}
+KINDS = (
+    "one-hot",
+    "duplicated rows",
+    "constants",
+    "wide",
+    "integers",
+    "thousands",
+    "dependent columns",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PATHS)
+def test_degenerate_data(name, kind):
+    model, t0, t1 = PATHS[name](*degenerate(kind, KINDS.index(kind)))
+    assert_optimal(model, solution_path(model, t0, t1), count=4)
+
+
+def test_an_entry_that_is_zero_but_for_rounding():
+    # the basis has entries of 1e-17 where zeros are meant: no row holds a free variable by one
+    r = np.random.default_rng(2399)
+    n, d = int(r.integers(6, 26)), int(r.integers(1, 7))
+    r.normal(size=(n, d))
+    X = r.integers(-2, 3, (n, d)).astype(float)
+    u = X @ r.normal(size=d) / np.abs(X).max() * 2 + r.normal(size=n)
+    tie = r.integers(0, 4)
+    u = np.round(u) if tie == 0 else np.round(u, 1) if tie == 1 else u
+    u = np.where(r.random(n) < 0.5, u, 1.0) if tie == 2 else u
+    classes = np.digitize(u, np.quantile(u, [0.33, 0.66]))
+    basis = np.linalg.qr(np.c_[np.ones(3), np.eye(3)[:, :2]])[0][:, 1:]
+    others = [np.flatnonzero(classes != c) for c in range(3)]
+    Z = np.vstack([np.kron(basis[c], X[rows]) for c, rows in enumerate(others)])
+    B = np.vstack([np.tile(basis[c], (len(rows), 1)) for c, rows in enumerate(others)])
+
+    def model(t):
+        loss = pieces([-0.5], [0.0, t / n], n=len(Z))
+        return Problem(Losses(loss, Z, B), ridge=1.0)
+
+    assert_optimal(model, solution_path(model, 0.5, 80.0))
+
+
+# ---------------------------------------------------------------------- against the other engine
+def test_breakpoints_are_those_of_the_other_engine():
+    r = np.random.default_rng(0)
+    X = r.normal(size=(40, 3))
+    u = X[:, 0] + r.normal(size=40)
+    y = np.where(u > 0, 1.0, -1.0)
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    first, last = r.uniform(0.1, 2.0, (2, 40))
+    lam = np.abs(X.T @ u).max()
+    pairs = [  # each where the solution is unique
+        (
+            solution_paths.svm_path(X, y, kernel="rbf", gamma=0.3),
+            (lambda t: models.svm(X, y, t, K), 0.01, 5.0),
+        ),
+        (
+            solution_paths.quantile_svm_path(X, y, 1e-2),
+            (
+                lambda t: models.machine(
+                    losses.hinge(y, np.where(y > 0, 2.0 - 2.0 * t, 2.0 * t) / 40),
+                    np.c_[X, np.ones(40)],
+                    free=None,
+                    ridge=1e-2,
+                ),
+                0.02,
+                0.98,
+            ),
+        ),
+        (solution_paths.lasso_path(X, u), (lambda t: models.lasso(X, u, t), 0.99 * lam, 0.1)),
+        (
+            solution_paths.weighted_svm_path(X, y, first, last),
+            (lambda t: models.svm(X, y, first + t * (last - first)), 0.0, 1.0),
+        ),
+        (
+            solution_paths.l1_svm_path(X, y),
+            (lambda t: models.l1_svm(X, y, t), 14.0, 0.5),
+        ),
+    ]
+    for known, (model, t0, t1) in pairs:
+        low, high = sorted((t0, t1))
+        expected = np.unique(known.breakpoints)
+        expected = expected[(expected > low + 1e-9) & (expected < high - 1e-9)]
+        found = np.sort(solution_path(model, t0, t1).breakpoints)
+        assert len(found) == len(expected) > 1
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+# ---------------------------------------------------------------------- what cannot be
+def test_where_no_optimum_is_left_the_error_says_so():
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+
+    def model(t):  # beyond tau = 1 the intercept runs away
+        tilted = pieces([y], [-t, 1.0 - t])
+        return Problem(Losses(tilted, X, free=1.0))
+
+    with pytest.raises(PathError, match="no optimum beyond 1:"):
+        solution_path(model, 0.5, 2.0)
+    with pytest.raises(PathError, match=r"no optimum at 1\.5:"):
+        solution_path(model, 1.5, 2.0)
+
+
+def test_a_curved_path_is_refused():
+    with pytest.raises(ValueError, match="affine"):
+        solution_path(lambda t: models.lasso(models.X, models.U, t**2), 1.0, 2.0)
+
+
+def test_a_parameter_outside_of_the_path_is_refused():
+    path = solution_path(lambda t: models.lasso(models.X, models.U, t), 9.0, 5.0)
+    with pytest.raises(ValueError, match="outside the path"):
+        path.at(4.0)
+
+
+def test_two_equalities_and_a_sign():
+    # the projection of (1, 2, 3) / t onto a plane, with a sign constraint that it meets
+    target = np.array([1.0, -2.0, 3.0])
+
+    def model(t):
+        fit = Losses(pieces([t * target], [0.0, 0.0], [1.0, 1.0], n=3), np.eye(3))
+        plane = Losses(pieces([0.0], [0.0, 0.0], low=0.0, high=0.0, n=1), np.ones((1, 3)))
+        sign = pieces([0.0], [0.0, 0.0], low=-1.0, n=3)
+        return Problem([fit, plane], sign)
+
+    path = solution_path(model, 0.0, 1.0)
+    assert_optimal(model, path)
+    w, _, _ = path.at(1.0)
+    np.testing.assert_allclose(w, [-0.5, -1.0, 1.5], atol=1e-15)
+
+
+# ---------------------------------------------------------------------- numbers
+def test_twofold_numbers_are_right_to_a_hundred_bits():
+    r = np.random.default_rng(4)
+    x, y, z = r.normal(size=(3, 100))
+    made = Twofold.of(x).by(y).plus(Twofold.of(z)).by(x)
+    for k in range(100):
+        exact = (Fraction(x[k]) * Fraction(y[k]) + Fraction(z[k])) * Fraction(x[k])
+        error = Fraction(made.high[k]) + Fraction(made.low[k]) - exact
+        terms = (abs(Fraction(x[k]) * Fraction(y[k])) + abs(Fraction(z[k]))) * abs(Fraction(x[k]))
+        assert abs(error) <= terms * Fraction(2) ** -100
+
+
+def test_there_are_at_most_six_tolerances():
+    named = [name for name in vars(tolerances) if name.isupper()]
+    assert 0 < len(named) <= 6
