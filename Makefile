@@ -61,7 +61,7 @@ test-generic: generic  ## run the engine's tests as on another processor
 	$(GENERIC) $(BIN)/python -m pytest -q $(PARALLEL) $(ENGINE)
 
 generic: $(STAMP)
-	$(GENERIC) $(BIN)/python -c "from solution_paths.benchmarking.warm import warm_up; print(warm_up())"
+	$(GENERIC) $(BIN)/python -c "from path_benchmark.runs.warm import warm_up; print(warm_up())"
 
 lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/ruff check $(LINTED)

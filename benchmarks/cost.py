@@ -25,10 +25,10 @@ from statistics import fmean
 
 import yaml
 
-from solution_paths.benchmarking.needs import NEEDS_COLUMNS
-from solution_paths.benchmarking.paper import Job
+from path_benchmark.papers import get_paper
+from path_benchmark.runs.needs import NEEDS_COLUMNS
+from path_benchmark.runs.paper import Job
 from solution_paths.files import write_text
-from solution_paths.papers import get_paper
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDS = ROOT / "config" / "needs.csv"

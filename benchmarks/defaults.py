@@ -49,8 +49,8 @@ from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
 
 import solution_paths as library
+from path_benchmark.data import load
 from solution_paths import PathWarning
-from solution_paths.data import load
 
 SURE = 1e-9  # a gap that needs no second bound
 PROMISED, HARMFUL = 1e-8, 1e-6

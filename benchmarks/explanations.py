@@ -12,12 +12,12 @@ import sys
 import numpy as np
 from sklearn.svm import SVC
 
-from solution_paths.baselines import cccp
-from solution_paths.data.protocols import Part, Split
+from path_benchmark.data.protocols import Part, Split
+from path_benchmark.papers.robust_svm.data import SVC as CLASSIFICATION
+from path_benchmark.papers.robust_svm.data import assemble
+from path_benchmark.papers.robust_svm.experiments import GIVEN, LINEAR, Problem
+from path_benchmark.solvers import cccp
 from solution_paths.kernels import Kernel
-from solution_paths.papers.robust_svm.data import SVC as CLASSIFICATION
-from solution_paths.papers.robust_svm.data import assemble
-from solution_paths.papers.robust_svm.experiments import GIVEN, LINEAR, Problem
 
 COSTS, SPLITS, TOLERANCE = (0.01, 0.1, 1.0, 10.0, 100.0), 10, 1e-6
 WIDTHS = [{"gamma": 1.0}, {"gamma": 0.3}, {"gamma": 0.1}, {"gamma": 0.05}]

@@ -28,7 +28,7 @@ from peers import MODULES
 from problems import GROWTH, HERE, LARGEST, PAPER, STORED, use_mirror
 from worker import Overrun, Worker
 
-from solution_paths.benchmarking.rows import machine, source_digest
+from path_benchmark.runs.rows import machine, source_digest
 from solution_paths.files import replace_atomically
 
 REPEATS = 5

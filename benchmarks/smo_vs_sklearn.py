@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from solution_paths.baselines import clarabel_solver, judge, smo
+from path_benchmark.solvers import clarabel_solver, judge, smo
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Hinge
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from cost import ROOT, configuration
 
-from solution_paths.benchmarking.cells import collect, file_of, rows_of
-from solution_paths.benchmarking.paper import Paper
-from solution_paths.papers import get_paper
-from solution_paths.papers.reports import write_outputs
+from path_benchmark.papers import get_paper
+from path_benchmark.papers.reports import write_outputs
+from path_benchmark.runs.cells import collect, file_of, rows_of
+from path_benchmark.runs.paper import Paper
 
 
 def at_hand(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solution_paths.baselines import judge
+from path_benchmark.solvers import judge
 
 JUDGE_S = 400.0
 CLEAR_PEAK = Path("/proc/self/clear_refs")  # Linux: writing 5 resets the peak of memory

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths import baselines
-from solution_paths.baselines import Answer, judge, liblinear
+from path_benchmark import solvers
+from path_benchmark.solvers import Answer, judge, liblinear
 from solution_paths.kernels import Kernel
 from solution_paths.models.quantile_svm import quantile_hinge
 from solution_paths.objectives import Hinge, Tube
@@ -55,17 +55,17 @@ FREE_BIAS_ONLY = ("sklearn_svc", "smo")
 
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
-@pytest.mark.parametrize("name", baselines.BASELINES)
+@pytest.mark.parametrize("name", solvers.BASELINES)
 def test_every_baseline_reaches_its_stated_accuracy(name, problem):
-    baseline = baselines.get(name)
-    answer = baselines.solve(name, problem, baseline.TIGHT_OPTIONS)
+    baseline = solvers.get(name)
+    answer = solvers.solve(name, problem, baseline.TIGHT_OPTIONS)
     if answer.status == "not available":
         pytest.skip(answer.message)
     if baseline.supports(problem):
         assert answer.status == "not applicable"
         assert answer.message
         return
-    oracle = judge(problem, baselines.solve("clarabel", problem))
+    oracle = judge(problem, solvers.solve("clarabel", problem))
     verdict = judge(problem, answer, lower_bound=oracle.dual)
     assert verdict.ok(baseline.STATED_GAP, np.inf), (answer.message, verdict)
     assert answer.cpu_s >= 0
@@ -74,20 +74,20 @@ def test_every_baseline_reaches_its_stated_accuracy(name, problem):
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 def test_the_oracle_closes_its_gap_to_1e_10(problem):
-    verdict = judge(problem, baselines.solve("clarabel", problem))
+    verdict = judge(problem, solvers.solve("clarabel", problem))
     assert abs(verdict.gap) < 1e-10
     assert verdict.kkt < 1e-6
 
 
-@pytest.mark.parametrize("name", baselines.BASELINES)
+@pytest.mark.parametrize("name", solvers.BASELINES)
 def test_a_second_call_reuses_what_the_first_one_built(name):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]
-    first = baselines.solve(name, problem)
+    first = solvers.solve(name, problem)
     if first.status == "not available":
         pytest.skip(first.message)
     other = problem.with_costs(problem.costs() * np.where(problem.y > 0, 0.5, 1.5))
-    again = baselines.solve(name, other, start=first)
-    fresh = baselines.solve(name, other)
+    again = solvers.solve(name, other, start=first)
+    fresh = solvers.solve(name, other)
     assert again.state is first.state
     assert again.setup_cpu_s == 0.0
     # LIBLINEAR visits samples in a random order, so two runs agree to its tolerance only.
@@ -98,21 +98,21 @@ def test_a_second_call_reuses_what_the_first_one_built(name):
 def test_objectives_of_the_same_rows_reuse_what_was_built(kind):
     X, y = _clouds()
     X = kind(X)
-    first = baselines.solve("lbfgsb", quantile(X, y, 0.3, 1e-2))
-    assert baselines.solve("lbfgsb", quantile(X, y, 0.6, 1e-2), start=first).state is first.state
-    other = baselines.solve("lbfgsb", quantile(X, -y, 0.6, 1e-2), start=first)
+    first = solvers.solve("lbfgsb", quantile(X, y, 0.3, 1e-2))
+    assert solvers.solve("lbfgsb", quantile(X, y, 0.6, 1e-2), start=first).state is first.state
+    other = solvers.solve("lbfgsb", quantile(X, -y, 0.6, 1e-2), start=first)
     assert other.state is not first.state
 
 
-@pytest.mark.parametrize("name", baselines.BASELINES)
+@pytest.mark.parametrize("name", solvers.BASELINES)
 def test_state_of_other_data_is_not_reused(name):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]
-    first = baselines.solve(name, problem)
+    first = solvers.solve(name, problem)
     if first.status == "not available":
         pytest.skip(first.message)
     X, y = _clouds(seed=9)
     other = dataclasses.replace(problem, X=X, y=y)
-    assert baselines.solve(name, other, start=first).state is not first.state
+    assert solvers.solve(name, other, start=first).state is not first.state
 
 
 def test_liblinear_is_called_with_the_papers_arguments():
@@ -130,9 +130,9 @@ def test_liblinear_is_called_with_the_papers_arguments():
 
 def test_warm_start_of_lbfgsb_needs_fewer_iterations():
     problem = PROBLEMS["linear"]
-    options = baselines.get("lbfgsb").TIGHT_OPTIONS
-    cold = baselines.solve("lbfgsb", problem, options)
-    warm = baselines.solve("lbfgsb", problem, {**options, "warm": True}, start=cold)
+    options = solvers.get("lbfgsb").TIGHT_OPTIONS
+    cold = solvers.solve("lbfgsb", problem, options)
+    warm = solvers.solve("lbfgsb", problem, {**options, "warm": True}, start=cold)
     assert warm.iterations < cold.iterations / 2
 
 
@@ -141,7 +141,7 @@ class TestTheJudge:
 
     @pytest.fixture
     def answer(self):
-        return baselines.solve("clarabel", self.problem)
+        return solvers.solve("clarabel", self.problem)
 
     def _refuses(self, answer, **changes):
         return not judge(self.problem, dataclasses.replace(answer, **changes)).ok(1e-9, 1e-6)
@@ -193,13 +193,13 @@ class TestTheJudge:
 
     def test_refuses_a_bias_where_the_problem_has_none(self):
         problem = PROBLEMS["no bias"]
-        answer = baselines.solve("clarabel", problem)
+        answer = solvers.solve("clarabel", problem)
         assert judge(problem, answer).ok(1e-9)
         assert not judge(problem, dataclasses.replace(answer, b=0.1)).ok(1e-9)
 
     def test_refuses_an_unbalanced_dual_when_the_bias_is_free(self):
         problem = PROBLEMS["free bias"]
-        answer = baselines.solve("clarabel", problem)
+        answer = solvers.solve("clarabel", problem)
         alpha = answer.alpha.copy()
         alpha[np.argmax(problem.y)] = 0.0
         assert judge(problem, answer).ok(1e-9, 1e-6)
@@ -223,7 +223,7 @@ def test_a_bad_problem_is_refused_by_name(change, name):
 
 def test_an_unknown_baseline_lists_the_known_ones():
     with pytest.raises(ValueError, match="lbfgsb, liblinear"):
-        baselines.get("gurobi")
+        solvers.get("gurobi")
 
 
 def test_kernels_match_their_definition():
@@ -254,4 +254,4 @@ def test_a_bad_kernel_is_refused_by_name(change, name):
 
 def test_an_objective_that_moves_is_refused():
     with pytest.raises(ValueError, match=r"pass objective\.at"):
-        baselines.solve("clarabel", quantile_hinge(*_clouds(), 0.1))
+        solvers.solve("clarabel", quantile_hinge(*_clouds(), 0.1))

@@ -9,14 +9,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from solution_paths.benchmarking import cells as cell_files
-from solution_paths.benchmarking.cells import Cell, DamagedCell, collect, file_of, run_cells
-from solution_paths.benchmarking.config import DataSetSettings
-from solution_paths.benchmarking.rows import CURVES, SCHEMA, Rows, read_results, table_of
-from solution_paths.benchmarking.timing import Lane, Timing, stopwatch
-from solution_paths.benchmarking.written import record, set_damaged_aside
+from path_benchmark.runs import cells as cell_files
+from path_benchmark.runs.cells import Cell, DamagedCell, collect, file_of, run_cells
+from path_benchmark.runs.config import DataSetSettings
+from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results, table_of
+from path_benchmark.runs.timing import Lane, Timing, stopwatch
+from path_benchmark.runs.written import record, set_damaged_aside
+from path_benchmark.settings import ConfigError, Counts, Positive, Settings, check
 from solution_paths.files import replace_atomically
-from solution_paths.settings import ConfigError, Counts, Positive, Settings, check
 
 
 class Levels(Settings):
@@ -322,7 +322,7 @@ class Millisecond:
 
 
 def test_a_short_call_is_averaged_over_many(monkeypatch):
-    monkeypatch.setattr("solution_paths.benchmarking.timing.Stopwatch", Millisecond)
+    monkeypatch.setattr("path_benchmark.runs.timing.Stopwatch", Millisecond)
 
     def call():
         Millisecond.calls += 1

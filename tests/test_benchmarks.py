@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from solution_paths.baselines import Answer
+from path_benchmark.solvers import Answer
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from path_benchmark.solvers import Answer, judge
 from solution_paths import (
     Path,
     dm_ksvm_path,
@@ -21,7 +22,6 @@ from solution_paths import (
     weighted_svr_path,
 )
 from solution_paths import certify as certification
-from solution_paths.baselines import Answer, judge
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Hinge, Lasso, Solution, Tube, reference
 

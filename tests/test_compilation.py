@@ -267,7 +267,7 @@ def test_every_function_can_be_compiled_in_advance():
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
-    # kernel_row is the SMO's alone: `benchmarking.warm` compiles it
+    # kernel_row is the SMO's alone: `runs.warm` compiles it
     assert [name for name in done.stdout.split() if name != "kernel_row"] == ["True"]
 
 

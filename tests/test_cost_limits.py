@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from solution_paths import DmKSVC, PathError, PathSVC, data, dm_ksvm_path, svm_path
+from path_benchmark import data
+from solution_paths import DmKSVC, PathError, PathSVC, dm_ksvm_path, svm_path
 from solution_paths import Path as SolutionPath
 
 RNG = np.random.default_rng(4)

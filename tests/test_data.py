@@ -18,9 +18,9 @@ import scipy.io
 import scipy.sparse as sp
 import yaml
 
-from solution_paths import data
-from solution_paths.data import generated, parsers, sources
-from solution_paths.data.registry import config_path, find
+from path_benchmark import data
+from path_benchmark.data import generated, parsers, sources
+from path_benchmark.data.registry import config_path, find
 
 FETCH_SCRIPT = Path(__file__).parents[1] / "workflow" / "scripts" / "fetch.py"
 CSV = b"1.5,2,yes\n3,4,no\n5,6,no\n7,8.25,yes\n"
@@ -750,7 +750,7 @@ def test_series_must_rise(tmp_path):
 
 def test_seeds_are_the_same_in_another_process():
     code = (
-        "from solution_paths.data.seeds import seed_sequence as s;"
+        "from path_benchmark.data.seeds import seed_sequence as s;"
         "print(s('quantile_svm', 'diabetes', 3).generate_state(4).tolist())"
     )
     outputs = {

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths.data import UnverifiedDataWarning, available, load, registry
-from solution_paths.data.protocols import fit_scaler
-from solution_paths.data.sources import MIRROR_VARIABLE, sequences
-from solution_paths.papers.quantile_svm import data as quantile_svm
-from solution_paths.papers.robust_svm import data as robust_svm
-from solution_paths.papers.weighted_svm import data as weighted_svm
+from path_benchmark.data import UnverifiedDataWarning, available, load, registry
+from path_benchmark.data.protocols import fit_scaler
+from path_benchmark.data.sources import MIRROR_VARIABLE, sequences
+from path_benchmark.papers.quantile_svm import data as quantile_svm
+from path_benchmark.papers.robust_svm import data as robust_svm
+from path_benchmark.papers.weighted_svm import data as weighted_svm
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get(MIRROR_VARIABLE), reason=f"{MIRROR_VARIABLE} names no folder with data"

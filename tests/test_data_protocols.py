@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths.data import generators
-from solution_paths.data import protocols as p
-from solution_paths.papers.distributionally_robust import data as dro
-from solution_paths.papers.quantile_svm import data as quantile_svm
-from solution_paths.papers.robust_svm import data as robust_svm
-from solution_paths.papers.weighted_svm import data as weighted_svm
+from path_benchmark.data import generators
+from path_benchmark.data import protocols as p
+from path_benchmark.papers.distributionally_robust import data as dro
+from path_benchmark.papers.quantile_svm import data as quantile_svm
+from path_benchmark.papers.robust_svm import data as robust_svm
+from path_benchmark.papers.weighted_svm import data as weighted_svm
 
 
 def rng(seed=0):

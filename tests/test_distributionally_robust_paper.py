@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from path_benchmark.data import load
+from path_benchmark.papers.distributionally_robust import experiments, outputs
+from path_benchmark.papers.distributionally_robust import tuning as tune
+from path_benchmark.papers.distributionally_robust.experiments import PAPER
+from path_benchmark.papers.distributionally_robust.tuning import Line
+from path_benchmark.reporting.check import check
+from path_benchmark.reporting.study import make_study
+from path_benchmark.runs.cells import collect
+from path_benchmark.runs.rows import read_results
+from path_benchmark.solvers.programmes import Found
 from solution_paths import dm_drsvm_path
-from solution_paths.baselines.programmes import Found
-from solution_paths.benchmarking.cells import collect
-from solution_paths.benchmarking.rows import read_results
-from solution_paths.data import load
 from solution_paths.kernels import LINEAR, Kernel
-from solution_paths.papers.distributionally_robust import experiments, outputs
-from solution_paths.papers.distributionally_robust import tuning as tune
-from solution_paths.papers.distributionally_robust.experiments import PAPER
-from solution_paths.papers.distributionally_robust.tuning import Line
-from solution_paths.reporting.check import check
-from solution_paths.reporting.study import make_study
 from test_quantile_svm_paper import repository_config
 
 

@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 import solution_paths
-from solution_paths import Curve, Path, papers
-from solution_paths.benchmarking.cells import read_cell
+from path_benchmark import papers
+from path_benchmark.runs.cells import read_cell
+from solution_paths import Curve, Path
 
 ROOT = FilePath(__file__).parents[1]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]

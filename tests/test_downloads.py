@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from solution_paths import data
-from solution_paths.data import sources
+from path_benchmark import data
+from path_benchmark.data import sources
 from test_data import CSV, HTML, Bench, entry_of, form_of, one_sentence
 
 SIZE = len(CSV)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
+from path_benchmark.data import load
 from solution_paths import (
     InversePath,
     Path,
@@ -23,7 +24,6 @@ from solution_paths import (
     l1_svm_path,
     svm_path,
 )
-from solution_paths.data import load
 from solution_paths.engine import walker
 
 CASES = ("gauss", "ties", "collinear", "wide")

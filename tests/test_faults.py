@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from conftest import clean_copy
-from solution_paths.benchmarking.cells import (
+from path_benchmark.runs.cells import (
     DamagedCell,
     check_cell,
     file_of,
@@ -32,7 +32,7 @@ from solution_paths.benchmarking.cells import (
     write_cell,
     write_list,
 )
-from solution_paths.benchmarking.supervision import Limits, supervised
+from path_benchmark.runs.supervision import Limits, supervised
 from solution_paths.files import join, locked
 from test_benchmarking import CELL, Recorder
 from test_workflow import edit, environment, finished, only_kinks, results_of, snakemake

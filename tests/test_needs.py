@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from solution_paths.benchmarking import needs
-from solution_paths.benchmarking.needs import Need, NotGiven, Partition, check_slurm, need_of
+from path_benchmark.runs import needs
+from path_benchmark.runs.needs import Need, NotGiven, Partition, check_slurm, need_of
 
 ROOT = Path(__file__).resolve().parents[1]
 JOB = ("paper", "p", "path", "spam")
@@ -186,7 +186,7 @@ def test_a_suite_is_played_on_machines(cost):
 
 
 def test_every_job_of_the_paper_suite_is_played_or_named_as_left_out(cost):
-    from solution_paths.papers import get_paper
+    from path_benchmark.papers import get_paper
 
     config = cost.configuration()
     jobs, left_out = cost.played("paper", config, cost.known(cost.NEEDS))

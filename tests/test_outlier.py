@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from path_benchmark.solvers import Answer, cccp, judge
+from path_benchmark.solvers import solve as solve_by
 from solution_paths import OutlierPath, Path, outlier_svm_path, outlier_svr_path
-from solution_paths.baselines import Answer, cccp, judge
-from solution_paths.baselines import solve as solve_by
 from solution_paths.kernels import Kernel
 from solution_paths.models.outlier_svm import robust_hinge
 from solution_paths.models.outlier_svr import robust_tube

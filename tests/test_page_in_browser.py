@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 
 from browser import Browser, program
-from solution_paths.papers.quantile_svm import outputs
-from solution_paths.reporting.explorer import Curve, Explorer, Slice
-from solution_paths.reporting.outputs import Outputs
-from solution_paths.reporting.page import write_page
-from solution_paths.reporting.surface import Surface, Trace
-from solution_paths.reporting.tables import compared, comparison
-from solution_paths.reporting.verdicts import Claim
+from path_benchmark.papers.quantile_svm import outputs
+from path_benchmark.reporting.explorer import Curve, Explorer, Slice
+from path_benchmark.reporting.outputs import Outputs
+from path_benchmark.reporting.page import write_page
+from path_benchmark.reporting.surface import Surface, Trace
+from path_benchmark.reporting.tables import compared, comparison
+from path_benchmark.reporting.verdicts import Claim
 from test_quantile_svm_paper import shared_suite
 
 pytestmark = pytest.mark.skipif(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from solution_paths.baselines import GRID_SOLVERS, GridSolver
-from solution_paths.baselines.programmes import (
+from path_benchmark.solvers import GRID_SOLVERS, GridSolver
+from path_benchmark.solvers.programmes import (
     DoubleMargin,
     DoublyRegularised,
     FactoredDoubleMargin,

@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import MinMaxScaler
 
 from engine_oracle import assert_least, hinge_objective, kernel, least_hinge
+from path_benchmark.papers.quantile_svm.data import prepare
 from solution_paths import quantile_svm_path
-from solution_paths.papers.quantile_svm.data import prepare
 
 MIRROR = "SOLUTION_PATHS_MIRROR"
 
@@ -56,7 +56,7 @@ def test_breast_cancer_against_clarabel():
 
 @pytest.mark.skipif(not os.environ.get(MIRROR), reason=f"{MIRROR} names no folder with data")
 def test_diabetes_against_clarabel():
-    from solution_paths.papers.quantile_svm.data import diabetes
+    from path_benchmark.papers.quantile_svm.data import diabetes
 
     train = diabetes(0).train
     X, y, lam = np.asarray(train.X), train.y, 1e-3

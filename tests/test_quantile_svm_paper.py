@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 import yaml
 
+from path_benchmark.papers import check_config
+from path_benchmark.papers.quantile_svm import experiments as experiment
+from path_benchmark.papers.quantile_svm import outputs
+from path_benchmark.papers.quantile_svm.data import prepare
+from path_benchmark.papers.quantile_svm.experiments import PAPER
+from path_benchmark.reporting.study import Study, make_study
+from path_benchmark.runs.cells import collect, finished, rows_of
+from path_benchmark.runs.rows import read_results
 from solution_paths import quantile_svm_path
-from solution_paths.benchmarking.cells import collect, finished, rows_of
-from solution_paths.benchmarking.rows import read_results
-from solution_paths.papers import check_config
-from solution_paths.papers.quantile_svm import experiments as experiment
-from solution_paths.papers.quantile_svm import outputs
-from solution_paths.papers.quantile_svm.data import prepare
-from solution_paths.papers.quantile_svm.experiments import PAPER
-from solution_paths.reporting.study import Study, make_study
 
 ROOT = Path(__file__).parents[1]
 
@@ -240,7 +240,7 @@ def test_parts_are_disjoint_stratified_and_seeded():
 
 
 def test_a_data_set_is_prepared_once_a_job(tmp_path, monkeypatch):
-    from solution_paths.data import sources
+    from path_benchmark.data import sources
 
     read, load = [], sources._load
     monkeypatch.setattr(sources, "_load", lambda name, **o: read.append(name) or load(name, **o))

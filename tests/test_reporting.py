@@ -11,12 +11,10 @@ import pandas as pd
 import pytest
 from matplotlib.image import imread
 
-from solution_paths import quantile_svm_path
-from solution_paths.benchmarking.rows import read_results
-from solution_paths.papers import assertions
-from solution_paths.papers.quantile_svm import outputs
-from solution_paths.papers.quantile_svm.data import prepare
-from solution_paths.reporting import (
+from path_benchmark.papers import assertions
+from path_benchmark.papers.quantile_svm import outputs
+from path_benchmark.papers.quantile_svm.data import prepare
+from path_benchmark.reporting import (
     explorer,
     figures,
     formats,
@@ -26,9 +24,11 @@ from solution_paths.reporting import (
     tables,
     verdicts,
 )
-from solution_paths.reporting import outputs as outputs_module
-from solution_paths.reporting.check import check as check_results
-from solution_paths.reporting.outputs import Outputs
+from path_benchmark.reporting import outputs as outputs_module
+from path_benchmark.reporting.check import check as check_results
+from path_benchmark.reporting.outputs import Outputs
+from path_benchmark.runs.rows import read_results
+from solution_paths import quantile_svm_path
 from test_quantile_svm_paper import shared_suite, study_of
 
 # ---------------------------------------------------------------- verdicts

@@ -104,7 +104,7 @@ class Troublemaker(threading.Thread):
 
 def accuracy_rows(folder):
     """Return what accuracy jobs found, times and time-capped rows aside; in one order."""
-    from solution_paths.papers import get_paper
+    from path_benchmark.papers import get_paper
 
     frames = []
     for file in sorted((folder / "results" / "quick").glob("*/results.parquet")):
@@ -117,7 +117,7 @@ def accuracy_rows(folder):
 
 def local_run(checkout, tmp_path):
     """Return a folder where the suite ran without a cluster: this one, if the code is the same."""
-    from solution_paths.benchmarking.rows import versions
+    from path_benchmark.runs.rows import versions
 
     here = sorted((ROOT / "results" / "quick").glob("*/results.parquet"))
     if here and all(set(pd.read_parquet(file)["versions"]) == {versions()} for file in here):

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
-from solution_paths.baselines import clarabel_solver, judge, smo
-from solution_paths.baselines.smo import SMO, feasible_start
+from path_benchmark.solvers import clarabel_solver, judge, smo
+from path_benchmark.solvers.smo import SMO, feasible_start
 from solution_paths.kernels import KERNELS, Kernel, kernel_row, squared_norms
 from solution_paths.objectives import Hinge
 

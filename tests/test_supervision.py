@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from solution_paths import baselines
-from solution_paths.benchmarking import cells as cell_files
-from solution_paths.benchmarking.cells import file_of, run_cells
-from solution_paths.benchmarking.supervision import JobFailed, Limits, supervised, write_cost
+from path_benchmark import solvers
+from path_benchmark.runs import cells as cell_files
+from path_benchmark.runs.cells import file_of, run_cells
+from path_benchmark.runs.supervision import JobFailed, Limits, supervised, write_cost
 from solution_paths.objectives import Hinge
 from test_benchmarking import CELLS
 
@@ -63,7 +63,7 @@ def solver(misbehave):
     def solve(objective, options, start):
         if (NOW["split"], NOW["call"]) == (1, 1):
             misbehave()
-        return baselines.Answer(w=np.zeros(1), b=0.0)
+        return solvers.Answer(w=np.zeros(1), b=0.0)
 
     return SimpleNamespace(NAME="odd", supports=lambda o: "", version=lambda: "1", solve=solve)
 
@@ -71,13 +71,13 @@ def solver(misbehave):
 def run(cell, rows, report):
     for k in range(4):
         NOW.update(split=cell.split, call=k)
-        answer = baselines.solve("odd", PROBLEM)
+        answer = solvers.solve("odd", PROBLEM)
         rows.add("value", k, method="odd", status=answer.status, message=answer.message)
 
 
 def job(folder, monkeypatch, misbehave, limits=PATIENT):
     """Run three cells with such a solver under limits; return their rows and the cost."""
-    monkeypatch.setitem(baselines.BASELINES, "odd", solver(misbehave))
+    monkeypatch.setitem(solvers.BASELINES, "odd", solver(misbehave))
     files, cost = supervised(lambda: run_cells(CELLS, run, folder), limits)
     frames = [pd.read_parquet(cell_files.rows_of(file)) for file in files]
     return pd.concat(frames, ignore_index=True), cost
@@ -115,7 +115,7 @@ def test_a_solver_that_raises_costs_one_row(tmp_path, monkeypatch, misbehave, re
 
 
 def test_without_misbehaviour_nothing_differs_from_a_run_in_this_process(tmp_path, monkeypatch):
-    monkeypatch.setitem(baselines.BASELINES, "odd", solver(lambda: None))
+    monkeypatch.setitem(solvers.BASELINES, "odd", solver(lambda: None))
     files, cost = supervised(lambda: run_cells(CELLS, run, tmp_path / "child"), QUICK)
     own = run_cells(CELLS, run, tmp_path / "here")
     for theirs, ours in zip(files, own, strict=True):

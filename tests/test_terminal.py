@@ -2,8 +2,8 @@
 
 import logging
 
-from solution_paths.benchmarking.progress import Progress
-from solution_paths.benchmarking.terminal import NoChatter, RunProgress
+from path_benchmark.runs.progress import Progress
+from path_benchmark.runs.terminal import NoChatter, RunProgress
 
 
 def record(level=logging.INFO, msg="", **extra):

@@ -12,11 +12,12 @@ import pytest
 import scipy.io
 from markdown_it import MarkdownIt
 
+from path_benchmark import data
+from path_benchmark.reporting import tables
+from path_benchmark.runs import cells as cell_files
+from path_benchmark.runs.cells import DamagedCell, check_cell, file_of, run_cells
 from solution_paths import Path as SolutionPath
-from solution_paths import data, svm_path
-from solution_paths.benchmarking import cells as cell_files
-from solution_paths.benchmarking.cells import DamagedCell, check_cell, file_of, run_cells
-from solution_paths.reporting import tables
+from solution_paths import svm_path
 from test_benchmarking import CELLS, Recorder
 from test_data import Bench, entry_of, form_of
 

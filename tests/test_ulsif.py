@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from solution_paths.papers.weighted_svm.ulsif import (
+from path_benchmark.papers.weighted_svm.ulsif import (
     fit_coefficients,
     fit_ulsif,
     leave_one_out_error,

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 import stated_models as models
-from solution_paths.baselines.stated import by_clarabel, by_highs, in_cvxpy, programme
+from path_benchmark.solvers.stated import by_clarabel, by_highs, in_cvxpy, programme
 from solution_paths.certify import KKT_LIMIT
 from solution_paths.problem import L1Constraint, Losses, Pieces, Problem, losses, penalties
 from solution_paths.verify import Answer, judge

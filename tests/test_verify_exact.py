@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stated_models as models
-from solution_paths.baselines.stated import by_clarabel
+from path_benchmark.solvers.stated import by_clarabel
 from solution_paths.problem import Product, losses
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.graph import Share

@@ -7,17 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from solution_paths.baselines import Answer, smo
-from solution_paths.benchmarking.cells import collect
-from solution_paths.benchmarking.rows import CURVES, SCHEMA, Rows, read_results
-from solution_paths.benchmarking.timing import Timing
-from solution_paths.certify import Certificate, judge
-from solution_paths.data.protocols import Part
-from solution_paths.kernels import Kernel
-from solution_paths.objectives import Tube
-from solution_paths.papers.weighted_svm import experiments as experiment
-from solution_paths.papers.weighted_svm import outputs
-from solution_paths.papers.weighted_svm.experiments import (
+from path_benchmark.data.protocols import Part
+from path_benchmark.papers.weighted_svm import experiments as experiment
+from path_benchmark.papers.weighted_svm import outputs
+from path_benchmark.papers.weighted_svm.experiments import (
     PAPER,
     Common,
     Contest,
@@ -26,8 +19,15 @@ from solution_paths.papers.weighted_svm.experiments import (
     Task,
     Timed,
 )
-from solution_paths.reporting.check import check
-from solution_paths.reporting.study import make_study
+from path_benchmark.reporting.check import check
+from path_benchmark.reporting.study import make_study
+from path_benchmark.runs.cells import collect
+from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
+from path_benchmark.runs.timing import Timing
+from path_benchmark.solvers import Answer, smo
+from solution_paths.certify import Certificate, judge
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Tube
 from test_quantile_svm_paper import repository_config
 
 COMMON = Common(gamma=1.0, diagonal=1e-6)
@@ -105,7 +105,7 @@ def test_every_suite_has_distinct_cells():
 
 
 def test_the_papers_tasks_are_the_24_of_the_data_layer():
-    from solution_paths.papers.weighted_svm.data import SHIFT_TASKS
+    from path_benchmark.papers.weighted_svm.data import SHIFT_TASKS
 
     paper = config()["papers"]["weighted_svm"]
     assert paper["suites"]["paper"]["shift"]["datasets"] == list(SHIFT_TASKS)
@@ -409,6 +409,6 @@ def test_a_path_that_fails_its_certificate_marks_its_times(monkeypatch):
 
 
 def test_smo_is_a_baseline():
-    from solution_paths import baselines
+    from path_benchmark import solvers
 
-    assert baselines.get("smo") is smo
+    assert solvers.get("smo") is smo

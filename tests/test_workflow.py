@@ -15,9 +15,9 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
-from solution_paths.benchmarking.cells import read_list
-from solution_paths.papers import check_config
-from solution_paths.settings import ConfigError
+from path_benchmark.papers import check_config
+from path_benchmark.runs.cells import read_list
+from path_benchmark.settings import ConfigError
 from test_quantile_svm_paper import repository_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -224,7 +224,7 @@ def test_an_unknown_key_is_refused_at_every_level_with_the_nearest(keys, wrong, 
         (
             ("papers", "robust"),
             {"title": "Robust"},
-            "papers.robust has no code: expected solution_paths/papers/robust/experiments.py",
+            "papers.robust has no code: expected path_benchmark/papers/robust/experiments.py",
         ),
         (("offline",), "perhaps", "offline is 'perhaps': it should be a valid boolean"),
     ],
@@ -376,10 +376,10 @@ def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
 EXPERIMENTS = '''"""A paper made for a test."""
 
 from solution_paths import svm_path
-from solution_paths.benchmarking.judging import add_certificate
-from solution_paths.benchmarking.paper import Paper
-from solution_paths.data import load_seeded
-from solution_paths.settings import Count, Settings
+from path_benchmark.runs.judging import add_certificate
+from path_benchmark.runs.paper import Paper
+from path_benchmark.data import load_seeded
+from path_benchmark.settings import Count, Settings
 
 PAPER = Paper("tiny")
 
@@ -466,8 +466,8 @@ def test_the_default_profile_is_accepted(checkout):
 def test_no_rule_profile_or_shared_module_names_a_paper():
     papers = set(repository_config()["papers"])
     shared = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.*")]
-    package = ROOT / "src" / "solution_paths"
-    for name in ("benchmarking", "reporting", "data"):
+    package = ROOT / "src" / "path_benchmark"
+    for name in ("runs", "reporting", "data"):
         shared += (package / name).rglob("*.py")
     naming = {
         str(path.relative_to(ROOT))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solution_paths.baselines import Answer
+from path_benchmark.solvers import Answer
 
 MODULES = ("ours", "qpoases", "daqp_grid", "svc_1e3", "svc_1e8", "svmpath_r", "liblinear_nine")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solution_paths.baselines import Answer
+from path_benchmark.solvers import Answer
 
 from . import Run, package_version, refuse_unless
 

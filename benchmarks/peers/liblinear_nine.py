@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solution_paths.baselines import liblinear
+from path_benchmark.solvers import liblinear
 
 from . import Run, package_version
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from path_benchmark.solvers import Answer, Stopwatch
 from solution_paths import __version__, quantile_svm_path, svm_path
-from solution_paths.baselines import Answer, Stopwatch
 
 from . import Run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solution_paths.baselines import Answer
+from path_benchmark.solvers import Answer
 
 from . import Run
 

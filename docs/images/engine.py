@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from solution_paths.reporting import figures as fig
+from path_benchmark.reporting import figures as fig
 
 HERE = Path(__file__).parent
 PAIR = {"color": fig.BLUE, "marker": "o", "markersize": 8, "linestyle": "none", "zorder": 5}

@@ -33,10 +33,10 @@ def check_config():
 
     Once for each command: the jobs that it starts read the same files.
     """
-    from solution_paths import papers
-    from solution_paths.benchmarking.cells import note_damaged_jobs
-    from solution_paths.data import DataError, mirror_folder
-    from solution_paths.settings import ConfigError
+    from path_benchmark import papers
+    from path_benchmark.runs.cells import note_damaged_jobs
+    from path_benchmark.data import DataError, mirror_folder
+    from path_benchmark.settings import ConfigError
 
     try:
         papers.check_config(config)
@@ -49,7 +49,7 @@ def check_config():
 
 def speak_plainly():
     """Show how far the whole run is; Snakemake's own words stay in its log file."""
-    from solution_paths.benchmarking.terminal import NoChatter, RunProgress
+    from path_benchmark.runs.terminal import NoChatter, RunProgress
 
     streams = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
     for stream in streams:
@@ -65,7 +65,7 @@ def recover():
     Snakemake's own locks are of a dead one. What a run left half done is computed again: cells
     that are finished are kept.
     """
-    from solution_paths.benchmarking.written import set_damaged_aside
+    from path_benchmark.runs.written import set_damaged_aside
     from solution_paths.files import join
 
     state = Path(".snakemake")
@@ -106,7 +106,7 @@ def check_cluster():
     """Say before anything is submitted what the cluster can't give."""
     if getattr(workflow.executor_plugin, "name", "") != "slurm":
         return
-    from solution_paths.benchmarking.needs import Need, NotGiven, check_slurm
+    from path_benchmark.runs.needs import Need, NotGiven, check_slurm
 
     def asked(job):
         wanted = job.resources
@@ -125,7 +125,7 @@ def need(what):
     """What a job asks for, from what was measured: more at each attempt."""
 
     def amount(wildcards, attempt):
-        from solution_paths.benchmarking.needs import need_of
+        from path_benchmark.runs.needs import need_of
 
         job = (wildcards.suite, wildcards.paper, wildcards.experiment, wildcards.dataset)
         return getattr(need_of(Path(workflow.basedir, "config", "needs.csv"), job, attempt), what)
@@ -154,7 +154,7 @@ wildcard_constraints:
 
 def jobs(suite, paper=None, lane=None):
     """The jobs of a suite: one for each data set, experiment and chunk of splits."""
-    from solution_paths.papers import get_paper
+    from path_benchmark.papers import get_paper
 
     papers = config["papers"] if paper is None else [paper]
     found = [job for name in papers for job in get_paper(name).jobs(config, suite)]
@@ -175,14 +175,14 @@ def at_hand(paper, dataset):
     """Offline, only what can be loaded without a network counts."""
     if not config["offline"]:
         return True
-    from solution_paths.data import available
+    from path_benchmark.data import available
 
     return all(available(source) for source in sources(paper, dataset))
 
 
 def not_at_hand(suite):
     """The data sets that the suite asks for and has to do without."""
-    from solution_paths.papers import get_paper
+    from path_benchmark.papers import get_paper
 
     wanted = {(p, j.dataset) for p in config["papers"] for j in get_paper(p).jobs(config, suite)}
     return sorted({dataset for paper, dataset in wanted if not at_hand(paper, dataset)})

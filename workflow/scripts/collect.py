@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from solution_paths.benchmarking.cells import collect, read_list
-from solution_paths.benchmarking.progress import plainly
+from path_benchmark.runs.cells import collect, read_list
+from path_benchmark.runs.progress import plainly
 
 with plainly(snakemake.log[0]):
     cells = [cell for job in snakemake.input for cell in read_list(job)]

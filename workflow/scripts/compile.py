@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from solution_paths.benchmarking.warm import warm_up
+from path_benchmark.runs.warm import warm_up
 
 text = warm_up()
 Path(snakemake.log[0]).write_text(text)

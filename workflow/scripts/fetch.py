@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from solution_paths.benchmarking.progress import plainly
-from solution_paths.data import fetch
+from path_benchmark.data import fetch
+from path_benchmark.runs.progress import plainly
 from solution_paths.files import write_text
 
 name, offline = snakemake.wildcards.dataset, snakemake.params.offline

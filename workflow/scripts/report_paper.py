@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from solution_paths.benchmarking.progress import plainly
-from solution_paths.papers.reports import write_outputs
+from path_benchmark.papers.reports import write_outputs
+from path_benchmark.runs.progress import plainly
 
 job, folder = snakemake.wildcards, Path(snakemake.output.claims).parent
 with plainly(snakemake.log[0]):

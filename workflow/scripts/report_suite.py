@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from solution_paths.benchmarking.progress import plainly
-from solution_paths.reporting.page import write_page
+from path_benchmark.reporting.page import write_page
+from path_benchmark.runs.progress import plainly
 
 out, given = Path(snakemake.output[0]), snakemake.params
 with plainly(snakemake.log[0]):

@@ -5,9 +5,9 @@ import os
 for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # before numpy is imported
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-from solution_paths.benchmarking.paper import Job
-from solution_paths.benchmarking.progress import Progress, plainly
-from solution_paths.papers import get_paper
+from path_benchmark.papers import get_paper
+from path_benchmark.runs.paper import Job
+from path_benchmark.runs.progress import Progress, plainly
 
 what = snakemake.wildcards
 paper = get_paper(what.paper)

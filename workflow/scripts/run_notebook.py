@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from solution_paths.benchmarking.progress import plainly
+from path_benchmark.runs.progress import plainly
 from solution_paths.files import write_text
 
 results = Path(snakemake.input.results).resolve().parent

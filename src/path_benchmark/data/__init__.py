@@ -1,0 +1,40 @@
+"""Data: where they come from (`load`, `fetch`), and what is done to them (`protocols`).
+
+>>> from path_benchmark.data import load
+>>> iris = load("iris")
+>>> iris.X.shape
+(100, 4)
+"""
+
+try:
+    import pooch as _pooch  # noqa: F401
+    import pydantic as _pydantic  # noqa: F401
+    import yaml as _yaml  # noqa: F401
+except ImportError as _error:
+    raise ImportError(
+        f"path_benchmark.data needs {_error.name}, which the library alone does not: install "
+        "solution_paths[workflow]."
+    ) from _error
+
+from .errors import DataError, DataUnavailable, UnknownDataSet, UnverifiedDataWarning
+from .registry import Entry, registry
+from .seeds import generators, seed_sequence
+from .sources import DataSet, available, fetch, load, load_seeded, mirror_folder, read_once
+
+__all__ = [
+    "DataError",
+    "DataSet",
+    "DataUnavailable",
+    "Entry",
+    "UnknownDataSet",
+    "UnverifiedDataWarning",
+    "available",
+    "fetch",
+    "generators",
+    "load",
+    "load_seeded",
+    "mirror_folder",
+    "read_once",
+    "registry",
+    "seed_sequence",
+]

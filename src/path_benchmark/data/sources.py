@@ -1,0 +1,575 @@
+"""Where data come from: ``data/raw``, a mirror folder, a download; bundled, generated, derived.
+
+A file is read only after its checks: that it isn't an HTML page, its size and SHA-256 where they
+are known, its shape, label counts or target range, that every number is finite, and the
+fingerprint of what it holds. A download passes all of them in a temporary folder before it
+gets its name in ``data/raw``.
+"""
+
+import hashlib
+import math
+import os
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pooch
+import requests
+import scipy.sparse as sp
+from urllib3.exceptions import HTTPError
+
+from solution_paths.files import replace_atomically
+
+from . import dna, generated
+from .errors import DataError, DataUnavailable, UnverifiedDataWarning
+from .parsers import PARSERS, Raw
+from .registry import Entry, FileForm, config_path, find
+
+MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
+RETRIES = 3
+# Seconds in which some byte must come; bytes a second that must come on average after as long;
+# bytes after which a file of unknown size is no data set.
+TIMEOUT_S = 60
+SLOWEST = 1000
+LARGEST = 2**32
+FINGERPRINT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set as experiments see it.
+
+    Attributes
+    ----------
+    name : str
+    X : (n, d) ndarray or csr_matrix of float64
+    y : (n,) ndarray of float64
+        -1 and +1 for classification.
+    task : {"classification", "regression", "series"}
+    origin : {"data/raw", "mirror", "download", "bundled", "generated", "derived"}
+    verified : {"sha256", "fingerprint", "generated", "unverified"}
+        What vouches for the content: the file's checksum, the fingerprint of the numbers in it
+        (file of another form), the code that made it, or shape and labels alone.
+    meta : dict
+        ``sha256`` and ``file`` of what was read, ``positive`` (what +1 means), feature names, and
+        whatever else the parser knows.
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray
+    task: str
+    origin: str
+    verified: str
+    meta: dict[str, Any]
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Folders in which files are looked for."""
+
+    raw: Path
+    mirror: Path | None
+
+    def holding(self, form: FileForm) -> tuple[str, Path] | None:
+        for origin, folder in (("data/raw", self.raw), ("mirror", self.mirror)):
+            if folder is not None and (folder / form.name).is_file():
+                return origin, folder / form.name
+        return None
+
+
+def _places(raw_dir, mirror, config) -> _Place:
+    raw = Path(raw_dir) if raw_dir else config_path(config).parent.parent / "data" / "raw"
+    return _Place(raw, mirror_folder(mirror))
+
+
+def mirror_folder(mirror: str | Path | None = None) -> Path | None:
+    """Return the mirror folder, by default the one that the environment names, if any does.
+
+    Raises
+    ------
+    DataError
+        It doesn't exist.
+    """
+    mirror = mirror or os.environ.get(MIRROR_VARIABLE)
+    if mirror and not Path(mirror).is_dir():
+        raise DataError(
+            f"The mirror folder {mirror} does not exist: correct or unset {MIRROR_VARIABLE}."
+        )
+    return Path(mirror) if mirror else None
+
+
+# ---------------------------------------------------------------- checks
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file to be checked: how to call it in an error, and what to do about one."""
+
+    path: Path
+    where: str
+    remedy: str
+
+    def refuse(self, entry: Entry, complaint: str) -> DataError:
+        return DataError(f"Data set {entry.name}: {self.where} {complaint}; {self.remedy}.")
+
+
+def _local(entry: Entry, form: FileForm, path: Path) -> _Found:
+    others = [o.name for o in entry.files if o.sha256 is None and o.name != form.name]
+    hint = f" (the official file, as it is, goes by the name {others[0]})" if others else ""
+    return _Found(path, str(path), f"replace it or delete it to fetch it again{hint}")
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _check_bytes(entry: Entry, form: FileForm, found: _Found) -> str:
+    """Check the file as such and return its SHA-256."""
+    with open(found.path, "rb") as stream:
+        start = stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml", b"<!--")):
+        raise found.refuse(
+            entry, f"should hold {form.parser} data but is an HTML page, an error or login page"
+        )
+    size = found.path.stat().st_size
+    if size == 0 or (form.bytes is not None and size < form.bytes):
+        expected = f"{form.bytes} bytes" if form.bytes else "data"
+        raise found.refuse(entry, f"is truncated, expected {expected} but found {size} bytes")
+    digest = _digest(found.path)
+    if form.sha256 is not None and digest != form.sha256:
+        raise found.refuse(
+            entry, f"has the wrong checksum, expected SHA-256 {form.sha256} but found {digest}"
+        )
+    return digest
+
+
+def fingerprint(X, y) -> float:
+    """Return a number that tells data sets apart, whatever file they came from.
+
+    It is a fixed projection of the rows and the columns, each column scaled to unit length, plus
+    one of the logarithms of those lengths: a changed, lost, added or reordered entry moves it,
+    while the seventh digit of a decimal representation does not. It guards against mistakes, not
+    against forgery.
+
+    Parameters
+    ----------
+    X : (n, d) ndarray or sparse matrix
+    y : (n,) ndarray
+    """
+    rows = np.sin(1.0 + np.arange(X.shape[0]))
+    columns = np.cos(1.0 + np.arange(X.shape[1]))
+    if sp.issparse(X):
+        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
+    else:
+        X = np.asarray(X, dtype=np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->j", X, X))
+    scaled = np.divide(X.T @ rows, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+    sizes = np.sin(2.0 + np.arange(X.shape[1])) @ np.log1p(lengths)
+    target = np.asarray(y, dtype=np.float64)
+    length = float(np.linalg.norm(target))
+    return float(columns @ scaled + sizes + rows @ target / (length or 1.0) + np.log1p(length))
+
+
+def _check_shape(entry: Entry, raw: Raw) -> str | None:
+    """Say what is wrong with the shape or the numbers, if anything is."""
+    shape = _shape(raw)
+    if shape != (entry.n, entry.d) or len(raw.y) != entry.n:
+        return (
+            f"has the wrong shape, expected {entry.n} x {entry.d} but found {shape[0]} x "
+            f"{shape[1]} with {len(raw.y)} targets"
+        )
+    values = raw.X.data if sp.issparse(raw.X) else raw.X
+    bad = int((~np.isfinite(values)).sum() + (~np.isfinite(raw.y)).sum())
+    if bad:
+        return f"must hold finite numbers only, but {bad} entries are missing or infinite"
+    return None
+
+
+def _check_target(entry: Entry, y: np.ndarray) -> str | None:
+    """Say what is wrong with label counts or target range, if anything is."""
+    if entry.task == "classification":
+        values, counts = np.unique(y, return_counts=True)
+        found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
+        wanted = entry.labels and entry.labels.counts
+        if (wanted and found != wanted) or set(found) != {-1, 1}:
+            expected = wanted or "both classes"
+            return f"has the wrong label counts, expected {expected} but found {found}"
+    elif entry.target:
+        low, high, expected = y.min(), y.max(), entry.target
+        if not np.allclose((low, high), (expected.min, expected.max), rtol=1e-6, atol=1e-9):
+            return (
+                f"has the wrong target range, expected {expected.min:g} to "
+                f"{expected.max:g} but found {low:g} to {high:g}"
+            )
+    return None
+
+
+def _check_fingerprint(entry: Entry, raw: Raw) -> str | None:
+    """Say whether the numbers differ from the reference, where there is one."""
+    if entry.fingerprint is None:
+        return None
+    found = fingerprint(raw.X, raw.y)
+    if abs(found - entry.fingerprint) <= FINGERPRINT_TOLERANCE * (1 + math.sqrt(entry.d)):
+        return None
+    return (
+        "has the right shape but other numbers than the reference, expected fingerprint "
+        f"{entry.fingerprint:.9g} but found {found:.9g}"
+    )
+
+
+def _check_content(entry: Entry, raw: Raw) -> str | None:
+    """Say what is wrong with what was read, if anything is."""
+    return (
+        _check_shape(entry, raw)
+        or _check_target(entry, _transformed(entry, raw.y))
+        or _check_fingerprint(entry, raw)
+    )
+
+
+def _voucher(entry: Entry, form: FileForm, where: str) -> str:
+    """Say what vouches for content that passed all checks; warn where only its shape does."""
+    if form.sha256 is not None:
+        return "sha256"
+    if entry.fingerprint is not None:
+        return "fingerprint"
+    warnings.warn(
+        f"Data set {entry.name}: {where} has no known checksum; only its shape and its labels or "
+        "target range were checked, so results with it are recorded as unverified.",
+        UnverifiedDataWarning,
+        stacklevel=2,
+    )
+    return "unverified"
+
+
+def _transformed(entry: Entry, y: np.ndarray) -> np.ndarray:
+    y = np.asarray(y, dtype=np.float64)
+    return np.log1p(y) if entry.transform == "log1p" else y
+
+
+def _shape(raw: Raw) -> tuple[int, int]:
+    if raw.window is None:
+        return tuple(raw.X.shape)
+    return raw.X.shape[0], 4 * (raw.window[1] - raw.window[0])
+
+
+def _parse(entry: Entry, form: FileForm, found: _Found) -> Raw:
+    try:
+        return PARSERS[form.parser](found.path, entry, form.options)
+    except MemoryError:
+        raise
+    except Exception as error:  # any parser's failure means one thing: not the expected file
+        detail = " ".join(str(error).split()).rstrip(".")[:200]
+        raise found.refuse(
+            entry,
+            f"could not be read as {form.parser}, it is truncated or not the expected file "
+            f"({type(error).__name__}: {detail})",
+        ) from error
+
+
+def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw, str, str]:
+    digest = _check_bytes(entry, form, found)
+    raw = _parse(entry, form, found)
+    complaint = _check_content(entry, raw)
+    if complaint:
+        raise found.refuse(entry, complaint)
+    raw.meta |= {"file": form.name, "sha256": digest}
+    return raw, origin, _voucher(entry, form, found.where)
+
+
+# ---------------------------------------------------------------- files
+
+
+@dataclass(frozen=True)
+class _Impatient:
+    """Pooch's part that asks a server; it gives up where one stalls, drips or never ends."""
+
+    largest: int
+
+    def __call__(self, url: str, output: str, pooch: Any, check_only: bool = False) -> None:
+        # Bytes as they are: a compressed answer's length would say nothing about the file's.
+        plain = {"Accept-Encoding": "identity"}
+        began, received = time.monotonic(), 0
+        try:
+            with (
+                requests.get(url, timeout=TIMEOUT_S, stream=True, headers=plain) as answer,
+                open(output, "wb") as file,
+            ):
+                answer.raise_for_status()
+                while part := answer.raw.read1(2**16):
+                    received += len(part)
+                    self._judge(received, time.monotonic() - began)
+                    file.write(part)
+        except HTTPError as error:  # of the connection, below requests
+            said = str(error).rstrip(".")
+            raise requests.ConnectionError(f"{said} after {received} bytes") from error
+
+    def _judge(self, received: int, gone: float) -> None:
+        if received > self.largest:
+            raise requests.ConnectionError(f"it sends more than {self.largest} bytes")
+        if gone > TIMEOUT_S and received < SLOWEST * gone:
+            raise requests.ConnectionError(
+                f"only {received} bytes came in {gone:.0f} seconds, expected {SLOWEST} a second"
+            )
+
+
+def _download_file(url: str, folder: Path, form: FileForm) -> Path:
+    """Fetch one address into `folder`, with retries that end."""
+    name = form.name
+    fetcher = pooch.create(
+        path=folder, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
+    )
+    ask = _Impatient(2 * form.bytes if form.bytes else LARGEST)
+    if url.startswith("ftp:"):
+        ask = pooch.FTPDownloader(timeout=TIMEOUT_S)
+    return Path(fetcher.fetch(name, downloader=ask))
+
+
+def _download_one(entry: Entry, form: FileForm, url: str, raw_dir: Path) -> tuple[Raw, str, str]:
+    """Fetch and check one address; only a file that passes gets its name in `raw_dir`."""
+    with tempfile.TemporaryDirectory(dir=raw_dir, prefix=".incoming-") as folder:
+        path = _download_file(url, Path(folder), form)
+        found = _Found(path, f"the file from {url}", "nothing was kept")
+        result = _read(entry, form, found, "download")
+        os.chmod(path, 0o644)
+        os.replace(path, raw_dir / form.name)
+    return result
+
+
+def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
+    """Try every address of every form; keep the first file that passes all checks."""
+    rejected, failed = [], []
+    places.raw.mkdir(parents=True, exist_ok=True)
+    addresses = [(form, url) for form in entry.files for url in form.urls]
+    for candidate, address in addresses:
+        try:
+            return _download_one(entry, candidate, address, places.raw)
+        except DataError as error:
+            rejected.append(error)
+        except (OSError, ValueError, EOFError) as error:  # requests' errors are OSErrors
+            reason = " ".join(str(error).split()).rstrip(".").replace(". ", ", ")
+            failed.append(f"{address} failed: {reason[:200]}")
+    if rejected:
+        raise rejected[0]
+    raise DataUnavailable(f"{_unavailable(entry, places)} (downloading {failed[0]}).")
+
+
+def _unavailable(entry: Entry, places: _Place) -> str:
+    names = " or ".join(form.name for form in entry.files)
+    mirror = f" nor in the mirror {places.mirror}" if places.mirror else ""
+    source = f" (see {entry.homepage})" if entry.homepage else ""
+    return (
+        f"Data set {entry.name} is not at hand: expected {names}, which is not in {places.raw}"
+        f"{mirror}; put the file{source} there, or name a folder that holds it in "
+        f"{MIRROR_VARIABLE}"
+    )
+
+
+def _at_hand(entry: Entry, places: _Place) -> tuple[FileForm, str, Path] | None:
+    held = [(form, place) for form in entry.files if (place := places.holding(form))]
+    held.sort(key=lambda pair: pair[1][0] != "data/raw")  # data/raw first; forms keep their order
+    if not held:
+        return None
+    form, (origin, path) = held[0]
+    return form, origin, path
+
+
+def _obtain(entry: Entry, places: _Place, offline: bool) -> tuple[Raw, str, str]:
+    here = _at_hand(entry, places)
+    if here:
+        form, origin, path = here
+        return _read(entry, form, _local(entry, form, path), origin)
+    if offline or not any(form.urls for form in entry.files):
+        raise DataUnavailable(f"{_unavailable(entry, places)}.")
+    return _download(entry, places)
+
+
+# ---------------------------------------------------------------- the public face
+
+
+_READ: dict | None = None  # what `read_once` keeps: (name, options) -> data set
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Read and check each data set once inside the block; what `load` returns is then shared."""
+    global _READ
+    outer, _READ = _READ, {}
+    try:
+        yield
+    finally:
+        _READ = outer
+
+
+def load(name: str, **options: Any) -> DataSet:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        A name from ``config/datasets.yaml``.
+    raw_dir : path, optional
+        Where fetched files lie; the checkout's ``data/raw`` unless given.
+    mirror : path, optional
+        Folder with copies of the files; the variable ``SOLUTION_PATHS_MIRROR`` unless given.
+    offline : bool
+        Never touch the network.
+    config : path, optional
+        Another list of data sets.
+    **parameters
+        Of generated data sets: ``n``, ``seed``, and what ``config/datasets.yaml`` lists.
+
+    Returns
+    -------
+    DataSet
+
+    Raises
+    ------
+    UnknownDataSet
+        No such name.
+    DataUnavailable
+        The file is not at hand, and can't be downloaded.
+    DataError
+        The file is not what it should be: one sentence says what was expected and found.
+    """
+    if _READ is None:
+        return _load(name, **options)
+    key = (name, *sorted(options.items()))
+    if key not in _READ:
+        _READ[key] = _load(name, **options)
+    return _READ[key]
+
+
+def load_seeded(
+    name: str, seed: np.random.SeedSequence, *, n: int | None = None, **options: Any
+) -> DataSet:
+    """Load a data set; a generated one with its own seed (and of n samples, if it has a size)."""
+    known = find(name, options.get("config")).parameters
+    given = {"seed": int(seed.generate_state(1)[0])} if "seed" in known else {}
+    if "n" in known and n is not None:
+        given["n"] = n
+    return load(name, **options, **given)
+
+
+def _load(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+    **parameters: Any,
+) -> DataSet:
+    entry = find(name, config)
+    if parameters and entry.source not in ("generated", "derived"):
+        raise ValueError(f"{name} is a fixed data set and takes no parameters: {list(parameters)}.")
+    if entry.source == "files":
+        raw, origin, verified = _obtain(entry, _places(raw_dir, mirror, config), offline)
+    else:
+        options = {"raw_dir": raw_dir, "mirror": mirror, "offline": offline, "config": config}
+        raw, origin, verified = _build(entry, parameters, options)
+    X = dna.one_hot_windows(raw.X, *raw.window) if raw.window else raw.X
+    meta = {"positive": entry.positive, **raw.meta}
+    y = _transformed(entry, raw.y)
+    return DataSet(entry.name, X, y, entry.task, origin, verified, meta)
+
+
+def _build(entry: Entry, parameters: dict, options: dict) -> tuple[Raw, str, str]:
+    """Make a data set that has no file of its own."""
+    unknown = sorted(set(parameters) - set(entry.parameters))
+    if unknown:
+        raise ValueError(
+            f"{entry.name} has no parameter {unknown[0]!r}; it has {', '.join(entry.parameters)}."
+        )
+    chosen = {**entry.parameters, **parameters}
+    parents = [load(parent, **options) for parent in entry.parents]
+    raw = Raw(*generated.BUILDERS[entry.builder](*parents, **chosen))
+    raw.meta = {"parameters": chosen} if chosen else {}
+    complaint = None if parameters else _check_content(entry, raw)
+    if complaint:
+        raise DataError(f"Data set {entry.name}: what {entry.builder} made {complaint}.")
+    if any(parent.verified == "unverified" for parent in parents):
+        return raw, entry.source, "unverified"
+    checked = entry.fingerprint is not None and not parameters
+    return raw, entry.source, "fingerprint" if checked else "generated"
+
+
+def sequences(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
+    """Load DNA before it becomes features: (base codes, labels -1/+1, window).
+
+    See `dna.one_hot_windows` for what to do with them; a few rows are far smaller than all.
+    """
+    entry = find(name, config)
+    if not any(form.parser == "fasta" for form in entry.files):
+        raise ValueError(f"{name} holds no DNA sequences.")
+    raw, _, _ = _obtain(entry, _places(raw_dir, mirror, config), offline)
+    return raw.X, raw.y.astype(np.float64), raw.window
+
+
+def available(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    config: str | Path | None = None,
+) -> bool:
+    """Say whether `name` can be loaded with no network (the file is there; not yet checked)."""
+    entry = find(name, config)
+    where = {"raw_dir": raw_dir, "mirror": mirror, "config": config}
+    if entry.source == "files":
+        return _at_hand(entry, _places(raw_dir, mirror, config)) is not None
+    return all(available(parent, **where) for parent in entry.parents)
+
+
+def fetch(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    config: str | Path | None = None,
+) -> list[Path]:
+    """Put the checked file of `name` into ``data/raw``, whole or not at all.
+
+    Returns
+    -------
+    list of Path
+        The files now in ``data/raw``: one, none for bundled and generated data, one for each
+        parent of derived data.
+    """
+    entry = find(name, config)
+    where = {"raw_dir": raw_dir, "mirror": mirror, "offline": offline, "config": config}
+    if entry.source != "files":
+        return [path for parent in entry.parents for path in fetch(parent, **where)]
+    places = _places(raw_dir, mirror, config)
+    raw, origin, _ = _obtain(entry, places, offline)
+    target = places.raw / raw.meta["file"]
+    if origin == "mirror":
+        source = places.mirror / raw.meta["file"]
+        replace_atomically(target, lambda part: shutil.copyfile(source, part))
+    return [target]

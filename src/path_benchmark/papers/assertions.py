@@ -1,0 +1,43 @@
+"""Scientific assertions over a suite: ``python -m path_benchmark.papers.assertions FOLDER``.
+
+FOLDER is ``results/<suite>``. The exit status is 0 when everything holds, else 1, with one sentence
+for each assertion that doesn't.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..reporting.check import check
+from ..runs.rows import read_results
+from .reports import get_outputs
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Check every paper of a suite; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="results/<suite>")
+    folder = parser.parse_args(arguments).folder
+    files = sorted(folder.glob("*/results.parquet"))
+    if not files:
+        print(f"{folder} holds no <paper>/results.parquet: run the suite first.", file=sys.stderr)
+        return 1
+    failed = 0
+    for file in files:
+        name, results = file.parent.name, read_results(file)
+        curves = read_results(file.with_name("curves.parquet"))
+        sentences = check(results)
+        for own in get_outputs(name).checks:
+            sentences += own(results, curves)
+        for sentence in sentences:
+            print(f"{name}: {sentence}", file=sys.stderr)
+        failed += len(sentences)
+        paths = int((results["metric"] == "certificate").sum())
+        print(f"{name}: {len(results)} rows, {paths} paths, {len(sentences)} complaints")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,600 @@
+"""Robust SVM paper: what is run. What is made of the results is in `outputs`.
+
+errors      test errors at the choices of five methods, local solutions, stability, certificates
+candidates  CPU seconds of model selection against the number of candidates
+cost        the same with CCCP's own five candidates, on every data set
+optima      ends of paths and of CCCP beside the best of all partitions
+toys        standard and robust machines on toy data
+dual_path   duals along a path with jumps
+explore     whole paths, written down so that the page can turn them by hand
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any, Literal
+
+import numpy as np
+
+from solution_paths.kernels import LINEAR, Kernel
+from solution_paths.models.common import operator_of
+from solution_paths.models.outlier_svm import robust_hinge, robust_svm_path
+from solution_paths.models.outlier_svr import robust_svr_path, robust_tube
+from solution_paths.objectives.robust import Robust
+from solution_paths.outliers import OutlierPath
+
+from ...data import load
+from ...data.protocols import Split
+from ...runs.cells import Cell, Report
+from ...runs.config import DataSetSettings
+from ...runs.exploring import add_exploration
+from ...runs.judging import add_found, describe
+from ...runs.paper import Paper
+from ...runs.rows import Rows, or_none
+from ...runs.timing import stopwatch
+from ...settings import Count, Counts, Positive, Positives, Settings, Shares
+from ...solvers import cccp
+from .data import assemble
+
+HOMOTOPIES = ("theta", "s")
+NO_FALL = 1e-12  # of the objective: what it is known to
+GIVEN = Kernel("precomputed")
+Floats = np.ndarray
+
+
+# ---------------------------------------------------------------- settings
+
+
+class Common(Settings):
+    """``threshold``: s of regression's OP-theta; ``tolerance``: of CCCP's convex solver."""
+
+    threshold: Positive
+    tolerance: Positive
+
+
+class DataSet(DataSetSettings):
+    """``task``, the paper's ``id`` (empty: not the paper's), and ``rows`` to use (default all)."""
+
+    task: Literal["svc", "svr"]
+    id: str = ""
+    rows: Count | None = None
+
+
+class Errors(Settings):
+    """``kernels`` and ``costs`` to choose from, CCCP's candidates, points of a certificate.
+
+    ``thetas`` and, as shares of s_C or s_R, ``shares_svc`` and ``shares_svr``.
+    """
+
+    kernels: tuple[Literal["linear", "rbf"], ...]
+    costs: Positives
+    thetas: Shares
+    shares_svc: Shares
+    shares_svr: Shares
+    points: Count
+
+
+class Candidates(Settings):
+    """``kernels``, ``costs``, numbers of ``candidates`` and ``repeats``."""
+
+    kernels: tuple[Literal["linear", "rbf"], ...]
+    costs: Positives
+    candidates: Counts
+    repeats: Count
+
+
+class Optima(Settings):
+    """``rows`` of each of ``problems`` random problems, at each of ``costs``."""
+
+    rows: Count
+    problems: Count
+    costs: Positives
+    gamma: Positive
+
+
+class Toys(Settings):
+    """Costs of a sample; ``gamma`` of regression's kernel."""
+
+    cost_svc: Positive
+    cost_svr: Positive
+    gamma: Positive
+
+
+class Duals(Settings):
+    """``cost`` of a sample, ``gamma`` of the kernel."""
+
+    cost: Positive
+    gamma: Positive
+
+
+class Explorations(Settings):
+    """``costs``, each with its path, and the ``grid`` of theta that is drawn beside it."""
+
+    costs: Positives
+    grid: Shares
+
+
+def _columns(cell: Cell) -> dict[str, Any]:
+    if cell.each == "kernels":
+        return {"hyper_parameters": {"kernel": cell.value}, "kernel": cell.value}
+    return {}
+
+
+PAPER = Paper("robust_svm", Common, DataSet, _columns)
+
+
+# ---------------------------------------------------------------- problems
+
+
+@dataclass
+class Problem:
+    """One split under one kernel: everything that all costs and methods share."""
+
+    parts: Split
+    classification: bool
+    X: Any  # rows, or the training Gram matrix
+    others: dict[str, Any]  # rows of other parts, or their kernel values
+    kernel: Kernel
+    threshold: float
+    solver: Any
+    op: Any
+
+    def objective(self, C: float, homotopy: str) -> Robust:
+        """Return what is minimised, in theta or s."""
+        y, options = self.parts.train.y, {"kernel": self.kernel}
+        if self.classification:
+            return robust_hinge(self.X, y, C, homotopy, **options)
+        return robust_tube(self.X, y, C, homotopy, self.threshold, **options)
+
+    def path(self, C: float, homotopy: str, guess: Floats) -> OutlierPath:
+        """Return the outlier path from the standard machine's solution."""
+        follow = robust_svm_path if self.classification else robust_svr_path
+        objective = self.objective(C, homotopy)
+        return follow(objective, op=self.op, guess=guess, check="ignore")
+
+    def predicted(self, a: Floats, part: str) -> Floats:
+        """Return f at the rows of a part, for signed duals (n,) or (n, k)."""
+        X = self.others[part]
+        return np.asarray(X @ (self.X.T @ a)) if self.kernel is LINEAR else X @ a
+
+    def error(self, f: Floats, part: str) -> Floats:
+        """Return the mean 0-1 or absolute error of predictions (m,) or (m, k)."""
+        y = getattr(self.parts, part).y
+        y = y if f.ndim == 1 else y[:, None]
+        if not self.classification:
+            return np.abs(f - y).mean(axis=0)
+        return (self.objective(1.0, "theta").positive(f) != (y > 0)).mean(axis=0)
+
+    def candidates(self, homotopy: str, values: Floats, grid: Any) -> list[float]:
+        """Return CCCP's candidates: of theta, or shares of s_C or s_R, from the standard's f."""
+        if homotopy == "theta":
+            return [float(theta) for theta in grid]
+        y = self.parts.train.y
+        end = min((y * values).min(), 0.0) if self.classification else np.abs(y - values).max()
+        return [float(share * end) for share in grid]
+
+    def grid(self, homotopy: str, settings: Errors) -> tuple[float, ...]:
+        """Return the paper's candidates, from the standard machine on."""
+        if homotopy == "theta":
+            return settings.thetas
+        return settings.shares_svc if self.classification else settings.shares_svr
+
+
+def _problem(cell: Cell, kernel: str) -> Problem:
+    parts = assemble(cell.dataset, cell.split, n=cell.data.rows, offline=cell.offline)
+    X, rows = parts.train.X, {"train": parts.train.X, "validation": parts.validation.X}
+    rows["test"] = parts.test.X
+    svc, used = cell.data.task == "svc", LINEAR
+    if kernel == "rbf":
+        own = Kernel("rbf", 1.0 / X.shape[1])
+        rows = {name: own(part, X) for name, part in rows.items()}
+        X, used = rows["train"], GIVEN
+    problem = Problem(parts, svc, X, rows, used, cell.common.threshold, None, None)
+    objective = problem.objective(1.0, "theta")
+    problem.solver, problem.op = cccp.solver_of(objective, X), operator_of(objective)
+    return problem
+
+
+# ---------------------------------------------------------------- methods
+
+
+@dataclass
+class Tried:
+    """Solutions of one method at one cost: signed duals (n, k) of k candidates, and seconds."""
+
+    C: float
+    at: list[float]
+    duals: Floats
+    cpu_s: float
+    path: OutlierPath | None = None
+    problems: int = 0
+
+
+def _run_cccp(
+    problem: Problem, C: float, homotopy: str, start: tuple, at: list[float], tolerance: float
+) -> Tried:
+    """Run CCCP over its candidates, each from the solution before."""
+    objective, a, found, count = problem.objective(C, homotopy), start[0], [], 0
+    for t in at:
+        a, _, problems, _ = cccp.procedure(objective.at(t), problem.solver, tolerance, a)
+        found.append(a)
+        count += problems
+    return Tried(C, at, np.stack(found, axis=1), np.nan, problems=count)
+
+
+def _candidates_of(path: OutlierPath, low: float, high: float) -> tuple[list[float], Floats]:
+    """Return OP's candidates: all its nodes between two parameters, both sides of jumps."""
+    nodes = np.flatnonzero((path._t >= low) & (path._t <= high))
+    return path._t[nodes].tolist(), nodes
+
+
+def _at(path: OutlierPath, t: float) -> float:
+    return float(np.clip(t, *path.range))
+
+
+# ---------------------------------------------------------------- errors
+
+
+@PAPER.experiment(settings=Errors, each="kernels")
+def errors(cell: Cell, rows: Rows, report: Report) -> None:
+    """Choose C and theta or s by the validation part for every method; score on the test part."""
+    problem, settings = _problem(cell, cell.value), cell.settings
+    describe(rows, problem.parts)
+    scores: dict[str, list[tuple]] = {}
+    for k, C in enumerate(sorted(settings.costs)):
+        standard = _standard(problem, C, cell.common.tolerance)
+        _score(problem, scores, "standard", C, [np.inf], standard[0][:, None])
+        for homotopy in HOMOTOPIES:
+            _compare(cell, rows, problem, scores, C, homotopy, standard)
+        report((k + 1) / len(settings.costs))
+    for method, tried in scores.items():
+        _add_choice(rows, method, tried)
+
+
+def _standard(problem: Problem, C: float, tolerance: float) -> tuple[Floats, Floats]:
+    """Return the standard machine's signed duals and training values."""
+    a, values, _ = cccp.standard(problem.objective(C, "theta").at(1.0), problem.solver, tolerance)
+    return a, values
+
+
+def _compare(
+    cell: Cell,
+    rows: Rows,
+    problem: Problem,
+    scores: dict[str, list[tuple]],
+    C: float,
+    homotopy: str,
+    standard: tuple[Floats, Floats],
+) -> None:
+    settings, hyper = cell.settings, {"C": C, "homotopy": homotopy}
+    at = problem.candidates(homotopy, standard[1], problem.grid(homotopy, settings))
+    theirs = _run_cccp(problem, C, homotopy, standard, at, cell.common.tolerance)
+    path = problem.path(C, homotopy, standard[0])
+    _score(problem, scores, f"cccp_{homotopy}", C, at, theirs.duals)
+    # nodes on both sides of jumps, between the ends of CCCP's range
+    low, high = min(at), max(at)
+    inside, nodes = _candidates_of(path, _at(path, low), _at(path, high))
+    f = {p: path._decisions_at(nodes, problem.others[p]) for p in ("validation", "test")}
+    _score_values(problem, scores, f"op_{homotopy}", C, inside, f)
+    ours = np.stack([path._solution(_at(path, t)).a for t in at], axis=1)
+    _score(problem, scores, f"op_{homotopy}_at_five", C, at, ours)
+    _add_local_solutions(rows, problem, path, theirs, ours, hyper)
+    _add_path(rows, path, settings.points, hyper)
+    _add_stability(rows, problem, theirs.duals, ours, f["test"], hyper)
+
+
+def _score(
+    problem: Problem, scores: dict, method: str, C: float, at: list[float], duals: Floats
+) -> None:
+    f = {part: problem.predicted(duals, part) for part in ("validation", "test")}
+    _score_values(problem, scores, method, C, at, f)
+
+
+def _score_values(
+    problem: Problem, scores: dict, method: str, C: float, at: list[float], f: dict[str, Floats]
+) -> None:
+    found = (problem.error(f["validation"], "validation"), problem.error(f["test"], "test"))
+    scores.setdefault(method, []).append((C, np.asarray(at), *found))
+
+
+def _add_choice(rows: Rows, method: str, tried: list[tuple]) -> None:
+    """Add a method's test error at the least validation error.
+
+    Ties go to the smaller C, then to the least robust parameter: candidates of theta and of
+    regression's s fall as they grow robust, those of classification's s rise.
+    """
+    best = None
+    for C, at, validation, test in tried:
+        least = validation.min()
+        tied = np.flatnonzero(validation <= least + 1e-12)
+        k = tied[np.argmax(np.abs(at[tied]))]
+        if best is None or least < best[0] - 1e-12:
+            best = (least, C, at[k], test[k])
+    path_best = min(test.min() for _, _, _, test in tried)
+    hyper = {"C": best[1], "parameter": or_none(best[2])}
+    rows.add("test_error", best[3], method=method, hyper_parameters=hyper)
+    rows.add("validation_error", best[0], method=method, hyper_parameters=hyper)
+    rows.add("chosen_C", best[1], method=method)
+    if np.isfinite(best[2]):
+        rows.add("chosen_parameter", best[2], method=method)
+    rows.add("regret", best[3] - path_best, method=method)
+
+
+def _add_local_solutions(
+    rows: Rows, problem: Problem, path: OutlierPath, theirs: Tried, ours: Floats, hyper: dict
+) -> None:
+    """Add J_OP / J_CCCP - 1 at each of CCCP's candidates."""
+    for k, t in enumerate(theirs.at):
+        if abs(t - _at(path, t)) > 1e-9 * max(1.0, abs(t)):
+            continue  # all residuals vanish: there are no outliers
+        objective = path.objective.at(t)
+        values = [
+            objective.energy(problem.predicted(a, "train"), a, 0.0)
+            for a in (ours[:, k], theirs.duals[:, k])
+        ]
+        told = {**hyper, "candidate": k}
+        rows.add("objective_ratio", values[0] / values[1] - 1.0, method="op", hyper_parameters=told)
+
+
+def _add_path(rows: Rows, path: OutlierPath, points: int, hyper: dict) -> None:
+    """Add a path's certificate, its jumps and local optimality."""
+    found = path.certify(n_random=points)
+    method = f"op_{hyper['homotopy']}"
+    columns = add_found(rows, path, found, method=method, hyper_parameters=hyper)
+    jumps = path.jumps
+    rows.add("jumps", len(jumps), **columns)
+    falls = np.array([(jump.before - jump.after) / jump.before for jump in jumps])
+    rows.add("rises", int((falls < -1e-9).sum()), **columns)
+    rows.add("no_fall", int((np.abs(falls) <= NO_FALL).sum()), **columns)
+    if len(falls):
+        rows.add("least_fall", falls.min(), **columns)
+    rows.add("at_threshold", found.at_threshold, **columns)
+    rows.add("not_local", found.not_local, **columns)
+    rows.add("undecided_local", found.undecided_local, **columns)
+    changes = [_jump_change(path, jump.parameter) for jump in jumps[:50]]
+    if changes:
+        rows.add("jump_change", float(np.median(changes)), **columns)
+    if hyper["homotopy"] == "s":
+        rows.add("moves_between_jumps", _moves_between(path), **columns)
+
+
+def _jump_change(path: OutlierPath, t: float) -> float:
+    """Return ||change of alpha|| / ||alpha|| at a jump."""
+    before, after = path.dual(t, side="before"), path.dual(t)
+    return float(np.linalg.norm(after - before) / max(np.linalg.norm(before), 1e-300))
+
+
+def _moves_between(path: OutlierPath) -> float:
+    """Return the largest relative change of alpha between two jumps."""
+    edges = np.unique([*(jump.parameter for jump in path.jumps), *path.range])
+    worst = 0.0
+    for low, high in list(pairwise(edges))[:200]:
+        first, last = ("after", "before") if not path._falls else ("before", "after")
+        ends = path.dual(low, side=first), path.dual(high, side=last)
+        size = max(np.linalg.norm(ends[0]), 1e-300)
+        worst = max(worst, float(np.linalg.norm(ends[1] - ends[0]) / size))
+    return worst
+
+
+def _add_stability(
+    rows: Rows, problem: Problem, theirs: Floats, ours: Floats, f: Floats, hyper: dict
+) -> None:
+    """Add how far solutions at neighbouring candidates differ, and how much errors vary."""
+    for method, duals in (("cccp", theirs), ("op", ours)):
+        values = problem.predicted(duals, "test")
+        size = np.maximum(np.linalg.norm(values[:, :-1], axis=0), 1e-300)
+        moved = np.linalg.norm(np.diff(values, axis=1), axis=0) / size
+        columns = {"method": f"{method}_{hyper['homotopy']}", "hyper_parameters": hyper}
+        rows.add("step", float(moved.mean()), **columns)
+    error = problem.error(f, "test")
+    columns = {"method": f"op_{hyper['homotopy']}", "hyper_parameters": hyper}
+    rows.add("error_range", float(np.ptp(error)), **columns)
+
+
+# ---------------------------------------------------------------- times
+
+
+def _selection(cell: Cell, rows: Rows, report: Report) -> None:
+    """Time model selection: Gram matrix, standard machines and validation errors included."""
+    settings, kernel = cell.settings, cell.value
+    _warm_up(_problem(cell, kernel), min(settings.costs), cell.common.tolerance)
+    for repeat in range(settings.repeats):
+        for homotopy in HOMOTOPIES:
+            timing = stopwatch(lambda h=homotopy: _select(cell, kernel, h, 0))
+            _add_time(rows, f"op_{homotopy}", 0, repeat, timing)
+            for k in settings.candidates:
+                timing = stopwatch(lambda h=homotopy, k=k: _select(cell, kernel, h, k))
+                _add_time(rows, f"cccp_{homotopy}", k, repeat, timing)
+        report((repeat + 1) / settings.repeats)
+
+
+def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
+    """Load what is compiled."""
+    standard = _standard(problem, C, tolerance)
+    for homotopy in HOMOTOPIES:
+        problem.path(C, homotopy, standard[0])
+        at = problem.candidates(homotopy, standard[1], (1.0, 0.5))
+        _run_cccp(problem, C, homotopy, standard, at, tolerance)
+
+
+def _add_time(rows: Rows, method: str, k: int, repeat: int, timing: Any) -> None:
+    told = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
+    _, own, standard = timing.result
+    hyper = {"candidates": k}
+    rows.add("time", timing.cpu_s, method=method, hyper_parameters=hyper, **told)
+    rows.add("own_time", own, method=method, hyper_parameters=hyper, repeat=repeat)
+    rows.add("standard_time", standard, method=method, hyper_parameters=hyper, repeat=repeat)
+
+
+def _select(cell: Cell, kernel: str, homotopy: str, k: int) -> tuple[float, float, float]:
+    """Choose by the validation part: k candidates of CCCP, or all of OP's (k = 0).
+
+    Returns (least error, seconds of paths or CCCP, seconds of standard machines).
+    """
+    problem, least, own, standard_s = _problem(cell, kernel), np.inf, 0.0, 0.0
+    for C in sorted(cell.settings.costs):
+        timing = stopwatch(lambda C=C: _standard(problem, C, cell.common.tolerance))
+        standard, standard_s = timing.result, standard_s + timing.cpu_s
+        last = 0.0 if homotopy == "theta" or problem.classification else 0.2
+        grid = np.linspace(1.0, last, max(k, 2))
+        at = problem.candidates(homotopy, standard[1], grid)
+        if k:
+            timing = stopwatch(
+                lambda C=C, s=standard, a=at: _run_cccp(
+                    problem, C, homotopy, s, a, cell.common.tolerance
+                )
+            )
+            f = problem.predicted(timing.result.duals, "validation")
+        else:
+            timing = stopwatch(lambda C=C, s=standard: problem.path(C, homotopy, s[0]))
+            path = timing.result
+            _, nodes = _candidates_of(path, min(at), max(at))
+            f = path._decisions_at(nodes, problem.others["validation"])
+        own += timing.cpu_s
+        least = min(least, float(problem.error(f, "validation").min(initial=np.inf)))
+    return least, own, standard_s
+
+
+@PAPER.experiment(lane="timing", settings=Candidates, each="kernels")
+def candidates(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 6: seconds of model selection against the number of candidates."""
+    _selection(cell, rows, report)
+
+
+@PAPER.experiment(lane="timing", settings=Candidates, each="kernels")
+def cost(cell: Cell, rows: Rows, report: Report) -> None:
+    """Seconds of OP beside CCCP with five candidates."""
+    describe(rows, _problem(cell, cell.value).parts)
+    _selection(cell, rows, report)
+
+
+# ---------------------------------------------------------------- all partitions
+
+
+@PAPER.experiment(settings=Optima)
+def optima(cell: Cell, rows: Rows, report: Report) -> None:
+    """Count how often ends at theta = 0, s = 0 are the best of all partitions' optima."""
+    settings = cell.settings
+    for number in range(settings.problems):
+        rng = np.random.default_rng([cell.split, number])
+        X = rng.normal(size=(settings.rows, 3))
+        y = np.where(X[:, 0] + 0.5 * rng.normal(size=settings.rows) > 0, 1.0, -1.0)
+        y[rng.random(settings.rows) < 0.25] *= -1
+        for C in settings.costs:
+            K = Kernel("rbf", settings.gamma)(X, X)
+            _compare_optima(rows, K, y, C, {"C": C, "problem": number}, cell.common.tolerance)
+        report((number + 1) / settings.problems)
+
+
+def _compare_optima(
+    rows: Rows, K: Floats, y: Floats, C: float, hyper: dict, tolerance: float
+) -> None:
+    objective = robust_hinge(K, y, C, kernel=GIVEN).at(0.0)
+    best = conditional_optima(K, y, C).min()
+    solver = cccp.solver_of(objective, K)
+    found = {}
+    for homotopy in HOMOTOPIES:
+        moving = robust_hinge(K, y, C, homotopy, kernel=GIVEN)
+        path = robust_svm_path(moving, check="ignore")
+        found[f"op_{homotopy}"] = path.objective_value(0.0)
+        (k, local) = path.objective.locally_optimal(path._solution(0.0), 0.0)
+        rows.add("at_threshold", k, method=f"op_{homotopy}", hyper_parameters=hyper)
+        rows.add("local", float(local is True), method=f"op_{homotopy}", hyper_parameters=hyper)
+    a, _, _, _ = cccp.procedure(objective, solver, min(tolerance, 1e-8))
+    found["cccp"] = objective.energy(K @ a, a, 0.0)
+    for method, value in found.items():
+        rows.add("excess", value / best - 1.0, method=method, hyper_parameters=hyper)
+
+
+def conditional_optima(K: Floats, y: Floats, C: float, sweeps: int = 3000) -> Floats:
+    """Return the optimum of the conditional problem of each partition, at theta = 0 and s = 0.
+
+    Their duals are found by coordinate ascent, of all partitions at once. The dual objective has
+    slope 1 up to C and 0 behind it for an inlier, 0 below 0 for an outlier. An infeasible
+    partition's has no bound, and its value grows without end.
+    """
+    n, Q = len(y), K * y[:, None] * y[None, :]
+    out = np.array(list(product((False, True), repeat=n)))
+    alpha = np.zeros(out.shape)
+    for _ in range(sweeps):
+        before = alpha.copy()
+        for i in range(n):
+            rest = alpha @ Q[i] - alpha[:, i] * Q[i, i]
+            sloped = np.clip((1.0 - rest) / Q[i, i], 0.0, C)
+            inner = np.where(sloped < C, sloped, np.maximum(-rest / Q[i, i], C))
+            alpha[:, i] = np.where(out[:, i], np.minimum(-rest / Q[i, i], 0.0), inner)
+        if np.abs(alpha - before).max() < 1e-11 * C:
+            break
+    margins = alpha @ Q
+    loss = np.where(margins >= 0, np.maximum(1.0 - margins, 0.0), 1.0)
+    return 0.5 * (alpha * margins).sum(axis=1) + C * loss.sum(axis=1)
+
+
+# ---------------------------------------------------------------- toys
+
+
+@PAPER.experiment(settings=Toys)
+def toys(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 1: the standard machine, and the end of OP-s."""
+    data, settings = load(cell.dataset, offline=cell.offline), cell.settings
+    X, y = data.X - data.X[:-2].mean(axis=0), data.y
+    svc = cell.data.task == "svc"
+    follow = robust_svm_path if svc else robust_svr_path
+    kernel = LINEAR if svc else Kernel("rbf", settings.gamma)
+    make = robust_hinge if svc else robust_tube
+    cost = settings.cost_svc if svc else settings.cost_svr
+    path = follow(make(X, y, cost, "s", kernel=kernel))
+    _add_path(rows, path, 50, {"homotopy": "s"})
+    ends = path.range if svc else path.range[::-1]
+    rows.add_curve("points", X[:, 0], X[:, 1] if svc else y, method="data", weight=_weights(y, svc))
+    for name, t in zip(("standard", "robust"), ends, strict=True):
+        if svc:
+            for k, value in enumerate(path.coef(t)):
+                rows.add(f"w{k}", value, method=name)
+        else:
+            x = np.linspace(X[:, 0].min(), X[:, 0].max(), 200)
+            rows.add_curve(name, x, path.predict(x[:, None], t), method=name)
+        out = np.flatnonzero(path.outliers(t))
+        rows.add("outliers", len(out), method=name)
+        rows.add_curve(f"outliers of {name}", out, np.zeros(len(out)), method=name)
+
+
+def _weights(y: Floats, svc: bool) -> Floats:
+    return (y > 0).astype(float) if svc else np.ones(len(y))
+
+
+@PAPER.experiment(settings=Duals)
+def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 5: duals along OP-theta, with both ends of each jump."""
+    data = load(cell.dataset, offline=cell.offline)
+    keep = slice(0, cell.data.rows)
+    X = data.X[keep] - data.X.mean(axis=0)
+    path = robust_svm_path(
+        robust_hinge(X, data.y[keep], cell.settings.cost, kernel=Kernel("rbf", cell.settings.gamma))
+    )
+    _add_path(rows, path, 50, {"homotopy": "theta"})
+    duals = path._duals_at(np.arange(len(path._t)))
+    moved = np.abs(np.diff(duals, axis=1)).sum(axis=1)
+    for i in np.sort(np.argsort(-moved, kind="stable")[:5]):
+        rows.add_curve(f"dual {i + 1}", path._t, duals[i], method="op_theta")
+    at = [jump.parameter for jump in path.jumps]
+    rows.add_curve(
+        "jumps", at, [jump.before - jump.after for jump in path.jumps], method="op_theta"
+    )
+
+
+# ---------------------------------------------------------------- the explorer
+
+
+@PAPER.experiment(settings=Explorations)
+def explore(cell: Cell, rows: Rows, report: Report) -> None:
+    """Write down OP-theta for each cost, linear kernel: the page turns theta and C."""
+    problem = _problem(cell, "linear")
+    parts = problem.parts
+    for k, C in enumerate(cell.settings.costs):
+        start = _standard(problem, C, cell.common.tolerance)[0]
+        path, hyper = problem.path(C, "theta", start), {"C": C}
+        _add_path(rows, path, 50, {**hyper, "homotopy": "theta"})
+        add_exploration(rows, path, parts.validation, parts.test, hyper_parameters=hyper)
+        report((k + 1) / len(cell.settings.costs))

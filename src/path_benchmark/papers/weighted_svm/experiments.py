@@ -1,0 +1,668 @@
+"""Weighted SVM paper: what is run. What is made of the results is in `outputs`.
+
+Every experiment has one cell for each cost C_0:
+
+online      time series: instances enter and leave, all weights change (figure 3)
+shift       covariate shift: from C_0 to C_0 times the importance (figure 4)
+validation  the validation error along that path, exactly (figure 5)
+regression  heteroscedastic regression: reweight by the residuals until they settle (figure 6)
+explore     the covariate-shift path, written down so that the page can turn it by hand
+
+Every method begins at the same exact solution, which isn't timed (the paper assumes it given), and
+follows the same sequence of weights. Only the solver calls are timed, interleaved in one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from solution_paths import weighted_svm_path, weighted_svr_path
+from solution_paths.certify import Verdict, judge
+from solution_paths.kernels import Kernel
+from solution_paths.objectives import Hinge, Tube
+
+from ...data.protocols import Part, Split
+from ...runs.cells import Cell, Report
+from ...runs.config import DataSetSettings
+from ...runs.exploring import add_exploration
+from ...runs.judging import add_certificate, add_oracle_comparison, describe
+from ...runs.paper import Paper
+from ...runs.rows import Rows, or_none
+from ...runs.timing import Lane, Timing
+from ...settings import Count, NotNegative, Positive, Positives, Settings
+from ...solvers import Answer, Stopwatch, smo
+from .data import prepare
+from .ulsif import fit_ulsif
+
+# Wall seconds that the repeats of a method may take in all.
+BUDGET_S = 10.0
+# Of each sequence of solves, this many answers are judged: spread evenly, the last among them.
+JUDGED = 5
+# Objective values are compared with the oracle's at these theta.
+ORACLE_THETAS = (0.5, 1.0)
+# A decision value this near to 0 may count as either label in a comparison with brute force.
+NO_SIGN = 1e-9
+
+
+# ---------------------------------------------------------------- settings
+
+
+class Common(Settings):
+    """The kernel is exp(-gamma ||x - x'||^2 / p), p features.
+
+    ``diagonal`` is added to the training matrix's diagonal.
+    """
+
+    gamma: Positive
+    diagonal: NotNegative
+
+
+class DataSet(DataSetSettings):
+    """Sizes, where they are not the paper's.
+
+    ``n``: training instances; ``n_new``: those that arrive later (online); ``n_train`` and
+    ``n_test`` of a covariate-shift task.
+    """
+
+    n: Count | None = None
+    n_new: Count | None = None
+    n_train: Count | None = None
+    n_test: Count | None = None
+
+
+class Solver(Settings):
+    """SMO's tolerance, and how a solve starts from the one before: clip (the paper's) | follow."""
+
+    tolerance: Positive
+    seeding: Literal["clip", "follow"]
+
+
+class Costs(Settings):
+    """Values of C_0, one cell for each."""
+
+    costs: Positives
+
+
+class Timed(Costs):
+    """What the timing experiments share.
+
+    ``repeats`` of each method; ``limit_s``: wall seconds after which a method's sequence of solves
+    is stopped and its row says so; ``solvers``: variants of SMO.
+    """
+
+    repeats: Count
+    limit_s: Positive
+    solvers: Annotated[tuple[Solver, ...], Field(min_length=1)]
+
+
+class Online(Timed):
+    """``updates`` of a time series; ``slope`` is the paper's a."""
+
+    slope: NotNegative
+    updates: Count
+
+
+class Shift(Timed):
+    """SMO at every breakpoint, at ``grid`` evenly spaced weights, and at the end only."""
+
+    grid: Count
+
+
+class Explorations(Costs):
+    """``grid``: so many evenly spaced theta are drawn beside each path."""
+
+    grid: Annotated[int, Field(ge=2)]
+
+
+class Regression(Timed):
+    """Step 2: until the mean relative change is at most ``change``, at most ``rounds`` times.
+
+    ``epsilon`` is in the target's unit; |e_i| counts as at least ``floor`` sigma (open in the
+    paper).
+    """
+
+    epsilon: NotNegative
+    change: Positive
+    rounds: Count
+    floor: Positive
+
+
+def _columns(cell: Cell) -> dict[str, Any]:
+    return {"hyper_parameters": {"C0": cell.value, **cell.common.model_dump()}, "kernel": "rbf"}
+
+
+PAPER = Paper("weighted_svm", Common, DataSet, _columns)
+
+
+def _parts(kind: str, cell: Cell) -> Split:
+    """Return the training part and what comes later."""
+    sizes = cell.data.model_dump(include={"n", "n_new", "n_train", "n_test"}, exclude_none=True)
+    return prepare(kind, cell.dataset, cell.split, offline=cell.offline, **sizes)
+
+
+# ---------------------------------------------------------------- one problem, three solvers
+
+
+class Task:
+    """Samples and a kernel: what the path, SMO and the judge are all given.
+
+    Parameters
+    ----------
+    part : Part
+    common : Common
+    epsilon : float, optional
+        Half-width of the tube: the task is a regression.
+    """
+
+    def __init__(self, part: Part, common: Common, epsilon: float | None = None) -> None:
+        self.X, self.y, self.epsilon = np.ascontiguousarray(part.X, float), part.y, epsilon
+        self.gamma, self.diagonal = common.gamma / self.X.shape[1], common.diagonal
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.y)
+
+    def kernel(self, X: np.ndarray) -> np.ndarray:
+        """Kernel values of rows against the samples, without what is added to the diagonal."""
+        return Kernel("rbf", gamma=self.gamma)(X, self.X)
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """Kernel matrix of the samples, without what is added to its diagonal."""
+        return self.kernel(self.X)
+
+    def path(self, before: np.ndarray, after: np.ndarray, report: Report | None = None) -> Any:
+        """Return the path between two weight vectors, its start included."""
+        options = {"kernel": "rbf", "gamma": self.gamma, "diagonal": self.diagonal}
+        # certified at length afterwards, outside every timing
+        options |= {"callback": report, "check": "ignore"}
+        if self.epsilon is None:
+            return weighted_svm_path(self.X, self.y, before, after, **options)
+        return weighted_svr_path(self.X, self.y, before, after, self.epsilon, **options)
+
+    def base(self, weights: np.ndarray) -> Any:
+        """Return the path that stays where it is, from which others can go on."""
+        return self.path(weights, weights)
+
+    def machine(self, from_rows: bool = False) -> smo.SMO:
+        """Return SMO, with the whole kernel matrix at hand or (``from_rows``) an empty cache."""
+        if from_rows:
+            return smo.SMO(self.X, kernel="rbf", gamma=self.gamma, ridge=self.diagonal)
+        return smo.SMO(self.gram, kernel="precomputed", ridge=self.diagonal)
+
+    def solve(self, machine: smo.SMO, weights: np.ndarray, **options: Any) -> smo.SmoResult:
+        """Solve by SMO."""
+        if self.epsilon is None:
+            return machine.solve_svc(self.y, weights, **options)
+        return machine.solve_svr(self.y, weights, self.epsilon, **options)
+
+    @cached_property
+    def _objective(self) -> Hinge | Tube:
+        """Return what is minimised, whatever the weights."""
+        data = {"kernel": Kernel("precomputed"), "diagonal": self.diagonal}
+        if self.epsilon is None:
+            return Hinge(self.gram, self.y, **data)
+        return Tube(self.gram, self.y, epsilon0=self.epsilon, **data)
+
+    def judge(self, weights: np.ndarray, alpha: np.ndarray, b: float) -> Verdict:
+        """Score duals and a bias."""
+        return judge(self._objective.with_costs(weights), Answer(alpha=alpha, b=b))
+
+    def fitted(self, path: Any, theta: float) -> np.ndarray:
+        """Predictions at the samples, as at any other point: without the added diagonal."""
+        signed = path.dual(theta) if self.epsilon is not None else self.y * path.dual(theta)
+        return self.gram @ signed + path.intercept(theta)
+
+
+# ---------------------------------------------------------------- sequences of weights
+
+
+class Method(NamedTuple):
+    """A line in a figure: a name, and for SMO its tolerance and how it is started."""
+
+    name: str
+    tolerance: float | None = None
+    seeding: str | None = None
+
+
+@dataclass
+class PathRun:
+    """Paths through a sequence of weights; what of their time the kernel matrices took."""
+
+    paths: list[Any] = field(default_factory=list)
+    kernel_cpu_s: float = 0.0
+
+
+@dataclass
+class SmoRun:
+    """Solves along a sequence of weights: how many, how it ended, and answers for the judge."""
+
+    wanted: int
+    done: int = 0
+    iterations: int = 0
+    censored: bool = False
+    inaccurate: int = 0
+    answers: list[tuple[np.ndarray, np.ndarray, float]] = field(default_factory=list)
+
+
+def follow_path(
+    task: Task, base: Any, weights: Sequence[np.ndarray], clear_cache: bool = False
+) -> Timing:
+    """Time the path through ``weights[1:]``, from ``base``, which ends at ``weights[0]``.
+
+    With ``clear_cache`` the whole kernel matrix is computed afresh at each update, which is more
+    than a path needs, and counted.
+    """
+    run, cpu, wall, path = PathRun(), 0.0, 0.0, base
+    for new in weights[1:]:
+        if clear_cache:
+            with Stopwatch() as watch:
+                task.kernel(task.X)
+            run.kernel_cpu_s += watch.cpu_s
+            cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
+        with Stopwatch() as watch:
+            path = path.continue_to(new)
+        cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
+        run.paths.append(path)
+    return Timing(cpu, wall, run)
+
+
+def follow_smo(
+    task: Task,
+    start: np.ndarray | None,
+    weights: Sequence[np.ndarray],
+    method: Method,
+    limit_s: float,
+    clear_cache: bool = False,
+) -> Timing:
+    """Time SMO through ``weights[1:]``, each solve started from the one before.
+
+    Parameters
+    ----------
+    task : Task
+    start : (n,) array or None
+        Solution at ``weights[0]``; None for a cold start.
+    weights : sequence of (n,) arrays
+    method : Method
+        ``seeding``: "clip" makes the old solution feasible (the paper's alpha seeding), "follow"
+        also lets a dual that stood at its weight stay there.
+    limit_s : float
+        Wall seconds for the whole sequence; what is left then is not solved, and nothing is
+        extrapolated.
+    clear_cache : bool
+        Begin every solve with an empty kernel cache; else the whole matrix is at hand.
+    """
+    run, cpu, wall, seed = SmoRun(wanted=len(weights) - 1), 0.0, 0.0, start
+    kept = {int(k) for k in np.linspace(0, run.wanted - 1, JUDGED)}
+    machine = None if clear_cache else task.machine()
+    for k, (old, new) in enumerate(pairwise(weights)):
+        options = {"tol": method.tolerance, "time_limit": max(limit_s - wall, 0.0)}
+        if seed is not None:
+            options["start"] = seed
+            options["start_costs"] = old if method.seeding == "follow" else None
+        with Stopwatch() as watch:
+            if clear_cache:
+                machine = task.machine(from_rows=True)
+            found = task.solve(machine, new, **options)
+        cpu, wall, seed = cpu + watch.cpu_s, wall + watch.wall_s, found.alpha
+        run.iterations += found.iterations
+        if found.status != "solved" and wall >= limit_s:
+            run.censored = True
+            break
+        run.done += 1
+        run.inaccurate += found.status != "solved"
+        if k in kept:
+            run.answers.append((new, found.alpha, found.b))
+    return Timing(cpu, wall, run)
+
+
+# ---------------------------------------------------------------- the timing lane
+
+
+class Contest:
+    """Path and SMO on the same task; every repeat becomes a row.
+
+    Parameters
+    ----------
+    task : Task
+    rows : Rows
+    settings : Timed
+    start : (n,) array
+        Solution at the first weights, from which SMO begins.
+    """
+
+    def __init__(self, task: Task, rows: Rows, settings: Timed, start: np.ndarray) -> None:
+        self.task, self.rows, self.settings, self.start = task, rows, settings, start
+        self.lane: Lane
+        self.weights: dict[str, Sequence[np.ndarray]] = {}
+        self._certified: dict[str, dict[str, Any]] = {}
+
+    def run(self, report: Report, enter: Callable[[Contest], None]) -> None:
+        """Let ``enter`` enter the methods, and time them all in turns."""
+        self.lane = Lane(self.settings.repeats, BUDGET_S, report)
+        enter(self)
+        self.lane.run()
+
+    def solvers(self, name: str, cold: bool = False) -> list[Method]:
+        """List the SMO methods of a name; a cold start has no seeding."""
+        wanted = [(s.tolerance, "none" if cold else s.seeding) for s in self.settings.solvers]
+        return [Method(name, *pair) for pair in dict.fromkeys(wanted)]
+
+    def add_path(self, name: str, call: Callable[[], Timing]) -> None:
+        """Add a path; the first that is added must come before SMO, which needs its weights."""
+        self.lane.add(call, lambda *r: self._record_path(name, *r), name)
+
+    def add_smo(self, name: str, cold: bool = False, clear_cache: bool = False) -> None:
+        """Add SMO through ``self.weights[name]`` in every variant of the settings."""
+        start = None if cold else self.start
+        for method in self.solvers(name, cold):
+
+            def call(method: Method = method) -> Timing:
+                weights, limit = self.weights[method.name], self.settings.limit_s
+                return follow_smo(self.task, start, weights, method, limit, clear_cache)
+
+            self.lane.add(call, lambda *r, m=method: self._record_smo(m, *r), method)
+
+    def _record_path(self, name: str, repeat: int, timing: Timing) -> None:
+        """Judge the first round's paths, and write the time down beside what was found."""
+        run = timing.result
+        if name not in self._certified:
+            self._certified[name] = certificates(self.rows, name, run.paths)
+            self.rows.add("updates", len(run.paths), method=name)
+        columns = {"method": name, "repeat": repeat, "cpu_s": timing.cpu_s}
+        columns |= {"wall_s": timing.wall_s, **self._certified[name]}
+        self.rows.add("time", timing.cpu_s, **columns)
+        if run.kernel_cpu_s:
+            self.rows.add("kernel_time", run.kernel_cpu_s, **columns)
+        run.paths.clear()  # they hold every breakpoint's duals
+
+    def _record_smo(self, method: Method, repeat: int, timing: Timing) -> None:
+        run = timing.result
+        hyper = {"tolerance": method.tolerance, "seeding": method.seeding}
+        hyper |= {"solves": run.wanted, "solved": run.done, "iterations": run.iterations}
+        columns = {"status": "ok", "message": ""}
+        if run.inaccurate:
+            reason = f"{run.inaccurate} of {run.done} solves stalled above the tolerance"
+            columns = {"status": "inaccurate", "message": reason}
+        if run.censored:
+            reason = f"stopped after {run.done} of {run.wanted} solves in {timing.wall_s:.4g} s"
+            columns = {"status": "censored", "message": reason}
+        if repeat == 0 and run.answers:
+            verdicts = [self.task.judge(*answer) for answer in run.answers]
+            for name in ("kkt", "gap", "rounding"):
+                columns[name] = or_none(max(getattr(v, name) for v in verdicts))
+        columns |= {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "hyper_parameters": hyper}
+        columns |= {"method": method.name, "method_version": smo.version(), "repeat": repeat}
+        self.rows.add("time", timing.cpu_s, **columns)
+
+
+def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> dict[str, Any]:
+    """Add the certificate of each path as a row; return columns for rows about all of them.
+
+    A time to a wrong answer is none: rows about a path that isn't certified say so in their status,
+    stay in the table, and out of every comparison.
+    """
+    found = [
+        add_certificate(rows, path, method=method, hyper_parameters={"update": k})
+        for k, path in enumerate(paths, start=1)
+    ]
+    together = {"n_breakpoints": sum(own["n_breakpoints"] for own in found)}
+    for name in ("kkt", "gap", "rounding"):
+        values = [own[name] for own in found]
+        together[name] = None if None in values else max(values)
+    held = [row["status"] == "ok" for row in rows.rows[-len(paths) :]]
+    if not all(held):
+        together |= {"status": "certificate failed", "message": "the path is not certified"}
+    return together
+
+
+def warm_up() -> None:
+    """Absorb compilation: a few samples through all that will be timed."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + rng.normal(size=30) > 0, 1.0, -1.0)
+    common = Common(gamma=1.0, diagonal=1e-6)
+    for task in (Task(Part(X, y), common), Task(Part(X, X[:, 1] ** 2), common, 0.05)):
+        weights = [np.ones(30), rng.uniform(0.5, 2.0, size=30)]
+        base = task.base(weights[0])
+        start = base.dual(1.0)
+        follow_path(task, base, weights).result.paths[0].certify()
+        for clear in (True, False):
+            for seeding in ("clip", "follow"):
+                follow_smo(task, start, weights, Method("", 1e-3, seeding), 10.0, clear)
+
+
+# ---------------------------------------------------------------- online time series
+
+
+def series_weights(n: int, total: int, first: int, cost: float, slope: float) -> np.ndarray:
+    """Weights C_i = C_0 2 / (1 + exp(a - 2 a i/n)) of instances first, ..., first + n - 1, else 0.
+
+    i = 1 is the oldest instance that counts and i = n the newest; a is ``slope``.
+    """
+    weights = np.zeros(total)
+    i = np.arange(1, n + 1)
+    weights[first : first + n] = cost * 2.0 / (1.0 + np.exp(slope - 2.0 * slope * i / n))
+    return weights
+
+
+@PAPER.experiment(lane="timing", settings=Online, each="costs")
+def online(cell: Cell, rows: Rows, report: Report) -> None:
+    """Five updates: new instances enter, the oldest leave, and all weights change.
+
+    Once with the kernel cache cleared at each update, as in the paper, and once with the kernel
+    matrix given to both, which shows the work of the solvers alone.
+    """
+    parts, updates = _parts("series", cell), cell.settings.updates
+    both = (parts.train, parts.test)
+    stream = Part(np.vstack([p.X for p in both]), np.concatenate([p.y for p in both]))
+    n, total = len(parts.train.y), len(stream.y)
+    if (total - n) % updates:
+        raise ValueError(f"{total - n} new instances can't be cut into {updates} equal updates.")
+    batch, shape = (total - n) // updates, (cell.value, cell.settings.slope)
+    weights = [series_weights(n, total, k * batch, *shape) for k in range(updates + 1)]
+    task = Task(stream, cell.common)
+    describe(rows, parts)
+    warm_up()
+    contest = Contest(task, rows, cell.settings, task.base(weights[0]).dual(1.0))
+    contest.weights = {"smo": weights, "smo_given": weights}
+
+    def enter(contest: Contest) -> None:
+        for suffix, clear in (("", True), ("_given", False)):
+
+            def path(clear: bool = clear) -> Timing:
+                return follow_path(task, task.base(weights[0]), weights, clear)
+
+            contest.add_path(f"path{suffix}", path)
+            contest.add_smo(f"smo{suffix}", clear_cache=clear)
+
+    contest.run(report, enter)
+
+
+# ---------------------------------------------------------------- covariate shift
+
+
+def importance_weights(cell: Cell, parts: Split, rows: Rows) -> list[np.ndarray]:
+    """Return [C_0 everywhere, C_0 times the importance of each training point by uLSIF]."""
+    ratio = fit_ulsif(parts.train.X, parts.test.X, seed=cell.seed("ulsif"))
+    importance, cost = ratio(parts.train.X), cell.value
+    rows.add("importance_zero_share", np.mean(importance == 0.0), method="ulsif")
+    rows.add("importance_largest", importance.max(), method="ulsif")
+    for name in ("width", "ridge"):
+        rows.add(f"ulsif_{name}", getattr(ratio, name), method="ulsif")
+    return [np.full(len(importance), cost), cost * importance]
+
+
+def _line(ends: list[np.ndarray], thetas: np.ndarray) -> list[np.ndarray]:
+    """Weights at some theta between two ends."""
+    return [ends[0] + theta * (ends[1] - ends[0]) for theta in thetas]
+
+
+@PAPER.experiment(lane="timing", settings=Shift, each="costs")
+def shift(cell: Cell, rows: Rows, report: Report) -> None:
+    """From uniform weights to the importance, against SMO at every breakpoint and on a grid."""
+    parts = _parts("shift", cell)
+    describe(rows, parts)
+    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
+    warm_up()
+    contest = Contest(task, rows, cell.settings, task.base(ends[0]).dual(1.0))
+    contest.weights = {
+        "smo_grid": _line(ends, np.linspace(0.0, 1.0, cell.settings.grid + 1)),
+        "smo_end": ends,
+        "smo_cold": ends,
+    }
+
+    def path() -> Timing:
+        timing = follow_path(task, task.base(ends[0]), ends)
+        bends = timing.result.paths[0].breakpoints
+        thetas = np.unique(np.concatenate([[0.0], bends[bends > 0.0], [1.0]]))
+        contest.weights.setdefault("smo_breakpoints", _line(ends, thetas))
+        return timing
+
+    def whole() -> Timing:
+        with Stopwatch() as watch:
+            found = task.path(*ends)
+        return Timing(watch.cpu_s, watch.wall_s, PathRun([found]))
+
+    def enter(contest: Contest) -> None:
+        contest.add_path("path", path)
+        contest.add_path("path_whole", whole)
+        for name in ("smo_breakpoints", "smo_grid", "smo_end"):
+            contest.add_smo(name)
+        contest.add_smo("smo_cold", cold=True)
+
+    contest.run(report, enter)
+
+
+@PAPER.experiment(settings=Costs, each="costs")
+def validation(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 5: the validation error as an exact step function of theta, and its minimiser."""
+    parts = _parts("shift", cell)
+    describe(rows, parts)
+    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
+    path, data = task.path(*ends, report=report), parts.test
+    carried = {"method": "path", **certificates(rows, "path", [path])}
+    edges, error = path.error_steps(data.X, data.y)
+    rows.add_curve("validation_error", edges[:-1], error, method="path")
+    best = path.best(data.X, data.y, metric="zero_one")
+    for low, high in best.intervals:
+        hyper = {"low": low, "high": high, "theta": best.parameter}
+        rows.add("validation_error_best", best.value, hyper_parameters=hyper, **carried)
+    for theta in (0.0, 1.0):
+        wrong = (path.decision_function(data.X, theta) >= 0) != (data.y > 0)
+        rows.add("validation_error", wrong.mean(), hyper_parameters={"theta": theta}, **carried)
+    looked, errors = brute_force_errors(task, path, data, edges, error, best.value)
+    rows.add("step_errors", errors, hyper_parameters={"points": looked}, **carried)
+    add_oracle_comparison(rows, path, ORACLE_THETAS, **carried)
+
+
+@PAPER.experiment(settings=Explorations, each="costs")
+def explore(cell: Cell, rows: Rows, report: Report) -> None:
+    """Write down the whole covariate-shift path at one C_0, for the page's explorer."""
+    parts = _parts("shift", cell)
+    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
+    path = task.path(*ends, report=report)
+    certificates(rows, "path", [path])
+    add_exploration(rows, path, parts.test)
+
+
+def brute_force_errors(
+    task: Task, path: Any, part: Part, edges: np.ndarray, error: np.ndarray, least: float
+) -> tuple[int, int]:
+    """Compare the steps, and their least value, with decisions computed at many theta.
+
+    On a fine grid, on both sides of every crossing, and in the middle of every step the decisions
+    are computed from the duals by this function's own formula.
+
+    Returns
+    -------
+    looked, errors : int
+        At how many theta, and at how many of them the two disagree by more than the rows whose
+        decision is 0 up to rounding.
+    """
+    crossings = np.concatenate([np.empty(0), *path.crossings(part.X)])
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    beside = [crossings + side * 1e-7 for side in (-1.0, 1.0)]
+    thetas = np.clip(np.concatenate([np.linspace(0, 1, 1001), middles, *beside]), 0.0, 1.0)
+    K, errors = task.kernel(part.X), 0
+    for theta in thetas:
+        f = K @ (task.y * path.dual(theta)) + path.intercept(theta)
+        counted = np.count_nonzero((f >= 0) != (part.y > 0))
+        unsure = np.count_nonzero(np.abs(f) <= NO_SIGN)
+        k = np.clip(np.searchsorted(edges, theta, side="right") - 1, 0, len(error) - 1)
+        # An edge belongs to either of its steps.
+        near = {k, max(k - 1, 0)} if theta - edges[k] <= 1e-12 else {k}
+        stated = [round(error[j] * len(part.y)) for j in near]
+        missed = min(abs(counted - value) for value in stated) > unsure
+        errors += missed or counted + unsure < round(least * len(part.y))
+    return len(thetas), int(errors)
+
+
+# ---------------------------------------------------------------- heteroscedastic regression
+
+
+def reweighted(residual: np.ndarray, cost: float, floor: float) -> np.ndarray:
+    """Weights C_0 sigma / |e_i|, where |e_i| counts as at least ``floor`` sigma.
+
+    sigma is the root of the mean square of the residuals.
+    """
+    sigma = np.sqrt(np.mean(residual**2))
+    return cost / np.maximum(np.abs(residual) / sigma, floor)
+
+
+def relative_change(old: np.ndarray, new: np.ndarray, floor: float) -> float:
+    """Mean of |(old - new) / old|, where |old| counts as at least ``floor`` sigma."""
+    least = floor * np.sqrt(np.mean(old**2))
+    return float(np.mean(np.abs(old - new) / np.maximum(np.abs(old), least)))
+
+
+@PAPER.experiment(lane="timing", settings=Regression, each="costs")
+def regression(cell: Cell, rows: Rows, report: Report) -> None:
+    """Reweight by the residuals until they settle; SMO follows the path's weights."""
+    parts = _parts("regression", cell)
+    describe(rows, parts)
+    task = Task(parts.train, cell.common, cell.settings.epsilon)
+    uniform = np.full(task.n, cell.value)
+    warm_up()
+    contest = Contest(task, rows, cell.settings, task.base(uniform).dual(1.0))
+
+    def path() -> Timing:
+        if "smo" in contest.weights:
+            return follow_path(task, task.base(uniform), contest.weights["smo"])
+        timing, contest.weights["smo"] = _reweight_until_settled(task, uniform, cell, rows)
+        return timing
+
+    def enter(contest: Contest) -> None:
+        contest.add_path("path", path)
+        contest.add_smo("smo")
+
+    contest.run(report, enter)
+
+
+def _reweight_until_settled(
+    task: Task, uniform: np.ndarray, cell: Cell, rows: Rows
+) -> tuple[Timing, list[np.ndarray]]:
+    """Time the path through the rounds of step 2; return the weights of all rounds as well."""
+    cost, settings = cell.value, cell.settings
+    floor = settings.floor
+    path, run, weights, cpu, wall = task.base(uniform), PathRun(), [uniform], 0.0, 0.0
+    residual, change = task.y - task.fitted(path, 1.0), np.inf
+    while change > settings.change and len(run.paths) < settings.rounds:
+        weights.append(reweighted(residual, cost, floor))
+        with Stopwatch() as watch:
+            path = path.continue_to(weights[-1])
+        cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
+        run.paths.append(path)
+        old, residual = residual, task.y - task.fitted(path, 1.0)
+        change = relative_change(old, residual, floor)
+    rows.add("rounds", len(run.paths), method="path")
+    rows.add("last_change", change, method="path")
+    return Timing(cpu, wall, run), weights

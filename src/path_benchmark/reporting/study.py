@@ -1,0 +1,184 @@
+"""What a paper's tables, figures and claims are made of: results, and how they came about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..runs.paper import Paper
+from ..runs.rows import read_results
+from ..settings import Settings
+from .formats import count
+
+
+@dataclass(frozen=True)
+class Study:
+    """A suite's results of one paper, with the settings that made them.
+
+    Attributes
+    ----------
+    results, curves : DataFrame
+        ``hyper`` holds the hyper-parameters of each row as a dict.
+    settings : dict
+        Experiment -> its settings as this suite used them.
+    common : Settings
+        What the paper's experiments share.
+    datasets : dict
+        Data set -> its settings.
+    """
+
+    paper: str
+    suite: str
+    title: str
+    citation: str
+    results: pd.DataFrame
+    curves: pd.DataFrame
+    settings: Mapping[str, Settings]
+    common: Settings
+    datasets: Mapping[str, Any]
+
+    def name(self, dataset: str) -> str:
+        """Name of a data set as people write it."""
+        known = self.datasets.get(dataset)
+        return (known and known.title) or dataset.replace("_", " ").capitalize()
+
+    def ran(self, experiment: str) -> list[str]:
+        """List the data sets of an experiment, in the order of the results."""
+        own = self.results.loc[self.results["experiment"] == experiment, "dataset"]
+        return list(dict.fromkeys(own))
+
+    def is_papers(self, dataset: str) -> bool:
+        """Tell whether a data set is the paper's (or counts as such), and no stand-in."""
+        known = self.datasets.get(dataset)
+        return known is not None and not known.stand_in
+
+    def instead_of(self, dataset: str) -> str:
+        """Say what of the paper's a data set takes the place of, "" where it is the paper's."""
+        known = self.datasets.get(dataset)
+        return known.instead_of if known else ""
+
+    def foreign(self, experiments: Iterable[str]) -> tuple[list[str], list[str]]:
+        """List the data sets that some experiments ran on, and those that aren't the paper's."""
+        found = list(dict.fromkeys(d for e in experiments for d in self.ran(e)))
+        return found, [d for d in found if not self.is_papers(d)]
+
+    def names_shown(self, experiments: Iterable[str]) -> str:
+        """Say which data some experiments ran on, and which of them are not the paper's."""
+        found, _ = self.foreign(experiments)
+        marked = [self.name(d) + self._marked(d) for d in found]
+        if len(marked) > 8:
+            marked = [*marked[:6], f"and {len(marked) - 6} more"]
+        return ", ".join(marked)
+
+    def _marked(self, dataset: str) -> str:
+        if not self.is_papers(dataset):
+            return " (not the paper's)"
+        other = self.instead_of(dataset)
+        return f" (instead of {other})" if other else ""
+
+    def together(self, experiment: str) -> str:
+        """Name the data of an experiment in a few words: their names, or how many they are."""
+        names = [self.name(d) for d in self.ran(experiment)]
+        return ", ".join(names) if len(names) <= 2 else f"{len(names)} data sets"
+
+    def titled(self, heading: str, experiments: Iterable[str]) -> str:
+        """Return a heading that doesn't claim a paper's table or figure for other data.
+
+        "Table 1: data sets" of other data is "Data sets (as in the paper's Table 1, on other
+        data)".
+        """
+        found, foreign = self.foreign(experiments)
+        item = re.match(r"((?:Table|Figure) \d+)[:,]? (.+)", heading)
+        if not foreign or not item:
+            return heading
+        data = "other data" if found == foreign else "the paper's data and others"
+        text = item.group(2).rstrip(".")
+        return f"{text[0].upper()}{text[1:]} (as in the paper's {item.group(1)}, on {data})"
+
+    def command(self, experiments: Iterable[str] = ()) -> str:
+        """Return the command that makes an output of some experiments (of all, if none) again."""
+        chosen = ",".join(dict.fromkeys(experiments))
+        return f"snakemake --cores 8 {self.suite}" + (f" --config only={chosen}" if chosen else "")
+
+    def only(self, **wanted: object) -> pd.DataFrame:
+        """Rows whose columns have the wanted values and that hold a number."""
+        keep = self.results["value"].notna()
+        for column, value in wanted.items():
+            keep &= self.results[column] == value
+        return self.results[keep]
+
+    def curve(self, name: str, **wanted: object) -> pd.DataFrame:
+        """Points of the curves of a name whose columns have the wanted values."""
+        keep = self.curves["curve"] == name
+        for column, value in wanted.items():
+            keep &= self.curves[column] == value
+        return self.curves[keep]
+
+    def steps(self, name: str, **wanted: object) -> tuple[np.ndarray, np.ndarray]:
+        """Return (x, y) of one curve, ascending; as a step, ``y[k]`` holds from ``x[k]`` on."""
+        own = self.curve(name, **wanted)
+        order = np.argsort(own["x"].to_numpy(), kind="stable")
+        return own["x"].to_numpy()[order], own["y"].to_numpy()[order]
+
+    def failures(self, *experiments: str) -> list[str]:
+        """List each kind of failure in some experiments (in all, if none is named)."""
+        bad = self.results[~self.results["status"].isin(["ok", "inaccurate", "censored"])]
+        if experiments:
+            bad = bad[bad["experiment"].isin(experiments)]
+        groups = bad.groupby(["experiment", "dataset", "method", "status", "message"], dropna=False)
+        return [
+            f"{self.name(dataset)}, {experiment}, {method}: {status} ({short(message)}); "
+            f"{count(len(rows), 'row')}."
+            for (experiment, dataset, method, status, message), rows in groups
+        ]
+
+
+def read_study(paper: Paper, config: dict, suite: str, folder: str | Path) -> Study:
+    """Read a suite's results of one paper from its folder."""
+    folder = Path(folder)
+    results = read_results(folder / "results.parquet")
+    curves = read_results(folder / "curves.parquet")
+    return make_study(paper, config, suite, results, curves)
+
+
+def make_study(
+    paper: Paper, config: dict, suite: str, results: pd.DataFrame, curves: pd.DataFrame
+) -> Study:
+    """Join results with the settings of the suite that made them."""
+    file = paper.file(config)
+    return Study(
+        paper.name,
+        suite,
+        file.title,
+        file.citation,
+        results,
+        curves,
+        {plan.experiment.name: plan.settings for plan in paper.plans(config, suite)},
+        paper.common.model_validate(file.settings),
+        {name: paper.data(file, name) for name in file.datasets},
+    )
+
+
+def hyper(rows: pd.DataFrame, key: str) -> pd.Series:
+    """One hyper-parameter of each row, None where it has none."""
+    return pd.Series([h.get(key) for h in rows["hyper"]], index=rows.index, dtype=object)
+
+
+def mean(rows: pd.DataFrame) -> tuple[float, float, int]:
+    """Mean, standard deviation and number of the values."""
+    values = rows["value"].to_numpy(float)
+    if not len(values):
+        return np.nan, np.nan, 0
+    return values.mean(), values.std(ddof=1) if len(values) > 1 else np.nan, len(values)
+
+
+def short(message: str | None, most: int = 200) -> str:
+    """Return a message cut to a length that fits a table."""
+    text = message or "no reason given"
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,322 @@
+"""Cells: the smallest units of work that are written, and never done twice.
+
+A cell is a Parquet file of rows, one of curves where it has any, and a small JSON file, written
+last, with the cell's identity and the checksums of the other two. What is truncated, altered,
+missing or another cell's is set aside under another name, named, and computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from threadpoolctl import threadpool_limits
+
+from solution_paths.files import replace_atomically, write_text
+
+from ..data import DataUnavailable, seed_sequence
+from ..settings import Settings
+from .config import DataSetSettings
+from .rows import CURVES, SCHEMA, Rows, table_of
+from .supervision import announce
+from .written import digest, record
+
+# Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
+Report = Callable[..., None]
+# A cell with such a row is run again at the next call.
+UNFINISHED = {"failed", "not available", "certificate failed", "certificate undecided"}
+
+
+class DamagedCell(RuntimeError):
+    """A cell's file is not what its name says; the message says how."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is run on what.
+
+    Attributes
+    ----------
+    suite, paper, experiment, dataset, split
+        As in the columns of the results.
+    common, data, settings : Settings
+        Of the paper, of its data set, and of the experiment in this suite.
+    each : str
+        Setting that has one cell for each of its values ("" if there is none); in ``settings`` it
+        then has this cell's value alone, which is `value`.
+    offline : bool
+        Nothing may be downloaded. No part of the identity.
+    """
+
+    suite: str
+    paper: str
+    experiment: str
+    dataset: str
+    split: int
+    common: Settings
+    data: DataSetSettings
+    settings: Settings
+    each: str = ""
+    offline: bool = False
+
+    @property
+    def value(self) -> Any:
+        """Return this cell's value of the setting that has one cell for each."""
+        return getattr(self.settings, self.each)[0]
+
+    @cached_property
+    def identity(self) -> str:
+        """Everything that the result depends on, as JSON."""
+        parts = {name: getattr(self, name) for name in ("suite", "paper", "experiment", "dataset")}
+        models = {name: getattr(self, name).model_dump() for name in ("common", "data", "settings")}
+        return json.dumps({**parts, "split": self.split, **models}, sort_keys=True)
+
+    @property
+    def label(self) -> str:
+        """What tells the cells of one experiment, data set and split apart."""
+        if not self.each:
+            return ""
+        return f"{self.value:g}" if isinstance(self.value, int | float) else str(self.value)
+
+    @property
+    def id(self) -> str:
+        """File name without suffix. It holds a hash of the settings: changed settings, new cell."""
+        short = _short_digest(self.identity)
+        parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, short]
+        return "-".join(part for part in parts if part)
+
+    def seed(self, what: str = "") -> np.random.SeedSequence:
+        """Return the seed of the cell's data set and split, or of something further about them."""
+        name = f"{self.dataset}/{what}" if what else self.dataset
+        return seed_sequence(self.paper, name, self.split)
+
+    def rows(self, **shared: Any) -> Rows:
+        """Return an empty collection of rows that carry the cell's columns."""
+        names = ("suite", "paper", "experiment", "dataset", "split")
+        seed = "-".join(str(word) for word in np.atleast_1d(self.seed().entropy))
+        return Rows(**{name: getattr(self, name) for name in names}, seed=seed, **shared)
+
+    def split_by(self, each: str) -> list[Cell]:
+        """Return one cell for each value of a setting."""
+        return [
+            replace(self, each=each, settings=self.settings.model_copy(update={each: (value,)}))
+            for value in getattr(self.settings, each)
+        ]
+
+
+def _short_digest(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()[:10]
+
+
+# ---------------------------------------------------------------- files
+
+
+def file_of(cell: Cell, folder: str | Path) -> Path:
+    """Return the file that says that a cell is done, and of what it consists."""
+    return Path(folder) / f"{cell.id}.json"
+
+
+def rows_of(file: Path) -> Path:
+    """Return where a cell's rows are."""
+    return file.with_suffix(".parquet")
+
+
+def curves_of(file: Path) -> Path:
+    """Return where a cell's curves are, if it has any."""
+    return file.with_suffix(".curves.parquet")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a table atomically."""
+    replace_atomically(path, lambda part: pq.write_table(table, part, compression="zstd"))
+
+
+def write_cell(file: Path, identity: str, rows: Rows) -> None:
+    """Write a cell's tables, and last the file that says that they are all there."""
+    file.unlink(missing_ok=True)
+    write_table(rows_of(file), table_of(rows.rows, SCHEMA))
+    parts = [rows_of(file)]
+    if rows.points:
+        write_table(curves_of(file), table_of(rows.points, CURVES))
+        parts.append(curves_of(file))
+    content = {"identity": identity, "files": {part.name: digest(part) for part in parts}}
+    write_text(file, json.dumps(content))
+
+
+def check_cell(file: Path) -> None:
+    """Raise `DamagedCell` unless a cell is whole and is the one that its name says."""
+    try:
+        content = json.loads(file.read_text("utf-8"))
+        identity, files = content["identity"], dict(content["files"])
+    except FileNotFoundError:
+        raise DamagedCell(f"{file} is missing") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DamagedCell(f"{file} can't be read") from None
+    if not file.stem.endswith(_short_digest(identity)) or rows_of(file).name not in files:
+        raise DamagedCell(f"{file} belongs to another cell")
+    for name, expected in files.items():
+        part = file.with_name(name)
+        if not part.is_file():
+            raise DamagedCell(f"{part} is missing")
+        if digest(part) != expected:
+            raise DamagedCell(f"{part} is not what was written under that name")
+
+
+def read_cell(file: Path) -> tuple[pa.Table, pa.Table]:
+    """Return rows and curves of a cell, or raise `DamagedCell`."""
+    check_cell(file)
+    rows = pq.read_table(rows_of(file), schema=SCHEMA)
+    if not curves_of(file).is_file():
+        return rows, CURVES.empty_table()
+    return rows, pq.read_table(curves_of(file), schema=CURVES)
+
+
+def set_aside(file: Path) -> Path:
+    """Rename a damaged cell, so that it is computed again and can still be looked at."""
+    for part in (curves_of(file), rows_of(file), file):
+        if part.exists():
+            part.replace(part.with_name(f"{part.name}.damaged"))
+    return file.with_name(f"{file.name}.damaged")
+
+
+def finished(file: Path) -> bool:
+    """Tell whether a cell need not be run again: it is there, whole, and nothing in it failed."""
+    if not file.is_file():
+        return False
+    check_cell(file)
+    statuses = pq.read_table(rows_of(file), columns=["status"])["status"]
+    return not UNFINISHED & set(statuses.to_pylist())
+
+
+def write_list(listing: Path, files: Iterable[Path]) -> None:
+    """Write which cells a job consists of, and last a digest, so that no line can get lost."""
+    text = "".join(f"{file}\n" for file in files)
+    write_text(listing, f"{text}# {_short_digest(text)}\n")
+
+
+def read_list(listing: str | Path) -> list[Path]:
+    """Return the cells of a finished job, or raise `DamagedCell`."""
+    try:
+        *lines, last = Path(listing).read_text("utf-8").splitlines(keepends=True)
+    except (OSError, ValueError):  # no text, or no line at all
+        raise DamagedCell(f"{listing} can't be read") from None
+    if last != f"# {_short_digest(''.join(lines))}\n":
+        raise DamagedCell(f"{listing} is not what was written under that name")
+    return [Path(line.rstrip("\n")) for line in lines]
+
+
+def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
+    """Note of each finished job beside its list which of its cells aren't what they should be.
+
+    The note is one of the job's inputs, so that Snakemake runs the job again; it stays as a record.
+    Its name is the list's with the workflow's ``suffix``.
+
+    Returns
+    -------
+    list of str
+        A sentence for each damaged cell.
+    """
+    sentences = []
+    for job in sorted(Path(results).glob("*/jobs/**/*.txt")):
+        own = [f"{what}: it is computed again." for what in _damage(job)]
+        if own:
+            write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
+        sentences += own
+    return sentences
+
+
+def _damage(job: Path) -> Iterator[str]:
+    try:
+        files = read_list(job)
+    except DamagedCell as error:
+        yield str(error)
+        return
+    for file in files:
+        try:
+            check_cell(file)
+        except DamagedCell as error:
+            yield str(error)
+
+
+def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:
+    """Join cells to one table of results and one of curves; return the number of rows.
+
+    Raises
+    ------
+    DamagedCell
+        A cell is not what its name says; it has been set aside.
+    """
+    files = sorted({Path(file) for file in files}, key=lambda file: file.name)
+    if not files:
+        raise ValueError("There are no cells to collect: run a job first.")
+    parts = []
+    for file in files:
+        try:
+            parts.append(read_cell(file))
+        except DamagedCell as error:
+            aside = set_aside(file)
+            raise DamagedCell(f"{error}; it is now {aside.name}, run the command again") from None
+    targets = (Path(results), Path(curves))
+    for target, tables in zip(targets, zip(*parts, strict=True), strict=True):
+        write_table(target, pa.concat_tables(tables))
+    record(targets[0].parent, targets[0].stem, targets)
+    return sum(len(table) for table, _ in parts)
+
+
+# ---------------------------------------------------------------- running
+
+
+def run_cells(
+    cells: list[Cell],
+    run: Callable[[Cell, Rows, Report], None],
+    folder: str | Path,
+    progress: Report | None = None,
+    shared: Callable[[Cell], dict[str, Any]] = lambda cell: {},
+) -> list[Path]:
+    """Run the cells that aren't there yet and write each as soon as it is done.
+
+    An exception becomes a row with its reason, and the next cell is run; a cell that failed is
+    tried again at the next call, and so is one whose data were not available or whose path has no
+    certificate. BLAS is pinned to one thread.
+
+    Returns
+    -------
+    list of Path
+        One file for each cell.
+    """
+    files = [file_of(cell, folder) for cell in cells]
+    for k, (cell, file) in enumerate(zip(cells, files, strict=True)):
+
+        def report(done: float, events: int | None = None, k: int = k, cell: Cell = cell) -> None:
+            if progress is not None:
+                what = f"split {cell.split} {cell.label}".rstrip()
+                progress(what, (k + done) / len(cells), events)
+
+        try:
+            if finished(file):
+                continue
+        except DamagedCell as error:
+            aside = set_aside(file)
+            if progress is not None:
+                progress(f"{error}: kept as {aside.name}, computed again", k / len(cells))
+        announce(cell.id)
+        rows = cell.rows(**shared(cell))
+        with threadpool_limits(limits=1):
+            try:
+                run(cell, rows, report)
+            except Exception as error:  # a failure is a row with its reason, never a gap
+                absent = isinstance(error, DataUnavailable)
+                status = "not available" if absent else "failed"
+                reason = f"{type(error).__name__}: {error}"
+                rows.add("failure", method="experiment", status=status, message=reason)
+        write_cell(file, cell.identity, rows)
+        report(1.0)
+    return files

@@ -1,0 +1,256 @@
+"""A paper: its experiments, each a function with typed settings and a lane; and its plan.
+
+A paper is one folder (`path_benchmark.papers.<name>`, whose module ``experiments`` holds a `Paper`
+called ``PAPER``) and one file (config/papers/<name>.yaml). The papers there are is what the
+configuration holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from solution_paths.files import locked
+
+from ..data import read_once, registry
+from ..settings import ConfigError, Settings, check, unknown_key
+from .cells import Cell, Report, run_cells, write_list
+from .config import DataSetSettings, PaperFile, Run
+from .rows import Rows
+from .supervision import Limits, supervised, write_cost
+
+Lane = Literal["accuracy", "timing"]
+Runner = Callable[[Cell, Rows, Report], None]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A function that runs a cell, and what it is given."""
+
+    name: str
+    run: Runner
+    lane: Lane
+    settings: type[Settings]
+    each: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a suite runs of one experiment, checked and complete."""
+
+    suite: str
+    experiment: Experiment
+    run: Run
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Job:
+    """One Snakemake job: some splits of one data set in one experiment."""
+
+    suite: str
+    paper: str
+    lane: Lane
+    experiment: str
+    dataset: str
+    first: int
+    last: int
+
+    def file(self, results: str) -> str:
+        """Return the list of its cells' files, which the job writes last."""
+        name = f"{self.experiment}/{self.dataset}/{self.first}-{self.last}.txt"
+        return f"{results}/{self.suite}/jobs/{self.paper}/{self.lane}/{name}"
+
+
+class Paper:
+    """The experiments of a paper, and what they share.
+
+    Parameters
+    ----------
+    name : str
+        Of its folder and its file.
+    common : type of Settings
+        What ``settings`` of its file may hold.
+    dataset : type of DataSetSettings
+        What each entry of ``datasets`` may hold.
+    columns : function, optional
+        Cell -> further columns that all its rows share.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        common: type[Settings] = Settings,
+        dataset: type[DataSetSettings] = DataSetSettings,
+        columns: Callable[[Cell], dict[str, Any]] = lambda cell: {},
+    ) -> None:
+        self.name, self.common, self.dataset, self.columns = name, common, dataset, columns
+        self.experiments: dict[str, Experiment] = {}
+
+    def experiment(
+        self, lane: Lane = "accuracy", settings: type[Settings] = Settings, each: str = ""
+    ) -> Callable[[Runner], Runner]:
+        """Register the decorated function as an experiment of its own name.
+
+        Parameters
+        ----------
+        lane : {"accuracy", "timing"}
+            Timing jobs run alone.
+        settings : type of Settings
+        each : str
+            A setting that holds several values: each gets a cell of its own.
+        """
+
+        def register(run: Runner) -> Runner:
+            name = run.__name__
+            self.experiments[name] = Experiment(name, run, lane, settings, each)
+            return run
+
+        return register
+
+    # -- the configuration ----------------------------------------------------------------------
+
+    def file(self, config: dict) -> PaperFile:
+        """Return the paper's file, its data sets and shared settings checked."""
+        where = f"papers.{self.name}"
+        content = check(PaperFile, config["papers"][self.name], where)
+        check(self.common, content.settings, f"{where}.settings")
+        for name, raw in content.datasets.items():
+            self.data(content, name)
+            for source in raw.get("sources", [name]):
+                if source not in registry():
+                    place = f"{where}.datasets.{source}"
+                    raise ConfigError(
+                        f"config: {unknown_key(place, registry())}, or describe it "
+                        "in config/datasets.yaml."
+                    )
+        return content
+
+    def data(self, content: PaperFile, name: str) -> DataSetSettings:
+        """Return the settings of a data set."""
+        where = f"papers.{self.name}.datasets"
+        if name not in content.datasets:
+            raise ConfigError(f"config: {unknown_key(f'{where}.{name}', content.datasets)}.")
+        return check(self.dataset, content.datasets[name], f"{where}.{name}")
+
+    def plans(self, config: dict, suite: str) -> list[Plan]:
+        """Return what a suite runs of the paper, each experiment's settings complete."""
+        content = check(PaperFile, config["papers"][self.name], f"papers.{self.name}")
+        only = [name for name in config.get("only", "").split(",") if name]
+        return [
+            self.plan(content, suite, name)
+            for name in content.suites.get(suite, {})
+            if not only or name in only
+        ]
+
+    def plan(self, content: PaperFile, suite: str, name: str) -> Plan:
+        """Return one experiment as a suite runs it."""
+        where = f"papers.{self.name}.suites.{suite}.{name}"
+        known = self.experiments.keys() & content.experiments.keys()
+        if name not in known:
+            raise ConfigError(f"config: {unknown_key(where, known)}.")
+        experiment, said = self.experiments[name], content.suites[suite][name]
+        run = check(Run, {k: v for k, v in said.items() if k in Run.model_fields}, where)
+        for dataset in run.datasets:
+            self.data(content, dataset)
+        base = content.experiments[name] or {}
+        check(experiment.settings, base, f"papers.{self.name}.experiments.{name}")
+        override = {k: v for k, v in said.items() if k not in Run.model_fields}
+        settings = check(experiment.settings, base | override, where, Run.model_fields)
+        return Plan(suite, experiment, run, settings)
+
+    # -- cells and jobs -------------------------------------------------------------------------
+
+    def jobs(self, config: dict, suite: str) -> list[Job]:
+        """Return a suite's jobs: one for each data set, experiment and chunk of splits."""
+        content = self.file(config)
+        return [
+            Job(suite, self.name, plan.experiment.lane, plan.experiment.name, dataset, first, last)
+            for plan in self.plans(config, suite)
+            for dataset in plan.run.datasets
+            for first, last in chunks(
+                min(plan.run.splits, self.data(content, dataset).splits or plan.run.splits),
+                plan.run.splits_per_job,
+            )
+        ]
+
+    def cells(
+        self, config: dict, suite: str, experiment: str, dataset: str, splits: Iterable[int]
+    ) -> list[Cell]:
+        """Return the cells of some splits of one data set in one experiment."""
+        content = self.file(config)
+        plan = self.plan(content, suite, experiment)
+        common = check(self.common, content.settings, f"papers.{self.name}.settings")
+        data = self.data(content, dataset)
+        offline, each = bool(config.get("offline")), plan.experiment.each
+        cells = [
+            Cell(
+                suite,
+                self.name,
+                experiment,
+                dataset,
+                split,
+                common,
+                data,
+                plan.settings,
+                offline=offline,
+            )
+            for split in splits
+        ]
+        return [part for cell in cells for part in cell.split_by(each)] if each else cells
+
+    def run(
+        self,
+        config: dict,
+        suite: str,
+        experiment: str,
+        dataset: str,
+        splits: Iterable[int],
+        folder: str | Path,
+        progress: Report | None = None,
+    ) -> list[Path]:
+        """Run the cells of a job that aren't there yet; return the files of all its cells.
+
+        In this process: no solver has a limit.
+        """
+        cells = self.cells(config, suite, experiment, dataset, splits)
+        with read_once():
+            return run_cells(
+                cells, self.experiments[experiment].run, folder, progress, self.columns
+            )
+
+    def run_job(self, config: dict, job: Job, progress: Report | None = None) -> Path:
+        """Run a job with limits on outside solvers; write what it cost, and last the cells' list.
+
+        A second process at the same job waits, and then finds the cells done.
+
+        Returns
+        -------
+        Path
+            The list.
+
+        Raises
+        ------
+        JobFailed
+            One sentence says why.
+        """
+        listing = Path(job.file(config["results"]))
+        folder = Path(config["results"], job.suite, "cells", job.paper)
+        what = (job.suite, job.experiment, job.dataset, range(job.first, job.last + 1))
+        limits = check(Limits, config.get("solver_limits", {}), "solver_limits")
+        with locked(listing.with_suffix(".lock")):
+            files, cost = supervised(
+                lambda: self.run(config, *what, folder, progress),
+                limits,
+            )
+            write_cost(listing.with_suffix(".cost.json"), cost, len(files))
+            write_list(listing, files)
+        return listing
+
+
+def chunks(splits: int, size: int | None) -> list[tuple[int, int]]:
+    """First and last split of each job."""
+    size = size or splits
+    return [(first, min(first + size, splits) - 1) for first in range(0, splits, size)]

@@ -1,0 +1,107 @@
+"""The timing lane: methods that take turns in one process, each repeat a row."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..solvers import Stopwatch
+from .cells import Report
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one call, and what it returned."""
+
+    cpu_s: float
+    wall_s: float
+    result: Any
+
+
+def stopwatch(call: Callable[[], Any], shortest_s: float = 0.0) -> Timing:
+    """Time a call; one that is shorter than ``shortest_s`` is repeated until that much has passed.
+
+    Clocks resolve about a microsecond: the mean of many short calls is what can be known.
+    """
+    with Stopwatch() as watch:
+        result = call()
+    count = 1
+    if watch.wall_s < shortest_s:
+        count = int(np.ceil(shortest_s / max(watch.wall_s, 1e-7)))
+        with Stopwatch() as watch:
+            for _ in range(count):
+                result = call()
+    return Timing(watch.cpu_s / count, watch.wall_s / count, result)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One call in the lane.
+
+    Attributes
+    ----------
+    call : function
+        Returns its own `Timing`, so that only the solver is timed.
+    record : function
+        (repeat, timing) -> None; writes the repeat down.
+    group : hashable
+        Calls of one group (one method at many parameters) share the budget of a method.
+    """
+
+    call: Callable[[], Timing]
+    record: Callable[[int, Timing], None]
+    group: Hashable
+
+
+class Lane:
+    """Entrants that take turns, round after round, so that a busy moment hurts all alike.
+
+    Warm up before: the first round counts.
+
+    Parameters
+    ----------
+    repeats : int
+        Rounds for each entrant.
+    budget_s : float
+        Wall seconds that the repeats of a group may take; a slower one has fewer rounds, at least
+        one.
+    report : callable
+    """
+
+    def __init__(self, repeats: int, budget_s: float, report: Report) -> None:
+        self.repeats, self.budget_s, self.report = repeats, budget_s, report
+        self.entrants: list[Entrant] = []
+
+    def add(self, call: Callable, record: Callable, group: Hashable) -> None:
+        """Add an entrant; they run in the order in which they were added."""
+        self.entrants.append(Entrant(call, record, group))
+
+    def _rounds(self, entrant: Entrant, first_s: float) -> int:
+        if not np.isfinite(first_s):
+            return 1  # not available, or over budget: one row says so
+        calls = sum(other.group == entrant.group for other in self.entrants)
+        return int(np.clip(self.budget_s / max(calls * first_s, 1e-9), 1, self.repeats))
+
+    def turns(self) -> Iterator[tuple[Entrant, int, Timing]]:
+        """Time every entrant in turn; yield (entrant, repeat, timing)."""
+        wanted, done = [1] * len(self.entrants), 0
+        while any(rounds > done for rounds in wanted):
+            for k, entrant in enumerate(self.entrants):
+                if wanted[k] > done:
+                    gc.collect()  # what earlier repeats left, outside every timing
+                    timing = entrant.call()
+                    if done == 0:
+                        wanted[k] = self._rounds(entrant, timing.wall_s)
+                    yield entrant, done, timing
+            done += 1
+
+    def run(self) -> None:
+        """Time all entrants and write every repeat down."""
+        gc.freeze()  # compilers leave many objects behind, which no collection need look at
+        for count, (entrant, repeat, timing) in enumerate(self.turns(), start=1):
+            entrant.record(repeat, timing)
+            self.report(min(0.99, count / (len(self.entrants) * self.repeats)))

@@ -1,0 +1,185 @@
+"""Any `Problem` as one sparse quadratic programme, for Clarabel, HiGHS (where linear) and CVXPY.
+
+Each value is its first knot plus what it travels on the segments to either side of it, so that a
+loss is the sum of what each segment costs: z = p_1 - u_0 + u_1 + ... + u_m, 0 <= u_k <= width_k.
+The variables are (w, v, u of all groups); the multipliers of these rows are the duals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from solution_paths.problem import Pieces, Problem, penalties
+from solution_paths.problem.maps import Product, entries
+from solution_paths.verify import Answer
+
+TOLERANCE = 1e-13
+CLARABEL = {"max_iter": 200, "max_threads": 1, "verbose": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Programme:
+    """min x'Px/2 + q'x subject to Ax = b, Gx <= h and 0 <= x <= high where ``signed``.
+
+    Attributes
+    ----------
+    P, A, G : CSC matrices
+        P whole, not a triangle of it.
+    q, b, h, high : arrays
+    signed : (N,) bools
+        Which variables are >= 0; the others are free.
+    unit : float
+        By what the objective was divided, so that solvers' tolerances mean the same.
+    problem : Problem
+    """
+
+    P: sp.csc_matrix
+    q: np.ndarray
+    A: sp.csc_matrix
+    b: np.ndarray
+    G: sp.csc_matrix
+    h: np.ndarray
+    high: np.ndarray
+    signed: np.ndarray
+    unit: float
+    problem: Problem
+
+    def answer(self, x: np.ndarray, rows: np.ndarray, limits: np.ndarray) -> Answer:
+        """Return the model, from multipliers of Ax = b and of Gx <= h."""
+        d, r = self.problem.features, self.problem.n_free
+        ends = np.cumsum([len(group.pieces) for group in self.problem.losses])
+        duals = [-self.unit * part for part in np.split(rows, ends)[:-1]]
+        multiplier = self.unit * float(limits[0]) if len(self.h) else None
+        # of a kernel's expansion x is known in some directions only; the duals imply all of it
+        w = x[:d].copy() if self.problem.kernel is None else None
+        return Answer(w, x[d : d + r].copy(), duals, multiplier)
+
+
+def programme(problem: Problem) -> Programme:
+    """Build the programme of a problem."""
+    d, r, K = problem.features, problem.n_free, problem.kernel
+    groups = list(problem.losses)
+    held = penalties.unpenalised(d) if problem.constraint is not None else problem.penalty
+    if held is not None:
+        identity = replace(groups[0], pieces=held, X=sp.eye_array(d), free=np.zeros((d, max(r, 1))))
+        groups.append(identity)
+    widths = [_widths(group.pieces) for group in groups]
+    rows, quadratic, costs, knots = [], [], [], []
+    for k, group in enumerate(groups):
+        own, free = group.pieces, sp.csr_array(group.free)[:, :r]
+        n, segments = own.slopes.shape
+        X = entries(group.X if K is None else Product(group.X, K))
+        travel = sp.kron(sp.eye_array(n), np.r_[1.0, -np.ones(segments - 1)][None])
+        blocks = [sp.csr_array((n, other.size)) for other in widths]
+        blocks[k] = travel
+        rows.append(sp.hstack([sp.csr_array(X), free, *blocks]))
+        quadratic.append(sp.diags_array(own.curvature.ravel()))
+        costs.append(np.column_stack([-own.slopes[:, :1], own.slopes[:, 1:]]).ravel())
+        knots.append(own.knots[:, 0])
+    ridge = problem.ridge * (sp.eye_array(d) if K is None else sp.csr_array(K))
+    P = sp.csc_matrix(sp.block_diag([ridge, sp.csr_array((r, r)), *quadratic]))
+    q = np.concatenate([np.zeros(d), problem.linear, *costs])
+    unit = max(float(np.abs(q).max()), float(np.abs(P.data).max(initial=0.0)) * (q == 0).all())
+    unit = unit if unit > 0 else 1.0
+    G, h = sp.csc_matrix((0, len(q))), np.zeros(0)
+    if problem.constraint is not None:
+        length = np.zeros(len(q))
+        length[-widths[-1].size :] = 1.0
+        length[d : d + r] = -np.asarray(problem.constraint.free)
+        G, h = sp.csc_matrix(length[None]), np.array([problem.constraint.radius])
+    signed = np.r_[np.zeros(d + r, dtype=bool), np.ones(len(q) - d - r, dtype=bool)]
+    high = np.concatenate([np.full(d + r, np.inf), *[width.ravel() for width in widths]])
+    A = sp.csc_matrix(sp.vstack(rows))
+    return Programme(
+        P / unit, q / unit, A, np.concatenate(knots), G, h, high, signed, unit, problem
+    )
+
+
+def _widths(own: Pieces) -> np.ndarray:
+    """Return the widths of segments, (n, m + 1), the outer ones up to the ends of the domain."""
+    return np.column_stack(
+        [own.knots[:, 0] - own.low, np.diff(own.knots, axis=1), own.high - own.knots[:, -1]]
+    )
+
+
+def by_clarabel(problem: Problem, tolerance: float = TOLERANCE, **options: Any) -> Answer:
+    """Solve a problem by Clarabel, an interior-point method.
+
+    Raises
+    ------
+    RuntimeError
+        Clarabel says that there is no solution.
+    """
+    import clarabel
+
+    own = programme(problem)
+    settings = clarabel.DefaultSettings()
+    limits = {f"tol_{name}": tolerance for name in ("gap_abs", "gap_rel", "feas")}
+    for name, value in {**CLARABEL, **limits, **options}.items():
+        setattr(settings, name, value)
+    one, bounded = sp.eye_array(len(own.q), format="csr"), np.isfinite(own.high)
+    A = sp.vstack([own.A, own.G, -one[own.signed], one[bounded]])
+    b = np.concatenate([own.b, own.h, np.zeros(own.signed.sum()), own.high[bounded]])
+    equal = len(own.b)
+    cones = [clarabel.ZeroConeT(equal), clarabel.NonnegativeConeT(len(b) - equal)]
+    triangle = sp.csc_matrix(sp.triu(own.P))
+    found = clarabel.DefaultSolver(triangle, own.q, sp.csc_matrix(A), b, cones, settings).solve()
+    if "Infeasible" in str(found.status):
+        raise RuntimeError(f"Clarabel finds no solution of the problem ({found.status}): check it.")
+    z = np.array(found.z)
+    return own.answer(np.array(found.x), z[:equal], z[equal : equal + len(own.h)])
+
+
+def by_highs(problem: Problem) -> Answer:
+    """Solve a problem without a ridge or curvature, a linear programme, by HiGHS.
+
+    Raises
+    ------
+    ValueError
+        The problem is no linear programme.
+    RuntimeError
+        HiGHS finds no solution.
+    """
+    from scipy.optimize import linprog
+
+    own = programme(problem)
+    if own.P.count_nonzero():
+        raise ValueError("The problem has a ridge or curvature: solve it by Clarabel.")
+    bounds = np.column_stack([np.where(own.signed, 0.0, -np.inf), own.high])
+    limits = {"A_ub": own.G, "b_ub": own.h} if len(own.h) else {}
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(
+        own.q, A_eq=own.A, b_eq=own.b, bounds=bounds, method="highs", options=options, **limits
+    )
+    if found.status != 0:
+        raise RuntimeError(f"HiGHS finds no solution of the problem ({found.message}): check it.")
+    limit = -found.ineqlin.marginals if len(own.h) else np.zeros(0)
+    return own.answer(found.x, -found.eqlin.marginals, limit)
+
+
+def in_cvxpy(problem: Problem) -> tuple[Any, Any, list[Any]]:
+    """Return the problem for CVXPY, its variable x = (w, v, ...), and the constraints with duals.
+
+    The objective is divided by `Programme.unit`.
+    """
+    import cvxpy as cp
+
+    own = programme(problem)
+    x = cp.Variable(len(own.q))
+    bounded = np.flatnonzero(np.isfinite(own.high))
+    rules = [
+        own.A @ x == own.b,
+        x[np.flatnonzero(own.signed)] >= 0,
+        x[bounded] <= own.high[bounded],
+    ]
+    if len(own.h):
+        rules.append(own.G @ x <= own.h)
+    objective = cp.quad_form(x, cp.psd_wrap(own.P)) / 2 + own.q @ x
+    return cp.Problem(cp.Minimize(objective), rules), x, rules
+
+
+__all__ = ["Programme", "by_clarabel", "by_highs", "in_cvxpy", "programme"]
