@@ -44,7 +44,7 @@ def entry_of(**changes):
                 "sha256": hashlib.sha256(CSV).hexdigest(),
                 "bytes": len(CSV),
                 "parser": "csv",
-                "options": {"target": 2, "positive": ["yes"]},
+                "options": {"target": 2, "positive": ["yes"], "negative": ["no"]},
             }
         ],
     }
@@ -144,7 +144,7 @@ def test_raw_file_is_read_and_described(bench, no_network):
     np.testing.assert_array_equal(toy.X, [[1.5, 2], [3, 4], [5, 6], [7, 8.25]])
     np.testing.assert_array_equal(toy.y, [1, -1, -1, 1])
     assert (toy.name, toy.n, toy.d, toy.task) == ("toy", 4, 2, "classification")
-    assert (toy.origin, toy.verified) == ("data/raw", "sha256")
+    assert (toy.origin, toy.verified) == ("data/raw", "file hash")
     assert toy.meta["sha256"] == hashlib.sha256(CSV).hexdigest()
     assert toy.meta["positive"] == "yes"
     assert toy.X.dtype == toy.y.dtype == np.float64
@@ -221,28 +221,29 @@ def test_available_looks_but_does_not_download(bench, no_network):
     assert not data.available("a7a_surrogate", mirror=bench.mirror)
 
 
-def test_another_form_of_the_file_serves_and_is_checked_by_fingerprint(bench):
-    reference = sources.fingerprint(
-        np.array([[1.5, 2], [3, 4], [5, 6], [7, 8.25]]), np.array([1.0, -1, -1, 1])
-    )
-    text = b"+1 1:1.5 2:2\n-1 1:3 2:4.0000001\n-1 1:5 2:6\n+1 1:7 2:8.25\n"
+def test_another_form_of_the_file_serves_and_is_checked_by_its_content(bench):
+    X, y = np.array([[1.5, 2], [3, 4.0000001], [5, 6], [7, 8.25]]), np.array([1.0, -1, -1, 1])
+    content = {"sha256": sources.content_hash(X, y, 7), "digits": 7}
+    text = b"+1 1:1.5 2:2\n-1 1:3 2:4\n-1 1:5 2:6\n+1 1:7 2:8.25\n"
     other = {"name": "toy.libsvm.xz", "sha256": None, "parser": "svmlight"}
-    other["options"] = {"dense": True, "positive": [1]}
-    bench.write(toy=entry_of(files=[form_of(), other], fingerprint=reference))
+    other["options"] = {"dense": True, "positive": [1], "negative": [-1]}
+    bench.write(toy=entry_of(files=[form_of(), other], content=content))
     bench.put(lzma.compress(text), "toy.libsvm.xz")
-    assert bench.load().verified == "fingerprint"
-    bench.put(lzma.compress(text.replace(b"2:6", b"2:7")), "toy.libsvm.xz")
+    assert bench.load().verified == "content hash"
+    bench.put(lzma.compress(text.replace(b"8.25", b"8.2500001")), "toy.libsvm.xz")  # 8 digits
+    assert bench.load().verified == "content hash"
+    bench.put(lzma.compress(text.replace(b"8.25", b"8.250001")), "toy.libsvm.xz")
     with pytest.raises(data.DataError) as caught:
         bench.load()
-    one_sentence(caught, "other numbers", f"{reference:.9g}")
+    one_sentence(caught, "other numbers", "to 7 digits", content["sha256"][:16])
 
 
-def test_file_without_checksum_or_fingerprint_is_never_silently_trusted(bench):
+def test_file_without_any_hash_is_never_silently_trusted(bench):
     bench.write(toy=entry_of(files=[form_of(sha256=None)]))
     bench.put(CSV)
     with pytest.warns(data.UnverifiedDataWarning, match="toy"):
         toy = bench.load()
-    assert toy.verified == "unverified"
+    assert toy.verified == "shape only"
     assert toy.meta["sha256"] == hashlib.sha256(CSV).hexdigest()
     bench.put(CSV.replace(b"no", b"yes", 1))
     with pytest.raises(data.DataError) as caught:
@@ -372,13 +373,25 @@ def test_truncated_archive_without_known_size(bench):
     ("content", "says"),
     [
         (CSV + b"9,9,no\n", ("wrong shape", "4 x 2", "5 x 2")),
-        (b"1,1.5,2,yes\n2,3,4,no\n3,5,6,no\n4,7,8,yes\n", ("could not be read",)),
-        (CSV.replace(b"8.25", b"nan"), ("finite", "1 entries")),
-        (CSV.replace(b"8.25", b"inf"), ("finite", "1 entries")),
-        (CSV.replace(b"8.25", b"many"), ("could not be read", "csv")),
+        (b"1,1.5,2,yes\n2,3,4,no\n3,5,6,no\n4,7,8,yes\n", ("line 1 has 4 columns", "3 are")),
+        (CSV.replace(b"no", b"no,"), ("line 2 has 4 columns", "3 are expected")),
+        (CSV.replace(b"5,6", b"5;6"), ("line 3 has 2 columns",)),
+        (CSV.replace(b"8.25", b"nan"), ("line 4, column 1", "'nan'", "finite number")),
+        (CSV.replace(b"8.25", b"inf"), ("line 4, column 1", "'inf'", "finite number")),
+        (CSV.replace(b"8.25", b"many"), ("line 4, column 1", "'many'", "finite number")),
+        (CSV.replace(b"8.25", b""), ("line 4, column 1", "''", "finite number")),
+        (CSV.replace(b"6,no", b"6,?"), ("line 3", "label '?'", "+1 (yes)", "-1 (no)")),
+        (CSV.replace(b"6,no", b"6,"), ("line 3", "label ''")),
+        (CSV.replace(b"6,no", b"6,NO"), ("line 3", "label 'NO'")),
+        (CSV.replace(b"6,no", b"6,nan"), ("line 3", "label 'nan'")),
+        (CSV.replace(b"6,no", b"6,perhaps"), ("line 3", "label 'perhaps'")),
         (CSV.replace(b"yes", b"no"), ("label counts", {-1: 4})),
+        (b"\n\n", ("it is empty",)),
     ],
-    ids=["rows", "columns", "nan", "inf", "word", "labels"],
+    ids=[
+        *("rows", "columns", "trailing", "separator", "nan", "inf", "word", "field"),
+        *("label ?", "no label", "misspelt", "label nan", "third class", "labels", "blank"),
+    ],
 )
 def test_wrong_content_in_an_unverified_file(bench, content, says):
     form = {k: v for k, v in form_of(sha256=None).items() if k != "bytes"}
@@ -451,7 +464,7 @@ def broken(change):
         ),
         (  # of another parser's options: the nearest one is still one of its own
             lambda e: e["files"][0]["options"].update(dense=True),
-            "options.dense is an unknown name; known are categories, drop, header, index, missing",
+            "options.dense is an unknown name; known are categories, drop, header, index, marker",
         ),
         (
             lambda e: e["labels"].update(neutral=1),
@@ -581,8 +594,8 @@ def test_the_list_covers_the_papers_and_says_what_vouches_for_each_file():
     }
     for entry in entries.values():
         for form in entry.files:
-            assert form.sha256 or form.urls or entry.fingerprint is not None, entry.name
-        if entry.source != "generated" and entry.fingerprint is None:
+            assert form.sha256 or form.urls or entry.content is not None, entry.name
+        if entry.source != "generated" and entry.content is None:
             assert all(form.sha256 is None for form in entry.files), entry.name
     names = [form.name for entry in entries.values() for form in entry.files]
     assert len(names) == len(set(names))
@@ -658,25 +671,34 @@ def test_a7a_surrogate_is_a6a_and_other_rows_of_a8a():
         assert key in rows  # consumes: so a6a is, in order, a subsequence of the surrogate
 
 
-# ---------------------------------------------------------------- fingerprint and parsers
+# ---------------------------------------------------------------- content and parsers
 
 
-def test_fingerprint_sees_changes_and_not_the_representation():
+def test_content_hash_sees_every_change_and_not_the_representation():
     rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(50, 5)) * [1, 1e8, 1e-6, 1, 1], rng.normal(size=50)
+    X, y = rng.normal(size=(800, 5)) * [1, 1e8, 1e-6, 1, 1], rng.normal(size=800)
     X[:, 4] = 0.0
     X[7, 4] = 1.0
-    reference = sources.fingerprint(X, y)
-    assert sources.fingerprint(sp.csr_matrix(X), y) == pytest.approx(reference, abs=1e-12)
-    rounded = np.array([[float(f"{v:.7g}") for v in row] for row in X])
-    assert sources.fingerprint(rounded, y) == pytest.approx(reference, abs=1e-6)
-    limit = 1e-6 * (1 + np.sqrt(5))
-    changed = X.copy()
-    changed[7, 4] = 2.0
-    swapped = X[[1, 0, *range(2, 50)]]
-    for other in (changed, swapped, X[:, [1, 0, 2, 3, 4]], X * [1, 1, 1, 2, 1]):
-        assert abs(sources.fingerprint(other, y) - reference) > 100 * limit
-    assert abs(sources.fingerprint(X, -y) - reference) > 100 * limit
+    reference = sources.content_hash(X, y)
+    sparse = sp.csr_array(X)
+    sparse.data[sparse.indptr[7] : sparse.indptr[8]] = X[7][X[7] != 0]
+    assert sources.content_hash(sparse, y) == reference
+    assert sources.content_hash(sp.csc_matrix(X), y) == reference
+    assert sources.content_hash(np.where(X == 0, -0.0, X), y) == reference
+    for _ in range(50):
+        row, column = rng.integers(800), rng.integers(5)
+        changed = X.copy()
+        changed[row, column] = np.nextafter(X[row, column], np.inf)
+        assert sources.content_hash(changed, y) != reference
+        other = (row + rng.integers(1, 800)) % 800
+        order = np.arange(800)
+        order[[row, other]] = other, row
+        assert sources.content_hash(X[order], y[order]) != reference
+        assert sources.content_hash(X, y[order]) != reference
+    assert sources.content_hash(X[:, [1, 0, 2, 3, 4]], y) != reference
+    assert sources.content_hash(X, -y) != reference
+    rounded = np.array([[float(f"{v:.6g}") for v in row] for row in X])
+    assert sources.content_hash(rounded, y, 6) == sources.content_hash(X, y, 6) != reference
 
 
 def parse(name, content, tmp_path, suffix="", **options):
@@ -700,14 +722,104 @@ def test_csv_options(tmp_path):
         header=True,
         index=True,
         target="z",
-        missing="?",
+        missing="drop",
         categories={"kind": ["x", "y"]},
+        d=3,
     )
+    assert raw.meta["dropped"] == 1
     np.testing.assert_array_equal(raw.X, [[2, 3, 2], [4, 5, 1]])
     np.testing.assert_array_equal(raw.y, [6, 7.1])
     assert raw.meta["features"] == ["a", "b", "kind"]
-    with pytest.raises(KeyError):
-        parse("csv", b"x,1\nq,2\n", tmp_path, target=1, categories={"0": ["x"]})
+    with pytest.raises(parsers.Misread, match=r"line 2, column 0, holds 'q' and not one of x"):
+        parse("csv", b"x,1\nq,2\n", tmp_path, target=1, categories={"0": ["x"]}, d=1)
+
+
+def test_rows_are_left_out_only_where_the_entry_says_so(tmp_path):
+    text = b"1,a\n2,b\n3,c\n?,a\n5,?\n"
+    options = {"target": 1, "positive": ["a"], "negative": ["b"], "d": 1}
+    kept = parse("csv", text, tmp_path, task="classification", missing="drop", **options)
+    np.testing.assert_array_equal(kept.X, [[1], [2]])
+    np.testing.assert_array_equal(kept.y, [1, -1])
+    assert kept.meta["dropped"] == 3
+    with pytest.raises(parsers.Misread, match=r"line 4, column 0, holds '\?'"):
+        parse("csv", text, tmp_path, task="classification", **options)
+    rest = options | {"negative": None, "rest": True}
+    one = parse("csv", text, tmp_path, task="classification", missing="drop", **rest)
+    np.testing.assert_array_equal(one.y, [1, -1, -1])  # the row without a label is no "rest"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "says"),
+    [
+        ("csv", b"1,2,3\n", {"target": 99}, "no column 99; the file has columns 0 to 2"),
+        ("csv", b"a,b,z\n1,2,3\n", {"target": "y", "header": True}, "no column 'y'.*a, b, z"),
+        ("csv", b"1,2,3\n", {"target": 2, "drop": [7], "d": 1}, "no column 7"),
+        ("arff", b"@relation r\n@attribute p real\n@data\n1\n", {"target": "z"}, "column 'z'.*p"),
+        ("series", b"Day,z\n2001-01-01,1\n", {"date": "Date", "target": "z"}, "'Date'.*Day, z"),
+    ],
+)
+def test_a_wrong_entry_is_blamed_and_not_the_file(tmp_path, name, content, options, says):
+    with pytest.raises(parsers.WrongEntry, match=says):
+        parse(name, content, tmp_path, **options)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"1 0:1 1:2\n", "line 1 has column 0; columns rise from 1 to 2"),
+        (b"1 1:1\n-1 3:2\n", "line 2 has column 3; columns rise from 1 to 2"),
+        (b"1 1:1\n-1 2:1 1:2\n", "line 2 has column 1 after column 2"),
+        (b"1 1:1\n-1 2\n", "line 2 holds '2'"),
+        (b"1 1:1\n# remark\nyes 2:1\n", "line 3 holds 'yes'"),
+        (b"1 1:nan\n", "line 1 holds '1:nan'"),
+    ],
+)
+def test_a_wrong_line_of_libsvms_format_is_named(tmp_path, content, says):
+    with pytest.raises(parsers.Misread, match=says):
+        parse("svmlight", content, tmp_path)
+
+
+def test_columns_from_zero_are_said_and_not_guessed(tmp_path):
+    text = b"1 0:5 1:6\n-1 1:7\n"  # in the second row 0 never occurs
+    raw = parse("svmlight", text, tmp_path, first=0, dense=True)
+    np.testing.assert_array_equal(raw.X, [[5, 6], [0, 7]])
+    raw = parse("svmlight", b"1 1:6\n-1 1:7\n", tmp_path, first=0, dense=True)
+    np.testing.assert_array_equal(raw.X, [[0, 6], [0, 7]])
+
+
+def test_labels_are_compared_as_numbers_where_they_are(tmp_path):
+    options = {"positive": [1], "negative": [-1], "task": "classification"}
+    raw = parse("svmlight", b"+1.0 1:1\n-1 1:2\n", tmp_path, **options)
+    np.testing.assert_array_equal(raw.y, [1, -1])
+    with pytest.raises(parsers.Misread, match=r"line 3 has the label 2.*\+1 \(1\).*-1 \(-1\)"):
+        parse("svmlight", b"+1 1:1\n\n2 1:2\n", tmp_path, **options)
+
+
+@pytest.mark.parametrize(
+    "start", [b"version https://git-lfs.github.com/spec/v1\noid", b'{"error": 1}']
+)
+def test_what_is_no_data_is_called_by_its_name(bench, start):
+    form = {k: v for k, v in form_of(sha256=None).items() if k != "bytes"}
+    bench.write(toy=entry_of(files=[form]))
+    bench.put(start)
+    with pytest.raises(data.DataError) as caught:
+        bench.load()
+    one_sentence(caught, "LFS pointer" if start.startswith(b"version") else "JSON")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"target": 2, "positive": ["yes"]}, "'negative'"),
+        ({"target": 2, "positive": ["yes"], "negative": ["no"], "rest": True}, "'negative'"),
+        ({"target": 2, "positive": ["yes"], "negative": ["yes"]}, "'yes' as positive and"),
+        ({"target": 2, "negative": ["no"]}, "'positive'"),
+    ],
+)
+def test_both_classes_are_named(bench, options, says):
+    bench.write(toy=entry_of(files=[form_of(options=options)]))
+    with pytest.raises(data.DataError, match=says):
+        bench.load()
 
 
 def test_svmlight_is_one_based_and_may_be_reordered(tmp_path):
@@ -721,7 +833,17 @@ def test_svmlight_is_one_based_and_may_be_reordered(tmp_path):
 def test_mat_and_arff(tmp_path):
     scipy.io.savemat(tmp_path / "m.mat", {"A": np.eye(2, dtype=np.uint8), "b": [[1], [2]]})
     content = (tmp_path / "m.mat").read_bytes()
-    raw = parse("mat", content, tmp_path, ".mat", x="A", y="b", positive=[2], task="classification")
+    raw = parse(
+        "mat",
+        content,
+        tmp_path,
+        ".mat",
+        x="A",
+        y="b",
+        positive=[2],
+        negative=[1],
+        task="classification",
+    )
     np.testing.assert_array_equal(raw.y, [-1, 1])
     assert raw.X.dtype == np.float64
     text = b"@relation r\n@attribute z real\n@attribute p real\n@data\n1.5,2\n2.5,3\n"
@@ -731,21 +853,22 @@ def test_mat_and_arff(tmp_path):
 
 
 def test_fasta_windows_start_before_the_anchor(tmp_path):
+    classes = {"positive": [1], "negative": [-1], "task": "classification"}
     text = b"> chr=1, label=-1\nACGTA\n> chr=1, label=1\nTTGCA\n"
-    raw = parse("fasta", text, tmp_path, anchor=2, before=1, after=1, positive=[1])
+    raw = parse("fasta", text, tmp_path, anchor=2, before=1, after=1, **classes)
     assert raw.window == (1, 4)
     np.testing.assert_array_equal(raw.X, [[0, 1, 2, 3, 0], [3, 3, 2, 1, 0]])
     np.testing.assert_array_equal(raw.y, [-1, 1])
     with pytest.raises(ValueError, match="length"):
-        parse("fasta", text[:-2], tmp_path, anchor=2, before=1, after=1, positive=[1])
+        parse("fasta", text[:-2], tmp_path, anchor=2, before=1, after=1, **classes)
 
 
 def test_series_must_rise(tmp_path):
     text = b"Date,Close\n2001-01-02,5\n2001-01-03,6\n"
-    raw = parse("series", text, tmp_path, date="Date", target="Close")
+    raw = parse("series", text, tmp_path, date="Date", target="Close", d=1)
     assert raw.meta["dates"].tolist()[0].isoformat() == "2001-01-02"
     with pytest.raises(ValueError, match="rise"):
-        parse("series", text.replace(b"-03", b"-01"), tmp_path, date="Date", target="Close")
+        parse("series", text.replace(b"-03", b"-01"), tmp_path, date="Date", target="Close", d=1)
 
 
 def test_seeds_are_the_same_in_another_process():

@@ -30,13 +30,13 @@ def need(*names):
 def test_data_set_is_what_the_list_says(name):
     need(name)
     entry = registry()[name]
-    if entry.fingerprint is None:
+    if entry.content is None:
         with pytest.warns(UnverifiedDataWarning):
             data = load(name, offline=True)
-        assert data.verified == "unverified"
+        assert data.verified == "shape only"
     else:
         data = load(name, offline=True)
-        assert data.verified in ("sha256", "fingerprint")
+        assert data.verified in ("file hash", "content hash")
     assert data.X.shape == (entry.n, entry.d)
     assert data.y.shape == (entry.n,)
     assert data.X.dtype == data.y.dtype == np.float64

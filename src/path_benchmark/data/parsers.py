@@ -1,15 +1,17 @@
 """Parsers: a file in, a `Raw` out. They are chosen by name in ``config/datasets.yaml``.
 
 Each takes (path, entry, options); its options are declared above it. It knows nothing of checksums.
-Anything that goes wrong inside (a broken archive, a word where a number was expected) is turned
-into a `DataError` by the caller.
+What a file lacks is a `Misread` that names the line; what its entry asks for and the file can't
+have is a `WrongEntry`. The caller turns both, and a broken archive, into a `DataError`.
 """
 
 import bz2
+import csv as text_of_columns
 import gzip
 import io
 import lzma
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,11 +27,20 @@ from sklearn.datasets import load_svmlight_file
 from ..settings import Count, Exact, Text
 from . import dna
 
-SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "whitespace": r"\s+"}
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "whitespace": None}
 Column = int | str
-Values = Annotated[tuple[int | str, ...], Field(min_length=1, strict=False)]
+Label = int | str
+Values = Annotated[tuple[Label, ...], Field(min_length=1, strict=False)]
 Index = Annotated[int, Field(ge=0)]
 OPENERS = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
+
+
+class Misread(ValueError):
+    """The file isn't what its entry describes; the text says where and how."""
+
+
+class WrongEntry(ValueError):
+    """The entry asks for what its file can't have: the list of data sets is to be mended."""
 
 
 @dataclass
@@ -46,29 +57,130 @@ class Raw:
     window: tuple[int, int] | None = None
 
 
+class Classes(Exact):
+    """Options of every form of a classification: both classes are named, nothing is guessed.
+
+    Attributes
+    ----------
+    positive, negative : tuple, optional
+        The labels that are +1, and those that are -1.
+    rest : bool
+        All labels that aren't positive are -1: one class against the rest.
+    missing : {"error", "drop"}
+        What happens to rows without a label, or with another one, and to rows with a missing
+        value: an error that names the line, or they are left out and counted (``meta["dropped"]``).
+    """
+
+    positive: Values | None = None
+    negative: Values | None = None
+    rest: bool = False
+    missing: Literal["error", "drop"] = "error"
+
+
 def open_binary(path: Path) -> io.BufferedIOBase:
     """Open a file that may be packed; the suffix says how."""
     return OPENERS.get(path.suffix, open)(path, "rb")
 
 
-def signs(raw: np.ndarray, positive: Iterable) -> np.ndarray:
-    """Map raw labels to +1 where they're among `positive`, else -1 (text or numbers)."""
-    raw = np.asarray(raw)
-    if raw.dtype.kind in "OUS":
-        hits = np.isin(raw.astype(str), [str(value) for value in positive])
-    else:
-        hits = np.isin(raw.astype(float), np.asarray(positive, dtype=float))
-    return np.where(hits, 1, -1).astype(np.int8)
+def number(value: object) -> float:
+    """Return what stands for a finite number as one, or nan."""
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return np.nan
+    return found if np.isfinite(found) else np.nan
 
 
-def _target(values: np.ndarray, entry, options: Exact) -> np.ndarray:
-    if entry.task == "classification":
-        return signs(values, options.positive)
-    return np.asarray(values, dtype=np.float64)
+def numbers(texts: Sequence[str]) -> np.ndarray:
+    """Return what stands for finite numbers as such, nan where one doesn't."""
+    try:
+        found = np.array(texts).astype(np.float64)
+    except ValueError:
+        return np.array([number(text) for text in texts])
+    return np.where(np.isfinite(found), found, np.nan)
 
 
-class Csv(Exact):
-    """How separated text is read.
+def signs(labels: Sequence, options: Classes, lines: Sequence[int] | None = None) -> np.ndarray:
+    """Return +1 and -1 for labels, and 0 for those that are to be dropped.
+
+    Labels are compared as numbers where both are, else as text.
+
+    Parameters
+    ----------
+    labels : n numbers or texts
+    options : Classes
+    lines : n ints, optional
+        Where each label stands in its file; by default the row, from 1.
+    """
+    positive = {_key(label) for label in options.positive or ()}
+    negative = {_key(label) for label in options.negative or ()}
+    found = np.zeros(len(labels), dtype=np.int8)
+    for row, label in enumerate(labels):
+        key = _key(label)
+        rest = options.rest and not _is_missing(key)
+        found[row] = 1 if key in positive else -1 if key in negative or rest else 0
+        if found[row] == 0 and options.missing == "error":
+            where = f"line {lines[row]}" if lines is not None else f"row {row + 1}"
+            minus = "any other" if options.rest else _listed(options.negative or ())
+            raise Misread(
+                f"{where} has the label {_shown(label)}, which is neither +1 "
+                f"({_listed(options.positive or ())}) nor -1 ({minus})"
+            )
+    return found
+
+
+def _key(label: object) -> float | str:
+    """Return what a label is compared by."""
+    if isinstance(label, bytes):
+        label = label.decode("utf-8", "replace")
+    text = str(label).strip()
+    value = number(text)
+    return text if np.isnan(value) else value
+
+
+def _is_missing(key: float | str) -> bool:
+    return isinstance(key, str) and key.lower() in ("", "?", "nan", "na", "null", "none")
+
+
+def _shown(label: object) -> str:
+    key = _key(label)
+    return f"{key:g}" if isinstance(key, float) else repr(key)
+
+
+def _listed(labels: Iterable[Label]) -> str:
+    return " or ".join(str(label) for label in labels)
+
+
+def _raw(
+    X: Any,
+    target: Sequence,
+    entry: Any,
+    options: Exact,
+    meta: dict[str, Any] | None = None,
+    lines: Sequence[int] | None = None,
+) -> Raw:
+    """Return rows and their targets; rows without a label are left out where the entry says so."""
+    meta = meta or {}
+    if entry.task != "classification":
+        y = np.array([number(value) for value in target])
+        for row in np.flatnonzero(np.isnan(y))[:1]:
+            where = f"line {lines[row]}" if lines is not None else f"row {row + 1}"
+            raise Misread(f"{where} has the target {_shown(target[row])}, which is no number")
+        return Raw(X, y, meta)
+    assert isinstance(options, Classes)
+    y = signs(target, options, lines)
+    kept = y != 0
+    if not kept.all():
+        meta["dropped"] = meta.get("dropped", 0) + int((~kept).sum())
+        X, y = X[kept], y[kept]
+    return Raw(X, y, meta)
+
+
+# -- separated text ---------------------------------------------------------------------------
+
+
+class Csv(Classes):
+    """How separated text is read; see `Classes` for labels.
 
     Attributes
     ----------
@@ -76,17 +188,15 @@ class Csv(Exact):
     header : bool
         The first row names the columns; otherwise they have numbers from 0.
     index : bool
-        The first column numbers the rows, and is left out.
+        The first column numbers the rows, has no name in the header, and is left out.
     target : int or str
         The column with labels or the target.
     drop : tuple
         Columns that are no features.
-    missing : str, optional
-        What stands for a missing value; rows that have one are left out.
+    marker : str
+        What stands for a missing value; an empty field always does.
     categories : dict
         Column -> its words, which become 1, 2, ...
-    positive : tuple, optional
-        The labels that are +1.
     """
 
     separator: Literal["comma", "semicolon", "tab", "whitespace"] = "comma"
@@ -94,86 +204,210 @@ class Csv(Exact):
     index: bool = False
     target: Column
     drop: Annotated[tuple[Column, ...], Field(strict=False)] = ()
-    missing: Text | None = None
+    marker: Text = "?"
     categories: dict[str, Values] = Field(default_factory=dict)
-    positive: Values | None = None
 
 
-def csv(path: Path, entry, options: Csv) -> Raw:
-    """Read separated text with pandas; columns are named by header or numbered from 0."""
-    with open_binary(path) as stream:
-        frame = pd.read_csv(
-            stream,
-            sep=SEPARATORS[options.separator],
-            header=0 if options.header else None,
-            na_values=options.missing,
-            keep_default_na=False,
-            skipinitialspace=True,
-        )
-    if options.missing is not None:
-        frame = frame.dropna()
-    target = frame.pop(options.target).to_numpy()
+def csv(path: Path, entry: Any, options: Csv) -> Raw:
+    """Read separated text; columns are named by header or numbered from 0.
+
+    Every row must have d columns, the target and those that are dropped.
+    """
+    lines, rows = _fields(path, options.separator)
+    names: list[Column] = list(range(len(rows[0]) - options.index))
+    if options.header:
+        names, lines, rows = [name.strip() for name in rows[0]], lines[1:], rows[1:]
+        if options.index and rows and len(names) == len(rows[0]):
+            names = names[1:]  # the index has an empty name, or one of its own
+    expected = entry.d + 1 + len(options.drop) + options.index
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != expected:
+            raise Misread(
+                f"line {line} has {len(row)} columns where {expected} are expected (d = {entry.d}, "
+                f"the target and {len(options.drop) + options.index} more), separated by "
+                f"{options.separator}"
+            )
+    if len(names) != expected - options.index:
+        raise Misread(f"its header names {len(names)} columns, but its rows have {expected}")
+    for column in (options.target, *options.drop, *map(_column(options), options.categories)):
+        if column not in names:
+            raise WrongEntry(f"there is no column {column!r}; the file has {_some(names)}")
     if options.index:
-        frame = frame.drop(columns=frame.columns[0])
-    frame = frame.drop(columns=list(options.drop))
-    for column, names in options.categories.items():
-        key = column if options.header else int(column)
-        codes = {str(value): rank for rank, value in enumerate(names, start=1)}
-        frame[key] = [codes[value] for value in frame[key]]
-    X = np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
-    meta = {"features": [str(column) for column in frame.columns]} if options.header else {}
-    return Raw(X, _target(target, entry, options), meta)
+        rows = [row[1:] for row in rows]
+    place = {name: k for k, name in enumerate(names)}
+    used = [k for name, k in place.items() if name not in options.drop]
+    missing = [any(row[k] in ("", options.marker) for k in used) for row in rows]
+    meta: dict[str, Any] = {}
+    if any(missing) and options.missing == "drop":
+        meta["dropped"] = sum(missing)
+        rows = [row for row, lacks in zip(rows, missing, strict=True) if not lacks]
+        lines = [line for line, lacks in zip(lines, missing, strict=True) if not lacks]
+    features = [k for k in used if names[k] != options.target]
+    codes = {place[_column(options)(key)]: words for key, words in options.categories.items()}
+    X = np.empty((len(rows), len(features)))
+    for j, k in enumerate(features):
+        X[:, j] = _numbers([row[k] for row in rows], codes.get(k), names[k], lines)
+    if options.header:
+        meta["features"] = [str(names[k]) for k in features]
+    target = [row[place[options.target]] for row in rows]
+    return _raw(X, target, entry, options, meta, lines)
 
 
-class Svmlight(Exact):
-    """How LIBSVM's format is read.
+def _fields(path: Path, separator: str) -> tuple[list[int], list[list[str]]]:
+    """Return the numbers of the lines that aren't blank, and their fields."""
+    with open_binary(path) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="").read()
+    sign = SEPARATORS[separator]
+    if sign is None:
+        found = [(k, _words(line)) for k, line in enumerate(text.splitlines(), start=1)]
+    else:
+        reader = text_of_columns.reader(io.StringIO(text), delimiter=sign, skipinitialspace=True)
+        found = [(reader.line_num, [field.strip() for field in row]) for row in reader]
+    found = [(line, row) for line, row in found if row]
+    if not found:
+        raise Misread("it is empty")
+    return [line for line, _ in found], [row for _, row in found]
+
+
+def _words(line: str) -> list[str]:
+    """Split at white space, but not inside double quotes."""
+    parts = line.split('"')
+    words = []
+    for k, part in enumerate(parts):
+        words += [part] if k % 2 else part.split()
+    return words
+
+
+def _column(options: Csv) -> Callable[[str], Column]:
+    """Return how a key of the categories, which is text in YAML, names a column."""
+    return str if options.header else int
+
+
+def _numbers(
+    texts: list[str], words: Sequence[Label] | None, name: Column, lines: Sequence[int]
+) -> np.ndarray:
+    """Return a column as numbers, its words as 1, 2, ..."""
+    if words is not None:
+        codes = {str(word): float(rank) for rank, word in enumerate(words, start=1)}
+        found = np.array([codes.get(text, np.nan) for text in texts])
+        wanted = f"one of {', '.join(codes)}"
+    else:
+        found = numbers(texts)
+        wanted = "a finite number"
+    for row in np.flatnonzero(np.isnan(found))[:1]:
+        raise Misread(f"line {lines[row]}, column {name}, holds {texts[row]!r} and not {wanted}")
+    return found
+
+
+def _some(names: Sequence[Column]) -> str:
+    """Return names of columns for a sentence."""
+    if names and all(isinstance(name, int) for name in names):
+        return f"columns {names[0]} to {names[-1]}"
+    return ", ".join(str(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+# -- LIBSVM's format --------------------------------------------------------------------------
+
+
+class Svmlight(Classes):
+    """How LIBSVM's format is read; see `Classes` for labels.
 
     Attributes
     ----------
+    first : {0, 1}
+        The number of the first column; the last one is first + d - 1.
     dense : bool
         The result is an array, not CSR.
     order : tuple of int
         Of a dense one: which feature (from 1) becomes each column; as they are unless given.
-    positive : tuple, optional
-        The labels that are +1.
     """
 
+    first: Literal[0, 1] = 1
     dense: bool = False
     order: Annotated[tuple[Count, ...], Field(strict=False)] = ()
-    positive: Values | None = None
 
 
-def svmlight(path: Path, entry, options: Svmlight) -> Raw:
+def svmlight(path: Path, entry: Any, options: Svmlight) -> Raw:
     """Read LIBSVM's format."""
     with open_binary(path) as stream:
         # Decompressed into memory first: scikit-learn closes over a file it can't reopen.
-        content = io.BytesIO(stream.read())
-    X, y = load_svmlight_file(content, n_features=entry.d, zero_based=False, dtype=np.float64)
+        content = stream.read()
+    _check_pairs(content, options.first, options.first + entry.d - 1)
+    zero_based = options.first == 0
+    X, y = load_svmlight_file(
+        io.BytesIO(content), n_features=entry.d, zero_based=zero_based, dtype=np.float64
+    )
     if options.dense:
         X = X.toarray()
         if options.order:
             X = np.ascontiguousarray(X[:, np.asarray(options.order) - 1])
-    return Raw(X, _target(y, entry, options))
+    return _raw(X, y, entry, options, lines=_lines_of_rows(content))
 
 
-class Mat(Exact):
-    """Which variables of a MATLAB file are features and labels, and which labels are +1."""
+def _check_pairs(content: bytes, first: int, last: int) -> None:
+    """Check every row: a number, then column:value with columns that rise, all in range."""
+    for line, row in enumerate(content.splitlines(), start=1):
+        words = row.partition(b"#")[0].split()
+        if not words:
+            continue
+        before, word = first - 1, words[0]
+        try:
+            float(word)
+            for word in words[1:]:
+                column, value = word.split(b":")
+                if not before < int(column) <= last:
+                    raise Misread(
+                        f"line {line} has column {int(column)}{_place(int(column), before, first)};"
+                        f" columns rise from {first} to {last}, as its entry says (first and d)"
+                    )
+                before = int(column)
+                if not math.isfinite(float(value)):
+                    raise ValueError
+        except ValueError as error:
+            if isinstance(error, Misread):
+                raise
+            said = word.decode("utf-8", "replace")[:40]
+            raise Misread(
+                f"line {line} holds {said!r} where a label, then column:value pairs are expected"
+            ) from None
+
+
+def _place(column: int, before: int, first: int) -> str:
+    return f" after column {before}" if first <= column <= before else ""
+
+
+def _lines_of_rows(content: bytes) -> list[int]:
+    """Return the line of each row: blank ones and remarks are none."""
+    rows = enumerate(content.splitlines(), start=1)
+    return [line for line, row in rows if row.partition(b"#")[0].strip()]
+
+
+# -- MATLAB, ARFF, DNA, time series -----------------------------------------------------------
+
+
+class Mat(Classes):
+    """Which variables of a MATLAB file are features and labels; see `Classes` for these."""
 
     x: Text
     y: Text
     sparse: bool = False
-    positive: Values | None = None
 
 
-def mat(path: Path, entry, options: Mat) -> Raw:
+def mat(path: Path, entry: Any, options: Mat) -> Raw:
     """Read two variables of a MATLAB file."""
     content = scipy.io.loadmat(path)
+    known = [name for name in content if not name.startswith("__")]
+    for name in (options.x, options.y):
+        if name not in known:
+            raise WrongEntry(f"there is no variable {name!r}; the file has {', '.join(known)}")
     X, y = content[options.x], np.asarray(content[options.y]).ravel()
     if options.sparse or sp.issparse(X):
         X = sp.csr_matrix(X, dtype=np.float64)
     else:
         X = np.ascontiguousarray(X, dtype=np.float64)
-    return Raw(X, _target(y, entry, options))
+    if X.ndim != 2 or X.shape[0] != len(y):
+        raise Misread(f"{options.x} has shape {X.shape}, but {options.y} has {len(y)} entries")
+    return _raw(X, y, entry, options)
 
 
 class Arff(Exact):
@@ -182,41 +416,69 @@ class Arff(Exact):
     target: Text
 
 
-def attribute_relation(path: Path, entry, options: Arff) -> Raw:
+def attribute_relation(path: Path, entry: Any, options: Arff) -> Raw:
     """Read an ARFF file of numeric columns."""
     with open_binary(path) as stream:
-        records, _ = arff.loadarff(io.StringIO(stream.read().decode("utf-8")))
+        text = stream.read().decode("utf-8")
+    try:
+        records, _ = arff.loadarff(io.StringIO(text))
+    except StopIteration:
+        raise Misread("it has no line @data: it is truncated") from None
     frame = pd.DataFrame(records)
+    if options.target not in frame:
+        found = _some(list(frame.columns))
+        raise WrongEntry(f"there is no column {options.target!r}; the file has {found}")
+    for column in frame:
+        if frame[column].dtype.kind not in "fiu":
+            raise Misread(f"column {column} holds words and not numbers")
     target = frame.pop(options.target).to_numpy()
     X = np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
     meta = {"features": [str(column) for column in frame.columns]}
-    return Raw(X, _target(target, entry, options), meta)
+    return _raw(X, target, entry, options, meta)
 
 
-class Fasta(Exact):
+class Fasta(Classes):
     """Which bases become features: so many before and after the one at `anchor` (from 0)."""
 
     anchor: Index
     before: Index
     after: Index
-    positive: Values
 
 
-def fasta(path: Path, entry, options: Fasta) -> Raw:
+def fasta(path: Path, entry: Any, options: Fasta) -> Raw:
     """Read labelled sequences of equal length: a header line with label=..., then the bases."""
     with open_binary(path) as stream:
-        lines = stream.read().split()
-    labels = [int(word[6:]) for word in lines if word.startswith(b"label=")]
-    sequences = [w for w in lines if b"=" not in w and not w.startswith(b">")]
-    if len(labels) != len(sequences):
-        raise ValueError(f"{len(labels)} labels but {len(sequences)} sequences")
-    if len({len(s) for s in sequences}) != 1:
-        raise ValueError("the sequences differ in length")
-    return Raw(
-        dna.codes(sequences),
-        signs(np.asarray(labels), options.positive),
-        window=(options.anchor - options.before, options.anchor + options.after + 1),
-    )
+        rows = stream.read().splitlines()
+    lines, labels, sequences = [], [], []
+    for line, row in enumerate(rows, start=1):
+        if row.startswith(b">"):
+            if len(labels) > len(sequences):
+                raise Misread(f"line {lines[-1]} is a header, and no sequence follows")
+            label = [word[6:] for word in row.split() if word.startswith(b"label=")]
+            if len(label) != 1:
+                raise Misread(f"line {line} is a header without label=...")
+            lines.append(line)
+            labels += label
+        elif row.strip():
+            if len(labels) <= len(sequences):
+                raise Misread(f"line {line} is a sequence without a header")
+            sequences.append(row.strip())
+            if len(sequences[-1]) != len(sequences[0]):
+                raise Misread(
+                    f"line {line} is a sequence of length {len(sequences[-1])}, and those before "
+                    f"have length {len(sequences[0])}"
+                )
+    if len(labels) != len(sequences) or not labels:
+        raise Misread(f"it has {len(labels)} labels but {len(sequences)} sequences")
+    window = (options.anchor - options.before, options.anchor + options.after + 1)
+    if not 0 <= window[0] < window[1] <= len(sequences[0]):
+        raise WrongEntry(
+            f"its window, bases {window[0]} to {window[1] - 1}, is outside sequences of length "
+            f"{len(sequences[0])}"
+        )
+    raw = _raw(dna.codes(sequences), labels, entry, options, lines=lines)
+    raw.window = window
+    return raw
 
 
 class Series(Exact):
@@ -226,16 +488,29 @@ class Series(Exact):
     target: Text
 
 
-def series(path: Path, entry, options: Series) -> Raw:
+def series(path: Path, entry: Any, options: Series) -> Raw:
     """Read a time series: numeric columns in X, one of them also in y, the dates in meta."""
-    with open_binary(path) as stream:
-        frame = pd.read_csv(stream)
-    dates = pd.to_datetime(frame.pop(options.date), format="%Y-%m-%d").to_numpy("M8[D]")
-    if not (np.diff(dates) > np.timedelta64(0, "D")).all():
-        raise ValueError("the dates do not rise")
-    X = frame.to_numpy(dtype=np.float64)
-    meta = {"dates": dates, "features": list(frame.columns)}
-    return Raw(X, frame[options.target].to_numpy(dtype=np.float64), meta)
+    lines, rows = _fields(path, "comma")
+    names, lines, rows = rows[0], lines[1:], rows[1:]
+    for column in (options.date, options.target):
+        if column not in names:
+            raise WrongEntry(f"there is no column {column!r}; the file has {_some(names)}")
+    if len(names) != entry.d + 1:
+        raise Misread(f"it has {len(names)} columns where {entry.d + 1} are expected")
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != len(names):
+            raise Misread(f"line {line} has {len(row)} columns where {len(names)} are expected")
+    at = names.index(options.date)
+    try:
+        dates = np.array([row[at] for row in rows], dtype="M8[D]")
+    except ValueError as error:
+        raise Misread(f"a date can't be read ({error})") from None
+    for row in np.flatnonzero(np.diff(dates) <= np.timedelta64(0, "D"))[:1]:
+        raise Misread(f"line {lines[row + 1]}: the dates do not rise")
+    features = [k for k in range(len(names)) if k != at]
+    X = np.column_stack([_numbers([r[k] for r in rows], None, names[k], lines) for k in features])
+    meta = {"dates": dates, "features": [names[k] for k in features]}
+    return Raw(X, X[:, meta["features"].index(options.target)].copy(), meta)
 
 
 PARSERS: dict[str, Callable[..., Raw]] = {

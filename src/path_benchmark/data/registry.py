@@ -38,7 +38,7 @@ class FileForm(Exact, Generic[Parser, Options]):
     """One file that holds the data set; an entry may have several, in different encodings.
 
     ``sha256`` is None where nobody could look at the official file; what such a file holds is
-    then compared with the entry's fingerprint, if there is one.
+    then compared with the entry's content hash, if there is one.
     """
 
     name: FileName
@@ -80,6 +80,21 @@ class Target(Exact):
     max: float
 
 
+class Content(Exact):
+    """What the numbers of a data set must be, in whatever file they come.
+
+    Attributes
+    ----------
+    sha256 : str
+        See `content_hash`.
+    digits : int, optional
+        Significant decimal digits that count: where one official form has fewer than another.
+    """
+
+    sha256: Sha256
+    digits: Annotated[int, Field(ge=1, le=17)] | None = None
+
+
 class Description(Exact):
     """What ``config/datasets.yaml`` says of a data set under its name; it explains the keys."""
 
@@ -98,7 +113,7 @@ class Description(Exact):
     positive: Text | None = None
     target: Target | None = None
     transform: Literal["log1p"] | None = None
-    fingerprint: float | None = None
+    content: Content | None = None
     notes: str = ""
 
     @model_validator(mode="after")
@@ -117,8 +132,20 @@ class Description(Exact):
             if self.positive is None:
                 yield "a classification needs 'positive', which says what +1 is"
             for form in self.files:
-                if getattr(form.options, "positive", None) is None:
-                    yield f"the options of {form.name} need 'positive', the labels that are +1"
+                yield from _unnamed(form)
+
+
+def _unnamed(form: AnyFileForm) -> Iterator[str]:
+    """Say which class of a file isn't named."""
+    options, where = form.options, f"the options of {form.name}"
+    if getattr(options, "positive", None) is None:
+        yield f"{where} need 'positive', the labels that are +1"
+        return
+    if (options.negative is None) != options.rest:
+        yield f"{where} need 'negative', the labels that are -1, or 'rest: true' for all others"
+    both = {str(v) for v in options.positive} & {str(v) for v in options.negative or ()}
+    if both:
+        yield f"{where} name the label {min(both)!r} as positive and as negative"
 
 
 class Entry(Description):

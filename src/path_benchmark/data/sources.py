@@ -2,12 +2,11 @@
 
 A file is read only after its checks: that it isn't an HTML page, its size and SHA-256 where they
 are known, its shape, label counts or target range, that every number is finite, and the
-fingerprint of what it holds. A download passes all of them in a temporary folder before it
+content hash of what it holds. A download passes all of them in a temporary folder before it
 gets its name in ``data/raw``.
 """
 
 import hashlib
-import math
 import os
 import shutil
 import tempfile
@@ -29,7 +28,7 @@ from solution_paths.files import replace_atomically
 
 from . import dna, generated
 from .errors import DataError, DataUnavailable, UnverifiedDataWarning
-from .parsers import PARSERS, Raw
+from .parsers import PARSERS, Misread, Raw, WrongEntry
 from .registry import Entry, FileForm, config_path, find
 
 MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
@@ -38,8 +37,14 @@ RETRIES = 3
 # bytes after which a file of unknown size is no data set.
 TIMEOUT_S = 60
 SLOWEST = 1000
+# How files begin that stand in the place of data, in lower case.
+NO_DATA = {
+    "an HTML page, an error or login page": (b"<!doctype html", b"<html", b"<head", b"<!--"),
+    "an XML page, an error message": (b"<?xml",),
+    "a Git LFS pointer and not the file itself": (b"version https://git-lfs",),
+    "JSON, an error message or a description": (b'{"', b"{\n", b"{\r\n", b'[{"', b"{}"),
+}
 LARGEST = 2**32
-FINGERPRINT_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,9 @@ class DataSet:
         -1 and +1 for classification.
     task : {"classification", "regression", "series"}
     origin : {"data/raw", "mirror", "download", "bundled", "generated", "derived"}
-    verified : {"sha256", "fingerprint", "generated", "unverified"}
-        What vouches for the content: the file's checksum, the fingerprint of the numbers in it
-        (file of another form), the code that made it, or shape and labels alone.
+    verified : {"file hash", "content hash", "generated", "shape only"}
+        What vouches for the content: the file's checksum, that of the numbers in it (file of
+        another form), the code that made it, or shape and labels alone.
     meta : dict
         ``sha256`` and ``file`` of what was read, ``positive`` (what +1 means), feature names, and
         whatever else the parser knows.
@@ -146,10 +151,9 @@ def _check_bytes(entry: Entry, form: FileForm, found: _Found) -> str:
     """Check the file as such and return its SHA-256."""
     with open(found.path, "rb") as stream:
         start = stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml", b"<!--")):
-        raise found.refuse(
-            entry, f"should hold {form.parser} data but is an HTML page, an error or login page"
-        )
+    for kind, beginnings in NO_DATA.items():
+        if start.startswith(beginnings):
+            raise found.refuse(entry, f"should hold {form.parser} data but is {kind}")
     size = found.path.stat().st_size
     if size == 0 or (form.bytes is not None and size < form.bytes):
         expected = f"{form.bytes} bytes" if form.bytes else "data"
@@ -162,31 +166,41 @@ def _check_bytes(entry: Entry, form: FileForm, found: _Found) -> str:
     return digest
 
 
-def fingerprint(X, y) -> float:
-    """Return a number that tells data sets apart, whatever file they came from.
+def content_hash(X: Any, y: np.ndarray, digits: int | None = None) -> str:
+    """Return the SHA-256 of a data set's numbers, whatever file they came from.
 
-    It is a fixed projection of the rows and the columns, each column scaled to unit length, plus
-    one of the logarithms of those lengths: a changed, lost, added or reordered entry moves it,
-    while the seventh digit of a decimal representation does not. It guards against mistakes, not
-    against forgery.
+    Dense and sparse arrays of the same numbers have the same hash; one changed, lost, added or
+    moved entry has another.
 
     Parameters
     ----------
-    X : (n, d) ndarray or sparse matrix
+    X : (n, d) ndarray or sparse matrix, or the codes of bases (uint8)
     y : (n,) ndarray
+    digits : int, optional
+        Significant decimal digits that count; by default all, to the last bit.
     """
-    rows = np.sin(1.0 + np.arange(X.shape[0]))
-    columns = np.cos(1.0 + np.arange(X.shape[1]))
-    if sp.issparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
+    digest = hashlib.sha256(np.array(X.shape, dtype="<i8").tobytes())
+    values = [np.asarray(y, dtype=np.float64) + 0.0]  # no -0.0
+    if X.dtype == np.uint8 and not sp.issparse(X):  # codes of bases
+        digest.update(np.ascontiguousarray(X))
     else:
-        X = np.asarray(X, dtype=np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->j", X, X))
-    scaled = np.divide(X.T @ rows, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
-    sizes = np.sin(2.0 + np.arange(X.shape[1])) @ np.log1p(lengths)
-    target = np.asarray(y, dtype=np.float64)
-    length = float(np.linalg.norm(target))
-    return float(columns @ scaled + sizes + rows @ target / (length or 1.0) + np.log1p(length))
+        rows = sp.csr_array(X, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        for part in (rows.indptr, rows.indices):
+            digest.update(part.astype("<i8"))
+        values.insert(0, rows.data)
+    for part in values:
+        digest.update(_rounded(part, digits).astype("<f8"))
+    return digest.hexdigest()
+
+
+def _rounded(values: np.ndarray, digits: int | None) -> np.ndarray:
+    """Return values with so many significant decimal digits."""
+    if digits is None:
+        return values
+    known, place = np.unique(values, return_inverse=True)
+    return np.array([float(f"{value:.{digits}g}") for value in known])[place]
 
 
 def _check_shape(entry: Entry, raw: Raw) -> str | None:
@@ -223,16 +237,17 @@ def _check_target(entry: Entry, y: np.ndarray) -> str | None:
     return None
 
 
-def _check_fingerprint(entry: Entry, raw: Raw) -> str | None:
+def _check_numbers(entry: Entry, raw: Raw) -> str | None:
     """Say whether the numbers differ from the reference, where there is one."""
-    if entry.fingerprint is None:
+    if entry.content is None:
         return None
-    found = fingerprint(raw.X, raw.y)
-    if abs(found - entry.fingerprint) <= FINGERPRINT_TOLERANCE * (1 + math.sqrt(entry.d)):
+    found = content_hash(raw.X, raw.y, entry.content.digits)
+    if found == entry.content.sha256:
         return None
+    exactly = f" to {entry.content.digits} digits" if entry.content.digits else ""
     return (
-        "has the right shape but other numbers than the reference, expected fingerprint "
-        f"{entry.fingerprint:.9g} but found {found:.9g}"
+        f"has the right shape but other numbers than the reference{exactly}, expected content "
+        f"hash {entry.content.sha256[:16]} but found {found[:16]} (first 16 digits)"
     )
 
 
@@ -241,23 +256,23 @@ def _check_content(entry: Entry, raw: Raw) -> str | None:
     return (
         _check_shape(entry, raw)
         or _check_target(entry, _transformed(entry, raw.y))
-        or _check_fingerprint(entry, raw)
+        or _check_numbers(entry, raw)
     )
 
 
 def _voucher(entry: Entry, form: FileForm, where: str) -> str:
     """Say what vouches for content that passed all checks; warn where only its shape does."""
     if form.sha256 is not None:
-        return "sha256"
-    if entry.fingerprint is not None:
-        return "fingerprint"
+        return "file hash"
+    if entry.content is not None:
+        return "content hash"
     warnings.warn(
         f"Data set {entry.name}: {where} has no known checksum; only its shape and its labels or "
-        "target range were checked, so results with it are recorded as unverified.",
+        "target range were checked, so results with it are recorded as 'shape only'.",
         UnverifiedDataWarning,
         stacklevel=2,
     )
-    return "unverified"
+    return "shape only"
 
 
 def _transformed(entry: Entry, y: np.ndarray) -> np.ndarray:
@@ -276,11 +291,18 @@ def _parse(entry: Entry, form: FileForm, found: _Found) -> Raw:
         return PARSERS[form.parser](found.path, entry, form.options)
     except MemoryError:
         raise
-    except Exception as error:  # any parser's failure means one thing: not the expected file
+    except WrongEntry as error:
+        raise DataError(
+            f"Data set {entry.name}: its entry doesn't fit {found.where}: {error}; correct the "
+            f"options of {form.name} in the list of data sets."
+        ) from error
+    except Misread as error:
+        raise found.refuse(entry, f"is not as its entry says: {error}") from error
+    except Exception as error:  # of an archive, or of a library that reads a format
         detail = " ".join(str(error).split()).rstrip(".")[:200]
         raise found.refuse(
             entry,
-            f"could not be read as {form.parser}, it is truncated or not the expected file "
+            f"could not be read as {form.parser}, it is truncated, damaged or of another format "
             f"({type(error).__name__}: {detail})",
         ) from error
 
@@ -506,10 +528,10 @@ def _build(entry: Entry, parameters: dict, options: dict) -> tuple[Raw, str, str
     complaint = None if parameters else _check_content(entry, raw)
     if complaint:
         raise DataError(f"Data set {entry.name}: what {entry.builder} made {complaint}.")
-    if any(parent.verified == "unverified" for parent in parents):
-        return raw, entry.source, "unverified"
-    checked = entry.fingerprint is not None and not parameters
-    return raw, entry.source, "fingerprint" if checked else "generated"
+    if any(parent.verified == "shape only" for parent in parents):
+        return raw, entry.source, "shape only"
+    checked = entry.content is not None and not parameters
+    return raw, entry.source, "content hash" if checked else "generated"
 
 
 def sequences(
