@@ -35,7 +35,15 @@ from path_benchmark.runs.cells import (
 from path_benchmark.runs.supervision import Limits, supervised
 from solution_paths.files import join, locked
 from test_benchmarking import CELL, Recorder
-from test_workflow import edit, environment, finished, only_kinks, results_of, snakemake
+from test_workflow import (
+    edit,
+    environment,
+    finished,
+    only_kinks,
+    planned,
+    results_of,
+    snakemake,
+)
 
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
 # Whole runs, minutes each. What is quick (a hundred kills of jobs and of writing) isn't left out.
@@ -290,7 +298,6 @@ TOUCHED = {
     "the notebook, deleted": (f"{PAPER}/notebook.ipynb", gone),
     "the page, deleted": ("results/quick/report.html", gone),
     "a note of checksums": (f"{PAPER}/.results.sha256.json", cut),
-    "the compiler's marker": ("results/compiled.txt", gone),
 }
 
 
@@ -366,7 +373,7 @@ def fill(disk):
 
 # CI fills the disk before the first two; `make faults` before each.
 STAGES = {
-    "cells": "jobs/quantile_svm/accuracy/kinks/gaussian_classes/0-0.txt",
+    "cells": "jobs/quantile_svm/accuracy/kinks/gaussian_classes/0-0-{digest}.txt",
     "collect": "quantile_svm/results.parquet",
     "tables": "quantile_svm/claims.csv",
     "notebook": "quantile_svm/notebook.ipynb",
@@ -380,9 +387,9 @@ def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_writ
 ):
     only_kinks(checkout)
     place = ("--config", f"results={small_disk / 'results'}")
-    finished(snakemake(checkout, f"{small_disk}/results/compiled.txt", *place))
+    digest = planned(checkout, "accuracy/kinks/gaussian_classes/0-0").rpartition("-")[2][:10]
     for stage, target in list(STAGES.items())[: 5 if KILLS > 10 else 2]:
-        file = small_disk / "results" / "quick" / target
+        file = small_disk / "results" / "quick" / target.format(digest=digest)
         file.parent.mkdir(parents=True, exist_ok=True)
         filler = fill(small_disk)
         run = snakemake(checkout, str(file), *place)

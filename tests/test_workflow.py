@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -55,6 +56,14 @@ def edit(folder, name, change):
     content = yaml.safe_load(path.read_text())
     change(content)
     path.write_text(yaml.safe_dump(content))
+
+
+def planned(folder, job):
+    """Return the list of cells that a job of the quantile paper writes, whose name has a digest."""
+    said = finished(snakemake(folder, "-n", "quick"))
+    found = re.search(rf"results/quick/jobs/quantile_svm/{job}-[0-9a-f]{{10}}\.txt", said)
+    assert found, said
+    return found.group()
 
 
 def only_kinks(folder, **run):
@@ -132,7 +141,7 @@ def test_splits_are_cut_into_jobs(checkout):
     run = snakemake(checkout, "-n", "quick")
     assert job_counts(run)["run_accuracy"] == 3
     for chunk in ("0-2", "3-5", "6-6"):
-        assert f"jobs/quantile_svm/accuracy/kinks/gaussian_classes/{chunk}.txt" in run.stdout
+        assert f"jobs/quantile_svm/accuracy/kinks/gaussian_classes/{chunk}-" in run.stdout
 
 
 def test_offline_keeps_only_what_is_at_hand(checkout, tmp_path):
@@ -280,24 +289,12 @@ def test_a_file_that_cannot_be_had_is_one_sentence(checkout, tmp_path):
     assert not (checkout / "data" / "fetched" / "diabetes.txt").exists()
 
 
-def test_code_newer_than_its_compilation_does_not_hide_the_other_jobs(checkout):
-    """Snakemake plans a stale file that others take as `ancient`, and forgets the others."""
-    marker = checkout / "results" / "compiled.txt"
-    marker.parent.mkdir()
-    marker.write_text("long ago\n")
-    os.utime(marker, (0, 0))
-    jobs = job_counts(snakemake(checkout, "-n", "quick"))
-    assert jobs["compile"] == 1
-    assert jobs["run_accuracy"] > 1
-
-
 def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     """SIGKILL to all of it, then the same command: only what was not finished is computed."""
     sizes = [100, 150, 200, 600, 800]
     only_kinks(checkout, sizes=sizes)
-    target = "results/quick/jobs/quantile_svm/accuracy/kinks/gaussian_classes/0-0.txt"
+    target = planned(checkout, "accuracy/kinks/gaussian_classes/0-0")
     cells = checkout / "results" / "quick" / "cells" / "quantile_svm"
-    finished(snakemake(checkout, "results/compiled.txt"))
     running = subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--cores", "2", target],
         cwd=checkout,
@@ -371,6 +368,58 @@ def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
     assert "everything on one page" in own
 
 
+def files_below(folder):
+    """Return every file below a folder with its content."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_a_number_depends_on_is_redone_and_nothing_else(checkout):
+    """Whatever Snakemake remembers: its own folder is deleted before each question."""
+    only_kinks(checkout)
+    finished(snakemake(checkout, "quick"))
+    results = checkout / "results"
+
+    def asked(*arguments):
+        shutil.rmtree(checkout / ".snakemake", ignore_errors=True)
+        before = files_below(results)
+        said = finished(snakemake(checkout, "-n", "quick", *arguments))
+        assert files_below(results) == before  # a question changes nothing
+        return (
+            {}
+            if "Nothing to be done" in said
+            else job_counts(SimpleNamespace(returncode=0, stdout=said, stderr=""))
+        )
+
+    def entry(**changes):
+        edit(checkout, "datasets.yaml", lambda c: c["datasets"]["gaussian_classes"].update(changes))
+
+    assert asked() == {}
+    entry(title="Another title", licence="another", notes="Nothing of this decides a number.")
+    edit(checkout, "datasets.yaml", lambda c: c["datasets"]["iris"].update(title="Another"))
+    edit(checkout, "datasets.yaml", lambda c: c["datasets"]["two_moons"]["parameters"].update(n=9))
+    assert asked() == {}
+
+    parameters = {"n": 1000, "d": 10, "positive_share": 0.5, "seed": 0}
+    entry(parameters=parameters | {"distance": 0.5})
+    assert {"run_accuracy", "results", "outputs", "page"} <= set(asked())
+    old = results_of(checkout)
+    finished(snakemake(checkout, "quick"))
+    new = results_of(checkout)
+    assert not new["value"].equals(old["value"])
+    entry(parameters=parameters | {"distance": 2.0})  # back: the cells are there, tables follow
+    assert "results" in asked()
+    finished(snakemake(checkout, "quick"))
+    pd.testing.assert_frame_equal(results_of(checkout), old)
+    assert asked() == {}
+
+    published = checkout / "src" / "path_benchmark" / "papers" / "quantile_svm" / "published"
+    table = sorted(published.glob("*.csv"))[0]
+    table.write_bytes(table.read_bytes() + b"\n")
+    plan = asked()
+    assert "run_accuracy" not in plan
+    assert plan["outputs"] == 1
+
+
 # ---------------------------------------------------------------- a new paper
 
 EXPERIMENTS = '''"""A paper made for a test."""
@@ -407,7 +456,7 @@ suites: {quick: {costs: {datasets: [two_moons], splits: 3}}}
 
 def test_a_new_paper_is_one_folder_and_one_file(checkout):
     before = {path.relative_to(checkout): path.stat().st_mtime_ns for path in checkout.rglob("*.*")}
-    folder = checkout / "src" / "solution_paths" / "papers" / "tiny"
+    folder = checkout / "src" / "path_benchmark" / "papers" / "tiny"
     folder.mkdir()
     (folder / "experiments.py").write_text(EXPERIMENTS)
     (checkout / "config" / "papers" / "tiny.yaml").write_text(CONFIGURATION)

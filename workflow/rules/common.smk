@@ -43,7 +43,8 @@ def check_config():
         mirror_folder()
     except (ConfigError, DataError) as error:
         raise WorkflowError(str(error))
-    for sentence in note_damaged_jobs(config["results"], DAMAGED):
+    real = not workflow.output_settings.dryrun
+    for sentence in note_damaged_jobs(config["results"], DAMAGED, write=real):
         logger.warning(sentence)
 
 
@@ -150,6 +151,8 @@ wildcard_constraints:
     experiment="[a-z0-9_]+",
     first=r"\d+",
     last=r"\d+",
+    digest="[0-9a-f]{10}",
+    part="results|outputs",
 
 
 def jobs(suite, paper=None, lane=None):
@@ -202,41 +205,24 @@ def damage(lane):
     """The note that some of a job's cells were damaged: newer than the job, it runs the job again."""
 
     def note(wildcards):
-        job = "{suite}/jobs/{paper}/{lane}/{experiment}/{dataset}/{first}-{last}"
+        job = "{suite}/jobs/{paper}/{lane}/{experiment}/{dataset}/{first}-{last}-{digest}"
         file = Path(RESULTS, job.format(lane=lane, **wildcards) + DAMAGED)
         return [str(file)] if file.exists() else []
 
     return note
 
 
-def job_settings(wildcards):
-    """What a job's result depends on; a change makes Snakemake run the job again."""
-    paper = config["papers"][wildcards.paper]
-    said = paper["suites"][wildcards.suite][wildcards.experiment]
-    run = ("datasets", "splits", "splits_per_job")
-    return {
-        "common": paper.get("settings", {}),
-        "dataset": paper["datasets"][wildcards.dataset],
-        "experiment": paper["experiments"][wildcards.experiment],
-        "suite": {key: value for key, value in said.items() if key not in run},
-    }
+def depends(part):
+    """The file that stands for all that a paper's results, or its outputs, depend on."""
+    return lambda wildcards: depends_file(part, wildcards.suite, wildcards.paper)
 
 
-def compile_marker():
-    """The file that says that the loops are compiled; one older than the code is removed.
+def depends_file(part, suite, paper):
+    from path_benchmark.runs.depends import digest_of
 
-    Jobs wait for it as for an `ancient` file, so that a new compilation repeats none of them. With a
-    marker that is there but out of date Snakemake would plan the compilation and nothing else.
-    """
-    marker = Path(RESULTS, "compiled.txt")
-    files = Path(workflow.basedir, "src", "solution_paths").rglob("*.py")
-    code = [file for file in files if "numba" in file.read_text("utf-8")]
-    if marker.exists() and marker.stat().st_mtime < max(file.stat().st_mtime for file in code):
-        marker.unlink()
-    return str(marker)
-
-
-COMPILED = compile_marker()
+    job_files = job_lists(suite, paper)(None)
+    digest = digest_of(part, job_files, config["papers"][paper], paper)
+    return f"{RESULTS}/{suite}/{paper}/.depends/{part}-{digest}"
 
 
 def paper_targets(suite, paper):
@@ -253,7 +239,10 @@ def paper_targets(suite, paper):
 
     def targets(wildcards):
         lists = job_lists(suite, paper)(wildcards)
-        return [*lists, *(f"{folder}/{part}" for part in parts)] if lists else []
+        if not lists:
+            return []
+        stand = [depends_file(part, suite, paper) for part in ("results", "outputs")]
+        return [*lists, *stand, *(f"{folder}/{part}" for part in parts)]
 
     return targets
 

@@ -1,4 +1,4 @@
-# What jobs wait for: data files, checked, and compiled code.
+# What jobs wait for: data files, checked.
 
 
 # From data/raw, else the mirror folder, else a download. On a cluster that is done where Snakemake
@@ -16,13 +16,3 @@ rule fetch:
         offline=config["offline"],
     script:
         "../scripts/fetch.py"
-
-
-# Compiling takes about a minute; without this, every job of the first batch would do it for itself.
-rule compile:
-    output:
-        COMPILED,
-    log:
-        "logs/compile.log",
-    script:
-        "../scripts/compile.py"

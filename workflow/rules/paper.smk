@@ -4,17 +4,14 @@ rule run_accuracy:
     input:
         fetched,
         damage("accuracy"),
-        ancient(COMPILED),
     output:
-        f"{RESULTS}/{{suite}}/jobs/{{paper}}/accuracy/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
+        f"{RESULTS}/{{suite}}/jobs/{{paper}}/accuracy/{{experiment}}/{{dataset}}/{{first}}-{{last}}-{{digest}}.txt",
     log:
-        "logs/{suite}/{paper}/{experiment}/{dataset}/{first}-{last}.log",
+        "logs/{suite}/{paper}/{experiment}/{dataset}/{first}-{last}-{digest}.log",
     threads: 1
     resources:
         mem_mb=need("mem_mb"),
         runtime=need("minutes"),
-    params:
-        settings=job_settings,
     script:
         "../scripts/run_chunk.py"
 
@@ -24,15 +21,23 @@ use rule run_accuracy as run_timing with:
     input:
         fetched,
         damage("timing"),
-        ancient(COMPILED),
     output:
-        f"{RESULTS}/{{suite}}/jobs/{{paper}}/timing/{{experiment}}/{{dataset}}/{{first}}-{{last}}.txt",
+        f"{RESULTS}/{{suite}}/jobs/{{paper}}/timing/{{experiment}}/{{dataset}}/{{first}}-{{last}}-{{digest}}.txt",
     threads: lambda wildcards: workflow.cores
+
+
+# A file whose name has a digest of all that the results, or what is made of them, depend on. It isn't there, and so newer
+# than they are, when that has changed; whoever was made with it removes the others.
+rule depends:
+    output:
+        touch(f"{RESULTS}/{{suite}}/{{paper}}/.depends/{{part}}-{{digest}}"),
+    localrule: True
 
 
 rule results:
     input:
         lambda wildcards: job_lists(wildcards.suite, wildcards.paper)(wildcards),
+        depends("results"),
     output:
         results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
         curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
@@ -46,6 +51,7 @@ rule outputs:
     input:
         results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
         curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+        depends=depends("outputs"),
     output:
         manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",
         tables=report(
@@ -73,8 +79,6 @@ rule outputs:
         ),
     log:
         "logs/{suite}/{paper}/outputs.log",
-    params:
-        settings=lambda wildcards: config["papers"][wildcards.paper],
     script:
         "../scripts/report_paper.py"
 

@@ -13,7 +13,7 @@ what = snakemake.wildcards
 paper = get_paper(what.paper)
 lane = paper.experiments[what.experiment].lane
 splits = int(what.first), int(what.last)
-job = Job(what.suite, what.paper, lane, what.experiment, what.dataset, *splits)
+job = Job(what.suite, what.paper, lane, what.experiment, what.dataset, *splits, what.digest)
 label = f"{job.experiment} {job.dataset} {job.first}-{job.last}"
 with plainly(snakemake.log[0]), Progress(snakemake.log[0], label) as progress:
     paper.run_job(snakemake.config, job, progress)

@@ -19,7 +19,16 @@ except ImportError as _error:
 from .errors import DataError, DataUnavailable, UnknownDataSet, UnverifiedDataWarning
 from .registry import Entry, registry
 from .seeds import generators, seed_sequence
-from .sources import DataSet, available, fetch, load, load_seeded, mirror_folder, read_once
+from .sources import (
+    DataSet,
+    available,
+    fetch,
+    identity,
+    load,
+    load_seeded,
+    mirror_folder,
+    read_once,
+)
 
 __all__ = [
     "DataError",
@@ -31,6 +40,7 @@ __all__ = [
     "available",
     "fetch",
     "generators",
+    "identity",
     "load",
     "load_seeded",
     "mirror_folder",

@@ -6,6 +6,7 @@ content hash of what it holds. A download passes all of them in a temporary fold
 gets its name in ``data/raw``.
 """
 
+import functools
 import hashlib
 import os
 import shutil
@@ -145,6 +146,11 @@ def _local(entry: Entry, form: FileForm, path: Path) -> _Found:
 def _digest(path: Path) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@functools.lru_cache(maxsize=256)
+def _known_digest(path: Path, _stamp: int) -> str:
+    return _digest(path)
 
 
 def _check_bytes(entry: Entry, form: FileForm, found: _Found) -> str:
@@ -532,6 +538,40 @@ def _build(entry: Entry, parameters: dict, options: dict) -> tuple[Raw, str, str
         return raw, entry.source, "shape only"
     checked = entry.content is not None and not parameters
     return raw, entry.source, "content hash" if checked else "generated"
+
+
+def identity(
+    name: str,
+    *,
+    raw_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    config: str | Path | None = None,
+) -> dict[str, Any]:
+    """Return all that decides the numbers of a data set, as plain values.
+
+    That is how its entry says they are made or read, and the checksum of the file that is at hand
+    (of one that would be downloaded, that of its entry). Titles, addresses and licences decide
+    nothing.
+    """
+    entry = find(name, config)
+    found: dict[str, Any] = {"source": entry.source, "task": entry.task}
+    found |= {"d": entry.d, "transform": entry.transform}
+    if entry.source != "files":
+        where = {"raw_dir": raw_dir, "mirror": mirror, "config": config}
+        parents = [identity(parent, **where) for parent in entry.parents]
+        return found | {
+            "builder": entry.builder,
+            "parameters": dict(entry.parameters),
+            "parents": parents,
+        }
+    here = _at_hand(entry, _places(raw_dir, mirror, config))
+    form = here[0] if here else next((f for f in entry.files if f.urls), entry.files[0])
+    sha256 = _known_digest(here[2], here[2].stat().st_mtime_ns) if here else form.sha256
+    return found | {
+        "parser": form.parser,
+        "options": form.options.model_dump(mode="json"),
+        "sha256": sha256,
+    }
 
 
 def sequences(

@@ -52,6 +52,8 @@ class Cell:
     each : str
         Setting that has one cell for each of its values ("" if there is none); in ``settings`` it
         then has this cell's value alone, which is `value`.
+    sources : tuple of dict
+        What decides the numbers of each data set that it is made of; see `data.identity`.
     offline : bool
         Nothing may be downloaded. No part of the identity.
     """
@@ -65,6 +67,7 @@ class Cell:
     data: DataSetSettings
     settings: Settings
     each: str = ""
+    sources: tuple[dict[str, Any], ...] = ()
     offline: bool = False
 
     @property
@@ -77,7 +80,8 @@ class Cell:
         """Everything that the result depends on, as JSON."""
         parts = {name: getattr(self, name) for name in ("suite", "paper", "experiment", "dataset")}
         models = {name: getattr(self, name).model_dump() for name in ("common", "data", "settings")}
-        return json.dumps({**parts, "split": self.split, **models}, sort_keys=True)
+        parts |= {"split": self.split, "sources": self.sources}
+        return json.dumps({**parts, **models}, sort_keys=True)
 
     @property
     def label(self) -> str:
@@ -89,7 +93,7 @@ class Cell:
     @property
     def id(self) -> str:
         """File name without suffix. It holds a hash of the settings: changed settings, new cell."""
-        short = _short_digest(self.identity)
+        short = short_digest(self.identity)
         parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, short]
         return "-".join(part for part in parts if part)
 
@@ -112,7 +116,8 @@ class Cell:
         ]
 
 
-def _short_digest(identity: str) -> str:
+def short_digest(identity: str) -> str:
+    """Return the first ten digits of a text's SHA-256."""
     return hashlib.sha256(identity.encode()).hexdigest()[:10]
 
 
@@ -160,7 +165,7 @@ def check_cell(file: Path) -> None:
         raise DamagedCell(f"{file} is missing") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise DamagedCell(f"{file} can't be read") from None
-    if not file.stem.endswith(_short_digest(identity)) or rows_of(file).name not in files:
+    if not file.stem.endswith(short_digest(identity)) or rows_of(file).name not in files:
         raise DamagedCell(f"{file} belongs to another cell")
     for name, expected in files.items():
         part = file.with_name(name)
@@ -199,7 +204,7 @@ def finished(file: Path) -> bool:
 def write_list(listing: Path, files: Iterable[Path]) -> None:
     """Write which cells a job consists of, and last a digest, so that no line can get lost."""
     text = "".join(f"{file}\n" for file in files)
-    write_text(listing, f"{text}# {_short_digest(text)}\n")
+    write_text(listing, f"{text}# {short_digest(text)}\n")
 
 
 def read_list(listing: str | Path) -> list[Path]:
@@ -208,16 +213,16 @@ def read_list(listing: str | Path) -> list[Path]:
         *lines, last = Path(listing).read_text("utf-8").splitlines(keepends=True)
     except (OSError, ValueError):  # no text, or no line at all
         raise DamagedCell(f"{listing} can't be read") from None
-    if last != f"# {_short_digest(''.join(lines))}\n":
+    if last != f"# {short_digest(''.join(lines))}\n":
         raise DamagedCell(f"{listing} is not what was written under that name")
     return [Path(line.rstrip("\n")) for line in lines]
 
 
-def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
+def note_damaged_jobs(results: str | Path, suffix: str, write: bool = True) -> list[str]:
     """Note of each finished job beside its list which of its cells aren't what they should be.
 
     The note is one of the job's inputs, so that Snakemake runs the job again; it stays as a record.
-    Its name is the list's with the workflow's ``suffix``.
+    Its name is the list's with the workflow's ``suffix``. Nothing is written unless ``write``.
 
     Returns
     -------
@@ -227,7 +232,7 @@ def note_damaged_jobs(results: str | Path, suffix: str) -> list[str]:
     sentences = []
     for job in sorted(Path(results).glob("*/jobs/**/*.txt")):
         own = [f"{what}: it is computed again." for what in _damage(job)]
-        if own:
+        if own and write:
             write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
         sentences += own
     return sentences

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from solution_paths.files import locked
 
-from ..data import read_once, registry
+from ..data import identity, read_once, registry
 from ..settings import ConfigError, Settings, check, unknown_key
-from .cells import Cell, Report, run_cells, write_list
+from .cells import Cell, Report, run_cells, short_digest, write_list
 from .config import DataSetSettings, PaperFile, Run
 from .rows import Rows
 from .supervision import Limits, supervised, write_cost
@@ -57,10 +57,15 @@ class Job:
     dataset: str
     first: int
     last: int
+    digest: str = ""
 
     def file(self, results: str) -> str:
-        """Return the list of its cells' files, which the job writes last."""
-        name = f"{self.experiment}/{self.dataset}/{self.first}-{self.last}.txt"
+        """Return the list of its cells' files, which the job writes last.
+
+        Its name has a digest of what they depend on: another setting, entry or file of data makes
+        it another list, which isn't there yet.
+        """
+        name = f"{self.experiment}/{self.dataset}/{self.first}-{self.last}-{self.digest}.txt"
         return f"{results}/{self.suite}/jobs/{self.paper}/{self.lane}/{name}"
 
 
@@ -167,7 +172,7 @@ class Paper:
         """Return a suite's jobs: one for each data set, experiment and chunk of splits."""
         content = self.file(config)
         return [
-            Job(suite, self.name, plan.experiment.lane, plan.experiment.name, dataset, first, last)
+            self._job(content, plan, dataset, first, last)
             for plan in self.plans(config, suite)
             for dataset in plan.run.datasets
             for first, last in chunks(
@@ -176,25 +181,45 @@ class Paper:
             )
         ]
 
+    def _job(self, content: PaperFile, plan: Plan, dataset: str, first: int, last: int) -> Job:
+        cells = self._cells(content, plan, dataset, range(first, last + 1), offline=False)
+        experiment = plan.experiment
+        return Job(
+            plan.suite,
+            self.name,
+            experiment.lane,
+            experiment.name,
+            dataset,
+            first,
+            last,
+            short_digest("".join(cell.identity for cell in cells)),
+        )
+
     def cells(
         self, config: dict, suite: str, experiment: str, dataset: str, splits: Iterable[int]
     ) -> list[Cell]:
         """Return the cells of some splits of one data set in one experiment."""
         content = self.file(config)
         plan = self.plan(content, suite, experiment)
+        return self._cells(content, plan, dataset, splits, bool(config.get("offline")))
+
+    def _cells(
+        self, content: PaperFile, plan: Plan, dataset: str, splits: Iterable[int], offline: bool
+    ) -> list[Cell]:
         common = check(self.common, content.settings, f"papers.{self.name}.settings")
-        data = self.data(content, dataset)
-        offline, each = bool(config.get("offline")), plan.experiment.each
+        data, each = self.data(content, dataset), plan.experiment.each
+        sources = tuple(identity(source) for source in data.sources or (dataset,))
         cells = [
             Cell(
-                suite,
+                plan.suite,
                 self.name,
-                experiment,
+                plan.experiment.name,
                 dataset,
                 split,
                 common,
                 data,
                 plan.settings,
+                sources=sources,
                 offline=offline,
             )
             for split in splits
