@@ -28,7 +28,8 @@ from peers import MODULES
 from problems import GROWTH, HERE, LARGEST, PAPER, STORED, use_mirror
 from worker import Overrun, Worker
 
-from path_benchmark.runs.rows import machine, source_digest
+from path_benchmark.runs.rows import code as source_code
+from path_benchmark.runs.rows import machine
 from solution_paths.files import replace_atomically
 
 REPEATS = 5
@@ -136,7 +137,7 @@ def digest() -> str:
     files = sorted([*HERE.glob("*.py"), *HERE.glob("peers/*.py"), *HERE.glob("data/*.csv")])
     files.remove(HERE / "report.py")  # the same rows can be reported anew
     text = b"".join(file.read_bytes() for file in files)
-    return hashlib.sha256(source_digest.__wrapped__().encode() + text).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(source_code.__wrapped__()).encode() + text).hexdigest()[:12]
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
+from path_benchmark.data import registry
 from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import Cell, DamagedCell, collect, file_of, run_cells
 from path_benchmark.runs.config import DataSetSettings
@@ -373,3 +375,56 @@ def test_a_mistake_in_settings_is_one_sentence(content, sentence):
         check(Outer, content, "x")
     assert str(error.value).startswith(f"config: {sentence.rstrip('?')}")
     assert str(error.value).count(". ") == 0
+
+
+def test_cells_of_other_code_are_counted_and_made_again_where_that_is_asked(tmp_path, monkeypatch):
+    folder, calls = tmp_path / "cells", []
+
+    def run(cell, rows, report):
+        calls.append(cell.id)
+        rows.add("m", 1.0, method="test")
+
+    files = run_cells([CELL], run, folder)
+    listing = tmp_path / "quick" / "jobs" / "p" / "accuracy" / "e" / "d" / "0-0-0123456789.txt"
+    cell_files.write_list(listing, files)
+    assert cell_files.lists_of(tmp_path) == [listing]
+    assert cell_files.made_by_other_code([listing]) == ""
+    other = {**cell_files.code(), "library": "another"}
+    monkeypatch.setattr(cell_files, "code", lambda: other)
+    said = cell_files.made_by_other_code([listing])
+    assert said.startswith("1 of 1 cells were made by other code (library); ")
+    run_cells([CELL], run, folder)
+    assert len(calls) == 1
+    run_cells([CELL], run, folder, recompute="changed")
+    assert len(calls) == 2
+    assert cell_files.made_by_other_code([listing]) == ""
+
+
+def test_a_data_set_is_known_by_what_decides_its_numbers(tmp_path):
+    from path_benchmark.data import identity
+
+    config, raw = tmp_path / "config" / "datasets.yaml", tmp_path / "data" / "raw"
+    raw.mkdir(parents=True)
+    config.parent.mkdir()
+    options = {"target": 1, "positive": ["a"], "negative": ["b"]}
+    form = {"name": "toy.csv", "sha256": None, "parser": "csv", "options": options}
+    form["urls"] = ["https://toy.example/toy.csv"]
+    entry = {"title": "A toy", "source": "files", "task": "classification", "n": 2, "d": 1}
+    entry |= {"positive": "a", "licence": "none", "homepage": "https://toy.example"}
+    entry["files"] = [form]
+
+    def known(**changes):
+        config.write_text(yaml.safe_dump({"datasets": {"toy": entry | changes}}))
+        registry.__globals__["_read"].cache_clear()
+        return json.dumps(identity("toy", config=config), sort_keys=True)
+
+    (raw / "toy.csv").write_text("1,a\n2,b\n")
+    first = known()
+    for idle in ({"title": "Another"}, {"licence": "x"}, {"homepage": "https://b.example"}):
+        assert known(**idle) == first
+    assert known(notes="n", files=[form | {"urls": ["https://other.example/toy.csv"]}]) == first
+    found = {first, known(task="regression"), known(d=2)}
+    found.add(known(files=[form | {"options": options | {"negative": ["c"]}}]))
+    (raw / "toy.csv").write_text("1,a\n3,b\n")
+    found.add(known())
+    assert len(found) == 5

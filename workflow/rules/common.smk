@@ -29,12 +29,12 @@ def read_papers():
 def check_config():
     """Refuse a wrong configuration, or a mirror folder that isn't there, in one sentence.
 
-    Also note the jobs whose cells are damaged.
+    Also note the jobs whose cells are damaged, and say how many other code made.
 
     Once for each command: the jobs that it starts read the same files.
     """
     from path_benchmark import papers
-    from path_benchmark.runs.cells import note_damaged_jobs
+    from path_benchmark.runs.cells import lists_of, made_by_other_code, note_damaged_jobs
     from path_benchmark.data import DataError, mirror_folder
     from path_benchmark.settings import ConfigError
 
@@ -46,6 +46,8 @@ def check_config():
     real = not workflow.output_settings.dryrun
     for sentence in note_damaged_jobs(config["results"], DAMAGED, write=real):
         logger.warning(sentence)
+    if other := made_by_other_code(lists_of(config["results"])):
+        logger.warning(other)
 
 
 def speak_plainly():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..runs.rows import CODE
 from .formats import count
 from .study import Study
 
@@ -23,7 +24,8 @@ def provenance(study: Study, names: Mapping[str, str]) -> dict:
     """
     results = study.results
     versions = [json.loads(text) for text in results["versions"]]
-    sources = pd.Series([v.pop("source", "unknown") for v in versions], dtype=object)
+    code = [[f"{part} {v.pop(part)}" for part in CODE if part in v] for v in versions]
+    sources = pd.Series([", ".join(parts) or "unknown" for parts in code], dtype=object)
     packages = pd.Series([_said(v) for v in versions], dtype=object)
     solvers = results.dropna(subset=["method_version"])[["method", "method_version"]]
     by_version = solvers.drop_duplicates().groupby("method_version", sort=False)["method"]

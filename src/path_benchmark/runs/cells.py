@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from solution_paths.files import replace_atomically, write_text
 from ..data import DataUnavailable, seed_sequence
 from ..settings import Settings
 from .config import DataSetSettings
-from .rows import CURVES, SCHEMA, Rows, table_of
+from .rows import CODE, CURVES, SCHEMA, Rows, code, table_of
 from .supervision import announce
 from .written import digest, record
 
@@ -152,7 +153,11 @@ def write_cell(file: Path, identity: str, rows: Rows) -> None:
     if rows.points:
         write_table(curves_of(file), table_of(rows.points, CURVES))
         parts.append(curves_of(file))
-    content = {"identity": identity, "files": {part.name: digest(part) for part in parts}}
+    content = {
+        "identity": identity,
+        "files": {part.name: digest(part) for part in parts},
+        "code": code(),
+    }
     write_text(file, json.dumps(content))
 
 
@@ -192,11 +197,21 @@ def set_aside(file: Path) -> Path:
     return file.with_name(f"{file.name}.damaged")
 
 
-def finished(file: Path) -> bool:
-    """Tell whether a cell need not be run again: it is there, whole, and nothing in it failed."""
+def made_by(file: Path) -> dict[str, str]:
+    """Return the hashes of the code that made a whole cell; none where it doesn't say."""
+    return dict(json.loads(file.read_text("utf-8")).get("code", {}))
+
+
+def finished(file: Path, recompute: str = "") -> bool:
+    """Tell whether a cell need not be run again: it is there, whole, and nothing in it failed.
+
+    With ``recompute="changed"`` it must have been made by the code that there is, too.
+    """
     if not file.is_file():
         return False
     check_cell(file)
+    if recompute == "changed" and made_by(file) != code():
+        return False
     statuses = pq.read_table(rows_of(file), columns=["status"])["status"]
     return not UNFINISHED & set(statuses.to_pylist())
 
@@ -230,12 +245,42 @@ def note_damaged_jobs(results: str | Path, suffix: str, write: bool = True) -> l
         A sentence for each damaged cell.
     """
     sentences = []
-    for job in sorted(Path(results).glob("*/jobs/**/*.txt")):
+    for job in lists_of(results):
         own = [f"{what}: it is computed again." for what in _damage(job)]
         if own and write:
             write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
         sentences += own
     return sentences
+
+
+def lists_of(results: str | Path) -> list[Path]:
+    """Return the lists of all finished jobs."""
+    return sorted(Path(results).glob("*/jobs/**/*.txt"))
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        check_cell(file)
+    except DamagedCell:
+        return False
+    return True
+
+
+def made_by_other_code(lists: Iterable[str | Path]) -> str:
+    """Say how many of the cells in some lists other code made than there is; "" if none."""
+    files = set()
+    for listing in lists:
+        with suppress(DamagedCell):
+            files.update(read_list(listing))
+    known = [made_by(file) for file in files if _is_whole(file)]
+    other = [own for own in known if own != code()]
+    if not other:
+        return ""
+    parts = [part for part in CODE if any(own.get(part) != code()[part] for own in other)]
+    return (
+        f"{len(other)} of {len(known)} cells were made by other code ({', '.join(parts)}); "
+        "--config recompute=changed computes them again."
+    )
 
 
 def _damage(job: Path) -> Iterator[str]:
@@ -285,8 +330,9 @@ def run_cells(
     folder: str | Path,
     progress: Report | None = None,
     shared: Callable[[Cell], dict[str, Any]] = lambda cell: {},
+    recompute: str = "",
 ) -> list[Path]:
-    """Run the cells that aren't there yet and write each as soon as it is done.
+    """Run the cells that aren't there yet and write each as soon as it is done; see `finished`.
 
     An exception becomes a row with its reason, and the next cell is run; a cell that failed is
     tried again at the next call, and so is one whose data were not available or whose path has no
@@ -306,7 +352,7 @@ def run_cells(
                 progress(what, (k + done) / len(cells), events)
 
         try:
-            if finished(file):
+            if finished(file, recompute):
                 continue
         except DamagedCell as error:
             aside = set_aside(file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -76,6 +76,8 @@ class Config(Settings):
         Names of experiments, separated by commas: run only these. Empty: all.
     results : str
         Folder of everything that is computed.
+    recompute : {"", "changed"}
+        Which finished cells are computed again: none, or those that other code made.
     solver_limits : Limits
         What one call of an outside solver may take. No part of a cell's identity.
     suites : dict
@@ -87,6 +89,7 @@ class Config(Settings):
     offline: bool = False
     only: Annotated[str, Field(pattern=r"^([a-z_0-9]+(,[a-z_0-9]+)*)?$")] = ""
     results: Annotated[str, Field(min_length=1)] = "results"
+    recompute: Literal["", "changed"] = ""
     solver_limits: Limits = Limits()
     suites: dict[Name, str]
     papers: dict[Name, dict[str, Any]]

@@ -7,6 +7,7 @@ configuration holds.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from ..data import identity, read_once, registry
 from ..settings import ConfigError, Settings, check, unknown_key
 from .cells import Cell, Report, run_cells, short_digest, write_list
 from .config import DataSetSettings, PaperFile, Run
-from .rows import Rows
+from .rows import Rows, code
 from .supervision import Limits, supervised, write_cost
 
 Lane = Literal["accuracy", "timing"]
@@ -171,8 +172,9 @@ class Paper:
     def jobs(self, config: dict, suite: str) -> list[Job]:
         """Return a suite's jobs: one for each data set, experiment and chunk of splits."""
         content = self.file(config)
+        made = json.dumps(code()) if config.get("recompute") == "changed" else ""
         return [
-            self._job(content, plan, dataset, first, last)
+            self._job(content, plan, dataset, first, last, made)
             for plan in self.plans(config, suite)
             for dataset in plan.run.datasets
             for first, last in chunks(
@@ -181,7 +183,10 @@ class Paper:
             )
         ]
 
-    def _job(self, content: PaperFile, plan: Plan, dataset: str, first: int, last: int) -> Job:
+    def _job(
+        self, content: PaperFile, plan: Plan, dataset: str, first: int, last: int, made: str
+    ) -> Job:
+        """Return a job; ``made`` says by what code its cells must be, if by a certain one."""
         cells = self._cells(content, plan, dataset, range(first, last + 1), offline=False)
         experiment = plan.experiment
         return Job(
@@ -192,7 +197,7 @@ class Paper:
             dataset,
             first,
             last,
-            short_digest("".join(cell.identity for cell in cells)),
+            short_digest("".join([*(cell.identity for cell in cells), made])),
         )
 
     def cells(
@@ -242,9 +247,8 @@ class Paper:
         """
         cells = self.cells(config, suite, experiment, dataset, splits)
         with read_once():
-            return run_cells(
-                cells, self.experiments[experiment].run, folder, progress, self.columns
-            )
+            run, recompute = self.experiments[experiment].run, config.get("recompute", "")
+            return run_cells(cells, run, folder, progress, self.columns, recompute)
 
     def run_job(self, config: dict, job: Job, progress: Report | None = None) -> Path:
         """Run a job with limits on outside solvers; write what it cost, and last the cells' list.

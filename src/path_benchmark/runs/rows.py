@@ -16,7 +16,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+import solution_paths
+
 PACKAGES = ("solution_paths", "numpy", "scipy", "numba", "scikit-learn")
+CODE = ("library", "protocol", "solvers")  # the parts of the code whose hashes rows carry
 
 
 def _columns(*declared: tuple[str, pa.DataType, bool, str]) -> pa.Schema:
@@ -167,15 +170,31 @@ def versions() -> str:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "not installed"
-    found["source"] = source_digest()
-    return json.dumps(found, sort_keys=True)
+    return json.dumps(found | code(), sort_keys=True)
 
 
 @cache
-def source_digest() -> str:
-    """Hash this package's source, so that rows of different code can be told apart."""
-    root = Path(__file__).parents[1]
+def code() -> dict[str, str]:
+    """Return hashes of the code that makes a row: library, data and protocols, outside solvers.
+
+    What a paper's experiments do is part of the protocol; what is drawn from rows isn't.
+    """
+    library, benchmark = Path(solution_paths.__file__).parent, Path(__file__).parents[1]
+    experiments = [
+        file
+        for folder in ("papers", "runs", "data")
+        for file in (benchmark / folder).rglob("*.py")
+        if file.name not in ("outputs.py", "reports.py", "assertions.py")
+    ]
+    return {
+        "library": _hash(library, library.rglob("*.py")),
+        "protocol": _hash(benchmark, experiments),
+        "solvers": _hash(benchmark, (benchmark / "solvers").rglob("*.py")),
+    }
+
+
+def _hash(root: Path, files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for file in sorted(root.rglob("*.py")):
+    for file in sorted(files):
         digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
