@@ -21,7 +21,7 @@ Places = NDArray[np.int64]
 Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
 MANY = 64  # nodes whose solutions are held at once
 COLUMNS = 64  # parameters whose duals are found together
-ROUNDING = 64 * np.finfo(float).eps  # of a coordinate, in units of its range
+ROUNDING = 2.0**-40  # of a coordinate, in units of its range: far below what certificates ask for
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,16 @@ class Leg:
         before, behind = max(first - 1, 0), min(last + 1, len(trace.t) - 1)
         near = np.add(*trace.parts(np.arange(before, behind + 1)))
         values = near[first - before : last - before + 1]
+        levels = np.array([trace.stairs.levels(float(trace.t[k])) for k in range(first, last + 1)])
         n_kinks, found = trace.stairs.n_kinks, np.full(len(own), -1)
-        levels = [trace.stairs.levels(float(trace.t[node])) for node in range(first, last + 1)]
-        range_ = np.min([at[:, 0] - at[own, n_kinks] for at in levels], axis=0)
-        size = np.minimum(np.where(np.isfinite(range_), np.abs(values).max(), np.inf), range_)
-        size = np.where(np.isfinite(size), size, np.abs(near).max(axis=0))
+        range_ = levels[:, :, 0] - levels[:, own, n_kinks]
+        finite = np.minimum(range_, np.abs(values).max(axis=1, keepdims=True))
+        size = np.where(np.isfinite(range_), finite, np.abs(near).max(axis=0))
         for node in range(first, last + 1):
             state = trace.states(node).astype(np.int64)
             for beside in (state // 2, np.minimum(state // 2 + state % 2, n_kinks)):
-                off = [np.abs(v - at[own, beside]) for v, at in zip(values, levels, strict=True)]
-                found = np.where(np.max(off, axis=0) <= ROUNDING * size, beside, found)
+                off = np.abs(values - levels[:, own, beside])
+                found = np.where((off <= ROUNDING * size).all(axis=0), beside, found)
         return found
 
     def behind(self) -> Places:
