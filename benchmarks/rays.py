@@ -143,7 +143,7 @@ def run_one(kind, model, seed):
                 path = svm_path(X, y, C_max=np.inf, **options)
                 ts = (path.breakpoints[-1] or 1.0) * FACTORS
             else:
-                path = dm_ksvm_path(X, y, kappa, **options)
+                path = dm_ksvm_path(X, y, kappa, lam_min=0.0, **options)
                 inner = np.isfinite(path.breakpoints) & (path.breakpoints > 0)
                 ts = min(path.breakpoints[inner], default=1.0) / FACTORS
         except PathError as error:

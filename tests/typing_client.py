@@ -23,6 +23,7 @@ from solution_paths import (
     DrLAD,
     InversePath,
     Jump,
+    MeanCurve,
     OutlierPath,
     OutlierSVC,
     OutlierSVR,
@@ -127,7 +128,7 @@ model = PathSVC(cv=5, gamma="scale").fit(pd.DataFrame(X), labels)
 assert_type(model, PathSVC)
 assert_type(model.predict(X), NDArray[Any])
 assert_type(model.decision_function(csr_array(X)), NDArray[np.float64])
-assert_type(model.cv_path_, Curve)
+assert_type(model.cv_path_, MeanCurve)
 assert_type(model.cv_error_, float)
 assert_type(PathLasso(0.1).fit(X, [0.0, 1.0, 2.0, 3.0]).coef_, NDArray[np.float64])
 assert_type(WeightedSVC().fit(X, labels, [1, 1, 1, 0]).update(enter=[3]), WeightedSVC)
@@ -142,7 +143,7 @@ assert_type(DmKSVC(cv=2).fit(X, labels), DmKSVC)
 assert_type(DmDrSVC(0.1).fit(X, labels).intercept_, NDArray[np.float64])
 drlad_path(X, labels, vari="s")  # type: ignore[call-arg]
 
-PathSVC(1.0, 5)  # type: ignore[call-arg]
+PathSVC(1.0, 5)  # type: ignore[arg-type, call-arg]
 PathSVC(C="1")  # type: ignore[arg-type]
 WeightedSVC(cv=5)  # type: ignore[call-arg]
 path.intercept("0.5")  # type: ignore[arg-type]

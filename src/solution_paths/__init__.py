@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .certify import Certificate
-from .curves import Best, Curve
+from .curves import Best, Curve, MeanCurve
 from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
 from .inverse import InversePath
@@ -52,6 +52,7 @@ __all__ = [
     "DrLAD",
     "InversePath",
     "Jump",
+    "MeanCurve",
     "OutlierCertificate",
     "OutlierPath",
     "OutlierSVC",

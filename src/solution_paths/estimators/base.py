@@ -183,7 +183,7 @@ class Linear(PathEstimator):
         return self._model.coefs(self._place())
 
     @property
-    def intercept_(self) -> Floats | float:
+    def intercept_(self) -> Floats:
         """Biases, one for each path."""
         check_is_fitted(self)
         return self._model.intercepts(self._place())
@@ -275,7 +275,7 @@ class LinearRegressor(PathRegressor, Linear):
         return self._model.coefs(self._place())[0]
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> float:  # type: ignore[override]  # one number, as scikit-learn's
         """Intercept b."""
         check_is_fitted(self)
         return float(self._model.intercepts(self._place())[0])
