@@ -1,7 +1,9 @@
 """The house: who may import whom, and what compiled code depends on."""
 
 import hashlib
+import importlib
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -102,3 +104,13 @@ def test_compiled_code_depends_on_every_file_of_the_engine():
     assert len(files) > 10
     assert [file.name for file in files if file.read_bytes() not in compiled.CONTENT] == []
     assert hashlib.sha256(compiled.CONTENT).hexdigest().startswith(compiled.MARK)
+
+
+@pytest.mark.parametrize("name", [LIBRARY, BENCHMARK])
+def test_every_module_can_be_imported(name):
+    """The outputs of some papers are imported by no other test."""
+    package = importlib.import_module(name)
+    found = [own.name for own in pkgutil.walk_packages(package.__path__, f"{name}.")]
+    assert len(found) > 20
+    for module in found:
+        importlib.import_module(module)

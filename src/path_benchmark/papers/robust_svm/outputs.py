@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
 from solution_paths.objectives.robust import RobustHinge, RobustTube
-from solution_paths.outliers import broken
 
 from ...reporting import figures as fig
 from ...reporting.check import where
@@ -441,6 +440,17 @@ OUTPUTS.figure("figure_3_losses", "Figure 3: robust losses of regression", "erro
 )
 
 
+def _broken(
+    t: np.ndarray, y: np.ndarray, jumps: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return the points of a line (t, y) that is broken at jumps, and both ends of each break."""
+    at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
+    moved = at[y[at] != y[at + 1]]
+    ends = np.concatenate([moved, moved + 1])
+    whole = np.insert(t, at + 1, np.nan), np.insert(y, at + 1, np.nan)
+    return whole, (t[ends], y[ends])
+
+
 @OUTPUTS.figure(
     "figure_5_path",
     "Figure 5: duals along OP-theta; open circles are both ends of a jump.",
@@ -457,7 +467,7 @@ def figure_5(study: Study) -> Figure | None:
     lines = own[own["curve"].str.startswith("dual")]
     for k, (name, line) in enumerate(lines.groupby("curve", sort=False)):
         colour = fig.PALETTE[k % len(fig.PALETTE)]
-        whole, ends = broken(line["x"].to_numpy(), line["y"].to_numpy(), jumps)
+        whole, ends = _broken(line["x"].to_numpy(), line["y"].to_numpy(), jumps)
         ax.plot(*whole, color=colour, label=f"sample {name.split()[1]}")
         ax.plot(*ends, "o", mfc="none", ms=5, color=colour, linestyle="none")
     ax.set_xlabel("theta")
