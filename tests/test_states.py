@@ -1,4 +1,4 @@
-"""What is inactive is exactly 0, what is at a bound exactly there: the states say so."""
+"""What is inactive is exactly 0, what is at a bound exactly there (outlier paths excepted)."""
 
 import warnings
 
@@ -14,8 +14,6 @@ from solution_paths import (
     drsvm_path,
     l1_svm_path,
     lasso_path,
-    outlier_svm_path,
-    outlier_svr_path,
     quantile_svm_path,
     svm_path,
     weighted_svm_path,
@@ -51,8 +49,6 @@ MODELS = {
     "weighted_svm": (lambda X, y, _: weighted_svm_path(X, y, *weights(len(y))), (1, 0)),
     "weighted_svr": (lambda X, _, y: weighted_svr_path(X, y, *weights(len(y)), 0.1), (1, -1)),
     "dm_ksvm": (lambda X, y, _: dm_ksvm_path(X, y, 3.0), (1, -1)),
-    "outlier_svm": (lambda X, y, _: outlier_svm_path(X, y, 1.0), (1, 0)),
-    "outlier_svr": (lambda X, _, y: outlier_svr_path(X, y, 1.0), (1, -1)),
     "l1_svm": (lambda X, y, _: l1_svm_path(X, y), (1, 0)),
     "lasso": (lambda X, _, y: lasso_path(X, y), None),
     "drlad": (lambda X, _, y: drlad_path(X, y), None),

@@ -108,6 +108,12 @@ class OutlierPath(Path):
     def _within_costs(self, alpha: Floats, outer: NDArray[np.bool_], costs: Floats) -> Floats:
         return alpha  # walls add to their samples' duals
 
+    def _settle(
+        self, duals: Floats, near: Places, far: Places, part: Floats, beyond: Floats
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return coordinates as they were walked: beyond a jump levels are others."""
+        return duals, np.zeros(duals.shape, dtype=bool)
+
     def dual(self, t: float | Parameters, side: str = "after") -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters; see `Path.dual`.
 
