@@ -97,7 +97,7 @@ def judge(
         found = Verdict(*[np.full(count, np.nan)] * 8)
     else:
         found = _twice(problems, columns, lower_bound)
-    return Verdict(*(float(v[0]) for v in vars(found).values())) if alone else found
+    return Verdict(*(float(np.ravel(v)[0]) for v in vars(found).values())) if alone else found
 
 
 def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | None) -> Verdict:
@@ -112,7 +112,7 @@ def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | N
         return first
     fewer = problems if len(problems) == 1 else [problems[int(k)] for k in again]
     second = Judgement(fewer).verdict(_taken(columns, again), lower_bound, exact=True)
-    merged = {name: np.array(own) for name, own in vars(first).items()}
+    merged = {name: np.array(own) for name, own in vars(first).items() if np.ndim(own)}
     for name, own in merged.items():
         own[again] = getattr(second, name)
     return Verdict(**merged)
