@@ -129,8 +129,8 @@ def test_the_objective_of_sparse_rows_finds_what_is_wrong():
 @pytest.mark.parametrize("metric", ["squared", "absolute"])
 def test_a_lasso_estimator_of_sparse_rows(metric):
     for options in ({"alpha": 0.05}, {"cv": 3}, {"cv": 3, "fit_intercept": False}):
-        dense = PathLasso(metric=metric, check="raise", **options).fit(X, TARGET)
-        own = PathLasso(metric=metric, check="raise", **options).fit(sp.csr_array(X), TARGET)
+        dense = PathLasso(scoring=metric, check="raise", **options).fit(X, TARGET)
+        own = PathLasso(scoring=metric, check="raise", **options).fit(sp.csr_array(X), TARGET)
         assert own.alpha_ == pytest.approx(dense.alpha_, rel=1e-9)
         np.testing.assert_allclose(own.coef_, dense.coef_, atol=1e-9)
         assert own.intercept_ == pytest.approx(dense.intercept_, rel=1e-9, abs=1e-9)

@@ -128,7 +128,6 @@ def test_chosen_experiments_leave_out_the_papers_that_have_none(checkout):
 
 def test_the_timing_target_runs_timing_jobs_only(checkout):
     assert set(job_counts(snakemake(checkout, "-n", "timing"))) == {
-        "compile",
         "fetch",
         "run_timing",
         "timing",
