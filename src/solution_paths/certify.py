@@ -98,13 +98,26 @@ class Verdict:
 
         ``kkt_limit=np.inf`` asks for the gap alone, for solutions without duals.
         """
-        return bool(np.all(self._holds(gap_limit, kkt_limit)))
+        return bool(np.all(self.holds(gap_limit, kkt_limit)))
 
-    def _holds(
+    def holds(
         self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT
     ) -> NDArray[np.bool_]:
+        """Return of each solution whether it is `ok`."""
         kkt = np.asarray(self.kkt + self.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
         return kkt & np.asarray(self.gap + self.rounding <= gap_limit)
+
+    def alone(self) -> Verdict:
+        """Return what was found in one solution that stands in a column, in floats."""
+        return Verdict(*(float(np.ravel(values)[0]) for values in vars(self).values()))
+
+    def amended(self, where: NDArray[Any], other: Verdict) -> Verdict:
+        """Return what was found in B solutions, for those ``where`` says what another found."""
+        merged = {}
+        for name, values in vars(self).items():
+            merged[name] = np.array(np.broadcast_to(values, np.shape(self.primal)))
+            merged[name][where] = getattr(other, name)
+        return Verdict(**merged)
 
     @property
     def status(self) -> str:
@@ -223,16 +236,12 @@ def score(
     low = np.broadcast_to(low, t.shape)
     found = _scored(objective, t, low, solution, lower_bound, False)
     without_duals = bool(np.isnan(found.kkt).all())
-    open_ = ~found._holds(kkt_limit=np.inf if without_duals else KKT_LIMIT)
+    open_ = ~found.holds(kkt_limit=np.inf if without_duals else KKT_LIMIT)
     if not open_.any():
         return found
     part = Solution(*(None if own is None else own[..., open_] for own in solution))
     again = _scored(objective, t[open_], low[open_], part, lower_bound, True)
-    merged = {}
-    for name, values in vars(found).items():
-        merged[name] = np.array(values, dtype=np.float64)
-        merged[name][open_] = getattr(again, name)
-    return Verdict(**merged)
+    return found.amended(open_, again)
 
 
 def _scored(
@@ -326,7 +335,7 @@ def judge(
         return Verdict(*[np.nan] * 5)
     column = Solution(*(None if part is None else part[..., None] for part in stated))
     found = score(objective, np.array([float(t)]), column, lower_bound)
-    return Verdict(*(float(entry[0]) for entry in vars(found).values()))
+    return found.alone()
 
 
 def certify(

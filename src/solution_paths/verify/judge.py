@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
+from ..certify import KKT_LIMIT, Verdict
 from ..problem import Problem
 from ..validation import Floats
 from .judgement import Columns, Judgement
@@ -97,25 +97,19 @@ def judge(
         found = Verdict(*[np.full(count, np.nan)] * 8)
     else:
         found = _twice(problems, columns, lower_bound)
-    return Verdict(*(float(np.ravel(v)[0]) for v in vars(found).values())) if alone else found
+    return found.alone() if alone else found
 
 
 def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | None) -> Verdict:
     """Judge in double precision, and what that doesn't show to hold in twice that."""
     first = Judgement(problems).verdict(columns, lower_bound, exact=False)
     kkt_limit = np.inf if columns.duals is None else KKT_LIMIT
-    shown = (first.gap + first.rounding <= GAP_LIMIT) & (
-        (first.kkt + first.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
-    )
-    again = np.flatnonzero(~shown)
+    again = np.flatnonzero(~first.holds(kkt_limit=kkt_limit))
     if not len(again):
         return first
     fewer = problems if len(problems) == 1 else [problems[int(k)] for k in again]
     second = Judgement(fewer).verdict(_taken(columns, again), lower_bound, exact=True)
-    merged = {name: np.array(own) for name, own in vars(first).items() if np.ndim(own)}
-    for name, own in merged.items():
-        own[again] = getattr(second, name)
-    return Verdict(**merged)
+    return first.amended(again, second)
 
 
 def _taken(columns: Columns, which: NDArray[np.int64]) -> Columns:
