@@ -243,22 +243,20 @@ class Nodes:
             own = slice(first, first + COLUMNS)
             near, far, part, beyond = places
             some = near[own], far[own], part[own], beyond[own]
-            found[:, own] = self._some_duals(t[own], low[own], some)
+            found[:, own] = self._duals_of(self._solutions(*some), t[own], low[own], some)
         return found
 
-    def _some_duals(self, t: Floats, low: Floats, places: Whereabouts) -> Floats:
+    def _duals_of(self, solution: Solution, t: Floats, low: Floats, places: Whereabouts) -> Floats:
+        """Return the (n, B) duals that users see of solutions at t + low, as their states say."""
         objective = self.objective
-        solution = self._solutions(*places)
         if not isinstance(objective, Machine):
             return objective.public_dual(solution)
         duals = np.zeros((len(t), len(self._legs[0].trace.stairs)))
         duals[:, : objective.n] = np.transpose(np.asarray(solution.a))
         duals, outer = self._settle(duals, *places)
         alpha = objective.public_dual(Solution(duals[:, : objective.n].T))
-        return self._within_costs(alpha, outer[:, : objective.n].T, objective.costs(t, low))
-
-    def _within_costs(self, alpha: Floats, outer: NDArray[np.bool_], costs: Floats) -> Floats:
-        """Return (n, B) duals with those on outer segments at their bounds: 0 or the cost."""
+        costs, outer = objective.costs(t, low), outer[:, : objective.n].T
+        # those on outer segments are at their bounds: 0 or the cost
         alpha = np.where(outer & (alpha != 0.0), np.copysign(costs, alpha), alpha)
         return np.clip(alpha, -costs, costs) + 0.0
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import plots
 from .certify import Certificate
 from .curves import Best
-from .nodes import Floats, Places
+from .nodes import Floats, Places, Whereabouts
 from .objectives import Solution
 from .objectives.robust import Robust
 from .path import Path
@@ -105,14 +105,9 @@ class OutlierPath(Path):
         left = np.searchsorted(self._t, ts)
         return left + (self._t[left] == ts)
 
-    def _within_costs(self, alpha: Floats, outer: NDArray[np.bool_], costs: Floats) -> Floats:
-        return alpha  # walls add to their samples' duals
-
-    def _settle(
-        self, duals: Floats, near: Places, far: Places, part: Floats, beyond: Floats
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return coordinates as they were walked: beyond a jump levels are others."""
-        return duals, np.zeros(duals.shape, dtype=bool)
+    def _duals_of(self, solution: Solution, t: Floats, low: Floats, places: Whereabouts) -> Floats:
+        """Return duals as they were walked: beyond a jump levels are others, and walls add."""
+        return self.objective.public_dual(solution)
 
     def dual(self, t: float | Parameters, side: str = "after") -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters; see `Path.dual`.

@@ -769,7 +769,7 @@ class Path(Nodes):
             found = self._solutions(*places, settle)
             if not (settle and isinstance(objective, Machine)):
                 return found
-            a = objective.signed_dual(self._some_duals(t[index], low[index], places))
+            a = objective.signed_dual(self._duals_of(found, t[index], low[index], places))
             assert found.a is not None  # machines have duals
             if objective.linear or found.w is not None or np.array_equal(a, found.a):
                 return found._replace(a=a)
