@@ -368,7 +368,7 @@ def verdicts(
 ) -> Verdict:
     """Return what was found at every point, in arrays; see `certify`."""
     low = np.zeros(len(points)) if low is None else low
-    found, block = [], min(max(BLOCK_ENTRIES // objective.n, 8), 128)
+    found, block = [], min(max(BLOCK_ENTRIES // max(objective.X.shape), 8), 128)
     for first in range(0, len(points), block):
         index = np.arange(first, min(first + block, len(points)))
         found.append(score(objective, points[index], solutions(index), low=low[index]))
