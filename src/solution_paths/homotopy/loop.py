@@ -21,6 +21,7 @@ from .ratio import first_exit, recorded
 from .state import State
 from .statement import Statement
 from .systems import Direction, System
+from .track import Track
 from .twofold import total
 
 Array = NDArray[np.float64]
@@ -82,7 +83,7 @@ class Homotopy:
         self.seen: dict[bytes, int] = {}
         self.by_index = False
 
-    def run(self, limit: int = 100_000) -> list[Point]:
+    def run(self, limit: int = 100_000) -> Track:
         """Walk to the end; return both ends of each straight piece."""
         state, system, u = self.state, self.system, np.zeros((2, len(self.state.place)))
         for _ in range(limit):
@@ -103,7 +104,8 @@ class Homotopy:
                 self.record(point)
                 self.seen.clear()
             if i < 0:
-                return self.points
+                t, u = zip(*self.points, strict=True)
+                return Track(np.array(t), np.array(u))
 
             # 4. That coordinate changes its place; along a null vector another one follows.
             null = system.change(i, self.next_place(i, side))

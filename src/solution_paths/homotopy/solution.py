@@ -13,6 +13,7 @@ from ..problem import Problem, along
 from .loop import Homotopy
 from .start import starting_places
 from .statement import Statement, read
+from .track import Track
 
 Array = NDArray[np.float64]
 
@@ -25,14 +26,18 @@ class SolutionPath:
     ----------
     t : (K,)
         Parameter at both ends of each straight piece, in the order of the walk.
-    unknowns, low : (K, N)
-        What the walk solved for, as sums of two doubles: duals of losses, values of variables.
+    track : Track
+        What the walk solved for: duals of losses, values of variables.
     """
 
     statement: Statement
     t: Array
-    unknowns: Array
-    low: Array
+    track: Track
+
+    @cached_property
+    def unknowns(self) -> Array:
+        """What the walk solved for, (K, N), without the low parts."""
+        return self.track.unknowns(np.arange(len(self.t)))[:, 0]
 
     @cached_property
     def answers(self) -> tuple[Array, Array, list[Array]]:
@@ -108,8 +113,7 @@ def solution_path(
     """
     statement = read(along(model, t0, t1), face)
     place = starting_places(statement, t0, updated, face)
-    points = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0, t0, updated, face).run()
-    t = np.array([(t0 + t[0]) + t[1] for t, _ in points])
+    track = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0, t0, updated, face).run()
+    t = (t0 + track.t[:, 0]) + track.t[:, 1]
     t[-1] = t1
-    unknowns = np.array([u for _, u in points])
-    return SolutionPath(statement, t, unknowns[:, 0], unknowns[:, 1])
+    return SolutionPath(statement, t, track)
