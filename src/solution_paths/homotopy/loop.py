@@ -9,173 +9,295 @@ a linear programme, the empty margin set, and the start at an optimum that is no
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import PathError
 from . import tolerances
-from .graphs import Graphs
-from .ratio import first_exit, recorded
-from .state import State
-from .statement import Statement
-from .systems import Direction, System
-from .track import Track
-from .twofold import total
+from .compiled import entry, lean
+from .ratio import collect, first_exit, known_value
+from .state import at, begin, diagonal, is_variable, known_unknown, move
+from .systems.inverse import factor, hide, show, update
+from .systems.solve import is_singular, point, rate
+from .twofold import accumulate, add
 
-Array = NDArray[np.float64]
-Pair = tuple[float, float]
-Point = tuple[Pair, Array]  # t, and the unknowns in two parts
-FOREVER = (np.inf, 0.0)
+DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER = range(5)
+REPEATS = 4  # of the same places at the same t
 
 
-class NoOptimum(PathError):
-    """The objective falls for ever, or constraints can't be met, beyond some parameter."""
+@entry
+def walk(w, steps):
+    """Follow the optima to the end of the path, for at most so many steps.
 
-    def __init__(self, where: str):
-        super().__init__(
-            f"There is no optimum {where}: the objective falls for ever, or constraints contradict "
-            "each other; choose a range of the parameter with an optimum everywhere.",
-            None,
-        )
-
-    def __reduce__(self) -> Any:
-        return PathError, (self.args[0], None, None)
-
-
-class Homotopy:
-    """A walk through the optima of a statement along its parameter.
-
-    Parameters
-    ----------
-    statement : Statement
-    graphs : Graphs
-        Of the same coordinates; the walk moves along the rates of their numbers.
-    place : (N,) of int
-        Places of an optimum at t, whose system is regular.
-    t, end : float
-        Where the walk begins and where it ends; it goes upwards or downwards.
-    origin : float
-        What is added to t where it is reported.
-    updated : bool
-        Whether the factor of the system is updated, or computed afresh at each change.
-    face : str
-        "saddle" keeps rows on curved segments in the system.
+    Returns
+    -------
+    DONE, or UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), MORE_ROOM (call again
+    with larger arrays), DENSER (the same, with eliminated rows in the inverse).
     """
+    now = w.now
+    for _ in range(steps):
+        if not has_room(w):
+            return MORE_ROOM
 
-    def __init__(
-        self,
-        statement: Statement,
-        graphs: Graphs,
-        place: NDArray[np.int64],
-        t: float,
-        end: float,
-        origin: float = 0.0,
-        updated: bool = True,
-        face: str = "auto",
-    ):
-        self.statement, self.graphs, self.origin = statement, graphs, origin
-        self.end, self.sign, self.length = float(end), float(np.sign(end - t)), abs(end - t)
-        self.state = State(statement, graphs, (float(t), 0.0), place.copy())
-        self.system = System(self.state, updated, face)
-        self.points: list[Point] = []  # both ends of each straight piece
-        self.seen: dict[bytes, int] = {}
-        self.by_index = False
+        # 1. The point afresh, and its rate.
+        if not settle(w):
+            return DENSER
 
-    def run(self, limit: int = 100_000) -> Track:
-        """Walk to the end; return both ends of each straight piece."""
-        state, system, u = self.state, self.system, np.zeros((2, len(self.state.place)))
-        for _ in range(limit):
-            # 1. The point afresh, and its rate.
-            (point, u), (rate, du) = system.point(state.t, u), system.rate()
+        # 2. The first coordinate that leaves its place.
+        left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
+        first_exit(w, False, left, left_low)
+        if left - now.step <= tolerances.NOISE * now.span:  # the rest is rounding
+            now.found, now.step, now.step_low = -1, left, left_low
 
-            # 2. The first coordinate that leaves its place.
-            left = self.distance_left()
-            i, side, step = self.first_exit(point, rate, self.sign, left)
-            if left[0] - step[0] <= tolerances.NOISE * self.length:  # the rest is rounding
-                i, step = -1, left
+        # 3. Record both ends of the straight piece.
+        if now.step > 0.0:
+            record(w)
+            advance(w, now.way * now.step, now.way * now.step_low)
+            record(w)
+            now.seen = now.by_index = 0
+        if now.found < 0:
+            return DONE
 
-            # 3. Record both ends of the straight piece.
-            if step[0] > 0.0:
-                self.record(point)
-                state.t = self.moved_by(step) if i >= 0 else (self.end, 0.0)
-                point, u = system.point(state.t, u + self.sign * step[0] * du)
-                self.record(point)
-                self.seen.clear()
-            if i < 0:
-                t, u = zip(*self.points, strict=True)
-                return Track(np.array(t), np.array(u))
+        # 4. That coordinate changes its place; along a null vector another one follows.
+        if not change(w, now.found, next_place(w, now.found, now.side)):
+            return UNBOUNDED
+        if cycles(w):
+            return CYCLE
+    return MORE_ROOM
 
-            # 4. That coordinate changes its place; along a null vector another one follows.
-            null = system.change(i, self.next_place(i, side))
-            if null is not None:
-                self.exchange(point, null)
-            self.watch_for_cycles()
-        raise PathError(
-            f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
-            "parts.",
-            None,
-        )
 
-    def exchange(self, point: Direction, null: Direction) -> None:
-        """Move along the null vector, t standing still, until a coordinate leaves its place."""
-        while True:
-            k, side, _ = self.first_exit(point, null, 0.0, FOREVER)
-            if k < 0:
-                raise NoOptimum(f"beyond {self.reported()}")
-            old, new = int(self.state.place[k]), self.next_place(k, side)
-            if abs(new - old) == 2 and self.graphs.still[k, (old + new) // 2]:
-                self.system.move(k, new)  # nothing changes there
-                continue
-            return self.system.complete(k, new)
+@lean
+def has_room(w):
+    """Tell whether one more step fits into all arrays."""
+    now = w.now
+    unknowns = now.solved + now.curved
+    return (
+        now.solved + 4 <= len(w.solved)
+        and now.nodes + 4 <= len(w.node)
+        and now.events + 4 * w.map.N + 4 <= len(w.event)
+        and now.entries + 2 * unknowns + 8 <= len(w.entry)
+        and now.seen + 2 <= len(w.seen_keys)
+    )
 
-    # ------------------------------------------------------------------ the stages
-    def first_exit(
-        self, point: Direction, motion: Direction, sign: float, left: Pair
-    ) -> tuple[int, int, Pair]:
-        """Return the coordinate that leaves first, the limit that it reaches, and the step."""
-        weights, system = self.statement.widened, self.system.map
-        widened = (0, 0) if weights is None else (weights.start, weights.stop)
-        here, t = self.state.here, self.state.t
-        return first_exit(
-            here, system.is_row, system.scale, widened, point, motion, t, sign, left, self.by_index
-        )
 
-    def next_place(self, i: int, side: int) -> int:
-        """Return where i goes from that limit; hollow knots are passed through."""
-        old = int(self.state.place[i])
-        way = 1 - 2 * side if old % 2 else 2 * side - 1
-        new = old + way
-        return new + way if new % 2 and self.graphs.hollow[i, new] else new
+@lean
+def settle(w):
+    """Solve for the point and its rate; a factor that is worth little is computed afresh."""
+    for attempt in range(3):
+        slow = point(w) > tolerances.CONTRACTION
+        slow = rate(w) > tolerances.CONTRACTION or slow
+        if not slow or (attempt and not w.now.curved):
+            return True
+        if attempt:
+            return False
+        factor(w)
+    return True
 
-    def record(self, point: Direction) -> None:
-        """Keep a point of the path."""
-        u = recorded(self.state.here, self.statement.is_row, point, self.state.t)
-        self.points.append((self.state.t, u))
 
-    def watch_for_cycles(self) -> None:
-        """Where places repeat at the same t, break ties by the smallest index (Bland)."""
-        key = self.state.key()
-        self.by_index = key in self.seen or (self.by_index and bool(self.seen))
-        self.seen[key] = self.seen.get(key, 0) + 1
-        if self.seen[key] > 4:
-            raise PathError(
-                f"The walk cycles at {self.reported()}: ties there can't be resolved; end the path "
-                "before, or move the data by less than they are known to.",
-                None,
-            )
+@lean
+def advance(w, step, step_low):
+    """Move t and the unknowns along the motion."""
+    now = w.now
+    now.t, now.t_low = add(now.t, now.t_low, step, step_low)
+    if now.found < 0:
+        now.t, now.t_low = now.end, 0.0
+    glide(w, step, step_low)
 
-    # ------------------------------------------------------------------ numbers
-    def distance_left(self) -> Pair:
-        """Return how far the end is."""
-        t, s = self.state.t, self.sign
-        return total(s * self.end, 0.0, -s * t[0], -s * t[1])
 
-    def moved_by(self, step: Pair) -> Pair:
-        """Return t after a step."""
-        return total(*self.state.t, self.sign * step[0], self.sign * step[1])
+@lean
+def glide(w, step, step_low):
+    """Move the unknowns along their motion."""
+    now = w.now
+    for k in range(now.unknowns):
+        i = w.unknown[k]
+        h, e = accumulate(w.u[0, i], w.u[1, i], w.du[0, i], step, step_low)
+        h, e = accumulate(h, e, w.du[1, i], step, 0.0)
+        w.u[0, i], w.u[1, i] = add(h, e, 0.0, 0.0)
+    now.row_travel += abs(step) * now.row_speed
+    now.variable_travel += abs(step) * now.variable_speed
 
-    def reported(self) -> str:
-        """Return the parameter as the user knows it."""
-        return f"{self.state.t[0] + self.origin:.12g}"
+
+@lean
+def next_place(w, i, side):
+    """Return where i goes from that limit; hollow knots are passed through."""
+    old = w.place[i]
+    way = 1 - 2 * side if old % 2 else 2 * side - 1
+    new = old + way
+    return new + way if new % 2 and w.graph.hollow[i, new] else new
+
+
+@lean
+def change(w, i, new):
+    """Put coordinate i into a new place, and another one with it where the system is singular.
+
+    Returns False where the point can move along a null vector for ever.
+    """
+    now, old = w.now, w.place[i]
+    if w.slot[i] <= -2:
+        show(w, i)
+    was_known = w.known[i]
+    before = 0.0 if was_known else diagonal(w, i, old)
+    if was_known:
+        w.u[0, i], w.u[1, i] = known_unknown(w, i)
+    singular = is_singular(w, i, new)
+    move(w, i, new)
+    if singular:
+        turn(w, i, old, new)
+        return exchange(w, i, was_known, before)
+    renew(w, i, was_known, before, -1, 0, 0.0)
+    return True
+
+
+@lean
+def renew(w, i, i_known, i_before, k, k_known, k_before):
+    """Bring the inverse up to date after a change of i, and of k if that is not -1."""
+    i_idle = is_idle(w, i, i_known, i_before)
+    k_idle = k < 0 or is_idle(w, k, k_known, k_before)
+    if i_idle and k_idle:
+        return
+    full = not w.map.updated or i == k
+    if full:
+        factor(w)
+        return
+    if i_idle:
+        update(w, k, k_known, k_before, -1, 0, 0.0)
+    else:
+        update(w, i, i_known, i_before, -1 if k_idle else k, k_known, k_before)
+    for x in (i, k):
+        if x >= 0 and w.now.eliminates and w.slot[x] >= 0 and x < w.map.n and w.place[x] % 2 == 0:
+            hide(w, x)
+
+
+@lean
+def is_idle(w, i, was_known, before):
+    """Tell whether a change of places leaves the system's matrix as it was."""
+    if was_known or w.known[i]:
+        return was_known and w.known[i]
+    return diagonal(w, i, w.place[i]) == before
+
+
+@lean
+def turn(w, i, old, new):
+    """Make du a null vector along which i moves from its old place into the new one.
+
+    Along it either duals move or values, never both: M is an indefinite system whose two definite
+    parts have null vectors of their own.
+    """
+    now, m, at_knot, way = w.now, w.map, new % 2 == 1, float(np.sign(new - old))
+    for k in range(m.N):
+        if is_variable(w, k) == at_knot:
+            w.du[0, k] = w.du[1, k] = 0.0
+    own = w.du[0, i]
+    if at_knot and is_variable(w, i):  # its own pull is what the duals of rows leave
+        own = 0.0
+        for k in range(m.n):
+            own -= m.R[k, i - m.n] * w.du[0, k]
+    if not at_knot and not is_variable(w, i):
+        row, own = m.R[i] if i < m.n else w.sign, 0.0
+        for j in range(m.p):
+            own += row[j] * w.du[0, m.n + j]
+    inward = way * own
+    if at_knot:
+        inward = -way * own
+        if m.n <= i < m.n + m.weights:
+            inward -= w.du[0, m.N - 1]
+    if inward < 0.0:
+        for k in range(m.N):
+            w.du[0, k], w.du[1, k] = -w.du[0, k], -w.du[1, k]
+
+
+@lean
+def exchange(w, i, was_known, before):
+    """Move along the null vector, t standing still, until a coordinate leaves its place."""
+    now = w.now
+    now.pending = i
+    while True:
+        first_exit(w, True, np.inf, 0.0)
+        k = now.found
+        if k < 0:
+            now.pending = -1
+            return False
+        old, new = w.place[k], next_place(w, k, now.side)
+        glide(w, now.step, now.step_low)
+        if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
+            break
+        move(w, k, new)  # nothing changes there
+    if w.slot[k] <= -2:
+        show(w, k)
+    k_known = w.known[k]
+    k_before = 0.0 if k_known else diagonal(w, k, old)
+    if k_known:
+        w.u[0, k], w.u[1, k] = known_unknown(w, k)
+    move(w, k, new)
+    now.pending = -1
+    if k == i:
+        if not is_idle(w, i, was_known, before):
+            factor(w)
+        return True
+    renew(w, i, was_known, before, k, k_known, k_before)
+    return True
+
+
+@lean
+def cycles(w):
+    """Where places repeat at the same t, break ties by the smallest index (Bland); too often?"""
+    now, times = w.now, 0
+    for k in range(now.seen):
+        times += w.seen_keys[k] == now.key
+    if times > 0:
+        now.by_index = 1
+    w.seen_keys[now.seen] = now.key
+    now.seen += 1
+    return times >= REPEATS
+
+
+@lean
+def record(w):
+    """Keep a point of the path; rounding takes no unknown beyond the limits of its place."""
+    now, n, m = w.now, w.now.nodes, w.map
+    w.node[n, 0], w.node[n, 1] = now.t, now.t_low
+    w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
+    for k in range(now.unknowns):
+        i = w.unknown[k]
+        x, e = w.u[0, i], w.u[1, i]
+        if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
+            lower, lower_e = at(w.graph.lower[i, w.place[i]], now.t, now.t_low)
+            upper, upper_e = at(w.graph.upper[i, w.place[i]], now.t, now.t_low)
+            if (x - lower) + (e - lower_e) < 0.0:
+                x, e = lower, lower_e
+            elif (upper - x) + (upper_e - e) < 0.0:
+                x, e = upper, upper_e
+        w.entry[now.entries] = i
+        w.entries[now.entries, 0], w.entries[now.entries, 1] = x, e
+        now.entries += 1
+    now.nodes = n + 1
+
+
+@entry
+def prepare(w):
+    """Compute what known coordinates add up to, and the factor, from places alone."""
+    begin(w)
+    factor(w)
+
+
+@entry
+def factored(w):
+    """Compute the factor afresh."""
+    factor(w)
+
+
+@entry
+def values(w, out):
+    """Write the value of each coordinate that its place limits: its dual at a knot, z elsewhere."""
+    now, m = w.now, w.map
+    point(w)
+    now.pending = -1
+    w.du[:] = 0.0
+    collect(w, True)
+    for i in range(m.N):
+        x = w.u[0, i]
+        place = w.place[i]
+        if w.known[i]:
+            x = known_value(w, i)
+        elif not is_variable(w, i) and place % 2 == 0:
+            h, _ = at(w.graph.equation[i, place], now.t, now.t_low)
+            x = (h - x) / w.graph.curvature[i, place]
+        out[i] = x

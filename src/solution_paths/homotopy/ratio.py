@@ -1,118 +1,378 @@
-"""The ratio test: which coordinate is the first to leave its place; and what a step records."""
+"""The ratio test: which coordinate is the first to leave its place.
+
+A coordinate's value is the dual a at a knot and z on a segment; it leaves where its value meets a
+limit. Unknown coordinates are looked at in twofold precision. Known ones are looked at only if an
+odometer says that they can have come to a limit since the last look (lazy evaluation), first in
+double precision with bounds, and in twofold precision if they may be first by these.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .twofold import add, divide, moved
+from . import tolerances
+from .compiled import lean
+from .state import at, at_base, factors, is_variable
+from .twofold import add, divide, dot, gathered_dot2
 
 NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
 TINY = 2.0**-96  # what a limit itself is rounded to
+DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
+UP = 1.0 + 2.0**-40
+FLOOR = tolerances.FLOOR
+# rows of `of_variables` and `of_rows`
+VH, VL, RH, RL, SIZE, RSIZE = range(6)
+# rows of `chance`
+ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST = range(6)
 
 
-@njit(cache=True)
-def first_exit(here, is_row, scale, widened, point, motion, t, sign, left, by_index):
+@lean
+def first_exit(w, null, left, left_low):
     """Find the first coordinate that reaches a limit of its place.
+
+    Writes to ``now``: ``found`` (-1: none before the end), ``side`` (0 lower, 1 upper), and the
+    step in two parts.
 
     Parameters
     ----------
-    here : Here
-    is_row, scale : (N,)
-    widened : (int, int)
-        Range of the coordinates whose knots an l1 constraint's multiplier widens.
-    point, motion : Direction
-    t : (float, float)
-    sign : float
-        1 upwards, -1 downwards; 0 along a null vector, while t stands still.
-    left : (float, float)
+    null : bool
+        Whether du is a null vector, along which t stands still.
+    left, left_low : float
         Distance to the end of the walk.
-    by_index : bool
-        Take the smallest index among ties, not the fastest coordinate.
+    """
+    now = w.now
+    now.candidates = 0
+    collect(w, null)
+    speeds(w, null)
+    bound = left
+    for u in range(now.unknowns):
+        bound = look_at_unknown(w, w.unknown[u], null, bound)
+    bound = look_at_known(w, null, bound)
+    choose(w, bound, left, left_low)
+
+
+@lean
+def collect(w, null):
+    """List the unknown coordinates, and the variables and rows that add to others' values."""
+    now, m = w.now, w.map
+    now.unknowns = now.moving = now.pulling = 0
+    largest = m.known_value + abs(now.t) * m.known_rate
+    fastest = 0.0 if null else m.known_rate
+    for a in range(now.solved + now.curved + 1):
+        if a < now.solved:
+            i = w.solved[a]
+        elif a < now.solved + now.curved:
+            i = w.curved[a - now.solved]
+        else:
+            i = now.pending
+        if i < 0 or w.known[i] or (i == now.pending and a < now.solved + now.curved):
+            continue
+        w.unknown[now.unknowns] = i
+        now.unknowns += 1
+        largest = max(largest, abs(w.u[0, i]) / m.scale[i])
+        fastest = max(fastest, abs(w.du[0, i]) / m.scale[i])
+    for u in range(now.unknowns):
+        i = w.unknown[u]
+        w.work[0, i] = max(abs(w.u[0, i]), FLOOR * largest * m.scale[i])
+        w.work[1, i] = max(abs(w.du[0, i]), FLOOR * fastest * m.scale[i])
+        if is_variable(w, i):
+            k, to = now.moving, w.of_variables
+            w.variables[k] = i - m.n
+            now.moving += 1
+        elif i < m.n:
+            k, to = now.pulling, w.of_rows
+            w.rows[k] = i
+            now.pulling += 1
+        else:
+            continue
+        to[VH, k], to[VL, k], to[RH, k], to[RL, k] = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
+        to[SIZE, k], to[RSIZE, k] = w.work[0, i], w.work[1, i]
+
+
+@lean
+def speeds(w, null):
+    """Write how far the odometers go, at most, for a unit of t or of the null vector."""
+    now, m = w.now, w.map
+    if not m.lazy:
+        now.row_speed = now.variable_speed = 0.0
+        return
+    pull, x = 0.0, w.work[2]
+    for k in range(now.pulling):
+        pull += w.of_rows[RH, k] ** 2
+    now.variable_speed = np.sqrt(pull) * UP
+    if not null:
+        now.variable_speed = np.sqrt(pull + m.roam**2) * UP + m.variable_drift
+    x[: m.p] = 0.0
+    if not null:
+        for j in range(m.p):
+            if w.known[m.n + j]:
+                x[j] = w.graph.equation[m.n + j, w.place[m.n + j], 2]
+    for k in range(now.moving):
+        x[w.variables[k]] = w.of_variables[RH, k]
+    total = 0.0
+    if m.metric.shape[0] == 1:
+        for j in range(m.p):
+            total += (m.metric[0, j] * x[j]) ** 2
+    else:
+        for k in range(m.metric.shape[0]):
+            total += dot(m.metric[k], x, m.p) ** 2
+    if m.with_gram:
+        total += gram_speed(w, null, x)
+    now.row_speed = np.sqrt(total) * UP + (0.0 if null else m.row_drift)
+
+
+@lean
+def gram_speed(w, null, x):
+    """Return an upper bound of a'K a, with a the motion of all duals."""
+    now, m = w.now, w.map
+    total = 0.0 if null else now.known_form
+    size = 0.0 if null else now.known_peak
+    for k in range(now.pulling):
+        i, a = w.rows[k], w.of_rows[RH, k]
+        first, second = factors(w, i, w.place[i])
+        z = -second * a
+        if not null:
+            z += w.graph.equation[i, w.place[i], 2]
+        z /= first
+        term = a * (z - dot(m.R[i], x, m.p))
+        total, size = total + term, size + abs(term)
+        if not null:
+            term = a * w.base[2, i]
+            total, size = total + term, size + abs(term)
+    return max(total, 0.0) + 2.0**-36 * size
+
+
+@lean
+def look_at_unknown(w, i, null, bound):
+    """Add what an unknown coordinate may meet to the candidates; return the new bound."""
+    now, s = w.now, w.work
+    x, xe, dx, dxe = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
+    error, noise = now.point_noise * s[0, i], now.rate_noise * s[1, i]
+    if null:
+        noise = now.pivot_accuracy * s[1, i]
+    place = w.place[i]
+    if not is_variable(w, i) and place % 2 == 0:  # its z, from q z + a = right-hand side
+        q = w.graph.curvature[i, place]
+        row = w.graph.equation[i, place]
+        h, e = at(row, now.t, now.t_low)
+        error = (error + now.point_noise * abs(h)) / q
+        h, e = add(h, e, -x, -xe)
+        x, xe = divide(h, e, q, 0.0)
+        h, e = -dx, -dxe
+        if not null:
+            noise += now.rate_noise * abs(row[2])
+            h, e = add(h, e, row[2], row[3])
+        noise /= q
+        dx, dxe = divide(h, e, q, 0.0)
+    for side in range(2):
+        bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
+    return bound
+
+
+@lean
+def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
+    """Add coordinate i and a limit to the candidates if it approaches it; return the new bound."""
+    now, m = w.now, w.map
+    outward = 2.0 * side - 1.0
+    row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
+    if not np.isfinite(row[0]):
+        return bound
+    limit, limit_e = at(row, now.t, now.t_low)
+    way = 1.0 if null else now.way
+    drift, drift_e = 0.0, 0.0
+    if not null:
+        drift, drift_e = way * row[2], way * row[3]
+    noise, error = noise + TINY * abs(drift), error + TINY * abs(limit)
+    at_knot, last = w.place[i] % 2 == 1, m.N - 1
+    if at_knot and m.n <= i < m.n + m.weights and not w.known[last]:
+        limit, limit_e = add(limit, limit_e, -outward * w.u[0, last], -outward * w.u[1, last])
+        h, e = -outward * way * w.du[0, last], -outward * way * w.du[1, last]
+        drift, drift_e = add(drift, drift_e, h, e)
+        noise += now.rate_noise * w.work[1, last]
+        error += now.point_noise * w.work[0, last]
+    h, e = add(way * dx, way * dxe, -drift, -drift_e)
+    h, e = outward * h, outward * e
+    if h <= noise:
+        return bound
+    r, f = add(limit, limit_e, -x, -xe)
+    r, f = outward * r, outward * f
+    if r <= error:
+        r, f = 0.0, 0.0
+    c = now.candidates
+    w.candidate[c] = 2 * i + side
+    w.chance[ROOM, c], w.chance[ROOM_LOW, c] = r, f
+    w.chance[CLOSING, c], w.chance[CLOSING_LOW, c] = h, e
+    w.chance[WEIGHT, c] = m.scale[i] if at_knot == is_variable(w, i) else 1.0 / m.scale[i]
+    now.candidates = c + 1
+    return min(bound, (r + error) / h)
+
+
+@lean
+def look_at_known(w, null, bound):
+    """Look at the known coordinates that can have come to a limit; return the new bound."""
+    now, m = w.now, w.map
+    count = 0
+    for part in range(2):
+        first, last = (0, m.n) if part == 0 else (m.n, m.N)
+        travel = now.row_travel if part == 0 else now.variable_travel
+        speed = now.row_speed if part == 0 else now.variable_speed
+        reach = travel + speed * bound if speed > 0.0 else travel
+        for i in range(first, last):
+            if w.due[i] <= reach and w.known[i]:
+                w.looked[count] = i
+                count += 1
+    now.looks += count
+    kept = 0
+    for c in range(count):
+        i = w.looked[c]
+        least, most = look(w, i, null)
+        bound = min(bound, most)
+        if least < np.inf:
+            w.looked[kept] = i
+            w.chance[LEAST, w.map.N * 2 + kept] = least
+            kept += 1
+    for c in range(kept):
+        if w.chance[LEAST, w.map.N * 2 + c] <= bound:
+            bound = look_closely(w, w.looked[c], null, bound)
+    return bound
+
+
+@lean
+def look(w, i, null):
+    """Look at a known coordinate in double precision.
 
     Returns
     -------
-    i, side : int
-        Which coordinate reaches which limit (0 lower, 1 upper); i = -1: none before the end.
-    step : (float, float)
+    least, most : float
+        Bounds of the step at which it meets its first limit.
     """
-    N = is_row.shape[0]
-    way = 1.0 if sign == 0.0 else sign
-    room, closing, weight = np.empty((2, 2, N)), np.empty((2, 2, N)), np.empty(N)
-    bound = left[0]
+    now, m, b = w.now, w.map, w.base
+    t, way = now.t, (1.0 if null else now.way)
+    x = b[0, i] + t * b[2, i]
+    dx = 0.0 if null else b[2, i]
+    terms = w.base_terms[0, i] + abs(t) * w.base_terms[1, i]
+    dterms = 0.0 if null else w.base_terms[1, i]
+    variable = is_variable(w, i)
+    if not variable:
+        row = m.R[i] if i < m.n else w.sign
+        for k in range(now.moving):
+            r = row[w.variables[k]]
+            x += r * w.of_variables[VH, k]
+            dx += r * w.of_variables[RH, k]
+            terms += abs(r) * w.of_variables[SIZE, k]
+            dterms += abs(r) * w.of_variables[RSIZE, k]
+    if variable or (m.with_gram and i < m.n):
+        row = m.columns[i - m.n] if variable else m.gram[i]
+        for k in range(now.pulling):
+            r = row[w.rows[k]]
+            x += r * w.of_rows[VH, k]
+            dx += r * w.of_rows[RH, k]
+            terms += abs(r) * w.of_rows[SIZE, k]
+            dterms += abs(r) * w.of_rows[RSIZE, k]
+    if variable:
+        x, dx = -x, -dx
+    least = most = nearest = np.inf
     for side in range(2):
-        rows = here.upper if side else here.lower
-        outward = 1.0 if side else -1.0
-        limits = moved(rows, t[0], t[1])
-        for i in range(N):
-            closing[side, 0, i] = -1.0
-            if not np.isfinite(limits[0, i]):
-                continue
-            knot = here.at_knot[i]
-            dx, dxe = (motion.a[0, i], motion.a[1, i]) if knot else (motion.z[0, i], motion.z[1, i])
-            x, xe = (point.a[0, i], point.a[1, i]) if knot else (point.z[0, i], point.z[1, i])
-            noise = motion.a_error[i] if knot else motion.z_error[i]
-            error = point.a_error[i] if knot else point.z_error[i]
-            drift, drift_e = sign * rows[i, 2], sign * rows[i, 3]
-            limit, limit_e = limits[0, i], limits[1, i]
-            noise, error = noise + TINY * abs(drift), error + TINY * abs(limit)
-            if knot and widened[0] <= i < widened[1]:
-                limit, limit_e = add(
-                    limit, limit_e, -outward * point.a[0, N - 1], -outward * point.a[1, N - 1]
-                )
-                drift, drift_e = add(
-                    drift,
-                    drift_e,
-                    -outward * way * motion.a[0, N - 1],
-                    -outward * way * motion.a[1, N - 1],
-                )
-                noise, error = noise + motion.a_error[N - 1], error + point.a_error[N - 1]
-            h, e = add(way * dx, way * dxe, -drift, -drift_e)
-            h, e = outward * h, outward * e
-            if h <= noise:
-                continue
-            closing[side, 0, i], closing[side, 1, i] = h, e
-            h, e = add(limit, limit_e, -x, -xe)
-            h, e = outward * h, outward * e
-            if h <= error:
-                h, e = 0.0, 0.0
-            room[side, 0, i], room[side, 1, i] = h, e
-            bound = min(bound, (h + error) / closing[side, 0, i])
-            weight[i] = 1.0 / scale[i] if knot == is_row[i] else scale[i]
-    chosen, chosen_side, best = -1, 0, -1.0
-    for i in range(N):
-        for side in range(2):
-            if closing[side, 0, i] <= 0.0 or room[side, 0, i] > bound * closing[side, 0, i] * NEXT:
-                continue
-            if by_index and chosen >= 0:
-                continue
-            speed = closing[side, 0, i] * weight[i]
-            if speed > best:
-                best, chosen, chosen_side = speed, i, side
+        outward = 2.0 * side - 1.0
+        row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
+        if not np.isfinite(row[0]):
+            continue
+        limit, drift = row[0] + row[2] * t, 0.0 if null else way * row[2]
+        error = DOUBLE * (terms + abs(row[0]) + abs(row[2] * t))
+        noise = DOUBLE * (dterms + abs(drift))
+        if m.n <= i < m.n + m.weights and not w.known[m.N - 1]:
+            limit -= outward * w.u[0, m.N - 1]
+            drift -= outward * way * w.du[0, m.N - 1]
+            error += DOUBLE * w.work[0, m.N - 1]
+            noise += DOUBLE * w.work[1, m.N - 1]
+        room, closing = outward * (limit - x), outward * (way * dx - drift)
+        nearest = min(nearest, room - error)
+        if closing > noise:
+            most = min(most, (max(room, 0.0) + error) / (closing - noise))
+        if closing > -noise:
+            least = min(least, max(room - error, 0.0) / (closing + noise))
+    if m.lazy and m.length[i] > 0.0:
+        travel = now.variable_travel if variable else now.row_travel
+        w.due[i] = travel + max(nearest, 0.0) / m.length[i]
+    return least, most
+
+
+@lean
+def sharply(w, i, of_rate):
+    """Return the value of a known coordinate, or its motion, that unknown ones cause; its terms."""
+    now, m = w.now, w.map
+    high, low, size = (RH, RL, RSIZE) if of_rate else (VH, VL, SIZE)
+    x, xe, terms = 0.0, 0.0, 0.0
+    variable = is_variable(w, i)
+    if not variable:
+        row, index, v = m.R[i] if i < m.n else w.sign, w.variables, w.of_variables
+        x, xe = gathered_dot2(row, index, v[high], v[low], now.moving)
+        for k in range(now.moving):
+            terms += abs(row[index[k]]) * v[size, k]
+    if variable or (m.with_gram and i < m.n):
+        row, index, v = m.columns[i - m.n] if variable else m.gram[i], w.rows, w.of_rows
+        h, e = gathered_dot2(row, index, v[high], v[low], now.pulling)
+        x, xe = add(x, xe, h, e)
+        for k in range(now.pulling):
+            terms += abs(row[index[k]]) * v[size, k]
+    return x, xe, terms
+
+
+@lean
+def known_value(w, i):
+    """Return the value of a known coordinate in double precision."""
+    x, xe, _ = sharply(w, i, False)
+    h, e = at_base(w, i, w.now.t, w.now.t_low)
+    x, xe = add(x, xe, h, e)
+    return -x if is_variable(w, i) else x
+
+
+@lean
+def look_closely(w, i, null, bound):
+    """Look at a known coordinate in twofold precision; return the new bound."""
+    now, m = w.now, w.map
+    x, xe, terms = sharply(w, i, False)
+    h, e = at_base(w, i, now.t, now.t_low)
+    x, xe = add(x, xe, h, e)
+    terms += w.base_terms[0, i] + abs(now.t) * w.base_terms[1, i]
+    dx, dxe, dterms = sharply(w, i, True)
+    if not null:
+        dx, dxe = add(dx, dxe, w.base[2, i], w.base[3, i])
+        dterms += w.base_terms[1, i]
+    if is_variable(w, i):
+        x, xe, dx, dxe = -x, -xe, -dx, -dxe
+    error = max(now.point_noise, m.noise) * max(terms, 0.0)
+    noise = max(now.pivot_accuracy if null else now.rate_noise, m.noise) * max(dterms, 0.0)
+    for side in range(2):
+        bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
+    return bound
+
+
+@lean
+def choose(w, bound, left, left_low):
+    """Choose among ties the fastest candidate, or the smallest index where places repeat."""
+    now, chosen, best = w.now, -1, -1.0
+    for c in range(now.candidates):
+        if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
+            continue
+        if now.by_index:
+            if chosen < 0 or w.candidate[c] < w.candidate[chosen]:
+                chosen = c
+            continue
+        speed = w.chance[CLOSING, c] * w.chance[WEIGHT, c]
+        if speed > best or (speed == best and w.candidate[c] < w.candidate[chosen]):
+            best, chosen = speed, c
+    now.found, now.side, now.step, now.step_low = -1, 0, left, left_low
     if chosen < 0:
-        return -1, 0, left
-    i, side = chosen, chosen_side
-    step = divide(room[side, 0, i], room[side, 1, i], closing[side, 0, i], closing[side, 1, i])
-    h, e = add(step[0], step[1], -left[0], -left[1])
-    if h + e > 0.0:
-        return -1, 0, left
-    return chosen, chosen_side, step
-
-
-@njit(cache=True)
-def recorded(here, is_row, point, t):
-    """Return the unknowns of a point; rounding takes none of them beyond its place's limits."""
-    N = is_row.shape[0]
-    u = np.empty((2, N))
-    lower, upper = moved(here.lower, t[0], t[1]), moved(here.upper, t[0], t[1])
-    for i in range(N):
-        x, e = point.a[0, i], point.a[1, i]
-        if not is_row[i]:
-            x, e = point.z[0, i], point.z[1, i]
-        if here.at_knot[i] == is_row[i]:  # others' limits are not those of u
-            if x - lower[0, i] + (e - lower[1, i]) < 0.0:
-                x, e = lower[0, i], lower[1, i]
-            elif upper[0, i] - x + (upper[1, i] - e) < 0.0:
-                x, e = upper[0, i], upper[1, i]
-        u[0, i], u[1, i] = x, e
-    return u
+        return
+    h, e = divide(
+        w.chance[ROOM, chosen],
+        w.chance[ROOM_LOW, chosen],
+        w.chance[CLOSING, chosen],
+        w.chance[CLOSING_LOW, chosen],
+    )
+    r, f = add(h, e, -left, -left_low)
+    if r + f > 0.0:
+        return
+    now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
+    now.step, now.step_low = h, e

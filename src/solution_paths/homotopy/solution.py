@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem import Problem, along
-from .loop import Homotopy
+from .run import Homotopy
 from .start import starting_places
 from .statement import Statement, read
 from .track import Track
@@ -83,6 +83,7 @@ def solution_path(
     t1: float,
     face: str = "auto",
     updated: bool = True,
+    lazy: bool = True,
 ) -> SolutionPath:
     """Follow the optima of model(t) from t0 to t1.
 
@@ -99,6 +100,9 @@ def solution_path(
     updated : bool
         Whether the factor of the linear systems is updated at each change, which is faster, or
         computed afresh; the path is the same.
+    lazy : bool
+        Whether coordinates are looked at only when they can have come to a limit, which is faster;
+        the path is the same.
 
     Returns
     -------
@@ -112,8 +116,9 @@ def solution_path(
         There is no optimum beyond some t, or the walk can't go on.
     """
     statement = read(along(model, t0, t1), face)
-    place = starting_places(statement, t0, updated, face)
-    track = Homotopy(statement, statement.graphs(), place, 0.0, t1 - t0, t0, updated, face).run()
+    place = starting_places(statement, t0, updated, lazy, face)
+    graphs = statement.graphs()
+    track = Homotopy(statement, graphs, place, 0.0, t1 - t0, t0, updated, lazy, face).run()
     t = (t0 + track.t[:, 0]) + track.t[:, 1]
     t[-1] = t1
     return SolutionPath(statement, t, track)

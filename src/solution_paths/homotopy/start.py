@@ -13,39 +13,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .graphs import Graphs, Shape
-from .loop import Homotopy, NoOptimum
 from .moving import Moving, Twofold
-from .state import State
+from .run import Homotopy, NoOptimum
 from .statement import Statement
-from .systems import System
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
 def starting_places(
-    statement: Statement, t0: float, updated: bool = True, face: str = "auto"
+    statement: Statement, t0: float, updated: bool = True, lazy: bool = True, face: str = "auto"
 ) -> Places:
     """Return places of all coordinates at an optimum where the parameter is t0."""
     graphs = statement.graphs()
     place = guess(statement)
-    state = State(statement, graphs, (0.0, 0.0), place)
-    system = System(state)
-    point, _ = system.point(state.t, np.zeros((2, len(place))))
-    limits = np.stack([state.here.lower[:, 0], state.here.upper[:, 0]])
-    x = np.where(state.here.at_knot, point.a[0], point.z[0])
+    here = Homotopy(statement, graphs, place, 0.0, 1.0, updated=updated, lazy=lazy, face=face)
+    rows, x = np.arange(len(place)), here.values()
+    limits = np.stack([graphs.lower[rows, place, 0], graphs.upper[rows, place, 0]])
     below, above = np.maximum(limits[0] - x, 0.0), np.maximum(x - limits[1], 0.0)
     if not (below.any() or above.any()):
         return place
-    shapes = artificial(statement, graphs, place, limits, below, above, system.map.scale)
+    shapes = artificial(statement, graphs, place, limits, below, above, here.scale)
+    graphs = statement.graphs(shapes, graphs)
     homotopy = Homotopy(
-        statement, statement.graphs(shapes, graphs), place, 1.0, 0.0, updated=updated, face=face
+        statement, graphs, place, 1.0, 0.0, updated=updated, lazy=lazy, face=face
     )
     try:
         homotopy.run()
     except NoOptimum:
         raise NoOptimum(f"at {t0:.12g}") from None
-    return homotopy.state.place
+    return homotopy.place
 
 
 def guess(statement: Statement) -> Places:

@@ -1,82 +1,299 @@
-"""What the homotopy remembers between two steps: the parameter, and a place for each coordinate."""
+"""What the homotopy remembers between two steps: the parameter, and a place for each coordinate.
+
+All else in `Walk` is computed from these two: what the known coordinates add up to, the factor of
+the system of the others, a guess of its solution, and how long a coordinate needs no look.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from .graphs import Graphs
-from .statement import Statement
+from .compiled import (
+    Bytes,
+    Flags,
+    Indices,
+    Matrix,
+    Tables,
+    Vector,
+    inline,
+    lean,
+    record,
+    struct,
+)
+from .twofold import accumulate, normalise, scaled_add, scaled_add_sizes
 
-Array = NDArray[np.float64]
+NEVER, ALWAYS = np.inf, -np.inf
 
 
-class Here(NamedTuple):
-    """What the places of all N coordinates say, one entry for each; read from the graphs.
+@struct
+class Map:
+    """The map H = [gram R; R' -ridge] of a statement, and the units of its coordinates.
 
-    Equation i reads ``first (H u)_i + second u_i = target``, with H the map and u the duals of rows
-    and the values of variables. ``known`` u are the targets themselves.
+    H u is z of rows and R'a - ridge x of variables, with the duals a of rows and the values x of
+    variables as unknowns u. With an l1 constraint the last coordinate's row has the weights' signs.
     """
 
-    equation: Array  # (N, 4), as are the limits: value and rate, two parts each
-    lower: Array
-    upper: Array
-    at_knot: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    first: Array
-    second: Array
-    sign: Array  # (p,), of the l1 constraint's row: signs of weights that are not at a knot
+    n: int  # rows
+    p: int  # variables
+    N: int  # coordinates: n + p, and one more with an l1 constraint
+    weights: int  # variables whose knots an l1 constraint's multiplier widens
+    with_gram: int
+    R: Matrix  # (n, p)
+    columns: Matrix  # (p, n), R'
+    gram: Matrix  # (n, n), or nothing
+    ridge: Vector  # (p,)
+    scale: Vector  # (N,), unit of each unknown
+    noise: float  # accuracy of a sum over the map, relative to its absolute terms
+    length: Vector  # (N,), by which a coordinate moves at most while its side's odometer moves by 1
+    metric: Matrix  # (k, p), or (1, p) if diagonal: how variables move the rows' odometer
+    roam: float  # by which the duals of known rows move at most for a unit of t
+    row_drift: float  # the most that limits of rows on segments move, in units of length
+    variable_drift: float  # the same of variables at knots
+    known_value: float  # the largest known unknown, in its unit, is at most this
+    known_rate: float  # plus t times this
+    lazy: int  # whether coordinates are looked at only when they can have moved to a limit
+    updated: int  # whether the inverse is updated, or computed afresh
 
 
-@dataclass
-class State:
-    """The state of a homotopy.
+@struct
+class Graph:
+    """The graphs of all coordinates: see `graphs`."""
 
-    Attributes
-    ----------
-    t : (float, float)
-        The parameter, as a sum of two doubles.
-    place : (N,) of int
-        For each coordinate the place on its graph: 2 k on segment k, 2 k + 1 at knot k.
-    """
+    equation: Tables  # (N, P, 4): value and rate, two parts each
+    lower: Tables
+    upper: Tables
+    curvature: Matrix  # (N, P), of segments
+    hollow: Flags  # (N, P)
+    still: Flags
 
-    statement: Statement
-    graphs: Graphs
-    t: tuple[float, float]
-    place: NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        N, p = len(self.place), self.statement.R.shape[1]
-        equation, lower, upper = (np.zeros((N, 4)) for _ in range(3))
-        at_knot, known = (np.zeros(N, dtype=bool) for _ in range(2))
-        first, second, sign = np.zeros(N), np.zeros(N), np.zeros(p)
-        self.here = Here(equation, lower, upper, at_knot, known, first, second, sign)
-        if self.statement.widening is not None:
-            self.here.sign[p - self.statement.free :] = -self.statement.widening
-        for i, new in enumerate(self.place):
-            self.move(i, int(new))
+@record
+class Numbers:
+    """The numbers of a walk that change."""
 
-    def move(self, i: int, new: int) -> None:
-        """Put a coordinate into a place."""
-        here, graphs = self.here, self.graphs
-        self.place[i] = new
-        for table, whole in ((here.equation, graphs.equation), (here.lower, graphs.lower)):
-            table[i] = whole[i, new]
-        here.upper[i] = graphs.upper[i, new]
-        row, at_knot, q = self.statement.is_row[i], new % 2 == 1, graphs.curvature[i, new]
-        here.at_knot[i] = at_knot
-        if row:
-            here.known[i] = not at_knot and q == 0.0
-            here.first[i], here.second[i] = (1.0, 0.0) if at_knot else (q, 1.0)
-        else:
-            here.known[i], here.first[i], here.second[i] = at_knot, -1.0, q
-            j = i - self.statement.R.shape[0]
-            if self.statement.widened is not None and i < self.statement.widened.stop:
-                here.sign[j] = new - 1.0
+    t: float  # the parameter, a sum of two doubles
+    t_low: float
+    end: float
+    way: float  # 1 upwards, -1 downwards
+    span: float  # length of the walk
+    solved: int  # unknowns that the inverse holds
+    curved: int  # rows on curved segments that are eliminated from it
+    eliminates: int  # whether such rows are
+    pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
+    unknowns: int  # entries of `unknown`
+    moving: int  # entries of `variables`
+    pulling: int  # entries of `rows`
+    point_noise: float  # accuracies of the unknowns, relative to the size of each
+    rate_noise: float
+    contraction: float  # by which corrections of the motion shrank
+    row_travel: float  # odometers: by how much rows, and variables' pulls, have moved at most
+    variable_travel: float
+    row_speed: float
+    variable_speed: float
+    known_form: float  # a'K a of the rates of known rows, where there is a Gram matrix
+    known_peak: float
+    found: int  # what the ratio test found: coordinate, side of its limits and step
+    side: int
+    step: float
+    step_low: float
+    candidates: int
+    key: int  # a hash of all places
+    seen: int  # places that were seen at this t
+    by_index: int
+    pivot_accuracy: float
+    nodes: int  # what is recorded
+    events: int
+    entries: int
+    changes: int
+    factored: int
+    looks: int
 
-    def key(self) -> bytes:
-        """Return the places as something that can be looked up."""
-        return self.place.tobytes()
+
+@struct
+class Walk:
+    """All that a walk reads and writes."""
+
+    map: Map
+    graph: Graph
+    now: Numbers
+    place: Indices  # (N,): 2 k on segment k, 2 k + 1 at knot k
+    known: Bytes  # (N,): rows on straight segments, variables at knots
+    sign: Vector  # (p,), the l1 constraint's row
+    base: Matrix  # (4, N): what known coordinates add to H u, value and rate, two parts each
+    base_terms: Matrix  # (2, N): sums of the absolute terms of these
+    u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
+    du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
+    due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
+    # the system
+    solved: Indices  # (cap,): coordinates in the order of H and its inverse
+    curved: Indices  # (rows,)
+    slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among curved
+    H: Matrix  # (cap, cap), among solved
+    E: Matrix  # (cap, rows), of solved variables and curved rows
+    inverse: Matrix  # (cap, cap), of H plus the diagonal, without curved rows
+    work: Matrix  # (16, cap + rows + N)
+    pair: Matrix  # (8, cap)
+    # the ratio test
+    unknown: Indices  # (cap + rows,)
+    variables: Indices  # those that move, and their columns
+    of_variables: Matrix  # (6, cap): value, rate (two parts each), sizes of both
+    rows: Indices  # those whose duals move
+    of_rows: Matrix  # (6, cap + rows)
+    looked: Indices  # (2 N,)
+    candidate: Indices  # (4 N,): 2 i + side
+    chance: Matrix  # (6, 4 N)
+    # what is recorded
+    seen_keys: Indices
+    node: Matrix  # (nodes, 2): t
+    node_at: Indices  # (2, nodes + 1) flat: events and entries before each node
+    event: Indices  # (events,): coordinate * places + place
+    entry: Indices
+    entries: Matrix  # (entries, 2)
+
+
+@inline
+def is_variable(w, i):
+    """Tell variables from rows."""
+    return w.map.n <= i < w.map.n + w.map.p
+
+
+@inline
+def is_known(w, i, place):
+    """Tell whether a coordinate's unknown is its equation's right-hand side at a place."""
+    if is_variable(w, i):
+        return place % 2 == 1
+    return place % 2 == 0 and w.graph.curvature[i, place] == 0.0
+
+
+@inline
+def factors(w, i, place):
+    """Return first and second of the equation ``first (H u)_i + second u_i = right-hand side``."""
+    q = w.graph.curvature[i, place]
+    if is_variable(w, i):
+        return -1.0, q
+    if place % 2 == 1:
+        return 1.0, 0.0
+    return q, 1.0
+
+
+@inline
+def diagonal(w, i, place):
+    """Return what a place adds to the diagonal of the system."""
+    first, second = factors(w, i, place)
+    return second / first
+
+
+@inline
+def at(row, t, t_low):
+    """Return value + rate t of four numbers."""
+    h, e = accumulate(row[0], row[1], row[2], t, t_low)
+    if not np.isfinite(h):
+        return row[0], 0.0
+    h, e = accumulate(h, e, row[3], t, t_low)
+    return normalise(h, e)
+
+
+@inline
+def at_base(w, i, t, t_low):
+    """Return what known coordinates add to (H u)_i."""
+    b = w.base
+    h, e = accumulate(b[0, i], b[1, i], b[2, i], t, t_low)
+    return accumulate(h, e, b[3, i], t, t_low)
+
+
+@inline
+def known_unknown(w, i):
+    """Return the unknown of a known coordinate."""
+    return at(w.graph.equation[i, w.place[i]], w.now.t, w.now.t_low)
+
+
+@inline
+def mixed(i, place):
+    """Return 63 random bits of a coordinate and its place (splitmix64)."""
+    x = np.uint64(i * 64 + place + 1) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(1))
+
+
+@lean
+def add_column(w, i, h, e, size, part):
+    """Add (h + e) times column i of H to what known ones add up to; part 0: values, 1: rates."""
+    m, n, p = w.map, w.map.n, w.map.p
+    high, low, terms = w.base[2 * part], w.base[2 * part + 1], w.base_terms[part]
+    last = m.N - 1
+    if is_variable(w, i):
+        j = i - n
+        scaled_add(high, low, m.columns[j], n, h, e)
+        scaled_add_sizes(terms, m.columns[j], n, size)
+        x, y = accumulate(high[i], low[i], -m.ridge[j], h, e)
+        high[i], low[i] = normalise(x, y)
+        terms[i] += m.ridge[j] * size
+        if last >= n + p:
+            x, y = accumulate(high[last], low[last], w.sign[j], h, e)
+            high[last], low[last] = normalise(x, y)
+            terms[last] += abs(w.sign[j]) * size
+        return
+    row = m.R[i] if i < n else w.sign
+    scaled_add(high[n:], low[n:], row, p, h, e)
+    scaled_add_sizes(terms[n:], row, p, size)
+    if i < n and m.with_gram:
+        scaled_add(high, low, m.gram[i], n, h, e)
+        scaled_add_sizes(terms, m.gram[i], n, size)
+
+
+@lean
+def add_known(w, i, way):
+    """Add (way 1) or take off (-1) what a known coordinate adds to H u."""
+    row, now = w.graph.equation[i, w.place[i]], w.now
+    for part in range(2):
+        h, e = row[2 * part], row[2 * part + 1]
+        if h == 0.0:
+            continue
+        quadratic = part == 1 and w.map.with_gram == 1 and i < w.map.n
+        if quadratic and way > 0:
+            now.known_form += h * (2.0 * w.base[2, i] + h * w.map.gram[i, i])
+        add_column(w, i, way * h, way * e, way * abs(h), part)
+        if quadratic and way < 0:
+            now.known_form -= h * (2.0 * w.base[2, i] + h * w.map.gram[i, i])
+        if quadratic:
+            now.known_peak = max(now.known_peak, abs(now.known_form))
+
+
+@lean
+def move(w, i, new):
+    """Put a coordinate into a place; keep what known ones add up to. The system stays as it is."""
+    now = w.now
+    if w.known[i]:
+        add_known(w, i, -1.0)
+    now.key ^= mixed(i, w.place[i]) ^ mixed(i, new)
+    w.place[i] = new
+    w.known[i] = 1 if is_known(w, i, new) else 0
+    w.due[i] = ALWAYS if w.known[i] else NEVER
+    if w.map.n <= i < w.map.n + w.map.weights:
+        w.sign[i - w.map.n] = new - 1.0
+    if w.known[i]:
+        add_known(w, i, 1.0)
+    now.changes += 1
+    if now.events < len(w.event):
+        w.event[now.events] = i * 64 + new
+        now.events += 1
+
+
+@lean
+def begin(w):
+    """Compute from the places what known coordinates add up to."""
+    now = w.now
+    w.base[:] = 0.0
+    w.base_terms[:] = 0.0
+    now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
+    for i in range(w.map.N):
+        place = w.place[i]
+        now.key ^= mixed(i, place)
+        w.known[i] = 1 if is_known(w, i, place) else 0
+        w.due[i] = ALWAYS if w.known[i] else NEVER
+        if w.map.n <= i < w.map.n + w.map.weights:
+            w.sign[i - w.map.n] = place - 1.0
+    for i in range(w.map.N):
+        if w.known[i]:
+            add_known(w, i, 1.0)

@@ -6,21 +6,7 @@ and Oishi ("Accurate sum and dot product", 2005).
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
-
-inline = njit(forceinline=True)
-
-
-@intrinsic
-def fma(typing, a, b, c):
-    """Return a * b + c, rounded once."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.fma(*arguments)
-
-    return types.float64(types.float64, types.float64, types.float64), generate
+from .compiled import fma, inline, lean, sums
 
 
 @inline
@@ -69,31 +55,71 @@ def accumulate(sh, sl, x, wh, wl):
     return s, sl + (d + (e + x * wl))
 
 
-@njit(cache=True)
-def moved(rows, th, tl):
-    """Return value + rate * t of packed rows, (2, N)."""
-    out = np.empty((2, rows.shape[0]))
-    for i in range(rows.shape[0]):
-        h, e = accumulate(rows[i, 0], rows[i, 1], rows[i, 2], th, tl)
-        if np.isfinite(h):
-            h, e = accumulate(h, e, rows[i, 3], th, tl)
-            out[0, i], out[1, i] = normalise(h, e)
-        else:
-            out[0, i], out[1, i] = rows[i, 0], 0.0
-    return out
+@lean
+def scaled_add(high, low, x, m, wh, wl):
+    """Add w x to running sums, element by element: a processor does several at once."""
+    for k in range(m):
+        h, e = accumulate(high[k], low[k], x[k], wh, wl)
+        high[k], low[k] = normalise(h, e)
 
 
-@njit(cache=True)
-def at(sums, th, tl):
-    """Return value + rate * t of running sums (2, 2, N), which need not be normalised."""
-    out = np.empty(sums.shape[1:])
-    for i in range(out.shape[1]):
-        h, e = accumulate(sums[0, 0, i], sums[0, 1, i], sums[1, 0, i], th, tl)
-        out[0, i], out[1, i] = accumulate(h, e, sums[1, 1, i], th, tl)
-    return out
+@sums
+def scaled_add_sizes(terms, x, m, size):
+    """Add size |x| to sums of absolute terms."""
+    for k in range(m):
+        terms[k] += abs(x[k]) * size
 
 
-@njit(cache=True)
-def total(ah, al, bh, bl):
-    """Return a + b, for callers that are not compiled."""
-    return add(ah, al, bh, bl)
+@lean
+def copy(to, x, m):
+    """Copy numbers."""
+    for k in range(m):
+        to[k] = x[k]
+
+
+@sums
+def dot(x, y, m):
+    """Return x'y in double precision."""
+    total = 0.0
+    for k in range(m):
+        total += x[k] * y[k]
+    return total
+
+
+@sums
+def axpy(y, x, m, a):
+    """y += a x in double precision."""
+    for k in range(m):
+        y[k] += a * x[k]
+
+
+@lean
+def dot2(x, wh, wl, m):
+    """Return x'w for a double x; four sums at once, which do not wait for each other."""
+    a = b = c = d = 0.0
+    e = f = g = r = 0.0
+    whole = m - m % 4
+    for k in range(0, whole, 4):
+        a, e = accumulate(a, e, x[k], wh[k], wl[k])
+        b, f = accumulate(b, f, x[k + 1], wh[k + 1], wl[k + 1])
+        c, g = accumulate(c, g, x[k + 2], wh[k + 2], wl[k + 2])
+        d, r = accumulate(d, r, x[k + 3], wh[k + 3], wl[k + 3])
+    for k in range(whole, m):
+        a, e = accumulate(a, e, x[k], wh[k], wl[k])
+    a, e = add(a, e, b, f)
+    c, g = add(c, g, d, r)
+    return add(a, e, c, g)
+
+
+@lean
+def gathered_dot2(x, index, wh, wl, m):
+    """Return sum_k x[index_k] w_k."""
+    a = b = 0.0
+    e = f = 0.0
+    whole = m - m % 2
+    for k in range(0, whole, 2):
+        a, e = accumulate(a, e, x[index[k]], wh[k], wl[k])
+        b, f = accumulate(b, f, x[index[k + 1]], wh[k + 1], wl[k + 1])
+    if m % 2:
+        a, e = accumulate(a, e, x[index[whole]], wh[whole], wl[whole])
+    return add(a, e, b, f)

@@ -1,8 +1,18 @@
-"""The linear systems of the homotopy: given the places of all coordinates, the point."""
+"""The linear systems of the homotopy: given the places of all coordinates, the point.
 
-from __future__ import annotations
+With the duals a of rows and the values x of variables as unknowns u, the map is the symmetric
 
-from .dense import System
-from .kernels import Direction
+    H = [ gram  R     ]        H u = (z of rows, R'a - ridge x of variables),
+        [ R'   -ridge ]
 
-__all__ = ["Direction", "System"]
+and each place states one equation: at a knot of a row z = p, at a knot of a variable x = p, on a
+segment q z + a = q p - s. Rows on straight segments and variables at knots are *known*; the others
+are the unknowns of M = H_UU + D, where D is 0 for a row at a knot, 1/q for a row on a curved
+segment, -q for a variable. With eliminated weights this is the dual face, without a Gram matrix the
+saddle face. In the primal face the rows on curved segments are eliminated from it: where all losses
+are smooth, the Gram matrix of the nonzero features is left.
+
+M is regular whenever the homotopy solves it. Its inverse, in double precision, only corrects:
+residuals come from the data in twofold precision, so what it is worth shows in how fast the
+corrections shrink.
+"""

@@ -1,0 +1,324 @@
+"""A walk as Python sees it: the memory of the compiled loop, its errors, and what it leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PathError
+from . import loop, tolerances
+from .compiled import new
+from .graphs import Graphs
+from .state import Graph, Map, Numbers, Walk
+from .statement import Statement
+from .track import Track
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+STEPS = 2_000  # between two looks at Python's signals
+WHITENED = 64  # more variables than that have odometers of their own units
+
+
+class NoOptimum(PathError):
+    """The objective falls for ever, or constraints can't be met, beyond some parameter."""
+
+    def __init__(self, where: str):
+        super().__init__(
+            f"There is no optimum {where}: the objective falls for ever, or constraints contradict "
+            "each other; choose a range of the parameter with an optimum everywhere.",
+            None,
+        )
+
+    def __reduce__(self) -> Any:
+        return PathError, (self.args[0], None, None)
+
+
+class Homotopy:
+    """A walk through the optima of a statement along its parameter.
+
+    Parameters
+    ----------
+    statement : Statement
+    graphs : Graphs
+        Of the same coordinates; the walk moves along the rates of their numbers.
+    place : (N,) of int
+        Places of an optimum at t, whose system is regular.
+    t, end : float
+        Where the walk begins and where it ends; it goes upwards or downwards.
+    origin : float
+        What is added to t where it is reported.
+    updated : bool
+        Whether the factor of the system is updated, or computed afresh at each change.
+    lazy : bool
+        Whether coordinates are looked at only when they can have come to a limit.
+    face : str
+        "saddle" keeps rows on curved segments in the system.
+    """
+
+    def __init__(
+        self,
+        statement: Statement,
+        graphs: Graphs,
+        place: Places,
+        t: float,
+        end: float,
+        origin: float = 0.0,
+        updated: bool = True,
+        lazy: bool = True,
+        face: str = "auto",
+    ):
+        self.statement, self.graphs, self.origin = statement, graphs, origin
+        self.start = place.astype(np.int64)
+        now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=abs(end - t), pending=-1)
+        now.eliminates = int(statement.gram is None and face != "saddle")
+        tables = Graph(
+            graphs.equation,
+            graphs.lower,
+            graphs.upper,
+            graphs.curvature,
+            graphs.hollow.astype(np.int8),
+            graphs.still.astype(np.int8),
+        )
+        self.walk = _allocated(_map(statement, graphs, updated, lazy), tables, now, self.start)
+        if statement.widening is not None:
+            self.walk.sign[self.walk.map.weights :] = -statement.widening
+        self._make_room(force=True)
+        loop.prepare(self.walk)
+
+    @property
+    def place(self) -> Places:
+        """The places of all coordinates now."""
+        return self.walk.place
+
+    @property
+    def scale(self) -> Array:
+        """The unit of each unknown."""
+        return self.walk.map.scale
+
+    def values(self) -> Array:
+        """Return the value of each coordinate that its place limits, at the present t."""
+        out = np.empty(len(self.place))
+        loop.values(self.walk, out)
+        return out
+
+    def run(self, limit: int = 1_000_000) -> Track:
+        """Walk to the end; return both ends of each straight piece."""
+        for _ in range(-(-limit // STEPS)):
+            ending = loop.walk(self.walk, STEPS)
+            if ending == loop.DONE:
+                return self._track()
+            if ending == loop.UNBOUNDED:
+                raise NoOptimum(f"beyond {self.reported()}")
+            if ending == loop.CYCLE:
+                raise PathError(
+                    f"The walk cycles at {self.reported()}: ties there can't be resolved; end the "
+                    "path before, or move the data by less than they are known to.",
+                    None,
+                )
+            if ending == loop.DENSER:
+                self.walk.now.eliminates = 0  # products square the condition
+            self._make_room()
+            if ending == loop.DENSER:
+                loop.factored(self.walk)
+        raise PathError(
+            f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
+            "parts.",
+            None,
+        )
+
+    def reported(self) -> str:
+        """Return the parameter as the user knows it."""
+        return f"{self.walk.now.t + self.origin:.12g}"
+
+    def _make_room(self, force: bool = False) -> None:
+        """Enlarge what is too small for a few more steps."""
+        w, now = self.walk, self.walk.now
+        unknown = int((w.known == 0).sum()) if not force else self._unknown_at_start()
+        most = unknown if force or not now.eliminates else now.solved
+        rows = w.map.n if now.eliminates else 0
+        sizes = {
+            "cap": _grown(len(w.solved), most + 4, len(w.place) + 4),
+            "nodes": _grown(len(w.node), now.nodes + 4),
+            "events": _grown(len(w.event), now.events + 4 * len(w.place) + 4),
+            "entries": _grown(len(w.entry), now.entries + 2 * unknown + 16),
+            "seen": _grown(len(w.seen_keys), now.seen + 2),
+        }
+        self.walk = _reallocated(w, sizes, rows)
+
+    def _unknown_at_start(self) -> int:
+        w = self.walk
+        knot = self.start % 2 == 1
+        q = np.take_along_axis(w.graph.curvature, self.start[:, None], 1)[:, 0]
+        row = self.statement.is_row
+        curved = row & ~knot & (q > 0)
+        unknown = (row & knot) | (~row & ~knot) | (curved if not w.now.eliminates else False)
+        return int(unknown.sum())
+
+    def _track(self) -> Track:
+        w, now = self.walk, self.walk.now
+        at = w.node_at[: 2 * now.nodes].reshape(-1, 2)
+        return Track(
+            t=w.node[: now.nodes].copy(),
+            events=w.event[: now.events].copy(),
+            event_at=at[:, 0].copy(),
+            entry=w.entry[: now.entries].copy(),
+            entries=w.entries[: now.entries].copy(),
+            entry_at=np.append(at[:, 1], now.entries),
+            start=self.start,
+            graphs=self.graphs,
+            is_row=self.statement.is_row,
+        )
+
+
+def _grown(size: int, needed: int, most: int | None = None) -> int:
+    if size >= needed:
+        return size
+    grown = max(2 * size, needed)
+    return grown if most is None else min(max(grown, needed), max(most, needed))
+
+
+def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map:
+    n, p = statement.rows_and_variables
+    R, gram = statement.R, statement.gram
+    gram = np.zeros((0, 0)) if gram is None else gram
+    scale = equilibrate(R, gram, statement.ridge, statement.constrained)
+    length, metric = _lengths(R, gram, statement)
+    knots = np.arange(graphs.equation.shape[1]) % 2 == 1
+    straight = (graphs.curvature == 0.0) & graphs.exists
+    variable = ~statement.is_row
+    known = np.where(variable[:, None], knots & graphs.exists, ~knots & straight)
+    limits = np.maximum(np.abs(graphs.lower), np.abs(graphs.upper))[..., 2]
+    limits = np.where(np.isfinite(limits), limits, 0.0)
+    drift = np.where(known, limits, 0.0).max(axis=1)
+    drift = np.divide(drift, length, out=np.zeros_like(drift), where=length > 0)
+    size = np.where(known[..., None], np.abs(graphs.equation), 0.0).max(axis=1) / scale[:, None]
+    rates = np.where(known, np.abs(graphs.equation[..., 2]), 0.0).max(axis=1)
+    return Map(
+        n=n,
+        p=p,
+        N=len(scale),
+        weights=0 if statement.widened is None else p - statement.free,
+        with_gram=int(len(gram) > 0),
+        R=R,
+        columns=np.ascontiguousarray(R.T),
+        gram=gram,
+        ridge=statement.ridge,
+        scale=scale,
+        noise=tolerances.NOISE if statement.gram is None else tolerances.BLUR,
+        length=length,
+        metric=metric,
+        roam=float(np.sqrt((rates[:n] ** 2).sum())),
+        row_drift=float(drift[:n].max(initial=0.0)),
+        variable_drift=float(drift[n : n + p].max(initial=0.0)),
+        known_value=float(size[:, 0].max(initial=0.0)),
+        known_rate=float(size[:, 2].max(initial=0.0)),
+        lazy=int(lazy),
+        updated=int(updated),
+    )
+
+
+def _lengths(R: Array, gram: Array, statement: Statement) -> tuple[Array, Array]:
+    """Return by how much values move for a unit of their odometer, and the metric of variables.
+
+    Rows' odometer is the length of the metric times the motion of the variables and, with a Gram
+    matrix, that of the motion of w beside it.
+    """
+    n, p = R.shape
+    own = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)
+    if 0 < p <= WHITENED and not len(gram):
+        second = R.T @ R / max(n, 1)
+        second += np.diag(1e-9 * np.diagonal(second) + 1e-300)
+        factor = np.linalg.cholesky(second)
+        rows = np.sqrt((np.linalg.solve(factor, R.T) ** 2).sum(axis=0))
+        metric = factor.T
+    else:
+        unit = np.sqrt((R**2).mean(axis=0)) if n else np.ones(p)
+        if len(gram):
+            unit = unit / max(np.sqrt((own**2).mean()), 1e-300)
+        unit = np.where(unit > 0, unit, 1.0)
+        rows, metric = np.sqrt(((R / unit) ** 2).sum(axis=1)), unit[None]
+    length = np.concatenate(
+        [np.hypot(rows, own), np.sqrt((R**2).sum(axis=0)), np.zeros(int(statement.constrained))]
+    )
+    if statement.constrained:
+        length[n:] = 0.0  # always looked at: the multiplier moves their limits
+    return length * (1.0 + 1e-9), np.ascontiguousarray(metric)
+
+
+def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
+    """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
+    n, p = R.shape
+    rows, columns = np.ones(n), np.ones(p)
+    A = np.abs(R)
+    diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
+    for _ in range(8):
+        by_row = np.maximum((A * columns).max(axis=1, initial=0.0) * rows, diagonal * rows**2)
+        by_column = np.maximum((A.T * rows).max(axis=1, initial=0.0) * columns, ridge * columns**2)
+        rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
+        columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
+    scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * constrained]
+    rounded: Array = np.exp2(np.round(np.log2(scale)))
+    return rounded
+
+
+def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
+    """Return the memory of a walk, without room for any system or record."""
+    N = m.N
+    return Walk(
+        map=m,
+        graph=graph,
+        now=now,
+        place=place.copy(),
+        known=np.zeros(N, np.int8),
+        sign=np.zeros(m.p),
+        base=np.zeros((4, N)),
+        base_terms=np.zeros((2, N)),
+        u=np.zeros((2, N)),
+        du=np.zeros((2, N)),
+        due=np.zeros(N),
+        slot=np.full(N, -1, np.int64),
+        looked=np.zeros(2 * N + 8, np.int64),
+        candidate=np.zeros(4 * N, np.int64),
+        chance=np.zeros((6, 4 * N)),
+        variables=np.zeros(m.p, np.int64),
+        of_variables=np.zeros((6, m.p)),
+        rows=np.zeros(m.n, np.int64),
+        of_rows=np.zeros((6, m.n)),
+        unknown=np.zeros(N, np.int64),
+        work=np.zeros((13, N + 8)),
+        **_room({}, 0),
+    )
+
+
+def _room(sizes: dict[str, int], rows: int) -> dict[str, Any]:
+    """Return the arrays that grow."""
+    size = {"cap": 0, "nodes": 0, "events": 0, "entries": 0, "seen": 0} | sizes
+    cap = size["cap"]
+    return {
+        "solved": np.zeros(cap, np.int64),
+        "curved": np.zeros(rows, np.int64),
+        "H": np.zeros((cap, cap)),
+        "E": np.zeros((cap, rows)),
+        "inverse": np.zeros((cap, cap)),
+        "pair": np.zeros((8, cap)),
+        "seen_keys": np.zeros(size["seen"], np.int64),
+        "node": np.zeros((size["nodes"], 2)),
+        "node_at": np.zeros(2 * size["nodes"], np.int64),
+        "event": np.zeros(size["events"], np.int64),
+        "entry": np.zeros(size["entries"], np.int64),
+        "entries": np.zeros((size["entries"], 2)),
+    }
+
+
+def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
+    """Return the same walk with larger arrays."""
+    fields = {name: getattr(w, name) for name in Walk.__dataclass_fields__}
+    for name, larger in _room(sizes, rows).items():
+        old = fields[name]
+        if old.shape != larger.shape:
+            kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, larger.shape, strict=True))
+            larger[kept] = old[kept]
+            fields[name] = larger
+    return Walk(**fields)

@@ -1,0 +1,267 @@
+"""The inverse of the system's matrix: computed afresh, and updated where coordinates move."""
+
+from __future__ import annotations
+
+from ..compiled import lean
+from ..state import diagonal, factors, is_variable
+from ..twofold import axpy, copy, dot
+
+
+@lean
+def entry_of(w, k, i):
+    """Return an entry of H."""
+    m, n, p = w.map, w.map.n, w.map.p
+    low, high = min(k, i), max(k, i)
+    if high < n:
+        return m.gram[k, i] if m.with_gram else 0.0
+    if high < n + p:
+        if low < n:
+            return m.R[low, high - n]
+        return -m.ridge[low - n] if low == high else 0.0
+    return w.sign[low - n] if n <= low < n + p else 0.0
+
+
+@lean
+def insert(w, i):
+    """Put a coordinate behind the solved ones; the inverse stays as it is."""
+    now, k = w.now, w.now.solved
+    for a in range(k):
+        w.H[a, k] = w.H[k, a] = entry_of(w, w.solved[a], i)
+    w.H[k, k] = entry_of(w, i, i)
+    for c in range(now.curved):
+        w.E[k, c] = w.map.R[w.curved[c], i - w.map.n] if is_variable(w, i) else 0.0
+    w.solved[k], w.slot[i] = i, k
+    now.solved = k + 1
+
+
+@lean
+def take_out(w, i):
+    """Take a coordinate out of the solved ones; the last one takes its place."""
+    now, a, b = w.now, w.slot[i], w.now.solved - 1
+    if a != b:
+        copy(w.H[a], w.H[b], b)
+        w.H[a, a] = w.H[b, b]
+        copy(w.inverse[a], w.inverse[b], b)
+        w.inverse[a, a] = w.inverse[b, b]
+        for c in range(b):
+            w.H[c, a] = w.H[a, c]
+            w.inverse[c, a] = w.inverse[a, c]
+        copy(w.E[a], w.E[b], now.curved)
+        w.solved[a] = w.solved[b]
+        w.slot[w.solved[a]] = a
+    w.slot[i] = -1
+    now.solved = b
+
+
+@lean
+def hide(w, i):
+    """Eliminate a solved row on a curved segment: its part of the inverse is left out."""
+    take_out(w, i)
+    c = w.now.curved
+    for a in range(w.now.solved):
+        j = w.solved[a] - w.map.n
+        w.E[a, c] = w.map.R[i, j] if is_variable(w, w.solved[a]) else 0.0
+    w.curved[c], w.slot[i] = i, -2 - c
+    w.now.curved = c + 1
+
+
+@lean
+def show(w, i):
+    """Take an eliminated row back into the inverse."""
+    c, k, last = -2 - w.slot[i], w.now.solved, w.now.curved - 1
+    q, _ = factors(w, i, w.place[i])
+    r, v = w.pair[6], w.pair[7]
+    for a in range(k):
+        r[a] = w.E[a, c]
+    for a in range(k):
+        v[a] = dot(w.inverse[a], r, k)
+    corner = q + q * q * dot(r, v, k)
+    if c != last:
+        for a in range(k):
+            w.E[a, c] = w.E[a, last]
+        w.curved[c] = w.curved[last]
+        w.slot[w.curved[c]] = -2 - c
+    w.now.curved = last
+    insert(w, i)
+    for a in range(k):
+        w.inverse[a, k] = w.inverse[k, a] = -q * v[a]
+    w.inverse[k, k] = corner
+
+
+@lean
+def border(w, i, out):
+    """Write column i of H at the solved rows, less what eliminated rows take off; return corner."""
+    k, corner = w.now.solved, entry_of(w, i, i)
+    for a in range(k):
+        out[a] = entry_of(w, w.solved[a], i)
+    if w.now.curved and is_variable(w, i):
+        pull, rows = w.work[0], w.now.curved
+        for c in range(rows):
+            x = w.map.R[w.curved[c], i - w.map.n]
+            q, _ = factors(w, w.curved[c], w.place[w.curved[c]])
+            pull[c] = q * x
+            corner -= q * x * x
+        for a in range(k):
+            if is_variable(w, w.solved[a]):
+                out[a] -= dot(w.E[a], pull, rows)
+    return corner
+
+
+@lean
+def factor(w):
+    """Invert the matrix of the unknown coordinates afresh, by Gauss and Jordan with pivots."""
+    now, m = w.now, w.map
+    now.solved = now.curved = 0
+    now.factored += 1
+    for i in range(m.N):
+        w.slot[i] = -1
+    for i in range(m.N):
+        if not w.known[i] and now.eliminates and i < m.n and w.place[i] % 2 == 0:
+            w.curved[now.curved], w.slot[i] = i, -2 - now.curved
+            now.curved += 1
+    for i in range(m.N):
+        if not w.known[i] and w.slot[i] == -1:
+            insert(w, i)
+    k, rows, A, pull = now.solved, now.curved, w.inverse, w.work[0]
+    for a in range(k):
+        i = w.solved[a]
+        copy(A[a], w.H[a], k)
+        A[a, a] += diagonal(w, i, w.place[i])
+        if rows and is_variable(w, i):
+            for c in range(rows):
+                q, _ = factors(w, w.curved[c], w.place[w.curved[c]])
+                pull[c] = q * w.E[a, c]
+            for b in range(k):
+                if is_variable(w, w.solved[b]):
+                    A[a, b] -= dot(w.E[b], pull, rows)
+    for a in range(k):
+        for b in range(k):
+            A[a, b] *= m.scale[w.solved[a]] * m.scale[w.solved[b]]
+    invert(A, k, w.looked)
+    for a in range(k):
+        for b in range(a + 1):
+            x = 0.5 * (A[a, b] + A[b, a]) * (m.scale[w.solved[a]] * m.scale[w.solved[b]])
+            A[a, b] = A[b, a] = x
+
+
+@lean
+def invert(A, k, order):
+    """A := A^-1 in place, with rows exchanged for the largest pivot."""
+    for c in range(k):
+        best = c
+        for a in range(c + 1, k):
+            if abs(A[a, c]) > abs(A[best, c]):
+                best = a
+        order[c] = best
+        if best != c:
+            for b in range(k):
+                A[c, b], A[best, b] = A[best, b], A[c, b]
+        pivot = A[c, c]
+        if pivot == 0.0:
+            pivot = 1e-300
+        A[c, c] = 1.0
+        for b in range(k):
+            A[c, b] /= pivot
+        for a in range(k):
+            if a != c and A[a, c] != 0.0:
+                x = A[a, c]
+                A[a, c] = 0.0
+                axpy(A[a], A[c], k, -x)
+    for c in range(k - 1, -1, -1):
+        best = order[c]
+        if best != c:
+            for a in range(k):
+                A[a, c], A[a, best] = A[a, best], A[a, c]
+
+
+@lean
+def update(w, i, i_known, i_before, k, k_known, k_before):
+    """Update the inverse for a change of i and, if k >= 0, of k; their places are the new ones.
+
+    The matrix gets a border for each. A coordinate put in is a border of its own; one taken out is
+    held at 0 by a unit vector; one whose diagonal D rises by d has a unit vector with -1 / d behind
+    it.
+
+    Parameters
+    ----------
+    i, k : int
+        What has changed; k = -1: nothing else.
+    i_known, k_known : int
+        Whether they were known.
+    i_before, k_before : float
+        Their D, if they were not.
+    """
+    now, count = w.now, w.now.solved
+    extra = 1 if k < 0 else 2
+    d00 = d11 = 1.0
+    d01 = 0.0
+    for g in range(extra):
+        x, was_known, before = (i, i_known, i_before) if g == 0 else (k, k_known, k_before)
+        after = 0.0 if w.known[x] else diagonal(w, x, w.place[x])
+        B, C = w.pair[g], w.pair[2 + g]
+        if was_known:
+            corner = border(w, x, B) + after
+            for a in range(count):
+                C[a] = dot(w.inverse[a], B, count)
+        else:
+            B[:count] = 0.0
+            B[w.slot[x]] = 1.0
+            copy(C, w.inverse[w.slot[x]], count)
+            corner = 0.0 if w.known[x] else -1.0 / (after - before)
+        if g == 0:
+            d00 = corner
+        else:
+            d11 = corner
+    if extra == 2 and i_known and k_known:
+        d01 = entry_of(w, i, k)
+        if now.curved and is_variable(w, i) and is_variable(w, k):
+            for c in range(now.curved):
+                r = w.curved[c]
+                q, _ = factors(w, r, w.place[r])
+                d01 -= q * w.map.R[r, i - w.map.n] * w.map.R[r, k - w.map.n]
+    s00 = d00 - dot(w.pair[0], w.pair[2], count)
+    if extra == 2:
+        s01 = d01 - dot(w.pair[0], w.pair[3], count)
+        s11 = d11 - dot(w.pair[1], w.pair[3], count)
+        area = s00 * s11 - s01 * s01
+        s00, s01, s11 = s11 / area, -s01 / area, s00 / area
+    else:
+        s00, s01, s11 = 1.0 / s00, 0.0, 0.0
+    _spread(w, count, extra, s00, s01, s11)
+    for g in range(extra):
+        x, was_known = (i, i_known) if g == 0 else (k, k_known)
+        if was_known and not w.known[x]:
+            own, other = (s00, s01) if g == 0 else (s11, s01)
+            _append(w, x, count, g, own, other, i if g == 1 and i_known and not w.known[i] else -1)
+    for g in range(extra):
+        x, was_known = (i, i_known) if g == 0 else (k, k_known)
+        if not was_known and w.known[x]:
+            take_out(w, x)
+
+
+@lean
+def _spread(w, count, extra, s00, s01, s11):
+    """inverse += C S C'; keep -C S behind it in `pair`."""
+    C0, C1, T0, T1 = w.pair[2], w.pair[3], w.pair[4], w.pair[5]
+    for a in range(count):
+        if extra == 2:
+            T0[a], T1[a] = s00 * C0[a] + s01 * C1[a], s01 * C0[a] + s11 * C1[a]
+        else:
+            T0[a] = s00 * C0[a]
+    for a in range(count):
+        axpy(w.inverse[a], C0, count, T0[a])
+        if extra == 2:
+            axpy(w.inverse[a], C1, count, T1[a])
+
+
+@lean
+def _append(w, x, count, g, own, other, before):
+    """Append the border of a coordinate that was put in; ``before``: that appended first, or -1."""
+    k, T = w.now.solved, w.pair[4 + g]
+    insert(w, x)
+    for a in range(count):
+        w.inverse[a, k] = w.inverse[k, a] = -T[a]
+    w.inverse[k, k] = own
+    if before >= 0:
+        b = w.slot[before]
+        w.inverse[b, k] = w.inverse[k, b] = other

@@ -1,0 +1,263 @@
+"""Solutions of the system: the point, its motion, and what happens where a coordinate is pushed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import tolerances
+from ..compiled import lean
+from ..state import at, at_base, diagonal, factors, is_known, is_variable
+from ..twofold import accumulate, add, axpy, copy, dot, dot2, scaled_add
+from .inverse import entry_of, factor
+
+NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
+SINGULAR = tolerances.SINGULAR
+TARGET = NOISE * FLOOR / 2.0
+CLEAR = 2.0**-20  # what an inverse is worth that makes errors shrink so fast; so is a pivot
+ROUNDS = 12
+# rows of `work`: targets and what known ones add up to, unknowns, residuals
+TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH = range(13)
+
+
+@lean
+def point(w):
+    """Solve for the point at t; return how fast corrections shrank."""
+    now, s = w.now, w.work
+    for a in range(now.solved + now.curved):
+        i = _coordinate(w, a)
+        s[TH, a], s[TL, a] = at(w.graph.equation[i, w.place[i]], now.t, now.t_low)
+        s[BH, a], s[BL, a] = at_base(w, i, now.t, now.t_low)
+        s[XH, a], s[XL, a] = w.u[0, i], w.u[1, i]
+    bound = w.map.known_value + abs(now.t) * w.map.known_rate
+    accuracy, contraction = _refine(w, False, bound)
+    _scatter(w, w.u)
+    now.point_noise = max(NOISE, 2.0 * accuracy / FLOOR)
+    return contraction
+
+
+@lean
+def rate(w):
+    """Solve for the motion of the point for a unit of t; return how fast corrections shrank."""
+    now, s = w.now, w.work
+    for a in range(now.solved + now.curved):
+        i = _coordinate(w, a)
+        row = w.graph.equation[i, w.place[i]]
+        s[TH, a], s[TL, a] = row[2], row[3]
+        s[BH, a], s[BL, a] = w.base[2, i], w.base[3, i]
+        s[XH, a] = s[XL, a] = 0.0
+    accuracy, contraction = _refine(w, True, w.map.known_rate)
+    _scatter(w, w.du)
+    now.rate_noise, now.contraction = max(NOISE, 2.0 * accuracy / FLOOR), contraction
+    return contraction
+
+
+@lean
+def is_singular(w, i, new):
+    """Tell whether the system with i in its new place is singular; then du is its null vector."""
+    known, was_known = is_known(w, i, new), w.known[i] == 1
+    if known and was_known:
+        return False
+    after = 0.0 if known else diagonal(w, i, new)
+    before = 0.0 if was_known else diagonal(w, i, w.place[i])
+    if not known and not was_known and after == before:
+        return False
+    _prepare(w, i, new)
+    if w.now.contraction < CLEAR:
+        pivot, whole = _quickly(w, i, known, was_known, after, before)
+        if abs(pivot) > CLEAR * whole:
+            return False
+    for _ in range(2):
+        accuracy, contraction = _refine(w, True, 1.0 / w.map.scale[i] if was_known else 0.0)
+        if contraction <= CONTRACTION or not w.map.updated:
+            break
+        factor(w)
+        _prepare(w, i, new)
+    w.now.pivot_accuracy = max(NOISE, 2.0 * accuracy / FLOOR)
+    pivot, whole = _pivot(w, i, known, was_known, after, before)
+    if abs(pivot) > SINGULAR * whole:
+        return False
+    w.du[:] = 0.0
+    _scatter(w, w.du)
+    w.du[0, i] = 0.0 if known else (1.0 if was_known else w.du[0, i])
+    w.du[1, i] = 0.0 if known or was_known else w.du[1, i]
+    return True
+
+
+@lean
+def _prepare(w, i, new):
+    """State the system that a push of coordinate i solves."""
+    s, now = w.work, w.now
+    if w.map.n <= i < w.map.n + w.map.weights and w.known[i]:
+        w.sign[i - w.map.n] = new - 1.0
+    for a in range(now.solved + now.curved):
+        k = _coordinate(w, a)
+        s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
+        if w.known[i]:
+            s[BH, a] = entry_of(w, k, i)
+        elif k == i:
+            s[TH, a], _ = factors(w, i, w.place[i])
+
+
+@lean
+def _quickly(w, i, known, was_known, after, before):
+    """Return a pivot and the sum of its terms in double precision."""
+    s, now, m = w.work, w.now, w.map
+    k, count = now.solved, now.solved + now.curved
+    if was_known:
+        for a in range(count):
+            s[REST, a] = -s[BH, a]
+        _correct(w)
+        pivot, whole = entry_of(w, i, i) + after, abs(after) + abs(entry_of(w, i, i))
+        largest = 1.0 / m.scale[i]
+        for a in range(count):
+            pivot += s[BH, a] * s[STEP, a]
+            largest = max(largest, abs(s[STEP, a]) / m.scale[_coordinate(w, a)])
+        for a in range(count):
+            whole += abs(s[BH, a]) * largest * m.scale[_coordinate(w, a)]
+        return pivot, whole + 1.0 / m.scale[i] ** 2
+    own, row = w.slot[i], w.inverse[w.slot[i]]
+    if known:
+        whole = 0.0
+        for a in range(k):
+            whole = max(whole, abs(row[a]) / m.scale[w.solved[a]])
+        return row[own] / m.scale[i], whole
+    step = (after - before) * row[own]
+    return 1.0 + step, 1.0 + abs(step)
+
+
+@lean
+def _pivot(w, i, known, was_known, after, before):
+    """Return the pivot of a push that has been solved for, and the sum of its terms."""
+    s, now, m = w.work, w.now, w.map
+    count = now.solved + now.curved
+    largest = 1.0 / m.scale[i] if was_known else 0.0
+    for a in range(count):
+        largest = max(largest, abs(s[XH, a]) / m.scale[_coordinate(w, a)])
+    if was_known and not known:
+        h, e = entry_of(w, i, i) + after, 0.0
+        whole = abs(entry_of(w, i, i)) + abs(after)
+        total = whole
+        for a in range(count):
+            size = max(abs(s[XH, a]), FLOOR * largest * m.scale[_coordinate(w, a)])
+            h, e = accumulate(h, e, s[BH, a], s[XH, a], s[XL, a])
+            whole += abs(s[BH, a]) * size
+            if m.with_gram:
+                terms = 0.0
+                for b in range(count):
+                    other = max(abs(s[XH, b]), FLOOR * largest * m.scale[_coordinate(w, b)])
+                    terms += abs(w.H[a, b]) * other
+                total += size * (terms + abs(s[BH, a]))
+        if m.with_gram:
+            whole += total
+        return h + e, whole + SINGULAR / m.scale[i] ** 2
+    own = s[XH, w.slot[i]]
+    if known:
+        return abs(own) / m.scale[i], largest
+    step = (after - before) * own
+    return 1.0 + step, 1.0 + abs(step)
+
+
+@lean
+def _coordinate(w, a):
+    """Return the coordinate of an unknown: first those of the inverse, then eliminated rows."""
+    return w.solved[a] if a < w.now.solved else w.curved[a - w.now.solved]
+
+
+@lean
+def _scatter(w, to):
+    for a in range(w.now.solved + w.now.curved):
+        i = _coordinate(w, a)
+        to[0, i], to[1, i] = w.work[XH, a], w.work[XL, a]
+
+
+@lean
+def _residual(w, nothing):
+    """Write base + H x of all unknowns; ``nothing``: x is zero."""
+    s, k, rows = w.work, w.now.solved, w.now.curved
+    copy(s[RH], s[BH], k + rows)
+    copy(s[RL], s[BL], k + rows)
+    if nothing:
+        return
+    for a in range(k):
+        x, y = s[XH, a], s[XL, a]
+        scaled_add(s[RH], s[RL], w.H[a], k, x, y)
+        if rows and is_variable(w, w.solved[a]):
+            scaled_add(s[RH, k:], s[RL, k:], w.E[a], rows, x, y)
+            h, e = dot2(w.E[a], s[XH, k:], s[XL, k:], rows)
+            s[RH, a], s[RL, a] = add(s[RH, a], s[RL, a], h, e)
+
+
+@lean
+def _correct(w):
+    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated rows."""
+    s, k, rows = w.work, w.now.solved, w.now.curved
+    rest, step = s[REST], s[STEP]
+    if rows:
+        push, left = s[PUSH], step[k:]
+        for c in range(rows):
+            first, _ = factors(w, w.curved[c], w.place[w.curved[c]])
+            push[c] = rest[k + c] * first
+            left[c] = rest[k + c]
+        for a in range(k):
+            if is_variable(w, w.solved[a]):
+                rest[a] -= dot(w.E[a], push, rows)
+    for a in range(k):
+        step[a] = dot(w.inverse[a], rest, k)
+    if rows:
+        for a in range(k):
+            if is_variable(w, w.solved[a]):
+                axpy(left, w.E[a], rows, -step[a])
+        for c in range(rows):
+            first, _ = factors(w, w.curved[c], w.place[w.curved[c]])
+            left[c] *= first
+
+
+@lean
+def _refine(w, nothing, known):
+    """Solve in place, with residuals in twofold precision.
+
+    Parameters
+    ----------
+    nothing : bool
+        Whether the guess of the unknowns is zero.
+    known : float
+        Size of the largest known unknown, in its unit.
+
+    Returns
+    -------
+    accuracy : float
+        What is wrong, relative to the largest unknown, in their units.
+    contraction : float
+        Largest ratio of two corrections that count.
+    """
+    s, m, count = w.work, w.map, w.now.solved + w.now.curved
+    last, accuracy, contraction = np.inf, 0.0, 0.0
+    for a in range(count):
+        i = _coordinate(w, a)
+        s[FIRST, a], s[SECOND, a] = factors(w, i, w.place[i])
+    for turn in range(ROUNDS if count else 0):
+        _residual(w, nothing and turn == 0)
+        for a in range(count):
+            h, e = accumulate(s[TH, a], s[TL, a], -s[FIRST, a], s[RH, a], s[RL, a])
+            h, e = accumulate(h, e, -s[SECOND, a], s[XH, a], s[XL, a])
+            s[REST, a] = (h + e) / s[FIRST, a]
+        _correct(w)
+        size, whole = 0.0, known
+        for a in range(count):
+            unit = m.scale[_coordinate(w, a)]
+            s[XH, a], s[XL, a] = add(s[XH, a], s[XL, a], s[STEP, a], 0.0)
+            size = max(size, abs(s[STEP, a]) / unit)
+            whole = max(whole, abs(s[XH, a]) / unit)
+        accuracy = size / whole if whole > 0.0 else 0.0
+        if accuracy <= TARGET:
+            break
+        if last < np.inf:
+            if accuracy > 2.0**-90:
+                contraction = max(contraction, size / last)
+            if size > CONTRACTION * last:
+                break
+            if accuracy * (size / last) <= TARGET:
+                accuracy *= size / last
+                break
+        last = size
+    return accuracy, contraction
