@@ -13,7 +13,7 @@ import numpy as np
 from . import tolerances
 from .compiled import lean
 from .state import at, at_base, factors, is_variable
-from .twofold import add, divide, dot, gathered_dot2
+from .twofold import add, divide, dot, gathered_dot, gathered_dot2
 
 NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
 TINY = 2.0**-96  # what a limit itself is rounded to
@@ -56,6 +56,7 @@ def collect(w, null):
     """List the unknown coordinates, and the variables and rows that add to others' values."""
     now, m = w.now, w.map
     now.unknowns = now.moving = now.pulling = 0
+    noise = now.pivot_accuracy if null else now.rate_noise
     largest = m.known_value + abs(now.t) * m.known_rate
     fastest = 0.0 if null else m.known_rate
     for a in range(now.solved + now.curved + 1):
@@ -75,6 +76,8 @@ def collect(w, null):
         i = w.unknown[u]
         w.work[0, i] = max(abs(w.u[0, i]), FLOOR * largest * m.scale[i])
         w.work[1, i] = max(abs(w.du[0, i]), FLOOR * fastest * m.scale[i])
+        if abs(w.du[0, i]) <= noise * w.work[1, i]:  # it stands still
+            w.du[0, i] = w.du[1, i] = 0.0
         if is_variable(w, i):
             k, to = now.moving, w.of_variables
             w.variables[k] = i - m.n
@@ -87,6 +90,32 @@ def collect(w, null):
             continue
         to[VH, k], to[VL, k], to[RH, k], to[RL, k] = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
         to[SIZE, k], to[RSIZE, k] = w.work[0, i], w.work[1, i]
+    spread(w)
+
+
+@lean
+def spread(w):
+    """Write vectors of all variables and rows, with zeros for known ones, and sums of sizes.
+
+    These are the largest sums of absolute terms that any row, or variable's pull, can have.
+    """
+    now, m = w.now, w.map
+    for part in range(2):
+        size, index = (m.p, w.variables) if part == 0 else (m.n, w.rows)
+        count, of = (now.moving, w.of_variables) if part == 0 else (now.pulling, w.of_rows)
+        x, dx, most = w.work[2 + 2 * part], w.work[3 + 2 * part], w.map.largest[part]
+        x[:size] = 0.0
+        dx[:size] = 0.0
+        terms = dterms = 0.0
+        for k in range(count):
+            j = index[k]
+            x[j], dx[j] = of[VH, k], of[RH, k]
+            terms += most[j] * of[SIZE, k]
+            dterms += most[j] * of[RSIZE, k]
+        if part == 0:
+            now.row_terms, now.row_rate_terms = terms, dterms
+        else:
+            now.variable_terms, now.variable_rate_terms = terms, dterms
 
 
 @lean
@@ -96,7 +125,7 @@ def speeds(w, null):
     if not m.lazy:
         now.row_speed = now.variable_speed = 0.0
         return
-    pull, x = 0.0, w.work[2]
+    pull, x = 0.0, w.work[6]
     for k in range(now.pulling):
         pull += w.of_rows[RH, k] ** 2
     now.variable_speed = np.sqrt(pull) * UP
@@ -209,92 +238,138 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
 
 @lean
 def look_at_known(w, null, bound):
-    """Look at the known coordinates that can have come to a limit; return the new bound."""
+    """Look at the known coordinates that can have come to a limit; return the new bound.
+
+    Those that may come first are looked at first, as they reduce the bound.
+    """
     now, m = w.now, w.map
-    count = 0
-    for part in range(2):
-        first, last = (0, m.n) if part == 0 else (m.n, m.N)
-        travel = now.row_travel if part == 0 else now.variable_travel
-        speed = now.row_speed if part == 0 else now.variable_speed
-        reach = travel + speed * bound if speed > 0.0 else travel
-        for i in range(first, last):
-            if w.due[i] <= reach and w.known[i]:
-                w.looked[count] = i
-                count += 1
-    now.looks += count
-    kept = 0
-    for c in range(count):
-        i = w.looked[c]
-        least, most = look(w, i, null)
-        bound = min(bound, most)
-        if least < np.inf:
-            w.looked[kept] = i
-            w.chance[LEAST, w.map.N * 2 + kept] = least
-            kept += 1
+    now.look_number += 1
+    kept, near = 0, 4.0 * now.usual_step
+    while True:
+        least = min(bound, near)
+        now.passes += 1
+        for part in range(2):
+            first, last = (0, m.n) if part == 0 else (m.n, m.N)
+            travel = now.row_travel if part == 0 else now.variable_travel
+            speed = now.row_speed if part == 0 else now.variable_speed
+            if speed == 0.0 and m.lazy and m.weights == 0:
+                continue  # nothing moves
+            reach = travel + speed * least if speed > 0.0 else travel
+            for i in range(first, last):
+                if w.due[i] <= reach and w.known[i] and w.looked_at[i] != now.look_number:
+                    w.looked_at[i] = now.look_number
+                    now.looks += 1
+                    soonest, latest = look(w, i, null, bound)
+                    bound = min(bound, latest)
+                    if soonest <= bound:
+                        w.looked[kept] = i
+                        w.chance[LEAST, kept] = soonest
+                        kept += 1
+        if near >= bound or near == np.inf:
+            break
+        near = 8.0 * near if near > 0.0 else np.inf
     for c in range(kept):
-        if w.chance[LEAST, w.map.N * 2 + c] <= bound:
+        if w.chance[LEAST, c] <= bound:
             bound = look_closely(w, w.looked[c], null, bound)
+            now.closely += 1
+    if not null and bound < np.inf:
+        now.usual_step = 0.75 * now.usual_step + 0.25 * bound
     return bound
 
 
 @lean
-def look(w, i, null):
+def roughly(w, i, of_rate):
+    """Return the value of a known coordinate, or its motion, that unknown ones cause, in double."""
+    now, m = w.now, w.map
+    part = 1 if of_rate else 0
+    high = RH if of_rate else VH
+    x, variable = 0.0, is_variable(w, i)
+    if not variable:
+        row = m.R[i] if i < m.n else w.sign
+        if 2 * now.moving > m.p:
+            x = dot(row, w.work[2 + part], m.p)
+        else:
+            x = gathered_dot(row, w.variables, w.of_variables[high], now.moving)
+    if variable or (m.with_gram and i < m.n):
+        row = m.columns[i - m.n] if variable else m.gram[i]
+        if 2 * now.pulling > m.n:
+            x += dot(row, w.work[4 + part], m.n)
+        else:
+            x += gathered_dot(row, w.rows, w.of_rows[high], now.pulling)
+    return x
+
+
+@lean
+def look(w, i, null, bound):
     """Look at a known coordinate in double precision.
 
     Returns
     -------
-    least, most : float
-        Bounds of the step at which it meets its first limit.
+    soonest, latest : float
+        Bounds of the step at which it meets its first limit; both infinite where that is beyond
+        ``bound``.
     """
-    now, m, b = w.now, w.map, w.base
+    now, m = w.now, w.map
     t, way = now.t, (1.0 if null else now.way)
-    x = b[0, i] + t * b[2, i]
-    dx = 0.0 if null else b[2, i]
-    terms = w.base_terms[0, i] + abs(t) * w.base_terms[1, i]
-    dterms = 0.0 if null else w.base_terms[1, i]
     variable = is_variable(w, i)
-    if not variable:
-        row = m.R[i] if i < m.n else w.sign
-        for k in range(now.moving):
-            r = row[w.variables[k]]
-            x += r * w.of_variables[VH, k]
-            dx += r * w.of_variables[RH, k]
-            terms += abs(r) * w.of_variables[SIZE, k]
-            dterms += abs(r) * w.of_variables[RSIZE, k]
-    if variable or (m.with_gram and i < m.n):
-        row = m.columns[i - m.n] if variable else m.gram[i]
-        for k in range(now.pulling):
-            r = row[w.rows[k]]
-            x += r * w.of_rows[VH, k]
-            dx += r * w.of_rows[RH, k]
-            terms += abs(r) * w.of_rows[SIZE, k]
-            dterms += abs(r) * w.of_rows[RSIZE, k]
-    if variable:
-        x, dx = -x, -dx
-    least = most = nearest = np.inf
+    x = (w.base[0, i] + t * w.base[2, i]) + roughly(w, i, False)
+    terms = w.base_terms[0, i] + abs(t) * w.base_terms[1, i]
+    terms += now.variable_terms if variable else now.row_terms
+    if m.with_gram:
+        terms += now.variable_terms
+    x = -x if variable else x
+    nearest, widened = np.inf, m.n <= i < m.n + m.weights and not w.known[m.N - 1]
     for side in range(2):
-        outward = 2.0 * side - 1.0
         row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
         if not np.isfinite(row[0]):
             continue
-        limit, drift = row[0] + row[2] * t, 0.0 if null else way * row[2]
+        outward, limit = 2.0 * side - 1.0, row[0] + row[2] * t
+        error = DOUBLE * (terms + abs(row[0]) + abs(row[2] * t))
+        if widened:
+            limit -= outward * w.u[0, m.N - 1]
+            error += DOUBLE * w.work[0, m.N - 1]
+        nearest = min(nearest, outward * (limit - x) - error)
+    if m.lazy and m.length[i] > 0.0:
+        travel = now.variable_travel if variable else now.row_travel
+        speed = now.variable_speed if variable else now.row_speed
+        w.due[i] = travel + max(nearest, 0.0) / m.length[i]
+        if speed == 0.0 and nearest > 0.0 or w.due[i] > travel + speed * bound:
+            return np.inf, np.inf
+    return exits(w, i, null, way, x, terms, widened)
+
+
+@lean
+def exits(w, i, null, way, x, terms, widened):
+    """Return bounds of the step at which a value x, known in double precision, meets a limit."""
+    now, m, t, variable = w.now, w.map, w.now.t, is_variable(w, i)
+    dx = roughly(w, i, True)
+    dterms = now.variable_rate_terms if variable else now.row_rate_terms
+    if m.with_gram:
+        dterms += now.variable_rate_terms
+    if not null:
+        dx += w.base[2, i]
+        dterms += w.base_terms[1, i]
+    dx = -dx if variable else dx
+    soonest = latest = np.inf
+    for side in range(2):
+        row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
+        if not np.isfinite(row[0]):
+            continue
+        outward, limit = 2.0 * side - 1.0, row[0] + row[2] * t
+        drift = 0.0 if null else way * row[2]
         error = DOUBLE * (terms + abs(row[0]) + abs(row[2] * t))
         noise = DOUBLE * (dterms + abs(drift))
-        if m.n <= i < m.n + m.weights and not w.known[m.N - 1]:
+        if widened:
             limit -= outward * w.u[0, m.N - 1]
             drift -= outward * way * w.du[0, m.N - 1]
             error += DOUBLE * w.work[0, m.N - 1]
             noise += DOUBLE * w.work[1, m.N - 1]
         room, closing = outward * (limit - x), outward * (way * dx - drift)
-        nearest = min(nearest, room - error)
         if closing > noise:
-            most = min(most, (max(room, 0.0) + error) / (closing - noise))
+            latest = min(latest, (max(room, 0.0) + error) / (closing - noise))
         if closing > -noise:
-            least = min(least, max(room - error, 0.0) / (closing + noise))
-    if m.lazy and m.length[i] > 0.0:
-        travel = now.variable_travel if variable else now.row_travel
-        w.due[i] = travel + max(nearest, 0.0) / m.length[i]
-    return least, most
+            soonest = min(soonest, max(room - error, 0.0) / (closing + noise))
+    return soonest, latest
 
 
 @lean
@@ -331,18 +406,21 @@ def known_value(w, i):
 def look_closely(w, i, null, bound):
     """Look at a known coordinate in twofold precision; return the new bound."""
     now, m = w.now, w.map
-    x, xe, terms = sharply(w, i, False)
-    h, e = at_base(w, i, now.t, now.t_low)
-    x, xe = add(x, xe, h, e)
-    terms += w.base_terms[0, i] + abs(now.t) * w.base_terms[1, i]
     dx, dxe, dterms = sharply(w, i, True)
     if not null:
         dx, dxe = add(dx, dxe, w.base[2, i], w.base[3, i])
         dterms += w.base_terms[1, i]
+    noise = max(now.pivot_accuracy if null else now.rate_noise, m.noise) * max(dterms, 0.0)
+    stands = null or w.graph.lower[i, w.place[i], 2] == w.graph.upper[i, w.place[i], 2] == 0.0
+    if stands and abs(dx) <= noise and m.weights == 0:
+        return bound
+    x, xe, terms = sharply(w, i, False)
+    h, e = at_base(w, i, now.t, now.t_low)
+    x, xe = add(x, xe, h, e)
+    terms += w.base_terms[0, i] + abs(now.t) * w.base_terms[1, i]
+    error = max(now.point_noise, m.noise) * max(terms, 0.0)
     if is_variable(w, i):
         x, xe, dx, dxe = -x, -xe, -dx, -dxe
-    error = max(now.point_noise, m.noise) * max(terms, 0.0)
-    noise = max(now.pivot_accuracy if null else now.rate_noise, m.noise) * max(dterms, 0.0)
     for side in range(2):
         bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound

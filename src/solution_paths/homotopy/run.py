@@ -192,7 +192,8 @@ def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map
     limits = np.maximum(np.abs(graphs.lower), np.abs(graphs.upper))[..., 2]
     limits = np.where(np.isfinite(limits), limits, 0.0)
     drift = np.where(known, limits, 0.0).max(axis=1)
-    drift = np.divide(drift, length, out=np.zeros_like(drift), where=length > 0)
+    # one whose value stands still is looked at always: any drift will do
+    drift = np.where(length > 0, drift / np.where(length > 0, length, 1.0), 1e-300 * (drift > 0))
     size = np.where(known[..., None], np.abs(graphs.equation), 0.0).max(axis=1) / scale[:, None]
     rates = np.where(known, np.abs(graphs.equation[..., 2]), 0.0).max(axis=1)
     return Map(
@@ -208,6 +209,7 @@ def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map
         scale=scale,
         noise=tolerances.NOISE if statement.gram is None else tolerances.BLUR,
         length=length,
+        largest=_largest(R, gram),
         metric=metric,
         roam=float(np.sqrt((rates[:n] ** 2).sum())),
         row_drift=float(drift[:n].max(initial=0.0)),
@@ -217,6 +219,16 @@ def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map
         lazy=int(lazy),
         updated=int(updated),
     )
+
+
+def _largest(R: Array, gram: Array) -> Array:
+    """Return the largest entries of variables over all rows, and of rows over all coordinates."""
+    out = np.zeros((2, max(R.shape)))
+    out[0, : R.shape[1]] = np.abs(R).max(axis=0, initial=0.0)
+    out[1, : R.shape[0]] = np.abs(R).max(axis=1, initial=0.0)
+    if len(gram):
+        out[1, : len(gram)] = np.maximum(out[1, : len(gram)], np.abs(gram).max(axis=1))
+    return out
 
 
 def _lengths(R: Array, gram: Array, statement: Statement) -> tuple[Array, Array]:
@@ -279,6 +291,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         du=np.zeros((2, N)),
         due=np.zeros(N),
         slot=np.full(N, -1, np.int64),
+        looked_at=np.zeros(N, np.int64),
         looked=np.zeros(2 * N + 8, np.int64),
         candidate=np.zeros(4 * N, np.int64),
         chance=np.zeros((6, 4 * N)),

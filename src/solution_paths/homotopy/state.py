@@ -45,6 +45,7 @@ class Map:
     scale: Vector  # (N,), unit of each unknown
     noise: float  # accuracy of a sum over the map, relative to its absolute terms
     length: Vector  # (N,), by which a coordinate moves at most while its side's odometer moves by 1
+    largest: Matrix  # (2, max(n, p)): of each variable over rows, of each row over variables
     metric: Matrix  # (k, p), or (1, p) if diagonal: how variables move the rows' odometer
     roam: float  # by which the duals of known rows move at most for a unit of t
     row_drift: float  # the most that limits of rows on segments move, in units of length
@@ -90,6 +91,12 @@ class Numbers:
     variable_travel: float
     row_speed: float
     variable_speed: float
+    row_terms: float  # the largest sums of absolute terms of rows, and of their motion
+    row_rate_terms: float
+    variable_terms: float  # the same of variables' pulls
+    variable_rate_terms: float
+    usual_step: float  # where the next event is expected
+    look_number: int
     known_form: float  # a'K a of the rates of known rows, where there is a Gram matrix
     known_peak: float
     found: int  # what the ratio test found: coordinate, side of its limits and step
@@ -107,6 +114,9 @@ class Numbers:
     changes: int
     factored: int
     looks: int
+    closely: int
+    passes: int
+    rounds: int
 
 
 @struct
@@ -140,6 +150,7 @@ class Walk:
     rows: Indices  # those whose duals move
     of_rows: Matrix  # (6, cap + rows)
     looked: Indices  # (2 N,)
+    looked_at: Indices  # (N,): the number of the last look at a coordinate
     candidate: Indices  # (4 N,): 2 i + side
     chance: Matrix  # (6, 4 N)
     # what is recorded

@@ -87,6 +87,15 @@ def dot(x, y, m):
 
 
 @sums
+def gathered_dot(x, index, y, m):
+    """Return sum_k x[index_k] y_k in double precision."""
+    total = 0.0
+    for k in range(m):
+        total += x[index[k]] * y[k]
+    return total
+
+
+@sums
 def axpy(y, x, m, a):
     """y += a x in double precision."""
     for k in range(m):
