@@ -22,6 +22,7 @@ from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
+from .solution import SolutionPath, solution_path
 from .surface import BestOnSurface, Surface
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ __all__ = [
     "PathSVC",
     "PathWarning",
     "QuantileSVC",
+    "SolutionPath",
     "Surface",
     "Tolerances",
     "WeightedSVC",
@@ -80,6 +82,7 @@ __all__ = [
     "outlier_svm_path",
     "outlier_svr_path",
     "quantile_svm_path",
+    "solution_path",
     "svm_path",
     "update_instances",
     "weighted_svm_path",

@@ -1,0 +1,7 @@
+"""Solution paths of any `solution_paths.problem.Problem`: followed, read, judged, kept in files."""
+
+from .follow import solution_path
+from .path import SolutionPath
+from .reading import Reading, Scale
+
+__all__ = ["Reading", "Scale", "SolutionPath", "solution_path"]

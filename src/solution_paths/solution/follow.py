@@ -1,0 +1,183 @@
+"""Follow the optima of any model along its parameter, and check what was found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from ..certify import Verdict
+from ..errors import PathError, PathWarning
+from ..homotopy.loop import Homotopy
+from ..homotopy.start import starting_places
+from ..homotopy.statement import Statement, read
+from ..homotopy.track import Track
+from ..problem import Line, Problem, along
+from ..validation import _callers_level, check_choice, check_number
+from .path import SolutionPath
+from .points import Points
+from .reading import Reading, Scale, usual
+
+CHECKS = ("warn", "raise", "ignore")
+FACES = ("auto", "dual", "saddle")
+FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
+FARTHER = 2.0**80
+CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
+LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
+NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
+
+
+def solution_path(
+    model: Callable[[float], Problem],
+    t0: float,
+    t1: float,
+    *,
+    parameter: str = "t",
+    reading: Reading | None = None,
+    scale: Scale | None = None,
+    face: str = "auto",
+    check: str = "warn",
+) -> SolutionPath:
+    """Follow the optima of any convex piecewise linear-quadratic model along a parameter.
+
+    Parameters
+    ----------
+    model : callable
+        A function of one number that returns a `solution_paths.problem.Problem`; its knots, slopes
+        and balances move affinely.
+    t0, t1 : float
+        Ends of the path; t1 may be below t0, or infinite where the path goes on for ever.
+    parameter : str
+        What the parameter is called.
+    reading : Reading, optional
+        How solutions read as decisions; by default f(x) = w.x and the free variables as the first
+        group of losses has them.
+    scale : Scale, optional
+        What the user's parameter is of the model's: by default itself.
+    face : {"auto", "dual", "saddle"}
+        Whether weights are eliminated; by default the statement decides. The path is the same.
+    check : {"warn", "raise", "ignore"}
+        What happens if a quick look at some solutions finds one that is off by more than 1e-6.
+
+    Returns
+    -------
+    SolutionPath
+
+    Raises
+    ------
+    ValueError
+        The model isn't affine in its parameter, or its parts don't fit together.
+    PathError
+        There is no optimum beyond some parameter, or the path can't be followed.
+
+    Examples
+    --------
+    An asymmetric tube that no function offers: predictions may be too low by 1, or too high by
+    0.5, for nothing; beyond that too high costs three times as much.
+
+    >>> import numpy as np
+    >>> from solution_paths import solution_path
+    >>> from solution_paths.problem import Losses, Problem, pieces
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 3.0, 1.0, 5.0])
+    >>> def model(t):
+    ...     tube = pieces(knots=[y - 1.0, y + 0.5], slopes=[-t, 0.0, 3.0 * t])
+    ...     return Problem(Losses(tube, X, free=1.0), ridge=1.0)
+    >>> path = solution_path(model, 0.0, np.inf, parameter="C")
+    >>> path.breakpoints.round(4).tolist()
+    [0.0, 0.125]
+    >>> path.coef(1.0).round(6).item(), round(path.intercept(1.0), 6)
+    (0.5, 0.5)
+    >>> path.certify().ok
+    True
+    """
+    check_choice(check, "check", CHECKS)
+    check_choice(face, "face", FACES)
+    check_number(t0, "t0")
+    endless = isinstance(t1, float) and np.isinf(t1)
+    line, points, statement, ray = (
+        _endless(model, t0, t1, face)
+        if endless
+        else (
+            *_followed(along(model, t0, t1), face),
+            False,
+        )
+    )
+    reading = usual(line.start) if reading is None else reading
+    path = SolutionPath(
+        line, statement, points, parameter=parameter, scale=scale, reading=reading, ray=ray
+    )
+    return path if check == "ignore" else _checked(path, check)
+
+
+def walk(line: Line, face: str = "auto", updated: bool = True) -> tuple[Statement, Track]:
+    """Walk along a line; return how the unknowns read, and the recorded points."""
+    statement = read(line, face)
+    t0, t1 = line.t0, line.t1
+    try:
+        place = starting_places(statement, t0, updated, face)
+        graphs = statement.graphs()
+        found = Homotopy(statement, graphs, place, 0.0, t1 - t0, t0, updated, face).run()
+    except NUMERICAL as error:
+        raise PathError(
+            f"The path could not be computed ({type(error).__name__}: {error}); scale the columns "
+            "of X alike, or take another range of the parameter.",
+            None,
+        ) from error
+    return statement, found
+
+
+def _followed(line: Line, face: str) -> tuple[Line, Points, Statement]:
+    statement, track = walk(line, face)
+    return line, Points.of(track, line.t0, line.t1, ray=False), statement
+
+
+def _endless(
+    model: Callable[[float], Problem], t0: float, t1: float, face: str
+) -> tuple[Line, Points, Statement, bool]:
+    """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
+    if t1 < 0:
+        raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
+    for far in (FAR, FARTHER):
+        end = t0 + far * max(abs(t0), 1.0)
+        line = along(model, t0, end)
+        statement, track = walk(line, face)
+        last = t0 + (track.t[-2, 0] + track.t[-2, 1])
+        if end >= CLEAR * abs(last):
+            return line, Points.of(track, t0, end, ray=True), statement, True
+    return line, Points.of(track, t0, end, ray=False), statement, False
+
+
+def _checked(path: SolutionPath, check: str) -> SolutionPath:
+    """Return a path once some of its solutions have been judged: ends, and pieces between."""
+    t = path.points.t
+    pieces = np.flatnonzero(np.diff(t) > 0)
+    if len(pieces) > LOOKS:
+        short = pieces[np.argsort(np.diff(t)[pieces], kind="stable")[: LOOKS // 2]]
+        even = pieces[np.linspace(0, len(pieces) - 1, LOOKS - len(short)).astype(int)]
+        pieces = np.union1d(short, even)
+    nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
+    middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
+    s, found = path._judged(nodes, np.concatenate([middle, path._on_the_ray()]))
+    said = _fault(path, s, found)
+    if not said:
+        return path
+    if check == "raise":
+        raise PathError(said, None)
+    warnings.warn(said, PathWarning, stacklevel=_callers_level())
+    return path
+
+
+def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
+    """Say where a path is off by more than may be relied on, and by how much; else nothing."""
+    if found.reliable.all():
+        return ""
+    sure = bool(found.wrong.any())
+    size = np.nan_to_num(found.least_error if sure else found.error, nan=np.inf)
+    worst = int(size.argmax())
+    place = float(path.scale.flipped(s[worst : worst + 1])[0])
+    return (
+        f"The path in {path.parameter} {'is wrong' if sure else 'may be inaccurate'}: at "
+        f"{path.parameter} = {place:.6g} its solution is off by {'' if sure else 'up to '}"
+        f"{size[worst]:.1e}; scale the columns of X alike, or take another range of the parameter."
+    )
