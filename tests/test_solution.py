@@ -146,7 +146,7 @@ def test_a_parameter_that_is_an_inverse():
         0.0,
         np.inf,
         parameter="lam",
-        scale=Scale(1.0, divided=True),
+        scale=Scale(inverse=True, divided=True),
     )
     assert path.range == (0.0, np.inf)
     assert (np.diff(path.breakpoints) > 0).all()

@@ -24,6 +24,7 @@ FACES = ("auto", "dual", "saddle")
 FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
 FARTHER = 2.0**80
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
+ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
 LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
 NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
 
@@ -129,7 +130,7 @@ def walk(line: Line, face: str = "auto", updated: bool = True) -> tuple[Statemen
 
 def _followed(line: Line, face: str) -> tuple[Line, Points, Statement]:
     statement, track = walk(line, face)
-    return line, Points.of(track, line.t0, line.t1, ray=False), statement
+    return line, _points(statement, track, line, ray=False), statement
 
 
 def _endless(
@@ -143,13 +144,77 @@ def _endless(
         line = along(model, t0, end)
         statement, track = walk(line, face)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
-        if end >= CLEAR * abs(last):
-            return line, Points.of(track, t0, end, ray=True), statement, True
-    return line, Points.of(track, t0, end, ray=False), statement, False
+        ray = bool(end >= CLEAR * abs(last))
+        if ray:
+            break
+    return line, _points(statement, track, line, ray), statement, ray
+
+
+def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:
+    """Return recorded points, without unknowns that are zero but for rounding.
+
+    An unknown is compared with the terms that it is summed from: weights under a ridge with those
+    of X'a, free variables with what weights make of the values beside them.
+    """
+    (n, p), free = statement.rows_and_variables, statement.free
+    R, m = np.abs(statement.R), p - free
+
+    def sizes(largest: np.ndarray) -> np.ndarray:
+        a, x = largest[:n], largest[n : n + p]
+        ridge = statement.ridge[:m]
+        pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
+        w = np.maximum(x[:m].max(initial=0.0), pulled)
+        z = R[:, :m] @ w if statement.gram is None else np.abs(statement.gram) @ a
+        columns = R[:, m:].max(axis=0, initial=0.0)
+        v = z.max(initial=0.0) / np.where(columns > 0, columns, 1.0)
+        rest = np.zeros(len(largest) - n - p)
+        return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
+
+    return Points.of(track, line.t0, line.t1, ray, sizes)
 
 
 def _checked(path: SolutionPath, check: str) -> SolutionPath:
-    """Return a path once some of its solutions have been judged: ends, and pieces between."""
+    """Return a path once some of its solutions have been judged: ends, and pieces between.
+
+    One that was to go on for ever ends where rounding takes over, if that is far enough.
+    """
+    said = _look(path)
+    if said and path.ray:
+        shorter = _shorter(path)
+        if shorter is not None and not _look(shorter):
+            return shorter
+    if not said:
+        return path
+    if check == "raise":
+        raise PathError(said, None)
+    warnings.warn(said, PathWarning, stacklevel=_callers_level())
+    return path
+
+
+def _shorter(path: SolutionPath) -> SolutionPath | None:
+    """Return the part of a path before the first solution that isn't reliable, if that is long."""
+    t = path.points.t
+    found = path._judged(np.arange(len(t)), np.empty(0))[1]
+    last = int(np.argmin(found.reliable)) - 1
+    positive = t[t > 0]
+    if (
+        last < 1
+        or not len(positive)
+        or t[last] < ENOUGH * np.median(positive[: len(positive) // 2])
+    ):
+        return None
+    return SolutionPath(
+        path.line,
+        path.statement,
+        path.points.until(last),
+        parameter=path.parameter,
+        scale=path.scale,
+        reading=path.reading_or_none,
+    )
+
+
+def _look(path: SolutionPath) -> str:
+    """Judge ends, the shortest pieces and some others; say what is wrong, or nothing."""
     t = path.points.t
     pieces = np.flatnonzero(np.diff(t) > 0)
     if len(pieces) > LOOKS:
@@ -158,14 +223,7 @@ def _checked(path: SolutionPath, check: str) -> SolutionPath:
         pieces = np.union1d(short, even)
     nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
-    s, found = path._judged(nodes, np.concatenate([middle, path._on_the_ray()]))
-    said = _fault(path, s, found)
-    if not said:
-        return path
-    if check == "raise":
-        raise PathError(said, None)
-    warnings.warn(said, PathWarning, stacklevel=_callers_level())
-    return path
+    return _fault(path, *path._judged(nodes, np.concatenate([middle, path._on_the_ray()])))
 
 
 def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
@@ -175,7 +233,7 @@ def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
     sure = bool(found.wrong.any())
     size = np.nan_to_num(found.least_error if sure else found.error, nan=np.inf)
     worst = int(size.argmax())
-    place = float(path.scale.flipped(s[worst : worst + 1])[0])
+    place = float(path.scale.value(s[worst : worst + 1])[0])
     return (
         f"The path in {path.parameter} {'is wrong' if sure else 'may be inaccurate'}: at "
         f"{path.parameter} = {place:.6g} its solution is off by {'' if sure else 'up to '}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
+PLAIN = Scale()
 BLOCK = 64  # solutions that are judged together
 
 
@@ -50,9 +51,9 @@ class SolutionPath:
     >>> from solution_paths import svr_path
     >>> path = svr_path([[0.0], [1.0], [2.0], [4.0]], [0.0, 1.0, 1.5, 2.0], epsilon=0.1)
     >>> path
-    <SolutionPath in C from 0 to inf, 5 breakpoints>
+    <SolutionPath in C from 0 to inf, 6 breakpoints>
     >>> path.coef(10.0).round(6).tolist(), round(path.intercept(10.0), 6)
-    ([0.466667, 0.333333], 0.233333)
+    ([0.4], 0.5)
     """
 
     def __init__(
@@ -68,9 +69,9 @@ class SolutionPath:
     ):
         self.line, self.statement, self.points = line, statement, points
         self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
-        self.scale = Scale() if scale is None else scale
+        self.scale = PLAIN if scale is None else scale
         nodes = points.t[:-1] if ray and len(points) > 1 else points.t
-        values = self.scale.flipped(np.unique(nodes))
+        values = self.scale.value(np.unique(nodes))
         self.breakpoints: Floats = np.sort(values[np.isfinite(values)])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class SolutionPath:
     def range(self) -> tuple[float, float]:
         """Least and largest parameter; an infinite end isn't a value itself."""
         ends = np.array([self.points.t[0], np.inf if self.ray else self.points.t[-1]])
-        low, high = np.sort(self.scale.flipped(ends)).tolist()
+        low, high = np.sort(self.scale.value(ends)).tolist()
         return low, high
 
     @property
@@ -133,14 +134,14 @@ class SolutionPath:
                 f"{self.parameter} = {given[~inside][0]!r} is outside this path, which covers "
                 f"[{low:g}, {high:g}]; choose a finite value in that range."
             )
-        if self.scale.unit is None:
+        if self.scale == PLAIN:
             return values
-        own = self.scale.flipped(np.where(values == 0.0, 1.0, values))
-        own = np.where(values == 0.0, self.points.t[-1], own)
-        # the inverse of a breakpoint's inverse is that breakpoint
+        zero = (values == 0.0) & self.scale.inverse
+        own = np.where(zero, self.points.t[-1], self.scale.own(np.where(zero, 1.0, values)))
+        # what a breakpoint's value comes from is that breakpoint
         for near in (0, -1):
-            place = np.clip(np.searchsorted(self.points.t, own) + near, 0, len(self.points) - 1)
-            node = self.points.t[place]
+            place = np.searchsorted(self.points.t, own) + near
+            node = self.points.t[np.clip(place, 0, len(self.points) - 1)]
             own = np.where(np.abs(node - own) <= 2 * np.spacing(np.abs(own)), node, own)
         return own if self.ray else np.clip(own, self.points.t[0], self.points.t[-1])
 
@@ -163,18 +164,20 @@ class SolutionPath:
             With a kernel there are none; use `decision_function`, or `expansion`.
         """
         self._check_linear()
-        w, _ = self._at(t)
-        if self.reading_or_none is None or self.reading_or_none.outputs == 1:
-            found = w.T
-        else:
-            found = self.reading.coefficients(w).transpose(1, 2, 0)
-        return found[..., 0] if _single(t) else found
+        return self._weights(t)
 
     def expansion(self, t: float | Parameters) -> Floats:
-        """Return the coefficients (N,) or (N, k) of a kernel's rows: f(x) = sum_i c_i k(x_i, x)."""
+        """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
+
+        Of models with several outputs (o, n) or (o, n, k).
+        """
         if self.line.start.kernel is None:
             raise AttributeError("A linear model has no expansion in rows; use coef.")
-        found = self._at(t)[0].T
+        return self._weights(t)
+
+    def _weights(self, t: float | Parameters) -> Floats:
+        w, _ = self._at(t)
+        found = self.reading.coefficients(w).transpose(1, 2, 0) if self._several else w.T
         return found[..., 0] if _single(t) else found
 
     def _check_linear(self) -> None:
@@ -204,22 +207,25 @@ class SolutionPath:
         own = self._own(t)
         duals = self.statement.answer(self.points.unknowns(own))[2]
         check_number(group, "group", least=0, most=len(duals) - 1, whole=True)
-        found = duals[group].T
-        if self.scale.divided:
-            assert self.scale.unit is not None
-            with np.errstate(divide="ignore", invalid="ignore"):
-                scaled = found * (self.scale.unit / own)
-            found = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+        found = self._scaled_duals(duals[group].T, own, group)
         return found[..., 0] if _single(t) else found
 
+    def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
+        """Return duals (n, k) of the user's objective, from those of the statement."""
+        scale = self.scale
+        if scale.divided:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scaled = duals * scale.value(own)
+            duals = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+        return duals if scale.objective == 1.0 else scale.objective * duals
+
     def _duals_at_zero(self, group: int) -> Floats:
-        """Return the limit of duals / t as t goes to 0."""
+        """Return the limit of duals / t as t goes to 0, where all duals are 0."""
         t = self.points.t
         if t[0] != 0.0 or len(t) == 1:
             return np.zeros(len(self.line.start.losses[group].pieces))
         duals = self.statement.answer(self.points.at(np.array([0, 1])))[2][group]
-        unit = 1.0 if self.scale.unit is None else self.scale.unit
-        return np.asarray(unit * (duals[1] - duals[0]) / (t[1] - t[0]))
+        return np.asarray(self.scale.unit * (duals[1] - duals[0]) / (t[1] - t[0]))
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters.
@@ -250,11 +256,7 @@ class SolutionPath:
         rows = self.reading.checked(X_new)
         if self.reading.outputs > 1:
             raise ValueError("crossings is for one output a row; this path has several.")
-        found = evaluation.crossings(self, rows)
-        return [
-            np.sort(self.scale.flipped(own[own > 0 if self.scale.unit else slice(None)]))
-            for own in found
-        ]
+        return [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
 
     def error_curve(
         self,
@@ -286,8 +288,10 @@ class SolutionPath:
         curve = evaluation.error_curve(self, rows, y_val, metric, sample_weight)
         if self.ray:
             curve = curve.over(float(curve.edges[0]), np.inf)
-        if self.scale.unit is not None:
+        if self.scale.inverse:
             curve = curve.inverted(self.scale.unit)
+        elif self.scale.unit != 1.0:
+            curve = curve.scaled(self.scale.unit)
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
 
     def best(
@@ -368,12 +372,13 @@ class SolutionPath:
             own, rest = at[at < len(nodes)], at[at >= len(nodes)]
             unknowns = np.concatenate([self.points.at(nodes[own]), self.points.unknowns(s[rest])])
             w, v, duals = self.statement.answer(unknowns)
-            answer = Answer(w.T, v.T, [a.T for a in duals])
+            multiplier = -unknowns[:, -1] if self.statement.constrained else None
+            answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
             found.append(judge([self.line.at(float(t)) for t in s[at]], answer))
         return s, _with_errors(found)
 
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
-        return summary(self.scale.flipped(s), found)
+        return summary(self.scale.value(s), found)
 
     # -- pictures and files -------------------------------------------------------------------
 
@@ -420,10 +425,7 @@ class SolutionPath:
 
         def duals(nodes: Places) -> Floats:
             found = self.statement.answer(self.points.at(nodes))[2][0].T
-            if not self.scale.divided:
-                return found
-            values = self.scale.flipped(self.points.t[nodes])
-            return np.asarray(found * np.where(np.isfinite(values), values, 0.0))
+            return self._scaled_duals(found, self.points.t[nodes], 0)
 
         linear = self.line.start.kernel is None
         facts = SimpleNamespace(
@@ -441,7 +443,7 @@ class SolutionPath:
             _check_linear=self._check_linear,
             _check=self._own,
             _t=self.points.t[inner],
-            _places=lambda nodes: self.scale.flipped(self.points.t[nodes]),
+            _places=lambda nodes: self.scale.value(self.points.t[nodes]),
             _coefs_at=at,
             _duals_at=duals,
         )

@@ -12,6 +12,8 @@ from ..homotopy.track import Track
 from ..validation import Floats
 
 Places = NDArray[np.int64]
+NOTHING = 2.0**-70  # of an unknown's size: smaller ones are zero
+SAMPLE = 64  # points at which these are looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,57 +22,70 @@ class Points:
 
     Attributes
     ----------
-    t, low : (K,)
-        The parameter, as a sum of two doubles.
+    t : (K,)
+        The parameter.
     at : callable
         Of (k,) places, returns unknowns (k, N).
     """
 
     t: Floats
-    low: Floats
     at: Callable[[Places], Floats]
 
     def __len__(self) -> int:
         return len(self.t)
 
     @classmethod
-    def of(cls, track: Track, t0: float, t1: float, ray: bool) -> Points:
-        """Return the points of a walk; one on a ray ends soon after its last breakpoint."""
-        t, low = _sum(t0, track.t[:, 0])
-        t, low = _sum_parts(t, low + track.t[:, 1])
+    def of(
+        cls,
+        track: Track,
+        t0: float,
+        t1: float,
+        ray: bool,
+        sizes: Callable[[Floats], Floats] | None = None,
+    ) -> Points:
+        """Return the points of a walk; one on a ray ends soon after its last breakpoint.
+
+        ``sizes`` tells, of the largest unknowns, what each one's size is, beside which it may be
+        nothing but rounding.
+        """
+        walked = _Recorded(track, t0)
+        t = walked.t.copy()
         if not ray:
-            t[-1], low[-1] = t1, 0.0
+            t[-1] = t1
         if t[-1] >= t[0]:
-            points = cls(t, low, lambda which: track.unknowns(which)[:, 0])
+            points = cls(t, walked)
         else:
             last = len(t) - 1
-            points = cls(t[::-1], low[::-1], lambda which: track.unknowns(last - which)[:, 0])
-        return points._cut(track) if ray else points
+            points = cls(t[::-1], lambda which: walked(last - np.asarray(which)))
+        points = points._cut(walked) if ray else points
+        return points if sizes is None else cls(points.t, _Clean(points, sizes))
 
-    def _cut(self, track: Track) -> Points:
+    def _cut(self, walked: _Recorded) -> Points:
         """Return the points with the last one, far out, moved to twice the last breakpoint."""
         last = len(self.t) - 1
-        begin, far = track.unknowns([last - 1, last])
         start = self.t[last - 1]
         end = start + (abs(start) or 1.0)
-        share = (end - start) / (self.t[last] - start)
-        moved = begin[0] + (share * (far[0] - begin[0]) + (begin[1] + share * far[1]))
+        moved = walked.moved(last - 1, end)
 
         def at(which: Places) -> Floats:
             found = self.at(which)
             found[np.asarray(which) == last] = moved
             return found
 
-        return Points(np.append(self.t[:-1], end), np.append(self.low[:-1], 0.0), at)
+        return Points(np.append(self.t[:-1], end), at)
+
+    def until(self, last: int) -> Points:
+        """Return the points up to one of them."""
+        return Points(self.t[: last + 1], self.at)
 
     def arrays(self) -> dict[str, Floats]:
         """Return all of it as arrays."""
-        return {"t": self.t, "low": self.low, "unknowns": self.at(np.arange(len(self.t)))}
+        return {"t": self.t, "unknowns": self.at(np.arange(len(self.t)))}
 
     @classmethod
-    def from_arrays(cls, t: Floats, low: Floats, unknowns: Floats) -> Points:
+    def from_arrays(cls, t: Floats, unknowns: Floats) -> Points:
         """Return points that were kept as arrays."""
-        return cls(t, low, _Kept(unknowns))
+        return cls(t, _Kept(unknowns))
 
     def find(self, s: Floats) -> tuple[Places, Places, Floats]:
         """Return for each parameter the points around it, and the share of the way between.
@@ -82,8 +97,8 @@ class Points:
         beyond = (here == last) & (s > self.t[last])
         here = np.where(beyond, max(last - 1, 0), here)
         there = np.minimum(here + 1, last)
-        step = (self.t[there] - self.t[here]) + (self.low[there] - self.low[here])
-        moved = np.maximum((s - self.t[here]) - self.low[here], 0.0)
+        step = self.t[there] - self.t[here]
+        moved = np.maximum(s - self.t[here], 0.0)
         inside = (step > 0) & (moved > 0)
         share = np.where(inside, moved / np.where(step > 0, step, 1.0), 0.0)
         return here, there, np.where(beyond, share, np.minimum(share, 1.0))
@@ -96,6 +111,38 @@ class Points:
         first, second = values[place[: len(s)]], values[place[len(s) :]]
         w = share[:, None]
         return np.where(w == 0.0, first, np.where(w == 1.0, second, (1.0 - w) * first + w * second))
+
+
+class _Recorded:
+    """The points of a walk, in its order, each at its parameter rounded to a double."""
+
+    def __init__(self, track: Track, t0: float) -> None:
+        self.track = track
+        high, low = _sum(t0, track.t[:, 0])
+        self.t, self.low = _sum_parts(high, low + track.t[:, 1])
+
+    def __call__(self, which: Places) -> Floats:
+        return self.track.unknowns(which)[:, 0]
+
+    def moved(self, which: int, t: float) -> Floats:
+        """Return the unknowns at t, beyond a point or before it on its piece."""
+        (high, low), (other, rest) = self.track.unknowns([which, which ^ 1])
+        step = (self.t[which ^ 1] - self.t[which]) + (self.low[which ^ 1] - self.low[which])
+        share = ((t - self.t[which]) - self.low[which]) / step
+        return np.asarray(high + (low + share * ((other - high) + (rest - low))))
+
+
+class _Clean:
+    """Unknowns without those that are zero but for rounding in twice the working precision."""
+
+    def __init__(self, points: Points, sizes: Callable[[Floats], Floats]) -> None:
+        self.at = points.at
+        some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
+        self.least = NOTHING * sizes(np.abs(self.at(some)).max(axis=0))
+
+    def __call__(self, which: Places) -> Floats:
+        found = self.at(which)
+        return np.where(np.abs(found) < self.least, 0.0, found)
 
 
 @dataclass(frozen=True, eq=False)

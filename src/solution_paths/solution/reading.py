@@ -18,31 +18,43 @@ KINDS = ("value", "sign", "argmax", "order", "nearest")
 
 @dataclass(frozen=True)
 class Scale:
-    """What the user's parameter is of the t in which everything is affine.
+    """What the user's parameter and objective are of those of the statement, whose parameter is t.
 
     Attributes
     ----------
-    unit : float or None
-        The parameter is unit / t; None where it is t itself.
+    unit : float
+        The parameter is unit times t.
+    inverse : bool
+        It is unit / t instead.
     divided : bool
-        Whether the objective was divided by the parameter: then the user's duals are those of the
-        statement divided by t and times the unit.
+        Whether the user's objective is the stated one times the parameter.
+    objective : float
+        By what it is multiplied, too: duals of the user's objective are those of the stated one
+        times all that.
     """
 
-    unit: float | None = None
+    unit: float = 1.0
+    inverse: bool = False
     divided: bool = False
+    objective: float = 1.0
 
-    def flipped(self, values: Floats) -> Floats:
-        """Return the parameters of some t, or the t of some parameters."""
-        if self.unit is None:
-            return values
-        with np.errstate(divide="ignore"):
-            return np.asarray(self.unit / np.asarray(values, dtype=np.float64))
+    def value(self, t: Floats) -> Floats:
+        """Return the parameters of some t."""
+        if self.inverse:
+            with np.errstate(divide="ignore"):
+                return np.asarray(self.unit / np.asarray(t, dtype=np.float64))
+        return np.asarray(t if self.unit == 1.0 else self.unit * t)
+
+    def own(self, values: Floats) -> Floats:
+        """Return the t of some parameters."""
+        if self.inverse:
+            return self.value(values)
+        return np.asarray(values if self.unit == 1.0 else values / self.unit)
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """How weights w and free variables v read as f(x) = mix (W x + bias v).
+    """How weights w and free variables v read as f(x) = mix (W x + bias v) + offset.
 
     W has the blocks of w as its rows; with a kernel x is replaced by its kernel values with all
     training rows.
@@ -62,6 +74,7 @@ class Reading:
         thresholds (all free variables) f lies between; of the nearest of two planes.
     classes : labels
     names : names of columns, or None
+    offset : float
     """
 
     columns: int
@@ -72,6 +85,7 @@ class Reading:
     kind: str = "value"
     classes: Labels = field(default_factory=lambda: np.empty(0))
     names: Names | None = None
+    offset: float = 0.0
 
     @property
     def linear(self) -> bool:
@@ -110,7 +124,7 @@ class Reading:
     def intercepts(self, v: Floats) -> Floats:
         """Return the intercepts (k, o) of free variables (k, r)."""
         own = v @ self.bias.T
-        return own if self.mix is None else np.asarray(own @ self.mix.T)
+        return np.asarray((own if self.mix is None else own @ self.mix.T) + self.offset)
 
     def decisions(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return f (m, o, k) at checked rows, for k solutions."""
@@ -122,7 +136,8 @@ class Reading:
     def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms of all decisions, (m, o, k)."""
         mix = None if self.mix is None else np.abs(self.mix)
-        return replace(self, bias=np.abs(self.bias), mix=mix).decisions(abs(rows), abs(w), abs(v))
+        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset))
+        return own.decisions(abs(rows), abs(w), abs(v))
 
     def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:
         """Return predictions (m, k) for decisions (m, o, k) of k solutions."""

@@ -83,6 +83,7 @@ def _put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
         "kernel": asdict(reading.kernel),
         "kind": reading.kind,
         "names": reading.names,
+        "offset": reading.offset,
         "rows": rows,
     }
 
@@ -100,4 +101,5 @@ def _take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
         kind=plain["kind"],
         classes=np.asarray(content["reading/classes"]),
         names=None if plain["names"] is None else tuple(plain["names"]),
+        offset=plain["offset"],
     )
