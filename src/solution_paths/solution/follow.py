@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..certify import Verdict
+from ..certify import Verdict, states
 from ..errors import PathError, PathWarning
 from ..homotopy.loop import Homotopy
 from ..homotopy.start import starting_places
@@ -25,6 +25,7 @@ FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever 
 FARTHER = 2.0**80
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
 ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
+MARGIN = 4.0  # how far before what doesn't hold such a path ends
 LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
 NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
 
@@ -108,7 +109,7 @@ def solution_path(
     path = SolutionPath(
         line, statement, points, parameter=parameter, scale=scale, reading=reading, ray=ray
     )
-    return path if check == "ignore" else _checked(path, check)
+    return path if check == "ignore" else _checked(path, check, endless)
 
 
 def walk(line: Line, face: str = "auto", updated: bool = True) -> tuple[Statement, Track]:
@@ -139,15 +140,22 @@ def _endless(
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     if t1 < 0:
         raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
+    found: tuple[Line, Points, Statement, bool] | None = None
     for far in (FAR, FARTHER):
-        end = t0 + far * max(abs(t0), 1.0)
-        line = along(model, t0, end)
-        statement, track = walk(line, face)
+        line = along(model, t0, t0 + far * max(abs(t0), 1.0))
+        try:
+            statement, track = walk(line, face)
+        except PathError:
+            if found is None:
+                raise
+            break  # so far out rounding decides: the path ends where it was left before
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
-        ray = bool(end >= CLEAR * abs(last))
+        ray = bool(line.t1 >= CLEAR * abs(last))
+        found = line, _points(statement, track, line, ray), statement, ray
         if ray:
             break
-    return line, _points(statement, track, line, ray), statement, ray
+    assert found is not None
+    return found
 
 
 def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:
@@ -173,16 +181,18 @@ def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points
     return Points.of(track, line.t0, line.t1, ray, sizes)
 
 
-def _checked(path: SolutionPath, check: str) -> SolutionPath:
+def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
     """Return a path once some of its solutions have been judged: ends, and pieces between.
 
     One that was to go on for ever ends where rounding takes over, if that is far enough.
     """
-    said = _look(path)
-    if said and path.ray:
+    s, found = _look(path)
+    if endless and not (states(found) == "holds").all():
         shorter = _shorter(path)
-        if shorter is not None and not _look(shorter):
-            return shorter
+        if shorter is not None:
+            path = shorter
+            s, found = _look(path)
+    said = _fault(path, s, found)
     if not said:
         return path
     if check == "raise":
@@ -192,16 +202,15 @@ def _checked(path: SolutionPath, check: str) -> SolutionPath:
 
 
 def _shorter(path: SolutionPath) -> SolutionPath | None:
-    """Return the part of a path before the first solution that isn't reliable, if that is long."""
+    """Return the part of a path before what doesn't hold, if that is all that anybody looks at."""
     t = path.points.t
     found = path._judged(np.arange(len(t)), np.empty(0))[1]
-    last = int(np.argmin(found.reliable)) - 1
     positive = t[t > 0]
-    if (
-        last < 1
-        or not len(positive)
-        or t[last] < ENOUGH * np.median(positive[: len(positive) // 2])
-    ):
+    usual = np.median(positive[: len(positive) // 2 + 1]) if len(positive) else np.inf
+    wrong = (states(found) != "holds") & (t >= ENOUGH * usual)
+    end = t[np.argmax(wrong)] / MARGIN if wrong.any() else t[-2]
+    last = int(np.searchsorted(t, end, side="right")) - 1
+    if last < 1 or end < ENOUGH * usual / MARGIN:
         return None
     return SolutionPath(
         path.line,
@@ -213,8 +222,8 @@ def _shorter(path: SolutionPath) -> SolutionPath | None:
     )
 
 
-def _look(path: SolutionPath) -> str:
-    """Judge ends, the shortest pieces and some others; say what is wrong, or nothing."""
+def _look(path: SolutionPath) -> tuple[np.ndarray, Verdict]:
+    """Judge ends, the shortest pieces and some others."""
     t = path.points.t
     pieces = np.flatnonzero(np.diff(t) > 0)
     if len(pieces) > LOOKS:
@@ -223,7 +232,7 @@ def _look(path: SolutionPath) -> str:
         pieces = np.union1d(short, even)
     nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
-    return _fault(path, *path._judged(nodes, np.concatenate([middle, path._on_the_ray()])))
+    return path._judged(nodes, np.concatenate([middle, path._on_the_ray()]))
 
 
 def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:

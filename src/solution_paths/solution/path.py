@@ -72,7 +72,10 @@ class SolutionPath:
         self.scale = PLAIN if scale is None else scale
         nodes = points.t[:-1] if ray and len(points) > 1 else points.t
         values = self.scale.value(np.unique(nodes))
-        self.breakpoints: Floats = np.sort(values[np.isfinite(values)])
+        finite = values[np.isfinite(values)]
+        if not len(finite):  # nothing ever changes: a place to look at
+            finite = self.scale.value(points.t[-1:])
+        self.breakpoints: Floats = np.sort(finite)
 
     def __getstate__(self) -> dict[str, Any]:
         points = Points.from_arrays(**self.points.arrays())

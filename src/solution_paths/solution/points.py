@@ -110,7 +110,7 @@ class Points:
         values = self.at(nodes)
         first, second = values[place[: len(s)]], values[place[len(s) :]]
         w = share[:, None]
-        return np.where(w == 0.0, first, np.where(w == 1.0, second, (1.0 - w) * first + w * second))
+        return np.where(w == 1.0, second, first + w * (second - first))
 
 
 class _Recorded:
