@@ -1,5 +1,6 @@
 """The examples in the documents run, and their paths are certified."""
 
+import ast
 import inspect
 import re
 import subprocess
@@ -17,7 +18,9 @@ from solution_paths import Curve, Path
 
 ROOT = FilePath(__file__).parents[1]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
-DOCUMENTS += [f"docs/{name}.md" for name in ("engine", "models", "benchmark", "cluster")]
+DOCUMENTS += [
+    f"docs/{name}.md" for name in ("engine", "models", "own_loss", "benchmark", "cluster")
+]
 IMAGE = re.compile(r"!\[[^]]*\]\(([^)]+)\)")
 
 
@@ -32,7 +35,7 @@ def example(name: str) -> str:
     return code
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/engine.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/engine.md", "docs/own_loss.md"])
 def test_examples_end_with_a_certificate_that_holds(name, tmp_path):
     for code in examples(name):  # each in a process of its own, in a folder that they share
         done = subprocess.run(
@@ -47,6 +50,23 @@ def test_the_radius_of_the_ambiguity_set_is_the_multiplier():
     code, said = example("docs/models.md"), []
     exec(code, {"print": said.append})
     assert said == [True]
+
+
+def test_the_table_of_models_has_every_path_once_and_says_how_to_call_it():
+    text = (ROOT / "docs/models.md").read_text("utf-8").partition("## Choose by question")[2]
+    rows = [row.split(" | ") for row in text.partition("## What")[0].splitlines() if "`" in row]
+    rows = [row for row in rows if len(row) == 6]
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row[1])]
+    assert sorted(named) == sorted(
+        name for name, own in PUBLIC.items() if inspect.isfunction(own) and name.endswith("_path")
+    )
+    for row in rows:
+        call = compile(row[5].strip("` |"), "use", "eval", flags=ast.PyCF_ONLY_AST).body
+        while isinstance(call.args[0], ast.Call):
+            call = call.args[0]
+        signature = inspect.signature(PUBLIC[call.func.id])
+        names = {argument.arg: None for argument in call.keywords}
+        signature.bind(*[None] * len(call.args), **names)
 
 
 def test_examples_are_as_short_as_the_documents_say():
@@ -137,7 +157,7 @@ def test_new_paper_is_accepted_and_runs(tmp_path, monkeypatch):
     [
         "README.md",
         "CONTRIBUTING.md",
-        *(f"docs/{own}.md" for own in ("engine", "models", "benchmark", "cluster")),
+        *(f"docs/{own}.md" for own in ("engine", "models", "own_loss", "benchmark", "cluster")),
     ],
 )
 def test_pictures_and_links_lead_somewhere(name):
@@ -153,7 +173,7 @@ def test_pictures_and_links_lead_somewhere(name):
     [
         "README.md",
         "CONTRIBUTING.md",
-        *(f"docs/{own}.md" for own in ("engine", "models", "benchmark", "cluster")),
+        *(f"docs/{own}.md" for own in ("engine", "models", "own_loss", "benchmark", "cluster")),
     ],
 )
 def test_paths_in_the_text_exist(name):

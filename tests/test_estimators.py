@@ -41,8 +41,8 @@ from solution_paths import (
     l1_svm_path,
     svm_path,
 )
-from solution_paths.curves import Curve
-from solution_paths.estimators.fitted import OneVsRest, _winners, joint_error
+from solution_paths.curves import Curve, winners
+from solution_paths.estimators.fitted import OneVsRest, joint_error
 
 TWO_RANKINGS = "all quantiles and one quantile rank rows differently"
 CHECKED = {
@@ -335,7 +335,7 @@ def test_three_lines_that_overtake_one_another_inside_a_piece():
     edges = np.array([0.0, 1.0])
     left = np.array([[[3.0, 2.0, 0.0]]])
     right = np.array([[[0.0, 2.0, 2.8]]])  # first, then (1/3) second, then (2/2.8) third
-    found = _winners(edges, left, right, np.array([1]), np.ones(1))
+    found = winners(edges, left, right, np.array([1]), np.ones(1))
     np.testing.assert_allclose(found.edges, [0.0, 1 / 3, 2 / 2.8, 1.0])
     assert found.left.tolist() == [1.0, 0.0, 1.0]
 
@@ -344,13 +344,13 @@ def test_decisions_that_tie_but_for_rounding_belong_to_the_first_class():
     edges, off = np.array([0.0, 1.0]), 3e-16
     left = np.array([[[-1.0, -1.0 + off, -4.0]]])
     right = np.array([[[-1.0, -1.0 - off, 2.0]]])  # the third overtakes both half-way
-    found = _winners(edges, left, right, np.array([0]), np.ones(1))
+    found = winners(edges, left, right, np.array([0]), np.ones(1))
     np.testing.assert_allclose(found.edges, [0.0, 0.5, 1.0])
     assert found.left.tolist() == [0.0, 1.0]
     # and so it is where the two that tie overtake
     left, right = np.array([[[0.0, -1.0, -1.0 + off]]]), np.array([[[-2.0, -1.0, -1.0 + off]]])
-    assert _winners(edges, left, right, np.array([1]), np.ones(1)).left.tolist() == [1.0, 0.0]
-    assert set(_winners(edges, left, right, np.array([2]), np.ones(1)).left.tolist()) == {1.0}
+    assert winners(edges, left, right, np.array([1]), np.ones(1)).left.tolist() == [1.0, 0.0]
+    assert set(winners(edges, left, right, np.array([2]), np.ones(1)).left.tolist()) == {1.0}
 
 
 def test_folds_that_end_at_different_costs_go_on_constant():

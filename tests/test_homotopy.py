@@ -8,10 +8,11 @@ import pytest
 import solution_paths
 import stated_models as models
 from solution_paths.errors import PathError
-from solution_paths.homotopy import solution_path, tolerances
+from solution_paths.homotopy import tolerances
 from solution_paths.homotopy.moving import Twofold
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import Answer, judge
+from walks import walked
 
 
 def assert_optimal(model, path, count=8):
@@ -29,7 +30,7 @@ def assert_optimal(model, path, count=8):
 @pytest.mark.parametrize("name", models.EXAMPLES)
 def test_every_example_is_optimal_all_along(name):
     model, t0, t1 = models.EXAMPLES[name]
-    path = solution_path(model, t0, t1)
+    path = walked(model, t0, t1)
     assert path.t[0] == t0
     assert path.t[-1] == t1
     assert_optimal(model, path)
@@ -38,7 +39,7 @@ def test_every_example_is_optimal_all_along(name):
 @pytest.mark.parametrize("name", ["SVR in eps", "one cost", "Huberised SVM", "ranking SVM"])
 def test_a_path_is_the_same_backwards(name):
     model, t0, t1 = models.EXAMPLES[name]
-    there, back = solution_path(model, t0, t1), solution_path(model, t1, t0)
+    there, back = walked(model, t0, t1), walked(model, t1, t0)
     for t in np.random.default_rng(2).uniform(min(t0, t1), max(t0, t1), 10):
         np.testing.assert_allclose(there.at(t)[0], back.at(t)[0], rtol=1e-9, atol=1e-12)
 
@@ -58,7 +59,7 @@ FACES = {  # what each example is solved with by default, and the other
 @pytest.mark.parametrize("name", FACES)
 def test_the_faces_agree(name):
     model, t0, t1 = models.EXAMPLES[name]
-    path, other = solution_path(model, t0, t1), solution_path(model, t0, t1, face=FACES[name])
+    path, other = walked(model, t0, t1), walked(model, t0, t1, face=FACES[name])
     for t in np.random.default_rng(3).uniform(min(t0, t1), max(t0, t1), 10):
         np.testing.assert_allclose(path.at(t)[0], other.at(t)[0], rtol=1e-9, atol=1e-11)
 
@@ -66,9 +67,17 @@ def test_the_faces_agree(name):
 @pytest.mark.parametrize("name", models.EXAMPLES)
 def test_an_updated_factor_changes_no_event(name):
     model, t0, t1 = models.EXAMPLES[name]
-    path, plain = (solution_path(model, t0, t1, updated=updated) for updated in (True, False))
+    path, plain = (walked(model, t0, t1, updated=updated) for updated in (True, False))
     np.testing.assert_array_equal(path.t, plain.t)
     np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", models.EXAMPLES)
+def test_lazy_evaluation_changes_no_event(name):
+    model, t0, t1 = models.EXAMPLES[name]
+    path, plain = (walked(model, t0, t1, lazy=lazy) for lazy in (True, False))
+    np.testing.assert_array_equal(path.t, plain.t)
+    np.testing.assert_array_equal(path.track.events, plain.track.events)
 
 
 # ---------------------------------------------------------------------- degenerate data
@@ -130,7 +139,7 @@ KINDS = (
 @pytest.mark.parametrize("name", PATHS)
 def test_degenerate_data(name, kind):
     model, t0, t1 = PATHS[name](*degenerate(kind, KINDS.index(kind)))
-    assert_optimal(model, solution_path(model, t0, t1), count=4)
+    assert_optimal(model, walked(model, t0, t1), count=4)
 
 
 def test_an_entry_that_is_zero_but_for_rounding():
@@ -153,7 +162,7 @@ def test_an_entry_that_is_zero_but_for_rounding():
         loss = pieces([-0.5], [0.0, t / n], n=len(Z))
         return Problem(Losses(loss, Z, B), ridge=1.0)
 
-    assert_optimal(model, solution_path(model, 0.5, 80.0))
+    assert_optimal(model, walked(model, 0.5, 80.0))
 
 
 # ---------------------------------------------------------------------- against the other engine
@@ -197,7 +206,7 @@ def test_breakpoints_are_those_of_the_other_engine():
         low, high = sorted((t0, t1))
         expected = np.unique(known.breakpoints)
         expected = expected[(expected > low + 1e-9) & (expected < high - 1e-9)]
-        found = np.sort(solution_path(model, t0, t1).breakpoints)
+        found = np.sort(walked(model, t0, t1).breakpoints)
         assert len(found) == len(expected) > 1
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -211,18 +220,18 @@ def test_where_no_optimum_is_left_the_error_says_so():
         return Problem(Losses(tilted, X, free=1.0))
 
     with pytest.raises(PathError, match="no optimum beyond 1:"):
-        solution_path(model, 0.5, 2.0)
+        walked(model, 0.5, 2.0)
     with pytest.raises(PathError, match=r"no optimum at 1\.5:"):
-        solution_path(model, 1.5, 2.0)
+        walked(model, 1.5, 2.0)
 
 
 def test_a_curved_path_is_refused():
     with pytest.raises(ValueError, match="affine"):
-        solution_path(lambda t: models.lasso(models.X, models.U, t**2), 1.0, 2.0)
+        walked(lambda t: models.lasso(models.X, models.U, t**2), 1.0, 2.0)
 
 
 def test_a_parameter_outside_of_the_path_is_refused():
-    path = solution_path(lambda t: models.lasso(models.X, models.U, t), 9.0, 5.0)
+    path = walked(lambda t: models.lasso(models.X, models.U, t), 9.0, 5.0)
     with pytest.raises(ValueError, match="outside the path"):
         path.at(4.0)
 
@@ -237,7 +246,7 @@ def test_two_equalities_and_a_sign():
         sign = pieces([0.0], [0.0, 0.0], low=-1.0, n=3)
         return Problem([fit, plane], sign)
 
-    path = solution_path(model, 0.0, 1.0)
+    path = walked(model, 0.0, 1.0)
     assert_optimal(model, path)
     w, _, _ = path.at(1.0)
     np.testing.assert_allclose(w, [-0.5, -1.0, 1.5], atol=1e-15)

@@ -8,20 +8,38 @@ from .curves import Best, Curve, MeanCurve
 from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
 from .inverse import InversePath
+from .models.almost_quadratic import almost_quadratic_path
+from .models.asymmetric_svm import asymmetric_svm_path
 from .models.dm_drsvm import dm_drsvm_grid, dm_drsvm_path
 from .models.dm_ksvm import dm_ksvm_path
 from .models.dr_regression import dr_regression_path, drlad_grid, drlad_path
 from .models.drsvm import drsvm_path
+from .models.elastic_net import elastic_net_path
+from .models.generalized_lasso import generalized_lasso_path
+from .models.hhsvm import hhsvm_path
+from .models.kernel_quantile import kernel_quantile_path
+from .models.l1_constrained_svm import l1_constrained_svm_path
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
+from .models.multicategory_svm import multicategory_svm_path
+from .models.nu_svm import nu_svm_path
+from .models.one_class import one_class_path
 from .models.outlier_svm import outlier_svm_path
 from .models.outlier_svr import outlier_svr_path
+from .models.pin_svm import pin_svm_path
+from .models.pin_twin_svm import pin_twin_svm_path
 from .models.quantile_svm import quantile_svm_path
+from .models.ranking_svm import ranking_svm_path
+from .models.rlad import rlad_path
+from .models.roc import RocCurve, roc_curve, roc_path
 from .models.svm import svm_path
+from .models.svor import svor_path
+from .models.svr import svr_path
 from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
+from .solution import PathLines, SolutionPath, path_lines, solution_path
 from .surface import BestOnSurface, Surface
 
 if TYPE_CHECKING:
@@ -30,10 +48,17 @@ if TYPE_CHECKING:
         DmDrSVC,
         DmKSVC,
         DrLAD,
+        HuberPath,
+        KernelQuantileRegressor,
         OutlierSVC,
         OutlierSVR,
+        PathElasticNet,
         PathLasso,
+        PathNuSVC,
+        PathOneClassSVM,
         PathSVC,
+        PathSVOR,
+        PathSVR,
         QuantileSVC,
         WeightedSVC,
         WeightedSVR,
@@ -50,24 +75,36 @@ __all__ = [
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
+    "HuberPath",
     "InversePath",
     "Jump",
+    "KernelQuantileRegressor",
     "MeanCurve",
     "OutlierCertificate",
     "OutlierPath",
     "OutlierSVC",
     "OutlierSVR",
     "Path",
+    "PathElasticNet",
     "PathError",
     "PathLasso",
+    "PathLines",
+    "PathNuSVC",
+    "PathOneClassSVM",
     "PathSVC",
+    "PathSVOR",
+    "PathSVR",
     "PathWarning",
     "QuantileSVC",
+    "RocCurve",
+    "SolutionPath",
     "Surface",
     "Tolerances",
     "WeightedSVC",
     "WeightedSVR",
     "__version__",
+    "almost_quadratic_path",
+    "asymmetric_svm_path",
     "dm_drsvm_grid",
     "dm_drsvm_path",
     "dm_ksvm_path",
@@ -75,12 +112,30 @@ __all__ = [
     "drlad_grid",
     "drlad_path",
     "drsvm_path",
+    "elastic_net_path",
+    "generalized_lasso_path",
+    "hhsvm_path",
+    "kernel_quantile_path",
+    "l1_constrained_svm_path",
     "l1_svm_path",
     "lasso_path",
+    "multicategory_svm_path",
+    "nu_svm_path",
+    "one_class_path",
     "outlier_svm_path",
     "outlier_svr_path",
+    "path_lines",
+    "pin_svm_path",
+    "pin_twin_svm_path",
     "quantile_svm_path",
+    "ranking_svm_path",
+    "rlad_path",
+    "roc_curve",
+    "roc_path",
+    "solution_path",
     "svm_path",
+    "svor_path",
+    "svr_path",
     "update_instances",
     "weighted_svm_path",
     "weighted_svr_path",
@@ -96,6 +151,13 @@ ESTIMATORS = (
     "PathLasso",
     "PathSVC",
     "QuantileSVC",
+    "HuberPath",
+    "KernelQuantileRegressor",
+    "PathElasticNet",
+    "PathNuSVC",
+    "PathOneClassSVM",
+    "PathSVOR",
+    "PathSVR",
     "WeightedSVC",
     "WeightedSVR",
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
+TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
 
 
 class Best(NamedTuple):
@@ -426,6 +427,57 @@ def squared_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats
     step = np.diff(residual, axis=1)
     value, sag = (np.einsum("i,ij,ij->j", weights, v, v) for v in (residual, step))
     return t[:-1], t[1:], value[:-1], value[1:], sag
+
+
+def tied(f: Floats) -> Floats:
+    """Return decisions, classes last; those that are the largest but for rounding are equal.
+
+    Where no feature says anything, several classes have the very same decision.
+    """
+    top = f.max(axis=-1, keepdims=True)
+    return np.where(f >= top - TIES * np.abs(f).max(axis=-1, keepdims=True), top, f)
+
+
+def winners(
+    edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64], weights: Floats
+) -> Curve:
+    """Return the error of the largest of (m, pieces, classes) lines, by their values at the ends.
+
+    Lines are followed from one that is the largest to the next one that crosses it.
+    """
+    begin, end = tied(left).argmax(axis=-1), tied(right).argmax(axis=-1)
+    row, jump = np.nonzero(end[:, :-1] != begin[:, 1:])  # at an edge
+    at = [edges[jump + 1]]
+    rises = [weights[row] * _rise(end[row, jump], begin[row, jump + 1], codes[row])]
+    row, piece = np.nonzero(begin != end)
+    now, here = begin[row, piece], np.zeros(len(row))
+    while len(row):
+        start, slope = left[row, piece], right[row, piece] - left[row, piece]
+        every = np.arange(len(row))
+        lag, gain = start[every, now][:, None] - start, slope - slope[every, now][:, None]
+        slack = TIES * np.abs(start).max(axis=1, keepdims=True)
+        overtakes = gain > slack
+        meet = np.maximum(lag, 0.0) / np.where(overtakes, gain, 1.0)
+        meet = np.maximum(np.where(overtakes, meet, np.inf), here[:, None])
+        first = meet.min(axis=1)
+        inside = np.minimum(first, 1.0)[:, None]
+        # of several that cross at once the steepest goes on, of equally steep ones the first class
+        crossing = np.where(overtakes & (lag - inside * gain <= slack), gain, -np.inf)
+        onward = (crossing >= crossing.max(axis=1, keepdims=True) - slack).argmax(axis=1)
+        onward = np.where(first < 1.0, onward, end[row, piece])
+        here = np.minimum(first, 1.0)
+        at.append(edges[piece] + here * (edges[piece + 1] - edges[piece]))
+        rises.append(weights[row] * _rise(now, onward, codes[row]))
+        on = onward != end[row, piece]
+        row, piece, now, here = row[on], piece[on], onward[on], here[on]
+    wrong = float(weights[begin[:, 0] != codes].sum())
+    at, rises = np.concatenate(at), np.concatenate(rises)
+    return steps(edges[0], edges[-1], wrong, at, rises, float(weights.sum()))
+
+
+def _rise(before: NDArray[np.int64], after: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    """Return by how much the number of errors rises."""
+    return (before == right).astype(float) - (after == right)
 
 
 def of_pieces(parts: list[tuple[Floats, ...]]) -> Curve:

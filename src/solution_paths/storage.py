@@ -9,7 +9,8 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from tokenize import TokenError
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,22 @@ if TYPE_CHECKING:
     from .path import Path
 
 FORMAT = 7
+KIND = "Path"
 SUFFIX = ".npz"
+Found = TypeVar("Found")
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 # what a damaged .npz file raises, or one of other content
-DAMAGED = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
+DAMAGED = (
+    ValueError,
+    KeyError,
+    OSError,
+    EOFError,
+    TypeError,
+    SyntaxError,
+    TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def write(
@@ -53,6 +66,12 @@ def write(
         stairs = vars(trace.pop("stairs"))
         content |= {f"leg{number}/{k}": np.asarray(v) for k, v in trace.items()}
         content |= {f"leg{number}/stairs/{k}": v for k, v in stairs.items()}
+
+    write_archive(file, meta, content)
+
+
+def write_archive(file: File, meta: dict[str, Any], content: dict[str, Any]) -> None:
+    """Write plain values and arrays, atomically, to a file's name or a binary file object."""
 
     def pack(handle: IO[bytes]) -> None:
         np.savez_compressed(handle, meta=np.array(json.dumps(meta)), **content)
@@ -87,22 +106,38 @@ def _existing(file: File) -> File:
 
 def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]], Path]) -> Path:
     """Build what `write` wrote from its parameter, legs, objective and diagnostics."""
+
+    def whole(meta: dict[str, Any], content: dict[str, NDArray[Any]]) -> Path:
+        return build(*_parts(meta, content))
+
+    return read_archive(file, whole, KIND, FORMAT)
+
+
+def read_archive(
+    file: File,
+    build: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Found],
+    kind: str,
+    version: int,
+) -> Found:
+    """Build what `write_archive` wrote of a kind of path, in its present version."""
     try:
         with np.load(_existing(file), allow_pickle=False) as archive:
             content = {k: archive[k] for k in archive.files}
         meta = json.loads(str(content["meta"]))
-        known = meta["format"] == FORMAT
-        found = build(*_parts(meta, content)) if known else None
+        own, known = meta.get("kind", KIND), meta["format"] == version
+        found = build(meta, content) if known and own == kind else None
     except FileNotFoundError:
         raise
     except DAMAGED as error:
         raise ValueError(
-            f"{file} is not a path written by Path.save (expected an .npz archive); "
+            f"{file} is not a path written by {kind}.save (expected an .npz archive); "
             "save the path again."
         ) from error
+    if own != kind:
+        raise ValueError(f"{file} was written by {own}.save; read it by {own}.load.")
     if found is None:
         raise ValueError(
-            f"{file} has format {meta['format']}, this version reads {FORMAT}; compute the "
+            f"{file} has format {meta['format']}, this version reads {version}; compute the "
             "path again."
         )
     return found

@@ -4,6 +4,15 @@ from .classifiers import L1SVC, PathSVC, QuantileSVC
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
 from .robust import DmDrSVC, DmKSVC, DrLAD
+from .stated import (
+    HuberPath,
+    KernelQuantileRegressor,
+    PathElasticNet,
+    PathNuSVC,
+    PathOneClassSVM,
+    PathSVOR,
+    PathSVR,
+)
 from .weighted import WeightedSVC, WeightedSVR
 
 __all__ = [
@@ -11,10 +20,17 @@ __all__ = [
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
+    "HuberPath",
+    "KernelQuantileRegressor",
     "OutlierSVC",
     "OutlierSVR",
+    "PathElasticNet",
     "PathLasso",
+    "PathNuSVC",
+    "PathOneClassSVM",
     "PathSVC",
+    "PathSVOR",
+    "PathSVR",
     "QuantileSVC",
     "WeightedSVC",
     "WeightedSVR",

@@ -39,9 +39,11 @@ def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitte
         whose = f"{whose} and {folds}" if doubts else f" in {folds[9:]}, which cv compares,"
     size = max(certificate.error for _, _, certificate in every)
     _, path, _ = every[0]
+    objective = getattr(path, "objective", None)
+    remedy = "scale the columns of X alike" if objective is None else _remedy(objective)
     text = (
         f"The solution{whose} {where} may be off by {size:.1e} (limit {ERROR_LIMIT:g}), in "
-        f"objective and in optimality conditions; {_remedy(path.objective)}."
+        f"objective and in optimality conditions; {remedy}."
     )
     if check == "raise":
         raise PathError(text, path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, dataclass_transform
 
 import numpy as np
 from numba import njit
@@ -44,6 +44,7 @@ MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 S = TypeVar("S", bound=type)
 
 
+@dataclass_transform(frozen_default=True)
 def struct(cls: S) -> S:
     """Make a frozen dataclass of numbers, arrays, records and structs that goes as one address."""
     cls.__qualname__ = f"{cls.__qualname__}@{MARK}"

@@ -130,7 +130,7 @@ def change(w, i, new):
 
     Returns False where the point can move along a null vector for ever.
     """
-    now, old = w.now, w.place[i]
+    old = w.place[i]
     if w.slot[i] <= -2:
         show(w, i)
     was_known = w.known[i]
@@ -181,7 +181,7 @@ def turn(w, i, old, new):
     Along it either duals move or values, never both: M is an indefinite system whose two definite
     parts have null vectors of their own.
     """
-    now, m, at_knot, way = w.now, w.map, new % 2 == 1, float(np.sign(new - old))
+    m, at_knot, way = w.map, new % 2 == 1, float(np.sign(new - old))
     for k in range(m.N):
         if is_variable(w, k) == at_knot:
             w.du[0, k] = w.du[1, k] = 0.0
@@ -238,7 +238,7 @@ def exchange(w, i, was_known, before):
 
 @lean
 def cycles(w):
-    """Where places repeat at the same t, break ties by the smallest index (Bland); too often?"""
+    """Break ties by the smallest index where places repeat at the same t; tell if too often."""
     now, times = w.now, 0
     for k in range(now.seen):
         times += w.seen_keys[k] == now.key
@@ -252,7 +252,7 @@ def cycles(w):
 @lean
 def record(w):
     """Keep a point of the path; rounding takes no unknown beyond the limits of its place."""
-    now, n, m = w.now, w.now.nodes, w.map
+    now, n = w.now, w.now.nodes
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):

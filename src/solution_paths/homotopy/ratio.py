@@ -247,7 +247,6 @@ def look_at_known(w, null, bound):
     kept, near = 0, 4.0 * now.usual_step
     while True:
         least = min(bound, near)
-        now.passes += 1
         for part in range(2):
             first, last = (0, m.n) if part == 0 else (m.n, m.N)
             travel = now.row_travel if part == 0 else now.variable_travel
@@ -271,7 +270,6 @@ def look_at_known(w, null, bound):
     for c in range(kept):
         if w.chance[LEAST, c] <= bound:
             bound = look_closely(w, w.looked[c], null, bound)
-            now.closely += 1
     if not null and bound < np.inf:
         now.usual_step = 0.75 * now.usual_step + 0.25 * bound
     return bound
@@ -333,7 +331,7 @@ def look(w, i, null, bound):
         travel = now.variable_travel if variable else now.row_travel
         speed = now.variable_speed if variable else now.row_speed
         w.due[i] = travel + max(nearest, 0.0) / m.length[i]
-        if speed == 0.0 and nearest > 0.0 or w.due[i] > travel + speed * bound:
+        if (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound:
             return np.inf, np.inf
     return exits(w, i, null, way, x, terms, widened)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -327,11 +328,12 @@ def _room(sizes: dict[str, int], rows: int) -> dict[str, Any]:
 
 def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
     """Return the same walk with larger arrays."""
-    fields = {name: getattr(w, name) for name in Walk.__dataclass_fields__}
+    changed = {}
     for name, larger in _room(sizes, rows).items():
-        old = fields[name]
+        old = getattr(w, name)
         if old.shape != larger.shape:
             kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, larger.shape, strict=True))
             larger[kept] = old[kept]
-            fields[name] = larger
-    return Walk(**fields)
+            changed[name] = larger
+    made: Walk = replace(w, **changed)
+    return made

@@ -35,9 +35,7 @@ def starting_places(
         return place
     shapes = artificial(statement, graphs, place, limits, below, above, here.scale)
     graphs = statement.graphs(shapes, graphs)
-    homotopy = Homotopy(
-        statement, graphs, place, 1.0, 0.0, updated=updated, lazy=lazy, face=face
-    )
+    homotopy = Homotopy(statement, graphs, place, 1.0, 0.0, updated=updated, lazy=lazy, face=face)
     try:
         homotopy.run()
     except NoOptimum:

@@ -114,9 +114,6 @@ class Numbers:
     changes: int
     factored: int
     looks: int
-    closely: int
-    passes: int
-    rounds: int
 
 
 @struct

@@ -52,7 +52,7 @@ class Track:
         return len(self.t)
 
     @cached_property
-    def checkpoints(self) -> tuple[int, Places]:
+    def checkpoints(self) -> tuple[int, NDArray[np.int8]]:
         """Every so many events, and the places after each multiple of them."""
         every = max(64, len(self.start) // 4)
         kept = np.empty((len(self.events) // every + 1, len(self.start)), dtype=np.int8)

@@ -97,7 +97,7 @@ def gathered_dot(x, index, y, m):
 
 @sums
 def axpy(y, x, m, a):
-    """y += a x in double precision."""
+    """Add a x to y in double precision."""
     for k in range(m):
         y[k] += a * x[k]
 

@@ -157,7 +157,8 @@ def _ridge_alone(
     if kernel is None:
         least = scales.w
     else:  # the length that moves some value by its unit
-        least = min(z / max(np.sqrt(kernel.X.diagonal().max()), 1e-300) for z in scales.z)
+        longest = max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
+        least = np.min(scales.z, axis=0) / longest
     length = np.maximum(np.maximum(np.sqrt(np.maximum(own_square, 0.0)), far), least)
     far_off = np.where(
         far > 0, far_square_off / np.maximum(far, np.sqrt(far_square_off)), np.sqrt(far_square_off)

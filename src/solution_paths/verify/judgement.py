@@ -306,6 +306,8 @@ def _of_losses(
     outer = np.maximum(values.outside / z_unit, duals.outside[k] / a_unit)
     counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
     size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
+    if not graph.knots.any():  # then what rounding does to values is to their terms
+        size = KNOWN / UNIT / 2 * values.coarse
     floor = np.maximum(np.abs(bound.hi) * size, graph.rounding(Pair(z.hi, z.lo, size), bound, area))
     zero = np.zeros(z.hi.shape[1])
     resolution = kkt_resolution = zero

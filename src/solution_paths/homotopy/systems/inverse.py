@@ -146,7 +146,7 @@ def factor(w):
 
 @lean
 def invert(A, k, order):
-    """A := A^-1 in place, with rows exchanged for the largest pivot."""
+    """Replace A by its inverse, with rows exchanged for the largest pivot."""
     for c in range(k):
         best = c
         for a in range(c + 1, k):
@@ -241,7 +241,7 @@ def update(w, i, i_known, i_before, k, k_known, k_before):
 
 @lean
 def _spread(w, count, extra, s00, s01, s11):
-    """inverse += C S C'; keep -C S behind it in `pair`."""
+    """Add C S C' to the inverse; keep C S in `pair`."""
     C0, C1, T0, T1 = w.pair[2], w.pair[3], w.pair[4], w.pair[5]
     for a in range(count):
         if extra == 2:

@@ -237,7 +237,6 @@ def _refine(w, nothing, known):
         s[FIRST, a], s[SECOND, a] = factors(w, i, w.place[i])
     for turn in range(ROUNDS if count else 0):
         _residual(w, nothing and turn == 0)
-        w.now.rounds += 1
         for a in range(count):
             h, e = accumulate(s[TH, a], s[TL, a], -s[FIRST, a], s[RH, a], s[RL, a])
             h, e = accumulate(h, e, -s[SECOND, a], s[XH, a], s[XL, a])

@@ -1,0 +1,623 @@
+"""Estimators of the survey's functions, whose paths are `SolutionPath`."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, OutlierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..curves import Curve
+from ..models.almost_quadratic import almost_quadratic_path
+from ..models.elastic_net import elastic_net_path
+from ..models.kernel_quantile import kernel_quantile_path
+from ..models.nu_svm import nu_svm_path
+from ..models.one_class import one_class_path
+from ..models.svor import svor_path
+from ..models.svr import svr_path
+from ..path import Floats
+from ..solution import SolutionPath
+from ..validation import Rows
+from .base import LinearRegressor, PathEstimator, PathRegressor
+from .checking import Folds, check_kind, naming_rows
+from .fitted import Fitted
+from .judging import judge
+from .tuning import Unweighted
+
+
+class Stated(Fitted):
+    """A `SolutionPath`, as the estimators' base asks it."""
+
+    def __init__(self, path: SolutionPath) -> None:
+        super().__init__([])
+        self.paths, self.labels = [path], [None]  # type: ignore[list-item]
+        self.begin, self.end = path.range
+
+    @property
+    def own(self) -> SolutionPath:
+        """The path."""
+        return self.paths[0]  # type: ignore[return-value]
+
+    def place(self, path: Any, t: float) -> float:
+        """Return the parameter of the path: the estimator's."""
+        return t
+
+    def error(self, X: Any, y: NDArray[Any], metric: str, weights: Floats) -> Curve:
+        """Return the mean error, over weighted rows, as an exact function of the parameter.
+
+        A label that the path doesn't know is wrong everywhere.
+        """
+        classes = self.own.reading.classes
+        known = np.isin(y, classes) if len(classes) else np.full(len(y), True)
+        if known.all():
+            return super().error(X, y, metric, weights)
+        share = float(weights[known].sum() / weights.sum())
+        ends, level = np.array([self.begin, self.end]), np.array([1.0 - share])
+        if share == 0.0:
+            return Curve(ends, level, level, np.zeros(1))
+        curve = super().error(X[known], y[known], metric, weights[known])
+        left, right = (share * own + level for own in (curve.left, curve.right))
+        return Curve(curve.edges, left, right, share * curve.sag, curve.reciprocal, curve.log)
+
+    def predict(self, X: Any, t: float) -> NDArray[Any]:
+        """Return labels or values at t."""
+        return self.own.predict(X, t)
+
+
+class StatedRegressor(PathRegressor, Unweighted):
+    """A kernel regression."""
+
+    _scorings = ("squared", "absolute")
+    _model: Stated
+    kernel: str
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients (d,) of a linear model."""
+        if self.kernel != "linear":
+            raise AttributeError(
+                f"{type(self).__name__} with kernel={self.kernel!r} has no coef_, which is one of "
+                "linear models; use path_.expansion for its expansion in training rows."
+            )
+        check_is_fitted(self)
+        return self._model.own.coef(self._place())
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept b."""
+        check_is_fitted(self)
+        return float(self._model.own.intercept(self._place()))
+
+
+class PathElasticNet(LinearRegressor, Unweighted):
+    """Elastic net that knows its solution for every lam1; see `elastic_net_path`.
+
+    Minimises ``1/2 ||y - X w - b||^2 + lam1 ||w||_1 + lam2/2 ||w||^2``.
+
+    Parameters
+    ----------
+    lam1 : float
+        Weight of the l1 penalty, >= 0; not looked at with ``cv``.
+    lam2 : float
+        Weight of the ridge, >= 0.
+    fit_intercept : bool
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam1 exactly: the mean of the folds' errors is minimised over all lam1.
+    scoring : {"squared", "absolute"}
+    rule : {"min", "1se"}
+    n_jobs : int, optional
+    check : {"warn", "raise", "ignore"}
+        See `PathSVC`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    lam1_ : float
+        The penalty that is used.
+    coef_ : (d,) array
+    intercept_ : float
+
+    Examples
+    --------
+    >>> from solution_paths import PathElasticNet
+    >>> model = PathElasticNet(lam1=0.5, lam2=0.0).fit([[-1.0], [0.0], [1.0]], [1.0, 2.0, 3.0])
+    >>> model.coef_.round(9).tolist(), round(model.intercept_, 9)
+    ([0.75], 2.0)
+    """
+
+    _parameter = "lam1"
+    _stronger = "larger"
+    _scorings = ("squared", "absolute")
+    _sparse = True
+
+    def __init__(
+        self,
+        lam1: float = 1.0,
+        *,
+        lam2: float = 1.0,
+        fit_intercept: bool = True,
+        cv: Folds = None,
+        scoring: str = "squared",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        own: dict[str, Any] = {"lam2": self.lam2, "fit_intercept": self.fit_intercept}
+        return Stated(elastic_net_path(X, y, **own, **self._check()))
+
+
+class HuberPath(LinearRegressor, Unweighted):
+    """Huber regression with an l1 penalty, for every lam; see `almost_quadratic_path`.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the penalty, >= 0; not looked at with ``cv``.
+    delta : float
+        Where the loss becomes linear, > 0, in units of y.
+    fit_intercept : bool
+    cv, scoring, rule, n_jobs, check
+        See `PathElasticNet`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    lam_ : float
+        The penalty that is used.
+    coef_ : (d,) array
+    intercept_ : float
+
+    Examples
+    --------
+    >>> from solution_paths import HuberPath
+    >>> X = [[-2.0], [-1.0], [0.0], [1.0], [2.0]]
+    >>> HuberPath(lam=0.0).fit(X, [-2.0, -1.0, 0.0, 1.0, 50.0]).coef_.round(9).tolist()
+    [1.5]
+    """
+
+    _parameter = "lam"
+    _stronger = "larger"
+    _scorings = ("squared", "absolute")
+    _sparse = True
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        delta: float = 1.0,
+        fit_intercept: bool = True,
+        cv: Folds = None,
+        scoring: str = "absolute",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.delta = delta
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        own: dict[str, Any] = {"delta": self.delta, "fit_intercept": self.fit_intercept}
+        return Stated(almost_quadratic_path(X, y, **own, **self._check()))
+
+
+class PathSVR(StatedRegressor):
+    """Support vector regression that knows its solution for every C; see `svr_path`.
+
+    Parameters
+    ----------
+    C : float
+        Cost of errors, >= 0; not looked at with ``cv``.
+    epsilon : float
+        Half the width of the tube, >= 0.
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    cv, scoring, rule, n_jobs, check
+        See `PathElasticNet`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    C_ : float
+        The cost that is used.
+    coef_ : (d,) array, with a linear kernel
+    intercept_ : float
+
+    Examples
+    --------
+    >>> from solution_paths import PathSVR
+    >>> model = PathSVR(C=10.0).fit([[0.0], [1.0], [2.0], [4.0]], [0.0, 1.0, 1.5, 2.0])
+    >>> model.predict([[5.0]]).round(6).tolist()
+    [2.5]
+    """
+
+    _parameter = "C"
+    _stronger = "smaller"
+    _sparse = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        kernel: str = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "squared",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        return Stated(svr_path(X, y, epsilon=self.epsilon, **self._options()))
+
+
+class KernelQuantileRegressor(StatedRegressor):
+    """Kernel quantile regression for one tau and every lam; see `kernel_quantile_path`.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the ridge, >= 0; not looked at with ``cv``.
+    tau : float
+        The quantile, in [0, 1].
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    cv, scoring, rule, n_jobs, check
+        See `PathElasticNet`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    lam_ : float
+        The weight that is used.
+    intercept_ : float
+
+    Examples
+    --------
+    >>> from solution_paths import KernelQuantileRegressor
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 0.5, 2.0]
+    >>> KernelQuantileRegressor(lam=10.0, tau=0.7).fit(X, y).predict([[1.5]]).round(1).tolist()
+    [1.0]
+    """
+
+    _parameter = "lam"
+    _stronger = "larger"
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        tau: float = 0.5,
+        kernel: str = "rbf",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "absolute",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.tau = tau
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        own = self._options()
+        return Stated(kernel_quantile_path(X, y, vary="lam", tau=self.tau, **own))
+
+
+class StatedClassifier(ClassifierMixin, Unweighted):
+    """A classifier with one path for all its classes."""
+
+    _model: Stated
+
+    def predict(self, X: Rows) -> NDArray[Any]:
+        """Return (m,) predicted labels.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
+        """
+        X = self._rows(X)
+        return self._model.predict(self._model.columns(X), self._place())
+
+
+class PathNuSVC(StatedClassifier):
+    """nu-SVM of two classes that knows its solution for every nu; see `nu_svm_path`.
+
+    Parameters
+    ----------
+    nu : float
+        In [0, 2 min(n+, n-) / n]; not looked at with ``cv``. Where w = 0, for small nu, all rows
+        have the larger label.
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose nu exactly, over what all folds cover.
+    scoring : {"error", "balanced_error"}
+    rule : {"min"}
+    n_jobs : int, optional
+    check : {"warn", "raise", "ignore"}
+        See `PathSVC`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    nu_ : float
+        The nu that is used.
+    classes_ : (2,) array
+
+    Examples
+    --------
+    >>> from solution_paths import PathNuSVC
+    >>> model = PathNuSVC(nu=0.9).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"])
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    ['a', 'b']
+    """
+
+    _parameter = "nu"
+    _sparse = True
+
+    def __init__(
+        self,
+        nu: float = 0.3,
+        *,
+        kernel: str = "rbf",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def decision_function(self, X: Rows) -> Floats:
+        """Return f, (m,), positive for the second class.
+
+        Parameters
+        ----------
+        X : see `predict`
+        """
+        return self._decision(X)
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        if len(np.unique(y)) > 2:
+            raise ValueError(
+                "Only binary classification is supported. y has more than two classes; select two, "
+                "or use PathSVC."
+            )
+        return Stated(nu_svm_path(X, y, **self._options()))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that there are two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class PathSVOR(StatedClassifier):
+    """Support vector ordinal regression for every C; see `svor_path`.
+
+    Parameters
+    ----------
+    C : float
+        Cost of errors, >= 0; not looked at with ``cv``.
+    thresholds : {"explicit", "implicit"}
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose C exactly.
+    scoring : {"error", "balanced_error"}
+    rule : {"min", "1se"}
+    n_jobs : int, optional
+    check : {"warn", "raise", "ignore"}
+        See `PathSVC`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    C_ : float
+        The cost that is used.
+    classes_ : (r,) array
+        In their order.
+
+    Examples
+    --------
+    >>> from solution_paths import PathSVOR
+    >>> model = PathSVOR(C=10.0).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 3, 3])
+    >>> model.predict([[0.0], [2.0], [9.0]]).tolist()
+    [1, 2, 3]
+    """
+
+    _parameter = "C"
+    _stronger = "smaller"
+    _sparse = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        thresholds: str = "explicit",
+        kernel: str = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.C = C
+        self.thresholds = thresholds
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        return Stated(svor_path(X, y, thresholds=self.thresholds, **self._options()))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that classes without an order are fitted badly."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class PathOneClassSVM(OutlierMixin, PathEstimator):
+    """One-class SVM that knows its solution for every nu; see `one_class_path`.
+
+    Parameters
+    ----------
+    nu : float
+        In (0, 1]: at most such a share of the training rows is outside.
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    check : {"warn", "raise", "ignore"}
+        See `PathSVC`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    offset_ : float
+        rho: scores below it are outside.
+
+    Examples
+    --------
+    >>> from solution_paths import PathOneClassSVM
+    >>> model = PathOneClassSVM(nu=0.3, gamma=1.0).fit([[0.0], [0.5], [1.0], [5.0]])
+    >>> model.predict([[0.5], [9.0]]).tolist()
+    [1, -1]
+    """
+
+    _sparse = True
+    _model: Stated
+
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        kernel: str = "rbf",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        check: str = "warn",
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.check = check
+
+    def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
+        """Fit the whole path.
+
+        Parameters
+        ----------
+        X : (n, d) array, DataFrame or CSR matrix, or (n, n) Gram matrix
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("_model", None)
+        check_kind(X)
+        with naming_rows():
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        model = Stated(one_class_path(self._named(X), **self._options()))
+        self.path_, nu = model.own, model.check(self.nu, "nu", above=0.0)
+        judge(model, nu, f"at nu = {nu:.6g}", self.check, [])
+        self.offset_, self._model = float(model.own.free(nu)[0]), model
+        return self
+
+    def _place(self) -> float:
+        return float(self.nu)
+
+    def decision_function(self, X: Rows) -> Floats:
+        """Return w.phi(x) - rho, (m,): negative outside.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
+        """
+        return self._decision(X)
+
+    def score_samples(self, X: Rows) -> Floats:
+        """Return w.phi(x), (m,).
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Rows) -> NDArray[Any]:
+        """Return 1 inside, -1 outside, (m,).
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,0 +1,73 @@
+"""Hybrid Huberised SVM: every lam1, for one lam2."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..problem import Problem, losses, penalties
+from ..validation import Rows, check_number
+from .stated import Samples, SolutionPath, solution_path
+
+
+def hhsvm_path(
+    X: Rows, y: ArrayLike, *, lam2: float = 0.0, delta: float = 2.0, check: str = "warn"
+) -> SolutionPath:
+    """Compute the hybrid Huberised SVM for every lam1.
+
+    Minimises, for all lam1 at once, ::
+
+        sum_i h(1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2,
+        h(u) = 0 for u <= 0, u^2 / (2 delta) up to delta, u - delta/2 beyond.
+
+    (gcdnet has a mean in the place of the sum: its penalties are lam1 / n and lam2 / n.)
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+    y : (n,) array
+        Two labels; the larger one is +1.
+    lam2 : float
+        >= 0. For several see `path_lines`.
+    delta : float
+        > 0.
+    check : {"warn", "raise", "ignore"}
+        See `solution_path`.
+
+    Returns
+    -------
+    SolutionPath
+        In ``lam1`` from 0 to infinity. Where w isn't unique it is some optimal one.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        The path can't be followed.
+
+    References
+    ----------
+    Wang, Zhu and Zou (2008), "Hybrid huberized support vector machines for microarray
+    classification and gene selection".
+
+    Examples
+    --------
+    >>> from solution_paths import hhsvm_path
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [5.0, 0.0]]
+    >>> path = hhsvm_path(X, [0, 0, 1, 0, 1, 1], lam2=0.1)
+    >>> path.coef(1.0).round(3).tolist()  # one feature is left
+    [0.282, 0.0]
+    >>> path.certify().ok
+    True
+    """
+    lam2, delta = check_number(lam2, "lam2", least=0), check_number(delta, "delta", above=0)
+    samples = Samples.of(X)
+    signs, classes = samples.labels(y, X)
+    data = samples.losses(losses.huberised_hinge(signs, delta))
+
+    def model(lam1: float) -> Problem:
+        return Problem(data, penalties.l1(samples.features, lam1), ridge=lam2)
+
+    reading = samples.reading("sign", classes)
+    return solution_path(model, 0.0, np.inf, parameter="lam1", reading=reading, check=check)

@@ -1,0 +1,96 @@
+"""Multicategory SVM of Lee, Lin and Wahba: every weight lam of the ridge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from ..problem import Losses, Problem, Product, Repeated, losses
+from ..validation import Rows
+from .stated import IN_INVERSE, Samples, SolutionPath, solution_path
+
+
+def multicategory_svm_path(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    kernel: str = "linear",
+    gamma: float | str | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+    check: str = "warn",
+) -> SolutionPath:
+    """Compute the multicategory SVM for every lam.
+
+    Minimises over f_k(x) = w_k.x + b_k, k = 1, ..., K, whose sum is zero, for all lam at once, ::
+
+        1/n sum_i sum_{k other than y_i} max(0, f_k(x_i) + 1/(K - 1)) + lam/2 sum_k ||w_k||^2.
+
+    (With a sum over samples, as in Lee and Cui, lam is n times as large.) Two classes: the C-SVM
+    with C = 1 / (2 n lam), f = f_2.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    y : (n,) array
+        Labels of two classes or more.
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    check : {"warn", "raise", "ignore"}
+        See `solution_path`.
+
+    Returns
+    -------
+    SolutionPath
+        In ``lam`` from 0 to infinity; ``coef`` is (K, d), ``decision_function`` (m, K), and
+        ``predict`` gives the class whose f_k is largest.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        The path can't be followed.
+
+    References
+    ----------
+    Lee, Lin and Wahba (2004), "Multicategory support vector machines"; Lee and Cui (2006),
+    "Characterizing the solution path of multicategory support vector machines"; dissertation,
+    2.3.6.
+
+    Examples
+    --------
+    >>> from solution_paths import multicategory_svm_path
+    >>> X = [[0.0, 0.0], [0.5, 0.0], [3.0, 0.0], [3.5, 0.0], [0.0, 3.0], [0.0, 3.5]]
+    >>> path = multicategory_svm_path(X, ["a", "a", "b", "b", "c", "c"])
+    >>> path.predict([[0.0, 0.5], [4.0, 0.0], [0.0, 4.0]], 0.01).tolist()
+    ['a', 'b', 'c']
+    >>> path.certify().ok
+    True
+    """
+    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    codes, classes = samples.classes(y, X)
+    n, count = samples.n, len(classes)
+    # w_k = sum_j E_kj u_j, with E an orthonormal basis of what sums to zero over k
+    E = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, :-1]]))[0][:, 1:]
+    sample, other = np.nonzero(codes[:, None] != np.arange(count))
+    take = sp.eye_array(n, format="csr")[sample]
+    rows = sp.csr_array(sp.hstack([sp.diags_array(E[other, j]) @ take for j in range(count - 1)]))
+    map_ = rows if samples.K is not None else Product(rows, Repeated(samples.X, count - 1))
+    kernel_ = (
+        None if samples.K is None else np.asarray(np.kron(np.eye(count - 1), samples.K), float)
+    )
+    level = np.full(len(sample), -1.0 / (count - 1))
+
+    def model(t: float) -> Problem:  # divided by lam = 1 / t
+        loss = losses.excess(level, t / n)
+        return Problem(Losses(loss, map_, E[other]), ridge=1.0, kernel=kernel_)
+
+    reading = replace(samples.reading("argmax", classes, np.eye(count - 1)), mix=E)
+    return solution_path(
+        model, 0.0, np.inf, parameter="lam", reading=reading, scale=IN_INVERSE, check=check
+    )

@@ -1,0 +1,100 @@
+"""Pinball SVM: every tau, or every cost C."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..problem import Problem, losses
+from ..validation import Rows, check_choice, check_number
+from .stated import Samples, SolutionPath, solution_path
+
+
+def pin_svm_path(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    vary: str = "tau",
+    tau: float = 0.5,
+    C: float = 1.0,
+    tau_from: float = 0.0,
+    kernel: str = "linear",
+    gamma: float | str | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+    check: str = "warn",
+) -> SolutionPath:
+    """Compute the pinball SVM for every tau or every C.
+
+    Minimises ::
+
+        1/2 ||w||^2 + C sum_i max(u_i, -tau u_i),    u_i = 1 - y_i f(x_i),    f(x) = w.x + b.
+
+    tau = 0 is the hinge loss. With tau < 0 samples far on their own side are rewarded: then there
+    is an optimum only while -tau times the larger class is at most the smaller one.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    y : (n,) array
+        Two labels; the larger one is +1.
+    vary : {"tau", "C"}
+        The path's parameter.
+    tau : float
+        In [-1, 1]; used where C varies.
+    C : float
+        > 0; used where tau varies.
+    tau_from : float
+        In [-1, 0]: where a path in tau begins.
+    kernel, gamma, degree, coef0
+        See `svm_path`.
+    check : {"warn", "raise", "ignore"}
+        See `solution_path`.
+
+    Returns
+    -------
+    SolutionPath
+        In tau from ``tau_from`` to 1, or in C from 0 to infinity.
+
+    Raises
+    ------
+    ValueError
+        For bad input, or where there is no optimum; it names the argument and the remedy.
+    PathError
+        The path can't be followed.
+
+    References
+    ----------
+    Huang, Shi and Suykens (2014), "Support vector machine classifier with pinball loss", and
+    (2017), "Solution path for pin-SVM classifiers with positive and negative tau values".
+
+    Examples
+    --------
+    >>> from solution_paths import pin_svm_path
+    >>> path = pin_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], tau_from=-0.5)
+    >>> path.range, path.predict([[-1.0], [4.0]], 0.5).tolist()
+    ((-0.5, 1.0), [0, 1])
+    >>> path.certify().ok
+    True
+    """
+    check_choice(vary, "vary", ("tau", "C"))
+    C, tau = check_number(C, "C", above=0), check_number(tau, "tau", least=-1, most=1)
+    tau_from = check_number(tau_from, "tau_from", least=-1, most=0)
+    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    signs, classes = samples.labels(y, X)
+    sizes = sorted([(signs < 0).sum(), (signs > 0).sum()])
+    name, least = ("tau_from", tau_from) if vary == "tau" else ("tau", tau)
+    if -least * sizes[1] > sizes[0]:
+        raise ValueError(
+            f"{name} = {least:g} has no optimum: the larger class has {sizes[1]} samples, the "
+            f"smaller one {sizes[0]}; choose {name} >= {-sizes[0] / sizes[1]:g}."
+        )
+
+    def model(t: float) -> Problem:
+        own = (t, C) if vary == "tau" else (tau, t)
+        return samples.machine(losses.pinball_hinge(signs, *own))
+
+    ends = (tau_from, 1.0) if vary == "tau" else (0.0, np.inf)
+    reading = samples.reading("sign", classes)
+    return solution_path(model, *ends, parameter=vary, reading=reading, check=check)

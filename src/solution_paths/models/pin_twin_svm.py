@@ -1,0 +1,100 @@
+"""Pinball twin SVM: two planes, each near one class, for every tau or every cost C."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
+from ..validation import Rows, check_choice, check_number
+from .stated import Samples, SolutionPath, solution_path
+
+
+def pin_twin_svm_path(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    vary: str = "tau",
+    tau: float = 0.5,
+    C: float = 1.0,
+    lam: float = 0.0,
+    check: str = "warn",
+) -> SolutionPath:
+    """Compute the pinball twin SVM for every tau or every C.
+
+    Minimises, for each class k with the plane f_k(x) = w_k.x + b_k, ::
+
+        1/2 sum_{i in k} f_k(x_i)^2 + C sum_{i not in k} max(u_i, -tau u_i) + lam/2 ||w_k||^2,
+
+    u_i = 1 - s f_k(x_i), where s = 1 if i is of the larger label, else -1: a plane near its own
+    class and at a distance of 1 from the other. Both problems are followed as one.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+    y : (n,) array
+        Two labels; the larger one is +1.
+    vary : {"tau", "C"}
+        The path's parameter.
+    tau : float
+        In [0, 1]; used where C varies.
+    C : float
+        > 0; used where tau varies.
+    lam : float
+        >= 0; 0 is the original, whose planes may not be unique.
+    check : {"warn", "raise", "ignore"}
+        See `solution_path`.
+
+    Returns
+    -------
+    SolutionPath
+        In tau from 0 to 1, or in C from 0 to infinity. ``coef`` (2, d) and ``intercept`` (2,) have
+        the smaller label's plane first; ``predict`` gives the label of the nearer plane.
+
+    Raises
+    ------
+    ValueError
+        For bad input; the message names the argument and the remedy.
+    PathError
+        The path can't be followed.
+
+    References
+    ----------
+    Jayadeva, Khemchandani and Chandra (2007), "Twin support vector machines for pattern
+    classification", with the loss of Xu, Yang and Pan (2017); Yang et al., "A solution path
+    approach for PinTSVM"; dissertation, 2.3.6.
+
+    Examples
+    --------
+    >>> from solution_paths import pin_twin_svm_path
+    >>> X = [[0.0, 0.0], [1.0, 1.1], [2.0, 2.0], [0.0, 2.0], [1.0, 3.1], [2.0, 4.0]]
+    >>> path = pin_twin_svm_path(X, [0, 0, 0, 1, 1, 1])
+    >>> path.predict([[3.0, 3.0], [3.0, 5.0]], 0.5).tolist()
+    [0, 1]
+    >>> path.certify().ok
+    True
+    """
+    check_choice(vary, "vary", ("tau", "C"))
+    C, tau = check_number(C, "C", above=0), check_number(tau, "tau", least=0, most=1)
+    lam, samples = check_number(lam, "lam", least=0), Samples.of(X)
+    signs, classes = samples.labels(y, X)
+    n, both = samples.n, Repeated(samples.X, 2)
+    planes = np.repeat([-1.0, 1.0], n)  # rows of all samples for each plane
+    own = np.tile(signs, 2) == planes
+
+    def rows(which: np.ndarray, loss: Pieces) -> Losses:
+        chosen = np.flatnonzero(which)
+        take = sp.csr_array(sp.eye_array(2 * n, format="csr")[chosen])
+        free = np.column_stack([planes[chosen] < 0, planes[chosen] > 0]).astype(float)
+        return Losses(loss, Product(take, both), free)
+
+    def model(t: float) -> Problem:
+        shape = (t, C) if vary == "tau" else (tau, t)
+        near = rows(own, losses.squared(np.zeros(n)))
+        away = losses.pinball_hinge(np.tile(signs, 2)[~own], *shape)
+        return Problem([near, rows(~own, away)], ridge=lam)
+
+    ends = (0.0, 1.0) if vary == "tau" else (0.0, np.inf)
+    reading = samples.reading("nearest", classes, np.eye(2))
+    return solution_path(model, *ends, parameter=vary, reading=reading, check=check)

@@ -1,0 +1,165 @@
+"""What a path says of many rows at all its breakpoints: changes of sign, and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..curves import (
+    Curve,
+    absolute_pieces,
+    changes,
+    mean_curve,
+    of_pieces,
+    squared_pieces,
+    steps,
+    winners,
+)
+from ..validation import Floats, check_choice, check_shares, check_vector, plain_labels
+
+if TYPE_CHECKING:
+    from .path import SolutionPath
+
+METRICS = ("zero_one", "absolute", "squared")
+ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
+ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms: what is less is zero
+
+
+def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
+    """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
+    found: list[Floats] = []
+    for f in blocks(path, rows):
+        row, t = sign_changes(path.points.t, f[:, 0])
+        order = np.lexsort((t, row))
+        row, t = row[order], t[order]
+        # two changes at one place are none
+        new = np.append(True, (np.diff(row) > 0) | (np.diff(t) > 0))[: len(row)]
+        first = np.flatnonzero(new)
+        kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
+        found += np.split(t[kept], np.searchsorted(row[kept], np.arange(1, len(f))))
+    return found
+
+
+def sign_changes(t: Floats, f: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return rows of f (m, K), and the t at which these lines change sign."""
+    row, piece = changes(f >= 0)
+    left, right = f[row, piece], f[row, piece + 1]
+    return row, t[piece] + left / (left - right) * (t[piece + 1] - t[piece])
+
+
+def blocks(path: SolutionPath, rows: Any) -> Any:
+    """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
+    w, v = path._variables(path.points.at(np.arange(len(path.points))))
+    size = max(1, ENTRIES // (len(w) * path.reading.outputs))
+    for first in range(0, rows.shape[0], size):
+        own = rows[first : first + size]
+        f, largest = path.reading.decisions(own, w, v), path.reading.sizes(own, w, v)
+        yield np.where(np.abs(f) <= ROUNDED * largest, 0.0, f)
+
+
+def error_curve(
+    path: SolutionPath, X: Any, y: ArrayLike, metric: str, weights: ArrayLike | None
+) -> Curve:
+    """Return a mean error over rows as a function of t; see `SolutionPath.error_curve`."""
+    reading, m = path.reading, X.shape[0]
+    check_choice(metric, "metric", METRICS)
+    shares = check_shares(weights, m, "X_val")
+    shares = np.full(m, 1.0 / m) if shares is None else shares
+    if reading.kind == "value":
+        if metric == "zero_one" or reading.outputs > 1:
+            raise ValueError(
+                f"metric={metric!r} is not for this path, whose predictions are "
+                f"{reading.outputs} number(s) a row; use 'absolute' or 'squared' of one."
+            )
+        target: Any = check_vector(y, m, "y_val", scalar=False, of="X_val")
+        own = absolute_pieces if metric == "absolute" else squared_pieces
+        part = _pieces(path.points.t, own)
+    else:
+        target = _codes(path, y, m)
+        part = _wrong(path, metric)
+    curves, sums, first = [], [], 0
+    for f in blocks(path, X):
+        rows = slice(first, first + len(f))
+        first += len(f)
+        if shares[rows].any():
+            curves.append(part(f, target[rows], shares[rows] / shares[rows].sum()))
+            sums.append(float(shares[rows].sum()))
+    return mean_curve(curves, sums)
+
+
+def _pieces(t: Floats, own: Callable[..., Any]) -> Callable[..., Curve]:
+    """Return the error of predictions."""
+
+    def error(f: Floats, y: Floats, shares: Floats) -> Curve:
+        return of_pieces([own(t, f[:, 0] - y[:, None], shares)])
+
+    return error
+
+
+def _codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
+    """Return labels as indices into the classes."""
+    classes = path.reading.classes
+    given = plain_labels(y, m, "y_val", "X_val")
+    unknown = [label for label in np.unique(given).tolist() if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"y_val holds the label {unknown[0]!r}, but the path was computed with "
+            f"{', '.join(map(repr, classes.tolist()))}; recode it, or drop those rows."
+        )
+    return np.searchsorted(classes, given)
+
+
+def _wrong(path: SolutionPath, metric: str) -> Callable[..., Curve]:
+    """Return the error of labels: of an order the distance of classes, too."""
+    kind, t = path.reading.kind, path.points.t
+    if kind == "nearest" or metric == "squared" or (metric == "absolute" and kind != "order"):
+        can = "no error curve" if kind == "nearest" else "no such error"
+        raise ValueError(
+            f"metric={metric!r} can't be used: predictions of this path have {can} that is exact; "
+            "use predict at the parameters that matter, or 'zero_one' where decisions are lines."
+        )
+
+    def two(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
+        return _steps(t, f[:, 0], y > 0, shares)
+
+    def many(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
+        edges, ends = _edges(t)
+        left, right = (f[:, :, own].transpose(0, 2, 1) for own in ends)
+        return winners(edges, left, right, y, shares)
+
+    def ordered(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
+        _, v = path._variables(path.points.at(np.arange(len(t))))
+        z, side, own = [], [], []
+        for j in range(v.shape[1]):  # above threshold j
+            counted = np.full(len(y), True) if metric == "absolute" else (y == j) | (y == j + 1)
+            z.append((f[:, 0] - v[:, j])[counted])
+            side.append((y > j)[counted])
+            own.append(shares[counted])
+        return _steps(t, np.concatenate(z), np.concatenate(side), np.concatenate(own))
+
+    return {"sign": two, "argmax": many, "order": ordered}[kind]
+
+
+def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return edges, and the recorded points at both ends of each piece."""
+    pieces = np.flatnonzero(np.diff(t) > 0)
+    if not len(pieces):
+        return np.array([t[0], t[0] + 1.0]), (np.zeros(1, np.int64), np.zeros(1, np.int64))
+    return np.append(t[pieces], t[pieces[-1] + 1]), (pieces, pieces + 1)
+
+
+def _steps(t: Floats, f: Floats, positive: NDArray[np.bool_], shares: Floats) -> Curve:
+    """Return the share of rows on the wrong side of zero."""
+    row, at = sign_changes(t, f)
+    start = f[:, 0] >= 0
+    # signs alternate: whether a change is towards the positive side
+    order = np.lexsort((at, row))
+    row, at = row[order], at[order]
+    count = np.arange(len(row)) - np.searchsorted(row, row)
+    after = start[row] ^ (count % 2 == 0)
+    rises = np.where(after == positive[row], -1.0, 1.0) * shares[row]
+    wrong = float(shares[start != positive].sum())
+    return steps(float(t[0]), float(t[-1]), wrong, at, rises, 1.0)

@@ -1,0 +1,257 @@
+"""Follow the optima of any model along its parameter, and check what was found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from ..certify import Verdict, states
+from ..errors import PathError, PathWarning
+from ..homotopy.run import Homotopy
+from ..homotopy.start import starting_places
+from ..homotopy.statement import Statement, read
+from ..homotopy.track import Track
+from ..problem import Line, Problem, along
+from ..validation import _callers_level, check_choice, check_number
+from .path import SolutionPath
+from .points import Points
+from .reading import Reading, Scale, usual
+
+CHECKS = ("warn", "raise", "ignore")
+FACES = ("auto", "dual", "saddle")
+FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
+FARTHER = 2.0**80
+CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
+ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
+MARGIN = 4.0  # how far before what doesn't hold such a path ends
+LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
+NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
+
+
+def solution_path(
+    model: Callable[[float], Problem],
+    t0: float,
+    t1: float,
+    *,
+    parameter: str = "t",
+    reading: Reading | None = None,
+    scale: Scale | None = None,
+    face: str = "auto",
+    check: str = "warn",
+) -> SolutionPath:
+    """Follow the optima of any convex piecewise linear-quadratic model along a parameter.
+
+    Parameters
+    ----------
+    model : callable
+        A function of one number that returns a `solution_paths.problem.Problem`; its knots, slopes
+        and balances move affinely.
+    t0, t1 : float
+        Ends of the path; t1 may be below t0, or infinite where the path goes on for ever.
+    parameter : str
+        What the parameter is called.
+    reading : Reading, optional
+        How solutions read as decisions; by default f(x) = w.x and the free variables as the first
+        group of losses has them.
+    scale : Scale, optional
+        What the user's parameter is of the model's: by default itself.
+    face : {"auto", "dual", "saddle"}
+        Whether weights are eliminated; by default the statement decides. The path is the same.
+    check : {"warn", "raise", "ignore"}
+        What happens if a quick look at some solutions finds one that is off by more than 1e-6.
+
+    Returns
+    -------
+    SolutionPath
+
+    Raises
+    ------
+    ValueError
+        The model isn't affine in its parameter, or its parts don't fit together.
+    PathError
+        There is no optimum beyond some parameter, or the path can't be followed.
+
+    Examples
+    --------
+    An asymmetric tube that no function offers: predictions may be too low by 1, or too high by
+    0.5, for nothing; beyond that too high costs three times as much.
+
+    >>> import numpy as np
+    >>> from solution_paths import solution_path
+    >>> from solution_paths.problem import Losses, Problem, pieces
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 3.0, 1.0, 5.0])
+    >>> def model(t):
+    ...     tube = pieces(knots=[y - 1.0, y + 0.5], slopes=[-t, 0.0, 3.0 * t])
+    ...     return Problem(Losses(tube, X, free=1.0), ridge=1.0)
+    >>> path = solution_path(model, 0.0, np.inf, parameter="C")
+    >>> path.breakpoints.round(4).tolist()
+    [0.0, 0.125]
+    >>> path.coef(1.0).round(6).item(), round(path.intercept(1.0), 6)
+    (0.5, 0.5)
+    >>> path.certify().ok
+    True
+    """
+    check_choice(check, "check", CHECKS)
+    check_choice(face, "face", FACES)
+    check_number(t0, "t0")
+    endless = isinstance(t1, float) and np.isinf(t1)
+    line, points, statement, ray = (
+        _endless(model, t0, t1, face)
+        if endless
+        else (
+            *_followed(along(model, t0, t1), face),
+            False,
+        )
+    )
+    reading = usual(line.start) if reading is None else reading
+    path = SolutionPath(
+        line, statement, points, parameter=parameter, scale=scale, reading=reading, ray=ray
+    )
+    return path if check == "ignore" else _checked(path, check, endless)
+
+
+def walk(
+    line: Line, face: str = "auto", updated: bool = True, lazy: bool = True
+) -> tuple[Statement, Track]:
+    """Walk along a line; return how the unknowns read, and the recorded points.
+
+    Neither ``updated``, whether the factor of the linear systems is, nor ``lazy``, whether
+    coordinates are looked at only when they can have come to a limit, changes the path.
+    """
+    statement = read(line, face)
+    t0, t1 = line.t0, line.t1
+    try:
+        place = starting_places(statement, t0, updated, lazy, face)
+        graphs = statement.graphs()
+        homotopy = Homotopy(statement, graphs, place, 0.0, t1 - t0, t0, updated, lazy, face)
+        found = homotopy.run()
+    except NUMERICAL as error:
+        raise PathError(
+            f"The path could not be computed ({type(error).__name__}: {error}); scale the columns "
+            "of X alike, or take another range of the parameter.",
+            None,
+        ) from error
+    return statement, found
+
+
+def _followed(line: Line, face: str) -> tuple[Line, Points, Statement]:
+    statement, track = walk(line, face)
+    return line, _points(statement, track, line, ray=False), statement
+
+
+def _endless(
+    model: Callable[[float], Problem], t0: float, t1: float, face: str
+) -> tuple[Line, Points, Statement, bool]:
+    """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
+    if t1 < 0:
+        raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
+    found: tuple[Line, Points, Statement, bool] | None = None
+    for far in (FAR, FARTHER):
+        line = along(model, t0, t0 + far * max(abs(t0), 1.0))
+        try:
+            statement, track = walk(line, face)
+        except PathError:
+            if found is None:
+                raise
+            break  # so far out rounding decides: the path ends where it was left before
+        last = t0 + (track.t[-2, 0] + track.t[-2, 1])
+        ray = bool(line.t1 >= CLEAR * abs(last))
+        found = line, _points(statement, track, line, ray), statement, ray
+        if ray:
+            break
+    assert found is not None
+    return found
+
+
+def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:
+    """Return recorded points, without unknowns that are zero but for rounding.
+
+    An unknown is compared with the terms that it is summed from: weights under a ridge with those
+    of X'a, free variables with what weights make of the values beside them.
+    """
+    (n, p), free = statement.rows_and_variables, statement.free
+    R, m = np.abs(statement.R), p - free
+
+    def sizes(largest: np.ndarray) -> np.ndarray:
+        a, x = largest[:n], largest[n : n + p]
+        ridge = statement.ridge[:m]
+        pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
+        w = np.maximum(x[:m].max(initial=0.0), pulled)
+        z = R[:, :m] @ w if statement.gram is None else np.abs(statement.gram) @ a
+        columns = R[:, m:].max(axis=0, initial=0.0)
+        v = z.max(initial=0.0) / np.where(columns > 0, columns, 1.0)
+        rest = np.zeros(len(largest) - n - p)
+        return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
+
+    return Points.of(track, line.t0, line.t1, ray, sizes)
+
+
+def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
+    """Return a path once some of its solutions have been judged: ends, and pieces between.
+
+    One that was to go on for ever ends where rounding takes over, if that is far enough.
+    """
+    s, found = _look(path)
+    if endless and not (states(found) == "holds").all():
+        shorter = _shorter(path)
+        if shorter is not None:
+            path = shorter
+            s, found = _look(path)
+    said = _fault(path, s, found)
+    if not said:
+        return path
+    if check == "raise":
+        raise PathError(said, None)
+    warnings.warn(said, PathWarning, stacklevel=_callers_level())
+    return path
+
+
+def _shorter(path: SolutionPath) -> SolutionPath | None:
+    """Return the part of a path before what doesn't hold, if that is all that anybody looks at."""
+    t = path.points.t
+    found = path._judged(np.arange(len(t)), np.empty(0))[1]
+    positive = t[t > 0]
+    usual = np.median(positive[: len(positive) // 2 + 1]) if len(positive) else np.inf
+    wrong = (states(found) != "holds") & (t >= ENOUGH * usual)
+    end = t[np.argmax(wrong)] / MARGIN if wrong.any() else t[-2]
+    last = int(np.searchsorted(t, end, side="right")) - 1
+    if last < 1 or end < ENOUGH * usual / MARGIN:
+        return None
+    return SolutionPath(
+        path.line,
+        path.statement,
+        path.points.until(last),
+        parameter=path.parameter,
+        scale=path.scale,
+        reading=path.reading_or_none,
+    )
+
+
+def _look(path: SolutionPath) -> tuple[np.ndarray, Verdict]:
+    """Judge ends, the shortest pieces and some others."""
+    t = path.points.t
+    pieces = np.flatnonzero(np.diff(t) > 0)
+    if len(pieces) > LOOKS:
+        short = pieces[np.argsort(np.diff(t)[pieces], kind="stable")[: LOOKS // 2]]
+        even = pieces[np.linspace(0, len(pieces) - 1, LOOKS - len(short)).astype(int)]
+        pieces = np.union1d(short, even)
+    nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
+    middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
+    return path._judged(nodes, np.concatenate([middle, path._on_the_ray()]))
+
+
+def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
+    """Say where a path is off by more than may be relied on, and by how much; else nothing."""
+    if found.reliable.all():
+        return ""
+    sure = bool(found.wrong.any())
+    size = np.nan_to_num(found.least_error if sure else found.error, nan=np.inf)
+    worst = int(size.argmax())
+    place = float(path.scale.value(s[worst : worst + 1])[0])
+    return (
+        f"The path in {path.parameter} {'is wrong' if sure else 'may be inaccurate'}: at "
+        f"{path.parameter} = {place:.6g} its solution is off by {'' if sure else 'up to '}"
+        f"{size[worst]:.1e}; scale the columns of X alike, or take another range of the parameter."
+    )

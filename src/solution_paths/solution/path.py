@@ -1,0 +1,484 @@
+"""Solution paths of problems: every optimum between two values of a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import plots
+from ..certify import Certificate, Verdict, summary
+from ..curves import Best, Curve
+from ..homotopy.statement import Statement
+from ..path import SCALES, Parameters, _single
+from ..problem import Line
+from ..storage import File
+from ..validation import Floats, Rows, check_index, check_number, shown
+from ..verify import Answer, judge
+from . import evaluation, storage
+from .model import Affine
+from .points import Places, Points
+from .reading import Reading, Scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
+PLAIN = Scale()
+BLOCK = 64  # solutions that are judged together
+
+
+class SolutionPath:
+    """Every optimum of a model between two values of a parameter.
+
+    Solutions move along straight lines between breakpoints, in the parameter or in its inverse.
+    Functions such as `solution_path` and `svr_path` return it.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the parameter.
+    breakpoints : (K,) array
+        Parameters at which the active set changes, ascending, each once, finite ends included.
+    range : (float, float)
+        Least and largest parameter; infinite where the path goes on for ever.
+
+    Examples
+    --------
+    >>> from solution_paths import svr_path
+    >>> path = svr_path([[0.0], [1.0], [2.0], [4.0]], [0.0, 1.0, 1.5, 2.0], epsilon=0.1)
+    >>> path
+    <SolutionPath in C from 0 to inf, 6 breakpoints>
+    >>> path.coef(10.0).round(6).tolist(), round(path.intercept(10.0), 6)
+    ([0.4], 0.5)
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        statement: Statement,
+        points: Points,
+        *,
+        parameter: str = "t",
+        scale: Scale | None = None,
+        reading: Reading | None = None,
+        ray: bool = False,
+    ):
+        self.line, self.statement, self.points = line, statement, points
+        self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
+        self.scale = PLAIN if scale is None else scale
+        nodes = points.t[:-1] if ray and len(points) > 1 else points.t
+        values = self.scale.value(np.unique(nodes))
+        finite = values[np.isfinite(values)]
+        if not len(finite):  # nothing ever changes: a place to look at
+            finite = self.scale.value(points.t[-1:])
+        self.breakpoints: Floats = np.sort(finite)
+
+    def __getstate__(self) -> dict[str, Any]:
+        points = Points.from_arrays(**self.points.arrays())
+        return vars(self) | {"line": replace(self.line, model=self._model()), "points": points}
+
+    def _model(self) -> Affine:
+        return Affine.of(self.line, float(self.points.t[0]), float(self.points.t[-1]))
+
+    @property
+    def reading(self) -> Reading:
+        """How solutions read as decisions."""
+        if self.reading_or_none is None:
+            raise AttributeError(
+                "How this problem's variables make decisions isn't known: rows of its first "
+                "group of losses have different coefficients of free variables; use coef and "
+                "free, or give solution_path a reading."
+            )
+        return self.reading_or_none
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Least and largest parameter; an infinite end isn't a value itself."""
+        ends = np.array([self.points.t[0], np.inf if self.ray else self.points.t[-1]])
+        low, high = np.sort(self.scale.value(ends)).tolist()
+        return low, high
+
+    @property
+    def feature_names(self) -> list[str | int] | None:
+        """Names of the columns of X when it was a DataFrame, else None."""
+        own = self.reading_or_none
+        return None if own is None or own.names is None else list(own.names)
+
+    def __repr__(self) -> str:
+        low, high = self.range
+        count = len(self.breakpoints)
+        return (
+            f"<SolutionPath in {self.parameter} from {low:g} to {high:g}, {count} "
+            f"breakpoint{'' if count == 1 else 's'}>"
+        )
+
+    # -- solutions ----------------------------------------------------------------------------
+
+    def _own(self, t: float | Parameters) -> Floats:
+        """Return the walk's own parameters for one of the user's, or for several."""
+        try:
+            given = np.atleast_1d(np.asarray(t))
+        except ValueError:
+            given = np.empty((0, 0))
+        if given.ndim != 1 or given.dtype.kind not in "iuf" or not len(given):
+            raise ValueError(
+                f"{self.parameter} must be one number, or a list or 1-d array of numbers, not "
+                f"{shown(t)}."
+            )
+        values = given.astype(np.float64)
+        low, high = self.range
+        inside = (values >= low) & (values <= high) & (values < np.inf)
+        if not inside.all():
+            raise ValueError(
+                f"{self.parameter} = {given[~inside][0]!r} is outside this path, which covers "
+                f"[{low:g}, {high:g}]; choose a finite value in that range."
+            )
+        if self.scale == PLAIN:
+            return values
+        zero = (values == 0.0) & self.scale.inverse
+        own = np.where(zero, self.points.t[-1], self.scale.own(np.where(zero, 1.0, values)))
+        # what a breakpoint's value comes from is that breakpoint
+        for near in (0, -1):
+            place = np.searchsorted(self.points.t, own) + near
+            node = self.points.t[np.clip(place, 0, len(self.points) - 1)]
+            own = np.where(np.abs(node - own) <= 2 * np.spacing(np.abs(own)), node, own)
+        return own if self.ray else np.clip(own, self.points.t[0], self.points.t[-1])
+
+    def _variables(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Return w (k, d) and v (k, r)."""
+        w, v, _ = self.statement.answer(unknowns)
+        return w, v
+
+    def _at(self, t: float | Parameters) -> tuple[Floats, Floats]:
+        return self._variables(self.points.unknowns(self._own(t)))
+
+    def coef(self, t: float | Parameters) -> Floats:
+        """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
+
+        Models with several outputs have one row of d coefficients for each: (o, d) or (o, d, k).
+
+        Raises
+        ------
+        AttributeError
+            With a kernel there are none; use `decision_function`, or `expansion`.
+        """
+        self._check_linear()
+        return self._weights(t)
+
+    def expansion(self, t: float | Parameters) -> Floats:
+        """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
+
+        Of models with several outputs (o, n) or (o, n, k).
+        """
+        if self.line.start.kernel is None:
+            raise AttributeError("A linear model has no expansion in rows; use coef.")
+        return self._weights(t)
+
+    def _weights(self, t: float | Parameters) -> Floats:
+        w, _ = self._at(t)
+        found = self.reading.coefficients(w).transpose(1, 2, 0) if self._several else w.T
+        return found[..., 0] if _single(t) else found
+
+    def _check_linear(self) -> None:
+        if self.line.start.kernel is not None:
+            raise AttributeError(
+                "A path with a kernel has no coefficients; use decision_function, or expansion."
+            )
+
+    def free(self, t: float | Parameters) -> Floats:
+        """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin."""
+        found = self._at(t)[1].T
+        return found[..., 0] if _single(t) else found
+
+    def intercept(self, t: float | Parameters) -> Any:
+        """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k)."""
+        found = self.reading.intercepts(self._at(t)[1]).T
+        found = found[0] if len(found) == 1 else found
+        if not _single(t):
+            return found
+        return float(found[0]) if found.ndim == 1 else found[:, 0]
+
+    def dual(self, t: float | Parameters, group: int = 0) -> Floats:
+        """Return the (n,) duals of a group of losses at t, or (n, k) at k parameters.
+
+        They are a_i = -f_i'(z_i), signed: of labels y_i alpha_i, in the user's objective.
+        """
+        own = self._own(t)
+        duals = self.statement.answer(self.points.unknowns(own))[2]
+        check_number(group, "group", least=0, most=len(duals) - 1, whole=True)
+        found = self._scaled_duals(duals[group].T, own, group)
+        return found[..., 0] if _single(t) else found
+
+    def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
+        """Return duals (n, k) of the user's objective, from those of the statement."""
+        scale = self.scale
+        if scale.divided:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scaled = duals * scale.value(own)
+            duals = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+        return duals if scale.objective == 1.0 else scale.objective * duals
+
+    def _duals_at_zero(self, group: int) -> Floats:
+        """Return the limit of duals / t as t goes to 0, where all duals are 0."""
+        t = self.points.t
+        if t[0] != 0.0 or len(t) == 1:
+            return np.zeros(len(self.line.start.losses[group].pieces))
+        duals = self.statement.answer(self.points.at(np.array([0, 1])))[2][group]
+        return np.asarray(self.scale.unit * (duals[1] - duals[0]) / (t[1] - t[0]))
+
+    def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
+        """Return the (m,) values f(x) at t, or (m, k) at k parameters.
+
+        Of several outputs (m, o) or (m, o, k).
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            Rows; where a kernel is precomputed, the (m, n) kernel values with the training rows.
+        t : float or (k,) array
+        """
+        rows = self.reading.checked(X_new)
+        f = self.reading.decisions(rows, *self._at(t))
+        f = f[:, 0] if f.shape[1] == 1 else f
+        return f[..., 0] if _single(t) else f
+
+    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
+        """Return (m,) predicted labels or values at t, or (m, k) at k parameters."""
+        rows, (w, v) = self.reading.checked(X_new), self._at(t)
+        found = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
+        return found[..., 0] if _single(t) else found
+
+    # -- the whole path at once ---------------------------------------------------------------
+
+    def crossings(self, X_new: Rows) -> list[Floats]:
+        """Return, for each row, the exact parameters at which its decision changes sign."""
+        rows = self.reading.checked(X_new)
+        if self.reading.outputs > 1:
+            raise ValueError("crossings is for one output a row; this path has several.")
+        return [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
+
+    def error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Curve:
+        """Return a validation error as an exact function of the parameter.
+
+        Parameters
+        ----------
+        X_val, y_val : (m, d), (m,)
+            Validation data.
+        metric : {"zero_one", "absolute", "squared"}, optional
+            Mean error: of labels ``zero_one`` (of ordered classes also ``absolute``, the mean
+            distance of classes), of values ``absolute`` or ``squared``. By default the first of
+            ``zero_one`` and ``squared`` that fits.
+        sample_weight : (m,) array, optional
+
+        Returns
+        -------
+        Curve
+        """
+        check_index(X_val, y_val, "y_val", "X_val")
+        rows = self.reading.checked(X_val, "X_val")
+        if metric is None:
+            metric = "squared" if self.reading.kind == "value" else "zero_one"
+        curve = evaluation.error_curve(self, rows, y_val, metric, sample_weight)
+        if self.ray:
+            curve = curve.over(float(curve.edges[0]), np.inf)
+        if self.scale.inverse:
+            curve = curve.inverted(self.scale.unit)
+        elif self.scale.unit != 1.0:
+            curve = curve.scaled(self.scale.unit)
+        return replace(curve, log=self.parameter in (*SCALES, "nu"))
+
+    def best(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Best:
+        """Return the exact minimiser of a validation error; see `error_curve`.
+
+        Returns
+        -------
+        Best
+        """
+        return self.error_curve(X_val, y_val, metric, sample_weight).best()
+
+    # -- certificate --------------------------------------------------------------------------
+
+    def certify(
+        self,
+        n_random: int = 100,
+        seed: int = 0,
+        at_breakpoints: bool | None = None,
+        at: float | Parameters | None = None,
+    ) -> Certificate:
+        """Judge solutions by code that reads the statement and knows nothing of the walk.
+
+        Ends, and points on a ray behind the last breakpoint, are always looked at, unless ``at``
+        names the points.
+
+        Parameters
+        ----------
+        n_random : int
+            Points between breakpoints, and breakpoints if there are more.
+        seed : int
+        at_breakpoints : bool, optional
+            Look at every breakpoint, or at none but the ends; by default at ``n_random`` of them.
+        at : float or (k,) array, optional
+            Look at these parameters alone.
+
+        Returns
+        -------
+        Certificate
+            Whether it holds, fails or is undecided, the worst violation and gap, and where.
+        """
+        check_number(n_random, "n_random", least=0, whole=True)
+        check_number(seed, "seed", least=0, whole=True)
+        if at is not None:
+            return self._summary(*self._judged(np.empty(0, dtype=np.int64), self._own(at)))
+        return self._summary(*self._judged(*self._some(n_random, seed, at_breakpoints)))
+
+    def _some(self, n_random: int, seed: int, at_breakpoints: bool | None) -> tuple[Places, Floats]:
+        """Return recorded points and other parameters to look at."""
+        rng, t = np.random.default_rng(seed), self.points.t
+        nodes = np.unique([0, len(t) - 1])
+        if at_breakpoints:
+            nodes = np.arange(len(t))
+        elif at_breakpoints is None:
+            some = rng.choice(len(t), size=min(n_random, len(t)), replace=False)
+            nodes = np.union1d(nodes, some)
+        pieces = np.flatnonzero(np.diff(t) > 0)
+        pieces = rng.permutation(pieces)[:n_random]
+        between = t[pieces] + rng.uniform(size=len(pieces)) * (t[pieces + 1] - t[pieces])
+        return nodes, np.concatenate([between, self._on_the_ray()])
+
+    def _on_the_ray(self) -> Floats:
+        """Return parameters behind the last recorded point where the path goes on from there."""
+        last = float(self.points.t[-1])
+        return last + (np.array(RAYS) - 1.0) * max(abs(last), 1.0) if self.ray else np.empty(0)
+
+    def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
+        """Return parameters, and what the judge says of recorded points, then of others."""
+        s = np.concatenate([self.points.t[nodes], others])
+        found = []
+        for first in range(0, len(s), BLOCK):
+            at = np.arange(first, min(first + BLOCK, len(s)))
+            own, rest = at[at < len(nodes)], at[at >= len(nodes)]
+            unknowns = np.concatenate([self.points.at(nodes[own]), self.points.unknowns(s[rest])])
+            w, v, duals = self.statement.answer(unknowns)
+            multiplier = -unknowns[:, -1] if self.statement.constrained else None
+            answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
+            found.append(judge([self.line.at(float(t)) for t in s[at]], answer))
+        return s, _with_errors(found)
+
+    def _summary(self, s: Floats, found: Verdict) -> Certificate:
+        return summary(self.scale.value(s), found)
+
+    # -- pictures and files -------------------------------------------------------------------
+
+    def plot(
+        self,
+        what: str | None = None,
+        ax: Axes | None = None,
+        max_lines: int = 200,
+        *,
+        mark: float | None = None,
+    ) -> Axes:
+        """Plot coefficients (linear models) or duals against the parameter.
+
+        Parameters
+        ----------
+        what : {"coef", "dual"}, optional
+            By default coefficients where there are at most 50 of them.
+        ax : matplotlib Axes, optional
+        max_lines : int
+            Largest number of curves drawn.
+        mark : float, optional
+            A parameter to mark.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return plots.draw_path(cast(Any, self._picture()), what, ax, max_lines, mark)
+
+    def _picture(self) -> SimpleNamespace:
+        """Return what `plots.draw_path` asks a path."""
+
+        def flat(values: Floats) -> Floats:
+            return values.reshape(-1, *values.shape[2:]) if self._several else values
+
+        def coef(t: Any) -> Floats:
+            return flat(self.coef(t))
+
+        def at(nodes: Places) -> Floats:
+            w, _ = self._variables(self.points.at(nodes))
+            return (
+                w.T if not self._several else flat(self.reading.coefficients(w).transpose(1, 2, 0))
+            )
+
+        def duals(nodes: Places) -> Floats:
+            found = self.statement.answer(self.points.at(nodes))[2][0].T
+            return self._scaled_duals(found, self.points.t[nodes], 0)
+
+        linear = self.line.start.kernel is None
+        facts = SimpleNamespace(
+            linear=linear, X=np.empty((0, self.line.start.features)), classes=(), y=()
+        )
+        inner = slice(None, -1) if self.ray and len(self.points) > 1 else slice(None)
+        return SimpleNamespace(
+            breakpoints=self.breakpoints,
+            parameter=self.parameter,
+            range=self.range,
+            feature_names=None if self._several else self.feature_names,
+            objective=facts,
+            coef=coef,
+            dual=self.dual,
+            _check_linear=self._check_linear,
+            _check=self._own,
+            _t=self.points.t[inner],
+            _places=lambda nodes: self.scale.value(self.points.t[nodes]),
+            _coefs_at=at,
+            _duals_at=duals,
+        )
+
+    @property
+    def _several(self) -> bool:
+        return self.reading_or_none is not None and self.reading_or_none.outputs > 1
+
+    def save(self, file: File) -> None:
+        """Write the path to an .npz file (no pickles inside), atomically.
+
+        It holds the arrays of the problem, at one parameter and their rates, and the recorded
+        points; what reads it needs no model.
+
+        Parameters
+        ----------
+        file : path-like or binary file object
+        """
+        storage.write(file, self)
+
+    @classmethod
+    def load(cls, file: File) -> SolutionPath:
+        """Read a path that `save` wrote, from a file's name or a binary file object."""
+        return storage.read(file, cls)
+
+
+def _with_errors(found: list[Verdict]) -> Verdict:
+    """Return verdicts in one, with how far each solution may be off: as `Verdict.error` says."""
+    parts = {k: np.concatenate([np.atleast_1d(vars(v)[k]) for v in found]) for k in vars(found[0])}
+    one = Verdict(**parts)
+    return replace(
+        one,
+        error=np.fmin(one.gap + one.rounding, one.kkt + one.kkt_rounding),
+        least_error=np.fmin(one.gap - one.rounding, one.kkt - one.kkt_rounding),
+    )

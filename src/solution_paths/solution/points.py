@@ -1,0 +1,167 @@
+"""The recorded points of a path, in ascending order, whoever keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..homotopy.track import Track
+from ..validation import Floats
+
+Places = NDArray[np.int64]
+NOTHING = 2.0**-70  # of an unknown's size: smaller ones are zero
+SAMPLE = 64  # points at which these are looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Both ends of each straight piece, ascending.
+
+    Attributes
+    ----------
+    t : (K,)
+        The parameter.
+    at : callable
+        Of (k,) places, returns unknowns (k, N).
+    """
+
+    t: Floats
+    at: Callable[[Places], Floats]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @classmethod
+    def of(
+        cls,
+        track: Track,
+        t0: float,
+        t1: float,
+        ray: bool,
+        sizes: Callable[[Floats], Floats] | None = None,
+    ) -> Points:
+        """Return the points of a walk; one on a ray ends soon after its last breakpoint.
+
+        ``sizes`` tells, of the largest unknowns, what each one's size is, beside which it may be
+        nothing but rounding.
+        """
+        walked = _Recorded(track, t0)
+        t = walked.t.copy()
+        if not ray:
+            t[-1] = t1
+        if t[-1] >= t[0]:
+            points = cls(t, walked)
+        else:
+            last = len(t) - 1
+            points = cls(t[::-1], lambda which: walked(last - np.asarray(which)))
+        points = points._cut(walked) if ray else points
+        return points if sizes is None else cls(points.t, _Clean(points, sizes))
+
+    def _cut(self, walked: _Recorded) -> Points:
+        """Return the points with the last one, far out, moved to twice the last breakpoint."""
+        last = len(self.t) - 1
+        start = self.t[last - 1]
+        end = start + (abs(start) or 1.0)
+        moved = walked.moved(last - 1, end)
+
+        def at(which: Places) -> Floats:
+            found = self.at(which)
+            found[np.asarray(which) == last] = moved
+            return found
+
+        return Points(np.append(self.t[:-1], end), at)
+
+    def until(self, last: int) -> Points:
+        """Return the points up to one of them."""
+        return Points(self.t[: last + 1], self.at)
+
+    def arrays(self) -> dict[str, Floats]:
+        """Return all of it as arrays."""
+        return {"t": self.t, "unknowns": self.at(np.arange(len(self.t)))}
+
+    @classmethod
+    def from_arrays(cls, t: Floats, unknowns: Floats) -> Points:
+        """Return points that were kept as arrays."""
+        return cls(t, _Kept(unknowns))
+
+    def find(self, s: Floats) -> tuple[Places, Places, Floats]:
+        """Return for each parameter the points around it, and the share of the way between.
+
+        Where several points are at it, the last one; beyond the last point the share exceeds 1.
+        """
+        last = len(self.t) - 1
+        here = np.clip(np.searchsorted(self.t, s, side="right") - 1, 0, last)
+        beyond = (here == last) & (s > self.t[last])
+        here = np.where(beyond, max(last - 1, 0), here)
+        there = np.minimum(here + 1, last)
+        step = self.t[there] - self.t[here]
+        moved = np.maximum(s - self.t[here], 0.0)
+        inside = (step > 0) & (moved > 0)
+        share = np.where(inside, moved / np.where(step > 0, step, 1.0), 0.0)
+        return here, there, np.where(beyond, share, np.minimum(share, 1.0))
+
+    def unknowns(self, s: Floats) -> Floats:
+        """Return the unknowns (k, N) at k parameters."""
+        here, there, share = self.find(s)
+        nodes, place = np.unique(np.concatenate([here, there]), return_inverse=True)
+        values = self.at(nodes)
+        first, second = values[place[: len(s)]], values[place[len(s) :]]
+        w = share[:, None]
+        return np.where(w == 1.0, second, first + w * (second - first))
+
+
+class _Recorded:
+    """The points of a walk, in its order, each at its parameter rounded to a double."""
+
+    def __init__(self, track: Track, t0: float) -> None:
+        self.track = track
+        high, low = _sum(t0, track.t[:, 0])
+        self.t, self.low = _sum_parts(high, low + track.t[:, 1])
+
+    def __call__(self, which: Places) -> Floats:
+        return self.track.unknowns(which)[:, 0]
+
+    def moved(self, which: int, t: float) -> Floats:
+        """Return the unknowns at t, beyond a point or before it on its piece."""
+        (high, low), (other, rest) = self.track.unknowns([which, which ^ 1])
+        step = (self.t[which ^ 1] - self.t[which]) + (self.low[which ^ 1] - self.low[which])
+        share = ((t - self.t[which]) - self.low[which]) / step
+        return np.asarray(high + (low + share * ((other - high) + (rest - low))))
+
+
+class _Clean:
+    """Unknowns without those that are zero but for rounding in twice the working precision."""
+
+    def __init__(self, points: Points, sizes: Callable[[Floats], Floats]) -> None:
+        self.at = points.at
+        some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
+        self.least = NOTHING * sizes(np.abs(self.at(some)).max(axis=0))
+
+    def __call__(self, which: Places) -> Floats:
+        found = self.at(which)
+        return np.where(np.abs(found) < self.least, 0.0, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """Unknowns in an array; it can be pickled."""
+
+    unknowns: Floats
+
+    def __call__(self, which: Places) -> Floats:
+        return self.unknowns[which]
+
+
+def _sum(a: float, b: Floats) -> tuple[Floats, Floats]:
+    """Return a + b in two parts."""
+    total = a + b
+    other = total - a
+    return total, (a - (total - other)) + (b - other)
+
+
+def _sum_parts(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    total = high + low
+    return total, low - (total - high)

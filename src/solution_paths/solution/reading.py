@@ -1,0 +1,170 @@
+"""How the variables of a problem read as decisions, and its parameter as the user's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..kernels import LINEAR, Kernel
+from ..problem import Problem
+from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
+
+KINDS = ("value", "sign", "argmax", "order", "nearest")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the user's parameter and objective are of those of the statement, whose parameter is t.
+
+    Attributes
+    ----------
+    unit : float
+        The parameter is unit times t.
+    inverse : bool
+        It is unit / t instead.
+    divided : bool
+        Whether the user's objective is the stated one times the parameter.
+    objective : float
+        By what it is multiplied, too: duals of the user's objective are those of the stated one
+        times all that.
+    """
+
+    unit: float = 1.0
+    inverse: bool = False
+    divided: bool = False
+    objective: float = 1.0
+
+    def value(self, t: Floats) -> Floats:
+        """Return the parameters of some t."""
+        if self.inverse:
+            with np.errstate(divide="ignore"):
+                return np.asarray(self.unit / np.asarray(t, dtype=np.float64))
+        return np.asarray(t if self.unit == 1.0 else self.unit * t)
+
+    def own(self, values: Floats) -> Floats:
+        """Return the t of some parameters."""
+        if self.inverse:
+            return self.value(values)
+        return np.asarray(values if self.unit == 1.0 else values / self.unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How weights w and free variables v read as f(x) = mix (W x + bias v) + offset.
+
+    W has the blocks of w as its rows; with a kernel x is replaced by its kernel values with all
+    training rows.
+
+    Attributes
+    ----------
+    columns : int
+        The columns of new rows.
+    bias : (b, r) array
+        For each of the b blocks, coefficients of the r free variables.
+    mix : (o, b) array or None
+        Of blocks into o outputs; None for one output a block.
+    kernel : Kernel
+    rows : (n, d) training rows, or None for a linear model
+    kind : {"value", "sign", "argmax", "order", "nearest"}
+        What is predicted: f; the label of its sign; of the largest output; the class whose
+        thresholds (all free variables) f lies between; of the nearest of two planes.
+    classes : labels
+    names : names of columns, or None
+    offset : float
+    """
+
+    columns: int
+    bias: Floats
+    mix: Floats | None = None
+    kernel: Kernel = LINEAR
+    rows: Any = None
+    kind: str = "value"
+    classes: Labels = field(default_factory=lambda: np.empty(0))
+    names: Names | None = None
+    offset: float = 0.0
+
+    @property
+    def linear(self) -> bool:
+        """Whether f has coefficients."""
+        return self.kernel.name == "linear"
+
+    @property
+    def outputs(self) -> int:
+        """The number o of outputs."""
+        return len(self.bias if self.mix is None else self.mix)
+
+    def checked(self, X_new: Rows, name: str = "X_new") -> Any:
+        """Return rows to predict: new columns, or their kernel values."""
+        _check_names(feature_names(X_new), self.names, name)
+        X_new = check_X(X_new, name, own=False)
+        if X_new.shape[1] != self.columns:
+            remedy = "the same columns"
+            if self.kernel.name == "precomputed":
+                remedy = "one kernel value for each training row"
+            raise ValueError(
+                f"{name} has {X_new.shape[1]} columns, but the path was computed with "
+                f"{self.columns}; pass {remedy}."
+            )
+        if self.rows is None:
+            return X_new
+        self.kernel.check_sizes(X_new, name)
+        return self.kernel(X_new, self.rows)
+
+    def coefficients(self, w: Floats) -> Floats:
+        """Return the coefficients (k, o, D) of weights (k, b D)."""
+        blocks = w.reshape(len(w), len(self.bias), -1)
+        return (
+            blocks if self.mix is None else np.asarray(np.einsum("ob,kbd->kod", self.mix, blocks))
+        )
+
+    def intercepts(self, v: Floats) -> Floats:
+        """Return the intercepts (k, o) of free variables (k, r)."""
+        own = v @ self.bias.T
+        return np.asarray((own if self.mix is None else own @ self.mix.T) + self.offset)
+
+    def decisions(self, rows: Any, w: Floats, v: Floats) -> Floats:
+        """Return f (m, o, k) at checked rows, for k solutions."""
+        own = self.coefficients(w)
+        k, o, D = own.shape
+        f = np.asarray(rows @ own.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
+        return np.asarray((f + self.intercepts(v)).transpose(0, 2, 1))
+
+    def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
+        """Return the sums of absolute terms of all decisions, (m, o, k)."""
+        mix = None if self.mix is None else np.abs(self.mix)
+        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset))
+        return own.decisions(abs(rows), abs(w), abs(v))
+
+    def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:
+        """Return predictions (m, k) for decisions (m, o, k) of k solutions."""
+        if self.kind == "value":
+            return f[:, 0] if f.shape[1] == 1 else f
+        if self.kind == "sign":
+            codes = (f[:, 0] >= 0).astype(int)
+        elif self.kind == "argmax":
+            codes = f.argmax(axis=1)
+        elif self.kind == "order":
+            codes = (f[:, 0, :, None] >= v).sum(axis=-1)
+        else:
+            length = np.linalg.norm(self.coefficients(w), axis=2).T
+            distance = np.abs(f) / np.where(length > 0, length, np.inf)
+            codes = (distance[:, 1] < distance[:, 0]).astype(int)
+        return self.classes[codes]
+
+
+def usual(problem: Problem) -> Reading | None:
+    """Return how a problem reads whose first group of losses is of f(x_i), or None.
+
+    Its rows of free variables must all be alike: their coefficients in f. With a kernel new rows
+    are kernel values.
+    """
+    free = problem.losses[0].free
+    B = free.toarray() if sp.issparse(free) else np.asarray(free)
+    if np.ptp(B, axis=0).any():
+        return None
+    kernel = LINEAR if problem.kernel is None else Kernel("precomputed")
+    return Reading(problem.features, B[:1, : problem.n_free].copy(), kernel=kernel)

@@ -1,0 +1,105 @@
+"""A `SolutionPath` in an .npz file: the problem's arrays, their rates, and the recorded points."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..homotopy.statement import read as read_statement
+from ..kernels import Kernel
+from ..problem import Line
+from ..storage import File, read_archive, write_archive
+from .model import Affine, from_arrays, put_matrix, take_matrix, to_arrays
+from .points import Points
+from .reading import Reading, Scale
+
+if TYPE_CHECKING:
+    from .path import SolutionPath
+
+FORMAT = 1
+KIND = "SolutionPath"
+
+
+def write(file: File, path: SolutionPath) -> None:
+    """Write a path."""
+    plain, arrays = to_arrays(path._model())
+    content = {f"problem/{k}": v for k, v in arrays.items()}
+    content |= {f"points/{k}": v for k, v in path.points.arrays().items()}
+    meta = {
+        "kind": KIND,
+        "format": FORMAT,
+        "parameter": path.parameter,
+        "scale": asdict(path.scale),
+        "ray": path.ray,
+        "ends": [path.line.t0, path.line.t1],
+        "eliminated": path.statement.gram is not None,
+        "problem": plain,
+        "reading": _put_reading(path.reading_or_none, content),
+    }
+    write_archive(file, meta, content)
+
+
+def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
+    """Read a path that `write` wrote."""
+
+    def build(meta: dict[str, Any], content: dict[str, Any]) -> SolutionPath:
+        own, points = (
+            {k.removeprefix(p): v for k, v in content.items() if k.startswith(p)}
+            for p in ("problem/", "points/")
+        )
+        model = from_arrays(meta["problem"], own)
+        line = _line(model, *meta["ends"])
+        statement = read_statement(line, "dual" if meta["eliminated"] else "saddle")
+        if points["unknowns"].shape != (len(points["t"]), statement.size):
+            raise ValueError("the points are not those of the problem")
+        return kind(
+            line,
+            statement,
+            Points.from_arrays(**points),
+            parameter=meta["parameter"],
+            scale=Scale(**meta["scale"]),
+            reading=_take_reading(meta["reading"], content),
+            ray=meta["ray"],
+        )
+
+    return read_archive(file, build, KIND, FORMAT)
+
+
+def _line(model: Affine, t0: float, t1: float) -> Line:
+    return Line(model, t0, t1, model.start, model.rates)
+
+
+def _put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
+    if reading is None:
+        return None
+    content |= {"reading/bias": reading.bias, "reading/classes": reading.classes}
+    if reading.mix is not None:
+        content["reading/mix"] = reading.mix
+    rows = None if reading.rows is None else put_matrix(reading.rows, "reading/rows", content)
+    return {
+        "columns": reading.columns,
+        "kernel": asdict(reading.kernel),
+        "kind": reading.kind,
+        "names": reading.names,
+        "offset": reading.offset,
+        "rows": rows,
+    }
+
+
+def _take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
+    if plain is None:
+        return None
+    rows = plain["rows"]
+    return Reading(
+        plain["columns"],
+        content["reading/bias"],
+        mix=content.get("reading/mix"),
+        kernel=Kernel(**plain["kernel"]),
+        rows=None if rows is None else take_matrix(rows, "reading/rows", content),
+        kind=plain["kind"],
+        classes=np.asarray(content["reading/classes"]),
+        names=None if plain["names"] is None else tuple(plain["names"]),
+        offset=plain["offset"],
+    )
