@@ -13,7 +13,7 @@ import numpy as np
 from . import tolerances
 from .compiled import lean
 from .state import at, at_base, factors, is_variable
-from .twofold import add, divide, dot, gathered_dot, gathered_dot2
+from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2
 
 NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
 TINY = 2.0**-96  # what a limit itself is rounded to
@@ -112,6 +112,9 @@ def spread(w):
             x[j], dx[j] = of[VH, k], of[RH, k]
             terms += most[j] * of[SIZE, k]
             dterms += most[j] * of[RSIZE, k]
+        if part == 1 and m.weights and not w.known[m.N - 1]:
+            terms += m.widest * w.work[0, m.N - 1]
+            dterms += m.widest * w.work[1, m.N - 1]
         if part == 0:
             now.row_terms, now.row_rate_terms = terms, dterms
         else:
@@ -294,6 +297,8 @@ def roughly(w, i, of_rate):
             x += dot(row, w.work[4 + part], m.n)
         else:
             x += gathered_dot(row, w.rows, w.of_rows[high], now.pulling)
+    if variable and m.weights and not w.known[m.N - 1]:
+        x += w.sign[i - m.n] * (w.du[0, m.N - 1] if of_rate else w.u[0, m.N - 1])
     return x
 
 
@@ -388,6 +393,12 @@ def sharply(w, i, of_rate):
         x, xe = add(x, xe, h, e)
         for k in range(now.pulling):
             terms += abs(row[index[k]]) * v[size, k]
+    if variable and m.weights and not w.known[m.N - 1]:
+        s, last = w.sign[i - m.n], m.N - 1
+        h, e = (w.du[0, last], w.du[1, last]) if of_rate else (w.u[0, last], w.u[1, last])
+        h, e = accumulate(0.0, 0.0, s, h, e)
+        x, xe = add(x, xe, h, e)
+        terms += abs(s) * w.work[1 if of_rate else 0, last]
     return x, xe, terms
 
 

@@ -182,7 +182,7 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
 
 def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map:
     n, p = statement.rows_and_variables
-    R, gram = statement.R, statement.gram
+    R, gram, widening = statement.R, statement.gram, statement.widening
     gram = np.zeros((0, 0)) if gram is None else gram
     scale = equilibrate(R, gram, statement.ridge, statement.constrained)
     length, metric = _lengths(R, gram, statement)
@@ -202,6 +202,7 @@ def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map
         p=p,
         N=len(scale),
         weights=0 if statement.widened is None else p - statement.free,
+        widest=1.0 if widening is None else float(np.abs(widening).max(initial=1.0)),
         with_gram=int(len(gram) > 0),
         R=R,
         columns=np.ascontiguousarray(R.T),

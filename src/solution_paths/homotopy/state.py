@@ -37,6 +37,7 @@ class Map:
     p: int  # variables
     N: int  # coordinates: n + p, and one more with an l1 constraint
     weights: int  # variables whose knots an l1 constraint's multiplier widens
+    widest: float  # largest entry of the l1 constraint's row
     with_gram: int
     R: Matrix  # (n, p)
     columns: Matrix  # (p, n), R'
