@@ -25,7 +25,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 collect_ignore = ["typing_client.py"]  # a type checker reads it, nothing runs it
 
 # Files that take a minute or more: last, one of them would run alone.
-LONGEST = ("test_workflow.py", "test_estimators.py", "test_page_in_browser.py", "test_faults.py")
+LONGEST = (
+    "test_workflow.py",
+    "test_estimators.py",
+    "test_page_in_browser.py",
+    "test_faults.py",
+    "test_survey.py",
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
