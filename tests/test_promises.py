@@ -2,8 +2,6 @@
 
 import inspect
 import re
-import subprocess
-import sys
 from types import FunctionType
 
 import numpy as np
@@ -28,6 +26,7 @@ from solution_paths import (
     dm_ksvm_path,
     drlad_grid,
     drsvm_path,
+    files,
     lasso_path,
     outlier_svm_path,
     outlier_svr_path,
@@ -373,42 +372,17 @@ def test_a_certificates_points_follow_from_its_seed():
         assert one.gap_at != other.gap_at
 
 
-def test_a_file_lock_keeps_a_second_process_waiting(tmp_path):
-    """What the first one does inside is done before the second one begins."""
-    code = (
-        "import sys, time, pathlib\n"
-        "from solution_paths.files import locked\n"
-        "own = pathlib.Path(sys.argv[1])\n"
-        "print('ready', flush=True); sys.stdin.readline()\n"
-        "with locked(own / 'lock'):\n"
-        "    busy = own / 'busy'\n"
-        "    print('alone' if not busy.exists() else 'beside another', flush=True)\n"
-        "    busy.touch(); print('inside', flush=True); sys.stdin.readline(); busy.unlink()\n"
-    )
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    try:
-        first, second = started
-        assert [own.stdout.readline() for own in started] == ["ready\n"] * 2
-        first.stdin.write("\n")
-        first.stdin.flush()
-        assert [first.stdout.readline() for _ in range(2)] == ["alone\n", "inside\n"]
-        second.stdin.write("\n\n")  # it may go in, and out again
-        second.stdin.flush()
-        first.stdin.write("\n")
-        first.stdin.flush()
-        assert second.communicate(timeout=60)[0].splitlines() == ["alone", "inside"]
-    finally:
-        for own in started:
-            own.kill()
-            own.communicate()
+def test_nobody_else_holds_a_locked_file_not_even_to_read(tmp_path):
+    """Any other opening of a file, be it in this process, stands for another process."""
+    fcntl = pytest.importorskip("fcntl")
+    file = tmp_path / "folder" / "lock"
+    with files.locked(file), file.open("a") as other:
+        for kind in (fcntl.LOCK_EX, fcntl.LOCK_SH):
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(other, kind | fcntl.LOCK_NB)
+    with file.open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert file.exists()
 
 
 def test_weighted_paths_reach_the_second_weights():
