@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from contextlib import suppress
 from types import FunctionType
 
 import numpy as np
@@ -240,6 +241,36 @@ def test_alpha_is_lam_over_n():
     largest = np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / 40
     assert not PathLasso(alpha=largest * (1 + 1e-9)).fit(X, y).coef_.any()
     assert PathLasso(alpha=largest * (1 - 1e-3)).fit(X, y).coef_.any()
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "unit", "down"),
+    [(PathLasso(), "lasso.lasso_path", 40, True), (PathSVC(), "classifiers.svm_path", 1, False)],
+    ids=["alpha", "C"],
+)
+def test_a_path_that_breaks_off_is_used_up_to_where_it_does(model, path, unit, down, monkeypatch):
+    """In the estimator's own unit: alpha is lam / n."""
+    X, y = numbers(40) if unit == 40 else classes(40)
+    follow, ends = getattr(solution_paths, path.split(".")[1]), []
+
+    def part(*arguments, **options):
+        whole = follow(*arguments, **options)
+        *legs, last = whole._legs
+        legs.append(last.cut(len(last.trace.t) // 2))
+        kept = type(whole)(whole.parameter, legs, whole.objective, {"ray": False})
+        ends.append(kept.range[0 if down else 1] / unit)
+        raise solution_paths.PathError("The path broke off.", kept)
+
+    monkeypatch.setattr(f"solution_paths.estimators.{path}", part)
+    with suppress(solution_paths.PathError):
+        clone(model).fit(X, y)
+    for factor, fine in ((1.01, down), (0.99, not down)):
+        own = clone(model).set_params(**{model._parameter: factor * ends[-1]})
+        if fine:
+            own.fit(X, y)
+            continue
+        with pytest.raises(solution_paths.PathError, match="could not be reached: The path broke"):
+            own.fit(X, y)
 
 
 def test_targets_have_the_units_of_y():
