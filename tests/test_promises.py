@@ -22,10 +22,12 @@ from solution_paths import (
     PathLasso,
     PathSVC,
     QuantileSVC,
+    Surface,
     WeightedSVR,
     dm_drsvm_grid,
     dm_ksvm_path,
     drlad_grid,
+    drlad_path,
     drsvm_path,
     files,
     lasso_path,
@@ -365,6 +367,12 @@ def test_a_surfaces_objective_is_the_one_that_its_docstring_states():
             w, b = surface.coef(i, s), surface.intercept(i, s)
             expected = np.abs(u - X @ w - b).mean() + lam2 / 2 * w @ w
             assert surface.objective(i, s) == pytest.approx(expected, rel=1e-9)
+    paths = [drlad_path(X, u, vary="lam2", s=s) for s in (0.5, 1.0)]  # lines in an inverse
+    surface = Surface(paths, np.array([0.1, 0.4]), "s", np.array([0.5, 1.0]))
+    for lam2 in surface.values:
+        w, b = surface.coef(1, lam2), surface.intercept(1, lam2)
+        expected = np.abs(u - X @ w - b).mean() + lam2 / 2 * w @ w
+        assert surface.objective(1, lam2) == pytest.approx(expected, rel=1e-9)
 
 
 def test_only_those_lines_are_drawn_that_become_largest():
