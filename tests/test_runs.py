@@ -34,6 +34,32 @@ def test_a_changed_setting_is_another_cell_also_where_all_experiments_share_it(p
     assert dataclasses.replace(base, **{part: Shared(factor=1.0)}).id == base.id
 
 
+def test_a_changed_setting_is_another_job_also_where_all_experiments_share_it():
+    """What the workflow lists as to be run again is what has another name."""
+    paper = Paper("made_up", Shared)
+
+    @paper.experiment(settings=Shared)
+    def count(cell, rows, report):
+        """Do nothing."""
+
+    def name(common=1.0, base=1.0, override=1.0, stand_in=False):
+        run = {"datasets": ["iris"], "splits": 1, "factor": override}
+        content = {
+            "title": "A",
+            "citation": "B",
+            "settings": {"factor": common},
+            "datasets": {"iris": {"stand_in": stand_in}},
+            "experiments": {"count": {"factor": base}},
+            "suites": {"quick": {"count": run}},
+        }
+        (job,) = paper.jobs({"papers": {"made_up": content}}, "quick")
+        return job.file("results")
+
+    changed = [name(common=2.0), name(override=2.0), name(stand_in=True)]
+    assert len({name(), *changed}) == 4
+    assert name(base=2.0) == name()  # which the suite says otherwise
+
+
 STATUSES = ("failed", "not available", "certificate failed", "certificate undecided")
 
 

@@ -150,7 +150,9 @@ def test_offline_keeps_only_what_is_at_hand(checkout, tmp_path):
     assert "jobs/quantile_svm/accuracy/path/diabetes" not in run.stdout
 
     (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "pima-indians-diabetes.data").write_text("not looked into yet\n")
+    # all of one data set's files, and one of another's three
+    for name in ("pima-indians-diabetes.data", "ecml06_task_a_u00_eval_lab.tf.xz"):
+        (tmp_path / "mirror" / name).write_text("not looked into yet\n")
     run = snakemake(checkout, "-n", "--config", "offline=true", mirror=tmp_path / "mirror")
     assert job_counts(run)["fetch"] == 1
     assert "jobs/quantile_svm/accuracy/path/diabetes" in run.stdout
