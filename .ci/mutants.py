@@ -35,7 +35,7 @@ TIMEOUT_S = 600.0
 
 JUDGED = ("conditions", "certify", "reliable")
 NETS = ("conditions", "elastic_net", "reliable")
-CHOICES = ("promises", "leaks", "estimators_weights", "estimators_input")
+CHOICES = ("promises", "estimators_input", "estimators_weights", "leaks")
 # Module below src -> its fast tests, those that fail first in front.
 MODULES = {
     "solution_paths/certify.py": JUDGED,

@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 
 from solution_paths import outlier_svm_path
-from solution_paths.certify import GAP_LIMIT, KKT_LIMIT, certify, judge, score
+from solution_paths.certify import (
+    GAP_LIMIT,
+    KKT_LIMIT,
+    Certificate,
+    Verdict,
+    certify,
+    judge,
+    score,
+    status_of,
+    worst_of,
+)
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import (
     DoubleMargin,
@@ -25,6 +35,7 @@ from solution_paths.objectives import (
     Solution,
     Tube,
 )
+from solution_paths.objectives.base import Terms
 
 ROOM = 1.0 + 1e-4  # products of two small numbers, and rounding
 
@@ -610,3 +621,116 @@ def test_a_kernel_machine_is_told_by_its_own_limits_too():
             found = scored(own, a=m.a, b=0.0)
             assert found.kkt == pytest.approx(share * KKT_LIMIT, rel=1e-3)
             assert (found.kkt + found.kkt_rounding <= KKT_LIMIT) == (share < 1.0)
+
+
+# -- what a verdict is made of ------------------------------------------------------------------
+
+TERMS = {
+    "primal": 10.0,
+    "gap": 2.0,
+    "rounding": 0.5,
+    "kkt": 0.25,
+    "kkt_rounding": 0.125,
+    "infeasible": 0.0,
+    "floor": 0.0,
+    "unsure": 1.0,
+    "resolution": 0.3,
+    "kkt_resolution": 0.2,
+    "null": 0.0,
+    "own": 0.75,
+    "own_rounding": 0.05,
+}
+# What changes in these terms, and what the verdict says then: by hand, from its docstring.
+FOUND = {
+    "as it is": (
+        {},
+        {
+            "primal": 10.0,
+            "dual": 8.0,
+            "gap": 0.2,
+            "kkt": 0.25,
+            "rounding": 0.7 / 9.0,
+            "kkt_rounding": 0.125,
+            "resolution": 0.03,
+            "kkt_resolution": 0.2,
+            "error": 2.5 / 9.0,
+            "least_error": 1.5 / 11.0,
+        },
+    ),
+    "conditions that are nearly met": (
+        {"own": 0.1},
+        {"gap": 0.2, "error": 0.15, "least_error": 0.05},
+    ),
+    "what a constant loses": (
+        {"null": 1e5},
+        {"gap": 0.2, "error": 2.5 / 99.0, "least_error": 1.5 / 101.0},
+    ),
+    "both values below the floor": (
+        {"floor": 50.0},
+        {"gap": 0.04, "rounding": 0.54 / 49.0, "resolution": 0.006, "error": 2.5 / 9.0},
+    ),
+    "a lower bound that is larger": ({"gap": 30.0}, {"dual": -20.0, "gap": 1.5}),
+    "a negative value": ({"primal": -10.0}, {"dual": -12.0, "gap": 2.0 / 12.0}),
+    "duals that bound": ({"infeasible": KKT_LIMIT}, {"gap": 0.2, "error": 2.5 / 9.0}),
+    "duals that don't": (
+        {"infeasible": 1.001 * KKT_LIMIT},
+        {"gap": np.inf, "error": 0.8, "least_error": 0.7},
+    ),
+    "no costs": (
+        {"primal": 0.0, "gap": 0.0, "rounding": 0.0, "unsure": 0.0, "kkt": 1.0},
+        {"gap": 0.0, "rounding": 0.0, "error": 0.0},
+    ),
+    "a perfect fit, right to its rounding": (
+        {"primal": 1e-12, "gap": 1e-12, "floor": 1.0, "unsure": 0.0, "rounding": 0.0}
+        | {"kkt": 5e-8, "kkt_rounding": 1e-8},
+        {"gap": 1e-12, "error": 6e-8, "least_error": 6e-8},
+    ),
+    "no duals": (
+        {"gap": None, "kkt": np.nan, "own": np.nan},
+        {"dual": np.nan, "gap": 0.1, "kkt": np.nan, "rounding": 0.6 / 9.0}
+        | {"error": 1.5 / 9.0, "least_error": 0.5 / 11.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_verdict_is_what_its_docstring_says_of_an_objectives_terms(name):
+    changes, expected = FOUND[name]
+    own = {k: None if v is None else np.array([v]) for k, v in (TERMS | changes).items()}
+    fake = SimpleNamespace(terms=lambda t, solution, exact, low: Terms(**own))
+    found = score(fake, np.zeros(1), Solution(), lower_bound=9.0).alone()
+    said = {name: getattr(found, name) for name in expected}
+    assert said == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("gap", "rounding", "resolution", "status"),
+    [
+        (0.75, 0.25, 0.0, "holds"),  # just at the limit of 1, however the rounding fell
+        (0.75, 0.26, 0.0, "undecided"),
+        (1.25, 0.25, 0.0, "undecided"),
+        (1.25, 0.24, 0.0, "fails"),
+        (3.0, 0.5, 1.25, "undecided"),  # twice what rounding the solution may cause
+        (3.0, 0.5, 1.24, "fails"),
+        (np.nan, 0.0, 9.0, "fails"),
+        (np.inf, np.inf, np.inf, "fails"),
+        (np.inf, np.nan, 9.0, "fails"),
+    ],
+)
+def test_a_status_is_sure_or_undecided(gap, rounding, resolution, status):
+    assert status_of(gap, rounding, resolution, 1.0) == status
+    assert worst_of("holds", status) == status
+    assert worst_of(status, "fails") == worst_of("undecided", "fails") == "fails"
+
+
+def test_an_answer_can_be_relied_on_up_to_a_millionth():
+    for error, least, reliable, wrong in (
+        (1e-6, 1e-6, True, False),
+        (1.01e-6, 1e-6, False, False),
+        (1.01e-6, 1.01e-6, False, True),
+        (np.nan, np.nan, False, True),
+    ):
+        verdict = Verdict(1.0, 1.0, 0.0, 0.0, 0.0, error=error, least_error=least)
+        assert (bool(verdict.reliable), bool(verdict.wrong)) == (reliable, wrong)
+        certificate = Certificate(0.0, 0.0, 0.0, 0.0, 0.0, 1, error=error)
+        assert certificate.reliable == reliable
