@@ -63,9 +63,11 @@ class Machine:
         self.cost = self.lam * np.array([1.0, 1.0, 2.0, 0.25, 1.0])
         self.y, self.w, self.b = np.array(targets), np.array([1.0, 0.0]), 0.0
 
+    def objective(self):
+        return self.make(self.X, self.y, cost0=self.cost, lam=self.lam, **self.options)
+
     def verdict(self):
-        own = self.make(self.X, self.y, cost0=self.cost, lam=self.lam, **self.options)
-        return scored(own, a=self.a, w=self.w, b=self.b)
+        return scored(self.objective(), a=self.a, w=self.w, b=self.b)
 
 
 def beyond_a_box(m, e):
@@ -155,9 +157,12 @@ class Penalised:
         self.w, self.b = np.array([1.0, 0.0]), 0.0
         self.steepest = 10.0  # the sum of the sizes of the first column
 
+    def objective(self):
+        return L1Hinge(self.X, self.y)
+
     def verdict(self):
         if self.make is L1Hinge:
-            return scored(L1Hinge(self.X, self.y), self.lam, self.a, self.w, self.b)
+            return scored(self.objective(), self.lam, self.a, self.w, self.b)
         if self.make is DoubleMarginNet:
             own = DoubleMarginNet(self.X, self.y, kappa=5.0, cost0=1.0, lam10=self.lam)
             return scored(own, a=self.a, w=np.append(self.w, self.options["rho"]), b=self.b)
@@ -533,6 +538,45 @@ def test_duals_that_break_their_constraints_bound_nothing(model, case):
         own = model()
         case(own, share * KKT_LIMIT)
         assert np.isfinite(own.verdict().gap) == bounds
+
+
+# By how much a violation is larger in its coordinate's own units: a dual relative to its own cost,
+# not to the largest, 4; a balance to the largest dual; a correlation to the sizes of its terms.
+IN_OWN_UNITS = {
+    low_end_of_a_box: 4.0 / 2.0,
+    high_end_of_a_box: 4.0 / 0.5,
+    a_late_value_whose_dual_has_room: 4.0 / 0.5,
+    an_early_value_with_a_dual: 4.0 / 2.0,
+    a_value_below_its_kink: 1.0,
+    a_value_above_its_kink: 1.0,
+    a_value_of_the_other_sign: 1.0,
+    duals_out_of_balance: 4.0 / 1.125,
+    coefficients_apart_from_their_duals: 1.0,
+    low_end_of_one: 1.0,
+    high_end_of_one: 1.0,
+    one_with_room: 1.0,
+    a_margin_too_small: 1.0,
+    slopes_out_of_balance: 1.0,
+    a_penalty_above_the_correlation: 10.0 / 1.5,
+    a_penalty_below_the_correlation: 10.0 / 1.5,
+}
+IN_UNITS = [
+    (model, case)
+    for model, case in CASES
+    if model in (hinge, tube, double_margin, Penalised) and case in IN_OWN_UNITS
+]
+
+
+@pytest.mark.parametrize(("model", "case"), IN_UNITS, ids=map(named, IN_UNITS))
+def test_a_violation_counts_in_its_own_units_too(model, case):
+    own = model()
+    kkt, _ = case(own, 1e-5)
+    column = Solution(own.a[:, None], own.w[:, None], np.array([own.b]))
+    t = own.lam if model is Penalised else 0.0
+    found = own.objective().terms(np.array([t]), column, exact=True)
+    assert found.kkt[0] == pytest.approx(kkt, rel=1e-3)
+    assert found.own[0] == pytest.approx(IN_OWN_UNITS[case] * kkt, rel=1e-3)
+    assert 0.0 <= found.own_rounding[0] < 1e-12
 
 
 # -- what has no place among these --------------------------------------------------------------
