@@ -223,6 +223,19 @@ def test_where_f_is_zero_the_more_frequent_class_is_predicted(more):
     assert model.path_.predict([[0.0, 0.0]], 0.5).tolist() == [more]
 
 
+@pytest.mark.parametrize("model", [OutlierSVC(), OutlierSVC(cv=2), DmKSVC(), PathSVC()])
+def test_of_more_classes_that_of_the_largest_decision_is_predicted(model):
+    rng = np.random.default_rng(0)
+    y = np.array(["red", "green", "blue"])[np.arange(45) % 3]
+    X = rng.normal(size=(45, 2)) + 2.0 * np.array([[1, 0], [0, 1], [-1, -1]])[np.arange(45) % 3]
+    fitted = clone(model).fit(X, y)
+    f = fitted.decision_function(X)
+    assert f.shape == (45, 3)
+    predicted = fitted.predict(X)
+    assert predicted.tolist() == [["blue", "green", "red"][k] for k in f.argmax(axis=1)]
+    assert (predicted == y).mean() > 0.7
+
+
 @pytest.mark.parametrize("change", [lambda i: i[::-1], lambda i: np.roll(i, 1)])
 @pytest.mark.parametrize("model", [PathSVC(), PathLasso()], ids=["classes", "numbers"])
 def test_targets_whose_index_is_that_of_the_rows_in_another_order_are_refused(model, change):
