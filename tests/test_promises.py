@@ -288,6 +288,26 @@ def test_a_path_that_breaks_off_is_used_up_to_where_it_does(model, path, unit, d
             own.fit(X, y)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        DmKSVC(cv=2, scoring="balanced_error"),
+        QuantileSVC(cv=2, scoring="balanced_error"),
+        DmKSVC(cv=2),
+        PathLasso(cv=2),
+    ],
+    ids=["lam, balanced", "tau, balanced", "lam", "alpha"],
+)
+def test_weights_that_count_as_shares_may_be_of_any_unit(model):
+    X, y = numbers(30) if isinstance(model, PathLasso) else classes(30)
+    weights = np.linspace(1.0, 2.0, 30)
+    one, small = (clone(model).fit(X, y, sample_weight=c * weights) for c in (1.0, 2.0**-7))
+    chosen = [getattr(own, f"{model._parameter}_") for own in (one, small)]
+    assert chosen[0] == pytest.approx(chosen[1], rel=1e-6)
+    assert one.cv_error_ == pytest.approx(small.cv_error_, rel=1e-9)
+    assert 0.0 < one.cv_error_ != clone(model).fit(X, y).cv_error_
+
+
 def test_targets_have_the_units_of_y():
     """Twice the targets, twice the tube or the threshold: twice the predictions."""
     X, y = numbers(40)
