@@ -360,8 +360,16 @@ def test_outputs_are_written(study, tmp_path):
     assert surface["traces"][0]["name"] == "paths in s"
     assert len(surface["traces"][0]["parts"]) == 3
     assert drawn["figure_3_4_simulation"]["surface"] is None
-    assert content["claims"]
-    assert content["assumptions"]
+    claims = outputs.OUTPUTS.all_claims(study)
+    assert len(claims) > 10
+    assert [own["verdict"] for own in content["claims"]] == claims["verdict"].tolist()
+    assert made == {file.stem for file in (tmp_path / "tables").glob("*.md")} - {"settings"}
+    assert expected == {file.stem for file in (tmp_path / "figures").glob("*.png")}
+    held = list(content["certificates"].values())
+    assert [ok for ok, _ in held] == [count for _, count in held]
+    assert all(count > 0 for _, count in held)
+    assert len(held) == len(set(study.results["dataset"])) > 3
+    assert content["assumptions"] == outputs.OUTPUTS.assumptions(study) != []
 
 
 def test_the_prints_ratios_are_those_of_the_text():
