@@ -130,7 +130,7 @@ def test_rows_say_what_a_kernel_of_low_rank_says():
         assert 2 <= found.shape[1] <= rank
         size = np.sqrt(K.diagonal())
         unit = np.finfo(float).eps  # of which BLUR, that of rows, is the root
-        assert BLUR**2 == unit
+        assert unit == BLUR**2
         assert abs(found @ found.T - K).max() <= unit * 64 * size.max() ** 2
         np.testing.assert_array_equal(found[::2], found[1::2])  # equal rows stay equal
 

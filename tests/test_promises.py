@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpydoc.docscrape import NumpyDocString
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 
 import solution_paths
 from solution_paths import (
@@ -155,6 +155,48 @@ def test_estimators_keep_every_parameter_as_it_was_given(name):
     own = getattr(solution_paths, name)
     marks = {parameter: object() for parameter in inspect.signature(own).parameters}
     assert own(**marks).get_params(deep=False) == marks
+
+
+# -- limit values -----------------------------------------------------------------------------
+
+
+def limits():
+    """Return (estimator, parameter) -> values that are fine and values that aren't, as stated."""
+    found = {}
+    for name in solution_paths.ESTIMATORS:
+        for parameter, (line, text) in documented(PUBLIC[name]).items():
+            if not line.startswith("float"):
+                continue
+            if "in [0, 1]" in text:
+                found[name, parameter] = [0.0, 1.0], [-1e-9, 1.0 + 1e-9]
+            elif re.search(r"(^|, )>= 0[,;.]", text):
+                found[name, parameter] = [0.0], [-1e-9]
+            elif re.search(r"(^|, )> 0[,;.:]", text):
+                found[name, parameter] = [1e-3], [0.0, -1e-9]
+    return found
+
+
+LIMITS = limits()
+
+
+@pytest.mark.parametrize(("name", "parameter"), LIMITS)
+@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
+def test_limits_are_those_that_docstrings_state(name, parameter):
+    own = PUBLIC[name]
+    X, y = classes(20) if issubclass(own, ClassifierMixin) else numbers(20)
+    fine, wrong = LIMITS[name, parameter]
+    for value in fine:
+        model = own(**{parameter: value}).fit(X, y)
+        assert np.isfinite(np.asarray(model.predict(X) == y, dtype=float)).all()
+    for value in (*wrong, np.nan):
+        with pytest.raises(ValueError, match=parameter):
+            own(**{parameter: value}).fit(X, y)
+
+
+def test_a_limit_is_stated_of_what_every_estimator_is_about():
+    stated = {name for name, _ in LIMITS}
+    assert stated == set(solution_paths.ESTIMATORS)
+    assert len(LIMITS) > 15
 
 
 # -- the parameter that cross-validation chooses -----------------------------------------------
