@@ -35,7 +35,14 @@ from solution_paths.objectives import (
     Solution,
     Tube,
 )
-from solution_paths.objectives.base import Terms
+from solution_paths.objectives.base import (
+    Terms,
+    largest,
+    nearest,
+    slope_of_gap,
+    spread_of,
+    without_signs_of_rounding,
+)
 
 ROOM = 1.0 + 1e-4  # products of two small numbers, and rounding
 
@@ -778,3 +785,48 @@ def test_an_answer_can_be_relied_on_up_to_a_millionth():
         assert (bool(verdict.reliable), bool(verdict.wrong)) == (reliable, wrong)
         certificate = Certificate(0.0, 0.0, 0.0, 0.0, 0.0, 1, error=error)
         assert certificate.reliable == reliable
+
+
+def test_how_fast_a_samples_share_of_the_gap_changes_with_its_value():
+    """By the level that its value asks for: the cost below a kink, 0 above it, at it the worse."""
+    short = np.array([[0.5], [-0.5], [0.1], [0.05], [-0.05], [-0.1]])
+    beyond = np.full((6, 1), -np.inf)
+    beyond[1] = -0.05  # nearly beyond the other side, too, where it costs the cost
+    for alpha, expected in (
+        (0.3, [1.7, 0.3 + 2.0, 1.7, 1.7, 1.7, 1.7]),
+        (1.6, [0.4, 1.6 + 2.0, 1.6, 1.6, 1.6, 1.6]),
+    ):
+        duals, off = np.full((6, 1), alpha), np.full((6, 1), 0.1)
+        found = slope_of_gap(short, beyond, off, duals, 2.0)
+        np.testing.assert_allclose(found[:, 0], expected)
+    at_level = slope_of_gap(
+        np.array([[0.5], [-0.5]]), beyond[[0, 0]], 0.1, np.array([[2.0], [0.0]]), 2.0
+    )
+    assert not at_level.any()
+
+
+def test_the_nearest_kink_of_those_with_room_or_the_farthest():
+    short = np.array([[0.5, 0.5], [-0.2, -0.2], [0.1, 0.1]])
+    room = np.array([[True, False], [True, False], [False, False]])
+    assert nearest(short, room).tolist() == [0.2, 0.5]
+    assert largest(np.array([[0.5, 0.0], [0.2, -1.0]])).tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("y", "spread"),
+    [
+        ([0.0, 1.0, 2.0, 3.0, 1e6], 1.0),  # whatever an outlier does
+        ([5.0, 5.0, 5.0, 7.0], 2.0),  # half of them alike: the range
+        ([-4.0, -4.0], 4.0),  # all: their size
+        ([0.0, 0.0], 1.0),
+    ],
+)
+def test_what_targets_mostly_differ_by(y, spread):
+    assert spread_of(np.array(y)) == spread
+
+
+def test_negative_duals_of_rounding_are_zero():
+    alpha = np.array([[-0.9e-12, -1.1e-12], [1.0, 1.0], [-0.0, 0.5]])
+    found = without_signs_of_rounding(alpha)
+    assert found.tolist() == [[0.0, -1.1e-12], [1.0, 1.0], [0.0, 0.5]]
+    assert not np.signbit(found[[0, 2], 0]).any()
