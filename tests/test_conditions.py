@@ -165,17 +165,16 @@ class Penalised:
         self.steepest = 10.0  # the sum of the sizes of the first column
 
     def objective(self):
-        return L1Hinge(self.X, self.y)
+        if self.make is L1Hinge:
+            return L1Hinge(self.X, self.y)
+        if self.make is DoubleMarginNet:
+            return DoubleMarginNet(self.X, self.y, kappa=5.0, cost0=1.0, lam10=self.lam)
+        hinge = {"kinks": [0.0], "slopes": [0.0, 1.0], "cost0": 1.0, "classes": (-1.0, 1.0)}
+        return ElasticNet(self.X, self.y, lam10=self.lam, **hinge | self.options)
 
     def verdict(self):
-        if self.make is L1Hinge:
-            return scored(self.objective(), self.lam, self.a, self.w, self.b)
-        if self.make is DoubleMarginNet:
-            own = DoubleMarginNet(self.X, self.y, kappa=5.0, cost0=1.0, lam10=self.lam)
-            return scored(own, a=self.a, w=np.append(self.w, self.options["rho"]), b=self.b)
-        hinge = {"kinks": [0.0], "slopes": [0.0, 1.0], "cost0": 1.0, "classes": (-1.0, 1.0)}
-        own = ElasticNet(self.X, self.y, lam10=self.lam, **hinge | self.options)
-        return scored(own, a=self.a, w=self.w, b=self.b)
+        w = np.append(self.w, self.options.get("rho", []))
+        return scored(self.objective(), self.lam, self.a, w, self.b)
 
 
 def low_end_of_one(m, e):
@@ -566,11 +565,13 @@ IN_OWN_UNITS = {
     slopes_out_of_balance: 1.0,
     a_penalty_above_the_correlation: 10.0 / 1.5,
     a_penalty_below_the_correlation: 10.0 / 1.5,
+    a_correlation_above_its_length: 10.0 / 1.5,
+    a_correlation_below_its_length: 10.0 / 1.5,
 }
 IN_UNITS = [
     (model, case)
     for model, case in CASES
-    if model in (hinge, tube, double_margin, Penalised) and case in IN_OWN_UNITS
+    if model in (hinge, tube, double_margin, Penalised, ridged) and case in IN_OWN_UNITS
 ]
 
 
@@ -579,7 +580,7 @@ def test_a_violation_counts_in_its_own_units_too(model, case):
     own = model()
     kkt, _ = case(own, 1e-5)
     column = Solution(own.a[:, None], own.w[:, None], np.array([own.b]))
-    t = own.lam if model is Penalised else 0.0
+    t = own.lam if model is Penalised else 0.0  # others' penalty doesn't move
     found = own.objective().terms(np.array([t]), column, exact=True)
     assert found.kkt[0] == pytest.approx(kkt, rel=1e-3)
     assert found.own[0] == pytest.approx(IN_OWN_UNITS[case] * kkt, rel=1e-3)
@@ -830,3 +831,120 @@ def test_negative_duals_of_rounding_are_zero():
     found = without_signs_of_rounding(alpha)
     assert found.tolist() == [[0.0, -1.1e-12], [1.0, 1.0], [0.0, 0.5]]
     assert not np.signbit(found[[0, 2], 0]).any()
+
+
+# -- values -------------------------------------------------------------------------------------
+
+R = np.random.default_rng(0)
+ROWS, LABELS, TARGETS = R.normal(size=(12, 3)), np.sign(R.normal(size=12)), 3.0 * R.normal(size=12)
+HINGE = {"kinks": [0.0], "slopes": [0.0, 1.0], "classes": (-1.0, 1.0)}
+
+
+def hinge_loss(f):
+    return np.maximum(0.0, 1.0 - LABELS * f)
+
+
+def double_loss(f, kappa, rho=1.0):
+    m = LABELS * f
+    return np.maximum(hinge_loss(f), np.maximum(0.0, 1.0 + m - kappa * rho))
+
+
+def ridge(w):
+    return w @ w / 2
+
+
+def length(w):
+    return np.abs(w).sum()
+
+
+# Objective at t, value of (w, b, f), whether a bias is free, the duals' signs: of labels or none.
+VALUES = {
+    "hinge": (
+        Hinge(ROWS, LABELS, cost0=0.5, cost1=0.25, lam=2.0),
+        2.0,
+        lambda w, b, f: 2.0 * ridge(w) + hinge_loss(f).sum(),
+    ),
+    "hinge, penalised bias": (
+        Hinge(ROWS, LABELS, cost0=1.0, bias="feature", intercept_scaling=2.0),
+        0.0,
+        lambda w, b, f: ridge(w) + (b / 2.0) ** 2 / 2 + hinge_loss(f).sum(),
+    ),
+    "tube": (
+        Tube(ROWS, TARGETS, cost0=0.5, epsilon0=0.1, epsilon1=0.2),
+        2.0,
+        lambda w, b, f: ridge(w) + 0.5 * np.maximum(np.abs(TARGETS - f) - 0.5, 0.0).sum(),
+    ),
+    "double margin": (
+        DoubleMargin(ROWS, LABELS, cost0=0.0, cost1=1.0, kappa=3.0),
+        0.5,
+        lambda w, b, f: ridge(w) + 0.5 * double_loss(f, 3.0).sum(),
+    ),
+    "double margin, kappa below 2": (
+        DoubleMargin(ROWS, LABELS, cost0=0.5, kappa=1.5),
+        0.0,
+        lambda w, b, f: ridge(w) + 0.5 * double_loss(f, 1.5).sum(),
+    ),
+    "lasso": (
+        Lasso(ROWS, TARGETS, fit_intercept=True),
+        0.7,
+        lambda w, b, f: ridge(TARGETS - f) + 0.7 * length(w),
+    ),
+    "l1 hinge": (
+        L1Hinge(ROWS, LABELS),
+        0.7,
+        lambda w, b, f: hinge_loss(f).sum() + 0.7 * length(w),
+    ),
+    "elastic net": (
+        ElasticNet(ROWS, LABELS, ridge=0.5, cost0=0.25, cost1=0.25, lam10=0.1, lam11=0.2, **HINGE),
+        1.0,
+        lambda w, b, f: 0.5 * ridge(w) + 0.3 * length(w) + 0.5 * hinge_loss(f).sum(),
+    ),
+    "any loss": (
+        ElasticNet(
+            ROWS, TARGETS, kinks=[-1.0, 0.5], slopes=[-1.0, -0.25, 2.0], cost0=1.0, lam10=0.5
+        ),
+        0.0,
+        lambda w, b, f: (
+            0.5 * length(w)
+            + np.interp(TARGETS - f, [-101.0, -1.0, 0.5, 100.5], [100.375, 0.375, 0.0, 200.0]).sum()
+        ),
+    ),
+    "double margin, ball": (
+        DoubleMarginNet(ROWS, LABELS, kappa=2.0, ridge=0.5, cost0=0.5, lam10=0.3),
+        0.0,
+        lambda w, b, f: (
+            0.5 * ridge(w)
+            + min(
+                0.3 * rho + 0.5 * double_loss(f, 2.0, rho).sum()
+                for rho in np.r_[length(w), length(w) + np.linspace(0.0, 5.0, 20_001)]
+            )
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_are_those_of_the_formula_wherever_and_duals_bound_them(name):
+    """Anywhere, not at optima alone; each dual is below every value."""
+    own, t, value = VALUES[name]
+    rng, values, bounds = np.random.default_rng(1), [], []
+    for k in range(8):
+        w, b = rng.normal(size=3) * 0.3 * k, rng.normal() * (k > 1)
+        a = rng.uniform(0.0, 0.2, size=12)
+        if name == "any loss":
+            a = rng.uniform(-0.2, 0.2, size=12)
+        elif len(own.classes):
+            a *= LABELS
+        if name != "hinge, penalised bias":
+            up = a > 0
+            a[~up] *= a[up].sum() / -a[~up].sum() if (~up).any() and up.any() else 1.0
+            a = a if abs(a.sum()) < 1e-12 else a - a.mean()
+        found = scored(own, t, None if name == "lasso" else a, w, b)
+        tolerance = 1e-3 if name == "double margin, ball" else 1e-9
+        assert found.primal == pytest.approx(value(w, b, ROWS @ w + b), rel=tolerance)
+        assert found.gap > 0.0
+        values.append(found.primal)
+        bounds.append(found.dual if np.isfinite(found.gap) else -np.inf)
+    # where correlations exceed lam the lasso's gap is that of another lam, see `Lasso.terms`
+    assert max(bounds) <= min(values) or name == "lasso"
+    assert np.isfinite(bounds).any() or name == "l1 hinge"

@@ -475,6 +475,14 @@ def test_by_default_a_certificate_samples_inner_breakpoints():
     assert path.certify(6, at_breakpoints=False).n_points < some <= len(path._ends()) + 6 + 6
 
 
+def test_a_sample_as_large_as_an_outlier_path_looks_at_all_its_settled_nodes():
+    path = outlier_svm_path(*classes(40), 10.0)
+    nodes = len(path._settled())
+    assert nodes > 8
+    count = {at: len(path._settled_solutions(nodes, 0, at)) for at in (None, True, False)}
+    assert count[None] == count[True] == count[False] + nodes - 2
+
+
 def test_a_certificates_points_follow_from_its_seed():
     path = svm_path(*classes(30))
     points = {seed: path._judged(10, seed)[0].tolist() for seed in (0, 1)}
