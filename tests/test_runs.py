@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from path_benchmark.data.protocols import Part
 from path_benchmark.papers.distributionally_robust import experiments as dissertation
 from path_benchmark.papers.distributionally_robust import tuning as tune
+from path_benchmark.papers.quantile_svm import experiments as quantile
 from path_benchmark.papers.robust_svm import experiments as robust
 from path_benchmark.papers.weighted_svm import experiments as weighted
 from path_benchmark.runs import cells, exploring
@@ -17,7 +19,7 @@ from path_benchmark.runs.rows import Rows, or_none
 from path_benchmark.runs.timing import stopwatch
 from path_benchmark.settings import Positive, Settings
 from path_benchmark.solvers import Stopwatch
-from solution_paths import lasso_path, svm_path
+from solution_paths import lasso_path, quantile_svm_path, svm_path
 
 # -- cells ------------------------------------------------------------------------------------
 
@@ -262,3 +264,25 @@ def test_of_a_kernel_the_explorer_keeps_duals():
     lines = exploring.moving_lines(path)
     assert 0 < len(lines) <= exploring.LARGEST_LINES
     assert all(name.startswith("sample ") for name in lines)
+
+
+def test_a_boundary_is_that_of_the_points_beside_it():
+    """Of each class its rows, and weights with which f is what the path says."""
+    rng = np.random.default_rng(2)
+    train = Part(rng.normal(size=(20, 2)) * [1.0, 3.0], np.repeat([-1.0, 1.0], 10))
+    cell = SimpleNamespace(
+        data=SimpleNamespace(lam=0.1),
+        common=SimpleNamespace(intercept_scaling=1.0),
+        settings=SimpleNamespace(taus=[0.25]),
+    )
+    rows = Rows()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quantile, "_parts", lambda cell: SimpleNamespace(train=train))
+        quantile.boundary(cell, rows, None)
+    for label, name in ((1.0, "points of +1"), (-1.0, "points of -1")):
+        points = [(own["x"], own["y"]) for own in rows.points if own["curve"] == name]
+        np.testing.assert_array_equal(points, train.X[train.y == label])
+    found = {row["metric"]: row["value"] for row in rows.rows if "boundary" in row["metric"]}
+    path = quantile_svm_path(train.X, train.y, 0.1)
+    expected = [*path.coef(0.25), path.intercept(0.25)]
+    assert [found[f"boundary_{k}"] for k in ("w0", "w1", "b")] == pytest.approx(expected)
