@@ -286,3 +286,38 @@ def test_a_boundary_is_that_of_the_points_beside_it():
     path = quantile_svm_path(train.X, train.y, 0.1)
     expected = [*path.coef(0.25), path.intercept(0.25)]
     assert [found[f"boundary_{k}"] for k in ("w0", "w1", "b")] == pytest.approx(expected)
+
+
+def test_a_job_runs_its_own_splits_and_lists_their_cells(tmp_path):
+    paper = Paper("made_up")
+
+    @paper.experiment()
+    def count(cell, rows, report):
+        """Write down which split it was."""
+        rows.add("split", cell.split, method="path")
+
+    content = {
+        "title": "A",
+        "citation": "B",
+        "datasets": {"iris": {}},
+        "experiments": {"count": None},
+        "suites": {"quick": {"count": {"datasets": ["iris"], "splits": 3, "splits_per_job": 2}}},
+    }
+    config = {"papers": {"made_up": content}, "results": str(tmp_path)}
+    for job, splits in zip(paper.jobs(config, "quick"), ([0, 1], [2]), strict=True):
+        listed = cells.read_list(paper.run_job(config, job))
+        assert [cells.read_cell(file)[0]["split"].to_pylist() for file in listed] == [
+            [split] for split in splits
+        ]
+
+
+def test_of_a_long_path_the_explorer_keeps_both_ends(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    path = lasso_path(X, X @ [1.0, -2.0, 3.0] + rng.normal(size=40))
+    whole = np.unique(path.breakpoints)
+    monkeypatch.setattr(exploring, "LARGEST_NODES", 3)
+    assert len(whole) > 3
+    for t, _ in exploring.moving_lines(path).values():
+        assert len(t) == 3
+        assert (t[0], t[-1]) == (whole[0], whole[-1])
