@@ -30,6 +30,7 @@ from solution_paths import (
     drlad_path,
     drsvm_path,
     files,
+    l1_svm_path,
     lasso_path,
     outlier_svm_path,
     outlier_svr_path,
@@ -416,6 +417,14 @@ def test_jumps_come_in_the_order_of_the_walk(name):
     assert len(set(at)) >= 2
     assert at == sorted(at, reverse=falls)
     assert all(jump.after <= jump.before * (1 + 1e-12) for jump in own.jumps)
+
+
+def test_coefficients_that_are_not_in_use_are_zeros_without_a_sign():
+    X, y = classes(40)
+    path = l1_svm_path(X, y)
+    w = path.coef(np.linspace(0.3, 0.95, 20) * path.range[1])
+    assert 5 < (w == 0.0).sum() < w.size
+    assert not np.signbit(w[w == 0.0]).any()
 
 
 def double_margin(p, lam1, lam2, kappa, X, y, w, b):
