@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults long lock clean
+.PHONY: help env quick tables test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
 
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
@@ -103,6 +103,11 @@ slurm: $(READY)  ## bring up a Slurm of two nodes on this host (Debian, root), r
 
 faults: $(READY)  ## kill a hundred runs at random moments, damage one file at a time; about an hour
 	$(BIN)/python .ci/long.py faults env SOLUTION_PATHS_KILLS=100 $(BIN)/python -m pytest -s tests/test_faults.py
+
+# Its own environment: the tool mutates what the tests' own Python runs. MUTANTS="--sample 0 solution_paths/path.py"
+mutants: $(READY)  ## put small faults into chosen modules, 20 each, and list those that no fast test notices; goes on where it stopped
+	@test -x .venv-mutants/bin/cosmic-ray || { $(BIN)/python -m venv .venv-mutants && .venv-mutants/bin/python -m pip install --quiet cosmic-ray==8.7.0; }
+	.venv-mutants/bin/python .ci/mutants.py $(BIN)/python $(MUTANTS)
 
 long:  ## say when what is too long for CI was run last
 	@python3 .ci/long.py

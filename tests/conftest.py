@@ -24,7 +24,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 collect_ignore = ["typing_client.py"]  # a type checker reads it, nothing runs it
 
-# Files that take a minute or more: last, one of them would run alone.
+# Files that take a minute or more: first where others run beside them, so that none is left to run
+# alone; last where one runs after the other, so that what is found cheaply is found soon.
 LONGEST = (
     "test_workflow.py",
     "test_estimators.py",
@@ -37,8 +38,9 @@ ROOT = Path(__file__).resolve().parents[1]
 NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
 
 
-def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+def pytest_collection_modifyitems(config, items):
+    parallel = hasattr(config, "workerinput")
+    items.sort(key=lambda item: (item.path.name in LONGEST) != parallel)
 
 
 def clean_copy(target):

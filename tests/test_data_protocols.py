@@ -202,11 +202,11 @@ def test_technical_features_by_hand():
             level = 2 / (span + 1) * price + (1 - 2 / (span + 1)) * level
         return level
 
-    for row in (0, 7, 34):
-        i = days[row]
+    for row, i in enumerate(days):
         past = [100 * (close[i] / close[i - k] - 1) for k in (5, 10, 15, 20)]
         np.testing.assert_allclose(X[row], [close[i] - average(15, i), *past], atol=1e-9)
         assert y[row] == np.sign(average(3, i + 5) - average(3, i))
+    assert (y != np.sign(close[days + 5] - close[days])).any()  # the prices themselves say other
 
 
 def test_technical_features_see_no_later_price():

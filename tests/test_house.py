@@ -1,5 +1,7 @@
 """The house: who may import whom, and what compiled code depends on."""
 
+import ast
+import csv
 import hashlib
 import importlib
 import os
@@ -114,3 +116,22 @@ def test_every_module_can_be_imported(name):
     assert len(found) > 20
     for module in found:
         importlib.import_module(module)
+
+
+def test_modules_for_mutants_and_their_tests_exist():
+    tree = ast.parse((ROOT / ".ci" / "mutants.py").read_text("utf-8"))
+    named = ("JUDGED", "NETS", "CHOICES", "MODULES")
+    lines = [own for own in tree.body if isinstance(own, ast.Assign) and own.targets[0].id in named]
+    found: dict = {}
+    exec(compile(ast.Module(lines, []), "mutants", "exec"), found)
+    assert len(found["MODULES"]) > 40
+    for module, tests in found["MODULES"].items():
+        assert (ROOT / "src" / module).is_file(), module
+        assert tests
+        assert [name for name in tests if not (ROOT / f"tests/test_{name}.py").is_file()] == []
+    with (ROOT / ".ci" / "equivalent_mutants.csv").open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            source = " ".join((ROOT / "src" / row["module"]).read_text("utf-8").split())
+            assert row["was"] in source, row
+            assert row["becomes"] != row["was"]
+            assert len(row["reason"]) > 20

@@ -682,7 +682,13 @@ def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
         assert seen[-1][0] == 1.0
 
 
-def test_progress_without_a_callback_is_silent():
-    progress = Progress(None, 2)
-    progress(0.5, 3)
-    progress.next(3)
+def test_progress_counts_stages_and_events_whoever_is_told(capfd):
+    seen = []
+    for callback in (None, lambda *told: seen.append(told)):
+        progress = Progress(callback, 2, events=10)
+        progress(0.5, 3)
+        progress.next(4)
+        progress(2.0, 1)
+        assert (progress.stage, progress.events) == (1, 14)
+    assert seen == [(0.25, 13), (0.5, 14), (1.0, 15)]
+    assert capfd.readouterr() == ("", "")

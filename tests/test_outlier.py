@@ -17,6 +17,7 @@ from solution_paths.kernels import Kernel
 from solution_paths.models.outlier_svm import robust_hinge
 from solution_paths.models.outlier_svr import robust_tube
 from solution_paths.objectives import Hinge, Solution, Tube
+from solution_paths.objectives.robust import MOST
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 
@@ -70,19 +71,25 @@ def test_with_a_regular_kernel_every_jump_falls_and_ends_off_the_threshold(task,
 
 @pytest.mark.parametrize("homotopy", HOMOTOPIES)
 @pytest.mark.parametrize("task", ["svm", "svr"])
-@pytest.mark.parametrize("seed", range(6))
-def test_ties_and_duplicates_end_in_local_optima_and_never_rise(task, homotopy, seed):
-    rng = np.random.default_rng(seed)
-    X, y = problem(task, n=50, seed=seed)
-    X = np.round(X)[rng.integers(0, 30, 50)]
-    y = y if task == "svm" else np.round(y)
-    path = path_of(task, X, y, 10.0 ** rng.integers(-2, 3), homotopy=homotopy)
-    found = path.certify(at_breakpoints=True)
-    assert found.ok, found
-    ends = [*(jump.parameter for jump in path.jumps), path.range[0 if path._falls else 1]]
-    for t in ends:  # between them a sample may stay at the threshold, where K is singular
-        assert path.objective.locally_optimal(path._solution(t), t)[1] is not False
-    assert all(jump.after <= jump.before * (1 + 1e-9) for jump in path.jumps)
+def test_ties_and_duplicates_end_in_local_optima_and_never_rise(task, homotopy):
+    jumps, decided = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = problem(task, n=50, seed=seed)
+        X = np.round(X)[rng.integers(0, 30, 50)]
+        y = y if task == "svm" else np.round(y)
+        path = path_of(task, X, y, 10.0 ** rng.integers(-2, 3), homotopy=homotopy)
+        found = path.certify(at_breakpoints=True)
+        assert found.ok, found
+        jumps += path.jumps
+        # between jumps a sample may stay at the threshold, where K is singular
+        for t in [*(jump.parameter for jump in path.jumps), path.range[0 if path._falls else 1]]:
+            k, optimal = path.objective.locally_optimal(path._solution(t), t)
+            assert optimal is (None if k > MOST else True)
+            decided += [k] * (optimal is True)
+    assert len(jumps) >= 3
+    assert all(jump.after <= jump.before * (1 + 1e-9) for jump in jumps)
+    assert max(decided) >= 1, "no solution with samples at the threshold was looked at"
 
 
 @pytest.mark.parametrize(

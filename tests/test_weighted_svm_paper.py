@@ -362,10 +362,13 @@ def test_a_lower_bound_can_support_and_never_refute():
 
 
 def test_the_time_of_a_path_without_certificate_is_in_no_ratio():
-    made = made_up(path_status="certificate failed")
-    assert outputs.runs(made, "shift")["times_path"].isna().all()
-    claims = outputs.OUTPUTS.all_claims(made)
-    assert not (claims["verdict"] == "supported").any()
+    for status, certified in (("ok", True), ("certificate failed", False)):
+        made = made_up(path_status=status)
+        ratios = outputs.runs(made, "shift")["times_path"]
+        assert len(ratios) == 2 * 3 * 4
+        assert (ratios.notna() == certified).all()
+        claims = outputs.OUTPUTS.all_claims(made)
+        assert (claims["verdict"] == "supported").any() == certified
 
 
 def test_fewer_than_three_runs_decide_nothing_about_times():

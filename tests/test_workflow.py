@@ -150,7 +150,9 @@ def test_offline_keeps_only_what_is_at_hand(checkout, tmp_path):
     assert "jobs/quantile_svm/accuracy/path/diabetes" not in run.stdout
 
     (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "pima-indians-diabetes.data").write_text("not looked into yet\n")
+    # all of one data set's files, and one of another's three
+    for name in ("pima-indians-diabetes.data", "ecml06_task_a_u00_eval_lab.tf.xz"):
+        (tmp_path / "mirror" / name).write_text("not looked into yet\n")
     run = snakemake(checkout, "-n", "--config", "offline=true", mirror=tmp_path / "mirror")
     assert job_counts(run)["fetch"] == 1
     assert "jobs/quantile_svm/accuracy/path/diabetes" in run.stdout
@@ -289,9 +291,19 @@ def test_a_file_that_cannot_be_had_is_one_sentence(checkout, tmp_path):
 
 
 def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
-    """SIGKILL to all of it, then the same command: only what was not finished is computed."""
-    sizes = [100, 150, 200, 600, 800]
+    """SIGKILL to all of it, then the same command: only what was not finished is computed.
+
+    The run is held after its second cell, so that it ends neither before it is killed nor earlier.
+    """
+    sizes = [60, 70, 80, 90]
     only_kinks(checkout, sizes=sizes)
+    source = checkout / "src" / "path_benchmark" / "runs" / "cells.py"
+    whole, last = source.read_text("utf-8"), "        report(1.0)\n    return files\n"
+    assert whole.endswith(last)
+    held = last.replace(
+        "    return", "        __import__('time').sleep(600.0 * (k == 1))\n    return"
+    )
+    source.write_text(whole.removesuffix(last) + held, "utf-8")
     target = planned(checkout, "accuracy/kinks/gaussian_classes/0-0")
     cells = checkout / "results" / "quick" / "cells" / "quantile_svm"
     running = subprocess.Popen(
@@ -304,17 +316,18 @@ def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     )
     try:
         deadline = time.monotonic() + 120
-        while not list(cells.glob("*.json")):
-            assert running.poll() is None, "the run ended before it wrote a cell"
-            assert time.monotonic() < deadline, "no cell appeared within two minutes"
+        while len(list(cells.glob("*.json"))) < 2:
+            assert running.poll() is None, "the run ended before it wrote two cells"
+            assert time.monotonic() < deadline, "no two cells appeared within two minutes"
             time.sleep(0.02)
     finally:
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
     before = {path: path.stat().st_mtime_ns for path in cells.glob("*.json")}
-    assert 0 < len(before) < len(sizes)
+    assert len(before) == 2
     assert not (checkout / target).exists()
 
+    source.write_text(whole, "utf-8")
     finished(snakemake(checkout, target))
     listed = [checkout / file for file in read_list(checkout / target)]
     assert len(listed) == len(sizes)

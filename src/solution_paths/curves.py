@@ -222,7 +222,7 @@ class Curve:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-        parameter : str
+        parameter : str, default "parameter"
             What the axis is called. It is logarithmic where its values are never negative and span
             a decade, but for ``"tau"`` and ``"theta"``.
         folds : sequence of Curve, optional

@@ -86,7 +86,8 @@ class InversePath(Path):
             return np.stack([self.dual(float(one)) for one in np.asarray(t)], axis=-1)
         own = np.array([self._check(t)])
         if t == 0:
-            ray = self.objective.solution(self._legs[-1].trace.ray)
+            leg = self._legs[-1]
+            ray = self.objective.solution(leg.trace.ray / leg.factor)  # in t, as ``inverse`` is
             return self.objective.inverse * self.objective.public_dual(ray)
         return self._scaled(self._duals(own), own, np.array([float(t)]))[:, 0]
 

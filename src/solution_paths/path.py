@@ -668,10 +668,10 @@ class Path(Nodes):
 
         Parameters
         ----------
-        n_random : int
+        n_random : int, default 100
             Random parameter values between the breakpoints, and the size of the sample of
             breakpoints; on short paths one between any two is enough.
-        seed : int
+        seed : int, default 0
             Seed of these.
         at_breakpoints : bool, optional
             Check every breakpoint as well, or none but the ends. By default a random sample.
@@ -818,7 +818,7 @@ class Path(Nodes):
         what : {"coef", "dual"}, optional
             By default coefficients where there are at most 50 of them.
         ax : matplotlib Axes, optional
-        max_lines : int
+        max_lines : int, default 200
             Largest number of curves drawn; those that become largest are taken.
         mark : float, optional
             A parameter to mark, for example a chosen one: the names are those of the coefficients

@@ -162,7 +162,14 @@ class Surface:
         return plots.draw_surface(self, curves, ax, (best.line, best.parameter))
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Check every line as `Path.certify` does; return the worst of what was found."""
+        """Check every line as `Path.certify` does; return the worst of what was found.
+
+        Parameters
+        ----------
+        n_random : int, default 20
+            See `Path.certify`; of each line.
+        seed : int, default 0
+        """
         points, found = zip(*(path._judged(n_random, seed) for path in self.paths), strict=True)
         parts = {k: np.concatenate([vars(one)[k] for one in found]) for k in vars(found[0])}
         return summary(np.concatenate(points), Verdict(**parts))

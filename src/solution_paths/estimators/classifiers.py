@@ -28,12 +28,12 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
 
     Parameters
     ----------
-    C : float
+    C : float, default 1.0
         Cost, > 0; not looked at with ``cv``.
     kernel : {"linear", "rbf", "poly", "precomputed"}
     gamma : float, "scale" or "auto", optional
-    degree : int
-    coef0 : float
+    degree : int, default 3
+    coef0 : float, default 0.0
         See `svm_path`.
     C_max : float, optional
         Where paths stop; by default where `svm_path` does (a kernel's at 1e6 or more), or at C
@@ -157,15 +157,15 @@ class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
 
     Parameters
     ----------
-    tau : float
+    tau : float, default 0.5
         Quantile in [0, 1]; not looked at with ``cv``.
-    lam : float
+    lam : float, default 0.01
         Weight of the penalty, > 0.
-    probability : bool
+    probability : bool, default False
         Whether there is `predict_proba`. It reads all quantiles, ``decision_function`` one, so
         that they may rank rows differently: as in scikit-learn's SVC, who wants it says so. It may
         be set after fitting.
-    intercept_scaling : float
+    intercept_scaling : float, default 1.0
         Value of the appended feature that holds the bias; 0 means no bias.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
@@ -304,7 +304,7 @@ class L1SVC(PathClassifier, Linear, Unweighted):
 
     Parameters
     ----------
-    lam : float
+    lam : float, default 1.0
         Weight of the penalty, >= 0; not looked at with ``cv``.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.

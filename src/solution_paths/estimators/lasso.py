@@ -82,9 +82,9 @@ class PathLasso(LinearRegressor, WeightedTuned):
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default 1.0
         Weight of the penalty, >= 0; not looked at with ``cv``.
-    fit_intercept : bool
+    fit_intercept : bool, default True
         Whether b is fitted; without, b = 0. CSR rows are made dense if there are sample weights
         beside it, and else never.
     cv : int, splitter or iterable of (train, test), optional

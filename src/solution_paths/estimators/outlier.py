@@ -28,9 +28,9 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
 
     Parameters
     ----------
-    theta : float
+    theta : float, default 0.0
         Weight of outliers in [0, 1]; not looked at with ``cv``.
-    C : float
+    C : float, default 1.0
         Cost of each sample, > 0.
     kernel, gamma, degree, coef0
         See `outlier_svm_path`.
@@ -123,11 +123,11 @@ class OutlierSVR(PathRegressor, Expanded, Unweighted):
 
     Parameters
     ----------
-    theta : float
+    theta : float, default 0.0
         Weight of outliers in [0, 1]; not looked at with ``cv``.
-    C : float
+    C : float, default 1.0
         Cost of each sample, > 0.
-    s : float
+    s : float, default 1.0
         Residuals above are those of outliers, > 0, in the units of y.
     kernel, gamma, degree, coef0
         See `outlier_svr_path`.

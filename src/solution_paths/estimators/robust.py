@@ -39,9 +39,9 @@ class DrLAD(LinearRegressor, Unweighted):
 
     Parameters
     ----------
-    s : float
+    s : float, default 1.0
         Radius of the l1 ball, >= 0; not looked at with ``cv``.
-    lam2 : float
+    lam2 : float, default 0.0
         Weight of ||w||^2 / 2, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose s exactly: the mean of the folds' errors is a piecewise linear (or quadratic)
@@ -113,9 +113,9 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
 
     Parameters
     ----------
-    lam : float
+    lam : float, default 0.1
         Weight of the penalty, > 0; not looked at with ``cv``.
-    kappa : float
+    kappa : float, default 2.0
         > 0: margins beyond kappa - 1 cost something, too.
     kernel, gamma, degree, coef0
         See `dm_ksvm_path`.
@@ -207,11 +207,11 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
 
     Parameters
     ----------
-    lam1 : float
+    lam1 : float, default 0.01
         Radius of the ambiguity set, >= 0; not looked at with ``cv``.
-    lam2 : float
+    lam2 : float, default 0.01
         Weight of ||w||^2 / 2, > 0.
-    kappa : float
+    kappa : float, default 2.0
         What changing a label costs, > 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam1 exactly, see `PathSVC`.

@@ -153,7 +153,7 @@ class WeightedSVC(PathClassifier, Weighted):
 
     Parameters
     ----------
-    C : float
+    C : float, default 1.0
         Cost of weight 1, > 0.
     kernel, gamma, degree, coef0
         See `weighted_svm_path`.
@@ -224,9 +224,9 @@ class WeightedSVR(PathRegressor, Weighted):
 
     Parameters
     ----------
-    C : float
+    C : float, default 1.0
         Cost of weight 1, > 0.
-    epsilon : float
+    epsilon : float, default 0.1
         Half-width of the insensitive tube, >= 0, in the units of y.
     kernel, gamma, degree, coef0
         See `weighted_svm_path`.

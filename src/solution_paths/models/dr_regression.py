@@ -77,7 +77,7 @@ def dr_regression_path(
         Weight of ||w||^2 / 2, >= 0: with ``vary="s"`` and ``vary="lam1"``, 0 if not given. There 0
         makes the problem a linear programme: duals jump between breakpoints in s, and w does in
         lam1; where it does any point between both ends is optimal.
-    lam2_min : float
+    lam2_min : float, default 0.0
         Where a path in lam2 ends, >= 0.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.

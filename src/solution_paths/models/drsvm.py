@@ -48,7 +48,7 @@ def drsvm_path(
         With ``vary="lam2"``: >= 0, 0 if not given.
     lam2 : float, optional
         With ``vary="lam1"``: >= 0, 0 if not given.
-    lam2_min : float
+    lam2_min : float, default 0.0
         Where a path in lam2 ends, >= 0.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.

@@ -58,7 +58,7 @@ def lasso_path(
         A CSR matrix is never made dense.
     y : (n,) array
         Real targets.
-    fit_intercept : bool
+    fit_intercept : bool, default False
         Whether b is fitted, too.
     lazy, tolerances, callback, check
         See `quantile_svm_path`.

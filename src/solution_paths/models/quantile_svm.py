@@ -111,13 +111,13 @@ def quantile_svm_path(
         rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
     gamma : float, "scale" or "auto", optional
         "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
-    degree : int
+    degree : int, default 3
         Of poly, >= 1.
-    coef0 : float
+    coef0 : float, default 0.0
         Of poly, >= 0.
-    intercept_scaling : float
+    intercept_scaling : float, default 1.0
         Value of the appended feature; 0 means no bias.
-    lazy : bool
+    lazy : bool, default True
         Look at a row only when it may have reached its margin. Off, every row is looked at for
         each breakpoint; the result is the same.
     tolerances : Tolerances, optional

@@ -54,7 +54,7 @@ def svm_path(
         further on rounding decides which of almost dependent rows are on their margins.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy : bool
+    lazy : bool, default True
         Look at a row only when it may have reached its margin; the result is the same.
     tolerances : Tolerances, optional
     callback : callable, optional

@@ -69,7 +69,7 @@ def weighted_svm_path(
         Weights C_i >= 0; both classes need some weight along the whole line.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    diagonal : float
+    diagonal : float, default 0.0
         Added to the diagonal of the kernel matrix (the paper adds 1e-6).
     lazy, tolerances, callback, check
         See `quantile_svm_path`; done is a share of the way in theta, to which the start, which
@@ -214,7 +214,7 @@ def update_instances(
     path : Path
         From `weighted_svm_path` or `weighted_svr_path`, or from this function; it can be continued
         once. Its ``X`` holds every instance that may ever take part, at weight zero until then.
-    enter, leave : (k,) int arrays
+    enter, leave : (k,) int arrays, default ()
         Rows of ``X`` whose weight is zero, and rows whose weight is not.
     weight : scalar or (k,) array, optional
         Weights of those that enter; by default the largest weight there is.
