@@ -221,11 +221,27 @@ def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
     cell_files.write_list(jobs / "0-0.txt", files[:1])
     cell_files.write_list(jobs / "1-2.txt", files[1:])
     assert cell_files.read_list(jobs / "1-2.txt") == files[1:]
-    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {}
     files[1].unlink()
-    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
-    assert files[1].name in sentence
-    assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.noted"}
+    for write, there in ((False, "1-2.txt"), (True, "1-2.noted")):
+        ((job, (sentence,)),) = cell_files.note_damaged_jobs(tmp_path, ".noted", write).items()
+        assert job == jobs / "1-2.txt"
+        assert files[1].name in sentence
+        assert {path.name for path in jobs.iterdir()} == {"0-0.txt", there}
+
+
+def test_cells_that_failed_are_named_and_their_job_is_run_again(tmp_path):
+    run_cells(CELLS, Recorder(fails_on=1), tmp_path / "s" / "cells")
+    files = [file_of(cell, tmp_path / "s" / "cells") for cell in CELLS]
+    listing = tmp_path / "s" / "jobs" / "p" / "0-2.txt"
+    cell_files.write_list(listing, files)
+    assert cell_files.failures([listing]) == [f"{files[1].stem}: ValueError: split is bad"]
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {
+        listing: [f"{files[1].stem} failed last time: it is tried again."]
+    }
+    cell_files.write_list(listing, run_cells(CELLS, Recorder(), tmp_path / "s" / "cells"))
+    assert cell_files.failures([listing]) == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {}
 
 
 @pytest.mark.parametrize(
@@ -242,9 +258,9 @@ def test_a_list_of_cells_that_lost_something_is_noted(tmp_path, damage):
     files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
     listing = tmp_path / "s" / "jobs" / "p" / "0-2.txt"
     cell_files.write_list(listing, files)
-    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {}
     listing.write_text(damage(listing.read_text()))
-    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
+    ((sentence,),) = cell_files.note_damaged_jobs(tmp_path, ".noted").values()
     assert str(listing) in sentence
 
 

@@ -5,18 +5,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Generic, Literal, Self, TypeVar
 
-import yaml
 from pydantic import Field, model_validator
 
-from ..settings import Count, Exact, Name, Text, check
+from ..settings import Count, Exact, Name, Text, check, read_yaml
 from . import parsers
 from .errors import DataError, UnknownDataSet
 
 CONFIG_VARIABLE = "SOLUTION_PATHS_DATASETS"
 CONFIG_NAME = Path("config") / "datasets.yaml"
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml, where PyYAML has it
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -186,17 +184,10 @@ def config_path(config: str | Path | None = None) -> Path:
     )
 
 
-def _read_yaml(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), LOADER)
-    except yaml.YAMLError as error:
-        detail = " ".join(str(error).split())
-        raise DataError(f"{path} is not valid YAML: {detail}.") from error
-
-
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _stamp: int) -> MappingProxyType:
-    listed = check(DataSets, _read_yaml(path), "", file=str(path), error=DataError).datasets
+    content = read_yaml(path, DataError)
+    listed = check(DataSets, content, "", file=str(path), error=DataError).datasets
     # Each description was checked just now: its rules need no second look.
     entries = {name: Entry.model_construct(name=name, **dict(it)) for name, it in listed.items()}
     return MappingProxyType(entries)
