@@ -404,16 +404,18 @@ def test_cells_of_other_code_are_counted_and_made_again_where_that_is_asked(tmp_
     listing = tmp_path / "quick" / "jobs" / "p" / "accuracy" / "e" / "d" / "0-0-0123456789.txt"
     cell_files.write_list(listing, files)
     assert cell_files.lists_of(tmp_path) == [listing]
-    assert cell_files.made_by_other_code([listing]) == ""
+    assert cell_files.made_by_other_code(files) == ""
     other = {**cell_files.code(), "library": "another"}
     monkeypatch.setattr(cell_files, "code", lambda: other)
-    said = cell_files.made_by_other_code([listing])
+    said = cell_files.made_by_other_code(files)
     assert said.startswith("1 of 1 cells were made by other code (library); ")
     run_cells([CELL], run, folder)
     assert len(calls) == 1
+    assert cell_files.made_by_other_code([*files, folder / "not there.json"])[:8] == "1 of 2 c"
+    assert cell_files.made_by_other_code(files, recompute="changed") == ""
     run_cells([CELL], run, folder, recompute="changed")
     assert len(calls) == 2
-    assert cell_files.made_by_other_code([listing]) == ""
+    assert cell_files.made_by_other_code(files) == ""
 
 
 def test_a_data_set_is_known_by_what_decides_its_numbers(tmp_path):

@@ -130,7 +130,7 @@ def end():
     from path_benchmark.runs.cells import failures
 
     own = [job for job in workflow.dag.jobs if job.rule.name in ("run_accuracy", "run_timing")]
-    if failed := failures(file for job in own for file in job.output):
+    if failed := failures(file for job in own for file in job.output if Path(file).exists()):
         sentences = "\n".join(failed)
         text = f"{len(failed)} cells failed; their tables lack them:\n{sentences}"
         if not workflow.execution_settings.keep_going:
@@ -303,10 +303,11 @@ def about_page(wildcards):
 
 @cache
 def other_code(suite, paper=None):
-    """Say how many of a suite's finished cells were made by other code than there is now."""
+    """Say how many of a suite's cells were made by other code than there is now."""
     from path_benchmark.runs.cells import made_by_other_code
 
-    return made_by_other_code(job_lists(suite, paper)(None))
+    files = [file for job in jobs(suite, paper) for file in job.cell_files(RESULTS)]
+    return made_by_other_code(files, config.get("recompute", ""))
 
 
 @cache

@@ -273,34 +273,38 @@ def _damage(job: Path) -> Iterator[str]:
             yield f"{error}: it is computed again."
 
 
-def _said_of_cells(lists: Iterable[str | Path]) -> dict[str, dict[str, Any]]:
-    """Return what the cells in some lists say of themselves; damage is another's business."""
+def _said_of(files: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+    """Return what those of some cells' files say that are there; damage is another's business."""
     found = {}
-    for listing in lists:
-        with suppress(DamagedCell):
-            for file in read_list(listing):
-                with suppress(OSError, ValueError):
-                    found[file.stem] = json.loads(file.read_text("utf-8"))
+    for file in files:
+        with suppress(OSError, ValueError):
+            found[file] = json.loads(file.read_text("utf-8"))
     return found
 
 
-def made_by_other_code(lists: Iterable[str | Path]) -> str:
-    """Say how many of the cells in some lists other code made than there is; "" if none."""
-    known = [content.get("code", {}) for content in _said_of_cells(lists).values()]
-    other = [own for own in known if own != code()]
+def made_by_other_code(files: Iterable[Path], recompute: str = "") -> str:
+    """Say how many of a plan's cells were made by other code than there is; "" if none.
+
+    Those that are missing, failed, or computed again because that is asked, will be made by this.
+    """
+    files = list(files)
+    kept = {} if recompute == "changed" else _said_of(files)
+    made = [content.get("code", {}) for content in kept.values() if not content.get("failures")]
+    other = [own for own in made if own != code()]
     if not other:
         return ""
     parts = [part for part in CODE if any(own.get(part) != code()[part] for own in other)]
     return (
-        f"{len(other)} of {len(known)} cells were made by other code ({', '.join(parts)}); "
+        f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}); "
         "--config recompute=changed computes them again."
     )
 
 
 def failures(lists: Iterable[str | Path]) -> list[str]:
-    """Name each cell in some lists that failed, with the reason."""
-    said = {name: content.get("failures") for name, content in _said_of_cells(lists).items()}
-    return [f"{name}: {reasons[0]}" for name, reasons in sorted(said.items()) if reasons]
+    """Name each cell in some finished jobs' lists that failed, with the reason."""
+    files = sorted(file for listing in lists for file in read_list(listing))
+    said = {file.stem: content.get("failures") for file, content in _said_of(files).items()}
+    return [f"{name}: {' '.join(reasons[0].split())}" for name, reasons in said.items() if reasons]
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:

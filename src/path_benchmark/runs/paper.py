@@ -49,7 +49,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Job:
-    """One Snakemake job: some splits of one data set in one experiment."""
+    """One Snakemake job: some splits of one data set in one experiment.
+
+    ``digest`` is that of all that its cells depend on; ``cells`` are their names.
+    """
 
     suite: str
     paper: str
@@ -59,6 +62,12 @@ class Job:
     first: int
     last: int
     digest: str = ""
+    cells: tuple[str, ...] = ()
+
+    def cell_files(self, results: str | Path) -> list[Path]:
+        """Return the files of its cells."""
+        folder = Path(results, self.suite, "cells", self.paper)
+        return [folder / f"{name}.json" for name in self.cells]
 
     def file(self, results: str) -> str:
         """Return the list of its cells' files, which the job writes last.
@@ -198,6 +207,7 @@ class Paper:
             first,
             last,
             short_digest("".join([*(cell.identity for cell in cells), made])),
+            tuple(cell.id for cell in cells),
         )
 
     def cells(
