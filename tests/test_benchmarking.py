@@ -446,3 +446,30 @@ def test_a_data_set_is_known_by_what_decides_its_numbers(tmp_path):
     (raw / "toy.csv").write_text("1,a\n3,b\n")
     found.add(known())
     assert len(found) == 5
+
+
+def test_results_that_cannot_be_read_are_one_sentence(tmp_path, capsys):
+    from path_benchmark.papers.assertions import main
+
+    paper = tmp_path / "quick" / "quantile_svm"
+    paper.mkdir(parents=True)
+    rows = CELL.rows(method="path")
+    rows.add("value", 1.0)
+    whole = table_of(rows.rows, SCHEMA)
+
+    def complaint(*says):
+        assert main([str(tmp_path / "quick")]) == 1
+        (sentence,) = capsys.readouterr().err.splitlines()
+        for text in says:
+            assert text in sentence
+
+    pq.write_table(whole, paper / "results.parquet")
+    complaint("curves.parquet is missing; run the suite again")
+    pq.write_table(CURVES.empty_table(), paper / "curves.parquet")
+    pq.write_table(whole.drop_columns(["rounding"]), paper / "results.parquet")
+    complaint("results.parquet has no column 'rounding', it was made by an older version")
+    cut_short(paper / "curves.parquet")
+    pq.write_table(whole, paper / "results.parquet")
+    complaint("curves.parquet is not a whole Parquet file; run the suite again")
+    assert main([str(paper / "results.parquet")]) == 1
+    assert "is a file: name the folder" in capsys.readouterr().err

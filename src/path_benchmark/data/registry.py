@@ -1,6 +1,7 @@
 """The list of data sets: ``config/datasets.yaml``, read, checked and turned into entries."""
 
 import functools
+import inspect
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Annotated, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from ..settings import Count, Exact, Name, Text, check, read_yaml
+from ..settings import Count, Exact, Name, Text, check, read_yaml, unknown_key
 from . import parsers
 from .errors import DataError, UnknownDataSet
+from .generated import BUILDERS
 
 CONFIG_VARIABLE = "SOLUTION_PATHS_DATASETS"
 CONFIG_NAME = Path("config") / "datasets.yaml"
@@ -126,11 +128,24 @@ class Description(Exact):
         yield from (f"a set whose source is {self.source!r} needs {key!r}" for key in lacking)
         idle = [key for key in REFUSES.get(self.source, ("files",)) if key in said]
         yield from (f"a set whose source is {self.source!r} has no {key!r}" for key in idle)
+        if self.builder is not None:
+            yield from self._unfit_for_the_builder()
         if self.task == "classification":
             if self.positive is None:
                 yield "a classification needs 'positive', which says what +1 is"
             for form in self.files:
                 yield from _unnamed(form)
+
+    def _unfit_for_the_builder(self) -> Iterator[str]:
+        """Say which parameter the builder doesn't have, or has and isn't given."""
+        if self.builder not in BUILDERS:
+            yield f"builder.{unknown_key(str(self.builder), BUILDERS)}"
+            return
+        known = list(inspect.signature(BUILDERS[self.builder]).parameters)[len(self.parents) :]
+        for name in self.parameters.keys() - set(known):
+            yield f"parameters.{unknown_key(name, known)}"
+        for name in set(known) - self.parameters.keys():
+            yield f"{self.builder} needs the parameter {name!r}"
 
 
 def _unnamed(form: AnyFileForm) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -34,6 +35,13 @@ class DataSetSettings(Settings):
     splits: Count | None = None
     stand_in: bool = False
     instead_of: str = Field(default="", exclude=True)  # no part of a cell's identity
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say what can't work on the data set; a paper's own model does.
+
+        ``n`` is its number of rows, None where that is a parameter of what generates it.
+        """
+        yield from ()
 
 
 class Run(Settings):

@@ -133,7 +133,7 @@ class Paper:
         content = check(PaperFile, config["papers"][self.name], where)
         check(self.common, content.settings, f"{where}.settings")
         for name, raw in content.datasets.items():
-            self.data(content, name)
+            data = self.data(content, name)
             for source in raw.get("sources", [name]):
                 if source not in registry():
                     place = f"{where}.datasets.{source}"
@@ -141,6 +141,8 @@ class Paper:
                         f"config: {unknown_key(place, registry())}, or describe it "
                         "in config/datasets.yaml."
                     )
+            for complaint in data.complaints(name, _rows_of(data.sources or (name,))):
+                raise ConfigError(f"config: {where}.datasets.{name}: {complaint}; correct it.")
         return content
 
     def data(self, content: PaperFile, name: str) -> DataSetSettings:
@@ -287,6 +289,13 @@ class Paper:
             write_cost(listing.with_suffix(".cost.json"), cost, len(files))
             write_list(listing, files)
         return listing
+
+
+def _rows_of(sources: tuple[str, ...]) -> int | None:
+    """Return the number of rows of what a data set is made of, None where it can be chosen."""
+    entries = [registry()[source] for source in sources]
+    chosen = any("n" in entry.parameters and not entry.parents for entry in entries)
+    return None if chosen else entries[0].n
 
 
 def chunks(splits: int, size: int | None) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ explore     whole paths, written down so that the page can turn them by hand
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, Literal
@@ -59,6 +60,11 @@ class DataSet(DataSetSettings):
     task: Literal["svc", "svr"]
     id: str = ""
     rows: Count | None = None
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say where more rows are asked for than there are."""
+        if n is not None and self.rows is not None and self.rows > n:
+            yield f"rows are {self.rows}, and it has {n}"
 
 
 class Errors(Settings):
