@@ -38,12 +38,14 @@ CELLS = [dataclasses.replace(CELL, split=k) for k in range(3)]
 def test_a_cell_is_named_after_everything_that_its_result_depends_on():
     others = [
         dataclasses.replace(CELL, settings=Levels(factor=2.0)),
-        dataclasses.replace(CELL, data=DataSetSettings(stand_in=True)),
+        dataclasses.replace(CELL, data=DataSetSettings(sources=("other",))),
         dataclasses.replace(CELL, suite="t"),
         dataclasses.replace(CELL, split=1),
     ]
     assert len({cell.id for cell in [CELL, *others]}) == 5
     assert CELL.id == dataclasses.replace(CELL, settings=Levels(factor=1), offline=True).id
+    idle = DataSetSettings(title="T", splits=3, stand_in=True, instead_of="another")
+    assert CELL.id == dataclasses.replace(CELL, data=idle).id
 
 
 def test_a_setting_of_several_values_gets_a_cell_for_each():

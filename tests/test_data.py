@@ -578,7 +578,8 @@ def test_installed_package_without_a_checkout_says_so(tmp_path, monkeypatch):
 
 
 def test_derived_data_need_listed_parents(bench):
-    derived = entry_of(source="derived", builder="a7a_surrogate", parents=["a6a"])
+    derived = entry_of(source="derived", builder="a7a_surrogate", parents=["a6a", "a8a"])
+    derived["parameters"] = {"n": 3, "seed": 0}
     bench.write(toy={k: v for k, v in derived.items() if k != "files"})
     with pytest.raises(data.DataError, match="a6a, which is not listed"):
         data.registry(bench.config)

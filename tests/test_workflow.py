@@ -16,6 +16,7 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
+from conftest import clean_copy
 from path_benchmark.papers import check_config
 from path_benchmark.runs.cells import read_list
 from path_benchmark.settings import ConfigError
@@ -319,6 +320,17 @@ def test_a_pipe_that_closes_ends_the_run(checkout):
     run = f"({command}) | head -1"
     subprocess.run(run, shell=True, cwd=checkout, env=environment(checkout), check=True)
     assert (checkout / "status").read_text() == f"{128 + signal.SIGPIPE}\n"
+
+
+def test_a_checkout_whose_path_has_a_space_works_with_its_own_environment(tmp_path):
+    folder = clean_copy(tmp_path / "a b" / "checkout")
+    only_kinks(folder)
+    target = planned(folder, "accuracy/kinks/gaussian_classes/0-0")
+    (folder / ".venv").symlink_to(sys.prefix)
+    command = [".venv/bin/python", "-m", "snakemake", "--cores", "1", target]
+    env = environment(folder)
+    finished(subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True))
+    assert len(read_list(folder / target)) == 2
 
 
 # ---------------------------------------------------------------- a killed run

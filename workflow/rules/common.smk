@@ -1,6 +1,7 @@
 # All helper Python of the workflow. Rule files hold rules only.
 import json
 import os
+import shlex
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -179,6 +180,8 @@ configfile: "config/config.yaml"
 
 
 read_papers()
+if Path(sys.executable).exists():  # Snakemake puts it into shell commands as it is.
+    sys.executable = shlex.quote(sys.executable)
 AGAIN = set()  # lists of jobs that a dry run says are to be run again
 if workflow.is_main_process:
     from path_benchmark.runs.terminal import end_unread

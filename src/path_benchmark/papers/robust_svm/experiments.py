@@ -17,6 +17,7 @@ from itertools import pairwise, product
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from solution_paths.kernels import LINEAR, Kernel
 from solution_paths.models.common import operator_of
@@ -58,7 +59,7 @@ class DataSet(DataSetSettings):
     """``task``, the paper's ``id`` (empty: not the paper's), and ``rows`` to use (default all)."""
 
     task: Literal["svc", "svr"]
-    id: str = ""
+    id: str = Field(default="", exclude=True)
     rows: Count | None = None
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:
