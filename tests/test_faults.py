@@ -438,7 +438,8 @@ def test_two_runs_at_once_do_not_disturb_each_other(checkout):
 def test_the_lock_of_a_run_ends_with_it(tmp_path):
     file = tmp_path / "running.lock"
     imports = "import sys, time; from pathlib import Path; from solution_paths.files import hold"
-    script = f"{imports}; print(hold(Path(sys.argv[1])) is not None, flush=True); time.sleep(60)"
+    take = "held = hold(Path(sys.argv[1])); print(held is not None, flush=True); time.sleep(60)"
+    script = f"{imports}; {take}"
     other = subprocess.Popen(
         [sys.executable, "-c", script, file], stdout=subprocess.PIPE, text=True
     )
