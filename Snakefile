@@ -4,9 +4,6 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config/config.yaml"
-
-
 report: "workflow/report/workflow.rst"
 
 
@@ -17,7 +14,16 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
+    begin()
     check_cluster()
+
+
+onsuccess:
+    end()
+
+
+onerror:
+    end()
 
 
 # A target for each suite: everything of every paper. Plain `snakemake` builds the suite "paper".
@@ -39,7 +45,7 @@ for paper in config["papers"]:
         name:
             paper
         input:
-            paper_targets("paper", paper),
+            suite_targets("paper", paper),
         localrule: True
 
 

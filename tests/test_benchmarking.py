@@ -38,12 +38,14 @@ CELLS = [dataclasses.replace(CELL, split=k) for k in range(3)]
 def test_a_cell_is_named_after_everything_that_its_result_depends_on():
     others = [
         dataclasses.replace(CELL, settings=Levels(factor=2.0)),
-        dataclasses.replace(CELL, data=DataSetSettings(stand_in=True)),
+        dataclasses.replace(CELL, data=DataSetSettings(sources=("other",))),
         dataclasses.replace(CELL, suite="t"),
         dataclasses.replace(CELL, split=1),
     ]
     assert len({cell.id for cell in [CELL, *others]}) == 5
     assert CELL.id == dataclasses.replace(CELL, settings=Levels(factor=1), offline=True).id
+    idle = DataSetSettings(title="T", splits=3, stand_in=True, instead_of="another")
+    assert CELL.id == dataclasses.replace(CELL, data=idle).id
 
 
 def test_a_setting_of_several_values_gets_a_cell_for_each():
@@ -221,11 +223,27 @@ def test_damaged_cells_are_noted_beside_their_jobs(tmp_path):
     cell_files.write_list(jobs / "0-0.txt", files[:1])
     cell_files.write_list(jobs / "1-2.txt", files[1:])
     assert cell_files.read_list(jobs / "1-2.txt") == files[1:]
-    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {}
     files[1].unlink()
-    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
-    assert files[1].name in sentence
-    assert {path.name for path in jobs.iterdir()} == {"0-0.txt", "1-2.txt", "1-2.noted"}
+    for write, there in ((False, "1-2.txt"), (True, "1-2.noted")):
+        ((job, (sentence,)),) = cell_files.note_damaged_jobs(tmp_path, ".noted", write).items()
+        assert job == jobs / "1-2.txt"
+        assert files[1].name in sentence
+        assert {path.name for path in jobs.iterdir()} == {"0-0.txt", there}
+
+
+def test_cells_that_failed_are_named_and_their_job_is_run_again(tmp_path):
+    run_cells(CELLS, Recorder(fails_on=1), tmp_path / "s" / "cells")
+    files = [file_of(cell, tmp_path / "s" / "cells") for cell in CELLS]
+    listing = tmp_path / "s" / "jobs" / "p" / "0-2.txt"
+    cell_files.write_list(listing, files)
+    assert cell_files.failures([listing]) == [f"{files[1].stem}: ValueError: split is bad"]
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {
+        listing: [f"{files[1].stem} failed last time: it is tried again."]
+    }
+    cell_files.write_list(listing, run_cells(CELLS, Recorder(), tmp_path / "s" / "cells"))
+    assert cell_files.failures([listing]) == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {}
 
 
 @pytest.mark.parametrize(
@@ -242,9 +260,9 @@ def test_a_list_of_cells_that_lost_something_is_noted(tmp_path, damage):
     files = run_cells(CELLS, Recorder(), tmp_path / "s" / "cells")
     listing = tmp_path / "s" / "jobs" / "p" / "0-2.txt"
     cell_files.write_list(listing, files)
-    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == []
+    assert cell_files.note_damaged_jobs(tmp_path, ".noted") == {}
     listing.write_text(damage(listing.read_text()))
-    (sentence,) = cell_files.note_damaged_jobs(tmp_path, ".noted")
+    ((sentence,),) = cell_files.note_damaged_jobs(tmp_path, ".noted").values()
     assert str(listing) in sentence
 
 
@@ -388,16 +406,18 @@ def test_cells_of_other_code_are_counted_and_made_again_where_that_is_asked(tmp_
     listing = tmp_path / "quick" / "jobs" / "p" / "accuracy" / "e" / "d" / "0-0-0123456789.txt"
     cell_files.write_list(listing, files)
     assert cell_files.lists_of(tmp_path) == [listing]
-    assert cell_files.made_by_other_code([listing]) == ""
+    assert cell_files.made_by_other_code(files) == ""
     other = {**cell_files.code(), "library": "another"}
     monkeypatch.setattr(cell_files, "code", lambda: other)
-    said = cell_files.made_by_other_code([listing])
+    said = cell_files.made_by_other_code(files)
     assert said.startswith("1 of 1 cells were made by other code (library); ")
     run_cells([CELL], run, folder)
     assert len(calls) == 1
+    assert cell_files.made_by_other_code([*files, folder / "not there.json"])[:8] == "1 of 2 c"
+    assert cell_files.made_by_other_code(files, recompute="changed") == ""
     run_cells([CELL], run, folder, recompute="changed")
     assert len(calls) == 2
-    assert cell_files.made_by_other_code([listing]) == ""
+    assert cell_files.made_by_other_code(files) == ""
 
 
 def test_a_data_set_is_known_by_what_decides_its_numbers(tmp_path):
@@ -428,3 +448,30 @@ def test_a_data_set_is_known_by_what_decides_its_numbers(tmp_path):
     (raw / "toy.csv").write_text("1,a\n3,b\n")
     found.add(known())
     assert len(found) == 5
+
+
+def test_results_that_cannot_be_read_are_one_sentence(tmp_path, capsys):
+    from path_benchmark.papers.assertions import main
+
+    paper = tmp_path / "quick" / "quantile_svm"
+    paper.mkdir(parents=True)
+    rows = CELL.rows(method="path")
+    rows.add("value", 1.0)
+    whole = table_of(rows.rows, SCHEMA)
+
+    def complaint(*says):
+        assert main([str(tmp_path / "quick")]) == 1
+        (sentence,) = capsys.readouterr().err.splitlines()
+        for text in says:
+            assert text in sentence
+
+    pq.write_table(whole, paper / "results.parquet")
+    complaint("curves.parquet is missing; run the suite again")
+    pq.write_table(CURVES.empty_table(), paper / "curves.parquet")
+    pq.write_table(whole.drop_columns(["rounding"]), paper / "results.parquet")
+    complaint("results.parquet has no column 'rounding', it was made by an older version")
+    cut_short(paper / "curves.parquet")
+    pq.write_table(whole, paper / "results.parquet")
+    complaint("curves.parquet is not a whole Parquet file; run the suite again")
+    assert main([str(paper / "results.parquet")]) == 1
+    assert "is a file: name the folder" in capsys.readouterr().err

@@ -578,7 +578,8 @@ def test_installed_package_without_a_checkout_says_so(tmp_path, monkeypatch):
 
 
 def test_derived_data_need_listed_parents(bench):
-    derived = entry_of(source="derived", builder="a7a_surrogate", parents=["a6a"])
+    derived = entry_of(source="derived", builder="a7a_surrogate", parents=["a6a", "a8a"])
+    derived["parameters"] = {"n": 3, "seed": 0}
     bench.write(toy={k: v for k, v in derived.items() if k != "files"})
     with pytest.raises(data.DataError, match="a6a, which is not listed"):
         data.registry(bench.config)
@@ -926,3 +927,25 @@ def test_downloads_at_the_same_time_do_not_disturb_each_other(bench, server):
         thread.join()
     assert failures == []
     assert bench.leftovers() == ["toy.csv"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            {"parameters": {"n": 9, "noise": 0.1, "sead": 0}},
+            "sead is an unknown name; did you mean",
+        ),
+        ({"parameters": {"n": 9, "seed": 0}}, "two_moons needs the parameter 'noise'"),
+        ({"builder": "two_moon"}, "two_moon is an unknown name; did you mean 'two_moons'"),
+    ],
+)
+def test_a_generated_set_names_what_its_builder_takes(bench, changes, says):
+    entry = {"title": "Moons", "source": "generated", "task": "classification", "n": 9, "d": 2}
+    entry |= {"licence": "none", "positive": "inner", "builder": "two_moons"}
+    entry["parameters"] = {"n": 9, "noise": 0.1, "seed": 0}
+    bench.write(moons=entry)
+    assert "moons" in data.registry(bench.config)
+    bench.write(moons=entry | changes)
+    with pytest.raises(data.DataError, match=says):
+        data.registry(bench.config)

@@ -1,6 +1,8 @@
 """The downloader against a server on this machine that misbehaves in every way that servers do."""
 
+import fcntl
 import http.server
+import os
 import threading
 import time
 
@@ -173,3 +175,26 @@ def test_a_file_of_unknown_size_has_a_bound(bench, server, monkeypatch):
     with pytest.raises(data.DataUnavailable) as caught:
         data.fetch("toy", config=bench.config)
     one_sentence(caught, "it sends more than 10000 bytes")
+
+
+def test_what_a_killed_download_left_is_cleared_unless_another_is_under_way(bench, server):
+    left = bench.raw / f"{sources.INCOMING}killed"
+    left.mkdir(parents=True)
+    (left / "toy.csv").write_bytes(CSV[:10])
+    other = os.open(bench.raw, os.O_RDONLY)  # another process's download, as far as locks can tell
+    fcntl.flock(other, fcntl.LOCK_SH)
+    fetch(bench, server, "well")
+    assert left.exists()
+    os.close(other)
+    data.fetch("toy", config=bench.config)  # nothing to download any more
+    assert bench.leftovers() == ["toy.csv"]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
+def test_a_fetched_file_has_the_permissions_that_the_umask_leaves(bench, server, umask):
+    before = os.umask(umask)
+    try:
+        (path,) = fetch(bench, server, "well")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~umask

@@ -33,12 +33,13 @@ from path_benchmark.runs.cells import (
     write_list,
 )
 from path_benchmark.runs.supervision import Limits, supervised
-from solution_paths.files import join, locked
+from solution_paths.files import hold, locked
 from test_benchmarking import CELL, Recorder
 from test_workflow import (
     edit,
     environment,
     finished,
+    job_counts,
     only_kinks,
     planned,
     results_of,
@@ -124,6 +125,8 @@ def test_kills_at_random_moments_lose_nothing_but_the_cell_in_flight(
             hits, counts[what] = hits + 1, counts.get(what, 0) + 1
             run.stdout.close()
             bury(run)
+            if hits % 3 == 0:
+                finished(snakemake(checkout, "-n", target))
             now = whole_cells(checkout)
             lost = {name for name, stamp in kept.items() if now.get(name) != stamp}
             assert lost == set(), (hits, what)
@@ -198,7 +201,7 @@ def test_jobs_killed_at_random_moments_lose_nothing_but_the_cell_in_flight(tmp_p
         hits, counts[what] = hits + 1, counts[what] + 1
         now = whole_of(folder)
         assert {file for file in kept if now.get(file) != kept[file]} == set(), (hits, what)
-        assert note_damaged_jobs(folder, ".damaged") == []
+        assert note_damaged_jobs(folder, ".damaged") == {}
         through += (folder / "s" / "jobs" / "0-7.txt").exists()
     os.waitpid(start_job(folder), 0)
     assert len(read_list(folder / "s" / "jobs" / "0-7.txt")) == len(whole_of(folder)) == 8
@@ -303,7 +306,7 @@ TOUCHED = {
 
 # One run heals a group; `make faults` damages one thing at a time.
 GROUPS = {
-    "results": ["results", "the compiler's marker"],
+    "results": ["results", "a note of checksums"],
     "what is shown": ["a table", "a figure", "the page, deleted"],
 }
 if KILLS > 10:
@@ -396,7 +399,8 @@ def test_a_full_disk_stops_each_stage_in_a_sentence_and_leaves_nothing_half_writ
         filler.unlink()
         assert run.returncode != 0, stage
         message = run.stdout + run.stderr
-        assert re.search(r"(?m)^error: .*No space left on device.*\.$", message), (stage, message)
+        named = r"(?m)^error: .*No space left on device.*results.*\.$"
+        assert re.search(named, message), (stage, message)
         assert "Traceback" not in message, (stage, message)
         assert not file.exists(), stage
         finished(snakemake(checkout, str(file), *place))
@@ -415,36 +419,40 @@ def test_two_runs_at_once_do_not_disturb_each_other(checkout):
     only_kinks(checkout, sizes=[60, 90, 400, 800])
     first = start(checkout, "quick")
     deadline = time.monotonic() + 300.0
-    while not (checkout / ".snakemake" / "locks").is_dir() or not any(
-        (checkout / ".snakemake" / "locks").iterdir()
-    ):
+    while not list((checkout / CELL_FOLDER).glob("*.json")):
         assert first.poll() is None, first.stdout.read()
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    job_counts(snakemake(checkout, "-n", "quick"))  # whoever only asks is answered
     second = snakemake(checkout, "quick")
     assert second.returncode != 0
-    assert "Another run is at work here" in second.stdout + second.stderr
+    assert "error: Another run is at work in results" in second.stderr
+    unlock = snakemake(checkout, "--unlock")
+    assert unlock.returncode != 0
+    assert "error: Another run is at work in results" in unlock.stderr
     assert first.wait() == 0, first.stdout.read()
     assert (results_of(checkout)["status"] == "ok").all()
     assert "Nothing to be done" in finished(snakemake(checkout, "quick"))
 
 
-def test_only_the_last_one_alive_counts_as_alone(tmp_path):
-    """The lock that tells a dead run from a living one."""
-    file = tmp_path / "alive.lock"
-    imports = "import sys, time; from pathlib import Path; from solution_paths.files import join"
-    script = f"{imports}; print(join(Path(sys.argv[1])), flush=True); time.sleep(60)"
+def test_the_lock_of_a_run_ends_with_it(tmp_path):
+    file = tmp_path / "running.lock"
+    imports = "import sys, time; from pathlib import Path; from solution_paths.files import hold"
+    take = "held = hold(Path(sys.argv[1])); print(held is not None, flush=True); time.sleep(60)"
+    script = f"{imports}; {take}"
     other = subprocess.Popen(
         [sys.executable, "-c", script, file], stdout=subprocess.PIPE, text=True
     )
     assert other.stdout.readline() == "True\n"
-    ask = [sys.executable, "-c", script.replace("time.sleep(60)", ""), file]
-    assert subprocess.run(ask, capture_output=True, text=True).stdout == "False\n"
+    assert hold(file) is None
     other.kill()
     other.wait()
     other.stdout.close()
-    assert subprocess.run(ask, capture_output=True, text=True).stdout == "True\n"
-    assert join(file)
+    held = hold(file)
+    assert held is not None
+    assert hold(file) is None
+    held.close()
+    assert hold(file) is not None
 
 
 @long

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
+from conftest import clean_copy
 from path_benchmark.papers import check_config
 from path_benchmark.runs.cells import read_list
 from path_benchmark.settings import ConfigError
@@ -169,6 +170,7 @@ def at(content, *keys):
     return content
 
 
+DATA = ("papers", "quantile_svm", "datasets")
 SHIFT = ("papers", "weighted_svm", "experiments", "shift")
 
 
@@ -237,6 +239,19 @@ def test_an_unknown_key_is_refused_at_every_level_with_the_nearest(keys, wrong, 
             "papers.robust has no code: expected path_benchmark/papers/robust/experiments.py",
         ),
         (("offline",), "perhaps", "offline is 'perhaps': it should be a valid boolean"),
+        ((*DATA, "two_moons", "sizes"), [0.6, 0.6, 0.2], "fractions that add up to at most 1"),
+        ((*DATA, "two_moons", "sizes"), [10, 5.5, 3], "whole numbers of rows"),
+        ((*DATA, "two_moons", "sizes"), None, "two_moons: it needs sizes"),
+        ((*DATA, "breast_cancer", "sizes"), [500, 60, 60], "620 rows in all, and it has 569"),
+        ((*DATA, "diabetes", "sizes"), [0.6, 0.2, 0.2], "they should be rows"),
+        ((*DATA, "splice", "sizes"), [10, 20, 10], "equally many rows"),
+        ((*DATA, "spam", "sizes"), [10, 20, 10], "its parts are its three inboxes"),
+        (("papers", "robust_svm", "datasets", "wdbc", "rows"), 570, "570, and it has 569"),
+        (
+            ("papers", "weighted_svm", "datasets", "breast_cancer", "n_train"),
+            450,
+            "its sizes ask for 570 rows, and it has 569",
+        ),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_sentence(keys, value, sentence):
@@ -262,6 +277,62 @@ def test_an_unknown_key_on_the_command_line_is_refused(checkout):
     run = snakemake(checkout, "-n", "quick", "--config", "offlin=true")
     assert run.returncode != 0
     assert "offlin is an unknown name; did you mean 'offline'" in run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("config.yaml", "offline: false\noffline: true\n", "line 2, column 1: the key 'offline'"),
+        ("papers/quantile_svm.yaml", "title: a\n\tcitation: b\n", "line 2, column 1: a tab"),
+        ("datasets.yaml", "datasets: {a: {}, a: {}}\n", "line 1, column 19: the key 'a'"),
+        ("papers/quantile_svm.yaml", None, "can't be read (No such file or directory)"),
+    ],
+    ids=["a key twice", "a tab", "a data set twice", "a dangling link"],
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_line(checkout, file, content, says):
+    path = checkout / "config" / file
+    path.unlink()
+    path.symlink_to("nowhere") if content is None else path.write_text(content)
+    assert one_error(snakemake(checkout, "-n", "quick"), file, says)
+
+
+def one_error(run, *says):
+    """Assert that a run was refused in one sentence that says this; return the sentence."""
+    assert run.returncode != 0, run.stdout
+    (sentence,) = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
+    assert "Traceback" not in run.stdout + run.stderr
+    for text in says:
+        assert text in sentence
+    return sentence
+
+
+def test_what_cannot_be_is_refused_before_anything_runs(checkout):
+    """A target, a folder, a parameter of a data set."""
+    one_error(snakemake(checkout, "quik"), "quik is an unknown name; did you mean 'quick'.")
+    (checkout / "file").touch()
+    place = ("--config", "results=file")
+    one_error(snakemake(checkout, "quick", *place), "file is a file and should be a folder")
+    path = checkout / "config" / "datasets.yaml"
+    path.write_text(path.read_text().replace("distance: 2.0", "distanse: 2.0"))
+    one_error(snakemake(checkout, "-n", "quick"), "gaussian_classes", "did you mean 'distance'")
+
+
+def test_a_pipe_that_closes_ends_the_run(checkout):
+    command = f"{sys.executable} -m snakemake --cores 1 -n 2>&1; echo $? > status"
+    run = f"({command}) | head -1"
+    subprocess.run(run, shell=True, cwd=checkout, env=environment(checkout), check=True)
+    assert (checkout / "status").read_text() == f"{128 + signal.SIGPIPE}\n"
+
+
+def test_a_checkout_whose_path_has_a_space_works_with_its_own_environment(tmp_path):
+    folder = clean_copy(tmp_path / "a b" / "checkout")
+    only_kinks(folder)
+    target = planned(folder, "accuracy/kinks/gaussian_classes/0-0")
+    (folder / ".venv").symlink_to(sys.prefix)
+    command = [".venv/bin/python", "-m", "snakemake", "--cores", "1", target]
+    env = environment(folder)
+    finished(subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True))
+    assert len(read_list(folder / target)) == 2
 
 
 # ---------------------------------------------------------------- a killed run
@@ -378,6 +449,59 @@ def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
     own = (checkout / "own.html").read_text("utf-8")
     assert "Certificate of every path" in own
     assert "everything on one page" in own
+
+
+BROKEN = """
+import path_benchmark.data.generated as generated
+made = generated.BUILDERS["gaussian_classes"]
+
+
+def fails(n, d, distance, positive_share, seed):
+    raise ValueError("broken on purpose")
+
+
+generated.BUILDERS["gaussian_classes"] = fails
+"""
+
+
+def test_cells_that_fail_are_named_last_and_tried_again(checkout):
+    only_kinks(checkout)
+    experiments = checkout / "src" / "path_benchmark" / "papers" / "quantile_svm" / "experiments.py"
+    sound = experiments.read_text()
+    experiments.write_text(sound + BROKEN)
+    run = snakemake(checkout, "quick")
+    assert run.returncode != 0
+    *_, first, second, third = run.stderr.splitlines()
+    assert first.startswith("error: 2 cells failed")
+    for line in (second, third):
+        assert re.match(r"kinks-gaussian_classes-000-.*: ValueError: broken on purpose", line)
+    assert (results_of(checkout)["status"] == "failed").all()
+    said = finished(snakemake(checkout, "quick", "--keep-going"))
+    assert "2 cells failed" in said
+    experiments.write_text(sound)
+    assert job_counts(snakemake(checkout, "-n", "quick"))["run_accuracy"] == 1
+    finished(snakemake(checkout, "quick"))
+    assert (results_of(checkout)["status"] == "ok").all()
+    assert "Nothing to be done" in finished(snakemake(checkout, "quick"))
+
+
+def test_cells_of_other_code_are_told_and_shown(checkout):
+    only_kinks(checkout)
+    finished(snakemake(checkout, "quick"))
+    source = checkout / "src" / "solution_paths" / "errors.py"
+    source.write_text(source.read_text() + "\n# Another version.\n")
+    told = "2 of 2 cells were made by other code (library)"
+    said = finished(snakemake(checkout, "quick"))
+    assert said.count(told) == 1
+    report = checkout / "results" / "quick" / "report.html"
+    assert told in report.read_text("utf-8")
+    again = finished(snakemake(checkout, "quick"))
+    assert "Nothing to be done" in again
+    assert again.count(told) == 1
+    recompute = ("quick", "--config", "recompute=changed")
+    assert told not in finished(snakemake(checkout, *recompute))
+    assert told not in report.read_text("utf-8")
+    assert "Nothing to be done" in finished(snakemake(checkout, *recompute))
 
 
 def files_below(folder):

@@ -1,16 +1,18 @@
 """Settings: declared once as typed models, and every mistake in them told in one sentence.
 
-A configuration is plain YAML. Models say which keys there are, of which type, and what they mean;
-an unknown key is refused with the nearest known one. (pydantic is part of
-solution_paths[workflow].)
+A configuration is plain YAML in which no key stands twice. Models say which keys there are, of
+which type, and what they mean; an unknown key is refused with the nearest known one. (pydantic and
+PyYAML are part of solution_paths[workflow].)
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+import yaml  # type: ignore[import-untyped]
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 NAME = r"^[a-z][a-z0-9_]*$"
@@ -18,6 +20,60 @@ NAME = r"^[a-z][a-z0-9_]*$"
 
 class ConfigError(ValueError):
     """The configuration is wrong: one sentence says where, what was found and what to do."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML without its tags, in which a key that stands twice in a mapping is an error."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        lines: dict[Any, int] = {}
+        for key, _ in node.value:
+            if key.tag.endswith((":merge", ":seq", ":map")):
+                continue
+            name, line = self.construct_object(key), key.start_mark.line + 1
+            if name in lines:
+                told = f"the key {name!r} stands twice, first in line {lines[name]}"
+                raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
+            lines[name] = line
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: str | Path, error: type[Exception] = ConfigError) -> Any:
+    """Return what a YAML file holds, or raise one sentence that names the file and the line."""
+    try:
+        return yaml.load(Path(path).read_text("utf-8"), _Loader)
+    except OSError as mistake:
+        reason = f" can't be read ({mistake.strerror}); put the file there or remove its name"
+    except UnicodeDecodeError as mistake:
+        reason = f" is no text in UTF-8 (byte {mistake.start}); save it as such"
+    except yaml.MarkedYAMLError as mistake:
+        reason = _misplaced(Path(path), mistake)
+    except yaml.YAMLError as mistake:
+        reason = f" is not valid YAML ({' '.join(str(mistake).split())}); correct it"
+    raise error(f"{path}{reason}.")
+
+
+def _misplaced(path: Path, mistake: yaml.MarkedYAMLError) -> str:
+    """Say in which line a mistake is, and what it is."""
+    mark, told = mistake.problem_mark or mistake.context_mark, mistake.problem
+    assert mark is not None  # PyYAML's loaders give each of these errors a place
+    line = path.read_text("utf-8").splitlines()[mark.line : mark.line + 1]
+    if line and "\t" in line[0][: mark.column + 1]:
+        told = "a tab stands where spaces are expected"
+    return (
+        f" is not valid YAML in line {mark.line + 1}, column {mark.column + 1}: {told}; correct it"
+    )
+
+
+def check_folders(folders: Iterable[Path]) -> None:
+    """Raise a `ConfigError` where something else stands in the place of a folder."""
+    for folder in folders:
+        for place in (folder, *folder.parents):
+            if place.is_dir():
+                break
+            if place.exists() or place.is_symlink():
+                what = "a file" if place.exists() else "a link to nothing"
+                raise ConfigError(f"{place} is {what} and should be a folder; move it away.")
 
 
 class Settings(BaseModel):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -13,21 +13,23 @@ from typing import IO
 def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside the target and rename, so that nobody ever sees half a file.
 
-    Content and name are on the disk when this returns: a power cut takes back neither.
+    Content and name are on the disk when this returns: a power cut takes back neither. An error of
+    the system, such as a full disk, names the target.
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        write(Path(name))
-        os.chmod(name, 0o644)
-        _to_disk(Path(name))
-        os.replace(name, path)
+        part.touch(exist_ok=False)  # with the permissions that the user's umask leaves
+        write(part)
+        _to_disk(part)
+        os.replace(part, path)
         _to_disk(path.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -68,26 +70,44 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-_joined: list[IO[str]] = []  # held until this process ends
+def hold(path: Path) -> IO[str] | None:
+    """Take a file's lock until what is returned is closed; None where another process has it.
 
-
-def join(path: Path) -> bool:
-    """Be counted as alive at a file until this process ends; tell whether nobody else was.
-
-    Where the file system has no locks, somebody might be.
+    The system lifts the lock of a process that ends, however it ends. Where the file system
+    has no locks, nobody has it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = path.open("a")
-    _joined.append(stream)
     try:
         import fcntl
 
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            alone = True
-        except BlockingIOError:
-            alone = False
-        fcntl.flock(stream, fcntl.LOCK_SH)
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        return None
     except (ImportError, OSError):
-        return False
-    return alone
+        pass
+    return stream
+
+
+@contextmanager
+def shared(folder: Path, alone: Callable[[], None]) -> Iterator[None]:
+    """Be counted as at work in a folder; first, if nobody else is, do what one may do alone.
+
+    Where the file system has no locks, somebody might be.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone()
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)

@@ -1,19 +1,41 @@
 # All helper Python of the workflow. Rule files hold rules only.
-import base64
 import json
-import shutil
-import yaml
+import os
+import shlex
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from snakemake.exceptions import WorkflowError
+from path_benchmark import settings
 from snakemake.utils import update_config
 
-DAMAGED = ".damaged"  # ends the note beside a job's list that says which of its cells were damaged
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+DAMAGED = ".damaged"  # ends the note in the place of a job's list that says which of its cells were damaged
 
 
-def read_yaml(*parts):
-    """Read a YAML file of the checkout."""
-    return yaml.load(Path(workflow.basedir, *parts).read_text("utf-8"), LOADER)
+def stop(sentence):
+    """End the command with a sentence, which Snakemake would follow with its own stack."""
+    print(f"error: {sentence}", file=sys.stderr, flush=True)
+    sys.exit(1)
+
+
+@contextmanager
+def in_one_sentence():
+    """End the command with the sentence of an error that a user can mend."""
+    from path_benchmark.data import DataError
+
+    try:
+        yield
+    except (settings.ConfigError, DataError) as error:
+        stop(error)
+    except OSError as error:
+        stop(f"{error.filename} can't be used ({error.strerror}); mend that and run again.")
+
+
+def read_yaml(path):
+    """Read a YAML file."""
+    with in_one_sentence():
+        return settings.read_yaml(path)
 
 
 def read_papers():
@@ -21,33 +43,26 @@ def read_papers():
     switch = str(config.get("offline")).lower()  # --config offline=true arrives as text
     config["offline"] = {"true": True, "false": False}.get(switch, config.get("offline"))
     files = sorted(Path(workflow.basedir, "config", "papers").glob("*.yaml"))
-    papers = {file.stem: read_yaml("config", "papers", file.name) for file in files}
+    papers = {file.stem: read_yaml(file) for file in files}
     update_config(papers, config.get("papers", {}))
     config["papers"] = papers
 
 
 def check_config():
-    """Refuse a wrong configuration, or a mirror folder that isn't there, in one sentence.
-
-    Also note the jobs whose cells are damaged, and say how many other code made.
+    """Refuse a wrong configuration, or a folder that can't be had, in one sentence.
 
     Once for each command: the jobs that it starts read the same files.
     """
     from path_benchmark import papers
-    from path_benchmark.runs.cells import lists_of, made_by_other_code, note_damaged_jobs
-    from path_benchmark.data import DataError, mirror_folder
-    from path_benchmark.settings import ConfigError
+    from path_benchmark.data import mirror_folder
 
-    try:
+    with in_one_sentence():
         papers.check_config(config)
         mirror_folder()
-    except (ConfigError, DataError) as error:
-        raise WorkflowError(str(error))
-    real = not workflow.output_settings.dryrun
-    for sentence in note_damaged_jobs(config["results"], DAMAGED, write=real):
-        logger.warning(sentence)
-    if other := made_by_other_code(lists_of(config["results"])):
-        logger.warning(other)
+        suites = [Path(config["results"], suite) for suite in config["suites"]]
+        settings.check_folders(
+            [*suites, Path("data", "raw"), Path("data", "fetched"), Path("logs")]
+        )
 
 
 def speak_plainly():
@@ -61,48 +76,67 @@ def speak_plainly():
         logger.addHandler(RunProgress())
 
 
+def hold():
+    """Take the lock that a run holds as long as it lives; None where another one has it."""
+    from solution_paths.files import hold
+
+    with in_one_sentence():
+        return hold(Path(config["results"], ".running.lock"))
+
+
+BUSY = "Another run is at work in {}: wait until it has ended, or stop it."
+
+
 def recover():
-    """Take up what a killed run left, without a question.
+    """Find what was damaged and which cells failed, so that it is made again; return their jobs.
 
-    Each run holds a lock that the system lifts however it ends. Where no other run holds it,
-    Snakemake's own locks are of a dead one. What a run left half done is computed again: cells
-    that are finished are kept.
+    A dry run, and a command beside another run, only look.
     """
+    from path_benchmark.runs.cells import note_damaged_jobs
     from path_benchmark.runs.written import set_damaged_aside
-    from solution_paths.files import join
 
-    state = Path(".snakemake")
-    if workflow.output_settings.dryrun:
-        return
-    if not join(state / "alive.lock"):
-        logger.warning("Another run is at work here: wait until it has ended, or stop it.")
-        return
-    locks = list((state / "locks").glob("*.lock"))
-    if locks:
-        logger.warning("The last run here was killed; what it finished is kept.")
-    for lock in locks:
-        lock.unlink()
-    for sentence in set_damaged_aside(config["results"]):
+    dry = workflow.output_settings.dryrun
+    held = None if dry else hold()
+    if "--unlock" in sys.argv and held is None:
+        stop(BUSY.format(config["results"]))
+    found = note_damaged_jobs(config["results"], DAMAGED, write=held is not None)
+    said = [sentence for sentences in found.values() for sentence in sentences]
+    if held is not None:
+        said += set_damaged_aside(config["results"])
+        held.close()  # whoever only looks at results lets others run; see `begin`
+    for sentence in said:
         logger.warning(sentence)
-    for marker in filter(Path.is_file, (state / "incomplete").rglob("*")):
-        forget(marker, state / "incomplete")
+    return {str(job) for job in found} if dry else set()
 
 
-def forget(marker, folder):
-    """Remove what a killed job left under the name of its output, which a marker's own name tells."""
-    coded = "".join(part.removeprefix("@") for part in marker.relative_to(folder).parts)
-    output = Path(base64.urlsafe_b64decode(coded).decode())
-    if within(output) and output.is_dir():
-        shutil.rmtree(output)
-    elif within(output):
-        output.unlink(missing_ok=True)
-    marker.unlink()
+def plan_without():
+    """Tell all jobs which data are not here yet: what they fetch must not change the plan."""
+    from path_benchmark.data import available, registry
+    from path_benchmark.data.sources import ABSENT_VARIABLE
+
+    own = [name for name, entry in registry().items() if entry.source == "files"]
+    os.environ[ABSENT_VARIABLE] = ",".join(name for name in own if not available(name))
 
 
-def within(output):
-    """Tell whether a file is one of those that rules write: below the results, or a list of data."""
-    places = (Path(config["results"]), Path("data", "fetched"))
-    return any(output.resolve().is_relative_to(place.resolve()) for place in places)
+def begin():
+    """Hold the run's lock, or refuse to run beside another."""
+    global RUNNING
+    RUNNING = hold()
+    if RUNNING is None:
+        stop(BUSY.format(config["results"]))
+
+
+def end():
+    """Name the cells that failed; the run's exit status says so unless failures are accepted."""
+    from path_benchmark.runs.cells import failures
+
+    own = [job for job in workflow.dag.jobs if job.rule.name in ("run_accuracy", "run_timing")]
+    if failed := failures(file for job in own for file in job.output if Path(file).exists()):
+        sentences = "\n".join(failed)
+        text = f"{len(failed)} cells failed; their tables lack them:\n{sentences}"
+        if not workflow.execution_settings.keep_going:
+            stop(text)
+        logger.warning(text)
 
 
 def check_cluster():
@@ -121,7 +155,7 @@ def check_cluster():
     try:
         check_slurm(named, workflow.executor_settings.status_command)
     except NotGiven as error:
-        raise WorkflowError(f"Nothing was submitted: {error}.")
+        stop(f"Nothing was submitted: {error}.")
 
 
 def need(what):
@@ -136,10 +170,26 @@ def need(what):
     return amount
 
 
+# What Snakemake reads is read before by what refuses a key that stands twice, of which it takes the last.
+for file in {"config/config.yaml", *map(str, workflow.configfiles)}:
+    if file.endswith((".yaml", ".yml")):
+        read_yaml(file)
+
+
+configfile: "config/config.yaml"
+
+
 read_papers()
+if Path(sys.executable).exists():  # Snakemake puts it into shell commands as it is.
+    sys.executable = shlex.quote(sys.executable)
+AGAIN = set()  # lists of jobs that a dry run says are to be run again
 if workflow.is_main_process:
-    recover()
+    from path_benchmark.runs.terminal import end_unread
+
+    end_unread()
     check_config()
+    plan_without()
+    AGAIN = recover()
     if not (workflow.output_settings.dryrun or workflow.output_settings.quiet):
         speak_plainly()
 RESULTS = config["results"]
@@ -154,16 +204,25 @@ wildcard_constraints:
     first=r"\d+",
     last=r"\d+",
     digest="[0-9a-f]{10}",
-    part="results|outputs",
+    part="results|outputs|page",
+    target="[A-Za-z0-9_-]+",
 
 
+@cache
 def jobs(suite, paper=None, lane=None):
     """The jobs of a suite: one for each data set, experiment and chunk of splits."""
     from path_benchmark.papers import get_paper
 
+    def asked(job):
+        again = job.file(RESULTS) in AGAIN
+        return replace(job, digest="0" * len(job.digest)) if again else job
+
     papers = config["papers"] if paper is None else [paper]
-    found = [job for name in papers for job in get_paper(name).jobs(config, suite)]
-    return [job for job in found if lane in (None, job.lane) and at_hand(job.paper, job.dataset)]
+    with in_one_sentence():
+        found = [job for name in papers for job in get_paper(name).jobs(config, suite)]
+    return [
+        asked(job) for job in found if lane in (None, job.lane) and at_hand(job.paper, job.dataset)
+    ]
 
 
 def job_lists(suite, paper=None, lane=None):
@@ -195,23 +254,13 @@ def not_at_hand(suite):
 
 def fetched(wildcards):
     """The data files that a job waits for; bundled and generated data need none."""
-    known = read_yaml("config", "datasets.yaml")["datasets"]
+    from path_benchmark.data import registry
+
     return [
         f"data/fetched/{source}.txt"
         for source in sources(wildcards.paper, wildcards.dataset)
-        if known[source]["source"] in ("files", "derived")
+        if registry()[source].source in ("files", "derived")
     ]
-
-
-def damage(lane):
-    """The note that some of a job's cells were damaged: newer than the job, it runs the job again."""
-
-    def note(wildcards):
-        job = "{suite}/jobs/{paper}/{lane}/{experiment}/{dataset}/{first}-{last}-{digest}"
-        file = Path(RESULTS, job.format(lane=lane, **wildcards) + DAMAGED)
-        return [str(file)] if file.exists() else []
-
-    return note
 
 
 def depends(part):
@@ -222,9 +271,53 @@ def depends(part):
 def depends_file(part, suite, paper):
     from path_benchmark.runs.depends import digest_of
 
-    job_files = job_lists(suite, paper)(None)
-    digest = digest_of(part, job_files, config["papers"][paper], paper)
+    job_files, notebook = job_lists(suite, paper)(None), Path(workflow.basedir, notebook_of(paper))
+    digest = digest_of(part, job_files, config["papers"][paper], paper, notebook)
     return f"{RESULTS}/{suite}/{paper}/.depends/{part}-{digest}"
+
+
+def as_planned(name, find):
+    """What the command found when it planned, for its jobs too, which plan by themselves."""
+    if workflow.is_main_process or name not in os.environ:
+        os.environ[name] = find()
+    return os.environ[name]
+
+
+def page_depends(wildcards):
+    """The file that stands for what a suite's page says beside its papers' outputs."""
+    from path_benchmark.runs.cells import short_digest
+
+    name = f"SOLUTION_PATHS_PAGE_{wildcards.suite}"
+    text = as_planned(name, lambda: json.dumps(about_page(wildcards), sort_keys=True))
+    return f"{RESULTS}/{wildcards.suite}/.depends/page-{short_digest(text)}"
+
+
+def about_page(wildcards):
+    """What a suite's page says beside its papers' outputs."""
+    suite = wildcards.suite
+    return {
+        "about": config["suites"][suite],
+        "papers": papers_of(suite),
+        "missing": not_at_hand(suite),
+        "command": command(suite),
+        "code": other_code(suite),
+    }
+
+
+@cache
+def other_code(suite, paper=None):
+    """Say how many of a suite's cells were made by other code than there is now."""
+    from path_benchmark.runs.cells import made_by_other_code
+
+    files = [file for job in jobs(suite, paper) for file in job.cell_files(RESULTS)]
+    return made_by_other_code(files, config.get("recompute", ""))
+
+
+@cache
+def tell_other_code(suite, paper=None):
+    """Tell it on the terminal, once for each command."""
+    if workflow.is_main_process and (said := other_code(suite, paper)):
+        logger.warning(said)
 
 
 def paper_targets(suite, paper):
@@ -254,21 +347,21 @@ def papers_of(suite):
     return [paper for paper in config["papers"] if jobs(suite, paper)]
 
 
-def suite_targets(suite):
-    """Everything that a suite's target rule asks for."""
-    return lambda wildcards: [
-        f"{RESULTS}/{suite}/report.html",
-        *(
-            target
-            for paper in papers_of(suite)
-            for target in paper_targets(suite, paper)(wildcards)
-        ),
-    ]
+def suite_targets(suite, *papers):
+    """Everything that a suite's target rule asks for, or one paper's."""
+
+    def targets(wildcards):
+        tell_other_code(suite, *papers)
+        page = [] if papers else [f"{RESULTS}/{suite}/report.html"]
+        made = [paper_targets(suite, paper)(wildcards) for paper in papers or papers_of(suite)]
+        return [*page, *(target for targets in made for target in targets)]
+
+    return targets
 
 
-def notebook_of(wildcards):
+def notebook_of(paper):
     """The notebook that teaches a paper's model; the general one where it has none."""
-    own = Path(workflow.basedir, "notebooks", f"{wildcards.paper}.ipynb")
+    own = Path(workflow.basedir, "notebooks", f"{paper}.ipynb")
     return f"notebooks/{own.name if own.is_file() else 'results.ipynb'}"
 
 
@@ -292,3 +385,9 @@ def command(suite):
     return f"snakemake --cores 8 {suite}" + "".join(
         [" --config ", *" ".join(chosen)] * bool(chosen)
     )
+
+
+def no_target(wildcards):
+    """Refuse a target that isn't there, and name the nearest."""
+    known = [*config["suites"], *config["papers"], "timing"]
+    stop(f"{settings.unknown_key(wildcards.target, known)}.")

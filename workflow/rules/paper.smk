@@ -3,7 +3,6 @@
 rule run_accuracy:
     input:
         fetched,
-        damage("accuracy"),
     output:
         f"{RESULTS}/{{suite}}/jobs/{{paper}}/accuracy/{{experiment}}/{{dataset}}/{{first}}-{{last}}-{{digest}}.txt",
     log:
@@ -20,7 +19,6 @@ rule run_accuracy:
 use rule run_accuracy as run_timing with:
     input:
         fetched,
-        damage("timing"),
     output:
         f"{RESULTS}/{{suite}}/jobs/{{paper}}/timing/{{experiment}}/{{dataset}}/{{first}}-{{last}}-{{digest}}.txt",
     threads: lambda wildcards: workflow.cores
@@ -85,7 +83,7 @@ rule outputs:
 
 rule notebook:
     input:
-        notebook=notebook_of,
+        notebook=lambda wildcards: notebook_of(wildcards.paper),
         results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
         curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
         manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",

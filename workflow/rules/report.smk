@@ -6,6 +6,7 @@ rule page:
             for paper in papers_of(wildcards.suite)
             for target in paper_targets(wildcards.suite, paper)(wildcards)
         ],
+        depends=page_depends,
     output:
         report(
             f"{RESULTS}/{{suite}}/report.html",
@@ -16,9 +17,21 @@ rule page:
     log:
         "logs/{suite}/report.log",
     params:
-        about=lambda wildcards: config["suites"][wildcards.suite],
-        papers=lambda wildcards: papers_of(wildcards.suite),
-        missing=lambda wildcards: not_at_hand(wildcards.suite),
-        command=lambda wildcards: command(wildcards.suite),
+        about=about_page,
     script:
         "../scripts/report_suite.py"
+
+
+# What the page says beside its papers' outputs, by content: see rule depends.
+use rule depends as page_depends with:
+    output:
+        touch(f"{RESULTS}/{{suite}}/.depends/{{part}}-{{digest}}"),
+
+
+# Whatever else is asked for by a plain name.
+rule unknown:
+    input:
+        no_target,
+    output:
+        "{target}",
+    localrule: True

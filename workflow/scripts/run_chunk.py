@@ -4,6 +4,7 @@ import os
 
 for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # before numpy is imported
     os.environ[f"{library}_NUM_THREADS"] = "1"
+os.environ.pop("SOLUTION_PATHS_ABSENT", None)  # its data are here by now
 
 from path_benchmark.papers import get_paper
 from path_benchmark.runs.paper import Job

@@ -1,22 +1,22 @@
 """The list of data sets: ``config/datasets.yaml``, read, checked and turned into entries."""
 
 import functools
+import inspect
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Generic, Literal, Self, TypeVar
 
-import yaml
 from pydantic import Field, model_validator
 
-from ..settings import Count, Exact, Name, Text, check
+from ..settings import Count, Exact, Name, Text, check, read_yaml, unknown_key
 from . import parsers
 from .errors import DataError, UnknownDataSet
+from .generated import BUILDERS
 
 CONFIG_VARIABLE = "SOLUTION_PATHS_DATASETS"
 CONFIG_NAME = Path("config") / "datasets.yaml"
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml, where PyYAML has it
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -128,11 +128,24 @@ class Description(Exact):
         yield from (f"a set whose source is {self.source!r} needs {key!r}" for key in lacking)
         idle = [key for key in REFUSES.get(self.source, ("files",)) if key in said]
         yield from (f"a set whose source is {self.source!r} has no {key!r}" for key in idle)
+        if self.builder is not None:
+            yield from self._unfit_for_the_builder()
         if self.task == "classification":
             if self.positive is None:
                 yield "a classification needs 'positive', which says what +1 is"
             for form in self.files:
                 yield from _unnamed(form)
+
+    def _unfit_for_the_builder(self) -> Iterator[str]:
+        """Say which parameter the builder doesn't have, or has and isn't given."""
+        if self.builder not in BUILDERS:
+            yield f"builder.{unknown_key(str(self.builder), BUILDERS)}"
+            return
+        known = list(inspect.signature(BUILDERS[self.builder]).parameters)[len(self.parents) :]
+        for name in self.parameters.keys() - set(known):
+            yield f"parameters.{unknown_key(name, known)}"
+        for name in set(known) - self.parameters.keys():
+            yield f"{self.builder} needs the parameter {name!r}"
 
 
 def _unnamed(form: AnyFileForm) -> Iterator[str]:
@@ -186,17 +199,10 @@ def config_path(config: str | Path | None = None) -> Path:
     )
 
 
-def _read_yaml(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), LOADER)
-    except yaml.YAMLError as error:
-        detail = " ".join(str(error).split())
-        raise DataError(f"{path} is not valid YAML: {detail}.") from error
-
-
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _stamp: int) -> MappingProxyType:
-    listed = check(DataSets, _read_yaml(path), "", file=str(path), error=DataError).datasets
+    content = read_yaml(path, DataError)
+    listed = check(DataSets, content, "", file=str(path), error=DataError).datasets
     # Each description was checked just now: its rules need no second look.
     entries = {name: Entry.model_construct(name=name, **dict(it)) for name, it in listed.items()}
     return MappingProxyType(entries)

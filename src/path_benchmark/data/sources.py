@@ -25,7 +25,7 @@ import requests
 import scipy.sparse as sp
 from urllib3.exceptions import HTTPError
 
-from solution_paths.files import replace_atomically
+from solution_paths.files import replace_atomically, shared
 
 from . import dna, generated
 from .errors import DataError, DataUnavailable, UnverifiedDataWarning
@@ -33,6 +33,8 @@ from .parsers import PARSERS, Misread, Raw, WrongEntry
 from .registry import Entry, FileForm, config_path, find
 
 MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
+# Names of data sets, separated by commas, that a run was planned without: see `identity`.
+ABSENT_VARIABLE = "SOLUTION_PATHS_ABSENT"
 RETRIES = 3
 # Seconds in which some byte must come; bytes a second that must come on average after as long;
 # bytes after which a file of unknown size is no data set.
@@ -46,6 +48,7 @@ NO_DATA = {
     "JSON, an error message or a description": (b'{"', b"{\n", b"{\r\n", b'[{"', b"{}"),
 }
 LARGEST = 2**32
+INCOMING = ".incoming-"  # begins the name of a folder in data/raw in which a download arrives
 
 
 @dataclass(frozen=True)
@@ -373,19 +376,30 @@ def _download_file(url: str, folder: Path, form: FileForm) -> Path:
 
 def _download_one(entry: Entry, form: FileForm, url: str, raw_dir: Path) -> tuple[Raw, str, str]:
     """Fetch and check one address; only a file that passes gets its name in `raw_dir`."""
-    with tempfile.TemporaryDirectory(dir=raw_dir, prefix=".incoming-") as folder:
+    with tempfile.TemporaryDirectory(dir=raw_dir, prefix=INCOMING) as folder:
         path = _download_file(url, Path(folder), form)
         found = _Found(path, f"the file from {url}", "nothing was kept")
         result = _read(entry, form, found, "download")
-        os.chmod(path, 0o644)
-        os.replace(path, raw_dir / form.name)
+        replace_atomically(raw_dir / form.name, lambda part: shutil.copyfile(path, part))
     return result
+
+
+@contextmanager
+def _arriving(raw_dir: Path) -> Iterator[None]:
+    """Clear what killed downloads left, unless one is under way; inside, one counts as such."""
+
+    def clear() -> None:
+        for left in raw_dir.glob(f"{INCOMING}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    raw_dir.mkdir(parents=True, exist_ok=True)
+    with shared(raw_dir, clear):
+        yield
 
 
 def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
     """Try every address of every form; keep the first file that passes all checks."""
     rejected, failed = [], []
-    places.raw.mkdir(parents=True, exist_ok=True)
     addresses = [(form, url) for form in entry.files for url in form.urls]
     for candidate, address in addresses:
         try:
@@ -427,7 +441,8 @@ def _obtain(entry: Entry, places: _Place, offline: bool) -> tuple[Raw, str, str]
         return _read(entry, form, _local(entry, form, path), origin)
     if offline or not any(form.urls for form in entry.files):
         raise DataUnavailable(f"{_unavailable(entry, places)}.")
-    return _download(entry, places)
+    with _arriving(places.raw):
+        return _download(entry, places)
 
 
 # ---------------------------------------------------------------- the public face
@@ -551,7 +566,8 @@ def identity(
 
     That is how its entry says they are made or read, and the checksum of the file that is at hand
     (of one that would be downloaded, that of its entry). Titles, addresses and licences decide
-    nothing.
+    nothing. A file that the running workflow has yet to fetch counts as not at hand all the time,
+    so that its jobs keep their names.
     """
     entry = find(name, config)
     found: dict[str, Any] = {"source": entry.source, "task": entry.task}
@@ -564,7 +580,9 @@ def identity(
             "parameters": dict(entry.parameters),
             "parents": parents,
         }
-    here = _at_hand(entry, _places(raw_dir, mirror, config))
+    planned_without = os.environ.get(ABSENT_VARIABLE, "").split(",")
+    places = _places(raw_dir, mirror, config)
+    here = None if name in planned_without else _at_hand(entry, places)
     form = here[0] if here else next((f for f in entry.files if f.urls), entry.files[0])
     sha256 = _known_digest(here[2], here[2].stat().st_mtime_ns) if here else form.sha256
     return found | {
@@ -629,7 +647,8 @@ def fetch(
     if entry.source != "files":
         return [path for parent in entry.parents for path in fetch(parent, **where)]
     places = _places(raw_dir, mirror, config)
-    raw, origin, _ = _obtain(entry, places, offline)
+    with _arriving(places.raw):
+        raw, origin, _ = _obtain(entry, places, offline)
     target = places.raw / raw.meta["file"]
     if origin == "mirror":
         source = places.mirror / raw.meta["file"]

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from ..reporting.check import check
-from ..runs.rows import read_results
+from ..runs.rows import CURVES, SCHEMA, UnreadableResults, read_results
 from .reports import get_outputs
 
 
@@ -20,14 +20,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="results/<suite>")
     folder = parser.parse_args(arguments).folder
+    if folder.exists() and not folder.is_dir():
+        print(f"{folder} is a file: name the folder results/<suite>.", file=sys.stderr)
+        return 1
     files = sorted(folder.glob("*/results.parquet"))
     if not files:
         print(f"{folder} holds no <paper>/results.parquet: run the suite first.", file=sys.stderr)
         return 1
     failed = 0
     for file in files:
-        name, results = file.parent.name, read_results(file)
-        curves = read_results(file.with_name("curves.parquet"))
+        name = file.parent.name
+        try:
+            results = read_results(file, SCHEMA)
+            curves = read_results(file.with_name("curves.parquet"), CURVES)
+        except UnreadableResults as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed += 1
+            continue
         sentences = check(results)
         for own in get_outputs(name).checks:
             sentences += own(results, curves)

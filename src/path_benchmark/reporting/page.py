@@ -24,6 +24,7 @@ def write_page(
     papers: Iterable[str],
     missing: Iterable[str] = (),
     command: str = "",
+    code: str = "",
 ) -> list[str]:
     """Write the page of a suite, so that the file can be sent as it is.
 
@@ -39,6 +40,8 @@ def write_page(
         Data sets that were not at hand.
     command : str
         What was run.
+    code : str
+        How many cells were made by other code; empty: none.
 
     Returns
     -------
@@ -60,6 +63,7 @@ def write_page(
             totals=overview.totals(contents),
             foreign=overview.foreign_data(contents),
             command=command or f"snakemake --cores 8 {out.parent.name}",
+            other_code=code,
             date=provenance.now(),
             commit=provenance.commit(out.resolve().parent),
             rules=RULES,

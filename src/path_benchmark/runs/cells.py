@@ -34,6 +34,8 @@ from .written import digest, record
 Report = Callable[..., None]
 # A cell with such a row is run again at the next call.
 UNFINISHED = {"failed", "not available", "certificate failed", "certificate undecided"}
+# With such a row a cell is no result: its job is run again, and the run says so at its end.
+FAILED = {"failed", "not available"}
 
 
 class DamagedCell(RuntimeError):
@@ -157,12 +159,16 @@ def write_cell(file: Path, identity: str, rows: Rows) -> None:
         "identity": identity,
         "files": {part.name: digest(part) for part in parts},
         "code": code(),
+        "failures": [str(row.get("message")) for row in rows.rows if row["status"] in FAILED],
     }
     write_text(file, json.dumps(content))
 
 
-def check_cell(file: Path) -> None:
-    """Raise `DamagedCell` unless a cell is whole and is the one that its name says."""
+def check_cell(file: Path) -> dict[str, Any]:
+    """Return what a cell's file says, or raise `DamagedCell`.
+
+    It must be whole, and the cell that its name says.
+    """
     try:
         content = json.loads(file.read_text("utf-8"))
         identity, files = content["identity"], dict(content["files"])
@@ -178,6 +184,7 @@ def check_cell(file: Path) -> None:
             raise DamagedCell(f"{part} is missing")
         if digest(part) != expected:
             raise DamagedCell(f"{part} is not what was written under that name")
+    return content
 
 
 def read_cell(file: Path) -> tuple[pa.Table, pa.Table]:
@@ -197,11 +204,6 @@ def set_aside(file: Path) -> Path:
     return file.with_name(f"{file.name}.damaged")
 
 
-def made_by(file: Path) -> dict[str, str]:
-    """Return the hashes of the code that made a whole cell; none where it doesn't say."""
-    return dict(json.loads(file.read_text("utf-8")).get("code", {}))
-
-
 def finished(file: Path, recompute: str = "") -> bool:
     """Tell whether a cell need not be run again: it is there, whole, and nothing in it failed.
 
@@ -209,8 +211,8 @@ def finished(file: Path, recompute: str = "") -> bool:
     """
     if not file.is_file():
         return False
-    check_cell(file)
-    if recompute == "changed" and made_by(file) != code():
+    content = check_cell(file)
+    if recompute == "changed" and content.get("code") != code():
         return False
     statuses = pq.read_table(rows_of(file), columns=["status"])["status"]
     return not UNFINISHED & set(statuses.to_pylist())
@@ -233,24 +235,23 @@ def read_list(listing: str | Path) -> list[Path]:
     return [Path(line.rstrip("\n")) for line in lines]
 
 
-def note_damaged_jobs(results: str | Path, suffix: str, write: bool = True) -> list[str]:
-    """Note of each finished job beside its list which of its cells aren't what they should be.
+def note_damaged_jobs(results: str | Path, suffix: str, write: bool = True) -> dict[Path, list]:
+    """Find the finished jobs whose cells aren't what they should be, or failed.
 
-    The note is one of the job's inputs, so that Snakemake runs the job again; it stays as a record.
-    Its name is the list's with the workflow's ``suffix``. Nothing is written unless ``write``.
+    A note beside a job's list says which, and takes the list's place, so that the workflow runs the
+    job again. Its name is the list's with ``suffix``. Nothing is written unless ``write``.
 
     Returns
     -------
-    list of str
-        A sentence for each damaged cell.
+    dict
+        List of a job -> a sentence for each such cell.
     """
-    sentences = []
-    for job in lists_of(results):
-        own = [f"{what}: it is computed again." for what in _damage(job)]
-        if own and write:
-            write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in own))
-        sentences += own
-    return sentences
+    found = {job: list(_damage(job)) for job in lists_of(results)}
+    found = {job: sentences for job, sentences in found.items() if sentences}
+    for job, sentences in found.items() if write else ():
+        write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in sentences))
+        job.unlink()
+    return found
 
 
 def lists_of(results: str | Path) -> list[Path]:
@@ -258,42 +259,52 @@ def lists_of(results: str | Path) -> list[Path]:
     return sorted(Path(results).glob("*/jobs/**/*.txt"))
 
 
-def _is_whole(file: Path) -> bool:
-    try:
-        check_cell(file)
-    except DamagedCell:
-        return False
-    return True
-
-
-def made_by_other_code(lists: Iterable[str | Path]) -> str:
-    """Say how many of the cells in some lists other code made than there is; "" if none."""
-    files = set()
-    for listing in lists:
-        with suppress(DamagedCell):
-            files.update(read_list(listing))
-    known = [made_by(file) for file in files if _is_whole(file)]
-    other = [own for own in known if own != code()]
-    if not other:
-        return ""
-    parts = [part for part in CODE if any(own.get(part) != code()[part] for own in other)]
-    return (
-        f"{len(other)} of {len(known)} cells were made by other code ({', '.join(parts)}); "
-        "--config recompute=changed computes them again."
-    )
-
-
 def _damage(job: Path) -> Iterator[str]:
     try:
         files = read_list(job)
     except DamagedCell as error:
-        yield str(error)
+        yield f"{error}: it is computed again."
         return
     for file in files:
         try:
-            check_cell(file)
+            if check_cell(file).get("failures"):
+                yield f"{file.stem} failed last time: it is tried again."
         except DamagedCell as error:
-            yield str(error)
+            yield f"{error}: it is computed again."
+
+
+def _said_of(files: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+    """Return what those of some cells' files say that are there; damage is another's business."""
+    found = {}
+    for file in files:
+        with suppress(OSError, ValueError):
+            found[file] = json.loads(file.read_text("utf-8"))
+    return found
+
+
+def made_by_other_code(files: Iterable[Path], recompute: str = "") -> str:
+    """Say how many of a plan's cells were made by other code than there is; "" if none.
+
+    Those that are missing, failed, or computed again because that is asked, will be made by this.
+    """
+    files = list(files)
+    kept = {} if recompute == "changed" else _said_of(files)
+    made = [content.get("code", {}) for content in kept.values() if not content.get("failures")]
+    other = [own for own in made if own != code()]
+    if not other:
+        return ""
+    parts = [part for part in CODE if any(own.get(part) != code()[part] for own in other)]
+    return (
+        f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}); "
+        "--config recompute=changed computes them again."
+    )
+
+
+def failures(lists: Iterable[str | Path]) -> list[str]:
+    """Name each cell in some finished jobs' lists that failed, with the reason."""
+    files = sorted(file for listing in lists for file in read_list(listing))
+    said = {file.stem: content.get("failures") for file, content in _said_of(files).items()}
+    return [f"{name}: {' '.join(reasons[0].split())}" for name, reasons in said.items() if reasons]
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -29,11 +30,19 @@ class DataSetSettings(Settings):
         paper's, and every output says so. Nothing is computed from it.
     """
 
-    title: str = ""
+    # What is excluded decides no number, and is no part of a cell's identity.
+    title: str = Field(default="", exclude=True)
     sources: tuple[Name, ...] = ()
-    splits: Count | None = None
-    stand_in: bool = False
-    instead_of: str = Field(default="", exclude=True)  # no part of a cell's identity
+    splits: Count | None = Field(default=None, exclude=True)
+    stand_in: bool = Field(default=False, exclude=True)
+    instead_of: str = Field(default="", exclude=True)
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say what can't work on the data set; a paper's own model does.
+
+        ``n`` is its number of rows, None where that is a parameter of what generates it.
+        """
+        yield from ()
 
 
 class Run(Settings):

@@ -14,24 +14,28 @@ PACKAGE = Path(__file__).parents[1]
 SHARED = ("reporting", "runs", "data/registry.py")  # code that outputs of every paper go through
 
 
-def digest_of(part: str, jobs: Iterable[str], content: dict[str, Any], paper: str) -> str:
+def digest_of(
+    part: str, jobs: Iterable[str], content: dict[str, Any], paper: str, notebook: Path
+) -> str:
     """Return the digest of what a part of a paper depends on.
 
     Parameters
     ----------
     part : {"results", "outputs"}
         Results are what the jobs' cells hold. Outputs (tables, figures, claims) depend on the
-        paper's file, its published numbers and on the code that makes them, too.
+        paper's file, its published numbers, its notebook and on the code that makes them, too.
     jobs : iterable of str
         The lists of the jobs' cells, whose names hold digests of what these depend on.
     content : dict
         The paper's file.
     paper : str
         Its folder's name.
+    notebook : Path
+        What is run on its results.
     """
     found = [*jobs]
     if part == "outputs":
-        found += [json.dumps(content, sort_keys=True), *_code(paper)]
+        found += [json.dumps(content, sort_keys=True), *_code(paper), digest(notebook)]
     return short_digest("\n".join(found))
 
 

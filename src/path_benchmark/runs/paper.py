@@ -49,7 +49,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Job:
-    """One Snakemake job: some splits of one data set in one experiment."""
+    """One Snakemake job: some splits of one data set in one experiment.
+
+    ``digest`` is that of all that its cells depend on; ``cells`` are their names.
+    """
 
     suite: str
     paper: str
@@ -59,6 +62,12 @@ class Job:
     first: int
     last: int
     digest: str = ""
+    cells: tuple[str, ...] = ()
+
+    def cell_files(self, results: str | Path) -> list[Path]:
+        """Return the files of its cells."""
+        folder = Path(results, self.suite, "cells", self.paper)
+        return [folder / f"{name}.json" for name in self.cells]
 
     def file(self, results: str) -> str:
         """Return the list of its cells' files, which the job writes last.
@@ -124,7 +133,7 @@ class Paper:
         content = check(PaperFile, config["papers"][self.name], where)
         check(self.common, content.settings, f"{where}.settings")
         for name, raw in content.datasets.items():
-            self.data(content, name)
+            data = self.data(content, name)
             for source in raw.get("sources", [name]):
                 if source not in registry():
                     place = f"{where}.datasets.{source}"
@@ -132,6 +141,8 @@ class Paper:
                         f"config: {unknown_key(place, registry())}, or describe it "
                         "in config/datasets.yaml."
                     )
+            for complaint in data.complaints(name, _rows_of(data.sources or (name,))):
+                raise ConfigError(f"config: {where}.datasets.{name}: {complaint}; correct it.")
         return content
 
     def data(self, content: PaperFile, name: str) -> DataSetSettings:
@@ -198,6 +209,7 @@ class Paper:
             first,
             last,
             short_digest("".join([*(cell.identity for cell in cells), made])),
+            tuple(cell.id for cell in cells),
         )
 
     def cells(
@@ -277,6 +289,13 @@ class Paper:
             write_cost(listing.with_suffix(".cost.json"), cost, len(files))
             write_list(listing, files)
         return listing
+
+
+def _rows_of(sources: tuple[str, ...]) -> int | None:
+    """Return the number of rows of what a data set is made of, None where it can be chosen."""
+    entries = [registry()[source] for source in sources]
+    chosen = any("n" in entry.parameters and not entry.parents for entry in entries)
+    return None if chosen else entries[0].n
 
 
 def chunks(splits: int, size: int | None) -> list[tuple[int, int]]:

@@ -140,12 +140,37 @@ def table_of(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     return table
 
 
-def read_results(results: pd.DataFrame | str | Path) -> pd.DataFrame:
-    """Return a table of results or curves; ``hyper`` holds its hyper-parameters as dicts."""
-    frame = results if isinstance(results, pd.DataFrame) else pd.read_parquet(results)
-    frame = frame.copy()
+class UnreadableResults(RuntimeError):
+    """A file holds no table of results: one sentence says why."""
+
+
+def read_results(
+    results: pd.DataFrame | str | Path, schema: pa.Schema | None = None
+) -> pd.DataFrame:
+    """Return a table of results or curves; ``hyper`` holds its hyper-parameters as dicts.
+
+    A file that isn't whole, or lacks a column of the ``schema``, raises `UnreadableResults`.
+    """
+    frame = results.copy() if isinstance(results, pd.DataFrame) else _read_table(Path(results))
+    needed = schema.names if schema else ["hyper_parameters"]
+    lacking = [name for name in needed if name not in frame.columns]
+    if lacking:
+        raise UnreadableResults(
+            f"{'the table' if isinstance(results, pd.DataFrame) else results} has no column "
+            f"{lacking[0]!r}, it was made by an older version; run the suite again."
+        )
     frame["hyper"] = [json.loads(text) for text in frame["hyper_parameters"]]
     return frame
+
+
+def _read_table(file: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(file)
+    except (OSError, pa.ArrowException) as error:
+        reason = (
+            "is missing" if isinstance(error, FileNotFoundError) else "is not a whole Parquet file"
+        )
+        raise UnreadableResults(f"{file} {reason}; run the suite again to make it anew.") from None
 
 
 @cache

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -92,8 +93,28 @@ class DataSet(DataSetSettings):
 
     lam: Positive
     scaling: Scaling
-    sizes: tuple[NotNegative, NotNegative, NotNegative] | None = None
+    sizes: tuple[Positive, Positive, Positive] | None = None
     positives: Count | None = None
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say which sizes can't be had."""
+        own = name in ("diabetes", "spam", "splice")
+        if self.sizes is None:
+            if not own:
+                yield "it needs sizes, of training, validation and test part"
+            return
+        told, total = f"sizes are {list(self.sizes)}", sum(self.sizes)
+        if name == "spam":
+            yield f"{told}, but its parts are its three inboxes"
+        elif max(self.sizes) <= 1.0 and (own or total > 1.0 + 1e-12):
+            wanted = "rows" if own else "fractions that add up to at most 1"
+            yield f"{told}: they should be {wanted}"
+        elif max(self.sizes) > 1.0 and any(size != int(size) for size in self.sizes):
+            yield f"{told}: they should be whole numbers of rows, or fractions that add up to 1"
+        elif name == "splice" and len(set(self.sizes)) > 1:
+            yield f"{told}, but its parts should have equally many rows"
+        elif n is not None and max(self.sizes) > 1.0 and total > n:
+            yield f"{told}, {total:g} rows in all, and it has {n}"
 
 
 class Scalings(Settings):

@@ -11,11 +11,13 @@ explore     whole paths, written down so that the page can turn them by hand
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from solution_paths.kernels import LINEAR, Kernel
 from solution_paths.models.common import operator_of
@@ -57,8 +59,13 @@ class DataSet(DataSetSettings):
     """``task``, the paper's ``id`` (empty: not the paper's), and ``rows`` to use (default all)."""
 
     task: Literal["svc", "svr"]
-    id: str = ""
+    id: str = Field(default="", exclude=True)
     rows: Count | None = None
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say where more rows are asked for than there are."""
+        if n is not None and self.rows is not None and self.rows > n:
+            yield f"rows are {self.rows}, and it has {n}"
 
 
 class Errors(Settings):

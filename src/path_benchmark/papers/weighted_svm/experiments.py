@@ -14,7 +14,7 @@ follows the same sequence of weights. Only the solver calls are timed, interleav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -75,6 +75,12 @@ class DataSet(DataSetSettings):
     n_new: Count | None = None
     n_train: Count | None = None
     n_test: Count | None = None
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say where more rows are asked for than there are."""
+        asked = max((self.n or 0) + (self.n_new or 0), (self.n_train or 0) + (self.n_test or 0))
+        if n is not None and asked > n:
+            yield f"its sizes ask for {asked} rows, and it has {n}"
 
 
 class Solver(Settings):
