@@ -28,9 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     for file in files:
         name, results = file.parent.name, read_results(file)
         curves = read_results(file.with_name("curves.parquet"))
-        sentences = check(results)
-        for own in get_outputs(name).checks:
-            sentences += own(results, curves)
+        sentences = check(results) + get_outputs(name).complaints(results, curves)
         for sentence in sentences:
             print(f"{name}: {sentence}", file=sys.stderr)
         failed += len(sentences)
