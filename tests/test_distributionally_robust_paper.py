@@ -142,8 +142,7 @@ def test_every_experiment_ran_and_every_path_is_certified(study):
     assert len(certificates) > 20
     assert (certificates["value"] == 1.0).all()
     assert check(study.results) == []
-    for own in outputs.OUTPUTS.checks:
-        assert own(study.results, study.curves) == []
+    assert outputs.OUTPUTS.complaints(study.results, study.curves) == []
 
 
 # ---------------------------------------------------------------- losses and factors
@@ -336,7 +335,7 @@ def test_outputs_are_written(study, tmp_path):
 
 
 def test_the_prints_ratios_are_those_of_the_text():
-    table = outputs.published("drlad_tables_3_1_and_3_2")
+    table = outputs.OUTPUTS.published("drlad_tables_3_1_and_3_2")
     ratio = table["cvxpy_s_mean"] / table["path_s_mean"]
     by_set = ratio.groupby(table["dataset"])
     assert by_set.max()["Prostate"] == pytest.approx(17.6, abs=0.05)

@@ -132,7 +132,7 @@ def _claim(row: Row, case: Case, study: Study, papers: bool) -> Claim:
         evidence = f"{evidence}; {told}"
     outcome = on_sentence(holds, runs=case.values.get("runs"))
     lacking = "" if papers else "not the paper's data"
-    lacking = lacking or _cut_short(row, study)
+    lacking = lacking or _cut_short(row, study.restricted(case.data))
     if lacking:
         evidence = f"{lacking}; there: {outcome}: {evidence}"
     source, said = row.source, [row.printed[d] for d in case.data if d in row.printed]
@@ -153,9 +153,11 @@ def _cut_short(row: Row, study: Study) -> str:
     """Say which setting was below what the sentence is about, "" if none was."""
     for experiment, least in row.needs.items():
         for key, wanted in least.items():
-            own = study.results[study.results["experiment"] == experiment]
-            known = study.settings[experiment].model_dump() if key != "splits" else {}
-            found = own["split"].nunique() if key == "splits" else np.max(known[key])
+            if key == "splits":
+                own = study.results[study.results["experiment"] == experiment]
+                found = own["split"].nunique()
+            else:
+                found = np.max(getattr(study.settings[experiment], key))
             if found < wanted:
                 return f"cut short ({key}: {found:g}, not {wanted:g})"
     return ""
@@ -191,9 +193,7 @@ def _kept(rule: Rule, low: np.ndarray | float, high: np.ndarray | float) -> bool
 def _bounds(rule: Rule) -> str:
     names = ("at_least", "above", "at_most", "below")
     told = [
-        f"{n.replace('_', ' ')} {getattr(rule, n):g}"
-        for n in names
-        if getattr(rule, n) is not None
+        f"{n.replace('_', ' ')} {getattr(rule, n):g}" for n in names if getattr(rule, n) is not None
     ]
     return ", ".join(told) + (f" ({rule.bound_from})" if rule.bound_from else "")
 
@@ -272,10 +272,10 @@ def scores(
     for key, value in chosen.items():
         own = own[hyper(own, key) == value]
     for dataset, group in own.groupby("dataset", sort=False):
-        methods = [m for m in (stated, *rivals) if (group["method"] == m).any()]
-        if stated not in methods or len(methods) < 2:
+        # a rival that is missing has no splits: then nothing is decided
+        found = {m: group[group["method"] == m] for m in (stated, *rivals)}
+        if not len(found[stated]) or not any(len(found[m]) for m in rivals):
             continue
-        found = {m: group[group["method"] == m] for m in methods}
         places = sorted(set(hyper(found[stated], level))) if level else [None]
         places = {"first": places[:1], "last": places[-1:]}.get(at, places)
         levels = []
@@ -307,4 +307,3 @@ def values(
         groups = (group["dataset"] + group["split"].astype(str)).to_numpy()
         data = tuple(dict.fromkeys(group["dataset"]))
         yield Case(data, {**numbers, "groups": groups, "key": key, **fields})
-

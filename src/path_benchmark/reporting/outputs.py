@@ -207,7 +207,9 @@ class Outputs:
             for row in frame.tail(1 if lines.last else len(frame)).to_dict("records"):
                 numbers = (number if pd.notna(row[k]) else "" for k, number in _pair(row))
                 what = lines.what.format(**row)
-                found.append(Highlight(what, row["data set"], *numbers, row["verdict"], lines.table))
+                found.append(
+                    Highlight(what, row["data set"], *numbers, row["verdict"], lines.table)
+                )
         return found
 
     def write(self, study: Study, folder: str | Path) -> list[Path]:
@@ -249,9 +251,7 @@ class Outputs:
         replace_atomically(folder / "outputs.json", lambda part: part.write_text(text, "utf-8"))
         return [folder / "tables" / f"{s.name}.html" for s in shown]
 
-    def _write_table(
-        self, name: str, frame: pd.DataFrame, study: Study, folder: Path
-    ) -> tab.Shown:
+    def _write_table(self, name: str, frame: pd.DataFrame, study: Study, folder: Path) -> tab.Shown:
         shared = (
             Table(name="table_metrics", heading="All metrics"),
             Table(

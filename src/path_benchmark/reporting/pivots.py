@@ -211,7 +211,9 @@ class Maker:
         return self.names.get(value, value) if column == "method" else value
 
 
-_SPEC = re.compile(r"(?:(?P<times>\d+) )?(?P<take>\w+?)(?P<sign>[<>~])?(?P<than>[\d.e+-]+)? (?P<what>\S+)")
+_SPEC = re.compile(
+    r"(?:(?P<times>\d+) )?(?P<take>\w+?)(?P<sign>[<>~])?(?P<than>[\d.e+-]+)? (?P<what>\S+)"
+)
 
 
 def _taken(group: pd.DataFrame, text: str, spec: Summary) -> Any:
@@ -231,10 +233,10 @@ def _taken(group: pd.DataFrame, text: str, spec: Summary) -> Any:
         kept = {"<": values < than, ">": values > than, "~": values.abs() <= than}
         found = kept[part["sign"]].mean()
     elif part["take"] == "first":
-        return values.iloc[0]
+        found = values.iloc[0]
     else:
         found = getattr(values.astype(float), part["take"])()
-    return found * float(part["times"] or 1)
+    return found * float(part["times"]) if part["times"] else found
 
 
 def with_hyper(rows: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:

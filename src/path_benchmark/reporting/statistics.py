@@ -38,7 +38,7 @@ def difference(one: pd.Series, other: pd.Series) -> tuple[float, float, int, str
         Mean of one minus that of the other, p-value, the smaller number of splits, and all of it
         in words with both standard deviations.
     """
-    one, other = one.dropna(), other.dropna()
+    one, other = one.dropna().astype(float), other.dropna().astype(float)
     paired = one.index.is_unique and one.index.equals(other.index)
     change, n = float(one.mean() - other.mean()), min(len(one), len(other))
     if n < 2:

@@ -185,5 +185,5 @@ def mean(rows: pd.DataFrame) -> tuple[float, float, int]:
 
 def short(message: str | None, most: int = 200) -> str:
     """Return a message cut to a length that fits a table."""
-    text = message or "no reason given"
+    text = message if isinstance(message, str) and message else "no reason given"
     return text if len(text) <= most else text[: most - 1] + "…"

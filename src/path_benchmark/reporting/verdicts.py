@@ -107,7 +107,9 @@ def on_mean(
         return f"{INCONCLUSIVE}: {ours_n} split{'s' * (ours_n != 1)} here"
     own = ours, ours_std, ours_n
     known = not _unknown(paper_std) and paper_n > 1
-    return _agrees((welch((paper, paper_std, paper_n), own) if known else one_more(paper, *own)) >= LEVEL)
+    return _agrees(
+        (welch((paper, paper_std, paper_n), own) if known else one_more(paper, *own)) >= LEVEL
+    )
 
 
 def on_ratio(paper: float, ours: float) -> str:

@@ -276,7 +276,9 @@ def _along(surface: pd.DataFrame) -> list[tuple]:
     return found
 
 
-def _draw_means(ax: object, study: Study, spec: tuple, methods: Sequence[str], **chosen: object) -> None:
+def _draw_means(
+    ax: object, study: Study, spec: tuple, methods: Sequence[str], **chosen: object
+) -> None:
     """Draw means and standard errors of (experiment, metric) against a hyper-parameter."""
     for k, method in enumerate(methods):
         means = _means(study, *spec, method, **chosen)
@@ -475,10 +477,14 @@ def slopes(
     own = own.assign(key=hyper(own, key).astype(float))
     levels = []
     for method in methods if own["key"].nunique() > 1 else ():
-        wide = own[own["method"] == method].pivot_table(index="split", columns="key", values="value")
+        wide = own[own["method"] == method].pivot_table(
+            index="split", columns="key", values="value"
+        )
         wide = wide.dropna()
         if len(wide):
-            found = pd.Series(np.polyfit(wide.columns, wide.to_numpy().T, 1)[0], wide.index)
+            found = np.polyfit(wide.columns, wide.to_numpy().T, 1)[0]
+            found[np.abs(found) < 1e-12 * np.abs(wide.to_numpy()).max()] = 0.0  # rounding
+            found = pd.Series(found, wide.index)
             levels.append((OUTPUTS.names[method], found, {"no slope": 0.0 * found}))
     if levels:
         yield Case(tuple(study.ran(experiment)), {"levels": levels})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
@@ -134,12 +134,17 @@ def _kink_row(study: Study, dataset: str) -> dict:
 
 @OUTPUTS.frame
 def reached(study: Study) -> pd.DataFrame:
-    """Return a row for each timed call, with the set-up that its method needed in all."""
+    """Return a row for each timed call, with set-up and check of its method in all."""
     own = study.only(experiment="timing", metric="time")
-    setup = study.only(experiment="timing", metric="setup_time")
-    setup = setup.groupby(["dataset", "method"])["value"].sum().rename("setup").reset_index()
-    version = own["method_version"].fillna("this package")
-    return own.assign(method_version=version).merge(setup, on=["dataset", "method"], how="left")
+    own = own.assign(method_version=own["method_version"].fillna("this package"))
+    for metric in ("setup_time", "check_share"):
+        more = study.only(experiment="timing", metric=metric).groupby(["dataset", "method"])[
+            "value"
+        ]
+        own = own.merge(
+            more.sum().rename(metric).reset_index(), on=["dataset", "method"], how="left"
+        )
+    return own
 
 
 def chosen_lam(study: Study, dataset: str) -> tuple[float, list[float], pd.Series]:
@@ -480,35 +485,58 @@ def wrong_way(value: np.ndarray, sign: int) -> tuple[int, float]:
     return count, largest
 
 
+def _each_split(study: Study, look: Callable[..., dict]) -> Iterable[Case]:
+    """Give for each data set what was found on all of its splits, the numbers as arrays."""
+    shown = pd.DataFrame(_splits(study), columns=["dataset", "split"])
+    for dataset, group in shown.groupby("dataset", sort=False):
+        found = [
+            look(
+                study.only(experiment="path", dataset=dataset, split=split),
+                rates(study, dataset, split),
+            )
+            for split in group["split"]
+        ]
+        numbers = {key: np.array([one[key] for one in found]) for key in found[0]}
+        yield Case((dataset,), numbers, f"{len(found)} split{'s' * (len(found) != 1)}")
+
+
 @OUTPUTS.measure
 def rate(study: Study, name: str, sign: int) -> Iterable[Case]:
     """Count the steps of a rate in the wrong direction, beside what sampling allows."""
-    for dataset, split in _splits(study):
-        own = study.only(experiment="path", dataset=dataset, split=split)
+
+    def look(own: pd.DataFrame, found: dict) -> dict:
         value = own.set_index("metric")["value"]
         share = value["positive_share_test"] if sign < 0 else 1 - value["positive_share_test"]
-        steps = rates(study, dataset, split)[name][1]
-        count, largest = wrong_way(steps, sign)
+        count, largest = wrong_way(found[name][1], sign)
         # two standard errors of a rate of 1/2
         allowed = 2.0 * np.sqrt(0.25 / max(share * value["n_test"], 1.0))
-        numbers = {"wrong": count, "largest": largest, "steps": len(steps) - 1, "allowed": allowed}
-        yield Case((dataset,), {**numbers, "over": largest - allowed}, f"split {split}")
+        steps = len(found[name][1]) - 1
+        numbers = {"wrong": count, "largest": largest, "steps": steps, "allowed": allowed}
+        return numbers | {"over": largest - allowed}
+
+    for case in _each_split(study, look):
+        told = {k: case.values[k] for k in ("wrong", "over")}
+        told |= {f"{k}_in_all": case.values[k].sum() for k in ("wrong", "steps")}
+        told |= {k: case.values[k].max() for k in ("largest", "allowed")}
+        yield Case(case.data, told, case.where)
 
 
 @OUTPUTS.measure
 def ends(study: Study) -> Iterable[Case]:
     """Look at the labels, and the accuracy, at tau = 0 and tau = 1."""
-    for dataset, split in _splits(study):
-        own = study.only(experiment="path", dataset=dataset, split=split)
+
+    def look(own: pd.DataFrame, found: dict) -> dict:
         at = own[own["metric"] == "labelled_positive"]
         labelled = dict(zip(hyper(at, "tau").astype(float), at["value"], strict=True))
-        accuracy = rates(study, dataset, split)["accuracy"][1]
-        share = own.set_index("metric")["value"]["positive_share_test"]
-        off = np.array([accuracy[0] - share, accuracy[-1] - (1.0 - share)])
-        numbers = {"first": accuracy[0], "last": accuracy[-1], "share": share, "off": np.abs(off)}
-        numbers |= {"at_0": labelled[0.0], "at_1": labelled[1.0]}
-        unlabelled = np.array([1.0 - labelled[0.0], labelled[1.0]])
-        yield Case((dataset,), {**numbers, "other": unlabelled}, f"split {split}")
+        accuracy, share = found["accuracy"][1], own.set_index("metric")["value"]
+        off = accuracy[[0, -1]] - np.array([1.0, -1.0]) * share["positive_share_test"] - [0.0, 1.0]
+        return {"other": [1.0 - labelled[0.0], labelled[1.0]], "off": np.abs(off)}
+
+    for case in _each_split(study, look):
+        worst = {
+            f"{key}_{k}": case.values[key][:, k].max() for key in ("other", "off") for k in (0, 1)
+        }
+        yield Case(case.data, {**case.values, **worst}, case.where)
 
 
 @OUTPUTS.measure

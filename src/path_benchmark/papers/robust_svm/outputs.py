@@ -41,8 +41,9 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
         known = paper[(paper["task"] == task) & (paper["id"] == study.datasets[dataset].id)]
         own = study.only(experiment="errors", dataset=dataset)
         own = own[own["split"] == own["split"].min()].groupby("metric")["value"].first()
-        n = own.reindex(["n_train", "n_validation", "n_test"]).sum()
-        for quantity, ours in (("n", n), ("d", own["dim"])):
+        # nan where the data were not at hand
+        n = own.reindex(["n_train", "n_validation", "n_test"]).sum(skipna=False)
+        for quantity, ours in (("n", n), ("d", own.get("dim", np.nan))):
             theirs = float(known[quantity].iloc[0]) if len(known) else np.nan
             verdict = on_count(theirs, ours)
             rows.append(compared(study.name(dataset), quantity, theirs, ours, verdict))
@@ -53,16 +54,17 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
 def cost_ratios(study: Study) -> pd.DataFrame:
     """Return CPU seconds of the whole outlier path beside CCCP with five candidates.
 
-    Medians over the repeats, all C together, the standard machine included; a row for each
-    tolerance of CCCP's solver.
+    Medians over the repeats, all C together, the standard machine included, and the check of paths
+    (``check``: its share); a row for each tolerance of CCCP's solver.
     """
     own = study.only(experiment="cost")
-    own = own[own["metric"].isin(["own_time", "standard_time", "excess"])]
+    own = own[own["metric"].isin(["own_time", "standard_time", "excess", "check_share"])]
     own = own.assign(k=hyper(own, "candidates"), tolerance=hyper(own, "tolerance").astype(float))
     own["tolerance"] = own["tolerance"].fillna(study.common.tolerance)
     rows = []
     for (dataset, kernel), group in own.groupby(["dataset", "kernel"], sort=False):
-        spent = group[group["metric"] != "excess"]
+        spent = group[group["metric"].str.endswith("_time")]
+        check = group[group["metric"] == "check_share"].groupby("method")["value"].median()
         spent = spent.groupby(["method", "k", "tolerance", "repeat"])["value"].sum()
         spent = spent.groupby(["method", "k", "tolerance"]).median()
         for (method, k, tolerance), cccp in spent.items():
@@ -73,7 +75,8 @@ def cost_ratios(study: Study) -> pd.DataFrame:
             excess = excess[excess["metric"] == "excess"]["value"].max()
             row = {"dataset": dataset, "kernel": kernel, "path": method.replace("cccp_", "OP-")}
             row |= {"tolerance": tolerance, "op": path, "cccp": cccp, "ratio": path / cccp}
-            rows.append(row | {"excess": excess})
+            share = check.get(method.replace("cccp", "op"), np.nan)
+            rows.append(row | {"excess": excess, "check": share})
     return pd.DataFrame(rows)
 
 
