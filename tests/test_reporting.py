@@ -67,7 +67,7 @@ def test_a_published_number_without_spread_is_one_more_draw():
 
 def test_pairs_are_compared_as_pairs_and_others_are_not():
     base = pd.Series([70.0, 75.0, 80.0, 65.0, 72.0, 78.0])
-    better = base + [1.0, 1.2, 0.9, 1.1, 1.0, 0.8]
+    better = base + np.array([1.0, 1.2, 0.9, 1.1, 1.0, 0.8])
     change, p, n, text = statistics.difference(better, base)
     assert change == pytest.approx(1.0)
     assert (p < 1e-4, n) == (True, 6)

@@ -34,7 +34,7 @@ from .pivots import Lines, Maker, Table, read_published
 from .provenance import provenance
 from .study import Study
 from .surface import Surface, surface_figure
-from .verdicts import Claim, claims_frame
+from .verdicts import claims_frame
 
 SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (

@@ -219,10 +219,8 @@ _SPEC = re.compile(
 def _taken(group: pd.DataFrame, text: str, spec: Summary) -> Any:
     """Return a statistic of a group, None or nan where it has none."""
     part = _SPEC.fullmatch(text)
-    if spec.frame:
-        values = group[part["what"]]
-    else:
-        values = group[group["metric"] == part["what"]]["value"]
+    what = part["what"]
+    values = group[what] if spec.frame else group[group["metric"] == what]["value"]
     values = values.dropna()
     if part["take"] == "count":
         return len(values) or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
@@ -54,8 +53,8 @@ RULES = {
     f"means, with their standard deviations and splits, does not reject at {LEVEL:.0%} (so of a "
     "hundred equal means five differ by chance); a published number without spread counts as one "
     f"more draw of ours; of data whose parts are fixed, single numbers within {SINGLE_SHARE:.0%}. "
-    f"Ratios of times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are never "
-    "compared",
+    f"Ratios of times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are "
+    "never compared",
     DIFFERS: "none of that holds; a path that is not certified differs whatever its numbers",
     MISSING: "the paper has the number, and the data or the solver were not at hand here",
     NOT_IN_PAPER: "the paper has no such number: these data, or this quantity, are not in it",

@@ -92,7 +92,7 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
 
 @OUTPUTS.frame
 def grids(study: Study, dataset: str, file: str, sizes: dict, **spec: str) -> pd.DataFrame:
-    """Compare seconds and scores by size of grid; ``sizes``: ours -> (heading, published column)."""
+    """Compare seconds and scores by size of grid; ``sizes``: ours -> (heading, their column)."""
     if dataset not in (*study.ran(spec["times"]), *study.ran(spec["grids"])):
         return pd.DataFrame()
     rows, table = [], OUTPUTS.published(file)
@@ -161,6 +161,7 @@ def table_speed(study: Study, experiments: Sequence[str] = ()) -> pd.DataFrame:
     if not len(found):
         return found
     largest = found.groupby(["experiment", "dataset"])["size"].transform("max")
+    checks = study.only(metric="check_share").groupby(["experiment", "dataset"])["value"].median()
     return pd.DataFrame(
         [
             {
@@ -171,6 +172,9 @@ def table_speed(study: Study, experiments: Sequence[str] = ()) -> pd.DataFrame:
                 "CPU s, each solve": row.seconds / row.size / study.common.folds,
                 "times the path's": row.ratio,
                 "solves measured": row.sampled or "all",
+                "check, %": 100 * checks.get((row.experiment, row.dataset), np.nan)
+                if row.method == "path"
+                else None,
             }
             for row in found[found["size"] == largest].itertuples()
         ]

@@ -569,7 +569,7 @@ def kinks(study: Study) -> Iterable[Case]:
 
 @OUTPUTS.measure
 def grown_kinks(study: Study) -> Iterable[Case]:
-    """Give the kinks by n of the experiment kinks, and by how much each n adds to the one before."""
+    """Give the kinks by n of the experiment kinks, and how many more they are at each next n."""
     for dataset in study.ran("kinks"):
         by_n = kinks_against_n(study, dataset)
         shares = (by_n["max"] / (by_n.index * np.log(by_n.index))).to_numpy()

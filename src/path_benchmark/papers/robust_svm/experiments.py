@@ -449,7 +449,7 @@ def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
 
 @dataclass
 class Selected:
-    """The least validation error, seconds of paths or CCCP and of standard machines, CCCP's runs."""
+    """The least validation error, seconds of paths or CCCP and of machines, and CCCP's runs."""
 
     least: float = np.inf
     own_s: float = 0.0

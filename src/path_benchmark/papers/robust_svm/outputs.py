@@ -265,7 +265,7 @@ def explorer(study: Study) -> Explorer | None:
 
 @OUTPUTS.measure
 def local_solutions(study: Study, homotopy: str) -> Iterable[Case]:
-    """Compare objectives of OP and CCCP at CCCP's own parameters; a split of a data set is drawn."""
+    """Compare objectives of OP and CCCP at CCCP's own parameters."""
     own = study.only(experiment="errors", metric="objective_ratio")
     own = own[hyper(own, "homotopy") == homotopy]
     if not len(own):
@@ -346,7 +346,7 @@ def jumps(study: Study) -> Iterable[Case]:
 
 @OUTPUTS.measure
 def paired(study: Study, metric: str, homotopy: str, spread: bool = False) -> Iterable[Case]:
-    """Give log ratios of a metric of OP to that of CCCP; ``spread``: of its deviation over splits."""
+    """Give log ratios of a metric (``spread``: of its deviation over splits) of OP to CCCP."""
     own = study.only(experiment="errors", metric=metric)
     own = own[own["method"].isin([f"op_{homotopy}", f"cccp_{homotopy}"])]
     keys = ["dataset", "kernel", *(() if spread else ("split", "hyper_parameters"))]

@@ -157,6 +157,8 @@ def stopped(study: Study, experiment: str) -> list[str]:
 def times(study: Study, experiment: str) -> pd.DataFrame:
     """Return the times of each method and C_0, and what was reached."""
     found, rows = runs(study, experiment), []
+    checks = study.only(experiment=experiment, metric="check_share")
+    checks = checks["value"].groupby(hyper(checks, "C0").astype(float)).mean()
     for line in lines(found):
         own = of_line(found, line)
         summary = by_cost(own)
@@ -170,6 +172,8 @@ def times(study: Study, experiment: str) -> pd.DataFrame:
             row |= {"path not certified": int(s["uncertified"])}
             steps = group["solves"].fillna(group["n_breakpoints"]).astype(float).mean()
             row |= {"solves or breakpoints, mean": steps}
+            share = checks.get(cost, np.nan) if line[0] == "path" else np.nan
+            row |= {"check, % of the path": 100 * share}
             rows.append(
                 row | {"KKT violation, worst": group["kkt"].max(), "gap, worst": group["gap"].max()}
             )
