@@ -104,7 +104,7 @@ CONFIG = Path(__file__).parents[1] / "config" / "papers"
 
 
 def scores(experiment, dataset, models, splits, classes=()):
-    """Return label AUC, in per cent, by split and model; ``classes`` of SCADI are the positive ones."""
+    """Return label AUC, in per cent, by split and model; ``classes``: SCADI's positive ones."""
     paper = dissertation.PAPER
     text = (CONFIG / f"{paper.name}.yaml").read_text("utf-8")
     config, found = {"papers": {paper.name: yaml.safe_load(text)}, "offline": True}, {}

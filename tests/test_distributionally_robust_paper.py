@@ -324,7 +324,7 @@ def test_outputs_are_written(study, tmp_path):
     made = {table["name"] for table in content["tables"]}
     assert {"table_speed", "table_selection", "table_5_1_moons", "table_3_4_mse"} <= made
     drawn = {figure["name"]: figure for figure in content["figures"]}
-    expected = {made.name for made in outputs.OUTPUTS.figures}
+    expected = {made.name for made in outputs.OUTPUTS.tables_file.figures}
     assert set(drawn) == expected
     surface = drawn["figure_3_3_surface"]["surface"]
     assert surface["traces"][0]["name"] == "paths in s"

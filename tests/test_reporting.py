@@ -263,7 +263,7 @@ def test_a_paper_without_outputs_gets_tables_of_all_metrics_and_certificates(sui
 def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, study = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}
-    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    made = [*outputs.OUTPUTS.tables_file.figures, *outputs.OUTPUTS.tables_file.explorers]
     assert names == {one.name for one in made}
     outputs.OUTPUTS.write(study, tmp_path)
     for name in names:
@@ -296,7 +296,7 @@ def test_the_page_holds_everything_and_needs_nothing_else(suite):
     text = written_page(suite[0])
     assert "gisette" in text
     assert "Small &amp; quick." in text
-    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    made = [*outputs.OUTPUTS.tables_file.figures, *outputs.OUTPUTS.tables_file.explorers]
     assert text.count('role="img" aria-label=') == len(made)
     assert not re.search(r"(src|href)=\"(?!data:|#)", text)
     for words in (

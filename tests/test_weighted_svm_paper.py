@@ -280,7 +280,7 @@ def test_outputs_are_written_from_results_alone(study, tmp_path):
         "table_certificates",
     }
     drawn = {path.stem for path in (tmp_path / "figures").glob("*.png")}
-    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    made = [*outputs.OUTPUTS.tables_file.figures, *outputs.OUTPUTS.tables_file.explorers]
     assert drawn == {one.name for one in made}
     found = pd.read_csv(tmp_path / "claims.csv")
     # All of its data are stand-ins, and its rounds are cut short.

@@ -45,17 +45,6 @@ CERTIFICATE_NOTE = (
 
 
 @dataclass(frozen=True)
-class Made:
-    """A table, figure or explorer: the function that makes it, and what is said of it."""
-
-    name: str
-    heading: str
-    make: Callable[[Study], Any]
-    experiments: tuple[str, ...]
-    notes: Callable[[Study], list[str]]
-
-
-@dataclass(frozen=True)
 class Highlight:
     """A number that the page opens with, beside the paper's: both as people read them.
 
@@ -79,11 +68,24 @@ class Said(Settings):
     cut: dict[str, float] = Field(default_factory=dict)
 
 
+class Drawn(Settings):
+    """A figure or an explorer, and the function of the paper's module that makes it."""
+
+    name: str
+    heading: str
+    experiments: tuple[str, ...]
+    make: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
 class TablesFile(Settings):
-    """``tables.yaml``: methods as people write them, tables, and what is said of the results."""
+    """``tables.yaml``: methods as people write them, tables, figures, what is said of them."""
 
     methods: dict[str, str] = Field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    figures: tuple[Drawn, ...] = ()
+    explorers: tuple[Drawn, ...] = ()
     highlights: tuple[Lines, ...] = ()
     assumptions: tuple[Said, ...] = ()
     limitations: tuple[Said, ...] = ()
@@ -107,10 +109,9 @@ class Outputs:
 
     def __init__(self, module: str | Path | None = None) -> None:
         self.folder = Path(module).parent if module else None
-        self.figures: list[Made] = []
-        self.explorers: list[Made] = []
         self.measures: dict[str, cl.Measure] = {"values": cl.values}
         self.frames: dict[str, Callable[..., Any]] = {}
+        self.drawers: dict[str, Callable[..., Any]] = {}
         self.highlight_makers: list[Callable[[Study], list[Highlight]]] = []
         self.check_makers: list[Callable[[pd.DataFrame, pd.DataFrame], list[str]]] = []
 
@@ -149,23 +150,14 @@ class Outputs:
         self.measures[make.__name__] = make
         return make
 
-    def figure(
-        self, name: str, caption: str, *experiments: str, notes: Any = ()
-    ) -> Callable[[Callable], Callable]:
-        """Register a function of the study that returns a matplotlib figure, or None.
+    def figure(self, make: Callable) -> Callable:
+        """Register a function of the study that a figure or an explorer names as its ``make``.
 
-        It may return a `Surface` as well, which the page lets its reader turn.
+        It returns a matplotlib figure, a `Surface`, which the page lets its reader turn, or an
+        `Explorer`, whose path figure readers without JavaScript see; or None.
         """
-        return _registrar(self.figures, name, caption, experiments, notes)
-
-    def explorer(
-        self, name: str, heading: str, *experiments: str, notes: Any = ()
-    ) -> Callable[[Callable], Callable]:
-        """Register a function of the study that returns an `Explorer`, or None.
-
-        Its path figure is drawn as well; readers without JavaScript see that.
-        """
-        return _registrar(self.explorers, name, heading, experiments, notes)
+        self.drawers[make.__name__] = make
+        return make
 
     def highlights(self, make: Callable[[Study], list[Highlight]]) -> Callable:
         """Register a function of the study that returns what the page opens with."""
@@ -226,8 +218,13 @@ class Outputs:
         tables = self.all_tables(study)
         shown = [self._write_table(n, f, study, folder / "tables") for n, f in tables.items()]
         with fig.style():
-            turned = [self._explore(made, study, folder / "figures") for made in self.explorers]
-            drawn = [self._draw(made, study, folder / "figures") for made in self.figures]
+            turned = [
+                self._explore(made, study, folder / "figures")
+                for made in self.tables_file.explorers
+            ]
+            drawn = [
+                self._draw(made, study, folder / "figures") for made in self.tables_file.figures
+            ]
         claims = self.all_claims(study)
         replace_atomically(folder / "claims.csv", lambda part: claims.to_csv(part, index=False))
         content = {
@@ -270,8 +267,8 @@ class Outputs:
         tab.write_table(frame, shown, folder)
         return shown
 
-    def _draw(self, made: Made, study: Study, folder: Path) -> dict | None:
-        figure: Figure | Surface | None = made.make(study)
+    def _draw(self, made: Drawn, study: Study, folder: Path) -> dict | None:
+        figure: Figure | Surface | None = self.drawers[made.make](study, **made.options)
         if figure is None:
             return None
         turned = figure.content() if isinstance(figure, Surface) else None
@@ -279,8 +276,8 @@ class Outputs:
         fig.save(drawn, folder, made.name)
         return {**_described(made, study), "surface": turned}
 
-    def _explore(self, made: Made, study: Study, folder: Path) -> dict | None:
-        explorer: Explorer | None = made.make(study)
+    def _explore(self, made: Drawn, study: Study, folder: Path) -> dict | None:
+        explorer: Explorer | None = self.drawers[made.make](study, **made.options)
         if explorer is None or not explorer.choices:
             return None
         fig.save(path_figure(explorer), folder, made.name)
@@ -288,23 +285,12 @@ class Outputs:
         return {**_described(made, study), **texts}
 
 
-def _described(made: Made, study: Study) -> dict:
-    notes = [*made.notes(study), *_data_note(made.experiments, study)]
+def _described(made: Drawn, study: Study) -> dict:
+    notes = [*made.notes, *_data_note(made.experiments, study)]
     heading, command = study.titled(made.heading, made.experiments), study.command(made.experiments)
     sentences = [text.rstrip(".") + "." for text in (heading, *notes)]
     caption = " ".join(sentences)
     return {"name": made.name, "heading": heading, "caption": caption, "command": command}
-
-
-def _registrar(
-    kept: list[Made], name: str, heading: str, experiments: tuple[str, ...], notes: Any
-) -> Callable:
-    def register(make: Callable) -> Callable:
-        told = notes if callable(notes) else lambda study: list(notes)
-        kept.append(Made(name, heading, make, experiments, told))
-        return make
-
-    return register
 
 
 def _data_note(experiments: tuple[str, ...], study: Study) -> list[str]:

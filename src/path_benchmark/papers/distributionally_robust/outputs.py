@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ...reporting import figures as fig
-from ...reporting import formats
 from ...reporting.claims import Case
 from ...reporting.outputs import Outputs
 from ...reporting.pivots import with_hyper
@@ -57,18 +56,17 @@ def _seconds(study: Study, experiment: str, dataset: str, method: str, grid: dic
 def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) -> list[dict]:
     """Return the rows of one grid: seconds, their ratio, and test scores of both choices.
 
-    Of a solver that was timed at a sample its mean stands there, no seconds of the whole grid; the
-    ratio is the mean's to the path's seconds for each solve.
+    A solver that was timed at a sample has no seconds of the whole grid; the ratio is that of its
+    mean to the path's seconds for each solve.
     """
     title, solver, names = study.name(dataset), spec["solver"], OUTPUTS.names
     printed = {"path": paper["path_s_mean"], solver: paper[f"{spec['theirs']}_s_mean"]}
     times = {m: _seconds(study, spec["times"], dataset, m, grid) for m in printed}
-    rows, calls = [], study.common.folds * int(np.prod([v for k, v in grid.items() if k != "rows"]))
+    rows = []
     for method, (value, sampled) in times.items():
         if np.isfinite(value):
-            each = formats.seconds(value / calls)
-            part = f" ({each} a solve, mean of {sampled})" if sampled else ""
-            text, ours = f"{names[method]}, CPU s{part}", np.nan if sampled else value
+            ours = np.nan if sampled else value
+            text = f"{names[method]}, CPU s"
             rows.append(compared(title, text, printed[method], ours, NOT_COMPARED))
     ratio = times[solver][0] / times["path"][0]
     if np.isfinite(ratio):
@@ -184,12 +182,7 @@ def table_speed(study: Study, experiments: Sequence[str] = ()) -> pd.DataFrame:
 # ---------------------------------------------------------------- figures
 
 
-@OUTPUTS.figure(
-    "figure_3_2_coefficients",
-    "Figure 3.2: coefficients of DrLAD along s and lam2",
-    "coefficients",
-    notes=["Breakpoints are joined; in 1 / lam2 the right-hand curves are straight between them."],
-)
+@OUTPUTS.figure
 def figure_3_2(study: Study) -> Figure | None:
     """Coefficients along both parameters."""
     if not study.ran("coefficients"):
@@ -214,12 +207,7 @@ def figure_3_2(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_3_3_grids",
-    "Figure 3.3: what a solver computes (points) and what paths cover (lines), by size of grid",
-    "regression_grids",
-    notes=["A schematic, as in the text: the ticks of s are illegible there."],
-)
+@OUTPUTS.figure
 def figure_3_3(study: Study) -> Figure | None:
     """Grids of four sizes."""
     if "regression_grids" not in study.settings:
@@ -236,12 +224,7 @@ def figure_3_3(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_3_3_surface",
-    "Cross-validation error of DrLAD, exact along each line in s, with a grid's points",
-    "coefficients",
-    notes=["The mean over five folds. The lines join 81 values each; the minimiser is exact."],
-)
+@OUTPUTS.figure
 def figure_3_3_surface(study: Study) -> Surface | None:
     """Show the error over s and lam2, to be turned by hand."""
     if not study.ran("coefficients"):
@@ -302,12 +285,7 @@ def _means(
     return pd.DataFrame({"mean": groups.mean(), "error": groups.sem().fillna(0.0)})
 
 
-@OUTPUTS.figure(
-    "figure_3_4_simulation",
-    "Figure 3.4: accuracy of four models against the correlation inside blocks",
-    "simulation",
-    notes=["Means and their standard errors over repetitions."],
-)
+@OUTPUTS.figure
 def figure_3_4(study: Study) -> Figure | None:
     """MSE, RR, RTE and PVE."""
     if not study.ran("simulation"):
@@ -326,12 +304,7 @@ def figure_3_4(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_4_3_noise",
-    "Figure 4.3: AUC against the signal-to-noise ratio of the labels",
-    "noisy_margins",
-    notes=["Means and their standard errors over repetitions; clean labels in the test part."],
-)
+@OUTPUTS.figure
 def figure_4_3(study: Study) -> Figure | None:
     """AUC of linear machines."""
     if not study.ran("noisy_margins"):
@@ -348,7 +321,7 @@ def figure_4_3(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure("figure_5_1_moons", "Figure 5.1: two moons with different noise", "moons")
+@OUTPUTS.figure
 def figure_5_1(study: Study) -> Figure | None:
     """Draw the points of the first repetition."""
     if not study.ran("moons"):
@@ -366,12 +339,7 @@ def figure_5_1(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_5_2_noise",
-    "Figure 5.2: AUC of kernel machines on two moons against the noise",
-    "moons",
-    notes=["Means and their standard errors over repetitions."],
-)
+@OUTPUTS.figure
 def figure_5_2(study: Study) -> Figure | None:
     """AUC of four machines."""
     if not study.ran("moons"):

@@ -263,12 +263,7 @@ def chosen_tau(study: Study) -> pd.DataFrame:
 # ---------------------------------------------------------------- figures
 
 
-@OUTPUTS.explorer(
-    "path_quantile",
-    "The whole quantile path, for each lam: exact validation error with its minimisers beside the "
-    "points of a grid, rates on the test part, and the coefficients that move most.",
-    "explore",
-)
+@OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Turn tau by hand, and lam among the values that were run."""
     if not study.ran("explore"):
@@ -278,12 +273,7 @@ def explorer(study: Study) -> Explorer | None:
     return Explorer("tau", choices, second="lam", logit=True)
 
 
-@OUTPUTS.figure(
-    "figure_1_boundary",
-    "Figure 1: decision boundary at three quantiles on generated data; the region shaded orange is "
-    "classified as +1.",
-    "boundary",
-)
+@OUTPUTS.figure
 def figure_1(study: Study) -> Figure | None:
     """Decision boundary at a few tau."""
     own = study.only(experiment="boundary", split=0)
@@ -330,23 +320,13 @@ def _splits(study: Study) -> list[tuple[str, int]]:
     return list(dict.fromkeys(zip(own["dataset"], own["split"].astype(int), strict=True)))
 
 
-@OUTPUTS.figure(
-    "figure_2_rates",
-    "Figure 2: true positive rate, true negative rate and accuracy on the test part (split 0) "
-    "against the quantile, as exact step functions of the whole path.",
-    "path",
-)
+@OUTPUTS.figure
 def figure_2(study: Study) -> Figure | None:
     """Draw the rates on the test part against tau."""
     return _rates_figure(study, spread=False)
 
 
-@OUTPUTS.figure(
-    "figure_2_rates_ends",
-    "The same with the ends of the path spread out: where the data are separable and lam is small, "
-    "nearly all kinks lie next to tau = 0 and tau = 1.",
-    "path",
-)
+@OUTPUTS.figure
 def figure_2_ends(study: Study) -> Figure | None:
     """Draw the same on a logit axis."""
     return _rates_figure(study, spread=True)
@@ -389,12 +369,7 @@ def kinks_against_n(study: Study, dataset: str) -> pd.DataFrame:
     return by_n.agg(["mean", "min", "max", "count"]).sort_index()
 
 
-@OUTPUTS.figure(
-    "figure_3_kinks",
-    "Number of kinks against the number of training samples, beside n log n; logarithmic axes.",
-    "kinks",
-    "path",
-)
+@OUTPUTS.figure
 def figure_kinks(study: Study) -> Figure | None:
     """Draw the number of kinks against n, beside n log n."""
     names = list(dict.fromkeys(study.only(experiment="kinks", metric="kinks")["dataset"]))
@@ -426,13 +401,7 @@ def figure_kinks(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_4_reliability",
-    "Reliability of P(Y = 1 | x) on the test parts of all splits, pooled, with two standard errors "
-    f"of each share; bins of fewer than {LEAST_IN_BIN} samples are left out, and neighbours are "
-    "not joined.",
-    "probability",
-)
+@OUTPUTS.figure
 def figure_reliability(study: Study) -> Figure | None:
     """Observed share of positives against the predicted probability, all splits pooled."""
     own = study.curve("reliability", experiment="probability")

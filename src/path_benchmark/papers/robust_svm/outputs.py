@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -83,11 +82,7 @@ def cost_ratios(study: Study) -> pd.DataFrame:
 # ---------------------------------------------------------------- figures
 
 
-@OUTPUTS.figure(
-    "figure_1_toys",
-    "Figure 1: standard (dashed) and robust (solid) machines; the two outliers are ringed.",
-    "toys",
-)
+@OUTPUTS.figure
 def figure_1(study: Study) -> Figure | None:
     """Decision boundary and regression line with and without outliers."""
     names = study.ran("toys")
@@ -135,7 +130,8 @@ def _loss(task: str, z: np.ndarray, theta: float, s: float) -> np.ndarray:
     return RobustTube(one, np.zeros(1), **own).losses(z, 0.0)
 
 
-def _losses(task: str, study: Study) -> Figure | None:
+@OUTPUTS.figure
+def losses(study: Study, task: str) -> Figure | None:
     """Draw the robust losses for both homotopies."""
     if not _of_task(study, "errors", task):
         return None
@@ -159,14 +155,6 @@ def _losses(task: str, study: Study) -> Figure | None:
     return figure
 
 
-OUTPUTS.figure("figure_2_losses", "Figure 2: robust losses of classification", "errors")(
-    partial(_losses, "svc")
-)
-OUTPUTS.figure("figure_3_losses", "Figure 3: robust losses of regression", "errors")(
-    partial(_losses, "svr")
-)
-
-
 def _broken(
     t: np.ndarray, y: np.ndarray, jumps: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
@@ -178,11 +166,7 @@ def _broken(
     return whole, (t[ends], y[ends])
 
 
-@OUTPUTS.figure(
-    "figure_5_path",
-    "Figure 5: duals along OP-theta; open circles are both ends of a jump.",
-    "dual_path",
-)
+@OUTPUTS.figure
 def figure_5(study: Study) -> Figure | None:
     """Duals that move most, broken at jumps."""
     if not study.ran("dual_path"):
@@ -204,12 +188,7 @@ def figure_5(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_6_times",
-    "Figure 6: CPU seconds of model selection against the number of candidates",
-    "candidates",
-    notes=["Gram matrix, standard machines and validation errors included; median of the repeats."],
-)
+@OUTPUTS.figure
 def figure_6(study: Study) -> Figure | None:
     """Seconds of OP and CCCP against the number of candidates."""
     own = study.only(experiment="candidates", metric="time")
@@ -245,12 +224,7 @@ def _draw_times(ax, own: pd.DataFrame, homotopy: str) -> None:
     ax.set_xticks([], minor=True)
 
 
-@OUTPUTS.explorer(
-    "path_outliers",
-    "A whole outlier path in theta, for each C: exact validation error with its minimisers beside "
-    "a grid, rates on the test part, and the coefficients that move most, with their jumps.",
-    "explore",
-)
+@OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Turn theta by hand, and C among the values that were run."""
     if not study.ran("explore"):

@@ -281,13 +281,7 @@ def speed(study: Study) -> list[Highlight]:
     return made
 
 
-@OUTPUTS.explorer(
-    "path_weighted",
-    "The whole path from uniform weights (theta = 0) to the importance (theta = 1), for each C₀: "
-    "exact validation error with its minimisers beside the points of a grid, rates on the same "
-    "data, and the duals that move most.",
-    "explore",
-)
+@OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Turn theta by hand, and C_0 among the values that were run."""
     if not study.ran("explore"):
@@ -297,36 +291,10 @@ def explorer(study: Study) -> Explorer | None:
     return Explorer("theta", choices, second="C₀")
 
 
-COMMON_CAPTION = (
-    "mean over the runs and, pale, the quartiles (of fewer than four runs: each run). Hollow marks "
-    "with an arrow are lower bounds: runs were stopped at their limit. Two costs are not joined."
-)
-
-
-@OUTPUTS.figure(
-    "figure_3_online",
-    "Figure 3: CPU seconds of five updates of a time series, five instances in and five out, "
-    "against C₀; kernel values are computed anew at each update by both; " + COMMON_CAPTION,
-    "online",
-)
-def figure_3(study: Study) -> Figure | None:
-    """Show the times of the online experiment."""
-    return _figure_times(runs(study, "online"), "online")
-
-
-@OUTPUTS.figure(
-    "figure_4_shift",
-    "Figure 4: CPU seconds from uniform weights to the importance against C₀, SMO at every "
-    "breakpoint and at evenly spaced weights; " + COMMON_CAPTION,
-    "shift",
-)
-def figure_4(study: Study) -> Figure | None:
-    """Show the times of the covariate-shift experiment."""
-    return _figure_times(runs(study, "shift"), "shift")
-
-
-def _figure_times(found: pd.DataFrame, experiment: str) -> Figure | None:
+@OUTPUTS.figure
+def figure_times(study: Study, experiment: str) -> Figure | None:
     """CPU seconds against C_0, log-log; a panel for each tolerance of SMO."""
+    found = runs(study, experiment)
     shown = found[found["method"].isin(["path", "path_given", *TIMED[experiment][2]])]
     if not len(shown):
         return None
@@ -377,12 +345,7 @@ def _draw_line(ax: object, own: pd.DataFrame, k: int, name: str) -> None:
             ax.plot(own.index, 1.35 * own["mean"], "^", color=colour, ms=4)
 
 
-@OUTPUTS.figure(
-    "figure_5_validation",
-    "Figure 5: validation error against theta, as an exact step function of the whole path; shaded "
-    f"where it is least; beside it what a grid of {GRID} sees.",
-    "validation",
-)
+@OUTPUTS.figure
 def figure_5(study: Study) -> Figure | None:
     """Draw the steps of the first tasks, each with its exact minimiser."""
     found = validations(study)
@@ -408,16 +371,6 @@ def figure_5(study: Study) -> Figure | None:
     axes[0][0].set_ylabel("validation error")
     fig.legend_below(figure, axes)
     return figure
-
-
-@OUTPUTS.figure(
-    "figure_6_regression",
-    "Figure 6: CPU seconds of step 2, all rounds together, against C₀; " + COMMON_CAPTION,
-    "regression",
-)
-def figure_6(study: Study) -> Figure | None:
-    """Show the times of the regression experiment."""
-    return _figure_times(runs(study, "regression"), "regression")
 
 
 def steps(study: Study, dataset: str, split: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
