@@ -45,16 +45,16 @@ def test_scadis_positive_class_was_one_and_not_both():
     assert p < 0.05
 
 
-def test_the_order_of_kernel_machines_on_diabetes_is_luck_of_ten_splits():
+def test_what_differs_on_diabetes_is_luck_of_ten_splits():
     found = log("Table 5.3")
     assert len(found) == 40
+    printed = {"svm": (70.921, 2.48), "ksvm": (71.478, 2.524)}
+    first = {m: agrees(*printed[m], found[m].iloc[:10]) for m in printed}
+    whole = {m: agrees(*printed[m], found[m]) for m in printed}
+    assert first == {"svm": "differs", "ksvm": "differs"}
+    assert whole == {"svm": "agrees", "ksvm": "agrees"}
     change, p, n, _ = difference(found["ksvm"], found["svm"])
     assert (n, abs(change) < 0.5, p > 0.5) == (40, True, True)
-    # of ten splits each, the order changes
-    tens = found.groupby(np.arange(40) // 10).mean()
-    ahead = tens["ksvm"] > tens["svm"]
-    assert ahead.any()
-    assert not ahead.all()
 
 
 @pytest.mark.parametrize(("name", "what"), [("scadi", "Table 4.4"), ("table_5_3", "Table 5.3")])
