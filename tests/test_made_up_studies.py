@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 import made_up
+from path_benchmark.papers.reports import get_outputs
+from path_benchmark.reporting.outputs import Outputs
+from path_benchmark.settings import ConfigError
 
 ANSWERS = Path(__file__).with_name("made_up")
 PAPERS = list(made_up.STUDIES)
@@ -195,3 +198,40 @@ def test_the_exit_status_tells_of_every_check(paper, tmp_path, capsys):
     results.loc[results.index[results["metric"] == metric][0], column] = value
     assert made_up.exit_status(made, tmp_path / "own", results) == 1
     assert re.search(rf"{name}: \w+ on \w+, split", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_function_that_a_row_names_is_there_and_every_one_is_named(name):
+    outputs = get_outputs(name)
+    file, claims = outputs.tables_file, outputs.claims_file
+    frames = {f for t in file.tables for f in (t.frame, t.notes_from) if f}
+    frames |= {t.summary.frame for t in file.tables if t.summary and t.summary.frame}
+    assert frames == set(outputs.frames)
+    assert {d.make for d in (*file.figures, *file.explorers)} == set(outputs.drawers)
+    measures = {row.measure for row in claims.claims} - {"values", "scores"}
+    assert measures == set(outputs.measures) - {"values"}
+    names = {table.name for table in file.tables}
+    assert {lines.table for lines in file.highlights} <= names
+    made = {t.compare.published for t in file.tables if t.compare}
+    assert all(len(outputs.published(name)) for name in made)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_sentence_of_a_paper_says_where_it_stands_and_has_a_rule(name):
+    for row in get_outputs(name).claims_file.claims:
+        assert row.place or row.source == "this project", row.claim
+        rule = row.rule
+        bounds = (rule.at_most, rule.below, rule.at_least, rule.above)
+        kinds = [bool(k) for k in (rule.holds, rule.means, rule.value, rule.interval)]
+        assert sum(kinds) == 1, row.claim
+        assert any(b is not None for b in bounds) == bool(rule.value or rule.interval), row.claim
+        if rule.interval:
+            assert rule.bound_from or row.source == "this project", row.claim
+
+
+def test_a_misspelt_field_is_refused_in_a_sentence(tmp_path):
+    (tmp_path / "claims.yaml").write_text("claims:\n- {claim: c, measure: m, rule: {}, rul: {}}\n")
+    with pytest.raises(
+        ConfigError, match=r"claims\.0\.rul is an unknown name; did you mean 'rule'"
+    ):
+        Outputs(tmp_path / "outputs.py").claims_file  # noqa: B018

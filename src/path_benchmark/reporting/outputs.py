@@ -126,7 +126,7 @@ class Outputs:
         return self._file("claims.yaml", ClaimsFile)
 
     def _file(self, name: str, model: type[Settings]) -> Any:
-        if self.folder is None:
+        if self.folder is None or not (self.folder / name).is_file():
             return model()
         content = yaml.safe_load((self.folder / name).read_text("utf-8"))
         return checked(model, content, "", file=f"{self.folder.name}/{name}")
