@@ -183,7 +183,7 @@ class Outputs:
 
     def all_tables(self, study: Study) -> dict[str, pd.DataFrame]:
         """Return every table that has rows."""
-        maker = Maker(self.folder, self.names, self.frames)
+        maker = Maker(self.folder or Path(), self.names, self.frames)
         own = {table.name: maker.make(table, study) for table in self.tables_file.tables}
         shared = {} if own else {"table_metrics": tab.metrics(study)}
         shared["table_certificates"] = tab.certificates(study, self.names)
