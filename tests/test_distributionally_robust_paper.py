@@ -143,8 +143,7 @@ def test_every_experiment_ran_and_every_path_is_certified(study):
     assert len(certificates) > 20
     assert (certificates["value"] == 1.0).all()
     assert check(study.results) == []
-    for own in outputs.OUTPUTS.checks:
-        assert own(study.results, study.curves) == []
+    assert outputs.OUTPUTS.complaints(study.results, study.curves) == []
 
 
 # ---------------------------------------------------------------- losses and factors
@@ -354,7 +353,7 @@ def test_outputs_are_written(study, tmp_path):
     made = {table["name"] for table in content["tables"]}
     assert {"table_speed", "table_selection", "table_5_1_moons", "table_3_4_mse"} <= made
     drawn = {figure["name"]: figure for figure in content["figures"]}
-    expected = {made.name for made in outputs.OUTPUTS.figures}
+    expected = {made.name for made in outputs.OUTPUTS.tables_file.figures}
     assert set(drawn) == expected
     surface = drawn["figure_3_3_surface"]["surface"]
     assert surface["traces"][0]["name"] == "paths in s"
@@ -373,7 +372,7 @@ def test_outputs_are_written(study, tmp_path):
 
 
 def test_the_prints_ratios_are_those_of_the_text():
-    table = outputs.published("drlad_tables_3_1_and_3_2")
+    table = outputs.OUTPUTS.published("drlad_tables_3_1_and_3_2")
     ratio = table["cvxpy_s_mean"] / table["path_s_mean"]
     by_set = ratio.groupby(table["dataset"])
     assert by_set.max()["Prostate"] == pytest.approx(17.6, abs=0.05)

@@ -16,11 +16,11 @@ import pytest
 from browser import Browser, program
 from path_benchmark.papers.quantile_svm import outputs
 from path_benchmark.reporting.explorer import Curve, Explorer, Slice
-from path_benchmark.reporting.outputs import Outputs
+from path_benchmark.reporting.outputs import Outputs, TablesFile
 from path_benchmark.reporting.page import write_page
 from path_benchmark.reporting.surface import Surface, Trace
 from path_benchmark.reporting.tables import compared, comparison
-from path_benchmark.reporting.verdicts import Claim
+from path_benchmark.reporting.verdicts import Claim, claims_frame
 from test_quantile_svm_paper import shared_suite
 
 pytestmark = pytest.mark.skipif(
@@ -36,8 +36,17 @@ HOSTILE = "<img src='http://example.org/x.png' onerror='boom()'> | `code` & *sta
 def made_up_outputs() -> Outputs:
     """What a paper may do to the kit: a path with a jump, all verdicts, texts full of markup."""
     made = Outputs()
+    shared = {"experiments": ("path",)}
+    table_9 = {"name": "table_made_up", "heading": f"Table 9: {HOSTILE}", "notes": (HOSTILE,)}
+    path = {"name": "path_made_up", "heading": "A path that jumps", "make": "explorer"}
+    turned = {"name": "surface_made_up", "heading": "A surface", "make": "surface"}
+    made.tables_file = TablesFile(
+        tables=({**table_9, **shared, "frame": "table"},),
+        explorers=({**path, **shared},),
+        figures=({**turned, **shared},),
+    )
 
-    @made.table("table_made_up", f"Table 9: {HOSTILE}", "path", notes=[HOSTILE])
+    @made.frame
     def table(study):
         rows = [
             compared(HOSTILE, "errors", 12.0, 12.0, "agrees"),
@@ -49,24 +58,22 @@ def made_up_outputs() -> Outputs:
         wide = {f"a rather long name of column {k}": 1.5e-12 * 10**k for k in range(9)}
         return comparison([{**row, **wide} for row in rows])
 
-    @made.explorer("path_made_up", "A path that jumps", "path")
+    @made.figure
     def explorer(study):
         error = Curve("validation error", [0.0, 0.31, 0.35], [0.5, 0.1, 0.4], step=True)
         duals = [Curve(HOSTILE, [0.0, 0.4, 0.4, 1.0], [0.0, 0.2, 0.7, 1.0])]
         panels = {"validation error": [error], "duals": duals}
         return Explorer("s", {"made up": [Slice("whole", (0.0, 1.0), panels, [0.0, 0.5, 1.0])]})
 
-    @made.figure("surface_made_up", "A surface", "path")
+    @made.figure
     def surface(study):
         lines = [([0.0, 1.0, 2.0], [k, k, k], [0.0, k, 1.0]) for k in (0.0, 1.0)]
         marks = [([1.0], [1.0], [1.0])]
         return Surface(("s", HOSTILE, "error"), [Trace(HOSTILE, lines), Trace("m", marks, True)])
 
-    @made.claims
-    def claims(study):
-        kinds = ("supported", "not supported", "inconclusive", "not tested here")
-        return [Claim(f"claim {k} {HOSTILE}", "b", k, HOSTILE) for k in kinds]
-
+    kinds = ("supported", "not supported", "inconclusive", "not tested here")
+    claims = [Claim(f"claim {k} {HOSTILE}", "b", k, HOSTILE) for k in kinds]
+    made.all_claims = lambda study: claims_frame(claims)
     return made
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.image import imread
+from scipy import stats
 
 from path_benchmark.papers import assertions
 from path_benchmark.papers.quantile_svm import outputs
@@ -20,6 +21,7 @@ from path_benchmark.reporting import (
     formats,
     overview,
     page,
+    statistics,
     surface,
     tables,
     verdicts,
@@ -27,6 +29,7 @@ from path_benchmark.reporting import (
 from path_benchmark.reporting import outputs as outputs_module
 from path_benchmark.reporting.check import check as check_results
 from path_benchmark.reporting.outputs import Outputs
+from path_benchmark.reporting.study import hyper
 from path_benchmark.runs.rows import read_results
 from solution_paths import quantile_svm_path
 from test_quantile_svm_paper import shared_suite, study_of
@@ -34,18 +37,73 @@ from test_quantile_svm_paper import shared_suite, study_of
 # ---------------------------------------------------------------- verdicts
 
 
-def test_two_means_agree_within_two_standard_errors_of_the_difference():
-    inside = {"paper_std": 1.0, "ours_std": 1.0, "paper_n": 10, "ours_n": 10}
-    error = np.sqrt(0.2)
-    assert verdicts.on_mean(5.0, 5.0 + 1.99 * error, **inside) == "agrees"
-    assert verdicts.on_mean(5.0, 5.0 + 2.01 * error, **inside) == "differs"
+def test_two_means_are_compared_by_welchs_test():
+    inside = {"paper_std": 1.0, "ours_std": 3.0, "paper_n": 10, "ours_n": 6}
+    other = {"mean2": 0.0, "std2": 3.0, "nobs2": 6, "equal_var": False}
+    for ours, verdict in ((2.9, "agrees"), (3.5, "differs")):
+        p = stats.ttest_ind_from_stats(ours, 1.0, 10, **other).pvalue
+        assert (p >= 0.05) == (verdict == "agrees")
+        assert verdicts.on_mean(5.0, 5.0 + ours, **inside) == verdict
+    # two standard errors would have called this one different: few splits have heavy tails
+    few = {"paper_std": 1.0, "ours_std": 4.0, "paper_n": 10, "ours_n": 5}
+    assert verdicts.on_mean(5.0, 5.0 + 2.1 * np.sqrt(1 / 10 + 16 / 5), **few) == "agrees"
+
+
+def test_fewer_than_five_splits_decide_nothing_about_a_mean():
+    spread = {"paper_std": 1.0, "ours_std": 1.0, "paper_n": 10}
+    assert verdicts.on_mean(5.0, 50.0, ours_n=4, **spread) == "inconclusive: 4 splits here"
+    assert verdicts.on_mean(5.0, 50.0, ours_n=5, **spread) == "differs"
+    assert verdicts.on_mean(100.0, 104.0) == "inconclusive: 1 split here"
+    # but of data whose parts are given there is one split only
+    assert verdicts.on_mean(100.0, 104.0, fixed=True) == "agrees"
+    assert verdicts.on_mean(100.0, 106.0, fixed=True) == "differs"
 
 
 def test_a_published_number_without_spread_is_one_more_draw():
-    assert verdicts.on_mean(100.0, 110.0, ours_std=5.0, ours_n=10) == "agrees"
-    assert verdicts.on_mean(100.0, 112.0, ours_std=5.0, ours_n=10) == "differs"
-    assert verdicts.on_mean(100.0, 104.0) == "agrees"
-    assert verdicts.on_mean(100.0, 106.0) == "differs"
+    t = stats.t.isf(0.025, 9) * 5.0 * np.sqrt(1.1)
+    for factor, verdict in ((0.99, "agrees"), (1.01, "differs")):
+        assert verdicts.on_mean(100.0, 100.0 + factor * t, ours_std=5.0, ours_n=10) == verdict
+
+
+def test_pairs_are_compared_as_pairs_and_others_are_not():
+    base = pd.Series([70.0, 75.0, 80.0, 65.0, 72.0, 78.0])
+    better = base + np.array([1.0, 1.2, 0.9, 1.1, 1.0, 0.8])
+    change, p, n, text = statistics.difference(better, base)
+    assert change == pytest.approx(1.0)
+    assert (p < 1e-4, n) == (True, 6)
+    assert "74.33 ± 5.4 against 73.33 ± 5.5, 6 splits, paired t" in text
+    shifted = base.set_axis(base.index + 1)
+    assert statistics.difference(better, shifted)[1] > 0.5
+    assert "Welch t" in statistics.difference(better, shifted)[3]
+    assert statistics.difference(base, base)[1] == 1.0
+    assert statistics.difference(base + 1.0, base)[1] == 0.0
+
+
+def test_a_method_is_ahead_where_it_beats_all_and_behind_where_one_beats_it():
+    noise = pd.Series(np.random.default_rng(0).normal(size=8))
+    means = {"a": 2.0 + 0.1 * noise, "b": 1.0 - 0.1 * noise, "c": 2.0 - 0.11 * noise}
+
+    def told(stated, **options):
+        rivals = {m: v for m, v in means.items() if m != stated}
+        return statistics.ahead(means[stated], rivals, **options)[0]
+
+    assert told("b", lower=True) is True
+    assert told("b", lower=False) is False
+    assert told("a", lower=False) is None  # c is as good
+    assert told("a", lower=False, rank=2) is True
+    assert told("b", lower=False, rank=2) is False
+    few = {m: v[:4] for m, v in means.items()}
+    assert statistics.ahead(few.pop("b"), few, lower=True)[0] is None
+
+
+def test_an_interval_draws_whole_splits():
+    values, groups = np.repeat([0.0, 1.0, 0.0, 1.0, 0.0, 1.0], 50), np.repeat(range(6), 50)
+    low, high = statistics.interval(values, groups, np.mean)
+    alone = statistics.interval(values, None, np.mean)
+    assert high - low > 3 * (alone[1] - alone[0])
+    assert low < 0.2 < 0.8 < high
+    assert statistics.interval(values[:50]) == (0.0, 0.0)
+    assert statistics.interval(values, 0 * groups) == (-np.inf, np.inf)
 
 
 def test_ratios_agree_within_a_factor_of_two_and_else_say_how_far_off():
@@ -140,7 +198,9 @@ def test_every_table_is_there_and_ends_with_the_verdict(suite):
     assert (table(folder, "table_1_data")["verdict"] == "not in the paper").all()
     assert table(folder, "table_certificates")["holds"].all()
     assert len(table(folder, "table_scaling")) == 2
-    assert {"Path", "Platt", "Isotonic"} == set(table(folder, "table_probability")["method"])
+    assert {"DPF (our path)", "Platt", "Isotonic"} == set(
+        table(folder, "table_probability")["method"]
+    )
 
 
 def test_ratios_of_table_2_are_ratios_of_its_seconds(suite):
@@ -203,7 +263,7 @@ def test_a_paper_without_outputs_gets_tables_of_all_metrics_and_certificates(sui
 def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, study = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}
-    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    made = [*outputs.OUTPUTS.tables_file.figures, *outputs.OUTPUTS.tables_file.explorers]
     assert names == {one.name for one in made}
     outputs.OUTPUTS.write(study, tmp_path)
     for name in names:
@@ -236,7 +296,7 @@ def test_the_page_holds_everything_and_needs_nothing_else(suite):
     text = written_page(suite[0])
     assert "gisette" in text
     assert "Small &amp; quick." in text
-    made = [*outputs.OUTPUTS.figures, *outputs.OUTPUTS.explorers]
+    made = [*outputs.OUTPUTS.tables_file.figures, *outputs.OUTPUTS.tables_file.explorers]
     assert text.count('role="img" aria-label=') == len(made)
     assert not re.search(r"(src|href)=\"(?!data:|#)", text)
     for words in (
@@ -292,10 +352,11 @@ def test_data_that_are_not_the_papers_never_stand_under_its_title(suite, tmp_pat
     headings = [t["heading"] for t in content_of(tmp_path)["tables"]]
     assert "Data sets (as in the paper's Table 1, on other data)" in headings
     assert not any(h.startswith(("Table", "Figure")) for h in headings)
+    assert overview.headline({"name": "", **content_of(tmp_path)})["kind"] == "not tested here"
     text = written_page(tmp_path)
-    assert "none of its data are theirs" in text
     assert "Not the papers' data." in text
-    assert "none of its data are theirs" not in written_page(suite[0])
+    assert "Not this paper's data:" in text
+    assert "Not this paper's data:" not in written_page(suite[0])
     assert "Table 1: data sets" in [t["heading"] for t in content_of(suite[0])["tables"]]
 
 
@@ -315,13 +376,17 @@ def test_many_that_stand_for_the_same_are_named_together():
 
 
 def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
-    accuracy = pd.Series({0.01: 0.80, 0.1: 0.81})
-    doubted = outputs._doubted(suite[1], "two_moons", 0.01, [0.1], accuracy)
-    assert verdicts.kind(doubted) == "inconclusive"
-    clear = pd.Series({0.01: 0.2, 0.1: 0.9})
-    assert outputs._doubted(suite[1], "two_moons", 0.01, [0.1], clear) == "differs"
-    untried = outputs._doubted(suite[1], "two_moons", 0.5, [0.1], clear)
-    assert verdicts.kind(untried) == "not tested here"
+    def doubted(paper, accuracy):
+        results = suite[1].results.copy()
+        own = results["metric"] == "validation_accuracy"
+        lams = hyper(results[own], "lam").astype(float)
+        results.loc[own, "value"] = lams.map(accuracy)
+        return outputs._doubted(spoiled_study(suite, results), "two_moons", paper)
+
+    assert verdicts.kind(doubted(0.01, {0.01: 0.80, 0.1: 0.81})) == "inconclusive"
+    assert doubted(0.01, {0.01: 0.2, 0.1: 0.9}) == "differs"
+    assert doubted(0.01, {0.01: 0.9, 0.1: 0.9}) == "agrees: tied for best"
+    assert verdicts.kind(doubted(0.5, {0.01: 0.2, 0.1: 0.9})) == "not tested here"
 
 
 # ---------------------------------------------------------------- totals and the map
@@ -360,23 +425,37 @@ def test_the_map_shows_the_worst_verdict_and_leads_to_it():
     assert [cell["kind"] for cell in grows] == ["supported", "not supported"]
     assert grows[1]["anchor"] == "p-claim-1"
     assert grows[1]["text"] == "1 not supported, 1 supported"
-    assert rows["Goals of this project", "fast"][1] is None
+    assert rows["Questions and goals of this project", "fast"][1] is None
 
 
-def test_the_answer_says_whether_the_papers_were_reproduced():
-    kind, text = overview.answer([made_up_paper()])
-    assert kind == "differs"
-    assert "1 of 2 published numbers agree; 2 of 3 tested sentences" in text
-    assert "3 of 4 paths certified" in text
+def test_each_paper_has_a_headline_of_its_own():
+    found = overview.headline(made_up_paper())
+    assert found["kind"] == "differs"
+    assert found["text"] == (
+        "1 table compared; cells: 1 agrees, 1 differs; claims: 2 supported, 1 not supported; "
+        "3 of 4 paths certified exact"
+    )
     good = made_up_paper(tables=[], certificates={"a": [2, 2]})
     good["claims"] = good["claims"][:1]
-    assert overview.answer([good])[0] == "agrees"
-    toy = made_up_paper(data=[{"name": "a", "papers": False, "instead_of": ""}])
-    assert overview.answer([toy])[0] == "not tested here"
+    assert overview.headline(good)["kind"] == "agrees"
+    for own in (False, True):
+        toy = good | {"data": [{"name": "a", "papers": own, "instead_of": ""}]}
+        assert overview.headline(toy)["kind"] == ("agrees" if own else "not tested here")
+    assert overview.headline(good | {"certificates": {"a": [1, 2]}})["kind"] == "differs"
+
+
+def test_what_the_paper_contradicts_or_never_said_is_no_claim_of_it():
+    for source in ("this project", verdicts.CONTRADICTED):
+        other = made_up_paper(tables=[], certificates={})
+        other["claims"] = [c | {"source": source} for c in other["claims"]]
+        assert overview.headline(other)["claims"].total() == 0
+        assert "claims" not in overview.headline(other)["text"]
 
 
 def test_the_terminals_summary_names_what_differs_and_where_to_look():
     lines = overview.summary_lines([made_up_paper()], "results/x/report.html")
+    assert lines[0].startswith("P: 1 table compared; cells: 1 agrees, 1 differs; claims: ")
+    assert not any("fast" in line for line in lines)  # a goal of ours
     assert "  ✗ b | x | 1 | 9 | differs: 9 times higher" in lines
     assert "  ✗ it grows (b)" in lines
     assert lines[-1] == "Everything: results/x/report.html"
@@ -548,8 +627,7 @@ def test_a_surface_is_drawn_and_its_numbers_stand_on_the_page(tmp_path):
 
 def complaints(study):
     """Return everything that is wrong with a study of the quantile SVM."""
-    own = [text for made in outputs.OUTPUTS.checks for text in made(study.results, study.curves)]
-    return check_results(study.results) + own
+    return check_results(study.results) + outputs.OUTPUTS.complaints(study.results, study.curves)
 
 
 def test_the_check_accepts_the_real_results(suite, capsys):
@@ -601,6 +679,8 @@ def test_the_check_sees_a_bad_recovery_and_missing_certificates(suite):
     results = suite[1].results
     bad = results.copy()
     bad.loc[bad["method"] == "recover", "gap"] = 1e-3
+    assert any("recovered" in sentence for sentence in complaints(spoiled_study(suite, bad)))
+    bad.loc[bad["method"] == "recover", "gap"] = np.nan
     assert any("recovered" in sentence for sentence in complaints(spoiled_study(suite, bad)))
     without = results[results["metric"] != "certificate"]
     assert any("No path" in sentence for sentence in check_results(without))

@@ -37,9 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{name}: {error}", file=sys.stderr)
             failed += 1
             continue
-        sentences = check(results)
-        for own in get_outputs(name).checks:
-            sentences += own(results, curves)
+        sentences = check(results) + get_outputs(name).complaints(results, curves)
         for sentence in sentences:
             print(f"{name}: {sentence}", file=sys.stderr)
         failed += len(sentences)

@@ -1,30 +1,40 @@
-"""What a paper makes of its results: ordered lists of tables, figures, explorers, claims, checks.
+"""What a paper makes of its results: tables, figures, explorers, claims, checks.
 
-A paper's module ``outputs`` holds an `Outputs` called ``OUTPUTS``; a paper without one gets a table
-of all metrics and one of its certificates.
+Tables and claims are rows of ``tables.yaml`` and ``claims.yaml`` in the paper's folder. Its module
+``outputs`` holds an `Outputs` called ``OUTPUTS`` and registers what isn't data: figures, frames and
+measures. A paper without one gets a table of all metrics and one of its certificates.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
+import yaml
 from matplotlib.figure import Figure
+from pydantic import Field
 
 from solution_paths.files import replace_atomically
 
+from ..settings import Settings
+from ..settings import check as checked
+from . import claims as cl
 from . import figures as fig
 from . import tables as tab
 from .explorer import Explorer, path_figure
-from .formats import count
+from .formats import count, together
+from .pivots import Lines, Maker, Table, read_published
 from .provenance import provenance
 from .study import Study
 from .surface import Surface, surface_figure
-from .verdicts import Claim, claims_frame
+from .verdicts import claims_frame
 
 SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (
@@ -32,17 +42,6 @@ CERTIFICATE_NOTE = (
     "100 places between, found by code that shares nothing with the walker. Nothing is subtracted "
     "from the gap; beside it stands how far off it may be, being evaluated in floating point."
 )
-
-
-@dataclass(frozen=True)
-class Made:
-    """A table, figure or explorer: the function that makes it, and what is said of it."""
-
-    name: str
-    heading: str
-    make: Callable[[Study], Any]
-    experiments: tuple[str, ...]
-    notes: Callable[[Study], list[str]]
 
 
 @dataclass(frozen=True)
@@ -60,57 +59,104 @@ class Highlight:
     table: str
 
 
+class Said(Settings):
+    """A sentence for the page, where an experiment (a setting, if named) ran; settings go in."""
+
+    text: str
+    experiment: str = ""
+    dataset: str = ""
+    cut: dict[str, float] = Field(default_factory=dict)
+
+
+class Drawn(Settings):
+    """A figure or an explorer, and the function of the paper's module that makes it."""
+
+    name: str
+    heading: str
+    experiments: tuple[str, ...]
+    make: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class TablesFile(Settings):
+    """``tables.yaml``: methods as people write them, tables, figures, what is said of them."""
+
+    methods: dict[str, str] = Field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Drawn, ...] = ()
+    explorers: tuple[Drawn, ...] = ()
+    highlights: tuple[Lines, ...] = ()
+    assumptions: tuple[Said, ...] = ()
+    limitations: tuple[Said, ...] = ()
+
+
+class ClaimsFile(Settings):
+    """``claims.yaml``: sentences, and bounds that decide the exit status."""
+
+    claims: tuple[cl.Row, ...] = ()
+    checks: tuple[cl.Check, ...] = ()
+
+
 class Outputs:
-    """Tables, figures, claims, assumptions and checks of a paper, in the order of registration."""
+    """Tables, figures, claims and checks of a paper, in the order of its files.
 
-    def __init__(self) -> None:
-        self.tables: list[Made] = []
-        self.figures: list[Made] = []
-        self.explorers: list[Made] = []
-        self.claim_makers: list[Callable[[Study], list[Claim]]] = []
+    Parameters
+    ----------
+    module : path, optional
+        The paper's module; its files are beside it.
+    """
+
+    def __init__(self, module: str | Path | None = None) -> None:
+        self.folder = Path(module).parent if module else None
+        self.measures: dict[str, cl.Measure] = {"values": cl.values}
+        self.frames: dict[str, Callable[..., Any]] = {}
+        self.drawers: dict[str, Callable[..., Any]] = {}
         self.highlight_makers: list[Callable[[Study], list[Highlight]]] = []
-        self.assumptions: Callable[[Study], list[str]] = lambda study: []
-        self.names: dict[str, str] = {}  # methods, as people write them
-        self.limitations: Callable[[Study], list[str]] = lambda study: []
-        self.checks: list[Callable[[pd.DataFrame, pd.DataFrame], list[str]]] = []
+        self.check_makers: list[Callable[[pd.DataFrame, pd.DataFrame], list[str]]] = []
 
-    def table(
-        self, name: str, heading: str, *experiments: str, notes: Any = ()
-    ) -> Callable[[Callable], Callable]:
-        """Register a function of the study that returns a data frame (empty: no table).
+    @cached_property
+    def tables_file(self) -> TablesFile:
+        """What ``tables.yaml`` says."""
+        return self._file("tables.yaml", TablesFile)
 
-        Parameters
-        ----------
-        name, heading : str
-            A heading "Table 1: ..." or "Figure 2: ..." is the paper's; on other data than the
-            paper's it is reworded.
-        *experiments : str
-            Whose data are named, and whose failures must be, below the table.
-        notes : sequence of str, or function of the study
+    @cached_property
+    def claims_file(self) -> ClaimsFile:
+        """What ``claims.yaml`` says."""
+        return self._file("claims.yaml", ClaimsFile)
+
+    def _file(self, name: str, model: type[Settings]) -> Any:
+        if self.folder is None or not (self.folder / name).is_file():
+            return model()
+        content = yaml.safe_load((self.folder / name).read_text("utf-8"))
+        return checked(model, content, "", file=f"{self.folder.name}/{name}")
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Methods, as people write them."""
+        return self.tables_file.methods
+
+    def published(self, name: str) -> pd.DataFrame:
+        """Return one of the paper's tables."""
+        return read_published(self.folder, name)
+
+    def frame(self, make: Callable) -> Callable:
+        """Register a function of the study that a table's ``frame`` or ``notes_from`` names."""
+        self.frames[make.__name__] = make
+        return make
+
+    def measure(self, make: Callable) -> Callable:
+        """Register a function of the study that gives a claim's cases."""
+        self.measures[make.__name__] = make
+        return make
+
+    def figure(self, make: Callable) -> Callable:
+        """Register a function of the study that a figure or an explorer names as its ``make``.
+
+        It returns a matplotlib figure, a `Surface`, which the page lets its reader turn, or an
+        `Explorer`, whose path figure readers without JavaScript see; or None.
         """
-        return _registrar(self.tables, name, heading, experiments, notes)
-
-    def figure(
-        self, name: str, caption: str, *experiments: str, notes: Any = ()
-    ) -> Callable[[Callable], Callable]:
-        """Register a function of the study that returns a matplotlib figure, or None.
-
-        It may return a `Surface` as well, which the page lets its reader turn.
-        """
-        return _registrar(self.figures, name, caption, experiments, notes)
-
-    def explorer(
-        self, name: str, heading: str, *experiments: str, notes: Any = ()
-    ) -> Callable[[Callable], Callable]:
-        """Register a function of the study that returns an `Explorer`, or None.
-
-        Its path figure is drawn as well; readers without JavaScript see that.
-        """
-        return _registrar(self.explorers, name, heading, experiments, notes)
-
-    def claims(self, make: Callable[[Study], list[Claim]]) -> Callable:
-        """Register a function of the study that returns claims."""
-        self.claim_makers.append(make)
+        self.drawers[make.__name__] = make
         return make
 
     def highlights(self, make: Callable[[Study], list[Highlight]]) -> Callable:
@@ -120,14 +166,43 @@ class Outputs:
 
     def check(self, make: Callable[[pd.DataFrame, pd.DataFrame], list[str]]) -> Callable:
         """Register a function of results and curves that returns what is wrong, in sentences."""
-        self.checks.append(make)
+        self.check_makers.append(make)
         return make
+
+    def complaints(self, results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
+        """Return what breaks the paper's own checks, in sentences."""
+        found = cl.complaints(self.claims_file.checks, results)
+        return found + [text for make in self.check_makers for text in make(results, curves)]
 
     # -- writing ----------------------------------------------------------------------------------
 
     def all_claims(self, study: Study) -> pd.DataFrame:
         """Return every claim as a table."""
-        return claims_frame([claim for make in self.claim_makers for claim in make(study)])
+        measures = {"scores": partial(cl.scores, names=self.names), **self.measures}
+        return claims_frame(cl.made_claims(self.claims_file.claims, measures, study))
+
+    def all_tables(self, study: Study) -> dict[str, pd.DataFrame]:
+        """Return every table that has rows."""
+        maker = Maker(self.folder or Path(), self.names, self.frames)
+        own = {table.name: maker.make(table, study) for table in self.tables_file.tables}
+        shared = {} if own else {"table_metrics": tab.metrics(study)}
+        shared["table_certificates"] = tab.certificates(study, self.names)
+        return {name: frame for name, frame in {**own, **shared}.items() if len(frame)}
+
+    def all_highlights(self, study: Study, tables: dict[str, pd.DataFrame]) -> list[Highlight]:
+        """Return what the page opens with."""
+        found = [h for make in self.highlight_makers for h in make(study)]
+        for lines in self.tables_file.highlights:
+            frame = tables.get(lines.table, pd.DataFrame(columns=[lines.column]))
+            wanted = re.compile(lines.pattern)
+            frame = frame[[bool(wanted.search(str(text))) for text in frame[lines.column]]]
+            for row in frame.tail(1 if lines.last else len(frame)).to_dict("records"):
+                numbers = (number if pd.notna(row[k]) else "" for k, number in _pair(row))
+                what = lines.what.format(**row)
+                found.append(
+                    Highlight(what, row["data set"], *numbers, row["verdict"], lines.table)
+                )
+        return found
 
     def write(self, study: Study, folder: str | Path) -> list[Path]:
         """Write tables/, figures/, claims.csv and outputs.json, which says what is in them.
@@ -140,10 +215,16 @@ class Outputs:
         folder = Path(folder)
         for part in ("tables", "figures"):
             (folder / part).mkdir(parents=True, exist_ok=True)
-        shown = [self._write_table(made, study, folder / "tables") for made in self._all_tables()]
+        tables = self.all_tables(study)
+        shown = [self._write_table(n, f, study, folder / "tables") for n, f in tables.items()]
         with fig.style():
-            turned = [self._explore(made, study, folder / "figures") for made in self.explorers]
-            drawn = [self._draw(made, study, folder / "figures") for made in self.figures]
+            turned = [
+                self._explore(made, study, folder / "figures")
+                for made in self.tables_file.explorers
+            ]
+            drawn = [
+                self._draw(made, study, folder / "figures") for made in self.tables_file.figures
+            ]
         claims = self.all_claims(study)
         replace_atomically(folder / "claims.csv", lambda part: claims.to_csv(part, index=False))
         content = {
@@ -153,47 +234,41 @@ class Outputs:
             "command": study.command(),
             "data": data_used(study),
             "certificates": certificates_held(study),
-            "highlights": [asdict(h) for make in self.highlight_makers for h in make(study)],
+            "highlights": [asdict(h) for h in self.all_highlights(study, tables)],
             "claims": claims.to_dict("records"),
             "explorers": [e for e in turned if e],
             "figures": [d for d in drawn if d],
-            "tables": [asdict(s) for s in shown if s],
+            "tables": [asdict(s) for s in shown],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
-            "assumptions": self.assumptions(study),
-            "limitations": [*self.limitations(study), *study.failures()],
+            "assumptions": said(self.tables_file.assumptions, study),
+            "limitations": [*said(self.tables_file.limitations, study), *study.failures()],
             "provenance": provenance(study, self.names),
         }
         text = json.dumps(content, indent=1)
         replace_atomically(folder / "outputs.json", lambda part: part.write_text(text, "utf-8"))
-        return [folder / "tables" / f"{s.name}.html" for s in shown if s]
+        return [folder / "tables" / f"{s.name}.html" for s in shown]
 
-    def _all_tables(self) -> list[Made]:
-        """Add the tables that every paper has."""
-        shared: list[Made] = []
-        if not self.tables:
-            _registrar(shared, "table_metrics", "All metrics", (), ())(tab.metrics)
-        notes = [CERTIFICATE_NOTE]
-        heading = "Certificate of every path"
-        _registrar(shared, "table_certificates", heading, (), notes)(
-            lambda study: tab.certificates(study, self.names)
+    def _write_table(self, name: str, frame: pd.DataFrame, study: Study, folder: Path) -> tab.Shown:
+        shared = (
+            Table(name="table_metrics", heading="All metrics"),
+            Table(
+                name="table_certificates",
+                heading="Certificate of every path",
+                notes=(CERTIFICATE_NOTE,),
+            ),
         )
-        return [*self.tables, *shared]
-
-    def _write_table(self, made: Made, study: Study, folder: Path) -> tab.Shown | None:
-        frame = made.make(study)
-        if not len(frame):
-            return None
-        notes = [*made.notes(study), *_data_note(made, study)]
-        if made.experiments or not self.tables:
-            notes += study.failures(*made.experiments)
-        heading = study.titled(made.heading, made.experiments)
-        command = study.command(made.experiments)
-        shown = tab.show(frame, made.name, heading, notes, command)
+        table = next(t for t in (*self.tables_file.tables, *shared) if t.name == name)
+        more = self.frames[table.notes_from](study, **table.options) if table.notes_from else []
+        notes = [*table.notes, *more, *_data_note(table.experiments, study)]
+        if table.experiments or name == "table_metrics":
+            notes += study.failures(*table.experiments)
+        heading = study.titled(table.heading, table.experiments)
+        shown = tab.show(frame, name, heading, notes, study.command(table.experiments))
         tab.write_table(frame, shown, folder)
         return shown
 
-    def _draw(self, made: Made, study: Study, folder: Path) -> dict | None:
-        figure: Figure | Surface | None = made.make(study)
+    def _draw(self, made: Drawn, study: Study, folder: Path) -> dict | None:
+        figure: Figure | Surface | None = self.drawers[made.make](study, **made.options)
         if figure is None:
             return None
         turned = figure.content() if isinstance(figure, Surface) else None
@@ -201,8 +276,8 @@ class Outputs:
         fig.save(drawn, folder, made.name)
         return {**_described(made, study), "surface": turned}
 
-    def _explore(self, made: Made, study: Study, folder: Path) -> dict | None:
-        explorer: Explorer | None = made.make(study)
+    def _explore(self, made: Drawn, study: Study, folder: Path) -> dict | None:
+        explorer: Explorer | None = self.drawers[made.make](study, **made.options)
         if explorer is None or not explorer.choices:
             return None
         fig.save(path_figure(explorer), folder, made.name)
@@ -210,29 +285,41 @@ class Outputs:
         return {**_described(made, study), **texts}
 
 
-def _described(made: Made, study: Study) -> dict:
-    notes = [*made.notes(study), *_data_note(made, study)]
+def _described(made: Drawn, study: Study) -> dict:
+    notes = [*made.notes, *_data_note(made.experiments, study)]
     heading, command = study.titled(made.heading, made.experiments), study.command(made.experiments)
     sentences = [text.rstrip(".") + "." for text in (heading, *notes)]
     caption = " ".join(sentences)
     return {"name": made.name, "heading": heading, "caption": caption, "command": command}
 
 
-def _registrar(
-    kept: list[Made], name: str, heading: str, experiments: tuple[str, ...], notes: Any
-) -> Callable:
-    def register(make: Callable) -> Callable:
-        told = notes if callable(notes) else lambda study: list(notes)
-        kept.append(Made(name, heading, make, experiments, told))
-        return make
-
-    return register
-
-
-def _data_note(made: Made, study: Study) -> list[str]:
+def _data_note(experiments: tuple[str, ...], study: Study) -> list[str]:
     """Say which data are shown, so that no stand-in passes for the paper's."""
-    named = study.names_shown(made.experiments)
+    named = study.names_shown(experiments)
     return [SHARED_NOTE.format(named)] if named else []
+
+
+def _pair(row: dict) -> list[tuple[str, str]]:
+    """Write the paper's number and ours as they are compared; a ratio of times has two digits."""
+    digits = 2 if tab.RATIO in str(row.get("quantity", "")) else 4
+    return list(zip(("paper", "ours"), together(row["paper"], row["ours"], digits), strict=False))
+
+
+def said(sentences: tuple[Said, ...], study: Study) -> list[str]:
+    """Return the sentences about what ran, with the settings that they name.
+
+    A sentence with ``cut`` is said where a setting of its experiment is below that.
+    """
+    texts = []
+    for own in sentences:
+        settings = study.settings.get(own.experiment)
+        ran = [*study.ran(own.experiment)] if own.experiment else study.results["dataset"].tolist()
+        if (own.experiment and not ran) or (own.dataset and own.dataset not in ran):
+            continue
+        if all(getattr(settings, key) < least for key, least in own.cut.items()):
+            fields = {"common": study.common, "own": settings or SimpleNamespace()}
+            texts.append(cl.Words().format(own.text, **fields))
+    return texts
 
 
 def certificates_held(study: Study) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""The whole of a suite at a glance: totals, the map of verdicts, and whether it reproduced."""
+"""The whole of a suite at a glance: a headline for each paper, and the map of verdicts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from .formats import count
 from .tables import css
 from .verdicts import (
     AGREES,
+    CONTRADICTED,
     DIFFERS,
     GLYPHS,
     INCONCLUSIVE,
     MISSING,
     NOT_SUPPORTED,
     NOT_TESTED,
+    PAPER,
+    PROJECT,
     SUPPORTED,
-    kind,
     worst,
 )
 
@@ -42,8 +44,9 @@ def heat_map(paper: Mapping) -> dict:
     found = {
         CERTIFIED: _certified(paper),
         **{table["heading"]: _of_table(paper["name"], table) for table in paper["tables"]},
-        "Claims of the text": _of_claims(paper, "paper"),
-        "Goals of this project": _of_claims(paper, "this project"),
+        "Claims of the text": _of_claims(paper, PAPER),
+        "Sentences that the paper's own tables contradict": _of_claims(paper, CONTRADICTED),
+        "Questions and goals of this project": _of_claims(paper, PROJECT),
     }
     columns = list(dict.fromkeys(d for marks in found.values() for _, d, _, _ in marks))
     groups = [(heading, _rows(marks, columns)) for heading, marks in found.items() if marks]
@@ -114,20 +117,55 @@ def _cell(marks: list[Mark] | None) -> dict | None:
     }
 
 
-# ---------------------------------------------------------------- totals
+# ---------------------------------------------------------------- the headline: each paper alone
+
+# What becomes of a published cell, from what its verdict says; other cells aren't the paper's.
+CELLS = {AGREES: AGREES, DIFFERS: DIFFERS, INCONCLUSIVE: INCONCLUSIVE}
+CELLS |= {MISSING: NOT_TESTED, NOT_TESTED: NOT_TESTED}
+CLAIMS = (SUPPORTED, NOT_SUPPORTED, INCONCLUSIVE, NOT_TESTED)
 
 
-def totals(papers: Iterable[Mapping]) -> dict[str, Counter]:
-    """Count verdicts of the papers' numbers, of their sentences, of certificates, and of goals."""
-    found = {name: Counter() for name in ("numbers", "sentences", "goals", "certificates")}
-    for paper in papers:
-        found["numbers"].update(k for table in paper["tables"] for k in table["kinds"] if k)
-        for claim in paper["claims"]:
-            name = "sentences" if claim["source"] == "paper" else "goals"
-            found[name][kind(claim["verdict"])] += 1
-        for held, total in paper["certificates"].values():
-            found["certificates"].update(held=held, total=total)
-    return found
+def headline(paper: Mapping) -> dict:
+    """Count what became of one paper's tables, published cells, sentences and paths.
+
+    Sentences of ours, and those that the paper's own tables contradict, are counted apart.
+
+    Returns
+    -------
+    dict
+        ``title``, ``kind`` ("agrees", "differs" or "not tested here"), ``tables``, ``cells`` and
+        ``claims`` by verdict, ``held`` of ``total`` paths, and the ``text`` of all that.
+    """
+    tables = [{CELLS[k]: 1 for k in table["kinds"] if k in CELLS} for table in paper["tables"]]
+    cells = Counter(CELLS[k] for t in paper["tables"] for k in t["kinds"] if k in CELLS)
+    claims = Counter(c["verdict"] for c in paper["claims"] if c["source"] == PAPER)
+    held, total = (sum(n[k] for n in paper["certificates"].values()) for k in (0, 1))
+    told = [f"cells: {_counts(cells, dict.fromkeys(CELLS.values()))}"] * bool(cells)
+    told += [f"claims: {_counts(claims, CLAIMS)}"] * bool(claims)
+    text = "; ".join([f"{count(sum(map(bool, tables)), 'table')} compared", *told])
+    return {
+        "title": paper["title"],
+        "kind": _kind(paper, cells, claims, held == total),
+        "tables": sum(map(bool, tables)),
+        "cells": cells,
+        "claims": claims,
+        "held": held,
+        "total": total,
+        "text": f"{text}; {held} of {count(total, 'path')} certified exact",
+    }
+
+
+def _counts(found: Counter, order: Iterable[str]) -> str:
+    return ", ".join(f"{found[k]} {k}" for k in order if found[k])
+
+
+def _kind(paper: Mapping, cells: Counter, claims: Counter, certified: bool) -> str:
+    own = any(d["papers"] for d in paper["data"])
+    good = cells[AGREES] + claims[SUPPORTED]
+    bad = cells[DIFFERS] + claims[NOT_SUPPORTED]
+    if bad or not certified:
+        return DIFFERS
+    return AGREES if good and own else NOT_TESTED
 
 
 def foreign_data(papers: Iterable[Mapping]) -> dict[str, list[str]]:
@@ -137,10 +175,10 @@ def foreign_data(papers: Iterable[Mapping]) -> dict[str, list[str]]:
 
 def _foreign(data: Iterable[Mapping]) -> list[str]:
     """Name strange data sets; those that stand for the same data are named together."""
-    found = [d["name"] for d in data if not d["papers"]]
+    found = [d["name"] for d in data if not d["papers"] and not d["instead_of"]]
     stands: dict[str, list[str]] = {}
     for d in data:
-        if d["papers"] and d["instead_of"]:
+        if d["instead_of"]:
             stands.setdefault(d["instead_of"], []).append(d["name"])
     for other, names in stands.items():
         told = names[0] if len(names) == 1 else f"{len(names)} data sets from {names[0]} on"
@@ -148,52 +186,11 @@ def _foreign(data: Iterable[Mapping]) -> list[str]:
     return found
 
 
-def answer(papers: list[Mapping]) -> tuple[str, str]:
-    """Say in a sentence or two whether the papers were reproduced.
-
-    Returns
-    -------
-    kind, text : str
-        The kind is "agrees", "differs" or "not tested here".
-    """
-    found = totals(papers)
-    numbers, sentences = found["numbers"], found["sentences"]
-    held = found["certificates"]
-    certified = f"{held['held']} of {count(held['total'], 'path')} certified exact"
-    if not any(d["papers"] for paper in papers for d in paper["data"]):
-        return NOT_TESTED, (
-            "This suite can't tell whether the papers are reproduced: none of its data are theirs. "
-            f"It shows that everything works: {certified}."
-        )
-    compared = numbers[AGREES] + numbers[DIFFERS]
-    tested = sentences[SUPPORTED] + sentences[NOT_SUPPORTED]
-    parts = [certified]
-    if tested:
-        text = f"{sentences[SUPPORTED]} of {count(tested, 'tested sentence')} of the papers"
-        parts.insert(0, f"{text} supported")
-    if compared:
-        parts.insert(0, f"{numbers[AGREES]} of {count(compared, 'published number')} agree")
-    if numbers[MISSING]:
-        parts.append(f"{count(numbers[MISSING], 'number')} missing here")
-    if undecided := sentences[INCONCLUSIVE] + sentences[NOT_TESTED]:
-        parts.append(f"{count(undecided, 'sentence')} not decided")
-    whole = numbers[DIFFERS] == sentences[NOT_SUPPORTED] == 0 and held["held"] == held["total"]
-    some = numbers[AGREES] + sentences[SUPPORTED] > 0
-    head = "Reproduced in part" if some else "Not reproduced"
-    head = "Reproduced, as far as it was tested" if whole else head
-    if not compared + tested:
-        return NOT_TESTED, f"Nothing that the papers state was tested: {certified}."
-    return (AGREES if whole else DIFFERS), f"{head}: {'; '.join(parts)}."
-
-
 def summary_lines(papers: list[Mapping], page: str) -> list[str]:
     """Return what the terminal shows last: what was reproduced, what was not, where to look."""
-    lines = [answer(papers)[1]]
+    lines = []
     for paper in papers:
-        found = totals([paper])
-        told = found["numbers"] + found["sentences"]
-        counts = ", ".join(f"{told[k]} {k}" for k in GLYPHS if told[k])
-        lines.append(f"{paper['title']}: {counts or 'no verdicts'}")
+        lines.append(f"{paper['title']}: {headline(paper)['text']}")
         for table in paper["tables"]:
             for row, verdict in zip(table["rows"], table["kinds"], strict=True):
                 if verdict == DIFFERS:
@@ -201,6 +198,6 @@ def summary_lines(papers: list[Mapping], page: str) -> list[str]:
         lines += [
             f"  ✗ {claim['claim']} ({claim['dataset']})"
             for claim in paper["claims"]
-            if claim["verdict"] == NOT_SUPPORTED
+            if claim["verdict"] == NOT_SUPPORTED and claim["source"] == PAPER
         ]
     return [*lines, f"Everything: {page}"]

@@ -13,8 +13,13 @@ from solution_paths.files import replace_atomically
 
 from . import figures, overview, provenance
 from .tables import templates
-from .verdicts import GLYPHS, RULES
+from .verdicts import CONTRADICTED, GLYPHS, PAPER, PROJECT, RULES
 
+SOURCES = {
+    PAPER: "Claims of the text",
+    CONTRADICTED: "Sentences that the paper's own tables contradict, which count as nobody's",
+    PROJECT: "Questions and goals of this project, which the paper does not state",
+}
 KINDS = {"csv": "text/csv", "tex": "application/x-tex"}
 
 
@@ -50,7 +55,6 @@ def write_page(
     """
     out = Path(out)
     contents = [_content(out.parent / paper, paper) for paper in papers]
-    kind, text = overview.answer(contents)
     page = (
         templates()
         .get_template("page.html")
@@ -59,8 +63,8 @@ def write_page(
             about=about,
             missing=sorted(set(missing)),
             papers=contents,
-            answer={"kind": kind, "text": text},
-            totals=overview.totals(contents),
+            headlines=[overview.headline(content) for content in contents],
+            sources=SOURCES,
             foreign=overview.foreign_data(contents),
             command=command or f"snakemake --cores 8 {out.parent.name}",
             other_code=code,

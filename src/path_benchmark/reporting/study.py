@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,9 @@ class Study:
         return list(dict.fromkeys(own))
 
     def is_papers(self, dataset: str) -> bool:
-        """Tell whether a data set is the paper's (or counts as such), and no stand-in."""
+        """Tell whether a data set is the paper's own, and no stand-in."""
         known = self.datasets.get(dataset)
-        return known is not None and not known.stand_in
+        return known is not None and not known.stand_in and not known.instead_of
 
     def instead_of(self, dataset: str) -> str:
         """Say what of the paper's a data set takes the place of, "" where it is the paper's."""
@@ -77,15 +77,20 @@ class Study:
         return ", ".join(marked)
 
     def _marked(self, dataset: str) -> str:
-        if not self.is_papers(dataset):
-            return " (not the paper's)"
-        other = self.instead_of(dataset)
-        return f" (instead of {other})" if other else ""
+        if other := self.instead_of(dataset):
+            return f" (instead of {other})"
+        return "" if self.is_papers(dataset) else " (not the paper's)"
 
-    def together(self, experiment: str) -> str:
-        """Name the data of an experiment in a few words: their names, or how many they are."""
-        names = [self.name(d) for d in self.ran(experiment)]
+    def named(self, datasets: Iterable[str]) -> str:
+        """Name data sets in a few words: their names, or how many they are."""
+        names = [self.name(d) for d in datasets]
         return ", ".join(names) if len(names) <= 2 else f"{len(names)} data sets"
+
+    def restricted(self, datasets: Iterable[str]) -> Study:
+        """Return the study of some of its data sets."""
+        frames = (self.results, self.curves)
+        kept = [frame[frame["dataset"].isin(list(datasets))] for frame in frames]
+        return replace(self, results=kept[0], curves=kept[1])
 
     def titled(self, heading: str, experiments: Iterable[str]) -> str:
         """Return a heading that doesn't claim a paper's table or figure for other data.
@@ -180,5 +185,5 @@ def mean(rows: pd.DataFrame) -> tuple[float, float, int]:
 
 def short(message: str | None, most: int = 200) -> str:
     """Return a message cut to a length that fits a table."""
-    text = message or "no reason given"
+    text = message if isinstance(message, str) and message else "no reason given"
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
+
+from .statistics import LEAST_SPLITS, LEVEL, one_more, welch
 
 # On numbers.
 AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
@@ -16,6 +17,9 @@ NOT_CERTIFIED = "differs: path not certified"
 # On sentences.
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 INCONCLUSIVE, NOT_TESTED = "inconclusive", "not tested here"
+# Whose a sentence is. What the paper's own tables contradict is never counted as the paper's.
+PAPER, PROJECT = "paper", "this project"
+CONTRADICTED = "paper, contradicted by its own table"
 # Two single numbers without a spread agree within this share; two ratios of times within a factor.
 SINGLE_SHARE, RATIO_FACTOR = 0.05, 2.0
 # A sentence about times needs so many runs (data sets, splits) or repeats.
@@ -37,17 +41,20 @@ GLYPHS = {
 DECIDED = (AGREES, DIFFERS, SUPPORTED, NOT_SUPPORTED)
 
 RULES = {
-    SUPPORTED: "the sentence holds on the data that it is about, in every case looked at",
+    SUPPORTED: "the sentence holds on the data that it is about: in every case looked at, or by a "
+    "test or interval that is named with its number of splits",
     NOT_SUPPORTED: "it doesn't, and what was run can tell",
-    INCONCLUSIVE: "what was run can't tell: the difference is within two standard errors, there "
-    f"are fewer than {LEAST_RUNS} runs of something that varies between runs, or only bounds are "
-    "known",
-    NOT_TESTED: "its conditions were not met here: the paper's data were not run (other data show "
-    "that everything works, and their numbers are given as evidence), or a setting was cut short",
-    AGREES: "counts and settings: equal up to half a printed digit. Means: within two standard "
-    "errors of the difference; a published number without spread counts as one more draw where "
-    f"ours has at least three splits; two single numbers within {SINGLE_SHARE:.0%}. Ratios of "
-    f"times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are never compared",
+    INCONCLUSIVE: f"what was run can't tell: a test doesn't reject at {LEVEL:.0%}, an interval "
+    f"holds the bound, there are fewer than {LEAST_SPLITS} splits for means, or fewer than "
+    f"{LEAST_RUNS} runs of something else that varies, or only bounds are known",
+    NOT_TESTED: "its conditions were not met here: the paper's data were not run, or a setting was "
+    "cut short; what came out on other data stands in the evidence",
+    AGREES: "counts and settings: equal up to half a printed digit. Means: Welch's t test of both "
+    f"means, with their standard deviations and splits, does not reject at {LEVEL:.0%} (so of a "
+    "hundred equal means five differ by chance); a published number without spread counts as one "
+    f"more draw of ours; of data whose parts are fixed, single numbers within {SINGLE_SHARE:.0%}. "
+    f"Ratios of times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are "
+    "never compared",
     DIFFERS: "none of that holds; a path that is not certified differs whatever its numbers",
     MISSING: "the paper has the number, and the data or the solver were not at hand here",
     NOT_IN_PAPER: "the paper has no such number: these data, or this quantity, are not in it",
@@ -85,15 +92,23 @@ def on_mean(
     ours_std: float | None = None,
     paper_n: int = 1,
     ours_n: int = 1,
+    fixed: bool = False,
 ) -> str:
-    """Verdict for measured values, means over ``paper_n`` and ``ours_n`` splits."""
+    """Verdict for measured values, means over ``paper_n`` and ``ours_n`` splits.
+
+    ``fixed``: the data's parts are given, so that there is but one split.
+    """
     if absent := _absent(paper, ours):
         return absent
-    if not _unknown(ours_std) and ours_n >= 3:
-        spread = ours_std if _unknown(paper_std) else paper_std
-        error = math.sqrt(spread**2 / paper_n + ours_std**2 / ours_n)
-        return _agrees(abs(paper - ours) <= 2.0 * error)
-    return _agrees(abs(paper - ours) <= SINGLE_SHARE * abs(paper))
+    if fixed and ours_n == 1:
+        return _agrees(abs(paper - ours) <= SINGLE_SHARE * abs(paper))
+    if ours_n < LEAST_SPLITS or _unknown(ours_std):
+        return f"{INCONCLUSIVE}: {ours_n} split{'s' * (ours_n != 1)} here"
+    own = ours, ours_std, ours_n
+    known = not _unknown(paper_std) and paper_n > 1
+    return _agrees(
+        (welch((paper, paper_std, paper_n), own) if known else one_more(paper, *own)) >= LEVEL
+    )
 
 
 def on_ratio(paper: float, ours: float) -> str:
@@ -124,16 +139,17 @@ def _unknown(value: float | None) -> bool:
 class Claim:
     """A sentence, the data on which it was looked at, what came out, and the numbers.
 
-    ``source`` is "paper" for the paper's own sentences, else "this project" for a goal of ours.
-    ``where`` says which part of the data: a split, a range of sizes, an experiment.
+    ``source`` says whose it is. ``where`` says which part of the data: a split, a range of sizes,
+    an experiment; ``place`` where in the paper it stands.
     """
 
     claim: str
     dataset: str
     verdict: str
     evidence: str
-    source: str = "paper"
+    source: str = PAPER
     where: str = ""
+    place: str = ""
 
 
 def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = None) -> str:
@@ -157,5 +173,5 @@ def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = N
 
 def claims_frame(claims: list[Claim]) -> pd.DataFrame:
     """Return claims as a table."""
-    names = ["claim", "dataset", "verdict", "evidence", "source", "where"]
+    names = ["claim", "dataset", "verdict", "evidence", "source", "where", "place"]
     return pd.DataFrame([asdict(claim) for claim in claims], columns=names)

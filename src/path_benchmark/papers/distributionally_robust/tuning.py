@@ -8,6 +8,7 @@ lam1, or 1 / lam.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -64,6 +65,9 @@ class Choice(NamedTuple):
     value: float
     loss: float
 
+
+# Whether paths are checked, as users' are: "warn" while they are timed.
+CHECK: ContextVar[str] = ContextVar("CHECK", default="ignore")
 
 # ---------------------------------------------------------------- losses
 
@@ -272,7 +276,7 @@ def folds_of(n: int, parts: Sequence[np.ndarray]) -> Folds:
 def _traced(path: Callable[..., Any]) -> Callable[[Floats, Floats, Line], Any]:
     def trace(X: Floats, y: Floats, line: Line) -> Any:
         least = {"lam2_min": float(line.values.min())} if line.vary == "lam2" else {}
-        return path(X, y, vary=line.vary, **line.fixed, **least, check="ignore")
+        return path(X, y, vary=line.vary, **line.fixed, **least, check=CHECK.get())
 
     return trace
 
@@ -290,7 +294,7 @@ def deviations(name: str, surface: bool = False) -> Model:
 
 def _deviation_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
     lam2 = [line.fixed["lam2"] for line in lines]
-    return drlad_grid(X, y, lines[0].values, lam2, check="ignore").paths
+    return drlad_grid(X, y, lines[0].values, lam2, check=CHECK.get()).paths
 
 
 def _margin_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
@@ -299,7 +303,7 @@ def _margin_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
     for kappa, own in groupby(lines, lambda line: line.fixed["kappa"]):
         own = list(own)
         lam2 = [line.fixed["lam2"] for line in own]
-        found += dm_drsvm_grid(X, y, kappa, own[0].values, lam2, check="ignore").paths
+        found += dm_drsvm_grid(X, y, kappa, own[0].values, lam2, check=CHECK.get()).paths
     return found
 
 
@@ -307,7 +311,7 @@ def l1_machine() -> Model:
     """Return the l1-SVM; its path's lam is n lam1."""
     return Model(
         "l1_svm",
-        lambda X, y, line: l1_svm_path(X, y, check="ignore"),
+        lambda X, y, line: l1_svm_path(X, y, check=CHECK.get()),
         lambda X, y, line: DoublyRegularised(X, y),
         lambda n: 1.0 / n,
     )
@@ -317,7 +321,7 @@ def l2_machine() -> Model:
     """Return the l2-SVM; its path's C is 1 / (n lam2)."""
     return Model(
         "l2_svm",
-        lambda X, y, line: svm_path(X, y, C_max=_largest_cost(y, line), check="ignore"),
+        lambda X, y, line: svm_path(X, y, C_max=_largest_cost(y, line), check=CHECK.get()),
         lambda X, y, line: DoublyRegularised(X, y),
         float,
     )
@@ -345,7 +349,7 @@ def kernel_machine(name: str, kernel: Kernel) -> Model:
 
     def trace(X: Floats, y: Floats, line: Line) -> Any:
         options = {"C_max": _largest_cost(y, line), **_stated(kernel)}
-        return svm_path(X, y, **options, check="ignore")
+        return svm_path(X, y, **options, check=CHECK.get())
 
     return Model(
         name,
@@ -363,7 +367,7 @@ def double_margin_machine(name: str, kernel: Kernel, factored: bool = True) -> M
 
     def trace(X: Floats, y: Floats, line: Line) -> Any:
         options = {"lam_min": float(line.values.min()), **_stated(kernel)}
-        return dm_ksvm_path(X, y, line.fixed["kappa"], **options, check="ignore")
+        return dm_ksvm_path(X, y, line.fixed["kappa"], **options, check=CHECK.get())
 
     return Model(
         name, trace, lambda X, y, line: form(X, y, line.fixed["kappa"]), kernel=kernel, gram=True

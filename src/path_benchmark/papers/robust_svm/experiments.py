@@ -12,7 +12,7 @@ explore     whole paths, written down so that the page can turn them by hand
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import Any, Literal
 
@@ -83,8 +83,12 @@ class Errors(Settings):
 
 
 class Candidates(Settings):
-    """``kernels``, ``costs``, numbers of ``candidates`` and ``repeats``."""
+    """``kernels``, ``costs``, numbers of ``candidates`` and ``repeats``.
 
+    ``tolerances``: of CCCP's convex solver; objectives are held to those at the finest.
+    """
+
+    tolerances: Positives
     kernels: tuple[Literal["linear", "rbf"], ...]
     costs: Positives
     candidates: Counts
@@ -154,11 +158,11 @@ class Problem:
             return robust_hinge(self.X, y, C, homotopy, **options)
         return robust_tube(self.X, y, C, homotopy, self.threshold, **options)
 
-    def path(self, C: float, homotopy: str, guess: Floats) -> OutlierPath:
+    def path(self, C: float, homotopy: str, guess: Floats, check: str = "ignore") -> OutlierPath:
         """Return the outlier path from the standard machine's solution."""
         follow = robust_svm_path if self.classification else robust_svr_path
         objective = self.objective(C, homotopy)
-        return follow(objective, op=self.op, guess=guess, check="ignore")
+        return follow(objective, op=self.op, guess=guess, check=check)
 
     def predicted(self, a: Floats, part: str) -> Floats:
         """Return f at the rows of a part, for signed duals (n,) or (n, k)."""
@@ -403,17 +407,42 @@ def _add_stability(
 
 
 def _selection(cell: Cell, rows: Rows, report: Report) -> None:
-    """Time model selection: Gram matrix, standard machines and validation errors included."""
+    """Time model selection: Gram matrix, standard machines and validation errors included.
+
+    Paths are called as users call them, with their check; what that takes is a metric of its own.
+    """
     settings, kernel = cell.settings, cell.value
     _warm_up(_problem(cell, kernel), min(settings.costs), cell.common.tolerance)
     for repeat in range(settings.repeats):
         for homotopy in HOMOTOPIES:
-            timing = stopwatch(lambda h=homotopy: _select(cell, kernel, h, 0))
-            _add_time(rows, f"op_{homotopy}", 0, repeat, timing)
-            for k in settings.candidates:
-                timing = stopwatch(lambda h=homotopy, k=k: _select(cell, kernel, h, k))
-                _add_time(rows, f"cccp_{homotopy}", k, repeat, timing)
+            plain = _select(cell, kernel, homotopy, 0, cell.common.tolerance, "ignore")
+            timing = stopwatch(
+                lambda h=homotopy: _select(cell, kernel, h, 0, cell.common.tolerance, "warn")
+            )
+            found = timing.result
+            _add_time(rows, f"op_{homotopy}", 0, cell.common.tolerance, repeat, timing)
+            share = 1.0 - plain.own_s / found.own_s
+            rows.add("check_share", share, method=f"op_{homotopy}", repeat=repeat)
+            for k, tolerance in product(settings.candidates, settings.tolerances):
+                timing = stopwatch(
+                    lambda h=homotopy, k=k, t=tolerance: _select(cell, kernel, h, k, t)
+                )
+                _add_time(rows, f"cccp_{homotopy}", k, tolerance, repeat, timing)
+                if not repeat and tolerance > min(settings.tolerances):
+                    _add_excess(rows, cell, f"cccp_{homotopy}", k, tolerance, timing.result)
         report((repeat + 1) / settings.repeats)
+
+
+def _add_excess(
+    rows: Rows, cell: Cell, method: str, k: int, tolerance: float, found: Selected
+) -> None:
+    """Add by how much CCCP's objectives are above those at the finest tolerance, at most."""
+    problem, homotopy = _problem(cell, cell.value), method.removeprefix("cccp_")
+    fine = _select(cell, cell.value, homotopy, k, min(cell.settings.tolerances))
+    values = [np.array(_energies(problem, homotopy, one.tried)) for one in (found, fine)]
+    told = {"candidates": k, "tolerance": tolerance}
+    excess = float((values[0] / values[1] - 1.0).max())
+    rows.add("excess", excess, method=method, hyper_parameters=told)
 
 
 def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
@@ -425,42 +454,58 @@ def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
         _run_cccp(problem, C, homotopy, standard, at, tolerance)
 
 
-def _add_time(rows: Rows, method: str, k: int, repeat: int, timing: Any) -> None:
-    told = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
-    _, own, standard = timing.result
-    hyper = {"candidates": k}
-    rows.add("time", timing.cpu_s, method=method, hyper_parameters=hyper, **told)
-    rows.add("own_time", own, method=method, hyper_parameters=hyper, repeat=repeat)
-    rows.add("standard_time", standard, method=method, hyper_parameters=hyper, repeat=repeat)
+@dataclass
+class Selected:
+    """The least validation error, seconds of paths or CCCP and of machines, and CCCP's runs."""
+
+    least: float = np.inf
+    own_s: float = 0.0
+    standard_s: float = 0.0
+    tried: list[Tried] = field(default_factory=list)
 
 
-def _select(cell: Cell, kernel: str, homotopy: str, k: int) -> tuple[float, float, float]:
-    """Choose by the validation part: k candidates of CCCP, or all of OP's (k = 0).
+def _add_time(rows: Rows, method: str, k: int, tolerance: float, repeat: int, timing: Any) -> None:
+    told = {"method": method, "repeat": repeat}
+    told |= {"hyper_parameters": {"candidates": k, "tolerance": tolerance}}
+    rows.add("time", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **told)
+    rows.add("own_time", timing.result.own_s, **told)
+    rows.add("standard_time", timing.result.standard_s, **told)
 
-    Returns (least error, seconds of paths or CCCP, seconds of standard machines).
-    """
-    problem, least, own, standard_s = _problem(cell, kernel), np.inf, 0.0, 0.0
+
+def _select(
+    cell: Cell, kernel: str, homotopy: str, k: int, tolerance: float, check: str = "ignore"
+) -> Selected:
+    """Choose by the validation part: k candidates of CCCP, or all of OP's (k = 0)."""
+    problem, found = _problem(cell, kernel), Selected()
     for C in sorted(cell.settings.costs):
-        timing = stopwatch(lambda C=C: _standard(problem, C, cell.common.tolerance))
-        standard, standard_s = timing.result, standard_s + timing.cpu_s
+        timing = stopwatch(lambda C=C: _standard(problem, C, tolerance))
+        standard, found.standard_s = timing.result, found.standard_s + timing.cpu_s
         last = 0.0 if homotopy == "theta" or problem.classification else 0.2
-        grid = np.linspace(1.0, last, max(k, 2))
-        at = problem.candidates(homotopy, standard[1], grid)
+        at = problem.candidates(homotopy, standard[1], np.linspace(1.0, last, max(k, 2)))
         if k:
             timing = stopwatch(
-                lambda C=C, s=standard, a=at: _run_cccp(
-                    problem, C, homotopy, s, a, cell.common.tolerance
-                )
+                lambda C=C, s=standard, a=at: _run_cccp(problem, C, homotopy, s, a, tolerance)
             )
             f = problem.predicted(timing.result.duals, "validation")
+            found.tried.append(timing.result)
         else:
-            timing = stopwatch(lambda C=C, s=standard: problem.path(C, homotopy, s[0]))
+            timing = stopwatch(lambda C=C, s=standard: problem.path(C, homotopy, s[0], check))
             path = timing.result
             _, nodes = _candidates_of(path, min(at), max(at))
             f = path._decisions_at(nodes, problem.others["validation"])
-        own += timing.cpu_s
-        least = min(least, float(problem.error(f, "validation").min(initial=np.inf)))
-    return least, own, standard_s
+        found.own_s += timing.cpu_s
+        error = float(problem.error(f, "validation").min(initial=np.inf))
+        found.least = min(found.least, error)
+    return found
+
+
+def _energies(problem: Problem, homotopy: str, tried: list[Tried]) -> list[float]:
+    """Return the objectives of CCCP's solutions at all costs and candidates."""
+    return [
+        problem.objective(one.C, homotopy).at(t).energy(problem.predicted(a, "train"), a, 0.0)
+        for one in tried
+        for t, a in zip(one.at, one.duals.T, strict=True)
+    ]
 
 
 @PAPER.experiment(lane="timing", settings=Candidates, each="kernels")

@@ -165,9 +165,14 @@ class Task:
     common : Common
     epsilon : float, optional
         Half-width of the tube: the task is a regression.
+    check : {"ignore", "warn"}
+        Whether paths are checked, as users' are; all are certified at length, outside every timing.
     """
 
-    def __init__(self, part: Part, common: Common, epsilon: float | None = None) -> None:
+    def __init__(
+        self, part: Part, common: Common, epsilon: float | None = None, check: str = "ignore"
+    ) -> None:
+        self.check = check
         self.X, self.y, self.epsilon = np.ascontiguousarray(part.X, float), part.y, epsilon
         self.gamma, self.diagonal = common.gamma / self.X.shape[1], common.diagonal
 
@@ -188,8 +193,7 @@ class Task:
     def path(self, before: np.ndarray, after: np.ndarray, report: Report | None = None) -> Any:
         """Return the path between two weight vectors, its start included."""
         options = {"kernel": "rbf", "gamma": self.gamma, "diagonal": self.diagonal}
-        # certified at length afterwards, outside every timing
-        options |= {"callback": report, "check": "ignore"}
+        options |= {"callback": report, "check": self.check}
         if self.epsilon is None:
             return weighted_svm_path(self.X, self.y, before, after, **options)
         return weighted_svr_path(self.X, self.y, before, after, self.epsilon, **options)
@@ -279,6 +283,15 @@ def follow_path(
         cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
         run.paths.append(path)
     return Timing(cpu, wall, run)
+
+
+def add_check_share(rows: Rows, task: Task, weights: Sequence[np.ndarray]) -> None:
+    """Add which share of a path's seconds its check takes, kernel matrix given."""
+    spent = {}
+    for task.check in ("ignore", "warn"):
+        spent[task.check] = follow_path(task, task.base(weights[0]), weights).cpu_s
+    share = 1.0 - spent["ignore"] / spent["warn"]
+    rows.add("check_share", share, method="path", kernel="rbf")
 
 
 def follow_smo(
@@ -475,7 +488,7 @@ def online(cell: Cell, rows: Rows, report: Report) -> None:
         raise ValueError(f"{total - n} new instances can't be cut into {updates} equal updates.")
     batch, shape = (total - n) // updates, (cell.value, cell.settings.slope)
     weights = [series_weights(n, total, k * batch, *shape) for k in range(updates + 1)]
-    task = Task(stream, cell.common)
+    task = Task(stream, cell.common, check="warn")
     describe(rows, parts)
     warm_up()
     contest = Contest(task, rows, cell.settings, task.base(weights[0]).dual(1.0))
@@ -491,6 +504,7 @@ def online(cell: Cell, rows: Rows, report: Report) -> None:
             contest.add_smo(f"smo{suffix}", clear_cache=clear)
 
     contest.run(report, enter)
+    add_check_share(rows, task, weights)
 
 
 # ---------------------------------------------------------------- covariate shift
@@ -517,7 +531,8 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
     """From uniform weights to the importance, against SMO at every breakpoint and on a grid."""
     parts = _parts("shift", cell)
     describe(rows, parts)
-    ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
+    ends = importance_weights(cell, parts, rows)
+    task = Task(parts.train, cell.common, check="warn")
     warm_up()
     contest = Contest(task, rows, cell.settings, task.base(ends[0]).dual(1.0))
     contest.weights = {
@@ -546,6 +561,7 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
         contest.add_smo("smo_cold", cold=True)
 
     contest.run(report, enter)
+    add_check_share(rows, task, ends)
 
 
 @PAPER.experiment(settings=Costs, each="costs")
@@ -635,7 +651,7 @@ def regression(cell: Cell, rows: Rows, report: Report) -> None:
     """Reweight by the residuals until they settle; SMO follows the path's weights."""
     parts = _parts("regression", cell)
     describe(rows, parts)
-    task = Task(parts.train, cell.common, cell.settings.epsilon)
+    task = Task(parts.train, cell.common, cell.settings.epsilon, check="warn")
     uniform = np.full(task.n, cell.value)
     warm_up()
     contest = Contest(task, rows, cell.settings, task.base(uniform).dual(1.0))
@@ -651,6 +667,7 @@ def regression(cell: Cell, rows: Rows, report: Report) -> None:
         contest.add_smo("smo")
 
     contest.run(report, enter)
+    add_check_share(rows, task, contest.weights["smo"])
 
 
 def _reweight_until_settled(

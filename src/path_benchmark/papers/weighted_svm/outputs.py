@@ -1,4 +1,4 @@
-"""Weighted SVM paper: what its tables, figures and claims are made of, from results alone.
+"""Weighted SVM paper: its figures, and the frames and measures that its YAML files name.
 
 A *run* is one method's sequence of updates on one data set, split and cost C_0; its time is the
 mean over its repeats. A run that was stopped at its time limit counts with the time until then,
@@ -7,43 +7,30 @@ which is a lower bound; so are ratios to the path made of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy import stats
 
 from ...reporting import figures as fig
+from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, choices_of
-from ...reporting.formats import count, power, significant
+from ...reporting.formats import power, significant
 from ...reporting.outputs import Highlight, Outputs
+from ...reporting.statistics import LEAST_SPLITS, LEVEL
 from ...reporting.study import Study, hyper
-from ...reporting.verdicts import Claim, on_sentence
+from ...reporting.verdicts import on_sentence
 
-METHODS = {
-    "path": "path",
-    "path_whole": "path, its start included",
-    "path_given": "path, kernel matrix given",
-    "smo": "SMO",
-    "smo_given": "SMO, kernel matrix given",
-    "smo_breakpoints": "SMO at every breakpoint",
-    "smo_grid": "SMO at evenly spaced weights",
-    "smo_end": "SMO at the end only",
-    "smo_cold": "SMO at the end only, cold",
-}
 # How a solve of SMO starts from the one before.
 SEEDINGS = {"clip": ", clipped start", "follow": ", following start"}
-# The timing experiments, and what each is about.
+# The timing experiments: what each is about, its table, and the SMO methods that the paper compares
+# the path with.
 TIMED = {
-    "online": "time series",
-    "shift": "covariate shift",
-    "regression": "heteroscedastic regression",
-}
-# The SMO methods of each experiment that the paper compares the path with.
-RIVALS = {
-    "online": ["smo", "smo_given"],
-    "shift": ["smo_breakpoints", "smo_grid"],
-    "regression": ["smo"],
+    "online": ("time series", "table_3_online", ["smo", "smo_given"]),
+    "shift": ("covariate shift", "table_4_shift", ["smo_breakpoints", "smo_grid"]),
+    "regression": ("heteroscedastic regression", "table_6_regression", ["smo"]),
 }
 # The path that a method is compared with, if it isn't "path".
 BESIDE = {"path_given": "path_given", "smo_given": "path_given"}
@@ -59,94 +46,8 @@ GRID = 11
 NO_GROWTH = 0.1
 # Of fewer runs quartiles say nothing: each run is drawn.
 LEAST_FOR_QUARTILES = 4
-ROUNDS = (20, 50)
-PROJECT = "this project"
 
-OUTPUTS = Outputs()
-
-
-def _assumptions(study: Study) -> list[str]:
-    """Say what the paper leaves open and what was chosen, as this suite ran it."""
-    common, used = study.common, study.settings
-    limits = [f"{name} {used[name].limit_s:g} s" for name in TIMED if name in used]
-    texts = [
-        f"The kernel is exp(-gamma ||x - x'||^2 / p), gamma = {common.gamma:g}, p features; "
-        f"{common.diagonal:g} is added to the diagonal of the training matrix for the path, "
-        "for SMO and for the judge, but not in predictions.",
-        "Every method begins at the same exact solution at the old weights, as the paper assumes "
-        "it given: computing it, and the path's factor, is not timed. 'path, its start included' "
-        "times a path from nothing.",
-        "SMO is this package's (second-order working set selection, shrinking, compiled, float64 "
-        "kernel values); it starts each solve from the one before. Seeding 'clip' makes the old "
-        "solution feasible, the paper's alpha seeding; 'follow' also lets a dual that stood at its "
-        "weight stay there, which the paper does not do.",
-        "Covariate shift and regression: the whole kernel matrix is given to both, at no charge. "
-        "Time series: the kernel cache is cleared at each update; SMO computes the rows that it "
-        "needs, the path is charged with the whole matrix. 'Kernel matrix given' is the same "
-        "without kernel values: the work of the solvers alone.",
-        f"A method's sequence of solves in a run is stopped after {', '.join(limits)}. Its row "
-        "says how many solves were done; times and ratios made of it are lower bounds, and nothing "
-        "is extrapolated.",
-        "A decision of exactly 0 counts as +1.",
-    ]
-    if "online" in used:
-        texts.append(f"Time series: a = {used['online'].slope:g}.")
-    if "nasdaq" in study.ran("online"):
-        texts.append(
-            "NASDAQ is the last 2515 + 25 instances up to 2009-12-31 (the window that the paper "
-            "states has 2263 days, not 2515), runs start 5 days apart; inputs to [0, 1] by the "
-            "first 2515."
-        )
-    tasks = {d for e in ("shift", "validation", "explore") for d in study.ran(e)}
-    if tasks:
-        texts.append(
-            "Covariate shift: the importance is uLSIF's, its width and ridge by leave-one-out. "
-            "Validation data are the task's test part."
-        )
-    if any(study.instead_of(d) for d in tasks):
-        texts.append(
-            "The paper's 24 Berlin sessions are not public. One task is made of BCI data set 4 of "
-            "the semi-supervised learning book, 23 of spambase, musk, abalone and wine, by biased "
-            "sampling along the first of four principal components."
-        )
-    if "regression" in used:
-        own = used["regression"]
-        texts.append(
-            f"Regression: the target keeps its unit, epsilon = {own.epsilon:g} in that unit. "
-            f"|e_i| counts as at least {own.floor:g} sigma, in the "
-            "weights and in the stopping rule. SMO follows the weights of the exact solutions, so "
-            f"that all methods solve the same problems, at most {own.rounds} rounds."
-        )
-    return texts
-
-
-OUTPUTS.assumptions = _assumptions
-
-
-def _limitations(study: Study) -> list[str]:
-    """Say what these results can't tell."""
-    texts = ["The paper draws its times and prints none: only its sentences can be tested."]
-    stopped = [name for name in TIMED if study.ran(name) and runs(study, name)["censored"].any()]
-    if stopped:
-        named = ", ".join(TIMED[name] for name in stopped)
-        texts.append(
-            f"Some runs were stopped at their time limit, so that ratios are bounds: {named}."
-        )
-    if "regression" in study.settings and study.settings["regression"].rounds < ROUNDS[1]:
-        texts.append(
-            f"Regression was cut at {study.settings['regression'].rounds} rounds, so that the "
-            "paper's number of rounds can't be tested."
-        )
-    if study.ran("explore"):
-        texts.append(
-            "The explorer shows split 0, and of the duals the ten that move most, thinned to "
-            "lines that nobody could tell from the exact ones; its steps are exact."
-        )
-    return texts
-
-
-OUTPUTS.limitations = _limitations
-OUTPUTS.names = METHODS
+OUTPUTS = Outputs(__file__)
 
 
 # ---------------------------------------------------------------- runs
@@ -154,7 +55,7 @@ OUTPUTS.names = METHODS
 
 def label(method: str, tolerance: float | None = None, seeding: str | None = None) -> str:
     """Name of a method as people write it."""
-    text = METHODS.get(method, method)
+    text = OUTPUTS.names.get(method, method)
     if tolerance is None or pd.isna(tolerance):
         return text
     return f"{text} (tolerance {power(tolerance)}{SEEDINGS.get(seeding, '')})"
@@ -223,25 +124,7 @@ def by_cost(found: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-# ---------------------------------------------------------------- tables
-
-NOTES_TIMES = [
-    "CPU seconds of the solver calls alone, one thread, all methods interleaved in one process; a "
-    "run is repeated when it is short. Mean, standard deviation and range are over the runs.",
-    "times the path: the mean time over the path's mean time; least times the path: that of a run.",
-    "lower bound: some runs were stopped at their time limit; nothing is extrapolated.",
-    "path not certified: in so many runs the path failed its certificate; they are in no ratio.",
-    "gap and KKT violation are found in the answers, the path's (by its certificate) at every "
-    "breakpoint and at random places, SMO's (by the judge of all solvers) in "
-    "the last and some other answers of each sequence.",
-    "The paper draws these times and prints no number: its statements are checked under 'claims'.",
-]
-NOTES_5 = [
-    "The paper's example (BCI, 727 training and 273 validation instances, C = 10) has its least "
-    "error at theta in [0.866, 0.885]; its data are not public, so that it can't be compared.",
-    "Disagreements: places at which decisions computed from the duals differ from the steps, of a "
-    "fine grid, both sides of every crossing and the middle of every step.",
-]
+# ---------------------------------------------------------------- frames
 
 
 def _stopped(found: pd.DataFrame) -> list[str]:
@@ -264,81 +147,45 @@ def _range(values: pd.Series, form: str = ".0f") -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _notes_of_times(experiment: str) -> Callable[[Study], list[str]]:
-    return lambda study: [*NOTES_TIMES, *_stopped(runs(study, experiment))]
+@OUTPUTS.frame
+def stopped(study: Study, experiment: str) -> list[str]:
+    """Say below a table of times which runs were stopped."""
+    return _stopped(runs(study, experiment))
 
 
-@OUTPUTS.table(
-    "table_3_online",
-    "Figure 3: five updates of a time series",
-    "online",
-    notes=_notes_of_times("online"),
-)
-def table_3(study: Study) -> pd.DataFrame:
-    """Show the times of the online experiment."""
-    return _table_times(runs(study, "online"))
-
-
-@OUTPUTS.table(
-    "table_4_shift", "Figure 4: covariate shift", "shift", notes=_notes_of_times("shift")
-)
-def table_4(study: Study) -> pd.DataFrame:
-    """Show the times of the covariate-shift experiment."""
-    return _table_times(runs(study, "shift"))
-
-
-@OUTPUTS.table(
-    "table_6_regression",
-    "Figure 6: heteroscedastic regression",
-    "regression",
-    notes=_notes_of_times("regression"),
-)
-def table_6(study: Study) -> pd.DataFrame:
-    """Show the times of the regression experiment."""
-    return _table_times(runs(study, "regression"))
-
-
-def _table_times(found: pd.DataFrame) -> pd.DataFrame:
-    rows = []
+@OUTPUTS.frame
+def times(study: Study, experiment: str) -> pd.DataFrame:
+    """Return the times of each method and C_0, and what was reached."""
+    found, rows = runs(study, experiment), []
+    checks = study.only(experiment=experiment, metric="check_share")
+    checks = checks["value"].groupby(hyper(checks, "C0").astype(float)).mean()
     for line in lines(found):
         own = of_line(found, line)
         summary = by_cost(own)
         for cost, group in own.groupby("C0", sort=True):
             s = summary.loc[cost]
+            row = {"method": label(*line), "C_0": cost, "runs": len(group)}
+            row |= {f"CPU s, {part}": s[part] for part in ("mean", "std", "min", "max")}
+            row |= {"times the path": s["times_path"]}
+            row |= {"least times the path": s["least_times_path"]}
+            row |= {"lower bound": bool(s["censored"] > 0)}
+            row |= {"path not certified": int(s["uncertified"])}
+            steps = group["solves"].fillna(group["n_breakpoints"]).astype(float).mean()
+            row |= {"solves or breakpoints, mean": steps}
+            share = checks.get(cost, np.nan) if line[0] == "path" else np.nan
+            row |= {"check, % of the path": 100 * share}
             rows.append(
-                {
-                    "method": label(*line),
-                    "C_0": cost,
-                    "runs": len(group),
-                    "CPU s, mean": s["mean"],
-                    "CPU s, std": s["std"],
-                    "CPU s, min": s["min"],
-                    "CPU s, max": s["max"],
-                    "times the path": s["times_path"],
-                    "least times the path": s["least_times_path"],
-                    "lower bound": bool(s["censored"] > 0),
-                    "path not certified": int(s["uncertified"]),
-                    "solves or breakpoints, mean": group["solves"]
-                    .fillna(group["n_breakpoints"])
-                    .astype(float)
-                    .mean(),
-                    "KKT violation, worst": group["kkt"].max(),
-                    "gap, worst": group["gap"].max(),
-                }
+                row | {"KKT violation, worst": group["kkt"].max(), "gap, worst": group["gap"].max()}
             )
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows).dropna(axis="columns", how="all")
     # What happened in no run is no column.
     never = [c for c in ("lower bound", "path not certified") if c in table and not table[c].any()]
     return table.drop(columns=never)
 
 
-@OUTPUTS.table(
-    "table_4_tasks",
-    "Figure 4: each task, SMO as in the paper (tolerance 10⁻³, clipped start)",
-    "shift",
-)
-def table_tasks(study: Study) -> pd.DataFrame:
-    """Ratios of times of every task."""
+@OUTPUTS.frame
+def tasks(study: Study) -> pd.DataFrame:
+    """Return the ratios of times of every task."""
     found, rows = runs(study, "shift"), []
     for (dataset, split, cost), group in found.groupby(RUN, sort=False):
         path = group[group["method"] == "path"]
@@ -346,12 +193,12 @@ def table_tasks(study: Study) -> pd.DataFrame:
             continue
         row = {"task": study.name(dataset), "split": split, "C_0": cost}
         row |= {"breakpoints": path["n_breakpoints"].iloc[0], "CPU s, path": path["cpu_s"].iloc[0]}
-        for method in RIVALS["shift"]:
+        for method in TIMED["shift"][2]:
             own = of_line(group, (method, *PAPERS_SMO))
-            known = own.iloc[0] if len(own) else None
-            row[f"{METHODS[method]}, times the path"] = known["times_path"] if len(own) else np.nan
-            stopped = len(own) and known["censored"]
-            row[f"{METHODS[method]}, how it ended"] = known["message"] if stopped else ""
+            known, name = own.iloc[0] if len(own) else None, OUTPUTS.names[method]
+            row[f"{name}, times the path"] = known["times_path"] if len(own) else np.nan
+            ended = known["message"] if len(own) and known["censored"] else ""
+            row[f"{name}, how it ended"] = ended
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -386,18 +233,11 @@ def validations(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@OUTPUTS.table(
-    "table_5_validation",
-    "Figure 5: validation error as an exact step function of theta",
-    "validation",
-    notes=NOTES_5,
-)
+@OUTPUTS.frame
 def table_5(study: Study) -> pd.DataFrame:
     """Show the least validation error, and where it is reached."""
-    rows = []
-    for v in validations(study).itertuples():
-        shown = "; ".join(f"[{low:.6g}, {high:.6g}]" for low, high in v.intervals)
-        rows.append(
+    return pd.DataFrame(
+        [
             {
                 "task": study.name(v.dataset),
                 "split": v.split,
@@ -406,26 +246,24 @@ def table_5(study: Study) -> pd.DataFrame:
                 "validation": v.n_validation,
                 "steps": v.steps,
                 "least error": v.least,
-                "where": shown,
+                "where": "; ".join(f"[{low:.6g}, {high:.6g}]" for low, high in v.intervals),
                 "error at theta = 0": v.at_0,
                 "error at theta = 1": v.at_1,
                 "places compared": v.looked,
                 "disagreements": v.errors,
             }
-        )
-    return pd.DataFrame(rows)
+            for v in validations(study).itertuples()
+        ]
+    )
 
 
 @OUTPUTS.highlights
 def speed(study: Study) -> list[Highlight]:
     """How many times longer SMO takes than the path, as the paper runs it."""
-    made, names = [], {"online": "table_3_online", "shift": "table_4_shift"}
-    names["regression"] = "table_6_regression"
-    for experiment, table in names.items():
-        if not study.ran(experiment):
-            continue
+    made = []
+    for experiment, (title, table, rivals) in TIMED.items():
         found = runs(study, experiment)
-        for method in [m for m in RIVALS[experiment] if not m.endswith("_given")]:
+        for method in [m for m in rivals if not m.endswith("_given")]:
             own = of_line(found, (method, *PAPERS_SMO))
             means = _means(own).dropna() if len(own) else own
             if not len(means):
@@ -434,24 +272,16 @@ def speed(study: Study) -> list[Highlight]:
             ours = ("≥ " if means["censored"].any() else "") + (
                 low if low == high else f"{low} to {high}"
             )
+            papers = all(study.is_papers(dataset) for dataset in study.ran(experiment))
             holds = at_least(_means(own), 10.0)
-            verdict = on_sentence(holds, tested=_tested(study, experiment), runs=_n_runs(own))
-            text = f"{TIMED[experiment]}: {METHODS[method]}, in times of the path"
-            data = study.together(experiment)
+            verdict = on_sentence(holds, tested=papers, runs=_n_runs(own))
+            text = f"{title}: {OUTPUTS.names[method]}, in times of the path"
+            data = study.named(study.ran(experiment))
             made.append(Highlight(text, data, "10 to 100", ours, verdict, table))
     return made
 
 
-# ---------------------------------------------------------------- figures
-
-
-@OUTPUTS.explorer(
-    "path_weighted",
-    "The whole path from uniform weights (theta = 0) to the importance (theta = 1), for each C₀: "
-    "exact validation error with its minimisers beside the points of a grid, rates on the same "
-    "data, and the duals that move most.",
-    "explore",
-)
+@OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Turn theta by hand, and C_0 among the values that were run."""
     if not study.ran("explore"):
@@ -461,37 +291,11 @@ def explorer(study: Study) -> Explorer | None:
     return Explorer("theta", choices, second="C₀")
 
 
-COMMON_CAPTION = (
-    "mean over the runs and, pale, the quartiles (of fewer than four runs: each run). Hollow marks "
-    "with an arrow are lower bounds: runs were stopped at their limit. Two costs are not joined."
-)
-
-
-@OUTPUTS.figure(
-    "figure_3_online",
-    "Figure 3: CPU seconds of five updates of a time series, five instances in and five out, "
-    "against C₀; kernel values are computed anew at each update by both; " + COMMON_CAPTION,
-    "online",
-)
-def figure_3(study: Study) -> Figure | None:
-    """Show the times of the online experiment."""
-    return _figure_times(runs(study, "online"), "online")
-
-
-@OUTPUTS.figure(
-    "figure_4_shift",
-    "Figure 4: CPU seconds from uniform weights to the importance against C₀, SMO at every "
-    "breakpoint and at evenly spaced weights; " + COMMON_CAPTION,
-    "shift",
-)
-def figure_4(study: Study) -> Figure | None:
-    """Show the times of the covariate-shift experiment."""
-    return _figure_times(runs(study, "shift"), "shift")
-
-
-def _figure_times(found: pd.DataFrame, experiment: str) -> Figure | None:
+@OUTPUTS.figure
+def figure_times(study: Study, experiment: str) -> Figure | None:
     """CPU seconds against C_0, log-log; a panel for each tolerance of SMO."""
-    shown = found[found["method"].isin(["path", "path_given", *RIVALS[experiment]])]
+    found = runs(study, experiment)
+    shown = found[found["method"].isin(["path", "path_given", *TIMED[experiment][2]])]
     if not len(shown):
         return None
     tolerances = sorted(shown["tolerance"].dropna().unique(), reverse=True) or [np.nan]
@@ -541,12 +345,7 @@ def _draw_line(ax: object, own: pd.DataFrame, k: int, name: str) -> None:
             ax.plot(own.index, 1.35 * own["mean"], "^", color=colour, ms=4)
 
 
-@OUTPUTS.figure(
-    "figure_5_validation",
-    "Figure 5: validation error against theta, as an exact step function of the whole path; shaded "
-    f"where it is least; beside it what a grid of {GRID} sees.",
-    "validation",
-)
+@OUTPUTS.figure
 def figure_5(study: Study) -> Figure | None:
     """Draw the steps of the first tasks, each with its exact minimiser."""
     found = validations(study)
@@ -574,16 +373,6 @@ def figure_5(study: Study) -> Figure | None:
     return figure
 
 
-@OUTPUTS.figure(
-    "figure_6_regression",
-    "Figure 6: CPU seconds of step 2, all rounds together, against C₀; " + COMMON_CAPTION,
-    "regression",
-)
-def figure_6(study: Study) -> Figure | None:
-    """Show the times of the regression experiment."""
-    return _figure_times(runs(study, "regression"), "regression")
-
-
 def steps(study: Study, dataset: str, split: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
     """Return (theta, error) of a step function; ``error[k]`` holds from ``theta[k]`` on."""
     own = study.curve("validation_error", experiment="validation", dataset=dataset, split=split)
@@ -591,25 +380,7 @@ def steps(study: Study, dataset: str, split: int, cost: float) -> tuple[np.ndarr
     return own["x"].to_numpy(), own["y"].to_numpy()
 
 
-# ---------------------------------------------------------------- claims
-
-
-@OUTPUTS.claims
-def time_claims(study: Study) -> list[Claim]:
-    """Check the sentences of section 4 about times."""
-    made = []
-    for experiment in TIMED:
-        found = runs(study, experiment)
-        if len(found):
-            made += _speed_claims(study, found, experiment) + _growth_claims(
-                study, found, experiment
-            )
-    return made
-
-
-def _tested(study: Study, experiment: str) -> bool:
-    """Tell whether an experiment ran on nothing but the paper's data."""
-    return all(study.is_papers(dataset) for dataset in study.ran(experiment))
+# ---------------------------------------------------------------- measures
 
 
 def at_least(ratios: pd.DataFrame, bound: float) -> bool | None:
@@ -621,32 +392,6 @@ def at_least(ratios: pd.DataFrame, bound: float) -> bool | None:
     if (ratio.notna() & ~(ratio >= bound) & ~ratios["censored"]).any():
         return False
     return True if len(ratios) and (ratio >= bound).all() else None
-
-
-def _speed_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[Claim]:
-    """Check "faster in all cases" and "one or two orders of magnitude"."""
-    made, tested, data = [], _tested(study, experiment), study.together(experiment)
-    for line in lines(found[found["method"].isin(RIVALS[experiment])]):
-        own = of_line(found, line)
-        known = own.dropna(subset=["times_path"])
-        if not len(known):
-            continue
-        name, least = label(*line), known.loc[known["times_path"].idxmin()]
-        where = f"{study.name(least['dataset'])}, split {least['split']}, C₀ = {least['C0']:g}"
-        evidence = (
-            f"slower in {int((known['times_path'] <= 1.0).sum())} of {len(known)} runs; least "
-            f"ratio {significant(least['times_path'], 2)} ({where}); {_by_cost_text(own)}"
-        )
-        text = f"the path is faster than {name} in all cases"
-        # 1 + 1e-9: "faster" is strict.
-        options = {"tested": tested, "runs": _n_runs(own)}
-        verdict = on_sentence(at_least(own, 1.0 + 1e-9), **options)
-        made.append(Claim(text, data, verdict, evidence, where=TIMED[experiment]))
-        if line[1:] == PAPERS_SMO:
-            verdict = on_sentence(at_least(_means(own), 10.0), **options)
-            text = f"the path is one or two orders of magnitude faster than {name}"
-            made.append(Claim(text, data, verdict, _by_cost_text(own), where=TIMED[experiment]))
-    return made
 
 
 def _n_runs(own: pd.DataFrame) -> int:
@@ -672,10 +417,10 @@ def _by_cost_text(own: pd.DataFrame) -> str:
 
 
 def growth(own: pd.DataFrame) -> tuple[float, float, pd.DataFrame]:
-    """Mean log ratio of a method's time at the largest C_0 to the smallest, and its error.
+    """Mean log ratio of a method's time at the largest C_0 to the smallest, and what chance allows.
 
-    Only data sets and splits that were run at both count. The error is the standard error of the
-    mean, 0 for fewer than three.
+    Only data sets and splits that were run at both count. What is allowed is half the width of the
+    t interval at 5 %.
     """
     table = own.pivot_table(index=["dataset", "split"], columns="C0", values="cpu_s")
     if table.shape[1] < 2:
@@ -683,119 +428,126 @@ def growth(own: pd.DataFrame) -> tuple[float, float, pd.DataFrame]:
     table = table[[table.columns.min(), table.columns.max()]].dropna()
     if not len(table):
         return np.nan, np.nan, table
-    change = np.log(table.iloc[:, 1] / table.iloc[:, 0])
-    error = change.std(ddof=1) / np.sqrt(len(change)) if len(change) >= 3 else 0.0
+    change, n = np.log(table.iloc[:, 1] / table.iloc[:, 0]), len(table)
+    error = change.std(ddof=1) / np.sqrt(n) * stats.t.isf(LEVEL / 2, n - 1) if n > 1 else np.inf
     return float(change.mean()), float(error), table
 
 
-def _growth_claims(study: Study, found: pd.DataFrame, experiment: str) -> list[Claim]:
-    """Check that the path's time does not grow with C_0, and SMO's does."""
-    made, tested, data = [], _tested(study, experiment), study.together(experiment)
-    for line in lines(found[found["method"].isin(["path", *RIVALS[experiment]])]):
-        own = of_line(found, line)
-        own = own[own["certified"]]
-        if line[0] != "path" and line[1:] != PAPERS_SMO:
+def _lines_of(study: Study, experiment: str, paper: bool) -> Iterable[tuple[tuple, pd.DataFrame]]:
+    """List the SMO methods as the paper ran them, or as this project ran them besides."""
+    found = runs(study, experiment)
+    for line in lines(found[found["method"].isin(TIMED[experiment][2])]):
+        if (line[1:] == PAPERS_SMO) == paper:
+            yield line, of_line(found, line)
+
+
+@OUTPUTS.measure
+def faster(study: Study, experiment: str, paper: bool = True) -> Iterable[Case]:
+    """Give ratios of SMO's time to the path's: of every run, and of means by C_0."""
+    for line, own in _lines_of(study, experiment, paper):
+        known = own.dropna(subset=["times_path"])
+        if not len(known):
             continue
+        least = known.loc[known["times_path"].idxmin()]
+        numbers = {
+            "name": label(*line),
+            "every": at_least(own, 1.0 + 1e-9),  # "faster" is strict
+            "orders": at_least(_means(own), 10.0),
+            "slower": int((known["times_path"] <= 1.0).sum()),
+            "n": len(known),
+            "least": least["times_path"],
+            "at": f"{study.name(least['dataset'])}, split {least['split']}, C₀ = {least['C0']:g}",
+            "by_cost": _by_cost_text(own),
+            "runs": _n_runs(own),
+        }
+        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED[experiment][0])
+
+
+@OUTPUTS.measure
+def grown(study: Study, experiment: str, of_path: bool) -> Iterable[Case]:
+    """Tell how a method's time grows with C_0; where some were stopped it can't always be told."""
+    found = runs(study, experiment)
+    path = [(("path", None, None), found[found["method"] == "path"])]
+    for line, whole in path if of_path else _lines_of(study, experiment, True):
+        own = whole[whole["certified"]]
         change, error, table = growth(own)
         if not np.isfinite(change):
             continue
         low, high = table.columns
-        allowed = max(2.0 * error, np.log(1.0 + NO_GROWTH))
-        bound = own[own["censored"]]["C0"]
-        more = "≥ " if (bound == high).any() else ""
-        evidence = (
-            f"time at C₀ = {high:g} over that at {low:g}: {more}"
-            f"{significant(np.exp(change), 2)} (geometric mean of {len(table)}; two standard "
-            f"errors allow a factor {np.exp(allowed):.2f})"
-        )
-        if line[0] == "path":
-            text, holds = "the path's CPU time does not grow with C₀", change <= allowed
-        else:
-            text, holds = f"{label(*line)} takes longer for large C₀", change > allowed
+        allowed, bound = max(error, np.log(1.0 + NO_GROWTH)), own[own["censored"]]["C0"]
+        holds = change <= allowed if of_path else change > allowed
         unknown = (bound == low).any() or (not holds and len(bound) > 0)
-        holds = None if unknown else bool(holds)
-        verdict = on_sentence(holds, tested=tested, runs=len(table))
-        made.append(Claim(text, data, verdict, evidence, where=TIMED[experiment]))
-    return made
+        unknown = unknown or len(table) < LEAST_SPLITS
+        numbers = {
+            "name": label(*line),
+            "holds": None if unknown else bool(holds),
+            "low": low,
+            "high": high,
+            "more": "≥ " if (bound == high).any() else "",
+            "factor": np.exp(change),
+            "n": len(table),
+            "allowed": np.exp(allowed),
+        }
+        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED[experiment][0])
 
 
-@OUTPUTS.claims
-def round_claims(study: Study) -> list[Claim]:
-    """Step 2 takes about 20 to 50 rounds; with rounds cut short that can't be seen."""
-    own, made = study.only(experiment="regression", metric="rounds"), []
+@OUTPUTS.measure
+def rounds(study: Study) -> Iterable[Case]:
+    """Give the rounds of step 2 by C_0."""
+    own = study.only(experiment="regression", metric="rounds")
     for dataset, group in own.groupby("dataset"):
         cost = hyper(group, "C0").astype(float)
-        ranges = [f"{c:g}: {_range(v)}" for c, v in group["value"].groupby(cost)]
-        holds = bool(group["value"].between(*ROUNDS).all())
+        told = ", ".join(f"{c:g}: {_range(v)}" for c, v in group["value"].groupby(cost))
         allowed = study.settings["regression"].rounds
-        tested = study.is_papers(dataset) and allowed >= ROUNDS[1]
-        text = "step 2 is iterated about 20 to 50 times"
-        evidence = f"rounds by C₀: {', '.join(ranges)}; at most {allowed} were allowed"
-        verdict = on_sentence(holds, tested=tested)
-        made.append(Claim(text, study.name(dataset), verdict, evidence))
-    return made
+        numbers = {"rounds": group["value"].to_numpy(), "told": told, "allowed": allowed}
+        yield Case((dataset,), numbers)
 
 
-@OUTPUTS.claims
-def validation_claims(study: Study) -> list[Claim]:
-    """Figure 5: exact, and weights between the two ends are of use."""
+@OUTPUTS.measure
+def validated(study: Study) -> Iterable[Case]:
+    """Tell whether step functions are exact, and whether weights between the ends are better."""
     found = validations(study)
     if not len(found):
-        return []
-    looked, errors = int(found["looked"].sum()), int(found["errors"].sum())
-    inner = found["least"] < np.minimum(found["at_0"], found["at_1"])
-    gain = (np.minimum(found["at_0"], found["at_1"]) - found["least"]).mean()
-    where, data = count(len(found), "run"), study.together("validation")
-    return [
-        Claim(
-            "the validation error is an exact step function of theta, with its exact minimiser",
-            data,
-            on_sentence(errors == 0),
-            f"{count(errors, 'disagreement')} with brute force at {looked} places",
-            where=where,
-        ),
-        Claim(
-            "weights between uniform and importance have a lower validation error than both",
-            data,
-            on_sentence(
-                bool(inner.mean() > 0.5), tested=_tested(study, "validation"), runs=len(found)
-            ),
-            f"in {int(inner.sum())} of {count(len(found), 'run')}, by {gain:.3f} on average; the "
-            "minimiser is chosen on the same validation data",
-            where=where,
-        ),
-    ]
+        return
+    ends = np.minimum(found["at_0"], found["at_1"])
+    better = (found["least"] < ends).astype(float)
+    numbers = {
+        "errors": int(found["errors"].sum()),
+        "looked": int(found["looked"].sum()),
+        "better": better.to_numpy(),
+        "n_better": int(better.sum()),
+        "gain": (ends - found["least"]).mean(),
+        "n": len(found),
+        "groups": (found["dataset"] + found["split"].astype(str)).to_numpy(),
+    }
+    where = f"{len(found)} run{'s' * (len(found) != 1)}"
+    yield Case(tuple(dict.fromkeys(found["dataset"])), numbers, where)
 
 
-@OUTPUTS.claims
-def goals(study: Study) -> list[Claim]:
-    """Goals of this project, which are not in the paper; only where C_0 = 1 or 10^4 was run."""
-    found, made, tested = runs(study, "shift"), [], _tested(study, "shift")
-    data = study.together("shift")
-    if not len(found):
-        return []
-    plans = (
-        ("smo_breakpoints", 1e4, 100.0, "the path is at least 100 times faster than {} at 10^4"),
-        ("smo_grid", 1e4, 10.0, "the path is at least 10 times faster than {} at 10^4"),
-        ("smo_end", 1.0, 1.0 / 3.0, "the path is at most 3 times slower than {} at C₀ = 1"),
-    )
-    for method, cost, bound, text in plans:
-        own = of_line(found, (method, *PAPERS_SMO))
-        own = own[own["C0"] == cost]
-        if own["times_path"].notna().any():
-            means = _means(own)
-            least = own["times_path"].min()
-            evidence = (
-                f"{_by_cost_text(own)}; least of {count(len(own), 'run')}: {significant(least, 2)}"
-            )
-            name = text.format(label(method, *PAPERS_SMO))
-            verdict = on_sentence(at_least(means, bound), tested=tested, runs=len(own))
-            made.append(Claim(name, data, verdict, evidence, PROJECT, TIMED["shift"]))
-    path = found[(found["method"] == "path") & found["certified"] & found["C0"].isin([1.0, 1e4])]
-    change, _, table = growth(path)
+@OUTPUTS.measure
+def goal(study: Study, method: str, cost: float, least: float) -> Iterable[Case]:
+    """Give ratios to the path of one method at one C_0, of means and the least of a run."""
+    found = runs(study, "shift")
+    own = of_line(found, (method, *PAPERS_SMO))
+    own = own[own["C0"] == cost]
+    if own["times_path"].notna().any():
+        numbers = {
+            "name": label(method, *PAPERS_SMO),
+            "holds": at_least(_means(own), least),
+            "by_cost": _by_cost_text(own),
+            "n": len(own),
+            "least": own["times_path"].min(),
+            "runs": len(own),
+        }
+        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED["shift"][0])
+
+
+@OUTPUTS.measure
+def path_growth(study: Study) -> Iterable[Case]:
+    """Give by what the path's time grows from C_0 = 1 to 10^4."""
+    found = runs(study, "shift")
+    own = found[(found["method"] == "path") & found["certified"] & found["C0"].isin([1.0, 1e4])]
+    change, _, table = growth(own)
     if np.isfinite(change):
-        text = "the path's time grows less than 3 times from C₀ = 1 to 10^4"
-        evidence = f"{significant(np.exp(change), 2)} times (geometric mean of {len(table)})"
-        verdict = on_sentence(change < np.log(3.0), tested=tested, runs=len(table))
-        made.append(Claim(text, data, verdict, evidence, PROJECT, TIMED["shift"]))
-    return made
+        numbers = {"factor": np.exp(change), "n": len(table), "runs": len(table)}
+        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED["shift"][0])

@@ -1,0 +1,309 @@
+"""The one checker of claims: sentences are rows of a paper's ``claims.yaml``, with their rules.
+
+A *measure* looks at a study and gives cases: on which data, and which numbers came out. The rule of
+the row decides each case, the row's data say whether it may.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from ..settings import Settings, Text
+from . import statistics
+from .formats import seconds, significant
+from .study import Study, hyper
+from .verdicts import CONTRADICTED, NOT_TESTED, Claim, on_sentence
+
+
+class Rule(Settings):
+    """What decides a case: bounds on a value, a comparison of means, or an interval.
+
+    ``value`` names numbers that must all keep the bounds; ``holds`` what is already true, false or
+    None; ``means`` compares ``stated`` with ``rivals`` (at each of ``levels``); ``interval`` names
+    numbers whose median (or ``take``) has a bootstrap interval on the right side of the bound.
+    """
+
+    value: str = ""
+    holds: str = ""
+    interval: str = ""
+    take: Literal["median", "mean"] = "median"
+    means: Literal["", "lower", "higher"] = ""
+    rank: int = 1
+    at_most: float | None = None
+    below: float | None = None
+    at_least: float | None = None
+    above: float | None = None
+    bound_from: str = ""
+
+
+class Row(Settings):
+    """A sentence: where it stands, whose it is, what is measured, what decides it.
+
+    ``data``: "own" is decided on the paper's own data only, "any" is a statement about all data.
+    ``only``: data sets that it is about. ``printed``: data sets on which the paper's own table says
+    otherwise. ``needs``: experiment -> setting -> least value; ``splits`` counts those that ran.
+    """
+
+    claim: Text
+    source: Literal["paper", "this project"] = "paper"
+    place: str = ""
+    measure: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    rule: Rule
+    evidence: str = "{compared}"
+    data: Literal["own", "any"] = "own"
+    only: tuple[str, ...] = ()
+    printed: dict[str, str] = Field(default_factory=dict)
+    needs: dict[str, dict[str, float]] = Field(default_factory=dict)
+
+
+class Check(Settings):
+    """A bound that every row of a metric must keep, or the exit status tells."""
+
+    metric: str
+    says: Text
+    experiment: str = ""
+    method: tuple[str, ...] = ()
+    column: str = "value"
+    at_most: float | None = None
+    at_least: float | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a measure found: the data sets looked at, the numbers by name, and which part of them.
+
+    Of the numbers, ``runs`` counts how often something was run that varies between runs.
+    """
+
+    data: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+
+
+Measure = Callable[..., Iterable[Case]]
+
+
+class Words(string.Formatter):
+    """Formats evidence: ``{x:sec}`` is a time with its unit, ``{x:sig2}`` two digits."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        """Write one number."""
+        if spec == "sec":
+            return seconds(value)
+        if isinstance(value, tuple | list):
+            return ", ".join(format(v, spec) for v in value)
+        return significant(value, int(spec[3:])) if spec[:3] == "sig" else format(value, spec)
+
+
+# ---------------------------------------------------------------- deciding
+
+
+def made_claims(rows: Iterable[Row], measures: Mapping[str, Measure], study: Study) -> list[Claim]:
+    """Return what became of every row, in their order."""
+    return [claim for row in rows for claim in _of_row(row, measures[row.measure], study)]
+
+
+def _of_row(row: Row, measure: Measure, study: Study) -> Iterable[Claim]:
+    """Decide on the paper's data and on others apart, so that neither speaks for the other."""
+    names = [d for d in dict.fromkeys(study.results["dataset"]) if not row.only or d in row.only]
+    own = [d for d in names if study.is_papers(d)]
+    parts = [(names, True)] if row.data == "any" else [(own, True)]
+    if row.data == "own":
+        parts.append(([d for d in names if d not in own], False))
+    for chosen, papers in parts:
+        part = study.restricted(chosen)
+        for case in measure(part, **row.options) if chosen else ():
+            yield _claim(row, case, part, papers)
+
+
+def _claim(row: Row, case: Case, study: Study, papers: bool) -> Claim:
+    holds, told = decide(row.rule, case.values)
+    values = {"compared": told, **case.values}
+    evidence = Words().format(row.evidence, **values)
+    if "{compared}" not in row.evidence and told:
+        evidence = f"{evidence}; {told}"
+    outcome = on_sentence(holds, runs=case.values.get("runs"))
+    lacking = "" if papers else "not the paper's data"
+    lacking = lacking or _cut_short(row, study.restricted(case.data))
+    if lacking:
+        evidence = f"{lacking}; there: {outcome}: {evidence}"
+    source, said = row.source, [row.printed[d] for d in case.data if d in row.printed]
+    if said:
+        source, evidence = CONTRADICTED, f"{evidence}; in print: {'; '.join(said)}"
+    return Claim(
+        Words().format(row.claim, **values),
+        study.named(case.data),
+        NOT_TESTED if lacking else outcome,
+        evidence,
+        source,
+        case.where,
+        row.place,
+    )
+
+
+def _cut_short(row: Row, study: Study) -> str:
+    """Say which setting was below what the sentence is about, "" if none was."""
+    for experiment, least in row.needs.items():
+        for key, wanted in least.items():
+            if key == "splits":
+                own = study.results[study.results["experiment"] == experiment]
+                found = own["split"].nunique()
+            else:
+                found = np.max(getattr(study.settings[experiment], key))
+            if found < wanted:
+                return f"cut short ({key}: {found:g}, not {wanted:g})"
+    return ""
+
+
+def decide(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
+    """Return whether a case holds, None where it can't be told, and the test in words."""
+    if rule.holds:
+        return values[rule.holds], ""
+    if rule.means:
+        return _on_means(rule, values)
+    if rule.interval:
+        return _on_interval(rule, values)
+    found = np.atleast_1d(np.asarray(values[rule.value], float))
+    kept = _kept(rule, found, found)
+    text = f"bound: {_bounds(rule)}"
+    if not len(found) or np.isnan(found).any():
+        return None, text
+    return bool(kept), text
+
+
+def _kept(rule: Rule, low: np.ndarray | float, high: np.ndarray | float) -> bool:
+    """Tell whether all that lies between low and high keeps the bounds."""
+    tests = (
+        rule.at_most is None or np.all(high <= rule.at_most),
+        rule.below is None or np.all(high < rule.below),
+        rule.at_least is None or np.all(low >= rule.at_least),
+        rule.above is None or np.all(low > rule.above),
+    )
+    return all(tests)
+
+
+def _bounds(rule: Rule) -> str:
+    names = ("at_least", "above", "at_most", "below")
+    told = [
+        f"{n.replace('_', ' ')} {getattr(rule, n):g}" for n in names if getattr(rule, n) is not None
+    ]
+    return ", ".join(told) + (f" ({rule.bound_from})" if rule.bound_from else "")
+
+
+def _on_means(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
+    """Decide at every level: all must hold; one that fails is enough."""
+    levels = values.get("levels") or [("", values["stated"], values["rivals"])]
+    found = [
+        (name, *statistics.ahead(stated, rivals, rule.means == "lower", rule.rank))
+        for name, stated, rivals in levels
+    ]
+    outcomes = [holds for _, holds, _ in found]
+    holds = False if False in outcomes else True if all(outcomes) else None
+    return holds, "; ".join(f"{name}: {text}" if name else text for name, _, text in found)
+
+
+def _on_interval(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
+    found, take = np.asarray(values[rule.interval], float), getattr(np, rule.take)
+    if not len(found):
+        return None, "nothing was measured"
+    groups = values.get("groups", np.arange(len(found)))
+    low, high = statistics.interval(found, groups, take)
+    holds, n = True if _kept(rule, low, high) else None, len(set(groups))
+    if holds is None and not (_kept(rule, low, low) or _kept(rule, high, high)):
+        holds = False
+    text = f"{rule.take} {take(found):.3g}, 95 % bootstrap interval {low:.3g} to {high:.3g}"
+    text = f"{text} ({n} splits or data sets drawn); bound: {_bounds(rule)}"
+    return (holds if n >= statistics.LEAST_SPLITS else None), text
+
+
+def complaints(checks: Iterable[Check], results: pd.DataFrame) -> list[str]:
+    """Return a sentence for each row that breaks a bound; what is no number breaks it."""
+    found = []
+    for check in checks:
+        own = results[results["metric"] == check.metric]
+        if check.experiment:
+            own = own[own["experiment"] == check.experiment]
+        if check.method:
+            own = own[own["method"].isin(check.method)]
+        value = own[check.column].astype(float)
+        low = -np.inf if check.at_least is None else check.at_least
+        high = np.inf if check.at_most is None else check.at_most
+        found += [
+            f"{row.experiment} on {row.dataset}, split {row.split}: "
+            + Words().format(check.says, value=getattr(row, check.column))
+            for row in own[~value.between(low, high)].itertuples()
+        ]
+    return found
+
+
+# ---------------------------------------------------------------- measures that papers share
+
+
+def scores(
+    study: Study,
+    experiment: str,
+    metric: str,
+    stated: str,
+    rivals: list[str],
+    names: Mapping[str, str],
+    level: str = "",
+    at: str = "all",
+    **chosen: Any,
+) -> Iterable[Case]:
+    """Give the values by split of a method and its rivals, for each data set.
+
+    Parameters
+    ----------
+    level : str
+        A hyper-parameter at each of whose values (``at``: "all", or the "first" or "last" of them)
+        methods are compared.
+    **chosen
+        Hyper-parameters of the rows.
+    """
+    own = study.only(experiment=experiment, metric=metric)
+    for key, value in chosen.items():
+        own = own[hyper(own, key) == value]
+    for dataset, group in own.groupby("dataset", sort=False):
+        # a rival that is missing has no splits: then nothing is decided
+        found = {m: group[group["method"] == m] for m in (stated, *rivals)}
+        if not len(found[stated]) or not any(len(found[m]) for m in rivals):
+            continue
+        places = sorted(set(hyper(found[stated], level))) if level else [None]
+        places = {"first": places[:1], "last": places[-1:]}.get(at, places)
+        levels = []
+        for place in places:
+            values = {
+                names[m]: (rows if place is None else rows[hyper(rows, level) == place])
+                .groupby("split")["value"]
+                .mean()
+                for m, rows in found.items()
+            }
+            first = values.pop(names[stated])
+            levels.append(("" if place is None else f"{place:g}", first, values))
+        numbers = {"levels": levels, "level": ", ".join(name for name, _, _ in levels), **chosen}
+        yield Case((dataset,), {**numbers, "stated_method": names[stated]})
+
+
+def values(
+    study: Study, metric: str, experiment: str = "", method: str = "", by: str = "", **fields: Any
+) -> Iterable[Case]:
+    """Give all values of a metric; ``by`` is a column for each of whose values there is a case.
+
+    Their largest and smallest are ``worst`` and ``least``; ``groups`` tells splits apart.
+    """
+    chosen = {"metric": metric, "experiment": experiment, "method": method}
+    own = study.only(**{column: value for column, value in chosen.items() if value})
+    for key, group in own.groupby(by or (lambda _: ""), sort=False):
+        found = group["value"].to_numpy(float)
+        numbers = {"values": found, "worst": found.max(), "least": found.min(), "n": len(found)}
+        groups = (group["dataset"] + group["split"].astype(str)).to_numpy()
+        data = tuple(dict.fromkeys(group["dataset"]))
+        yield Case(data, {**numbers, "groups": groups, "key": key, **fields})

@@ -1,0 +1,94 @@
+"""Tests that fit the number of splits: Welch's and the paired t test, bootstrap intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+# Fewer splits than these decide nothing about means; a test rejects at this level.
+LEAST_SPLITS, LEVEL = 5, 0.05
+DRAWS = 2000
+
+
+def welch(one: tuple[float, float, int], other: tuple[float, float, int]) -> float:
+    """Return the two-sided p-value of Welch's t test of two (mean, standard deviation, splits)."""
+    (m1, s1, n1), (m2, s2, n2) = one, other
+    if s1 == s2 == 0.0:
+        return 1.0 if m1 == m2 else 0.0
+    return float(stats.ttest_ind_from_stats(m1, s1, n1, m2, s2, n2, equal_var=False).pvalue)
+
+
+def one_more(value: float, mean: float, std: float, n: int) -> float:
+    """Return the p-value of a single number as one more draw of n with this mean and spread."""
+    if std == 0.0:
+        return 1.0 if value == mean else 0.0
+    return float(2.0 * stats.t.sf(abs(value - mean) / (std * math.sqrt(1.0 + 1.0 / n)), n - 1))
+
+
+def difference(one: pd.Series, other: pd.Series) -> tuple[float, float, int, str]:
+    """Compare the means of two methods: paired where both have the same splits, else Welch's test.
+
+    Returns
+    -------
+    change, p, n, text
+        Mean of one minus that of the other, p-value, the smaller number of splits, and all of it
+        in words with both standard deviations.
+    """
+    one, other = one.dropna().astype(float), other.dropna().astype(float)
+    paired = one.index.is_unique and one.index.equals(other.index)
+    change, n = float(one.mean() - other.mean()), min(len(one), len(other))
+    if n < 2:
+        p = math.nan
+    elif paired:
+        apart = (one - other).to_numpy()
+        same = np.ptp(apart) <= 1e-12 * max(np.abs(apart).max(), 1e-300)
+        p = float(change == 0.0) if same else float(stats.ttest_rel(one, other).pvalue)
+    else:
+        p = welch(*((s.mean(), s.std(), len(s)) for s in (one, other)))
+    test = f"{'paired t' if paired else 'Welch t'} p = {p:.2g}"
+    spreads = " against ".join(f"{s.mean():.4g} ± {s.std():.2g}" for s in (one, other))
+    splits = f"{n} splits" if len(one) == len(other) else f"{len(one)} and {len(other)} splits"
+    return change, p, n, f"{spreads}, {splits}, {test}"
+
+
+def ahead(
+    stated: pd.Series, rivals: Mapping[str, pd.Series], lower: bool, rank: int = 1
+) -> tuple[bool | None, str]:
+    """Tell whether a method is among the best ``rank`` of itself and its rivals.
+
+    It is where it beats all rivals but ``rank - 1`` by more than chance; it isn't where ``rank``
+    of them beat it (each at the level over the number of rivals); else it can't be told, nor with
+    fewer than five splits.
+    """
+    sign = -1.0 if lower else 1.0
+    found = {name: difference(stated, values) for name, values in rivals.items()}
+    texts = [f"{name}: {text}" for name, (*_, text) in found.items()]
+    beaten = sum(sign * c > 0 and p < LEVEL for c, p, _, _ in found.values())
+    above = sum(sign * c < 0 and p < LEVEL / len(found) for c, p, _, _ in found.values())
+    if not found or min(n for _, _, n, _ in found.values()) < LEAST_SPLITS:
+        holds = None
+    else:
+        holds = False if above >= rank else True if beaten > len(found) - rank else None
+    return holds, "; ".join(texts)
+
+
+def interval(
+    values: np.ndarray, groups: np.ndarray | None = None, take: Callable = np.median
+) -> tuple[float, float]:
+    """Return a 95 % bootstrap interval of a statistic; whole groups (splits, data sets) are drawn.
+
+    Values that come from one split are not independent.
+    """
+    values = np.asarray(values, float)
+    groups = np.arange(len(values)) if groups is None else np.asarray(groups)
+    names, slot = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        return -math.inf, math.inf
+    parts, rng = [values[slot == k] for k in range(len(names))], np.random.default_rng(0)
+    drawn = rng.integers(len(names), size=(DRAWS, len(names)))
+    found = [take(np.concatenate([parts[k] for k in row])) for row in drawn]
+    return tuple(float(q) for q in np.quantile(found, (LEVEL / 2, 1 - LEVEL / 2)))
