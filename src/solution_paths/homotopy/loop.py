@@ -229,7 +229,8 @@ def exchange(w, i, was_known, before):
     move(w, k, new)
     now.pending = -1
     if k == i:
-        if not is_idle(w, i, was_known, before):
+        signed = w.map.n <= i < w.map.n + w.map.weights  # in the l1 constraint's row
+        if signed or not is_idle(w, i, was_known, before):
             factor(w)
         return True
     renew(w, i, was_known, before, k, k_known, k_before)

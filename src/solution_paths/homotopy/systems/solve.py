@@ -14,6 +14,7 @@ NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTR
 SINGULAR = tolerances.SINGULAR
 TARGET = NOISE * FLOOR / 2.0
 CLEAR = 2.0**-20  # what an inverse is worth that makes errors shrink so fast; so is a pivot
+SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one did
 ROUNDS = 12
 # rows of `work`: targets and what known ones add up to, unknowns, residuals
 TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH = range(13)
@@ -66,12 +67,12 @@ def is_singular(w, i, new):
         pivot, whole = _quickly(w, i, known, was_known, after, before)
         if abs(pivot) > CLEAR * whole:
             return False
-    for _ in range(2):
-        accuracy, contraction = _refine(w, True, 1.0 / w.map.scale[i] if was_known else 0.0)
-        if contraction <= CONTRACTION or not w.map.updated:
-            break
+    own = 1.0 / w.map.scale[i] if was_known else 0.0
+    accuracy, contraction = _refine(w, True, own)
+    if contraction > CONTRACTION and w.map.updated:
         factor(w)
         _prepare(w, i, new)
+        accuracy, contraction = _refine(w, True, own)
     w.now.pivot_accuracy = max(NOISE, 2.0 * accuracy / FLOOR)
     pivot, whole = _pivot(w, i, known, was_known, after, before)
     if abs(pivot) > SINGULAR * whole:
@@ -151,7 +152,12 @@ def _pivot(w, i, known, was_known, after, before):
             whole += total
         return h + e, whole + SINGULAR / m.scale[i] ** 2
     own = s[XH, w.slot[i]]
-    if known:
+    if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
+        largest = 0.0
+        for a in range(count):
+            k = _coordinate(w, a)
+            if is_variable(w, k) != is_variable(w, i):
+                largest = max(largest, abs(s[XH, a]) / m.scale[k])
         return abs(own) / m.scale[i], largest
     step = (after - before) * own
     return 1.0 + step, 1.0 + abs(step)
@@ -256,8 +262,8 @@ def _refine(w, nothing, known):
                 contraction = max(contraction, size / last)
             if size > CONTRACTION * last:
                 break
-            if accuracy * (size / last) <= TARGET:
-                accuracy *= size / last
+            if accuracy * (size / last) <= SURE * TARGET:  # what the next one would correct
+                accuracy *= size / last / SURE
                 break
         last = size
     return accuracy, contraction
