@@ -30,6 +30,7 @@ from . import (
     outlier_svr_path,
     quantile_svm_path,
     svm_path,
+    svr_path,
     weighted_svm_path,
     weighted_svr_path,
 )
@@ -73,6 +74,7 @@ def compile_all() -> None:
         for rows in (X @ X.T,) if by_kernel == "precomputed" else (X, sparse, frozen):
             path.error_curve(rows, path.objective.y, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
+    svr_path(X, target)  # one loop for all stated problems
     _compile_the_rest(sparse, rng)
 
 

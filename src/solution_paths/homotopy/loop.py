@@ -280,12 +280,6 @@ def prepare(w):
 
 
 @entry
-def factored(w):
-    """Compute the factor afresh."""
-    factor(w)
-
-
-@entry
 def values(w, out):
     """Write the value of each coordinate that its place limits: its dual at a knot, z elsewhere."""
     now, m = w.now, w.map

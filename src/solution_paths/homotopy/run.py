@@ -122,7 +122,7 @@ class Homotopy:
                 self.walk.now.eliminates = 0  # products square the condition
             self._make_room()
             if ending == loop.DENSER:
-                loop.factored(self.walk)
+                loop.prepare(self.walk)
         raise PathError(
             f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
             "parts.",
