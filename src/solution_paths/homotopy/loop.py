@@ -157,10 +157,8 @@ def renew(w, i, i_known, i_before, k, k_known, k_before):
     if full:
         factor(w)
         return
-    if i_idle:
-        update(w, k, k_known, k_before, -1, 0, 0.0)
-    else:
-        update(w, i, i_known, i_before, -1 if k_idle else k, k_known, k_before)
+    x, x_known, x_before = (k, k_known, k_before) if i_idle else (i, i_known, i_before)
+    update(w, x, x_known, x_before, -1 if i_idle or k_idle else k, k_known, k_before)
     for x in (i, k):
         if x >= 0 and w.now.eliminates and w.slot[x] >= 0 and x < w.map.n and w.place[x] % 2 == 0:
             hide(w, x)
@@ -273,18 +271,15 @@ def record(w):
 
 
 @entry
-def prepare(w):
-    """Compute what known coordinates add up to, and the factor, from places alone."""
+def prepare(w, out):
+    """Compute all from the places; write the value of each coordinate that its place limits.
+
+    That is its dual at a knot, and z elsewhere.
+    """
+    now, m = w.now, w.map
     begin(w)
     factor(w)
-
-
-@entry
-def values(w, out):
-    """Write the value of each coordinate that its place limits: its dual at a knot, z elsewhere."""
-    now, m = w.now, w.map
     point(w)
-    now.pending = -1
     w.du[:] = 0.0
     collect(w, True)
     for i in range(m.N):

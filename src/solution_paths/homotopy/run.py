@@ -56,6 +56,11 @@ class Homotopy:
         Whether coordinates are looked at only when they can have come to a limit.
     face : str
         "saddle" keeps rows on curved segments in the system.
+
+    Attributes
+    ----------
+    values : (N,)
+        At the start, the value of each coordinate that its place limits: its dual or z.
     """
 
     def __init__(
@@ -86,7 +91,8 @@ class Homotopy:
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
         self._make_room(force=True)
-        loop.prepare(self.walk)
+        self.values = np.empty(len(place))
+        loop.prepare(self.walk, self.values)
 
     @property
     def place(self) -> Places:
@@ -97,12 +103,6 @@ class Homotopy:
     def scale(self) -> Array:
         """The unit of each unknown."""
         return self.walk.map.scale
-
-    def values(self) -> Array:
-        """Return the value of each coordinate that its place limits, at the present t."""
-        out = np.empty(len(self.place))
-        loop.values(self.walk, out)
-        return out
 
     def run(self, limit: int = 1_000_000) -> Track:
         """Walk to the end; return both ends of each straight piece."""
@@ -122,7 +122,7 @@ class Homotopy:
                 self.walk.now.eliminates = 0  # products square the condition
             self._make_room()
             if ending == loop.DENSER:
-                loop.prepare(self.walk)
+                loop.prepare(self.walk, self.values)
         raise PathError(
             f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
             "parts.",

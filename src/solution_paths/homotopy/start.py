@@ -28,7 +28,7 @@ def starting_places(
     graphs = statement.graphs()
     place = guess(statement)
     here = Homotopy(statement, graphs, place, 0.0, 1.0, updated=updated, lazy=lazy, face=face)
-    rows, x = np.arange(len(place)), here.values()
+    rows, x = np.arange(len(place)), here.values
     limits = np.stack([graphs.lower[rows, place, 0], graphs.upper[rows, place, 0]])
     below, above = np.maximum(limits[0] - x, 0.0), np.maximum(x - limits[1], 0.0)
     if not (below.any() or above.any()):
