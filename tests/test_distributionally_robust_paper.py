@@ -15,6 +15,7 @@ from path_benchmark.papers.distributionally_robust import tuning as tune
 from path_benchmark.papers.distributionally_robust.experiments import PAPER
 from path_benchmark.papers.distributionally_robust.tuning import Line
 from path_benchmark.reporting.check import check
+from path_benchmark.reporting.outputs import said
 from path_benchmark.reporting.study import make_study
 from path_benchmark.runs.cells import collect
 from path_benchmark.runs.rows import Rows, read_results
@@ -368,7 +369,7 @@ def test_outputs_are_written(study, tmp_path):
     assert [ok for ok, _ in held] == [count for _, count in held]
     assert all(count > 0 for _, count in held)
     assert len(held) == len(set(study.results["dataset"])) > 3
-    assert content["assumptions"] == outputs.OUTPUTS.assumptions(study) != []
+    assert content["assumptions"] == said(outputs.OUTPUTS.tables_file.assumptions, study) != []
 
 
 def test_the_prints_ratios_are_those_of_the_text():

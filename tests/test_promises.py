@@ -43,6 +43,7 @@ from solution_paths import (
 # What users get and don't make: their attributes are documented, no parameters of theirs.
 GIVEN = {"Best", "BestOnSurface", "Certificate", "InversePath", "Jump", "MeanCurve"}
 GIVEN |= {"OutlierCertificate", "OutlierPath", "Path", "PathError", "PathWarning", "Surface"}
+GIVEN |= {"PathLines", "RocCurve", "SolutionPath"}
 GIVEN |= {"Curve", "Tolerances"}  # dataclasses, whose fields say it themselves
 
 
@@ -170,6 +171,10 @@ def limits():
                 continue
             if "in [0, 1]" in text:
                 found[name, parameter] = [0.0, 1.0], [-1e-9, 1.0 + 1e-9]
+            elif "In (0, 1]" in text:
+                found[name, parameter] = [1e-3, 1.0], [0.0, 1.0 + 1e-9]
+            elif "In [0, 2 min(n+, n-) / n]" in text:
+                found[name, parameter] = [0.0], [-1e-9, 1.0 + 1e-9]
             elif re.search(r"(^|, )>= 0[,;.]", text):
                 found[name, parameter] = [0.0], [-1e-9]
             elif re.search(r"(^|, )> 0[,;.:]", text):

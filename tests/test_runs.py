@@ -44,21 +44,22 @@ def test_a_changed_setting_is_another_job_also_where_all_experiments_share_it():
     def count(cell, rows, report):
         """Do nothing."""
 
-    def name(common=1.0, base=1.0, override=1.0, stand_in=False):
+    def name(common=1.0, base=1.0, override=1.0, **of_data):
         run = {"datasets": ["iris"], "splits": 1, "factor": override}
         content = {
             "title": "A",
             "citation": "B",
             "settings": {"factor": common},
-            "datasets": {"iris": {"stand_in": stand_in}},
+            "datasets": {"iris": of_data},
             "experiments": {"count": {"factor": base}},
             "suites": {"quick": {"count": run}},
         }
         (job,) = paper.jobs({"papers": {"made_up": content}}, "quick")
         return job.file("results")
 
-    changed = [name(common=2.0), name(override=2.0), name(stand_in=True)]
+    changed = [name(common=2.0), name(override=2.0), name(sources=["heart"])]
     assert len({name(), *changed}) == 4
+    assert name(stand_in=True) == name()  # decides no number
     assert name(base=2.0) == name()  # which the suite says otherwise
 
 

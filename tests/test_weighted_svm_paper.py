@@ -376,7 +376,7 @@ def test_the_time_of_a_path_without_certificate_is_in_no_ratio():
     for status, certified in (("ok", True), ("certificate failed", False)):
         made = made_up(path_status=status)
         ratios = outputs.runs(made, "shift")["times_path"]
-        assert len(ratios) == 2 * 3 * 4
+        assert len(ratios) == 2 * 5 * 4  # costs, tasks, methods
         assert (ratios.notna() == certified).all()
         claims = outputs.OUTPUTS.all_claims(made)
         assert (claims["verdict"] == "supported").any() == certified

@@ -99,11 +99,11 @@ class PathElasticNet(LinearRegressor, Unweighted):
 
     Parameters
     ----------
-    lam1 : float
+    lam1 : float, default 1.0
         Weight of the l1 penalty, >= 0; not looked at with ``cv``.
-    lam2 : float
+    lam2 : float, default 1.0
         Weight of the ridge, >= 0.
-    fit_intercept : bool
+    fit_intercept : bool, default True
     cv : int, splitter or iterable of (train, test), optional
         Choose lam1 exactly: the mean of the folds' errors is minimised over all lam1.
     scoring : {"squared", "absolute"}
@@ -164,12 +164,13 @@ class HuberPath(LinearRegressor, Unweighted):
 
     Parameters
     ----------
-    lam : float
+    lam : float, default 1.0
         Weight of the penalty, >= 0; not looked at with ``cv``.
-    delta : float
+    delta : float, default 1.0
         Where the loss becomes linear, > 0, in units of y.
-    fit_intercept : bool
-    cv, scoring, rule, n_jobs, check
+    fit_intercept : bool, default True
+    scoring : {"absolute", "squared"}
+    cv, rule, n_jobs, check
         See `PathElasticNet`.
 
     Attributes
@@ -224,9 +225,9 @@ class PathSVR(StatedRegressor):
 
     Parameters
     ----------
-    C : float
+    C : float, default 1.0
         Cost of errors, >= 0; not looked at with ``cv``.
-    epsilon : float
+    epsilon : float, default 0.1
         Half the width of the tube, >= 0.
     kernel, gamma, degree, coef0
         See `svm_path`.
@@ -289,13 +290,15 @@ class KernelQuantileRegressor(StatedRegressor):
 
     Parameters
     ----------
-    lam : float
+    lam : float, default 0.001
         Weight of the ridge, >= 0; not looked at with ``cv``.
-    tau : float
+    tau : float, default 0.5
         The quantile, in [0, 1].
-    kernel, gamma, degree, coef0
+    kernel : str, default "rbf"
+    gamma, degree, coef0
         See `svm_path`.
-    cv, scoring, rule, n_jobs, check
+    scoring : {"absolute", "squared"}
+    cv, rule, n_jobs, check
         See `PathElasticNet`.
 
     Attributes
@@ -369,10 +372,11 @@ class PathNuSVC(StatedClassifier):
 
     Parameters
     ----------
-    nu : float
+    nu : float, default 0.3
         In [0, 2 min(n+, n-) / n]; not looked at with ``cv``. Where w = 0, for small nu, all rows
         have the larger label.
-    kernel, gamma, degree, coef0
+    kernel : str, default "rbf"
+    gamma, degree, coef0
         See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose nu exactly, over what all folds cover.
@@ -454,7 +458,7 @@ class PathSVOR(StatedClassifier):
 
     Parameters
     ----------
-    C : float
+    C : float, default 1.0
         Cost of errors, >= 0; not looked at with ``cv``.
     thresholds : {"explicit", "implicit"}
     kernel, gamma, degree, coef0
@@ -529,9 +533,10 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
 
     Parameters
     ----------
-    nu : float
+    nu : float, default 0.5
         In (0, 1]: at most such a share of the training rows is outside.
-    kernel, gamma, degree, coef0
+    kernel : str, default "rbf"
+    gamma, degree, coef0
         See `svm_path`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
@@ -576,7 +581,8 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
         Parameters
         ----------
         X : (n, d) array, DataFrame or CSR matrix, or (n, n) Gram matrix
-        y : ignored
+        y : object, optional
+            Ignored.
 
         Returns
         -------

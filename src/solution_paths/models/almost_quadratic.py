@@ -33,9 +33,9 @@ def almost_quadratic_path(
     y : (n,) array
         Targets, or two labels for the squared hinge; the larger one is +1.
     loss : {"huber", "squared_hinge"}
-    delta : float
+    delta : float, default 1.0
         > 0, in units of y; of Huber's loss.
-    fit_intercept : bool
+    fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -39,7 +39,8 @@ def asymmetric_svm_path(
         Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
     y : (n,) array
         Two labels; the larger one is +1.
-    costs_from, costs_to : two floats
+    costs_from : two floats, default (0.0, 1.0)
+    costs_to : two floats, default (1.0, 0.0)
         (C+, C-) >= 0 at both ends of the path.
     kernel, gamma, degree, coef0
         See `svm_path`.

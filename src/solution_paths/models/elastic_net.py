@@ -33,9 +33,9 @@ def elastic_net_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Targets.
-    lam2 : float
+    lam2 : float, default 0.0
         >= 0.
-    fit_intercept : bool
+    fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -27,9 +27,9 @@ def hhsvm_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Two labels; the larger one is +1.
-    lam2 : float
+    lam2 : float, default 0.0
         >= 0. For several see `path_lines`.
-    delta : float
+    delta : float, default 2.0
         > 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -39,11 +39,12 @@ def kernel_quantile_path(
         Targets.
     vary : {"tau", "lam"}
         The path's parameter. For the surface over both see `path_lines`.
-    tau : float
+    tau : float, default 0.5
         In [0, 1]; used where lam varies.
-    lam : float
+    lam : float, default 1.0
         > 0; used where tau varies.
-    kernel, gamma, degree, coef0
+    kernel : str, default "rbf"
+    gamma, degree, coef0
         See `svm_path`.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -27,7 +27,7 @@ def l1_constrained_svm_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Two labels; the larger one is +1.
-    lam2 : float
+    lam2 : float, default 0.0
         >= 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

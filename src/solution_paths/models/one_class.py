@@ -34,7 +34,8 @@ def one_class_path(
         Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
     vary : {"nu", "lam"}
         The path's parameter.
-    kernel, gamma, degree, coef0
+    kernel : str, default "rbf"
+    gamma, degree, coef0
         See `svm_path`.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -41,11 +41,11 @@ def pin_svm_path(
         Two labels; the larger one is +1.
     vary : {"tau", "C"}
         The path's parameter.
-    tau : float
+    tau : float, default 0.5
         In [-1, 1]; used where C varies.
-    C : float
+    C : float, default 1.0
         > 0; used where tau varies.
-    tau_from : float
+    tau_from : float, default 0.0
         In [-1, 0]: where a path in tau begins.
     kernel, gamma, degree, coef0
         See `svm_path`.

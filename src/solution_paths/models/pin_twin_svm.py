@@ -37,11 +37,11 @@ def pin_twin_svm_path(
         Two labels; the larger one is +1.
     vary : {"tau", "C"}
         The path's parameter.
-    tau : float
+    tau : float, default 0.5
         In [0, 1]; used where C varies.
-    C : float
+    C : float, default 1.0
         > 0; used where tau varies.
-    lam : float
+    lam : float, default 0.0
         >= 0; 0 is the original, whose planes may not be unique.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -36,7 +36,7 @@ def roc_path(
         Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
     y : (n,) array
         Two labels; the larger one is +1.
-    C : float
+    C : float, default 1.0
         > 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.

@@ -40,9 +40,9 @@ def svr_path(
         Targets.
     vary : {"C", "lam", "epsilon"}
         The path's parameter.
-    C : float
+    C : float, default 1.0
         > 0, in units of 1 / y where X has none; used where epsilon varies.
-    epsilon : float
+    epsilon : float, default 0.1
         >= 0, in units of y; used where C or lam varies.
     kernel, gamma, degree, coef0
         See `svm_path`.

@@ -81,9 +81,11 @@ class Pieces:
             "curvature of row {row} is negative: a convex function has none below zero.",
         )
         size = np.abs(self.slopes).max(axis=1) + (self._bends).max(axis=1, initial=0.0)
+        # a knot such as y - delta is rounded to a share of y, however short the segments are
+        bent = self.curvature.max(axis=1) * np.abs(self.knots).max(axis=1)
         fall = (self._unordered() - self.slopes[:, 1:]).max(axis=1)
         _refuse(
-            fall > ROUNDED * size,
+            fall > ROUNDED * (size + bent),
             "slopes of row {row} fall at a knot: a convex function's slopes ascend (from "
             "segment to segment, and by curvature times width within one).",
         )

@@ -50,7 +50,7 @@ def solution_path(
         and balances move affinely.
     t0, t1 : float
         Ends of the path; t1 may be below t0, or infinite where the path goes on for ever.
-    parameter : str
+    parameter : str, default "t"
         What the parameter is called.
     reading : Reading, optional
         How solutions read as decisions; by default f(x) = w.x and the free variables as the first

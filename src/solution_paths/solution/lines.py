@@ -46,11 +46,27 @@ class PathLines:
         )
 
     def error(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> list[Curve]:
-        """Return a validation error along each line; see `SolutionPath.error_curve`."""
+        """Return a validation error along each line.
+
+        Parameters
+        ----------
+        X_val, y_val
+            Validation data.
+        metric : str, optional
+            See `SolutionPath.error_curve`.
+        """
         return [path.error_curve(X_val, y_val, metric) for path in self.paths]
 
     def best(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> BestOnSurface:
-        """Return the exact minimiser of a validation error over all lines."""
+        """Return the exact minimiser of a validation error over all lines.
+
+        Parameters
+        ----------
+        X_val, y_val
+            Validation data.
+        metric : str, optional
+            See `SolutionPath.error_curve`.
+        """
         found = [curve.best() for curve in self.error(X_val, y_val, metric)]
         line = int(np.argmin([own.value for own in found]))
         best = found[line]
@@ -60,12 +76,28 @@ class PathLines:
     def plot(
         self, X_val: Rows, y_val: ArrayLike, metric: str | None = None, ax: Axes | None = None
     ) -> Axes:
-        """Plot a validation error along each line, and where it is the least of all."""
+        """Plot a validation error along each line, and where it is the least of all.
+
+        Parameters
+        ----------
+        X_val, y_val
+            Validation data.
+        metric : str, optional
+            See `SolutionPath.error_curve`.
+        ax : matplotlib Axes, optional
+        """
         best, curves = self.best(X_val, y_val, metric), self.error(X_val, y_val, metric)
         return plots.draw_surface(cast(Any, self), curves, ax, (best.line, best.parameter))
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Judge every line as `SolutionPath.certify` does; return the worst of what was found."""
+        """Judge every line as `SolutionPath.certify` does; return the worst of what was found.
+
+        Parameters
+        ----------
+        n_random : int, default 20
+            Points of each line.
+        seed : int, default 0
+        """
         check_number(n_random, "n_random", least=0, whole=True)
         places, found = [], []
         for path in self.paths:

@@ -206,6 +206,12 @@ class SolutionPath:
         """Return the (n,) duals of a group of losses at t, or (n, k) at k parameters.
 
         They are a_i = -f_i'(z_i), signed: of labels y_i alpha_i, in the user's objective.
+
+        Parameters
+        ----------
+        t : float or (k,) array
+        group : int, default 0
+            Which group of losses, in the statement's order.
         """
         own = self._own(t)
         duals = self.statement.answer(self.points.unknowns(own))[2]
@@ -328,9 +334,9 @@ class SolutionPath:
 
         Parameters
         ----------
-        n_random : int
+        n_random : int, default 100
             Points between breakpoints, and breakpoints if there are more.
-        seed : int
+        seed : int, default 0
         at_breakpoints : bool, optional
             Look at every breakpoint, or at none but the ends; by default at ``n_random`` of them.
         at : float or (k,) array, optional
@@ -400,7 +406,7 @@ class SolutionPath:
         what : {"coef", "dual"}, optional
             By default coefficients where there are at most 50 of them.
         ax : matplotlib Axes, optional
-        max_lines : int
+        max_lines : int, default 200
             Largest number of curves drawn.
         mark : float, optional
             A parameter to mark.
