@@ -541,6 +541,8 @@ def grown_kinks(study: Study) -> Iterable[Case]:
     """Give the kinks by n of the experiment kinks, and how many more they are at each next n."""
     for dataset in study.ran("kinks"):
         by_n = kinks_against_n(study, dataset)
+        if by_n.empty:  # all of its cells failed
+            continue
         shares = (by_n["max"] / (by_n.index * np.log(by_n.index))).to_numpy()
         counts = ", ".join(f"{n}: {k:.0f}" for n, k in by_n["mean"].items())
         text = f"at most {shares.max():.2f} of n log n; mean kinks by n: {counts}"
