@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
+import yaml
 from markdown_it import MarkdownIt
 
-from path_benchmark import data
+from path_benchmark import data, settings
 from path_benchmark.reporting import tables
 from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import DamagedCell, check_cell, file_of, run_cells
@@ -139,7 +140,10 @@ def test_no_code_reads_pickles_unpacks_archives_or_evaluates_text():
     assert found == set()
     text = "".join(file.read_text("utf-8") for file in files)
     assert "allow_pickle=True" not in text
-    assert not re.search(r"yaml\.load\((?![^()]*(\([^()]*\))*[^()]*LOADER\))", text)
+    assert len(re.findall(r"yaml\.(?:full_|unsafe_)?load", text)) == text.count(", _Loader)") == 1
+    assert issubclass(
+        settings._Loader, yaml.SafeLoader | getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    )
 
 
 HOSTILE = [

@@ -17,13 +17,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-import yaml
 from matplotlib.figure import Figure
 from pydantic import Field
 
 from solution_paths.files import replace_atomically
 
-from ..settings import Settings
+from ..settings import Settings, read_yaml
 from ..settings import check as checked
 from . import claims as cl
 from . import figures as fig
@@ -128,7 +127,7 @@ class Outputs:
     def _file(self, name: str, model: type[Settings]) -> Any:
         if self.folder is None or not (self.folder / name).is_file():
             return model()
-        content = yaml.safe_load((self.folder / name).read_text("utf-8"))
+        content = read_yaml(self.folder / name)
         return checked(model, content, "", file=f"{self.folder.name}/{name}")
 
     @property

@@ -57,16 +57,14 @@ def kernel_quantile_path(
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
     Takeuchi, Nomura and Kanamori (2009), "Nonparametric conditional density estimation using
-    piecewise-linear solution path of kernel quantile regression"; Li, Liu and Zhu (2007),
-    "Quantile regression in reproducing kernel Hilbert spaces"; dissertation, 2.2.9.
+    piecewise-linear solution path of kernel quantile regression"; Li, Liu and Zhu (2007), "Quantile
+    regression in reproducing kernel Hilbert spaces"; dissertation, 2.2.9.
 
     Examples
     --------
