@@ -23,9 +23,10 @@ rule page:
 
 
 # What the page says beside its papers' outputs, by content: see rule depends.
-use rule depends as page_depends with:
+rule page_depends:
     output:
         touch(f"{RESULTS}/{{suite}}/.depends/{{part}}-{{digest}}"),
+    localrule: True
 
 
 # Whatever else is asked for by a plain name.
