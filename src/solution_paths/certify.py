@@ -6,7 +6,7 @@ a walker or a solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -118,6 +118,24 @@ class Verdict:
             merged[name] = np.array(np.broadcast_to(values, np.shape(self.primal)))
             merged[name][where] = getattr(other, name)
         return Verdict(**merged)
+
+    @classmethod
+    def together(cls, found: Sequence[Verdict]) -> Verdict:
+        """Return what was found in several lots of solutions, in one."""
+        parts = zip(*(vars(own).values() for own in found), strict=True)
+        return cls(*(np.concatenate([np.atleast_1d(part) for part in own]) for own in parts))
+
+    def fault(self) -> tuple[int, float, bool] | None:
+        """Tell which of B solutions is the worst, by how much, and if that is sure; None: reliable.
+
+        If it isn't sure, it is the most by which the solution may be off.
+        """
+        if np.all(self.reliable):
+            return None
+        sure = bool(np.any(self.wrong))
+        size = np.nan_to_num(self.least_error if sure else self.error, nan=np.inf)
+        worst = int(np.argmax(size))
+        return worst, float(np.ravel(size)[worst]), sure
 
     @property
     def status(self) -> str:
@@ -372,8 +390,7 @@ def verdicts(
     for first in range(0, len(points), block):
         index = np.arange(first, min(first + block, len(points)))
         found.append(score(objective, points[index], solutions(index), low=low[index]))
-    names = vars(found[0])
-    return Verdict(**{name: np.concatenate([getattr(v, name) for v in found]) for name in names})
+    return Verdict.together(found)
 
 
 def states(found: Verdict) -> NDArray[np.str_]:

@@ -171,5 +171,4 @@ class Surface:
         seed : int, default 0
         """
         points, found = zip(*(path._judged(n_random, seed) for path in self.paths), strict=True)
-        parts = {k: np.concatenate([vars(one)[k] for one in found]) for k in vars(found[0])}
-        return summary(np.concatenate(points), Verdict(**parts))
+        return summary(np.concatenate(points), Verdict.together(found))

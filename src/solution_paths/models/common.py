@@ -371,14 +371,13 @@ def surface_of(
 
 def _fault(parameter: str, points: np.ndarray, found: Verdict) -> tuple[str, bool]:
     """Say where a path is not reliable, and by how much; and whether that is sure."""
-    if found.reliable.all():
+    fault = found.fault()
+    if fault is None:
         return "", False
-    sure = bool(found.wrong.any())
-    size = np.nan_to_num(found.least_error if sure else found.error, nan=np.inf)
-    worst = int(size.argmax())
+    worst, size, sure = fault
     most = "" if sure else "up to "
     return (
-        f"its solution at {parameter} = {points[worst]:.6g} is off by {most}{size[worst]:.1e}, in "
+        f"its solution at {parameter} = {points[worst]:.6g} is off by {most}{size:.1e}, in "
         f"objective and in optimality conditions (limit {ERROR_LIMIT:g})"
     ), sure
 

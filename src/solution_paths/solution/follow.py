@@ -244,14 +244,13 @@ def _look(path: SolutionPath) -> tuple[np.ndarray, Verdict]:
 
 def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
     """Say where a path is off by more than may be relied on, and by how much; else nothing."""
-    if found.reliable.all():
+    fault = found.fault()
+    if fault is None:
         return ""
-    sure = bool(found.wrong.any())
-    size = np.nan_to_num(found.least_error if sure else found.error, nan=np.inf)
-    worst = int(size.argmax())
+    worst, size, sure = fault
     place = float(path.scale.value(s[worst : worst + 1])[0])
     return (
         f"The path in {path.parameter} {'is wrong' if sure else 'may be inaccurate'}: at "
         f"{path.parameter} = {place:.6g} its solution is off by {'' if sure else 'up to '}"
-        f"{size[worst]:.1e}; scale the columns of X alike, or take another range of the parameter."
+        f"{size:.1e}; scale the columns of X alike, or take another range of the parameter."
     )

@@ -104,8 +104,7 @@ class PathLines:
             s, own = path._judged(*path._some(n_random, seed, None))
             places.append(path.scale.value(s))
             found.append(own)
-        parts = {k: np.concatenate([vars(v)[k] for v in found]) for k in vars(found[0])}
-        return summary(np.concatenate(places), Verdict(**parts))
+        return summary(np.concatenate(places), Verdict.together(found))
 
 
 def path_lines(

@@ -384,7 +384,7 @@ class SolutionPath:
             multiplier = -unknowns[:, -1] if self.statement.constrained else None
             answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
             found.append(judge([self.line.at(float(t)) for t in s[at]], answer))
-        return s, _with_errors(found)
+        return s, Verdict.together(found)
 
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         return summary(self.scale.value(s), found)
@@ -477,14 +477,3 @@ class SolutionPath:
     def load(cls, file: File) -> SolutionPath:
         """Read a path that `save` wrote, from a file's name or a binary file object."""
         return storage.read(file, cls)
-
-
-def _with_errors(found: list[Verdict]) -> Verdict:
-    """Return verdicts in one, with how far each solution may be off: as `Verdict.error` says."""
-    parts = {k: np.concatenate([np.atleast_1d(vars(v)[k]) for v in found]) for k in vars(found[0])}
-    one = Verdict(**parts)
-    return replace(
-        one,
-        error=np.fmin(one.gap + one.rounding, one.kkt + one.kkt_rounding),
-        least_error=np.fmin(one.gap - one.rounding, one.kkt - one.kkt_rounding),
-    )

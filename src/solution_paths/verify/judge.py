@@ -10,7 +10,7 @@ all these points lie on their graphs and the duals are in balance with the free 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,11 @@ def judge(
         found = Verdict(*[np.full(count, np.nan)] * 8)
     else:
         found = _twice(problems, columns, lower_bound)
+        found = replace(
+            found,
+            error=np.fmin(found.gap + found.rounding, found.kkt + found.kkt_rounding),
+            least_error=np.fmin(found.gap - found.rounding, found.kkt - found.kkt_rounding),
+        )
     return found.alone() if alone else found
 
 
