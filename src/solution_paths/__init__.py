@@ -21,6 +21,7 @@ from .models.kernel_quantile import kernel_quantile_path
 from .models.l1_constrained_svm import l1_constrained_svm_path
 from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
+from .models.logistic import logistic_path
 from .models.multicategory_svm import multicategory_svm_path
 from .models.nu_svm import nu_svm_path
 from .models.one_class import one_class_path
@@ -40,6 +41,7 @@ from .models.weighted_svr import weighted_svr_path
 from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
 from .solution import PathLines, SolutionPath, path_lines, solution_path
+from .solution.approximate import ApproximatePath, GapCertificate
 from .surface import BestOnSurface, Surface
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "L1SVC",
+    "ApproximatePath",
     "Best",
     "BestOnSurface",
     "Certificate",
@@ -75,6 +78,7 @@ __all__ = [
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
+    "GapCertificate",
     "HuberPath",
     "InversePath",
     "Jump",
@@ -119,6 +123,7 @@ __all__ = [
     "l1_constrained_svm_path",
     "l1_svm_path",
     "lasso_path",
+    "logistic_path",
     "multicategory_svm_path",
     "nu_svm_path",
     "one_class_path",

@@ -36,7 +36,7 @@ def write(file: File, path: SolutionPath) -> None:
         "ends": [path.line.t0, path.line.t1],
         "eliminated": path.statement.gram is not None,
         "problem": plain,
-        "reading": _put_reading(path.reading_or_none, content),
+        "reading": put_reading(path.reading_or_none, content),
     }
     write_archive(file, meta, content)
 
@@ -60,7 +60,7 @@ def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
             Points.from_arrays(**points),
             parameter=meta["parameter"],
             scale=Scale(**meta["scale"]),
-            reading=_take_reading(meta["reading"], content),
+            reading=take_reading(meta["reading"], content),
             ray=meta["ray"],
         )
 
@@ -71,7 +71,8 @@ def _line(model: Affine, t0: float, t1: float) -> Line:
     return Line(model, t0, t1, model.start, model.rates)
 
 
-def _put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
+def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
+    """Put a reading's arrays into ``content``; return the rest of it."""
     if reading is None:
         return None
     content |= {"reading/bias": reading.bias, "reading/classes": reading.classes}
@@ -88,7 +89,8 @@ def _put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
     }
 
 
-def _take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
+def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
+    """Return what `put_reading` put away."""
     if plain is None:
         return None
     rows = plain["rows"]

@@ -1,0 +1,81 @@
+"""Columns of X as the solver sees them: centred, and of few rows rotated into as many columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The matrix X - 1 m', or what a rotation V with X - 1 m' = R V' makes of it, R.
+
+    An intercept takes up what is subtracted, and a ridge is the same for V'w: solutions are those
+    of X, and values of f don't suffer from columns far from zero.
+
+    Attributes
+    ----------
+    X : (n, k) array or CSR matrix
+        A CSR matrix stays as it is; its means are subtracted from what it is multiplied with.
+    means : (k,) array
+        What remains to be subtracted: zero of an array.
+    shift : (d,) array
+        What is subtracted in all, m.
+    rotation : (d, k) array or None
+    """
+
+    X: Any
+    means: Floats
+    shift: Floats
+    rotation: Floats | None = None
+
+    @classmethod
+    def of(cls, X: Any, rotated: bool) -> Columns:
+        """Return the columns of X; where there are fewer rows ``rotated``, if that is allowed."""
+        n, d = X.shape
+        if sp.issparse(X) and not (rotated and n < d):
+            means = np.asarray(X.mean(axis=0))
+            return cls(X, means, means)
+        X = X.toarray() if sp.issparse(X) else X
+        centred = X - X[0]  # so that constants become zeros
+        rest = centred.mean(axis=0)
+        centred -= rest
+        if not (rotated and n < d):
+            return cls(centred, np.zeros(d), X[0] + rest)
+        Q, R = np.linalg.qr(centred.T)
+        return cls(np.ascontiguousarray(R.T), np.zeros(n), X[0] + rest, Q)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        n, k = self.X.shape
+        return int(n), int(k)
+
+    def times(self, w: Floats) -> Floats:
+        """Return the products of rows with w."""
+        return np.asarray(self.X @ w - self.means @ w)
+
+    def against(self, a: Floats) -> Floats:
+        """Return the products of columns with a."""
+        return np.asarray(self.X.T @ a - self.means * a.sum())
+
+    def curvature(self, weights: Floats, kept: Any) -> tuple[Floats, Floats]:
+        """Return weighted covariances of some columns, and their weighted means."""
+        Z, total = self.X[:, kept], weights.sum()
+        own = np.asarray(Z.T @ weights) / total
+        if sp.issparse(Z):
+            H = (Z.T @ sp.diags_array(weights) @ Z).toarray() - total * np.outer(own, own)
+        else:
+            Z = (Z - own) * np.sqrt(weights)[:, None]
+            H = Z.T @ Z
+        return H, own - self.means[kept]
+
+    def original(self, w: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Return the coefficients (K, d) and intercepts (K,) for X of those for these columns."""
+        w = w if self.rotation is None else w @ self.rotation.T
+        return w, b - w @ self.shift

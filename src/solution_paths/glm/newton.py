@@ -1,0 +1,123 @@
+"""Optima at one lam: Newton's method, with the penalty as it is (proximal Newton)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, solve
+from scipy.special import expit
+
+from ..compilation import cached_njit
+from ..validation import Floats
+from .logistic import Logistic, Point
+
+MOST = 200  # steps
+ROUNDS = 40  # of a step's quadratic problem
+SWEEPS = 10  # of coordinate descent in a round
+NEW = 100  # columns that may come into use in one step, beside as many as are in use
+DAMPING = 1e-10  # of each curvature: so that duplicate columns leave a step unique
+ENOUGH = 1e-2  # of the gap wanted: what a step may leave of the quadratic problem's decrease
+ROUNDING = 1e-13  # of the objective: smaller changes aren't seen
+
+
+def optimum(problem: Logistic, lam: float, start: Point, gap: float) -> Point | None:
+    """Return a point at lam with a duality gap up to ``gap``; None where rounding forbids it."""
+    w, b, f = start.w, float(start.b), start.f
+    for _ in range(MOST):
+        at = problem.point(lam, w, b, f)
+        if float(problem.gaps(at)) <= gap:
+            return at
+        kept, v, rise = _step(problem, lam, w, f, gap)
+        change, moved = np.zeros_like(w), v - w[kept]
+        change[kept] = moved
+        df = problem.columns.times(change) + rise
+        slope = -(expit(-problem.signs * f) * problem.signs) @ df
+        slope += lam * (problem.size(w + change) - problem.size(w))
+        before, share = problem.primal(lam, w, f), 1.0
+        while problem.primal(lam, w + share * change, f + share * df) > (
+            before + 1e-4 * share * slope + ROUNDING * before
+        ):
+            share /= 2
+            if share < 1e-10:
+                return None
+        w, b = w + share * change, b + share * rise
+        f = problem.columns.times(w) + b
+    return None
+
+
+def _step(
+    problem: Logistic, lam: float, w: Floats, f: Floats, gap: float
+) -> tuple[Any, Floats, float]:
+    """Return columns, the coefficients that a quadratic model of P has there, and b's change.
+
+    b is eliminated: covariances are about weighted means.
+    """
+    r, share = problem.l1_ratio, expit(-problem.signs * f)
+    a = problem.signs * share
+    c = problem.columns.against(a)
+    kept: Any = slice(None)
+    if r > 0.0:
+        over = np.where(w != 0.0, np.inf, np.abs(c) - lam * r)
+        room = NEW + 2 * np.count_nonzero(w)
+        kept = np.flatnonzero(over > 0.0)
+        kept = np.sort(kept[np.argsort(-over[kept], kind="stable")[:room]])
+    weights = share * (1.0 - share)
+    H, means = problem.columns.curvature(weights, kept)
+    linear = lam * (1 - r) * w[kept] - (c[kept] - means * a.sum())
+    H[np.diag_indices_from(H)] *= 1.0 + DAMPING
+    H[np.diag_indices_from(H)] += lam * (1 - r)
+    v = w[kept].copy()
+    for _ in range(ROUNDS):
+        _along_signs(H, linear, v, lam * r)
+        if r == 0.0 or _left(H, linear, v, lam * r) <= ENOUGH * gap:
+            break
+        _sweep(H, linear, v, lam * r, SWEEPS)
+    return kept, v, float(a.sum() / weights.sum() - means @ (v - w[kept]))
+
+
+def _left(H: Floats, linear: Floats, v: Floats, level: float) -> float:
+    """Return what v leaves of the gap: by one coordinate, or by scaling duals."""
+    wrong = np.abs(linear + level * np.sign(v))
+    wrong = np.where(v == 0.0, np.maximum(np.abs(linear) - level, 0.0), wrong)
+    scale = np.diag(H)
+    decrease = wrong**2 / np.where(scale > 0.0, scale, 1.0)
+    return float(max(decrease.max(initial=0.0), np.abs(v).sum() * wrong.max(initial=0.0)))
+
+
+def _along_signs(H: Floats, linear: Floats, v: Floats, level: float) -> None:
+    """Go to the optimum with v's signs, dropping what comes to zero; v and the gradient change."""
+    while True:
+        used = np.flatnonzero(v != 0.0) if level else np.arange(len(v))
+        if not len(used):
+            return
+        unit = 1.0 / np.sqrt(np.diag(H)[used])
+        part = H[np.ix_(used, used)] * unit[:, None] * unit
+        try:
+            down = solve(part, unit * (linear[used] + level * np.sign(v[used])), assume_a="pos")
+        except LinAlgError:
+            return
+        move = -unit * down
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.where(move * v[used] < 0.0, -v[used] / move, np.inf) if level else [np.inf]
+        share = min(1.0, float(np.min(ends)))
+        new = v[used] + share * move
+        new = np.where(np.asarray(ends) <= share, 0.0, new)
+        linear += H[:, used] @ (new - v[used])
+        v[used] = new
+        if share == 1.0:
+            return
+
+
+@cached_njit
+def _sweep(H: Floats, linear: Floats, v: Floats, level: float, times: int) -> None:
+    """Take the coordinates in turn to their optimum; v and the gradient change."""
+    for _ in range(times):
+        for j in range(len(v)):
+            if H[j, j] > 0.0:
+                u = v[j] - linear[j] / H[j, j]
+                size = abs(u) - level / H[j, j]
+                new = np.copysign(size, u) if size > 0.0 else 0.0
+                if new != v[j]:
+                    linear += (new - v[j]) * H[j]
+                    v[j] = new

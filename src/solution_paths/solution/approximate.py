@@ -1,0 +1,178 @@
+"""Paths whose optima move along curves: straight lines within a proved distance of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..certify import Certificate, Verdict, status_of, worst_of
+from ..glm import Lines
+from ..storage import File, read_archive, write_archive
+from ..validation import Floats
+from ..verify import logistic
+from .model import put_matrix, take_matrix
+from .path import SolutionPath
+from .points import Places, Points
+from .reading import Reading
+from .storage import put_reading, take_reading
+
+FORMAT = 1
+ENTRIES = 1_000_000  # losses that are judged together
+
+
+@dataclass(frozen=True)
+class GapCertificate(Certificate):
+    """The largest duality gap over all points that were looked at, beside the limit promised.
+
+    Its ``gap`` and ``rounding`` are relative to the objective of the best constant; KKT violations
+    are not looked at, ``kkt`` is nan.
+
+    Attributes
+    ----------
+    limit : float
+        What the path promises, its ``eps``.
+    """
+
+    limit: float = 0.0
+
+    @property
+    def reliable(self) -> bool:
+        """Whether every point that was looked at surely keeps the limit."""
+        return self.ok
+
+    def __str__(self) -> str:
+        verdict = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}[self.status]
+        return (
+            f"certificate {verdict}: duality gap {self.gap:.1e} +- {self.rounding:.1e} of the "
+            f"best constant's objective (at {self.gap_at:.6g}; limit {self.limit:g}), "
+            f"{self.n_points} points"
+        )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How unknowns are laid out: w, b and duals."""
+
+    features: int
+    kernel: None = None
+
+    @property
+    def start(self) -> Parts:
+        """Itself: nothing of it moves."""
+        return self
+
+    def answer(self, unknowns: Floats) -> tuple[Floats, Floats, list[Floats]]:
+        """Return w (K, d), b (K, 1), and a (K, n) of the one group of losses."""
+        d = self.features
+        return unknowns[:, :d], unknowns[:, d : d + 1], [unknowns[:, d + 1 :]]
+
+
+class ApproximatePath(SolutionPath):
+    """Solutions within a bound of the optimum, at every value of a parameter.
+
+    Between its breakpoints they move along straight lines, as those of a `SolutionPath`, whose
+    methods it has; optima move along curves. `logistic_path` returns it.
+
+    Attributes
+    ----------
+    parameter, breakpoints, range
+        See `SolutionPath`. At breakpoints solutions are optimal to a hundredth of ``eps``.
+    eps : float
+        What the duality gap never exceeds, relative to ``null``.
+    bounds : (K - 1,) array
+        A proved bound of the relative gap between each two breakpoints.
+    null : float
+        The objective of the best constant, w = 0.
+
+    Examples
+    --------
+    >>> from solution_paths import logistic_path
+    >>> path = logistic_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam_min=0.01)
+    >>> path
+    <ApproximatePath in lam from 0.01 to inf, 5 breakpoints, within 0.0001>
+    >>> path.predict([[0.5], [2.5]], 0.1).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        signs: Floats,
+        lines: Lines,
+        reading: Reading,
+        *,
+        l1_ratio: float,
+        eps: float,
+    ):
+        parts = cast(Any, Parts(X.shape[1]))
+        points = Points.from_arrays(lines.lam, np.hstack([lines.w, lines.b[:, None], lines.a]))
+        super().__init__(parts, parts, points, parameter="lam", reading=reading, ray=lines.ray)
+        self.X, self.signs, self.l1_ratio, self.eps = X, signs, l1_ratio, eps
+        self.bounds, self.lines = lines.bounds, lines
+        counts = np.array([(signs > 0).sum(), (signs < 0).sum()])
+        self.null = float(-(counts * np.log(counts / counts.sum())).sum())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
+
+    def __repr__(self) -> str:
+        name, within = type(self).__name__, f", within {self.eps:g}>"
+        return super().__repr__().replace("SolutionPath", name).replace(">", within)
+
+    def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
+        s, found = np.concatenate([self.points.t[nodes], others]), []
+        for own in np.array_split(s, len(s) * len(self.signs) // ENTRIES + 1):
+            w, b, (a,) = self.statement.answer(self.points.unknowns(own))
+            values = logistic.gaps(
+                self.X, self.signs, own, w.T, b[:, 0], a.T, l1_ratio=self.l1_ratio
+            )
+            gap, rounding = values.gap / self.null, values.rounding / self.null
+            unknown = np.full(len(own), np.nan)
+            found.append(
+                Verdict(values.primal, values.dual, gap, unknown, rounding, *[unknown] * 5)
+            )
+        return s, Verdict.together(found)
+
+    def _summary(self, s: Floats, found: Verdict) -> Certificate:
+        gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (found.gap, found.rounding))
+        states = {status_of(*own, 0.0, self.eps) for own in zip(gap, rounding, strict=True)}
+        return GapCertificate(
+            np.nan,
+            float(gap.max()),
+            float(rounding.max()),
+            np.nan,
+            float(s[gap.argmax()]),
+            len(s),
+            status=worst_of(*states),
+            limit=self.eps,
+        )
+
+    def save(self, file: File) -> None:
+        """Write the path, with its data, to an .npz file (no pickles inside), atomically."""
+        content = {k: np.asarray(v) for k, v in self.lines._asdict().items()}
+        content["signs"] = self.signs
+        meta = {
+            "kind": type(self).__name__,
+            "format": FORMAT,
+            "X": put_matrix(self.X, "X", content),
+            "reading": put_reading(self.reading, content),
+            "l1_ratio": self.l1_ratio,
+            "eps": self.eps,
+        }
+        write_archive(file, meta, content)
+
+    @classmethod
+    def load(cls, file: File) -> ApproximatePath:
+        """Read a path that `save` wrote, from a file's name or a binary file object."""
+
+        def build(meta: dict[str, Any], content: dict[str, Any]) -> ApproximatePath:
+            reading = take_reading(meta["reading"], content)
+            assert reading is not None
+            X, signs = take_matrix(meta["X"], "X", content), content["signs"]
+            lines = Lines(*(content[k] for k in Lines._fields))
+            options = {k: meta[k] for k in ("l1_ratio", "eps")}
+            return cls(X, signs, lines, reading, **options)
+
+        return read_archive(file, build, cls.__name__, FORMAT)
