@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..kernels import total_memory
 from ..validation import Floats
 
 
@@ -38,6 +39,11 @@ class Columns:
     def of(cls, X: Any, rotated: bool) -> Columns:
         """Return the columns of X; where there are fewer rows ``rotated``, if that is allowed."""
         n, d = X.shape
+        if rotated and 8.0 * (min(n, d) ** 2 + n * d * (n < d)) > total_memory():
+            raise MemoryError(
+                f"A ridge alone keeps all {d:,} columns in use, whose matrices are more than this "
+                "machine's memory; take l1_ratio > 0, or fewer columns."
+            )
         if sp.issparse(X) and not (rotated and n < d):
             means = np.asarray(X.mean(axis=0))
             return cls(X, means, means)

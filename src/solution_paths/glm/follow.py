@@ -38,6 +38,8 @@ INNER = 0.01  # of the limit: gaps of the optima themselves
 ENTRIES = 2_000_000  # losses that are evaluated together
 GREATEST = 8.0  # ratio of two neighbouring lam
 LEAST = 1e-9  # the same, less 1: below this rounding forbids what is asked
+FEWEST, MOST = 4, 4096  # pieces of a line on whose ends the gap is evaluated
+SLACK = 0.2  # of the limit: what the bound may exceed the largest of these gaps by
 SAFETY = 0.7  # of the limit: what the next line should come to
 
 
@@ -110,22 +112,23 @@ def _down(
             bounds.append(found)
         else:
             waiting.append(there)
-        growth = min((SAFETY * limit / found) ** 0.25, GREATEST)
+        growth = min((SAFETY * limit / max(found, LEAST * limit)) ** 0.25, GREATEST)
         step = min(growth * np.log(here.lam / there.lam), np.log(GREATEST))
 
 
 def worst(problem: Logistic, left: Point, right: Point, limit: float) -> float:
     """Return an upper bound of the gaps of all points between two; see the module."""
-    bend = (left.lam - right.lam) * (problem.size(right.w) - problem.size(left.w))
-    m = max(2, int(np.ceil(np.sqrt(2.0 * max(bend, 0.0) / limit))))
-    shares = np.linspace(0.0, 1.0, m + 1)
-    parts = np.array_split(shares, len(shares) * len(left.f) // ENTRIES + 1)
-    some = [left.towards(right, part) for part in parts]
-    gaps = np.concatenate([problem.gaps(own) for own in some])
-    lams = np.concatenate([own.lam for own in some])
-    sizes = np.concatenate([problem.size(own.w) for own in some])
-    bends = np.maximum(-np.diff(lams) * np.diff(sizes), 0.0)
-    # the largest value of a chord and a parabola: at an end, or where the slope is zero
-    rest = np.maximum(bends - np.abs(np.diff(gaps)), 0.0) ** 2
-    most = np.maximum(gaps[:-1], gaps[1:])
-    return float((most + rest / np.where(bends > 0, 4.0 * bends, 1.0)).max())
+    m = FEWEST
+    while True:
+        shares, most, bound = np.linspace(0.0, 1.0, m + 1), 0.0, 0.0
+        for own in np.array_split(np.arange(m), m * len(left.f) // ENTRIES + 1):
+            some = left.towards(right, shares[own[0] : own[-1] + 2])
+            gaps, bends = problem.gaps(some), np.maximum(problem.bends(some), 0.0)
+            # the largest value of a chord and a parabola: at an end, or where the slope is zero
+            rest = np.maximum(bends - np.abs(np.diff(gaps)), 0.0) ** 2
+            ends = np.maximum(gaps[:-1], gaps[1:])
+            found = ends + rest / np.where(bends > 0.0, 4.0 * bends, 1.0)
+            most, bound = max(most, float(gaps.max())), max(bound, float(found.max()))
+        if most > limit or bound - most <= SLACK * limit or m > MOST:
+            return bound
+        m *= 4

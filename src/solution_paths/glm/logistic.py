@@ -112,3 +112,22 @@ class Logistic:
         if r < 1.0:
             rest = rest + np.maximum(np.abs(at.c) - lam * r, 0.0) ** 2 / (2 * (1 - r) * lam)
         return np.asarray(own.sum(axis=-1) + rest.sum(axis=-1))
+
+    def bends(self, at: Point) -> Floats:
+        """Return E (m,) for the pieces between m + 1 points on a line; see `follow`."""
+        r, lam, f, a = self.l1_ratio, at.lam, at.f, self.signs * at.a
+        slope, share = expit(f) * expit(-f), a * (1.0 - a)
+        least = np.minimum(slope[1:], slope[:-1])
+        most = np.where(
+            (a[1:] - 0.5) * (a[:-1] - 0.5) < 0.0, 0.25, np.maximum(share[1:], share[:-1])
+        )
+        moved = np.diff(a, axis=0) ** 2 / np.where(most > 0.0, most, 1.0)
+        convex = (least * np.diff(f, axis=0) ** 2 + moved).sum(axis=1)
+        if r < 1.0:
+            low, high = np.minimum(lam[1:], lam[:-1]), np.maximum(lam[1:], lam[:-1])
+            over = np.abs(at.c) - r * lam[:, None]
+            same = (over[1:] > 0.0) & (over[:-1] > 0.0) & (at.c[1:] * at.c[:-1] > 0.0)
+            turn = np.where(same, lam[1:, None] * over[:-1] - lam[:-1, None] * over[1:], 0.0)
+            convex += (1 - r) * low * (np.diff(at.w, axis=0) ** 2).sum(axis=1)
+            convex += (turn**2).sum(axis=1) / ((1 - r) * high**3)
+        return np.asarray(-np.diff(lam) * np.diff(self.size(at.w)) - 0.5 * convex)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 
 from ..compilation import cached_njit
@@ -14,7 +14,7 @@ from .logistic import Logistic, Point
 
 MOST = 200  # steps
 ROUNDS = 40  # of a step's quadratic problem
-SWEEPS = 10  # of coordinate descent in a round
+SWEEPS, TURNS = 10, 4  # of coordinate descent, and of solutions with fixed signs, in a round
 NEW = 100  # columns that may come into use in one step, beside as many as are in use
 DAMPING = 1e-10  # of each curvature: so that duplicate columns leave a step unique
 ENOUGH = 1e-2  # of the gap wanted: what a step may leave of the quadratic problem's decrease
@@ -69,10 +69,11 @@ def _step(
     H[np.diag_indices_from(H)] += lam * (1 - r)
     v = w[kept].copy()
     for _ in range(ROUNDS):
+        if r > 0.0:
+            _sweep(H, linear, v, lam * r, SWEEPS)
         _along_signs(H, linear, v, lam * r)
         if r == 0.0 or _left(H, linear, v, lam * r) <= ENOUGH * gap:
             break
-        _sweep(H, linear, v, lam * r, SWEEPS)
     return kept, v, float(a.sum() / weights.sum() - means @ (v - w[kept]))
 
 
@@ -87,17 +88,17 @@ def _left(H: Floats, linear: Floats, v: Floats, level: float) -> float:
 
 def _along_signs(H: Floats, linear: Floats, v: Floats, level: float) -> None:
     """Go to the optimum with v's signs, dropping what comes to zero; v and the gradient change."""
-    while True:
+    for _ in range(TURNS):
         used = np.flatnonzero(v != 0.0) if level else np.arange(len(v))
         if not len(used):
             return
         unit = 1.0 / np.sqrt(np.diag(H)[used])
         part = H[np.ix_(used, used)] * unit[:, None] * unit
         try:
-            down = solve(part, unit * (linear[used] + level * np.sign(v[used])), assume_a="pos")
+            wrong = linear[used] + level * np.sign(v[used])
+            move = -unit * cho_solve(cho_factor(part), unit * wrong)
         except LinAlgError:
             return
-        move = -unit * down
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = np.where(move * v[used] < 0.0, -v[used] / move, np.inf) if level else [np.inf]
         share = min(1.0, float(np.min(ends)))

@@ -13,8 +13,6 @@ from ..solution.approximate import ApproximatePath
 from ..validation import Rows, check_number
 from .stated import Samples
 
-LOOKS = 8  # solutions that the judge looks at before a path is handed out
-
 
 def logistic_path(
     X: Rows,
@@ -29,17 +27,15 @@ def logistic_path(
 
     Minimises, for all lam at once, ::
 
-        sum_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2),
+        sum_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2),   r = l1_ratio.
 
-    with r = l1_ratio and labels y_i = -1, +1. b is free of the penalty, which takes columns in the
-    units they have. (scikit-learn's C is 1 / lam, with the same l1_ratio.)
+    b is free of the penalty, which takes columns in the units they have. (scikit-learn's C is
+    1 / lam.)
 
-    Optima move along curves. Here w, b and the duals move along straight lines between optima, and
-    at every lam the duality gap, and so what the objective exceeds its minimum by, is at most eps
-    times the objective of the best constant (w = 0). This is proved for all lam, not
-    sampled: along a line the gap is a convex function and a known parabola, so that its values at
-    some points bound it between them, too (`solution_paths.glm.follow` derives it). From lam to
-    lam / 2 about 1 / (2 sqrt(eps)) lines suffice; on smooth stretches far fewer do.
+    Optima move along curves; here w, b and duals move along straight lines between near-optima. At
+    every lam the duality gap, and so the objective's excess over its minimum, is at most eps times
+    the objective of the best constant (w = 0). This is proved between breakpoints, not sampled:
+    see ``docs/models.md``. From lam to lam / 2 about 1 / (2 sqrt(eps)) lines are enough.
 
     Parameters
     ----------
@@ -48,7 +44,7 @@ def logistic_path(
     y : (n,) array
         Two labels; the larger one is +1.
     lam_min : float
-        > 0: there is no optimum at 0 where the classes can be separated.
+        > 0: at 0 classes that can be separated have no optimum.
     lam_max : float, default inf
         > lam_min. Beyond some lam the solution is the best constant.
     l1_ratio : float, default 1.0
@@ -59,21 +55,18 @@ def logistic_path(
     Returns
     -------
     ApproximatePath
-        In ``lam``; ``dual`` has minus the derivatives of losses by f.
+        In ``lam``.
 
     Raises
     ------
-    ValueError
+    ValueError, MemoryError
         For bad input; the message names the argument and the remedy.
     PathError
-        When rounding forbids to follow the path to lam_min; ``error.path`` is the part that keeps
-        the bound.
+        Rounding hides gaps of eps; ``error.path`` is the part that keeps the bound.
 
     References
     ----------
-    Giesen, Jaggi and Laue (2012), "Approximating parameterized convex optimization problems";
-    Giesen, Mueller, Laue and Swiercy (2012), "Approximating concavely parameterized optimization
-    problems".
+    Giesen, Jaggi and Laue (2012), "Approximating parameterized convex optimization problems".
 
     Examples
     --------
@@ -88,21 +81,18 @@ def logistic_path(
     samples = Samples.of(X)
     signs, classes = samples.labels(y, X)
     lam_min = check_number(lam_min, "lam_min", above=0)
-    lam_max = check_number(lam_max, "lam_max", above=0, infinite=True)
-    if lam_max <= lam_min:
-        raise ValueError(f"lam_max = {lam_max:g} must be above lam_min = {lam_min:g}.")
+    lam_max = check_number(lam_max, "lam_max", above=lam_min, infinite=True)
     l1_ratio = check_number(l1_ratio, "l1_ratio", least=0, most=1)
     eps = check_number(eps, "eps", least=1e-8, most=1)
-    lines = follow(samples.X, signs, lam_min, lam_max, l1_ratio, eps)
-    path, holds = None, False
+    lines, path = follow(samples.X, signs, lam_min, lam_max, l1_ratio, eps), None
     if len(lines.lam):
         reading = samples.reading("sign", classes)
         path = ApproximatePath(samples.X, signs, lines, reading, l1_ratio=l1_ratio, eps=eps)
-        holds = path.certify(LOOKS).ok
-    if path is not None and holds and lines.complete:
+        path = path if path.certify(8).ok else None
+    if path is not None and lines.complete:
         return path
     raise PathError(
         f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "
         "gaps; choose a larger eps or lam_min, or scale the columns of X alike.",
-        cast(Any, path if holds else None),
+        cast(Any, path),
     )
