@@ -1,25 +1,32 @@
 """Straight lines along a curved path, none of which leaves a duality gap above a limit.
 
-Between optima at lam_0 and lam_1 with sizes Omega_0, Omega_1 let w, b, duals a and lam all move
-linearly in s, 0 <= s <= 1. The duals stay feasible, and the gap is a sum ::
+Let w, b, the duals a and lam all move linearly in s, 0 <= s <= 1. The duals stay feasible, as their
+constraints are convex in (a, lam). By `logistic` the gap P - D is ::
 
-    G(s) = [sum_i loss_i(f_i) - H(y_i a_i) + (lam Omega)*(X'a)] + lam Omega(w).
+    G(s) = sum_i loss_i(f_i) - sum_i H(y_i a_i) + (lam Omega)*(X'a) + lam Omega(w).
 
-The bracket is convex in s: losses and -H are convex, and (lam Omega)*(c) = lam Omega*(c / lam) is
-the perspective of a convex function, convex in (c, lam) together. So it is at most its chord.
-Omega(w) is at most its chord, too, and lam > 0 times that chord is a parabola. Altogether ::
+The first three terms are convex in s; the third is lam Omega*(X'a / lam), the perspective of a
+convex function. A function whose second derivative is at least k is at most its chord less
+k s (1 - s) / 2. Omega(w) is at most its chord, and lam > 0 times that chord is the chord of the
+product less s (1 - s) times the product of the changes, that of lam and that of Omega. So ::
 
-    G(s) <= (1 - s) G(0) + s G(1) + s (1 - s) (lam_0 - lam_1) (Omega_1 - Omega_0).
+    G(s) <= (1 - s) G(0) + s G(1) + s (1 - s) E,
+    E = - d(lam) d(Omega) - 1/2 [sum_i (v_i d(f_i)^2 + d(a_i)^2 / q_i) + ridge + conjugate],
 
-This holds between any two points of the line. So G is evaluated at m + 1 points, which takes no
-product with X, and between neighbours the last term is about 1/m^2 of what it is for the whole
-line. The bound is as near to the largest gap as wanted, and it is one between the points, too.
+where d is a change from s = 0 to 1, v_i the least loss'' (it is at one end) and q_i the largest
+y_i a_i (1 - y_i a_i) between, ridge = (1 - r) min(lam) ||d(w)||^2, and conjugate is the sum of
+(lam_0 u_j1 - lam_1 u_j0)^2 / ((1 - r) max(lam)^3) over those j for which u_j = |c_j| - lam r stays
+positive and c_j has one sign: the second derivative of u_j^2 / (2 lam (1 - r)) at its least.
 
-With m = 1 and exact optima a line keeps the limit as soon as the product (lam_0 - lam_1) (Omega_1 -
-Omega_0) is at most 4 limits. By the inequality of Cauchy and Schwarz, sqrt((lam_max - lam_min)
-(Omega(lam_min) - Omega(lam_max)) / (4 limit)) + 1 such lines suffice, and as lam Omega <= P(0), at
-most 1 / (2 sqrt(eps)) + 1 from any lam to lam / 2, where the limit is eps P(0). Where the path is
-smooth the true gap of a line is of the fourth order in its length, and far fewer lines suffice.
+This holds between any two points of a line. So `worst` evaluates G at m + 1 of them, which takes no
+product with X, and bounds it between neighbours, where E is smaller by more than m^2. The bound is
+as near to the largest gap as wanted, and no gap between the points escapes it, but for rounding.
+
+With m = 1, optima at both ends and E <= - d(lam) d(Omega) a line keeps the limit where this is at
+most 4 limits. By the inequality of Cauchy and Schwarz 1 + sqrt(d(lam) d(Omega) / (4 limit)) such
+lines suffice, with the changes along the whole path. As lam Omega <= P(0), for a limit of eps P(0)
+these are at most 1 + 1 / (2 sqrt(eps)) from any lam to lam / 2. Where the path is smooth the gap of
+a line is of the fourth order in its length, and about eps^(-1/4) lines suffice.
 """
 
 from __future__ import annotations
@@ -68,29 +75,30 @@ class Lines(NamedTuple):
     complete: bool
 
 
-def follow(X: Any, signs: Floats, low: float, high: float, l1_ratio: float, eps: float) -> Lines:
-    """Return lines from ``low`` to ``high``, which may be infinite; gaps are relative to P(0)."""
+def follow(
+    X: Any, signs: Floats, low: float, high: float, l1_ratio: float, eps: float
+) -> Lines | None:
+    """Return lines from ``high``, which may be infinite, to ``low``; None if there is no first."""
     problem = Logistic(Columns.of(X, l1_ratio == 0.0), signs, l1_ratio)
     null = problem.null
-    limit = eps * float(problem.loss(null.f))
-    end = null.lam
+    limit, end = eps * float(problem.loss(null.f)), null.lam
     if l1_ratio < 1.0:  # from there on the gap of w = 0 is a quarter of the limit
         end = min(end, 2.0 * float(null.c @ null.c) / ((1.0 - l1_ratio) * limit))
     null = replace(null, lam=max(end, low))
+    points, bounds = [null], []
     if high < end:
         start = optimum(problem, high, null, INNER * limit)
-        points, bounds = [] if start is None else [start], []
-    else:
-        beyond = high if high < np.inf else 2.0 * null.lam
-        points, bounds = [replace(null, lam=beyond), null], [float(problem.gaps(null))]
+        if start is None:
+            return None
+        points = [start]
+    elif high > null.lam:
+        bounds = [float(problem.gaps(null))]
+        points.insert(0, replace(null, lam=high if high < np.inf else 2.0 * null.lam))
     _down(problem, points, bounds, low, limit)
-    points, bounds = points[::-1], bounds[::-1]
-    lam, w, b, a = (np.array([getattr(p, k) for p in points]) for k in ("lam", "w", "b", "a"))
-    complete = len(points) > 0 and bool(points[0].lam <= low)
-    ray = high == np.inf
-    return Lines(
-        lam, *problem.columns.original(w, b), a, np.array(bounds) / limit * eps, ray, complete
-    )
+    lam, w, b, a = (np.array([getattr(p, k) for p in points[::-1]]) for k in ("lam", "w", "b", "a"))
+    w, b = problem.columns.original(w, b)
+    gaps = np.array(bounds[::-1]) * (eps / limit)
+    return Lines(lam, w, b, a, gaps, ray=high == np.inf, complete=bool(lam[0] <= low))
 
 
 def _down(

@@ -116,11 +116,9 @@ class Logistic:
     def bends(self, at: Point) -> Floats:
         """Return E (m,) for the pieces between m + 1 points on a line; see `follow`."""
         r, lam, f, a = self.l1_ratio, at.lam, at.f, self.signs * at.a
-        slope, share = expit(f) * expit(-f), a * (1.0 - a)
-        least = np.minimum(slope[1:], slope[:-1])
-        most = np.where(
-            (a[1:] - 0.5) * (a[:-1] - 0.5) < 0.0, 0.25, np.maximum(share[1:], share[:-1])
-        )
+        slope, share, side = expit(f) * expit(-f), a * (1.0 - a), a - 0.5
+        least, most = np.minimum(slope[1:], slope[:-1]), np.maximum(share[1:], share[:-1])
+        most = np.where(side[1:] * side[:-1] < 0.0, 0.25, most)
         moved = np.diff(a, axis=0) ** 2 / np.where(most > 0.0, most, 1.0)
         convex = (least * np.diff(f, axis=0) ** 2 + moved).sum(axis=1)
         if r < 1.0:

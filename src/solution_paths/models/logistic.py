@@ -84,15 +84,15 @@ def logistic_path(
     lam_max = check_number(lam_max, "lam_max", above=lam_min, infinite=True)
     l1_ratio = check_number(l1_ratio, "l1_ratio", least=0, most=1)
     eps = check_number(eps, "eps", least=1e-8, most=1)
-    lines, path = follow(samples.X, signs, lam_min, lam_max, l1_ratio, eps), None
-    if len(lines.lam):
+    lines, found = follow(samples.X, signs, lam_min, lam_max, l1_ratio, eps), None
+    if lines is not None:
         reading = samples.reading("sign", classes)
         path = ApproximatePath(samples.X, signs, lines, reading, l1_ratio=l1_ratio, eps=eps)
-        path = path if path.certify(8).ok else None
-    if path is not None and lines.complete:
-        return path
+        found = path if path.certify(8).ok else None
+        if found is not None and lines.complete:
+            return found
     raise PathError(
         f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "
         "gaps; choose a larger eps or lam_min, or scale the columns of X alike.",
-        cast(Any, path),
+        cast(Any, found),
     )
