@@ -43,7 +43,7 @@ from solution_paths import (
 # What users get and don't make: their attributes are documented, no parameters of theirs.
 GIVEN = {"Best", "BestOnSurface", "Certificate", "InversePath", "Jump", "MeanCurve"}
 GIVEN |= {"OutlierCertificate", "OutlierPath", "Path", "PathError", "PathWarning", "Surface"}
-GIVEN |= {"PathLines", "RocCurve", "SolutionPath"}
+GIVEN |= {"ApproximatePath", "GapCertificate", "PathLines", "RocCurve", "SolutionPath"}
 GIVEN |= {"Curve", "Tolerances"}  # dataclasses, whose fields say it themselves
 
 

@@ -49,7 +49,7 @@ def logistic_path(
         > lam_min. Beyond some lam the solution is the best constant.
     l1_ratio : float, default 1.0
         From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
-    eps : float, default 1e-4
+    eps : float, default 0.0001
         From 1e-8 to 1.
 
     Returns
