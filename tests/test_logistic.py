@@ -16,6 +16,7 @@ from solution_paths.glm import follow as module
 from solution_paths.glm.columns import Columns
 from solution_paths.glm.follow import worst
 from solution_paths.glm.logistic import Logistic, Point
+from solution_paths.verify import logistic
 
 KINDS = "normal wide separable raw constant duplicates integers one_hot rare noise flat sparse"
 RATIOS = (1.0, 0.0, 0.5, 0.999, 0.01)
@@ -145,6 +146,17 @@ def test_gaps_between_any_two_points_are_below_the_bound(ratio):
         assert worst(own, *ends, limit) > limit
 
 
+def test_the_bound_knows_where_entropy_is_flattest():
+    """It is at 1/2, within a line from 0.1 to 0.9."""
+    own = Logistic(Columns.of(np.zeros((2, 1)), False), np.array([1.0, -1.0]), 1.0)
+    first, last = (
+        Point(1.0, np.zeros(1), 0.0, np.zeros(2), own.signs * a, np.zeros(1)) for a in (0.1, 0.9)
+    )
+    s = np.linspace(0.0, 1.0, 41)
+    gaps, ends = own.gaps(first.towards(last, s)), first.towards(last, np.array([0.0, 1.0]))
+    assert (gaps <= gaps[0] + s * (1 - s) * own.bends(ends)[0] + 1e-12).all()
+
+
 def test_as_few_lines_as_the_theory_says():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -182,16 +194,24 @@ def test_the_judge_is_one_of_its_own():
     assert "FAILS" in str(certificate)
 
 
-def test_duals_that_break_constraints_bound_nothing_they_must_not():
-    """The judge moves them into the constraints first: it never reports less than the true gap."""
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_the_judge_moves_duals_into_their_constraints(ratio):
     X, y = data("normal", 5)
-    path = logistic_path(X, y, 0.1, eps=1e-3)
-    true = path.certify(at=[0.2, 0.5]).gap
-    path.points.at.unknowns[:, X.shape[1] + 1 :] *= 1.2
-    moved = path.certify(at=[0.2, 0.5])
-    assert moved.gap >= true - 1e-3
-    path.points.at.unknowns[:, X.shape[1] + 1 :] += 5.0
-    assert path.certify(at=[0.2, 0.5]).status == "fails"
+    path = logistic_path(X, y, 0.1, l1_ratio=ratio, eps=1e-3)
+    lam = np.array([0.2, 0.5])
+    w, b, a = path.coef(lam), path.intercept(lam), path.dual(lam)
+
+    def judged(duals):
+        return logistic.gaps(X, y, lam, w, b, duals, l1_ratio=ratio)
+
+    true, most = judged(a), np.where((y > 0)[:, None], 1.2, 1.0)
+    np.testing.assert_allclose(judged(a * most).gap, true.gap, atol=1e-9)  # was unbalanced
+    if ratio == 1.0:  # beyond |x_j.a| <= lam
+        np.testing.assert_allclose(judged(1.1 * a).gap, true.gap, atol=1e-3 * path.null)
+    outside = a.copy()
+    outside[y > 0] += 5.0
+    np.testing.assert_array_equal(judged(outside).gap, judged(np.clip(outside, -1.0, 1.0)).gap)
+    assert (judged(outside).gap > true.gap).all()
 
 
 def test_a_sparse_matrix_gives_the_same_path():
@@ -223,6 +243,7 @@ def test_the_face_is_that_of_other_paths(tmp_path):
     np.testing.assert_allclose(
         path.dual(0.1), signs * expit(-signs * path.decision_function(X, 0.1)), atol=1e-2
     )
+    assert path.certify(at=path.breakpoints).gap <= 0.0101 * path.eps
     assert path.best(X, y).value <= (path.predict(X, 0.2) != y).mean()
     assert path.plot().get_xlabel() == "lam"
     path.plot("dual")
