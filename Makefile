@@ -23,7 +23,7 @@ ENGINE := $(wildcard tests/test_engine_*.py) tests/test_walker_units.py tests/te
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 GENERIC := NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic
-LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
+LINTED := src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
 help:  ## list the targets
@@ -45,7 +45,7 @@ $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src > $(VENV)/bytecode.log || true  # some files are of other Pythons
 	@touch $@
 
-quick: $(READY)  ## run the offline suite: generated and bundled data, three to five minutes
+quick: $(READY)  ## run the offline suite: generated and bundled data
 	$(BIN)/snakemake --cores $(CORES) quick
 	@echo "Tables, figures and the report are in results/quick (open results/quick/report.html)."
 
