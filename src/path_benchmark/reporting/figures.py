@@ -136,7 +136,7 @@ def _dodge(ax: object) -> None:
     scale = ax.xaxis.get_transform()
     low, high = scale.transform(np.asarray(ax.get_xlim()))
     for group in groups.values():
-        for k, bars in enumerate(group):
+        for k, bars in enumerate(group if len(group) > 1 else []):
             shift = (k - (len(group) - 1) / 2) * DODGE * (high - low)
 
             def moved(x: object, shift: float = shift) -> np.ndarray:
