@@ -1,7 +1,8 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
+.PHONY: help env quick tables status test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
 
+SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -86,6 +87,9 @@ docs: $(READY)  ## build the site from docstrings, gallery and documents; a warn
 
 wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example there
 	VENV=$(VENV) .ci/wheel
+
+status: $(STAMP)  ## say what of SUITE=paper is finished, runs, failed or is left
+	@$(BIN)/python -m path_benchmark status $(SUITE)
 
 timing: $(READY)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing
