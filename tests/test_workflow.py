@@ -125,6 +125,27 @@ def test_chosen_experiments_leave_out_the_papers_that_have_none(checkout):
     run = snakemake(checkout, "-n", "quick", "--config", "only=validation")
     assert job_counts(run)["run_accuracy"] == 1
     assert "results/quick/quantile_svm" not in run.stdout
+    # the jobs are the suite's own, what is made of them stands beside what is made of all
+    assert "results/quick/jobs/weighted_svm/" in run.stdout
+    assert "results/quick-only-validation/weighted_svm/claims.csv" in run.stdout
+    assert "results/quick-only-validation/report.html" in run.stdout
+    assert "results/quick/weighted_svm" not in run.stdout
+    assert "results/quick/report.html" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "says"),
+    [
+        ("robust_svm", ["only=kinks"], "robust_svm runs none of the experiments kinks: name"),
+        ("weighted_svm", ["only=regression", "offline=true"], "is at hand (housing): put their"),
+    ],
+)
+def test_a_target_that_has_nothing_to_run_says_why(checkout, tmp_path, target, config, says):
+    run = snakemake(checkout, "-n", target, "--config", *config, mirror=tmp_path)
+    assert run.returncode == 1
+    (sentence,) = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
+    assert says in sentence
+    assert "Traceback" not in run.stdout + run.stderr
 
 
 def test_the_timing_target_runs_timing_jobs_only(checkout):
