@@ -124,6 +124,10 @@ def begin():
     RUNNING = hold()
     if RUNNING is None:
         stop(BUSY.format(config["results"]))
+    if getattr(workflow.executor_plugin, "name", "local") == "local":  # others cancel what they submitted
+        from path_benchmark.runs.terminal import end_on_interrupt
+
+        end_on_interrupt()
 
 
 def end():
@@ -247,11 +251,12 @@ def at_hand(paper, dataset):
     return all(available(source) for source in sources(paper, dataset))
 
 
-def not_at_hand(suite):
-    """The data sets that the suite asks for and has to do without."""
+def not_at_hand(suite, *papers):
+    """The data sets that the suite, or its part of some papers, asks for and has to do without."""
     from path_benchmark.papers import get_paper
 
-    wanted = {(p, j.dataset) for p in config["papers"] for j in get_paper(p).jobs(config, suite)}
+    asked = papers or config["papers"]
+    wanted = {(paper, job.dataset) for paper in asked for job in get_paper(paper).jobs(config, suite)}
     return sorted({dataset for paper, dataset in wanted if not at_hand(paper, dataset)})
 
 
@@ -372,7 +377,7 @@ def suite_targets(suite, *papers):
 def nothing_to_run(suite, *papers):
     """Say why a target has no job."""
     what = ", ".join(papers) or f"the suite {suite}"
-    if missing := config["offline"] and not_at_hand(suite):
+    if missing := config["offline"] and not_at_hand(suite, *papers):
         return (
             f"None of the data sets of {what} is at hand ({', '.join(missing)}): put their files into data/raw or the "
             "folder that SOLUTION_PATHS_MIRROR names, or run without --config offline=true."
