@@ -1,7 +1,8 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
+.PHONY: help env quick tables status test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
 
+SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -23,7 +24,7 @@ ENGINE := $(wildcard tests/test_engine_*.py) tests/test_walker_units.py tests/te
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 GENERIC := NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic
-LINTED := src tests benchmarks notebooks docs/conf.py docs/gallery docs/images .ci workflow/scripts
+LINTED := src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
 help:  ## list the targets
@@ -45,7 +46,7 @@ $(STAMP): requirements.lock requirements-compiled.lock pyproject.toml
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src > $(VENV)/bytecode.log || true  # some files are of other Pythons
 	@touch $@
 
-quick: $(READY)  ## run the offline suite: generated and bundled data, three to five minutes
+quick: $(READY)  ## run the offline suite: generated and bundled data
 	$(BIN)/snakemake --cores $(CORES) quick
 	@echo "Tables, figures and the report are in results/quick (open results/quick/report.html)."
 
@@ -86,6 +87,9 @@ docs: $(READY)  ## build the site from docstrings, gallery and documents; a warn
 
 wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example there
 	VENV=$(VENV) .ci/wheel
+
+status: $(STAMP)  ## say what of SUITE=paper is finished, runs, failed or is left
+	@$(BIN)/python -m path_benchmark status $(SUITE)
 
 timing: $(READY)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing

@@ -8,7 +8,7 @@ Diabetes (Table 5.3) luck of ten splits, and which of SCADI's classes was the po
 4.4)? Their scores by split are in benchmarks/log/explanations.csv; a test makes some of them again.
 
 The standard machine on the paper's splits, under one change at a time; C is chosen by the
-validation part. Test error, mean and standard error over ten splits. docs/reproduction.md has what
+validation part. Test error, mean and standard error over ten splits. docs/reproduction.md says what
 follows from it. Musk and w5a take a minute a row, the others seconds.
 """
 

@@ -4,7 +4,7 @@ The explicit inverse of J = X_P X_P' / lam, updated by pivots as the engine of 7
 the triangular factor, updated by rotations. Every so many events a system with a known answer
 is solved; what is shown is the error of the answer, and microseconds.
 
-    python benchmarks/replay.py            # the table of docs/notebook.md
+    python benchmarks/replay.py            # the table of benchmarks/log/notebook.md
 """
 
 from __future__ import annotations

@@ -260,6 +260,50 @@ def test_a_paper_without_outputs_gets_tables_of_all_metrics_and_certificates(sui
 # ---------------------------------------------------------------- figures and page
 
 
+def test_error_bars_at_one_place_stand_beside_each_other():
+    figure, axes = figures.new_figure()
+    for height in (1.0, 2.0, 3.0):
+        axes[0][0].errorbar([1.0, 10.0, 100.0], [height] * 3, [0.5] * 3, capsize=2.0)
+    axes[0][0].errorbar([5.0], [1.0], [0.1])
+    axes[0][0].set_xscale("log")
+    figures.finish(figure)
+    *three, alone = axes[0][0].containers
+    x = np.array([bars.lines[0].get_xdata() for bars in three])
+    np.testing.assert_allclose(x[1], [1.0, 10.0, 100.0])
+    np.testing.assert_allclose(x[0] * x[2], x[1] ** 2)  # as far on both sides of a logarithmic axis
+    assert (x[0] < 0.99 * x[1]).all()
+    for bars in three:
+        line, caps, (segments,) = bars.lines
+        ends = np.array(segments.get_segments())[:, :, 0]
+        np.testing.assert_array_equal(ends, np.column_stack([line.get_xdata()] * 2))
+        assert all((cap.get_xdata() == line.get_xdata()).all() for cap in caps)
+    np.testing.assert_array_equal(alone.lines[0].get_xdata(), [5.0])
+
+
+def test_lines_are_not_told_by_their_colour_alone():
+    figure, axes = figures.new_figure()
+    ax = axes[0][0]
+    for k, style in enumerate(["-", "-", "--", "-"]):
+        ax.plot([0, 1], [k, k], style, label=f"line {k}")
+    ax.plot([0, 1], [5, 5], "-")  # without a name
+    legend = ax.legend()
+    figures.finish(figure)
+    assert [line.get_linestyle() for line in ax.get_lines()] == ["-", "-.", "--", ":", "-"]
+    assert [h.get_linestyle() for h in legend.legend_handles] == ["-", "-.", "--", ":"]
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_every_panel_that_needs_a_legend_has_one(same):
+    figure, axes = figures.new_figure(2)
+    for j, ax in enumerate(axes[0]):
+        for k in range(2):
+            ax.plot([0, 1], [k, k], label=f"line {k}" if same else f"line {j} {k}")
+    axes[0][0].legend()
+    figures.finish(figure)
+    assert len(figure.legends) == same
+    assert [ax.get_legend() is None for ax in axes[0]] == [same, same]
+
+
 def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, study = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -125,6 +126,27 @@ def test_chosen_experiments_leave_out_the_papers_that_have_none(checkout):
     run = snakemake(checkout, "-n", "quick", "--config", "only=validation")
     assert job_counts(run)["run_accuracy"] == 1
     assert "results/quick/quantile_svm" not in run.stdout
+    # the jobs are the suite's own, what is made of them stands beside what is made of all
+    assert "results/quick/jobs/weighted_svm/" in run.stdout
+    assert "results/quick-only-validation/weighted_svm/claims.csv" in run.stdout
+    assert "results/quick-only-validation/report.html" in run.stdout
+    assert "results/quick/weighted_svm" not in run.stdout
+    assert "results/quick/report.html" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "says"),
+    [
+        ("robust_svm", ["only=kinks"], "robust_svm runs none of the experiments kinks: name"),
+        ("weighted_svm", ["only=regression", "offline=true"], "is at hand (housing): put their"),
+    ],
+)
+def test_a_target_that_has_nothing_to_run_says_why(checkout, tmp_path, target, config, says):
+    run = snakemake(checkout, "-n", target, "--config", *config, mirror=tmp_path)
+    assert run.returncode == 1
+    (sentence,) = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
+    assert says in sentence
+    assert "Traceback" not in run.stdout + run.stderr
 
 
 def test_the_timing_target_runs_timing_jobs_only(checkout):
@@ -361,8 +383,9 @@ def test_a_file_that_cannot_be_had_is_one_sentence(checkout, tmp_path):
     assert not (checkout / "data" / "fetched" / "diabetes.txt").exists()
 
 
-def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
-    """SIGKILL to all of it, then the same command: only what was not finished is computed.
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_keeps_its_cells_and_resumes(checkout, tmp_path, how):
+    """Kill all of it, or press Ctrl-C; the same command computes only what was not finished.
 
     The run is held after its second cell, so that it ends neither before it is killed nor earlier.
     """
@@ -377,23 +400,30 @@ def test_a_killed_run_keeps_its_cells_and_resumes(checkout):
     source.write_text(whole.removesuffix(last) + held, "utf-8")
     target = planned(checkout, "accuracy/kinks/gaussian_classes/0-0")
     cells = checkout / "results" / "quick" / "cells" / "quantile_svm"
-    running = subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--cores", "2", target],
-        cwd=checkout,
-        env=environment(checkout),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    said = tmp_path / "said.txt"
+    with said.open("w") as stream:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "snakemake", "--cores", "2", target],
+            cwd=checkout,
+            env=environment(checkout),
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+        )
     try:
         deadline = time.monotonic() + 120
         while len(list(cells.glob("*.json"))) < 2:
             assert running.poll() is None, "the run ended before it wrote two cells"
             assert time.monotonic() < deadline, "no two cells appeared within two minutes"
             time.sleep(0.02)
+        os.killpg(running.pid, how)
+        assert running.wait(timeout=30) == (-how if how == signal.SIGKILL else 128 + how)
     finally:
-        os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+    if how == signal.SIGINT:
+        assert "Traceback" not in said.read_text()
+        assert said.read_text().splitlines()[-1].startswith("stopped: finished cells are kept")
     before = {path: path.stat().st_mtime_ns for path in cells.glob("*.json")}
     assert len(before) == 2
     assert not (checkout / target).exists()

@@ -86,3 +86,31 @@ def test_make_without_a_new_enough_python_says_so(tmp_path):
     assert run.returncode != 0
     assert "error: no Python 3.11 or newer was found" in run.stderr
     assert not (tmp_path / "venv").exists()
+
+
+def test_every_key_of_the_configuration_is_explained():
+    said = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "config/README.md").read_text(), re.MULTILINE))
+    assert said == set(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+
+
+def test_the_container_builds_what_make_and_the_lock_know():
+    lines = (ROOT / "Dockerfile").read_text()
+    version = re.search(r"^FROM python:(\d+\.\d+)", lines, re.MULTILINE)[1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert Requirement(f"python{project['requires-python']}").specifier.contains(version)
+    (target,) = re.findall(r"^RUN make (\S+)$", lines, re.MULTILINE)
+    done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "make" in re.search(r"install .*?([^&]+)&&", lines, re.DOTALL)[1].split()
+    left_out = (ROOT / ".dockerignore").read_text().split()
+    assert not {"src", "requirements.lock", ".git"} & set(left_out)
+
+
+def test_the_catalog_entry_is_what_the_catalog_reads():
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
+    stack = usage["software-stack-deployment"]
+    assert stack == dict.fromkeys(["conda", "apptainer", "apptainer+conda"], False) | {
+        "report": True
+    }

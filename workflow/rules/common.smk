@@ -124,6 +124,10 @@ def begin():
     RUNNING = hold()
     if RUNNING is None:
         stop(BUSY.format(config["results"]))
+    if getattr(workflow.executor_plugin, "name", "local") == "local":  # others cancel what they submitted
+        from path_benchmark.runs.terminal import end_on_interrupt
+
+        end_on_interrupt()
 
 
 def end():
@@ -193,6 +197,9 @@ if workflow.is_main_process:
     if not (workflow.output_settings.dryrun or workflow.output_settings.quiet):
         speak_plainly()
 RESULTS = config["results"]
+# Where tables, figures and pages go. Those of a part of a suite go beside it; cells and jobs are the suite's own.
+BESIDE = f"-only-{config['only'].replace(',', '-')}" if config["only"] else ""
+SHOWN = f"{RESULTS}/{{suite}}{BESIDE}"
 
 
 wildcard_constraints:
@@ -244,11 +251,12 @@ def at_hand(paper, dataset):
     return all(available(source) for source in sources(paper, dataset))
 
 
-def not_at_hand(suite):
-    """The data sets that the suite asks for and has to do without."""
+def not_at_hand(suite, *papers):
+    """The data sets that the suite, or its part of some papers, asks for and has to do without."""
     from path_benchmark.papers import get_paper
 
-    wanted = {(p, j.dataset) for p in config["papers"] for j in get_paper(p).jobs(config, suite)}
+    asked = papers or config["papers"]
+    wanted = {(paper, job.dataset) for paper in asked for job in get_paper(paper).jobs(config, suite)}
     return sorted({dataset for paper, dataset in wanted if not at_hand(paper, dataset)})
 
 
@@ -263,6 +271,11 @@ def fetched(wildcards):
     ]
 
 
+def shown(suite):
+    """The folder of what people look at: a suite's, or one beside it with `only` some experiments."""
+    return f"{RESULTS}/{suite}{BESIDE}"
+
+
 def depends(part):
     """The file that stands for all that a paper's results, or its outputs, depend on."""
     return lambda wildcards: depends_file(part, wildcards.suite, wildcards.paper)
@@ -273,7 +286,7 @@ def depends_file(part, suite, paper):
 
     job_files, notebook = job_lists(suite, paper)(None), Path(workflow.basedir, notebook_of(paper))
     digest = digest_of(part, job_files, config["papers"][paper], paper, notebook)
-    return f"{RESULTS}/{suite}/{paper}/.depends/{part}-{digest}"
+    return f"{shown(suite)}/{paper}/.depends/{part}-{digest}"
 
 
 def as_planned(name, find):
@@ -289,7 +302,7 @@ def page_depends(wildcards):
 
     name = f"SOLUTION_PATHS_PAGE_{wildcards.suite}"
     text = as_planned(name, lambda: json.dumps(about_page(wildcards), sort_keys=True))
-    return f"{RESULTS}/{wildcards.suite}/.depends/page-{short_digest(text)}"
+    return f"{shown(wildcards.suite)}/.depends/page-{short_digest(text)}"
 
 
 def about_page(wildcards):
@@ -322,7 +335,7 @@ def tell_other_code(suite, paper=None):
 
 def paper_targets(suite, paper):
     """What one paper contributes to a suite; nothing where `only` and `offline` leave it no job."""
-    folder, parts = f"{RESULTS}/{suite}/{paper}", (
+    folder, parts = f"{shown(suite)}/{paper}", (
         "results.parquet",  # asked for by name: Snakemake does without a missing step between
         "curves.parquet",
         "outputs.json",
@@ -352,11 +365,24 @@ def suite_targets(suite, *papers):
 
     def targets(wildcards):
         tell_other_code(suite, *papers)
-        page = [] if papers else [f"{RESULTS}/{suite}/report.html"]
+        page = [] if papers else [f"{shown(suite)}/report.html"]
         made = [paper_targets(suite, paper)(wildcards) for paper in papers or papers_of(suite)]
+        if not any(made):
+            stop(nothing_to_run(suite, *papers))
         return [*page, *(target for targets in made for target in targets)]
 
     return targets
+
+
+def nothing_to_run(suite, *papers):
+    """Say why a target has no job."""
+    what = ", ".join(papers) or f"the suite {suite}"
+    if missing := config["offline"] and not_at_hand(suite, *papers):
+        return (
+            f"None of the data sets of {what} is at hand ({', '.join(missing)}): put their files into data/raw or the "
+            "folder that SOLUTION_PATHS_MIRROR names, or run without --config offline=true."
+        )
+    return f"{what} runs none of the experiments {config['only']}: name others in --config only=."
 
 
 def notebook_of(paper):
@@ -372,7 +398,7 @@ def title_of(wildcards):
 
 def label_of(wildcards):
     """What Snakemake's own report calls a table or figure: its heading, not its file."""
-    folder = Path(RESULTS, wildcards.suite, wildcards.paper)
+    folder = Path(shown(wildcards.suite), wildcards.paper)
     made = json.loads((folder / "outputs.json").read_text("utf-8"))
     headings = {t["name"]: t["heading"] for t in made["tables"]}
     headings |= {f["name"]: f["heading"] for f in [*made["figures"], *made["explorers"]]}

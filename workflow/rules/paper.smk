@@ -28,7 +28,7 @@ use rule run_accuracy as run_timing with:
 # than they are, when that has changed; whoever was made with it removes the others.
 rule depends:
     output:
-        touch(f"{RESULTS}/{{suite}}/{{paper}}/.depends/{{part}}-{{digest}}"),
+        touch(f"{SHOWN}/{{paper}}/.depends/{{part}}-{{digest}}"),
     localrule: True
 
 
@@ -37,8 +37,8 @@ rule results:
         lambda wildcards: job_lists(wildcards.suite, wildcards.paper)(wildcards),
         depends("results"),
     output:
-        results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
-        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+        results=f"{SHOWN}/{{paper}}/results.parquet",
+        curves=f"{SHOWN}/{{paper}}/curves.parquet",
     log:
         "logs/{suite}/{paper}/results.log",
     script:
@@ -47,13 +47,13 @@ rule results:
 
 rule outputs:
     input:
-        results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
-        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
+        results=f"{SHOWN}/{{paper}}/results.parquet",
+        curves=f"{SHOWN}/{{paper}}/curves.parquet",
         depends=depends("outputs"),
     output:
-        manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",
+        manifest=f"{SHOWN}/{{paper}}/outputs.json",
         tables=report(
-            directory(f"{RESULTS}/{{suite}}/{{paper}}/tables"),
+            directory(f"{SHOWN}/{{paper}}/tables"),
             patterns=["{name}.html"],
             caption="../report/table.rst",
             category=title_of,
@@ -61,7 +61,7 @@ rule outputs:
             labels=label_of,
         ),
         figures=report(
-            directory(f"{RESULTS}/{{suite}}/{{paper}}/figures"),
+            directory(f"{SHOWN}/{{paper}}/figures"),
             patterns=["{name}.png"],
             caption="../report/figure.rst",
             category=title_of,
@@ -69,7 +69,7 @@ rule outputs:
             labels=label_of,
         ),
         claims=report(
-            f"{RESULTS}/{{suite}}/{{paper}}/claims.csv",
+            f"{SHOWN}/{{paper}}/claims.csv",
             caption="../report/claims.rst",
             category=title_of,
             subcategory="Claims",
@@ -84,14 +84,14 @@ rule outputs:
 rule notebook:
     input:
         notebook=lambda wildcards: notebook_of(wildcards.paper),
-        results=f"{RESULTS}/{{suite}}/{{paper}}/results.parquet",
-        curves=f"{RESULTS}/{{suite}}/{{paper}}/curves.parquet",
-        manifest=f"{RESULTS}/{{suite}}/{{paper}}/outputs.json",
-        claims=f"{RESULTS}/{{suite}}/{{paper}}/claims.csv",
-        tables=f"{RESULTS}/{{suite}}/{{paper}}/tables",
-        figures=f"{RESULTS}/{{suite}}/{{paper}}/figures",
+        results=f"{SHOWN}/{{paper}}/results.parquet",
+        curves=f"{SHOWN}/{{paper}}/curves.parquet",
+        manifest=f"{SHOWN}/{{paper}}/outputs.json",
+        claims=f"{SHOWN}/{{paper}}/claims.csv",
+        tables=f"{SHOWN}/{{paper}}/tables",
+        figures=f"{SHOWN}/{{paper}}/figures",
     output:
-        f"{RESULTS}/{{suite}}/{{paper}}/notebook.ipynb",
+        f"{SHOWN}/{{paper}}/notebook.ipynb",
     log:
         "logs/{suite}/{paper}/notebook.log",
     script:

@@ -9,7 +9,7 @@ rule page:
         depends=page_depends,
     output:
         report(
-            f"{RESULTS}/{{suite}}/report.html",
+            f"{SHOWN}/report.html",
             caption="../report/page.rst",
             category="The page",
             labels={"suite": "{suite}", "what": "everything on one page"},
@@ -25,7 +25,7 @@ rule page:
 # What the page says beside its papers' outputs, by content: see rule depends.
 rule page_depends:
     output:
-        touch(f"{RESULTS}/{{suite}}/.depends/{{part}}-{{digest}}"),
+        touch(f"{SHOWN}/.depends/{{part}}-{{digest}}"),
     localrule: True
 
 

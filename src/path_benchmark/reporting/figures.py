@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -22,7 +23,8 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # INK is the page's text colour: an inline picture takes whatever that is, in the dark as well.
 PURPLE, SKY, INK, GREY = "#CC79A7", "#56B4E9", "#1b1b1f", "#777777"
 PALETTE = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, INK)
-DASHES = ("-", "--", "-.", ":")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 3)))
+DODGE = 0.015  # of an axis, between error bars at one place
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLE = Path(__file__).with_name("templates") / "house.mplstyle"
 FORMATS = ("svg", "png", "pdf")
@@ -99,6 +101,68 @@ def logit_axis(ax: object, end: float) -> None:
     ax.set_xticks(ticks, names, fontsize=9)
     ax.set_xticks([], minor=True)
     ax.set_xlim(end, 1.0 - end)
+
+
+def finish(figure: Figure) -> None:
+    """Hold a figure to the house's rules, whoever drew it.
+
+    Error bars at one place stand beside each other, no line is told by its colour alone, and no
+    panel that needs a legend lacks one.
+    """
+    panels = [ax for ax in figure.axes if ax.name != "3d"]
+    for ax in panels:
+        _dodge(ax)
+        _tell_apart(ax, [*figure.legends, *filter(None, [ax.get_legend()])])
+    named = {ax: ax.get_legend_handles_labels()[1] for ax in panels}
+    named = {ax: labels for ax, labels in named.items() if len(labels) > 1}
+    bare = [ax for ax in named if ax.get_legend() is None]
+    if figure.legends or not bare:
+        return
+    if len(named) > 1 and len(set(map(tuple, named.values()))) == 1:
+        for ax in set(named) - set(bare):
+            ax.get_legend().remove()
+        legend_below(figure, np.array([list(named)]))
+    else:
+        for ax in bare:
+            ax.legend()
+
+
+def _dodge(ax: object) -> None:
+    """Move error bars that are drawn at the same places apart."""
+    groups: dict[tuple, list[ErrorbarContainer]] = {}
+    for bars in ax.containers:
+        if isinstance(bars, ErrorbarContainer) and bars.lines[0] is not None:
+            groups.setdefault(tuple(bars.lines[0].get_xdata()), []).append(bars)
+    scale = ax.xaxis.get_transform()
+    low, high = scale.transform(np.asarray(ax.get_xlim()))
+    for group in groups.values():
+        for k, bars in enumerate(group if len(group) > 1 else []):
+            shift = (k - (len(group) - 1) / 2) * DODGE * (high - low)
+
+            def moved(x: object, shift: float = shift) -> np.ndarray:
+                return scale.inverted().transform(scale.transform(np.asarray(x, float)) + shift)
+
+            line, caps, segments = bars.lines
+            for own in (line, *caps):
+                own.set_xdata(moved(own.get_xdata()))
+            for own in segments:
+                ends = [np.column_stack([moved(s[:, 0]), s[:, 1]]) for s in own.get_segments()]
+                own.set_segments(ends)
+
+
+def _tell_apart(ax: object, legends: list) -> None:
+    """Give lines dashes of their own where only their colours differ."""
+    lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    lines = [line for line in lines if line.get_linestyle() != "None"]
+    looks = [(line.get_linestyle(), line.get_marker()) for line in lines]
+    free = [dashes for dashes in DASHES if dashes not in {style for style, _ in looks}]
+    again = [k for k, look in enumerate(looks) if look in looks[:k]]
+    for k, dashes in zip(again, free if len(again) <= len(free) else [], strict=False):
+        lines[k].set_linestyle(dashes)
+        for legend in legends:
+            for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
+                if text.get_text() == lines[k].get_label():
+                    handle.set_linestyle(dashes)
 
 
 def save(figure: Figure, out_dir: str | Path, name: str) -> None:

@@ -272,6 +272,7 @@ class Outputs:
             return None
         turned = figure.content() if isinstance(figure, Surface) else None
         drawn = surface_figure(figure) if isinstance(figure, Surface) else figure
+        fig.finish(drawn)
         fig.save(drawn, folder, made.name)
         return {**_described(made, study), "surface": turned}
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from solution_paths.files import replace_atomically
 
-from . import formats, verdicts
+from . import formats, latex, verdicts
 from .study import Study
 
 # A column or quantity whose name holds one of these is in seconds.
@@ -188,7 +188,8 @@ def templates() -> jinja2.Environment:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["latex"] = _latex
+    environment.filters["latex"] = latex.escaped
+    environment.filters["laid_out_latex"] = latex.layout
     environment.filters["markdown"] = _markdown
     environment.filters["css"] = css
     environment.globals["laid_out"] = laid_out
@@ -199,15 +200,6 @@ def _markdown(text: object) -> str:
     """Escape what Markdown, or HTML inside it, would take for markup."""
     swaps = {c: f"\\{c}" for c in "\\`*_[]|#~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
     return "".join(swaps.get(c, c) for c in " ".join(str(text).split()))
-
-
-def _latex(text: object) -> str:
-    swaps = {"\\": r"\textbackslash{}", "—": "--", "±": r"$\pm$", "|": r"$|$", "~": r"\~{}"}
-    swaps |= {"\u202f": r"\,", "×": r"$\times$", "µ": r"$\mu$", "≥": r"$\geq$"}
-    swaps |= {"₀": "$_0$", "∅": r"$\emptyset$", "✓": r"$\checkmark$"}
-    swaps |= {c: f"$^{{{d}}}$" for c, d in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)}
-    swaps |= {c: f"\\{c}" for c in "&%$#_{}"} | {"^": r"\^{}", "<": "$<$", ">": "$>$"}
-    return "".join(swaps.get(c, c) for c in str(text))
 
 
 def write_table(frame: pd.DataFrame, shown: Shown, out_dir: str | Path) -> None:

@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -115,13 +116,42 @@ def end_unread() -> None:
         signal.signal(signal.SIGPIPE, _end_if_unread)
 
 
+def end_on_interrupt() -> None:
+    """End this process and what it started with one sentence where the user presses Ctrl-C.
+
+    What is started from now on doesn't see the interrupt itself: it would print its stack. To be
+    called in the main thread.
+    """
+
+    def wait() -> None:
+        signal.sigwait({signal.SIGINT})
+        _end_interrupted()
+
+    signal.signal(signal.SIGINT, _end_interrupted)  # for threads that there are already
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        threading.Thread(target=wait, daemon=True).start()
+
+
+def _end_interrupted(*_: object) -> None:
+    with suppress(OSError, ValueError):
+        print("stopped: finished cells are kept, the same command goes on.", file=sys.stderr)
+        sys.stderr.flush()
+    _end_all(signal.SIGINT)
+
+
 def _end_if_unread(*_: object) -> None:
     poll = select.poll()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             poll.register(stream.fileno(), 0)
     if any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
-        for child in psutil.Process().children(recursive=True):
-            with suppress(psutil.Error):
-                child.kill()
-        os._exit(128 + signal.SIGPIPE)
+        _end_all(signal.SIGPIPE)
+
+
+def _end_all(why: int) -> None:
+    """End this process and what it started, at once: cells are written whole or not at all."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            child.kill()
+    os._exit(128 + why)

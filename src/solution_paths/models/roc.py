@@ -40,7 +40,7 @@ def roc_path(
         > 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.
-    kernel
+    **kernel
         The arguments ``kernel``, ``gamma``, ``degree``, ``coef0`` of `asymmetric_svm_path`.
 
     Returns

@@ -1,0 +1,90 @@
+"""How far a suite is, from its results; the benchmark's command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from path_benchmark.__main__ import main
+from path_benchmark.papers import get_paper
+from path_benchmark.status import configuration, counts, report
+from solution_paths.files import hold
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPER = "quantile_svm"
+
+
+@pytest.fixture
+def config(tmp_path):
+    return configuration(ROOT) | {"results": str(tmp_path)}
+
+
+def jobs_of(config, **fields):
+    found = get_paper(PAPER).jobs(config, "quick")
+    return [job for job in found if all(getattr(job, k) == v for k, v in fields.items())]
+
+
+def write(job, config, failures=()):
+    """Write what a cell's file says of all cells of a job."""
+    for file in job.cell_files(config["results"]):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"failures": list(failures), "code": {}}))
+
+
+def test_cells_are_counted_as_their_files_say(config):
+    done, failed, damaged, *rest = jobs_of(config, lane="accuracy")
+    write(done, config)
+    write(failed, config, ["ValueError: no\nsuch thing"])
+    write(damaged, config)
+    damaged.cell_files(config["results"])[0].write_text("{")
+    own = counts(config, "quick")[0][PAPER, "accuracy"]
+    kept = len(damaged.cells) - 1
+    assert (own.finished, own.failed) == (len(done.cells) + kept, len(failed.cells))
+    assert own.left == 1 + sum(len(job.cells) for job in rest)
+    assert own.reasons == [f"{name}: ValueError: no such thing" for name in failed.cells]
+
+
+def test_a_job_runs_while_a_process_holds_its_lock(config):
+    (job,) = jobs_of(config, lane="timing")
+    lock = Path(job.file(config["results"])).with_suffix(".lock")
+    held = hold(lock)
+    named = f"{job.experiment} {job.dataset} {job.first}-{job.last}"
+    assert counts(config, "quick")[0][PAPER, "timing"].running == [named]
+    assert f"running: {PAPER} {named}" in list(report(config, "quick"))
+    held.close()
+    assert counts(config, "quick")[0][PAPER, "timing"].running == []
+
+
+def test_looking_changes_nothing(config, tmp_path):
+    list(report(config, "quick"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_last_line_of_numbers_is_their_sum(config):
+    write(jobs_of(config)[0], config)
+    lines = [line.split() for line in report(config, "quick")]
+    numbers = [[int(n) for n in line[-4:]] for line in lines if line[-1].isdigit()]
+    assert numbers[-1] == [sum(column) for column in zip(*numbers[:-1], strict=True)]
+    assert numbers[-1][0] == len(jobs_of(config)[0].cells)
+
+
+def test_the_command_tells_a_suite_and_refuses_another(config, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["status", "quick", "--results", str(tmp_path), "--only", "kinks"]) == 0
+    said = capsys.readouterr().out
+    assert PAPER in said
+    assert "robust_svm" not in said
+    assert main(["status", "quik"]) == 1
+    assert "did you mean 'quick'" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    assert main(["status"]) == 1
+    assert "config.yaml can't be read" in capsys.readouterr().err
+
+
+def test_help_names_the_commands(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    said = capsys.readouterr().out
+    assert "status" in said
+    assert "snakemake --cores 2 quick" in said
