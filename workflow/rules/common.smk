@@ -304,13 +304,17 @@ def about_page(wildcards):
     }
 
 
+def cell_files(suite, paper=None):
+    """The files of a suite's cells, there or not."""
+    return [file for job in jobs(suite, paper) for file in job.cell_files(RESULTS)]
+
+
 @cache
 def other_code(suite, paper=None):
     """Say how many of a suite's cells were made by other code than there is now."""
     from path_benchmark.runs.cells import made_by_other_code
 
-    files = [file for job in jobs(suite, paper) for file in job.cell_files(RESULTS)]
-    return made_by_other_code(files, config.get("recompute", ""))
+    return made_by_other_code(cell_files(suite, paper), config.get("recompute", ""))
 
 
 @cache
