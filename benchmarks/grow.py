@@ -1,7 +1,7 @@
 """Run the accuracy jobs of a suite one after the other, the shortest first.
 
-The suite `paper` need not be run in one go: what is finished here counts for the workflow, and `make
-reference` exports it. Timing jobs wait for a machine on which nothing else runs.
+The suite `paper` need not be run in one go: what is finished here counts for the workflow, and
+`make reference` exports it. Timing jobs wait for a machine on which nothing else runs.
 
     nice -n 19 python benchmarks/grow.py quantile_svm weighted_svm robust_svm
 """

@@ -209,9 +209,29 @@ wildcard_constraints:
 
 
 @cache
+def take_reference(suite):
+    """Take over what a suite lacks and the reference results hold; a dry run only counts."""
+    from path_benchmark.papers import get_paper
+    from path_benchmark.runs.reference import take
+
+    if not (config["reference"] and workflow.is_main_process):
+        return
+    folder = Path(config["reference"], suite)
+    held = None if workflow.output_settings.dryrun else hold()
+    with in_one_sentence():
+        for name in config["papers"]:
+            for sentence in take(get_paper(name), config, suite, folder, write=held is not None):
+                logger.warning(sentence)
+    if held is not None:
+        held.close()
+
+
+@cache
 def jobs(suite, paper=None, lane=None):
     """The jobs of a suite: one for each data set, experiment and chunk of splits."""
     from path_benchmark.papers import get_paper
+
+    take_reference(suite)
 
     def asked(job):
         again = job.file(RESULTS) in AGAIN
