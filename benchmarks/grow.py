@@ -10,28 +10,25 @@ from __future__ import annotations
 
 import argparse
 
-from cost import NEEDS, ROOT, configuration
+from cost import NEEDS, ROOT, configuration, known, played
 
 from path_benchmark.data import available
 from path_benchmark.papers import get_paper
-from path_benchmark.runs.needs import need_of
 from path_benchmark.runs.paper import Job
 from path_benchmark.runs.progress import Progress
 from path_benchmark.runs.supervision import JobFailed
 
 
-def waiting(config: dict, suite: str, name: str) -> list[Job]:
-    """Return a paper's accuracy jobs whose data are at hand, the shortest first."""
+def waiting(config: dict, suite: str, papers: list[str]) -> list[Job]:
+    """Return the accuracy jobs whose data are at hand, the shortest first, the unmeasured last."""
 
     def at_hand(job: Job) -> bool:
-        sources = config["papers"][name]["datasets"][job.dataset].get("sources", [job.dataset])
-        return all(map(available, sources))
+        content = config["papers"][job.paper]["datasets"][job.dataset]
+        return all(map(available, content.get("sources", [job.dataset])))
 
-    def minutes(job: Job) -> float:
-        return need_of(NEEDS, (suite, name, job.experiment, job.dataset)).minutes
-
-    jobs = [job for job in get_paper(name).jobs(config, suite) if job.lane == "accuracy"]
-    return sorted(filter(at_hand, jobs), key=minutes)
+    measured, others = played(suite, config, known(NEEDS))
+    jobs = [one.job for one in sorted(measured, key=lambda one: one.minutes)] + others
+    return [job for job in jobs if job.lane == "accuracy" and job.paper in papers and at_hand(job)]
 
 
 def main() -> None:
@@ -41,17 +38,16 @@ def main() -> None:
     parser.add_argument("papers", nargs="+", choices=sorted(config["papers"]))
     parser.add_argument("--suite", default="paper")
     given = parser.parse_args()
-    for name in given.papers:
-        for job in waiting(config, given.suite, name):
-            label = f"{job.experiment} {job.dataset} {job.first}-{job.last}"
-            log = f"logs/{given.suite}/{name}/{label.replace(' ', '/')}-{job.digest}.log"
-            try:
-                with Progress(ROOT / log, label) as progress:
-                    get_paper(name).run_job(config, job, progress)
-            except JobFailed as error:  # another job may end well
-                print(f"{name} {label}: {error}", flush=True)
-            else:
-                print(f"{name} {label}: done", flush=True)
+    for job in waiting(config, given.suite, given.papers):
+        label = f"{job.paper} {job.experiment} {job.dataset} {job.first}-{job.last}"
+        log = ROOT / "logs" / given.suite / f"{label.replace(' ', '/')}-{job.digest}.log"
+        try:
+            with Progress(log, label) as progress:
+                get_paper(job.paper).run_job(config, job, progress)
+        except JobFailed as error:  # another job may end well
+            print(f"{label}: {error}", flush=True)
+        else:
+            print(f"{label}: done", flush=True)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class DamagedReference(ConfigError):
 class Kept:
     """A finished cell: its name, its identity, the code that made it, its rows and curves."""
 
-    name: str
+    cell: str
     identity: str
     code: str
     rows: pa.Table
@@ -54,10 +54,14 @@ class Kept:
         store_cell(file, self.identity, self.rows, self.curves, made)
 
 
-def planned(paper: Paper, config: dict, suite: str) -> Iterator[tuple[Job, dict[Path, str]]]:
-    """Yield the jobs of a suite with their cells: file -> identity."""
+def planned(
+    paper: Paper, config: dict, suite: str, unfinished: bool = False
+) -> Iterator[tuple[Job, dict[Path, str]]]:
+    """Yield a suite's jobs (``unfinished``: those alone) with their cells: file -> identity."""
     folder = Path(config["results"], suite, "cells", paper.name)
     for job in paper.jobs(config, suite):
+        if unfinished and Path(job.file(config["results"])).exists():
+            continue
         splits = range(job.first, job.last + 1)
         cells = paper.cells(config, suite, job.experiment, job.dataset, splits)
         yield job, {file_of(cell, folder): cell.identity for cell in cells}
@@ -73,7 +77,8 @@ def read_reference(folder: Path, paper: str) -> dict[str, Kept]:
     ------
     DamagedReference
     """
-    if not (folder / f"{paper}.parquet").exists() and paper not in _sums(folder):
+    name = f"{paper}.parquet"
+    if not (folder / name).exists() and name not in _sums(folder):
         return {}
     rows, curves = ({k: t for k, *t in _parts(folder, paper + form)} for form in FORMS)
     empty = CURVES.empty_table()
@@ -112,14 +117,14 @@ def _parts(folder: Path, name: str) -> Iterator[tuple[tuple[str, ...], pa.Table]
     except (OSError, KeyError, ValueError, pa.ArrowException):
         raise _damaged(file) from None
     names = np.array(own[0].to_pylist(), dtype=object)
-    starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]]) if len(names) else []
-    for start, end in zip(starts, [*starts[1:], len(names)], strict=True):
+    ends = [*np.flatnonzero(names[1:] != names[:-1]) + 1, len(names)] if len(names) else []
+    for start, end in zip([0, *ends], ends, strict=False):
         yield tuple(c[int(start)].as_py() for c in own), table.slice(start, end - start)
 
 
 def _write(folder: Path, paper: str, cells: Iterable[Kept]) -> None:
     """Write a paper's cells, and last the checksums."""
-    cells, sums = sorted(cells, key=lambda cell: cell.name), _sums(folder)
+    cells, sums = sorted(cells, key=lambda kept: kept.cell), _sums(folder)
     for form, schema in FORMS.items():
         parts = [_marked(c, c.rows if schema is SCHEMA else c.curves) for c in cells]
         table = pa.concat_tables([pa.schema([*OWN, *schema]).empty_table(), *parts])
@@ -130,10 +135,7 @@ def _write(folder: Path, paper: str, cells: Iterable[Kept]) -> None:
 
 
 def _marked(cell: Kept, table: pa.Table) -> pa.Table:
-    own = [
-        pa.array([getattr(cell, field.name.replace("cell", "name"))] * len(table), TEXT)
-        for field in OWN
-    ]
+    own = [pa.array([getattr(cell, field.name)] * len(table), TEXT) for field in OWN]
     return pa.Table.from_arrays([*own, *table.columns], schema=pa.schema([*OWN, *table.schema]))
 
 
@@ -186,12 +188,10 @@ def take(paper: Paper, config: dict, suite: str, folder: Path, write: bool = Tru
     ------
     DamagedReference
     """
-    known = read_reference(folder, paper.name)
+    left = dict(planned(paper, config, suite, unfinished=True))
+    known = read_reference(folder, paper.name) if left else {}
     taken = elsewhere = 0
-    for job, cells in planned(paper, config, suite) if known else ():
-        listing = Path(job.file(config["results"]))
-        if listing.exists():
-            continue
+    for job, cells in left.items():
         found = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
         found = {f: cell for f, cell in found.items() if _wanted(cell, config, paper.name)}
         here = {
@@ -201,16 +201,17 @@ def take(paper: Paper, config: dict, suite: str, folder: Path, write: bool = Tru
         for file, cell in here.items() if write else ():
             cell.store(file)
         if write and here and all(map(_whole, cells)):
-            write_list(listing, cells)
-    verb = "were" if write else "would be"
-    return [
-        *[f"{taken} cells of {paper.name} {verb} taken from {folder}."] * bool(taken),
-        *[
+            write_list(Path(job.file(config["results"])), cells)
+    said = []
+    if taken:
+        verb = "were" if write else "would be"
+        said.append(f"{taken} cells of {paper.name} {verb} taken from {folder}.")
+    if elsewhere:
+        said.append(
             f"{elsewhere} timing cells of {paper.name} in {folder} were measured on another "
             "machine: they are measured on this one."
-        ]
-        * bool(elsewhere),
-    ]
+        )
+    return said
 
 
 def _wanted(cell: Kept, config: dict, paper: str) -> bool:

@@ -508,6 +508,43 @@ def ends(study: Study) -> Iterable[Case]:
         yield Case(case.data, {**case.values, **worst}, case.where)
 
 
+def weighted_risk(found: dict[str, tuple], share: float, tau: float | None = None) -> float:
+    """Risk with costs t (false positives) and 1 - t (false negatives), averaged over t in (0, 1).
+
+    Of the classifier at each t itself, or of the one at ``tau`` for all t; ``share`` are the
+    positives. An exact integral: between steps the risk is linear in t.
+    """
+    edges = np.unique(np.concatenate([[0.0, 1.0], *(found[r][0] for r in ("tpr", "tnr"))]))
+    low, high = edges[:-1], edges[1:]
+    at = 0.5 * (low + high) if tau is None else np.full(len(low), tau)
+    wrong = [1.0 - v[np.searchsorted(x, at, "right") - 1] for x, v in (found["tpr"], found["tnr"])]
+    costs = 0.5 * ((1.0 - low) ** 2 - (1.0 - high) ** 2), 0.5 * (high**2 - low**2)
+    return float(costs[0] @ wrong[0] * share + costs[1] @ wrong[1] * (1.0 - share))
+
+
+@OUTPUTS.frame
+def risks(study: Study) -> pd.DataFrame:
+    """Return the cost-weighted risk of each split's path, of its tau = 1/2, and of no features."""
+    rows = []
+    for dataset, split in _splits(study):
+        own = study.only(experiment="path", dataset=dataset, split=split)
+        share = own.set_index("metric")["value"].get("positive_share_test", np.nan)
+        found = rates(study, dataset, split)
+        risk = {"path": weighted_risk(found, share), "half": weighted_risk(found, share, 0.5)}
+        constant = 0.5 * share * (1.0 - share)
+        rows.append({"dataset": dataset, "split": split, **risk, "constant": constant})
+    return pd.DataFrame(rows)
+
+
+@OUTPUTS.measure
+def risk(study: Study) -> Iterable[Case]:
+    """Compare the cost-weighted risk of the path with that of its classifier at tau = 1/2."""
+    found = risks(study)
+    for dataset, group in found.groupby("dataset", sort=False) if len(found) else ():
+        own = group.set_index("split")
+        yield Case((dataset,), {"stated": own["path"], "rivals": {"tau = 1/2": own["half"]}})
+
+
 @OUTPUTS.measure
 def margin(study: Study) -> Iterable[Case]:
     """Give the share of samples on the margin, in per cent, and the span of accuracy between."""
