@@ -14,6 +14,7 @@ from ...reporting import verdicts
 from ...reporting.check import where
 from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, choices_of
+from ...reporting.formats import seconds as seconds_of
 from ...reporting.formats import significant
 from ...reporting.outputs import Outputs
 from ...reporting.pivots import shown
@@ -598,6 +599,35 @@ def seconds(study: Study, top: str, bottom: str) -> Iterable[Case]:
             repeats = int(own.groupby(hyper(own, "tau")).size().min())
             numbers = {"one": one, "other": other, "ratio": one / other, "runs": repeats}
             yield Case((dataset,), {**numbers, "bottom": OUTPUTS.names[bottom]})
+
+
+@OUTPUTS.measure
+def at_the_end(study: Study, method: str) -> Iterable[Case]:
+    """Compare a solver's mean CPU seconds at tau = 0 with its slowest of the other tau."""
+    for dataset in study.ran("extremes"):
+        own = study.only(experiment="extremes", dataset=dataset, metric="time", method=method)
+        by_tau = own["value"].groupby(hyper(own, "tau").astype(float)).agg(["mean", "size"])
+        if 0.0 in by_tau.index and len(by_tau) > 1:
+            zero, other = by_tau["mean"][0.0], by_tau["mean"].drop(0.0).max()
+            told = ", ".join(f"{tau:g}: {seconds_of(s)}" for tau, s in by_tau["mean"].items())
+            numbers = {"ratio": zero / other, "told": told, "runs": int(by_tau["size"].min())}
+            yield Case((dataset,), {**numbers, "name": OUTPUTS.names[method]})
+
+
+@OUTPUTS.frame
+def known_errors(study: Study) -> pd.DataFrame:
+    """Return the rows that compare the path's P(Y = 1 | x) with the true one, by n."""
+    own = study.only(experiment="known", metric="probability_error")
+    return own.assign(n=hyper(own, "n").astype(int)).sort_values("n")
+
+
+@OUTPUTS.measure
+def known_law(study: Study) -> Iterable[Case]:
+    """Look whether the error of P(Y = 1 | x) falls from each n to the next."""
+    for dataset, own in known_errors(study).groupby("dataset", sort=False):
+        by_n = own["value"].groupby(own["n"]).mean()
+        told = ", ".join(f"{n}: {value:.3f}" for n, value in by_n.items())
+        yield Case((dataset,), {"more": np.diff(by_n), "told": told})
 
 
 @OUTPUTS.measure
