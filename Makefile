@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables status test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
+.PHONY: help env quick tables reference status test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
 
 SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -53,6 +53,9 @@ quick: $(READY)  ## run the offline suite: generated and bundled data
 tables: $(READY)  ## run the paper suite: the papers' data sets, sizes and splits
 	$(BIN)/snakemake --cores $(CORES) paper
 	@echo "Tables, figures and the report are in results/paper (open results/paper/report.html)."
+
+reference: $(READY)  ## add what is finished of SUITE=paper to reference/, which git keeps: later checkouts take it over
+	$(BIN)/python benchmarks/reference.py --suite $(or $(SUITE),paper)
 
 test: $(READY)  ## run every test, on JOBS=2 processes
 	$(BIN)/python -m pytest $(PARALLEL)

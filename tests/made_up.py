@@ -182,6 +182,10 @@ def quantile_svm():
     for n, counts in ((100, [150, 170]), (200, [300, 320])):
         for split, count in enumerate(counts):
             made.add("kinks", "gaussian_classes", "path", "kinks", count, {"n": n}, [split])
+    for n, errors in ((100, [0.1, 0.2]), (400, [0.05, 0.05])):
+        made.add("known", "gaussian_classes", "path", "probability_error", errors, {"n": n})
+    for tau, took in ((0.0, 6.0), (0.1, 1.0), (0.5, 2.0)):
+        made.repeats("extremes", "diabetes", "liblinear", "time", [took] * 5, {"tau": tau})
     for method, values in (("path", [0.1, 0.2]), ("platt", [0.15, 0.25])):
         made.add("probability", "diabetes", method, "brier", values)
         made.add("probability", "diabetes", method, "log_loss", np.multiply(values, 2))
@@ -242,6 +246,12 @@ def weighted_svm():
         for metric, value in (("n_train", 300), ("n_test", 100)):
             made.add(**where, method="data", metric=metric, values=value, hyper=own,
                      splits=[split])  # fmt: skip
+    # events are n / 2; an event takes 1e-7 s times n |M|, |M| = n / 10
+    for n in (100, 200, 400, 800):
+        own = {"n": n, "C0": 10.0}
+        took, bends = 1e-8 * n**2 * (n // 2), {"n_breakpoints": n // 2}
+        made.repeats("growth", "nasdaq", "path", "time", [took, took, 9 * took], own, **bends)
+        made.add("growth", "nasdaq", "path", "margin_samples", n / 10, own)
     for cost, rounds in ((1.0, 10), (100.0, 25)):
         made.add("regression", "housing", "path", "rounds", rounds, {"C0": cost})
     return made
@@ -387,6 +397,9 @@ def distributionally_robust():
             told = own | {"sampled": sampled}
             made.repeats(**where, method=method, values=[10.0 * size], hyper=told)
     made.add("regression_times", "prostate", "piqp", "failed_calls", 3, {"sampled": 0})
+    made.add("worst_case", "two_moons", "theorem", "theorem_difference", 1e-15, {"draw": 0})
+    made.add("worst_case", "two_moons", "theorem", "theorem_difference", 1e-5, {"draw": 1})
+    made.add("worst_case", "two_moons", "theorem", "theorem_excess", 1e-8, {"draw": 1})
     for method, value in (("s", 1e-12), ("lam2", 1e-7)):
         made.add("coefficients", "prostate", method, "excess_between", value)
     made.certificate("coefficients", "prostate", [0])

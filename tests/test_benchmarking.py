@@ -407,8 +407,8 @@ def test_cells_of_other_code_are_counted_and_made_again_where_that_is_asked(tmp_
     cell_files.write_list(listing, files)
     assert cell_files.lists_of(tmp_path) == [listing]
     assert cell_files.made_by_other_code(files) == ""
-    other = {**cell_files.code(), "library": "another"}
-    monkeypatch.setattr(cell_files, "code", lambda: other)
+    other = {**cell_files.code("cells"), "library": "another"}
+    monkeypatch.setattr(cell_files, "code", lambda paper: other)
     said = cell_files.made_by_other_code(files)
     assert said.startswith("1 of 1 cells were made by other code (library); ")
     run_cells([CELL], run, folder)

@@ -378,3 +378,23 @@ def test_the_prints_ratios_are_those_of_the_text():
     by_set = ratio.groupby(table["dataset"])
     assert by_set.max()["Prostate"] == pytest.approx(17.6, abs=0.05)
     assert by_set.min()["Triazines"] == pytest.approx(2.5, abs=0.05)
+
+
+def test_a_worst_distribution_attains_theorem_5_1_and_no_other_value():
+    """By hand, and against a value with the wrong factor kappa in place of kappa rho."""
+    from path_benchmark.papers.distributionally_robust import worst_case
+
+    # One sample of margin 0: moved as far as the radius allows, or turned at the cost kappa.
+    assert worst_case.bound(np.zeros(1), 2.0, 0.5, 10.0) == pytest.approx(1.0 + 2.0 * 0.5)
+    # Of margin 1, turned: the loss 2 costs .5, what is left moves it on.
+    assert worst_case.bound(np.ones(1), 0.1, 1.0, 0.5) == pytest.approx(2.0 + 0.1 * 0.5)
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(60):
+        margins = rng.normal(0.5, 1.0, size=40) * 10.0 ** rng.uniform(-1, 1)
+        length, radius, kappa = 10.0 ** rng.uniform([-1, -2, -1], [1, 1, 1])
+        loss, distance = worst_case.worst_distribution(margins, length, radius, kappa)
+        assert distance <= radius * (1.0 + 1e-12)
+        assert loss == pytest.approx(worst_case.bound(margins, length, radius, kappa), rel=1e-9)
+        wrong += not np.isclose(loss, worst_case.bound(margins, length, radius, kappa / length))
+    assert wrong > 20

@@ -11,7 +11,7 @@ from path_benchmark.data import registry
 from path_benchmark.data.sources import content_hash
 from path_benchmark.papers import check_config, get_paper
 from path_benchmark.settings import ConfigError
-from test_data import CSV, Bench, entry_of
+from test_data import CSV, Bench, entry_of, form_of
 from test_quantile_svm_paper import repository_config
 
 # Keys that decide no number, in an entry and in a paper's file.
@@ -99,6 +99,29 @@ def test_every_key_of_an_entry_and_every_byte_of_its_file(bench):
         (bench.raw / "toy.csv").write_bytes(bytes(content))
         judge(idle=False)
     assert min(counts.values()) > 3, counts
+
+
+def test_files_of_the_same_numbers_to_the_last_bit_are_one_data_set(bench):
+    bench.put(CSV)
+    found = bench.load()
+    quoted = CSV.replace(b"yes", b"+1").replace(b"no", b"-1")
+    options = {"target": 2, "positive": ["+1"], "negative": ["-1"]}
+    other = form_of(sha256=None, bytes=None, options=options)
+
+    def known(form, content, **numbers):
+        entry = entry_of(files=[form], content={"sha256": content_hash(*numbers["of"])} | numbers)
+        entry["content"].pop("of")
+        bench.write(toy=entry)
+        bench.put(content)
+        return outcome(bench)
+
+    exact = {"of": (found.X, found.y)}
+    assert known(other, quoted, **exact) == known(form_of(), CSV, **exact) is not None
+    rounded = {"of": (found.X, found.y, 6), "digits": 6}
+    one, two = known(other, quoted, **rounded), known(form_of(), CSV, **rounded)
+    assert one[0] == two[0]
+    assert one[1] != two[1]
+    assert known(form_of(), CSV, of=(found.X + 1.0, found.y)) is None  # refused, whatever it says
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -57,6 +57,14 @@ KNOWN = {
         "claim: TPR falls with tau, up to ties | Diabetes": "not supported [paper] 1 of 18 steps",
         "claim: TPR falls with tau, up to ties | Breast": "not tested here [paper] not the paper's "
         "data; there: not supported: 1 of 6",
+        # positives .4; false positives cost .6 (.02 + .0525 + .078), false negatives .4 (.03 + .02)
+        "table_risk 0": "Diabetes | 6 | 0.110 |",
+        # .6 * .4 / 2
+        "table_risk 1": "| 0.12",
+        # (.1 + .2) / 2, then .05
+        "table_known 0": "Two Gaussian classes | 100 | 2 | 0.15 | 0.0707",
+        "claim: LIBLINEAR degrades": "supported [paper] 3.0 times as long",
+        "claim: P(Y = 1 | x) of the whole": "supported [paper] mean absolute error by n",
         "claim: lam = 0.001": "inconclusive [paper] ours: 0.1",
         "claim: recovering a solution is faster than a run of LIB": "supported [paper] 2.0 ms "
         "against 2.0 s",
@@ -80,9 +88,13 @@ KNOWN = {
         "paper's data; there: not supported: slower in 2 of 9",
         # gains of .1, .1 and a tie: .2 / 3
         "claim: weights between": "inconclusive [this project] in 2 of 3 runs, by 0.067",
+        "table_growth 3": "Nasdaq | 800 | 1 | 400 | 80 | 6400",
+        "claim: the number of events": "supported [paper] fitted exponent 1.00 +- 0.00",
+        "claim: finding the next event": "supported [paper] the time of an event grows with the "
+        "power 1.00",
         "claim: step 2": "not tested here [paper] cut short (rounds: 10, not 50); there: not sup",
         "claim: the validation error": "not supported [paper] 1 disagreements",
-        "headline": "differs: 0 tables compared; claims: 2 supported, 1 not supported, 8",
+        "headline": "differs: 0 tables compared; claims: 4 supported, 1 not supported, 8",
     },
     "robust_svm": {
         # medians of .1, 1, 9 and of 1, 2, 3 s
@@ -112,6 +124,8 @@ KNOWN = {
         "claim: DM-KSVM achieves the best AUC | Diab": "supported [paper, contradicted by its own",
         "claim: DM-KSVM achieves the best AUC | Four": "inconclusive [paper, contradicted",
         "claim: DM-DrSVM achieves the best AUC | Breast": "inconclusive [paper]",
+        "claim: the worst expected loss": "not supported [paper] in 2 cases",
+        "check 1": "a worst distribution lies outside the ball, by 1.0e-08 of its radius.",
         "claim: the exact minimiser": "not supported [this project] lower in 1, equal in 1, higher",
         "check 0": "solutions between breakpoints are not optimal, by 1.0e-07",
         "headline": "1 of 2 paths certified exact",
@@ -153,7 +167,7 @@ CHANGES = [
     ("distributionally_robust", "metric == 'n' and dataset == 'fourclass'", {"value": 861.0},
      ["table_5_2_data 2", "headline"]),
     ("distributionally_robust", "metric == 'excess_between' and method == 'lam2'",
-     {"value": 1e-9}, ["claim: DrLAD's coefficients are piecewise linear in 1", "check 0",
+     {"value": 1e-9}, ["claim: DrLAD's coefficients are piecewise linear in 1", "check",
                        "headline"]),
     ("distributionally_robust", "metric == 'loss_of_choice' and value > 0", {"value": 2e-4},
      ["claim: the path chooses", "check"]),
@@ -179,7 +193,9 @@ def clean(frame):
     bad = frame["status"].str.startswith("certificate") | (frame["status"] == "failed")
     frame = frame[~bad].copy()
     frame.loc[frame["metric"].isin(["local", "certificate"]), "value"] = 1.0
-    frame.loc[frame["metric"].isin(["excess_between", "step_errors"]), "value"] = 0.0
+    frame.loc[
+        frame["metric"].isin(["excess_between", "step_errors", "theorem_excess"]), "value"
+    ] = 0.0
     return frame
 
 

@@ -397,3 +397,18 @@ def test_ties_up_to_rounding_are_one_kink_and_crowded_kinks_are_many():
         breakpoints = np.array([0.0, 1e-9, 2e-9, 0.3, 0.3 + 1e-14, 0.7, 1.0])
 
     assert experiment.n_kinks(Fixed()) == 4
+
+
+def test_the_known_law_is_that_of_the_densities():
+    """P(y = +1 | x) of the generated classes, by their densities."""
+    from scipy.stats import multivariate_normal
+
+    from path_benchmark.papers.quantile_svm.data import true_probability
+
+    d, law = 3, {"distance": 2.0, "positive_share": 0.3}
+    X = np.random.default_rng(0).normal(size=(20, d)) * 2.0
+    mean = np.full(d, law["distance"] / (2.0 * np.sqrt(d)))
+    up, down = (multivariate_normal(sign * mean).pdf(X) for sign in (1.0, -1.0))
+    share = law["positive_share"]
+    expected = share * up / (share * up + (1.0 - share) * down)
+    np.testing.assert_allclose(true_probability(X, law), expected, rtol=1e-12)

@@ -119,8 +119,11 @@ def local_run(checkout, tmp_path):
     """Return a folder where the suite ran without a cluster: this one, if the code is the same."""
     from path_benchmark.runs.rows import versions
 
-    here = sorted((ROOT / "results" / "quick").glob("*/results.parquet"))
-    if here and all(set(pd.read_parquet(file)["versions"]) == {versions()} for file in here):
+    here = {
+        file.parent.name: set(pd.read_parquet(file)["versions"])
+        for file in (ROOT / "results" / "quick").glob("*/results.parquet")
+    }
+    if here and all(made == {versions(paper)} for paper, made in here.items()):
         return ROOT
     leave = shutil.ignore_patterns("results", ".snakemake", "logs")
     own = Path(shutil.copytree(checkout, tmp_path / "own", ignore=leave))

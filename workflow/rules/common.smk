@@ -42,6 +42,7 @@ def read_papers():
     """Put every file of config/papers into the configuration; the command line overrides them."""
     switch = str(config.get("offline")).lower()  # --config offline=true arrives as text
     config["offline"] = {"true": True, "false": False}.get(switch, config.get("offline"))
+    config["reference"] = config.get("reference") or ""  # --config reference= arrives as None
     files = sorted(Path(workflow.basedir, "config", "papers").glob("*.yaml"))
     papers = {file.stem: read_yaml(file) for file in files}
     update_config(papers, config.get("papers", {}))
@@ -216,9 +217,29 @@ wildcard_constraints:
 
 
 @cache
+def take_reference(suite):
+    """Take over what a suite lacks and the reference results hold; a dry run only counts."""
+    from path_benchmark.papers import get_paper
+    from path_benchmark.runs.reference import take
+
+    if not (config["reference"] and workflow.is_main_process):
+        return
+    folder = Path(config["reference"], suite)
+    held = None if workflow.output_settings.dryrun else hold()
+    with in_one_sentence():
+        for name in config["papers"]:
+            for sentence in take(get_paper(name), config, suite, folder, write=held is not None):
+                logger.warning(sentence)
+    if held is not None:
+        held.close()
+
+
+@cache
 def jobs(suite, paper=None, lane=None):
     """The jobs of a suite: one for each data set, experiment and chunk of splits."""
     from path_benchmark.papers import get_paper
+
+    take_reference(suite)
 
     def asked(job):
         again = job.file(RESULTS) in AGAIN
@@ -227,9 +248,7 @@ def jobs(suite, paper=None, lane=None):
     papers = config["papers"] if paper is None else [paper]
     with in_one_sentence():
         found = [job for name in papers for job in get_paper(name).jobs(config, suite)]
-    return [
-        asked(job) for job in found if lane in (None, job.lane) and at_hand(job.paper, job.dataset)
-    ]
+    return [asked(job) for job in found if lane in (None, job.lane) and can_run(job)]
 
 
 def job_lists(suite, paper=None, lane=None):
@@ -251,21 +270,29 @@ def at_hand(paper, dataset):
     return all(available(source) for source in sources(paper, dataset))
 
 
+def can_run(job):
+    """A job whose cells are there, taken over from the reference results, needs no data."""
+    return at_hand(job.paper, job.dataset) or Path(job.file(RESULTS)).exists()
+
+
 def not_at_hand(suite, *papers):
     """The data sets that the suite, or its part of some papers, asks for and has to do without."""
     from path_benchmark.papers import get_paper
 
     asked = papers or config["papers"]
-    wanted = {(paper, job.dataset) for paper in asked for job in get_paper(paper).jobs(config, suite)}
-    return sorted({dataset for paper, dataset in wanted if not at_hand(paper, dataset)})
+    wanted = [job for paper in asked for job in get_paper(paper).jobs(config, suite)]
+    return sorted({job.dataset for job in wanted if not can_run(job)})
 
 
 def fetched(wildcards):
-    """The data files that a job waits for; bundled and generated data need none."""
+    """The data files that a job waits for; bundled and generated data need none.
+
+    Their times tell nothing: the job's name has their checksums.
+    """
     from path_benchmark.data import registry
 
     return [
-        f"data/fetched/{source}.txt"
+        ancient(f"data/fetched/{source}.txt")
         for source in sources(wildcards.paper, wildcards.dataset)
         if registry()[source].source in ("files", "derived")
     ]
@@ -317,13 +344,17 @@ def about_page(wildcards):
     }
 
 
+def cell_files(suite, paper=None):
+    """The files of a suite's cells, there or not."""
+    return [file for job in jobs(suite, paper) for file in job.cell_files(RESULTS)]
+
+
 @cache
 def other_code(suite, paper=None):
     """Say how many of a suite's cells were made by other code than there is now."""
     from path_benchmark.runs.cells import made_by_other_code
 
-    files = [file for job in jobs(suite, paper) for file in job.cell_files(RESULTS)]
-    return made_by_other_code(files, config.get("recompute", ""))
+    return made_by_other_code(cell_files(suite, paper), config.get("recompute", ""))
 
 
 @cache

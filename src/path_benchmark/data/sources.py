@@ -565,9 +565,10 @@ def identity(
     """Return all that decides the numbers of a data set, as plain values.
 
     That is how its entry says they are made or read, and the checksum of the file that is at hand
-    (of one that would be downloaded, that of its entry). Titles, addresses and licences decide
-    nothing. A file that the running workflow has yet to fetch counts as not at hand all the time,
-    so that its jobs keep their names.
+    (of one that would be downloaded, that of its entry); where the entry has the hash of all its
+    numbers to the last bit, which `load` enforces, that hash, whatever file holds them. Titles,
+    addresses and licences decide nothing. A file that the running workflow has yet to fetch counts
+    as not at hand all the time, so that its jobs keep their names.
     """
     entry = find(name, config)
     found: dict[str, Any] = {"source": entry.source, "task": entry.task}
@@ -584,6 +585,8 @@ def identity(
     places = _places(raw_dir, mirror, config)
     here = None if name in planned_without else _at_hand(entry, places)
     form = here[0] if here else next((f for f in entry.files if f.urls), entry.files[0])
+    if entry.content and entry.content.digits is None:
+        return found | {"parser": form.parser, "content": entry.content.sha256}
     sha256 = _known_digest(here[2], here[2].stat().st_mtime_ns) if here else form.sha256
     return found | {
         "parser": form.parser,

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pandas as pd
 
-from ..runs.rows import CODE
+from ..runs.rows import CODE, commit
 from .formats import count
 from .study import Study
 
+__all__ = ["commit", "now", "provenance"]
 PACKAGES = {"python": "Python", "solution_paths": "solution_paths"}
 
 
 def provenance(study: Study, names: Mapping[str, str]) -> dict:
-    """Say of a paper's results which machines, versions and solvers made how many rows.
+    """Say of a paper's results which machines, commits, versions and solvers made how many rows.
 
     ``names`` are the methods' as people write them.
     """
     results = study.results
     versions = [json.loads(text) for text in results["versions"]]
     code = [[f"{part} {v.pop(part)}" for part in CODE if part in v] for v in versions]
+    commits = pd.Series([v.pop("commit", "") or "unknown" for v in versions], dtype=object)
     sources = pd.Series([", ".join(parts) or "unknown" for parts in code], dtype=object)
     packages = pd.Series([_said(v) for v in versions], dtype=object)
     solvers = results.dropna(subset=["method_version"])[["method", "method_version"]]
@@ -33,6 +33,7 @@ def provenance(study: Study, names: Mapping[str, str]) -> dict:
         "machines": _counted(results["machine"]),
         "packages": _counted(packages),
         "sources": _counted(sources),
+        "commits": _counted(commits),
         "solvers": [
             f"{', '.join(names.get(m, m) for m in methods)}: {version}"
             for version, methods in by_version
@@ -50,21 +51,6 @@ def _counted(values: pd.Series) -> list[str]:
     if len(counts) == 1:
         return [str(counts.index[0])]
     return [f"{value} ({count(n, 'row')})" for value, n in counts.items()]
-
-
-def commit(folder: str | Path = ".") -> str:
-    """Return the commit that a folder's checkout stands at, "" where git doesn't know."""
-    options = {"cwd": folder, "capture_output": True, "text": True, "timeout": 20}
-    try:
-        head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **options)
-        if head.returncode:
-            return ""
-        changed = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"], **options
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return head.stdout.strip() + (", with changes that were not committed" * bool(changed.stdout))
 
 
 def now() -> str:

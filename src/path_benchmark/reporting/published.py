@@ -86,7 +86,8 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
         shown = f"![{figure['heading']}]({folder}/{figure['name']}.png)"
         lines += ["", f"## {figure['heading']}", "", shown, "", figure["caption"]]
     made = content["provenance"]
-    facts = {"Hardware": made["machines"], "Versions": made["packages"], "Source": made["sources"]}
+    facts = {"Hardware": made["machines"], "Versions": made["packages"]}
+    facts |= {"Commits": made["commits"], "Source": made["sources"]}
     lines += ["", "## How it was made", "", f"`{content['command']}`, {origin}.", ""]
     lines += [f"- {name}: {'; '.join(values)}" for name, values in facts.items()]
     return "\n".join(lines) + "\n"

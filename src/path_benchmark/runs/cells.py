@@ -148,20 +148,24 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def write_cell(file: Path, identity: str, rows: Rows) -> None:
+    """Write a cell that has been run, with the code that made it."""
+    failures = [str(row.get("message")) for row in rows.rows if row["status"] in FAILED]
+    made = {"code": code(file.parent.name), "failures": failures}
+    store_cell(file, identity, table_of(rows.rows, SCHEMA), table_of(rows.points, CURVES), made)
+
+
+def store_cell(
+    file: Path, identity: str, rows: pa.Table, curves: pa.Table, made: dict[str, Any]
+) -> None:
     """Write a cell's tables, and last the file that says that they are all there."""
     file.unlink(missing_ok=True)
-    write_table(rows_of(file), table_of(rows.rows, SCHEMA))
+    write_table(rows_of(file), rows)
     parts = [rows_of(file)]
-    if rows.points:
-        write_table(curves_of(file), table_of(rows.points, CURVES))
+    if len(curves):
+        write_table(curves_of(file), curves)
         parts.append(curves_of(file))
-    content = {
-        "identity": identity,
-        "files": {part.name: digest(part) for part in parts},
-        "code": code(),
-        "failures": [str(row.get("message")) for row in rows.rows if row["status"] in FAILED],
-    }
-    write_text(file, json.dumps(content))
+    files = {part.name: digest(part) for part in parts}
+    write_text(file, json.dumps({"identity": identity, "files": files, **made}))
 
 
 def check_cell(file: Path) -> dict[str, Any]:
@@ -212,7 +216,7 @@ def finished(file: Path, recompute: str = "") -> bool:
     if not file.is_file():
         return False
     content = check_cell(file)
-    if recompute == "changed" and content.get("code") != code():
+    if recompute == "changed" and content.get("code") != code(file.parent.name):
         return False
     statuses = pq.read_table(rows_of(file), columns=["status"])["status"]
     return not UNFINISHED & set(statuses.to_pylist())
@@ -289,11 +293,15 @@ def made_by_other_code(files: Iterable[Path], recompute: str = "") -> str:
     """
     files = list(files)
     kept = {} if recompute == "changed" else _said_of(files)
-    made = [content.get("code", {}) for content in kept.values() if not content.get("failures")]
-    other = [own for own in made if own != code()]
+    made = [
+        (content.get("code", {}), code(file.parent.name))
+        for file, content in kept.items()
+        if not content.get("failures")
+    ]
+    other = [(own, now) for own, now in made if own != now]
     if not other:
         return ""
-    parts = [part for part in CODE if any(own.get(part) != code()[part] for own in other)]
+    parts = [part for part in CODE if any(own.get(part) != now[part] for own, now in other)]
     return (
         f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}); "
         "--config recompute=changed computes them again."

@@ -85,6 +85,8 @@ class Config(Settings):
         Names of experiments, separated by commas: run only these. Empty: all.
     results : str
         Folder of everything that is computed.
+    reference : str
+        Folder of finished cells that are taken over instead of being computed; empty: none.
     recompute : {"", "changed"}
         Which finished cells are computed again: none, or those that other code made.
     solver_limits : Limits
@@ -98,6 +100,7 @@ class Config(Settings):
     offline: bool = False
     only: Annotated[str, Field(pattern=r"^([a-z_0-9]+(,[a-z_0-9]+)*)?$")] = ""
     results: Annotated[str, Field(min_length=1)] = "results"
+    reference: str = ""
     recompute: Literal["", "changed"] = ""
     solver_limits: Limits = Limits()
     suites: dict[Name, str]

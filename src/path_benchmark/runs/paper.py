@@ -183,7 +183,7 @@ class Paper:
     def jobs(self, config: dict, suite: str) -> list[Job]:
         """Return a suite's jobs: one for each data set, experiment and chunk of splits."""
         content = self.file(config)
-        made = json.dumps(code()) if config.get("recompute") == "changed" else ""
+        made = json.dumps(code(self.name)) if config.get("recompute") == "changed" else ""
         return [
             self._job(content, plan, dataset, first, last, made)
             for plan in self.plans(config, suite)

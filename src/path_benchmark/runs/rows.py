@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ import solution_paths
 
 PACKAGES = ("solution_paths", "numpy", "scipy", "numba", "scikit-learn")
 CODE = ("library", "protocol", "solvers")  # the parts of the code whose hashes rows carry
+# Files among those of the protocol that no number depends on.
+TOLD = ("outputs", "depends", "needs", "progress", "reference", "terminal")
 
 
 def _columns(*declared: tuple[str, pa.DataType, bool, str]) -> pa.Schema:
@@ -65,7 +68,7 @@ SCHEMA = _columns(
     ("status", TEXT, False, "ok, or what went wrong"),
     ("message", TEXT, True, "reason of a failure"),
     ("machine", TEXT, False, "processor and operating system"),
-    ("versions", TEXT, False, "JSON object of package versions"),
+    ("versions", TEXT, False, "JSON object: commit and hashes of the code, versions of packages"),
 )
 # One point of a curve: an exact step function, a boundary, the points of a data set.
 CURVES = _columns(
@@ -87,7 +90,8 @@ class Rows:
     """
 
     def __init__(self, **shared: Any) -> None:
-        self._shared = {"machine": machine(), "versions": versions(), **shared}
+        made = versions(shared.get("paper", ""))
+        self._shared = {"machine": machine(), "versions": made, **shared}
         self.rows: list[dict[str, Any]] = []
         self.points: list[dict[str, Any]] = []
 
@@ -187,35 +191,48 @@ def machine() -> str:
 
 
 @cache
-def versions() -> str:
-    """Versions of Python, packages and this source that results depend on, as a JSON object."""
-    found = {"python": platform.python_version()}
+def versions(paper: str) -> str:
+    """Versions of Python, packages and source that a paper's rows depend on, as a JSON object."""
+    found = {"commit": commit(), "python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "not installed"
-    return json.dumps(found | code(), sort_keys=True)
+    return json.dumps(found | code(paper), sort_keys=True)
 
 
 @cache
-def code() -> dict[str, str]:
-    """Return hashes of the code that makes a row: library, data and protocols, outside solvers.
+def code(paper: str) -> dict[str, str]:
+    """Return hashes of the code that makes a paper's rows: library, protocol, outside solvers.
 
-    What a paper's experiments do is part of the protocol; what is drawn from rows isn't.
+    What the paper's experiments do is part of the protocol; another paper's, and what is drawn or
+    told of rows, isn't.
     """
     library, benchmark = Path(solution_paths.__file__).parent, Path(__file__).parents[1]
-    experiments = [
-        file
-        for folder in ("papers", "runs", "data")
-        for file in (benchmark / folder).rglob("*.py")
-        if file.name not in ("outputs.py", "reports.py", "assertions.py")
-    ]
+    folders = [benchmark / name for name in ("runs", "data", f"papers/{paper}")]
+    files = [file for folder in folders for file in folder.rglob("*.py") if file.stem not in TOLD]
     return {
         "library": _hash(library, library.rglob("*.py")),
-        "protocol": _hash(benchmark, experiments),
+        "protocol": _hash(benchmark, files),
         "solvers": _hash(benchmark, (benchmark / "solvers").rglob("*.py")),
     }
+
+
+@cache
+def commit(folder: str | Path = Path(__file__).parent) -> str:
+    """Return the commit that a folder's checkout stands at, "" where git doesn't know."""
+    options: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True, "timeout": 20}
+    try:
+        head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **options)
+        if head.returncode:
+            return ""
+        changed = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"], **options
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return head.stdout.strip() + (", with changes that were not committed" * bool(changed.stdout))
 
 
 def _hash(root: Path, files: Iterable[Path]) -> str:

@@ -9,6 +9,7 @@ margin_grids          choices through the path and a solver, by size of grid (4.
 noisy_margins         AUC against the signal-to-noise ratio (Figure 4.3)
 kernels               AUC of kernel machines (Table 5.3)
 moons                 AUC against noise (Figures 5.1, 5.2)
+worst_case            Theorem 5.1: worst distributions beside the value of problem (5.3)
 kernel_grids          choices through the path and a solver, by size of grid (Table 5.1)
 regression_times, margin_times, kernel_times, linear_times
                       seconds of cross-validation
@@ -40,6 +41,7 @@ from ...solvers.programmes import Found, KernelDoubleMargin
 from . import tuning as tune
 from .data import assemble, folds
 from .tuning import Fitted, Line, Model
+from .worst_case import bound, worst_distribution
 
 Floats = np.ndarray
 GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
@@ -70,6 +72,14 @@ class DataSet(DataSetSettings):
     """``scaling`` of features."""
 
     scaling: Literal["standardise", "none"] = "standardise"
+
+
+class WorstCase(Settings):
+    """So many random ``draws`` of a hypothesis at each of the ``radii`` and label ``costs``."""
+
+    draws: Count
+    radii: Positives
+    costs: Positives
 
 
 class Grid(Settings):
@@ -545,6 +555,23 @@ def moons(cell: Cell, rows: Rows, report: Report) -> None:
             shown = (part.y > 0).astype(float)
             rows.add_curve("points", *part.X.T, weight=shown, method="data")
     _compare(cell, rows, _kernel_machines(cell, cell.settings.size), parts, _auc(parts))
+
+
+@PAPER.experiment(settings=WorstCase)
+def worst_case(cell: Cell, rows: Rows, report: Report) -> None:
+    """Theorem 5.1 at random hypotheses: an explicit worst distribution beside problem (5.3)."""
+    train = _parts(cell).train
+    K, rng = Kernel("rbf", cell.common.gamma)(train.X, train.X), np.random.default_rng(cell.seed())
+    draws = product(range(cell.settings.draws), cell.settings.radii, cell.settings.costs)
+    for draw, radius, kappa in draws:
+        weights = np.abs(rng.normal(size=len(K))) * train.y + rng.normal(size=len(K))
+        weights *= 10.0 ** rng.uniform(-1.0, 1.0) / np.sqrt(weights @ K @ weights)
+        length, margins = np.sqrt(weights @ K @ weights), train.y * (K @ weights)
+        least = bound(margins, length, radius, kappa)
+        loss, distance = worst_distribution(margins, length, radius, kappa)
+        told = {"hyper_parameters": {"draw": draw, "radius": radius, "kappa": kappa}}
+        rows.add("theorem_difference", abs(loss - least) / least, method="theorem", **told)
+        rows.add("theorem_excess", distance / radius - 1.0, method="theorem", **told)
 
 
 @PAPER.experiment(settings=KernelGrids, each="rows")

@@ -6,11 +6,12 @@
 ((668, 8), (50, 8), (50, 8))
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 
 from ...data import dna
 from ...data.protocols import Part, Split, fit_scaler, split_fractions, split_sizes
@@ -155,6 +156,15 @@ def _three(sizes: Sequence[float]) -> Sequence[float]:
             f"sizes must be three numbers (training, validation, test), not {list(sizes)}."
         )
     return sizes
+
+
+def true_probability(X: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
+    """Return P(y = +1 | x) of the generated data set ``gaussian_classes``, by Bayes' rule.
+
+    Both classes are spherical, with means ``distance`` apart along the diagonal.
+    """
+    along, share = X.sum(axis=1) / np.sqrt(X.shape[1]), parameters["positive_share"]
+    return expit(np.log(share / (1.0 - share)) + parameters["distance"] * along)
 
 
 @lru_cache(maxsize=4)

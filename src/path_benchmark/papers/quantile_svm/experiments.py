@@ -6,7 +6,9 @@ choose_lam     validation accuracy at tau = 1/2 against lam
 timing         CPU seconds of the path, of recovering a solution, and of the solvers
 boundary       the decision boundary at a few tau, in the plane
 kinks          number of kinks against n
+extremes       CPU seconds of the solvers where one class costs nothing, or hardly anything
 probability    P(y = +1 | x) read off the path, beside Platt and isotonic calibration
+known          the same beside the true one, against n, on data whose law is known
 explore        whole paths, written down so that the page can turn them by hand
 """
 
@@ -55,7 +57,7 @@ from ...settings import (
     Shares,
 )
 from ...solvers import Answer
-from .data import prepare
+from .data import prepare, true_probability
 
 # A sample counts as on the margin when its margin is 1 up to this.
 ON_MARGIN = 1e-8
@@ -147,6 +149,13 @@ class Sizes(Settings):
     """Numbers of training samples."""
 
     sizes: Counts
+
+
+class KnownLaw(Settings):
+    """Numbers of training samples ``sizes``, and of the points at which P(y = +1 | x) is read."""
+
+    sizes: Counts
+    n_test: Count
 
 
 class Explorations(Settings):
@@ -398,6 +407,12 @@ def timing(cell: Cell, rows: Rows, report: Report) -> None:
     _certified(contest.path, rows)
 
 
+@PAPER.experiment(lane="timing", settings=Timings)
+def extremes(cell: Cell, rows: Rows, report: Report) -> None:
+    """Time the solvers as ``timing`` does, at tau = 0 and near it: footnote 5."""
+    timing(cell, rows, report)
+
+
 class _Contest:
     """Path and solvers on the same arrays."""
 
@@ -508,6 +523,19 @@ def probability(cell: Cell, rows: Rows, report: Report) -> None:
         else:
             p = _calibrated(found, parts, method)
         _score(p, parts.test.y > 0, clip, method, cell.settings.bins, rows)
+
+
+@PAPER.experiment(settings=KnownLaw, each="sizes")
+def known(cell: Cell, rows: Rows, report: Report) -> None:
+    """Compare P(y = +1 | x) of the path with the true one; lam falls as 1 / sqrt(n)."""
+    n, first_n = cell.value, 100
+    parts = _parts(cell, sizes=(n, 0, cell.settings.n_test))
+    hyper = {"n": n, "lam": cell.data.lam * np.sqrt(first_n / n)}
+    found = _path(cell, parts.train, report, hyper["lam"])
+    carried = _certified(found, rows, hyper_parameters=hyper)
+    truth = true_probability(parts.test.X, registry()[cell.dataset].parameters)
+    off = np.abs(probabilities(*sign_changes(found, parts.test.X)) - truth)
+    rows.add("probability_error", off.mean(), **carried)
 
 
 def _calibrated(path: Any, parts: Split, method: str) -> np.ndarray:

@@ -14,6 +14,7 @@ from ...reporting import verdicts
 from ...reporting.check import where
 from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, choices_of
+from ...reporting.formats import seconds as seconds_of
 from ...reporting.formats import significant
 from ...reporting.outputs import Outputs
 from ...reporting.pivots import shown
@@ -508,6 +509,43 @@ def ends(study: Study) -> Iterable[Case]:
         yield Case(case.data, {**case.values, **worst}, case.where)
 
 
+def weighted_risk(found: dict[str, tuple], share: float, tau: float | None = None) -> float:
+    """Risk with costs t (false positives) and 1 - t (false negatives), averaged over t in (0, 1).
+
+    Of the classifier at each t itself, or of the one at ``tau`` for all t; ``share`` are the
+    positives. An exact integral: between steps the risk is linear in t.
+    """
+    edges = np.unique(np.concatenate([[0.0, 1.0], *(found[r][0] for r in ("tpr", "tnr"))]))
+    low, high = edges[:-1], edges[1:]
+    at = 0.5 * (low + high) if tau is None else np.full(len(low), tau)
+    wrong = [1.0 - v[np.searchsorted(x, at, "right") - 1] for x, v in (found["tpr"], found["tnr"])]
+    costs = 0.5 * ((1.0 - low) ** 2 - (1.0 - high) ** 2), 0.5 * (high**2 - low**2)
+    return float(costs[0] @ wrong[0] * share + costs[1] @ wrong[1] * (1.0 - share))
+
+
+@OUTPUTS.frame
+def risks(study: Study) -> pd.DataFrame:
+    """Return the cost-weighted risk of each split's path, of its tau = 1/2, and of no features."""
+    rows = []
+    for dataset, split in _splits(study):
+        own = study.only(experiment="path", dataset=dataset, split=split)
+        share = own.set_index("metric")["value"].get("positive_share_test", np.nan)
+        found = rates(study, dataset, split)
+        risk = {"path": weighted_risk(found, share), "half": weighted_risk(found, share, 0.5)}
+        constant = 0.5 * share * (1.0 - share)
+        rows.append({"dataset": dataset, "split": split, **risk, "constant": constant})
+    return pd.DataFrame(rows)
+
+
+@OUTPUTS.measure
+def risk(study: Study) -> Iterable[Case]:
+    """Compare the cost-weighted risk of the path with that of its classifier at tau = 1/2."""
+    found = risks(study)
+    for dataset, group in found.groupby("dataset", sort=False) if len(found) else ():
+        own = group.set_index("split")
+        yield Case((dataset,), {"stated": own["path"], "rivals": {"tau = 1/2": own["half"]}})
+
+
 @OUTPUTS.measure
 def margin(study: Study) -> Iterable[Case]:
     """Give the share of samples on the margin, in per cent, and the span of accuracy between."""
@@ -561,6 +599,35 @@ def seconds(study: Study, top: str, bottom: str) -> Iterable[Case]:
             repeats = int(own.groupby(hyper(own, "tau")).size().min())
             numbers = {"one": one, "other": other, "ratio": one / other, "runs": repeats}
             yield Case((dataset,), {**numbers, "bottom": OUTPUTS.names[bottom]})
+
+
+@OUTPUTS.measure
+def at_the_end(study: Study, method: str) -> Iterable[Case]:
+    """Compare a solver's mean CPU seconds at tau = 0 with its slowest of the other tau."""
+    for dataset in study.ran("extremes"):
+        own = study.only(experiment="extremes", dataset=dataset, metric="time", method=method)
+        by_tau = own["value"].groupby(hyper(own, "tau").astype(float)).agg(["mean", "size"])
+        if 0.0 in by_tau.index and len(by_tau) > 1:
+            zero, other = by_tau["mean"][0.0], by_tau["mean"].drop(0.0).max()
+            told = ", ".join(f"{tau:g}: {seconds_of(s)}" for tau, s in by_tau["mean"].items())
+            numbers = {"ratio": zero / other, "told": told, "runs": int(by_tau["size"].min())}
+            yield Case((dataset,), {**numbers, "name": OUTPUTS.names[method]})
+
+
+@OUTPUTS.frame
+def known_errors(study: Study) -> pd.DataFrame:
+    """Return the rows that compare the path's P(Y = 1 | x) with the true one, by n."""
+    own = study.only(experiment="known", metric="probability_error")
+    return own.assign(n=hyper(own, "n").astype(int)).sort_values("n")
+
+
+@OUTPUTS.measure
+def known_law(study: Study) -> Iterable[Case]:
+    """Look whether the error of P(Y = 1 | x) falls from each n to the next."""
+    for dataset, own in known_errors(study).groupby("dataset", sort=False):
+        by_n = own["value"].groupby(own["n"]).mean()
+        told = ", ".join(f"{n}: {value:.3f}" for n, value in by_n.items())
+        yield Case((dataset,), {"more": np.diff(by_n), "told": told})
 
 
 @OUTPUTS.measure

@@ -1,11 +1,12 @@
 """Weighted SVM paper: what is run. What is made of the results is in `outputs`.
 
-Every experiment has one cell for each cost C_0:
+Every experiment but growth, which has one for each n, has one cell for each cost C_0:
 
 online      time series: instances enter and leave, all weights change (figure 3)
 shift       covariate shift: from C_0 to C_0 times the importance (figure 4)
 validation  the validation error along that path, exactly (figure 5)
 regression  heteroscedastic regression: reweight by the residuals until they settle (figure 6)
+growth      events of the path to a series' weights, and what one costs, against n (section 3.3)
 explore     the covariate-shift path, written down so that the page can turn it by hand
 
 Every method begins at the same exact solution, which isn't timed (the paper assumes it given), and
@@ -36,7 +37,7 @@ from ...runs.judging import add_certificate, add_oracle_comparison, describe
 from ...runs.paper import Paper
 from ...runs.rows import Rows, or_none
 from ...runs.timing import Lane, Timing
-from ...settings import Count, NotNegative, Positive, Positives, Settings
+from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings
 from ...solvers import Answer, Stopwatch, smo
 from .data import prepare
 from .ulsif import fit_ulsif
@@ -115,6 +116,15 @@ class Online(Timed):
     updates: Count
 
 
+class Growth(Settings):
+    """Numbers of instances ``sizes``, whose weights are ``cost`` C_0; ``slope`` as in Online."""
+
+    sizes: Counts
+    cost: Positive
+    slope: NotNegative
+    repeats: Count
+
+
 class Shift(Timed):
     """SMO at every breakpoint, at ``grid`` evenly spaced weights, and at the end only."""
 
@@ -141,7 +151,9 @@ class Regression(Timed):
 
 
 def _columns(cell: Cell) -> dict[str, Any]:
-    return {"hyper_parameters": {"C0": cell.value, **cell.common.model_dump()}, "kernel": "rbf"}
+    varied = {"n": cell.value, "C0": cell.settings.cost} if cell.each == "sizes" else {}
+    hyper = {"C0": cell.value, **varied, **cell.common.model_dump()}
+    return {"hyper_parameters": hyper, "kernel": "rbf"}
 
 
 PAPER = Paper("weighted_svm", Common, DataSet, _columns)
@@ -505,6 +517,40 @@ def online(cell: Cell, rows: Rows, report: Report) -> None:
 
     contest.run(report, enter)
     add_check_share(rows, task, weights)
+
+
+@PAPER.experiment(lane="timing", settings=Growth, each="sizes")
+def growth(cell: Cell, rows: Rows, report: Report) -> None:
+    """Let the first n instances of a series forget: from C_0 everywhere to the series' weights.
+
+    Counts the events and the samples on the margin, and times the path.
+    """
+    n, own = cell.value, cell.settings
+    parts = prepare("series", cell.dataset, cell.split, offline=cell.offline, n=n, n_new=0)
+    weights = [np.full(n, own.cost), series_weights(n, n, 0, own.cost, own.slope)]
+    task = Task(parts.train, cell.common)
+    warm_up()
+
+    def record(repeat: int, timing: Timing) -> None:
+        (path,) = timing.result.paths
+        if repeat == 0:
+            carried = certificates(rows, "path", [path])
+            active = [_on_margin(path, weights, theta) for theta in np.linspace(0.0, 1.0, 21)]
+            rows.add("margin_samples", np.mean(active), method="path", **carried)
+        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
+        columns = {"repeat": repeat, "n_breakpoints": len(path.breakpoints), **seconds}
+        rows.add("time", timing.cpu_s, method="path", **columns)
+
+    lane = Lane(own.repeats, BUDGET_S, report)
+    lane.add(lambda: follow_path(task, task.base(weights[0]), weights), record, "path")
+    lane.run()
+
+
+def _on_margin(path: Any, weights: list[np.ndarray], theta: float) -> int:
+    """Count the duals strictly between 0 and their weight."""
+    (most,) = _line(weights, [theta])
+    share = path.dual(theta) / np.where(most > 0.0, most, np.inf)
+    return int(np.count_nonzero((share > 1e-9) & (share < 1.0 - 1e-9)))
 
 
 # ---------------------------------------------------------------- covariate shift

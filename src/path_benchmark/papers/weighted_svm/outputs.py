@@ -47,6 +47,9 @@ NO_GROWTH = 0.1
 # Of fewer runs quartiles say nothing: each run is drawn.
 LEAST_FOR_QUARTILES = 4
 
+# A fitted exponent that is known no better than this decides nothing.
+LARGEST_HALF, ROUNDING = 0.5, 1e-9
+
 OUTPUTS = Outputs(__file__)
 
 
@@ -551,3 +554,42 @@ def path_growth(study: Study) -> Iterable[Case]:
     if np.isfinite(change):
         numbers = {"factor": np.exp(change), "n": len(table), "runs": len(table)}
         yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED["shift"][0])
+
+
+# ---------------------------------------------------------------- growth with n
+
+
+@OUTPUTS.frame
+def growths(study: Study) -> pd.DataFrame:
+    """Return events, samples on the margin and seconds of an event by data set, n and split."""
+    own = study.only(experiment="growth")
+    own = own.assign(n=hyper(own, "n").astype(int)) if len(own) else own.assign(n=[])
+    keys = ["dataset", "n", "split"]
+    seconds = own[own["metric"] == "time"].groupby(keys)[["value", "n_breakpoints"]].median()
+    active = own[own["metric"] == "margin_samples"].set_index(keys)["value"]
+    found = seconds.rename(columns={"n_breakpoints": "events"}).assign(active=active)
+    return found.assign(event_us=1e6 * found["value"] / found["events"]).reset_index()
+
+
+def exponent(x: pd.Series, y: pd.Series) -> tuple[float, float]:
+    """Fit y to a power of x; return the exponent and half its 95 % interval."""
+    fit = stats.linregress(np.log(x), np.log(y))
+    return float(fit.slope), float(stats.t.ppf(0.975, len(x) - 2) * fit.stderr)
+
+
+@OUTPUTS.measure
+def grows(study: Study) -> Iterable[Case]:
+    """Fit the means by n: events against n, and seconds of an event against n |M|."""
+    for dataset, own in growths(study).groupby("dataset", sort=False):
+        by_n = own.groupby("n")[["events", "active", "event_us"]].mean()
+        if len(by_n) < 4:
+            continue
+        events, near = exponent(by_n.index, by_n["events"])
+        cost, wide = exponent(by_n.index * by_n["active"], by_n["event_us"])
+        told = [f"{n}: {row.events:.0f}, {row.active:.1f}" for n, row in by_n.iterrows()]
+        told = [f"{text}, {us:.0f}" for text, us in zip(told, by_n["event_us"], strict=True)]
+        linear = None if near > LARGEST_HALF else abs(events - 1.0) <= near + ROUNDING
+        bounded = True if cost <= 1.0 + ROUNDING else None if cost - wide <= 1.0 else False
+        numbers = {"events": events, "near": near, "cost": cost, "wide": wide, "linear": linear}
+        text = "; ".join(told)
+        yield Case((dataset,), {**numbers, "bounded": bounded, "told": text, "half": LARGEST_HALF})
