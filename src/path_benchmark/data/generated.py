@@ -26,7 +26,7 @@ def iris() -> tuple[np.ndarray, np.ndarray]:
 
 
 def diabetes_progression() -> tuple[np.ndarray, np.ndarray]:
-    """Diabetes progression (Efron et al. 2004), scikit-learn's copy, features in their own units."""
+    """Diabetes progression (Efron et al. 2004), scikit-learn's copy, in the features' own units."""
     return datasets.load_diabetes(return_X_y=True, scaled=False)
 
 

@@ -7,6 +7,7 @@ each sample changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -105,15 +106,17 @@ def add_exploration(
 
 
 def moving_lines(
-    path: Any, nodes: int = LARGEST_NODES
+    path: Any, nodes: int = LARGEST_NODES, between: Iterable[float] = ()
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the coefficients, or for kernels the duals, that move most: lines with kinks.
 
-    Those of several outputs follow each other.
+    Those of several outputs follow each other. ``between``: further parameters to look at, for an
+    axis on which pieces are not straight.
     """
     t = np.unique(path.breakpoints[np.isfinite(path.breakpoints)])
     if len(t) > nodes:
         t = t[np.linspace(0, len(t) - 1, nodes).astype(int)]
+    t = np.union1d(t, list(between))
     try:
         what, value = "feature", np.array([np.ravel(path.coef(s)) for s in t])
     except AttributeError:  # with a kernel there are none

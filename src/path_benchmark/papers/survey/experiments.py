@@ -1,7 +1,7 @@
 """The survey of chapter 2 of G. Tang's dissertation: whole paths beside grids of other solvers.
 
-regression       lasso, elastic net, Huber, absolute deviations, SVR, quantiles, ordered classes, ...
-classification   SVMs with every penalty, nu, weights, costs, one class, pinball, twins, ...
+regression       lasso, elastic net, Huber, absolute deviations, SVR, quantiles, ordered classes ...
+classification   SVMs with every penalty, nu, weights, costs, one class, pinball, twins ...
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .models import CLASSIFICATION, REGRESSION, Data, Model
 from .rivals import rivals, scored
 
 SHORTEST_S = 0.05  # a path is called again until so much has passed
-TRIAL = 10  # points at which a tolerance is tried before it is at all
-NODES = 300  # of a line that is drawn
+TRIAL = 5  # points at which a tolerance is tried before it is at all
+NODES = 150  # breakpoints of a line that is drawn
 SPREAD = (0.01, 0.99)  # the grid covers breakpoints between these quantiles
 LOGARITHMIC = (*SCALES, "epsilon")
 
@@ -104,9 +104,9 @@ def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
     carried = add_found(rows, path, path.certify(at_breakpoints=True), **told)
     rows.add("n", len(data.y), method="data")
     rows.add("d", data.X.shape[1], method="data")
-    for name, (t, value) in moving_lines(path, NODES).items():
-        rows.add_curve(f"{LINE}: {name}", t, value, method="path", **told)
     points = grid(path, settings.points)[:: -(-settings.points // settings.solved)]
+    for name, (t, value) in moving_lines(path, NODES, points).items():
+        rows.add_curve(f"{LINE}: {name}", t, value, method="path", **told)
     problems = {t: model.problem(data, path, t) for t in points}
     lane = Lane(settings.repeats, settings.budget_s, report)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from ...reporting import figures as fig
 from ...reporting.claims import Case
@@ -81,7 +81,7 @@ def _remark(study: Study, path: tuple, ours: float, theirs: float) -> str:
     ]
     if ours > theirs:
         each = 1e6 * ours / path.n_breakpoints
-        said.insert(0, f"slower: {path.n_breakpoints} breakpoints, {each:.0f} µs each")
+        said.insert(0, f"slower: {path.n_breakpoints:.0f} breakpoints, {each:.0f} µs each")
     return "; ".join(said)
 
 
@@ -110,7 +110,7 @@ def chapter(study: Study, table: str) -> pd.DataFrame:
                 "remark": row.remark if isinstance(row.remark, str) else "",
             }
         )
-    return pd.DataFrame(rows if len(paths) else [])
+    return pd.DataFrame(rows if any(row["certified"] for row in rows) else [])
 
 
 @OUTPUTS.figure
@@ -137,7 +137,7 @@ def _draw(ax: object, own: pd.DataFrame) -> None:
         own = own[own["x"] > 0]
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(numticks=4))
-        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_minor_locator(NullLocator())
     else:
         ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.yaxis.set_major_locator(MaxNLocator(3))

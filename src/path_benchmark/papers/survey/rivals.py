@@ -88,9 +88,7 @@ class Libsvm:
                 settings = self.at(t)
                 weight = settings.pop("sample_weight", None)
                 make = getattr(svm, self.estimator)
-                machine = make(
-                    kernel=self.kernel, tol=tolerance, max_iter=ITERATIONS, **settings
-                )
+                machine = make(kernel=self.kernel, tol=tolerance, max_iter=ITERATIONS, **settings)
                 with Stopwatch() as watch:
                     machine.fit(self.X, self.y, sample_weight=weight)
                 spent += watch.cpu_s, watch.wall_s
@@ -141,9 +139,7 @@ class Descent:
         return Tried(found, watch.cpu_s, watch.wall_s)
 
 
-def scored(
-    problems: Sequence[Problem], answers: Sequence[Answer | None]
-) -> tuple[float, float]:
+def scored(problems: Sequence[Problem], answers: Sequence[Answer | None]) -> tuple[float, float]:
     """Return the worst gap and KKT violation of all answers, infinite where one is missing."""
     if not all(answer is not None and _finite(answer) for answer in answers):
         return np.inf, np.inf
@@ -151,11 +147,12 @@ def scored(
         each = zip(problems, answers, strict=True)
         gap, kkt = np.max([scored([problem], [own]) for problem, own in each], axis=0)
         return float(gap), float(kkt)
-    first = answers[0]
+    first, duals = answers[0], [own.duals or () for own in answers]
     together = Answer(
         None if first.w is None else np.column_stack([own.w for own in answers]),
         np.column_stack([own.free for own in answers]),
-        first.duals and [np.column_stack(part) for part in zip(*(own.duals for own in answers), strict=True)],
+        first.duals
+        and [np.column_stack(part) for part in zip(*(own.duals for own in answers), strict=True)],
     )
     verdict = judge(problems, together)
     found = np.nan_to_num([verdict.gap, verdict.kkt], nan=np.inf).max(axis=1)
