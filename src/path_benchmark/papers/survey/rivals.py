@@ -151,11 +151,10 @@ def scored(problems: Sequence[Problem], answers: Sequence[Answer | None]) -> tup
     together = Answer(
         None if first.w is None else np.column_stack([own.w for own in answers]),
         np.column_stack([own.free for own in answers]),
-        first.duals
-        and [np.column_stack(part) for part in zip(*(own.duals for own in answers), strict=True)],
+        [np.column_stack(parts) for parts in zip(*duals, strict=True)] or None,
     )
     verdict = judge(problems, together)
-    found = np.nan_to_num([verdict.gap, verdict.kkt], nan=np.inf).max(axis=1)
+    found = np.nan_to_num([verdict.gap, verdict.kkt], nan=np.inf, posinf=np.inf).max(axis=1)
     return float(found[0]), float(found[1])
 
 
