@@ -130,6 +130,22 @@ KNOWN = {
         "check 0": "solutions between breakpoints are not optimal, by 1.0e-07",
         "headline": "1 of 2 paths certified exact",
     },
+    "survey": {
+        # .1 s of the faster solver over .2 s
+        "table_speed 0": "elastic net | lam1 | 7 | 200 ms | coordinate descent (scikit-learn) | "
+        "100 ms | 0.5 | ",
+        "table_speed 1": "l2-SVM, linear | C | 7 | 10 ms | LIBSVM (scikit-learn) | 300 ms | 30.0 |",
+        "table_2_1_regression 0": "OLS | (2.2) | - | 2.1 (least angle regression) | [29] | none |",
+        "table_2_1_regression 1": "EN regression | (2.6) | lambda1, lambda2 | 2.3 | [30] | "
+        "elastic_net_path | lam1 | 1 of 1 |",
+        "table_2_2_classification 1": "nu_svm_path | nu | 0 of 1 |",
+        "claim: solution path algorithms": "supported [paper] the best other solver's grid of 100 "
+        "points takes 0.50 to 30 times as long as the path, 2.0 in the median of 3",
+        "claim: every path takes less": "not supported [this project] faster in 2 of 3; slower: "
+        "elastic net in lam1",
+        "failure 0": "Breast cancer, five means, classification, path: certificate failed",
+        "headline": "2 of 3 paths certified exact",
+    },
 }
 
 
@@ -171,6 +187,9 @@ CHANGES = [
                        "headline"]),
     ("distributionally_robust", "metric == 'loss_of_choice' and value > 0", {"value": 2e-4},
      ["claim: the path chooses", "check"]),
+    ("survey", "method == 'libsvm' and dataset == 'heart' and repeat == 0", {"value": 0.1},
+     ["table_speed 1", "claim: solution path"]),
+    ("survey", "metric == 'grid_gap'", {"value": 1e-7}, ["check 0"]),
 ]  # fmt: skip
 
 
@@ -209,6 +228,7 @@ def test_the_exit_status_tells_of_every_check(paper, tmp_path, capsys):
         "weighted_svm": ("step_errors", "value", 1.0),
         "robust_svm": ("rises", "value", 1.0),
         "distributionally_robust": ("loss_of_choice", "value", 1.0),
+        "survey": ("grid_gap", "value", 1.0),
     }
     metric, column, value = metrics[name]
     results.loc[results.index[results["metric"] == metric][0], column] = value

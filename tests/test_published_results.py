@@ -14,7 +14,7 @@ from path_benchmark.reporting.verdicts import GLYPHS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "results").glob("*.md"))
-PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust")
+PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust", "survey")
 
 
 def disagreements(page):

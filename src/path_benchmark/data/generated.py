@@ -25,6 +25,11 @@ def iris() -> tuple[np.ndarray, np.ndarray]:
     return X[y > 0], np.where(y[y > 0] == 2, 1.0, -1.0)
 
 
+def diabetes_progression() -> tuple[np.ndarray, np.ndarray]:
+    """Diabetes progression (Efron et al. 2004), scikit-learn's copy, in the features' own units."""
+    return datasets.load_diabetes(return_X_y=True, scaled=False)
+
+
 # ---------------------------------------------------------------- generated
 
 
@@ -170,6 +175,7 @@ BUILDERS: dict[str, Callable] = {
     for function in (
         breast_cancer,
         iris,
+        diabetes_progression,
         two_moons,
         drlad_simulation,
         noisy_labels,

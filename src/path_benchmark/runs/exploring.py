@@ -7,6 +7,7 @@ each sample changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -104,14 +105,22 @@ def add_exploration(
         rows.add_curve(f"{LINE}: {name}", t, value, **columns)
 
 
-def moving_lines(path: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the coefficients, or for kernels the duals, that move most: lines with kinks."""
-    t = np.unique(path.breakpoints)
-    if len(t) > LARGEST_NODES:
-        t = t[np.linspace(0, len(t) - 1, LARGEST_NODES).astype(int)]
-    linear = path.objective.linear
-    value = np.array([path.coef(s) if linear else path.dual(s) for s in t])
+def moving_lines(
+    path: Any, nodes: int = LARGEST_NODES, between: Iterable[float] = ()
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the coefficients, or for kernels the duals, that move most: lines with kinks.
+
+    Those of several outputs follow each other. ``between``: further parameters to look at, for an
+    axis on which pieces are not straight.
+    """
+    t = np.unique(path.breakpoints[np.isfinite(path.breakpoints)])
+    if len(t) > nodes:
+        t = t[np.linspace(0, len(t) - 1, nodes).astype(int)]
+    t = np.union1d(t, list(between))
+    try:
+        what, value = "feature", np.array([np.ravel(path.coef(s)) for s in t])
+    except AttributeError:  # with a kernel there are none
+        what, value = "sample", np.array([path.dual(s) for s in t])
     moved = np.abs(np.diff(value, axis=0)).sum(axis=0)
     most = np.sort(np.argsort(-moved, kind="stable")[:LARGEST_LINES])
-    what = "feature" if linear else "sample"
     return {f"{what} {j + 1}": (t, value[:, j]) for j in most if moved[j] > 0.0}

@@ -61,7 +61,7 @@ class Solver:
             self._solver.run()
             solution = self._solver.getSolution()
             x, dual = np.array(solution.col_value), np.array(solution.row_dual)
-            found = self.programme.read(x, dual[: len(b)], at)
+            found = self.programme.read(x, -dual[: len(b)], at)
         status = self._solver.modelStatusToString(self._solver.getModelStatus())
         return Answered(found, watch.cpu_s, watch.wall_s, status == "Optimal", status)
 

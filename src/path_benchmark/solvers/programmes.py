@@ -90,7 +90,7 @@ class Programme(ABC):
 
     @abstractmethod
     def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
-        """Return the model; ``multiplier`` is of Ax = b."""
+        """Return the model; ``multiplier`` y is of Ax = b, added as y'(Ax - b)."""
 
     @abstractmethod
     def value(self, found: Found, at: Parameters) -> float:

@@ -7,7 +7,9 @@ The variables are (w, v, u of all groups); the multipliers of these rows are the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ import scipy.sparse as sp
 from solution_paths.problem import Pieces, Problem, penalties
 from solution_paths.problem.maps import Product, entries
 from solution_paths.verify import Answer
+
+from .programmes import Fixed, Moving, Parameters
 
 TOLERANCE = 1e-13
 CLARABEL = {"max_iter": 200, "max_threads": 1, "verbose": False}
@@ -106,6 +110,63 @@ def _widths(own: Pieces) -> np.ndarray:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """The programmes of one model at several parameters t, as a `GridSolver` takes them.
+
+    Attributes
+    ----------
+    programmes : mapping
+        Of t.
+    still : bool
+        Whether rows and their sides stand still, so that one solver does for all t.
+    first : float
+        The t whose rows are ``fixed``.
+    """
+
+    programmes: Mapping[float, Programme]
+    still: bool
+    first: float
+    dense = False
+
+    @classmethod
+    def of(cls, problems: Mapping[float, Problem]) -> Statements:
+        """Build the programmes of problems by t."""
+        made = {t: programme(problem) for t, problem in problems.items()}
+        first, *others = made.values()
+        still = all(
+            (own.A != first.A).nnz == 0
+            and (own.G != first.G).nnz == 0
+            and np.array_equal(own.b, first.b)
+            for own in others
+        )
+        return cls(made, still, next(iter(made)))
+
+    def from_(self, t: float) -> Statements:
+        """Return the same with the rows at t."""
+        return replace(self, first=t)
+
+    @cached_property
+    def fixed(self) -> Fixed:
+        """What a solver is told once."""
+        own = self.programmes[self.first]
+        return Fixed(own.A, own.b, own.G, np.where(own.signed, 0.0, -np.inf))
+
+    def moving(self, at: Parameters) -> Moving:
+        """Return what it is told at t."""
+        own = self.programmes[at["t"]]
+        return Moving(own.P, own.q, own.h, own.high if np.isfinite(own.high).any() else None)
+
+    def is_linear(self, at: Parameters) -> bool:
+        """Tell whether there is no quadratic term."""
+        return self.programmes[at["t"]].P.count_nonzero() == 0
+
+    def read(self, x: np.ndarray, multiplier: np.ndarray, at: Parameters) -> Answer:
+        """Return the model; the judge finds the multiplier of Gx <= h that bounds best."""
+        own = self.programmes[at["t"]]
+        return replace(own.answer(x, multiplier, np.zeros(len(own.h))), multiplier=None)
+
+
 def by_clarabel(problem: Problem, tolerance: float = TOLERANCE, **options: Any) -> Answer:
     """Solve a problem by Clarabel, an interior-point method.
 
@@ -182,4 +243,4 @@ def in_cvxpy(problem: Problem) -> tuple[Any, Any, list[Any]]:
     return cp.Problem(cp.Minimize(objective), rules), x, rules
 
 
-__all__ = ["Programme", "by_clarabel", "by_highs", "in_cvxpy", "programme"]
+__all__ = ["Programme", "Statements", "by_clarabel", "by_highs", "in_cvxpy", "programme"]

@@ -1,0 +1,186 @@
+"""The survey of chapter 2 of G. Tang's dissertation: whole paths beside grids of other solvers.
+
+regression       lasso, elastic net, Huber, absolute deviations, SVR, quantiles, ordered classes ...
+classification   SVMs with every penalty, nu, weights, costs, one class, pinball, twins ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from solution_paths.path import SCALES
+from solution_paths.problem import Problem
+from solution_paths.verify import Answer
+
+from ...data import load
+from ...runs.cells import Cell, Report
+from ...runs.config import DataSetSettings
+from ...runs.exploring import LINE, moving_lines
+from ...runs.judging import add_found
+from ...runs.paper import Paper
+from ...runs.rows import Rows, or_none
+from ...runs.timing import Lane, Timing, stopwatch
+from ...settings import Count, Positive, Positives, Settings
+from .models import CLASSIFICATION, REGRESSION, Data, Model
+from .rivals import rivals, scored
+
+SHORTEST_S = 0.05  # a path is called again until so much has passed
+TRIAL = 5  # points at which a tolerance is tried before it is at all
+NODES = 150  # breakpoints of a line that is drawn
+SPREAD = (0.01, 0.99)  # the grid covers breakpoints between these quantiles
+LOGARITHMIC = (*SCALES, "epsilon")
+
+
+class Grid(Settings):
+    """``points`` of the grid, and at how many, evenly, it is ``solved``: seconds are of all.
+
+    Solvers must reach the ``gap`` at each, by the first of their ``tolerances`` that does. Then
+    ``repeats``, and the ``budget_s`` of those of each solver. One whose grid would take more than
+    ``limit_s`` is not in the running.
+    """
+
+    points: Count
+    solved: Count
+    gap: Positive
+    tolerances: Positives
+    repeats: Count
+    budget_s: Positive
+    limit_s: Positive
+
+
+class Regression(Grid):
+    """And the ``models``."""
+
+    models: Annotated[tuple[Literal[tuple(REGRESSION)], ...], Field(min_length=1)]  # type: ignore[valid-type]
+
+
+class Classification(Grid):
+    """And the ``models``."""
+
+    models: Annotated[tuple[Literal[tuple(CLASSIFICATION)], ...], Field(min_length=1)]  # type: ignore[valid-type]
+
+
+class DataSet(DataSetSettings):
+    """``rows``: how many random ones are used, where not all; the first so many ``features``."""
+
+    rows: Count | None = None
+    features: Count | None = None
+
+    def complaints(self, name: str, n: int | None) -> Iterator[str]:
+        """Say where more rows are asked for than there are."""
+        if n is not None and self.rows is not None and self.rows > n:
+            yield f"rows are {self.rows}, and it has {n}"
+
+
+PAPER = Paper(
+    "survey",
+    dataset=DataSet,
+    columns=lambda cell: {"hyper_parameters": {"model": cell.value}},
+)
+
+
+@PAPER.experiment(lane="timing", settings=Regression, each="models")
+def regression(cell: Cell, rows: Rows, report: Report) -> None:
+    """Follow one model of values, and solve it on the grid by others."""
+    _compare(cell, REGRESSION[cell.value], rows, report)
+
+
+@PAPER.experiment(lane="timing", settings=Classification, each="models")
+def classification(cell: Cell, rows: Rows, report: Report) -> None:
+    """Follow one model of two classes, and solve it on the grid by others."""
+    _compare(cell, CLASSIFICATION[cell.value], rows, report)
+
+
+def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
+    found, settings = load(cell.dataset, offline=cell.offline), cell.settings
+    data = Data.of(found.X, found.y, cell.data.rows, cell.data.features, cell.seed())
+    path = model.path(data)  # compiles, loads
+    told = {"hyper_parameters": {"parameter": path.parameter}}
+    carried = add_found(rows, path, path.certify(at_breakpoints=True), **told)
+    rows.add("n", len(data.y), method="data")
+    rows.add("d", data.X.shape[1], method="data")
+    points = grid(path, settings.points)[:: -(-settings.points // settings.solved)]
+    for name, (t, value) in moving_lines(path, NODES, points).items():
+        rows.add_curve(f"{LINE}: {name}", t, value, method="path", **told)
+    problems = {t: model.problem(data, path, t) for t in points}
+    lane = Lane(settings.repeats, settings.budget_s, report)
+
+    def add_path(repeat: int, timing: Timing) -> None:
+        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
+        rows.add("time", timing.cpu_s, **carried, **seconds)
+
+    lane.add(partial(stopwatch, lambda: model.path(data), SHORTEST_S), add_path, "path")
+    for rival in rivals(model, data, problems):
+        matched(rival, problems, settings, rows, lane)
+    rows.add("grid_gap", own_gap(path, model, data, problems), **carried)
+    lane.run()
+
+
+def grid(path: Any, count: int) -> list[float]:
+    """Return points where the breakpoints are: evenly, or evenly in the logarithm of a scale."""
+    known = np.unique(path.breakpoints)
+    known = known[np.isfinite(known) & (known > 0)]
+    low, high = np.quantile(known, SPREAD) if len(known) > 1 else (known[0] / 10, known[0])
+    spaced = np.geomspace if path.parameter in LOGARITHMIC else np.linspace
+    return [float(t) for t in spaced(low, high, count)]
+
+
+def own_gap(path: Any, model: Model, data: Data, problems: dict[float, Problem]) -> float:
+    """Return the path's worst gap on the grid, by the judge and statements that others have."""
+    points = list(problems)
+    if model.stated is None:
+        return float(path.certify(at=points).gap)
+    answers = []
+    for t in points:
+        w = path.coef(t) if problems[t].kernel is None else None
+        signs = data.y if len(np.unique(data.y)) == 2 else 1.0
+        smooth = all(group.pieces.smooth for group in problems[t].losses)
+        duals = None if smooth else [signs * path.dual(t)]
+        answers.append(Answer(w, [path.intercept(t)], duals))
+    return scored(list(problems.values()), answers)[0]
+
+
+def matched(
+    rival: Any, problems: dict[float, Problem], settings: Grid, rows: Rows, lane: Lane
+) -> None:
+    """Put a solver in the lane at the loosest tolerance that reaches the gap at every point.
+
+    One that doesn't, or takes too long, has a row that says so.
+    """
+    points, columns = list(problems), {"method": rival.name, "method_version": rival.version}
+    trial, gap, kkt = points[:: max(1, len(points) // TRIAL)], np.inf, np.inf
+    for tolerance in sorted(settings.tolerances, reverse=True):
+        columns["hyper_parameters"] = {"tolerance": tolerance}
+        for some in (trial, points):
+            tried = rival.grid(some, tolerance)
+            expected = tried.wall_s * settings.points / len(some)
+            if expected > settings.limit_s:
+                reason = f"{settings.points} points would take about {expected:.0f} s"
+                rows.add("time", None, **columns, status="censored", message=reason)
+                return
+            gap, kkt = scored([problems[t] for t in some], tried.answers)
+            if gap > settings.gap:
+                break
+        else:
+            break
+    found = {"gap": or_none(gap), "kkt": or_none(kkt)}
+    if gap > settings.gap:
+        reason = tried.message or f"its gap stays above {settings.gap:g}"
+        rows.add("time", None, **columns, **found, status="inaccurate", message=reason)
+        return
+    times = settings.points / len(points)
+
+    def call() -> Timing:
+        tried = rival.grid(points, tolerance)
+        return Timing(times * tried.cpu_s, times * tried.wall_s, None)
+
+    def record(repeat: int, timing: Timing) -> None:
+        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
+        rows.add("time", timing.cpu_s, **columns, **found, **seconds)
+
+    lane.add(call, record, rival.name)

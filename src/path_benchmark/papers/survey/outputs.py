@@ -1,0 +1,170 @@
+"""Survey: the figure, and the frames and measures that the YAML files name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+from ...reporting import figures as fig
+from ...reporting.claims import Case
+from ...reporting.outputs import Outputs
+from ...reporting.study import Study, hyper
+from ...runs.exploring import LINE
+from .experiments import LOGARITHMIC
+from .models import MODELS
+
+OUTPUTS = Outputs(__file__)
+PANELS = 5  # in a row of the figure
+
+
+def _paths(study: Study) -> pd.DataFrame:
+    """Return the certificates, with model and parameter, in the order of the models."""
+    own = study.only(metric="certificate")
+    own = own.assign(model=hyper(own, "model"), parameter=hyper(own, "parameter"))
+    order = own["model"].map(list(MODELS).index)
+    return own.iloc[np.argsort(order.to_numpy(), kind="stable")]
+
+
+def _of_model(study: Study, path: tuple, metric: str) -> pd.DataFrame:
+    own = study.results
+    own = own[(own["metric"] == metric) & (own["dataset"] == path.dataset)]
+    return own[hyper(own, "model") == path.model]
+
+
+def _best(times: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the solver that took the least time, of those that were accurate."""
+    median = times.groupby("method")["value"].median()
+    return times[times["method"] == median.idxmin()] if len(median) else times
+
+
+@OUTPUTS.frame
+def speed(study: Study) -> pd.DataFrame:
+    """Return a row for each model and data set: its path, and the best other solver's grid."""
+    rows = []
+    for path in _paths(study).itertuples():
+        times = _of_model(study, path, "time")
+        times = times[(times["status"] == "ok") & times["value"].notna()]
+        ours = times.loc[times["method"] == "path", "value"].median()
+        best = _best(times[times["method"] != "path"])
+        theirs = best["value"].median()
+        rows.append(
+            {
+                "data set": study.name(path.dataset),
+                "model": MODELS[path.model].title,
+                "path in": path.parameter,
+                "breakpoints": path.n_breakpoints,
+                "path, CPU s": ours,
+                "best other solver": OUTPUTS.names.get(best["method"].iloc[0]) if len(best) else "",
+                "its grid, CPU s": theirs,
+                "grid / path": theirs / ours,
+                "tolerance": hyper(best, "tolerance").iloc[0] if len(best) else np.nan,
+                "gap of its grid": best["gap"].max(),
+                "gap of the path": path.gap,
+                "KKT violation of the path": path.kkt,
+                "remark": _remark(study, path, ours, theirs),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _remark(study: Study, path: tuple, ours: float, theirs: float) -> str:
+    """Say why a path is slower than the grid, and which solvers were not in the running."""
+    out = _of_model(study, path, "time")
+    out = out[out["status"].isin(["inaccurate", "censored"])]
+    said = [
+        f"{OUTPUTS.names[row.method]} {'inaccurate' if row.status == 'inaccurate' else 'too slow'}"
+        for row in out.itertuples()
+    ]
+    if ours > theirs:
+        each = 1e6 * ours / path.n_breakpoints
+        said.insert(0, f"slower: {path.n_breakpoints:.0f} breakpoints, {each:.0f} µs each")
+    return "; ".join(said)
+
+
+@OUTPUTS.frame
+def chapter(study: Study, table: str) -> pd.DataFrame:
+    """Return one of the dissertation's tables, and what there is of each row."""
+    published, paths = OUTPUTS.published("survey_tables_2_1_and_2_2"), _paths(study)
+    rows = []
+    for row in published[published["table"].astype(str) == table].itertuples():
+        models = {name: model for name, model in MODELS.items() if model.row == row.model}
+        own = paths[paths["model"].isin(list(models))]
+        if models and not len(own):
+            continue
+        held = f"{int((own['value'] == 1.0).sum())} of {len(own)}"
+        functions = dict.fromkeys(model.function for model in models.values())
+        rows.append(
+            {
+                "model": row.model,
+                "problem": row.problem,
+                "hyper-parameter": row.hyper_parameter,
+                "algorithm": row.algorithm,
+                "source": row.reference,
+                "function": ", ".join(functions) or "none",
+                "path in": ", ".join(dict.fromkeys(own["parameter"])),
+                "certified": held if models else "",
+                "remark": row.remark if isinstance(row.remark, str) else "",
+            }
+        )
+    return pd.DataFrame(rows if any(row["certified"] for row in rows) else [])
+
+
+@OUTPUTS.figure
+def all_paths(study: Study) -> Figure | None:
+    """Draw the lines that move most of every model's path, on the first data set that it ran on."""
+    lines = study.curves[study.curves["curve"].str.startswith(LINE)]
+    lines = lines.assign(model=hyper(lines, "model"), parameter=hyper(lines, "parameter"))
+    models = [name for name in MODELS if (lines["model"] == name).any()]
+    if not models:
+        return None
+    figure, axes = fig.new_figure(PANELS, -(-len(models) // PANELS), size=(2.3, 1.75))
+    for ax, name in zip(axes.ravel(), models, strict=False):
+        own = lines[lines["model"] == name]
+        _draw(ax, own[own["dataset"] == own["dataset"].iloc[0]])
+        ax.set_title(MODELS[name].title, fontsize=8, loc="left")
+    for ax in axes.ravel()[len(models) :]:
+        ax.set_axis_off()
+    return figure
+
+
+def _draw(ax: object, own: pd.DataFrame) -> None:
+    parameter = own["parameter"].iloc[0]
+    if parameter in LOGARITHMIC:
+        own = own[own["x"] > 0]
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(numticks=4))
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(3))
+    ax.yaxis.set_major_locator(MaxNLocator(3))
+    for k, (_, line) in enumerate(own.groupby("curve", sort=False)):
+        ax.plot(line["x"], line["y"], color=fig.PALETTE[k % len(fig.PALETTE)], linewidth=0.9)
+    ax.set_xlabel(parameter, fontsize=8, labelpad=1)
+    ax.tick_params(labelsize=7)
+
+
+@OUTPUTS.measure
+def ratios(study: Study) -> Iterable[Case]:
+    """Compare seconds of every path with those of the best other solver's grid."""
+    found = speed(study)
+    found = found[found["grid / path"].notna()] if len(found) else found
+    if not len(found):
+        return
+    ratio, slower = found["grid / path"], found[found["grid / path"] < 1.0]
+    named = [f"{row['model']} in {row['path in']}" for _, row in slower.iterrows()]
+    yield Case(
+        tuple(dict.fromkeys(study.only(metric="certificate")["dataset"])),
+        {
+            "ratio": ratio.to_numpy(),
+            "median": ratio.median(),
+            "least": ratio.min(),
+            "most": ratio.max(),
+            "n": len(ratio),
+            "faster": len(ratio) - len(slower),
+            "slower": ", ".join(named) or "none",
+        },
+    )

@@ -1,0 +1,173 @@
+"""Other solvers on a grid of a path's parameter: of any statement, LIBSVM, coordinate descent."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn
+from sklearn import svm
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import enet_path
+
+from solution_paths.problem import Problem
+from solution_paths.verify import Answer, judge
+
+from ...solvers import GRID_SOLVERS, GridSolver, Stopwatch, watched
+from ...solvers.stated import Statements
+
+Floats = np.ndarray
+ITERATIONS = 1_000_000  # of LIBSVM, for one problem
+SWEEPS = 100_000  # of coordinate descent, for one problem
+
+
+class Tried(NamedTuple):
+    """Answers at the points of a grid, None where there is none, and the seconds of all calls."""
+
+    answers: list[Answer | None]
+    cpu_s: float
+    wall_s: float
+    message: str = ""
+
+
+class Statement:
+    """A solver of `GRID_SOLVERS` on the statement; it is told what moves, and may start warm.
+
+    Where rows of the programme move each point has a solver of its own, whose set-up isn't counted.
+    """
+
+    def __init__(self, name: str, problems: dict[float, Problem]) -> None:
+        self.name, self.version = name, GRID_SOLVERS[name][0].version()
+        self._stated = Statements.of(problems)
+
+    def grid(self, points: Sequence[float], tolerance: float) -> Tried:
+        """Solve at all points."""
+        solver, found, message = None, [], ""
+        spent = np.zeros(2)
+        for t in points:
+            if solver is None or not self._stated.still:
+                solver = GridSolver(self.name, self._stated.from_(t), tolerance=tolerance)
+            answer = solver.solve({"t": t})
+            spent += answer.cpu_s, answer.wall_s
+            found.append(answer.found)
+            message = message if answer.solved else answer.message
+        return Tried(found, *spent, message)
+
+
+@dataclass(frozen=True, eq=False)
+class Libsvm:
+    """An estimator of scikit-learn that calls LIBSVM, which has no warm start.
+
+    Attributes
+    ----------
+    estimator : {"SVC", "NuSVC", "SVR", "OneClassSVM"}
+    X : rows, or the kernel's matrix, which is given to it
+    at : callable
+        Parameter -> settings, and ``sample_weight``.
+    """
+
+    estimator: str
+    X: Floats
+    y: Floats
+    at: Callable[[float], dict[str, Any]]
+    kernel: str
+    name = "libsvm"
+    version = f"scikit-learn {sklearn.__version__}"
+
+    def grid(self, points: Sequence[float], tolerance: float) -> Tried:
+        """Solve at all points."""
+        found, spent = [], np.zeros(2)
+        with watched(self.name) as refusal, warnings.catch_warnings():
+            if refusal:
+                return Tried([None] * len(points), np.nan, np.nan, refusal)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for t in points:
+                settings = self.at(t)
+                weight = settings.pop("sample_weight", None)
+                make = getattr(svm, self.estimator)
+                machine = make(kernel=self.kernel, tol=tolerance, max_iter=ITERATIONS, **settings)
+                with Stopwatch() as watch:
+                    machine.fit(self.X, self.y, sample_weight=weight)
+                spent += watch.cpu_s, watch.wall_s
+                found.append(self._read(machine, t))
+        return Tried(found, *spent)
+
+    def _read(self, machine: Any, t: float) -> Answer:
+        n = len(self.y)
+        a = np.zeros(n)
+        a[machine.support_] = machine.dual_coef_.ravel()
+        b = float(machine.intercept_.item())
+        if self.estimator == "OneClassSVM":  # stated: sum a = n, w = sum a_i phi_i / n
+            return Answer(None, [-b / (t * n)], [a / t])
+        if self.estimator == "NuSVC":  # sum |a| = nu n, w = sum a_i phi_i / n
+            scale = t * n / np.abs(a).sum()
+            return Answer(None, [scale * b / n, scale / n], [scale * a, np.zeros(1)])
+        return Answer(None, [b], [a])
+
+
+class Descent:
+    """scikit-learn's coordinate descent with a Gram matrix, warm from one penalty to the next.
+
+    Rows of sqrt(lam2) I below X are the ridge; columns and target are centred for the intercept.
+    """
+
+    name = "descent"
+    version = Libsvm.version
+
+    def __init__(self, X: Floats, y: Floats, lam2: float = 0.0) -> None:
+        d = X.shape[1]
+        self._means = X.mean(axis=0), float(y.mean())
+        ridge = np.sqrt(lam2) * np.eye(d) if lam2 else np.empty((0, d))
+        self._X = np.asfortranarray(np.vstack([X - self._means[0], ridge]))
+        self._y = np.concatenate([y - self._means[1], np.zeros(len(ridge))])
+
+    def grid(self, points: Sequence[float], tolerance: float) -> Tried:
+        """Solve at all points, from the largest penalty on."""
+        alphas = np.sort(points)[::-1] / len(self._y)
+        options = {"tol": tolerance, "max_iter": SWEEPS, "precompute": True}
+        with watched(self.name) as refusal, warnings.catch_warnings():
+            if refusal:
+                return Tried([None] * len(points), np.nan, np.nan, refusal)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            with Stopwatch() as watch:
+                _, w, _ = enet_path(self._X, self._y, l1_ratio=1.0, alphas=alphas, **options)
+        rank = np.argsort(np.argsort(-np.asarray(points)))
+        found = [Answer(own, [self._means[1] - self._means[0] @ own]) for own in w.T[rank]]
+        return Tried(found, watch.cpu_s, watch.wall_s)
+
+
+def scored(problems: Sequence[Problem], answers: Sequence[Answer | None]) -> tuple[float, float]:
+    """Return the worst gap and KKT violation of all answers, infinite where one is missing."""
+    if not all(answer is not None and _finite(answer) for answer in answers):
+        return np.inf, np.inf
+    if len({problem.ridge for problem in problems}) > 1:  # the judge looks at one ridge at a time
+        each = zip(problems, answers, strict=True)
+        gap, kkt = np.max([scored([problem], [own]) for problem, own in each], axis=0)
+        return float(gap), float(kkt)
+    first, duals = answers[0], [own.duals or () for own in answers]
+    together = Answer(
+        None if first.w is None else np.column_stack([own.w for own in answers]),
+        np.column_stack([own.free for own in answers]),
+        [np.column_stack(parts) for parts in zip(*duals, strict=True)] or None,
+    )
+    verdict = judge(problems, together)
+    found = np.nan_to_num([verdict.gap, verdict.kkt], nan=np.inf, posinf=np.inf).max(axis=1)
+    return float(found[0]), float(found[1])
+
+
+def _finite(answer: Answer) -> bool:
+    """Tell whether all that an answer states are numbers."""
+    parts = [answer.w, answer.free, *(answer.duals or [])]
+    return all(np.isfinite(part).all() for part in parts if part is not None)
+
+
+def rivals(model: Any, data: Any, problems: dict[float, Problem]) -> list[Any]:
+    """Return all solvers that can take a model's problems."""
+    first = next(iter(problems.values()))
+    linear = first.ridge == 0 and not any(g.pieces.curvature.any() for g in first.losses)
+    found: list[Any] = [Statement(name, problems) for name in ("clarabel", "piqp")]
+    found += [Statement("highs", problems)] if linear else []
+    return found + ([model.rival(data)] if model.rival else [])

@@ -1,0 +1,108 @@
+"""The survey's experiments on small real runs: paths, statements and other solvers agree."""
+
+import numpy as np
+import pytest
+
+from path_benchmark.papers.survey import outputs
+from path_benchmark.papers.survey.experiments import PAPER, grid, own_gap
+from path_benchmark.papers.survey.models import MODELS, Data
+from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
+from path_benchmark.reporting.study import hyper, make_study
+from path_benchmark.runs.cells import collect
+from path_benchmark.runs.rows import read_results
+from solution_paths.verify import Answer
+from test_quantile_svm_paper import repository_config
+
+POINTS = 6
+
+
+def data(model, rows=24):
+    """Return small data for a model, which no plane separates."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(rows, 3))
+    u = X[:, 0] + rng.normal(size=rows)
+    y = (
+        u
+        if model in repository_config()["papers"]["survey"]["experiments"]["regression"]["models"]
+        else np.where(u > 0, 1.0, -1.0)
+    )
+    return Data.of(X, y, None, None, np.random.SeedSequence(0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_path_is_optimal_by_what_others_solve_and_they_come_near(name):
+    model, D = MODELS[name], data(name)
+    path = model.path(D)
+    points = grid(path, POINTS)
+    assert len(points) == POINTS
+    assert path.range[0] <= points[0] < points[-1] <= path.range[1]
+    problems = {t: model.problem(D, path, t) for t in points}
+    assert own_gap(path, model, D, problems) <= 1e-9
+    for rival in rivals(model, D, problems):
+        gap, kkt = scored(list(problems.values()), rival.grid(points, 1e-8).answers)
+        assert gap <= 1e-4, rival.name  # LIBSVM keeps kernel values in single precision
+        assert kkt <= 1e-2, rival.name
+
+
+def test_an_answer_that_is_missing_or_wrong_is_seen():
+    model, D = MODELS["svm"], data("svm")
+    path = model.path(D)
+    points = grid(path, POINTS)
+    problems = {t: model.problem(D, path, t) for t in points}
+    tried = Statement("piqp", problems).grid(points, 1e-8)
+    assert isinstance(tried, Tried)
+    stated = list(problems.values())
+    assert scored(stated, [*tried.answers[:-1], None]) == (np.inf, np.inf)
+    assert scored(stated, tried.answers[::-1])[0] > 1e-3
+    nothing = Answer(np.full(3, np.nan), [0.0], tried.answers[0].duals)
+    assert scored(stated, [nothing, *tried.answers[1:]])[0] == np.inf
+
+
+def config():
+    """Return the repository's configuration, its quick suite made smaller still."""
+    whole = repository_config() | {"offline": True}
+    paper = whole["papers"]["survey"]
+    paper["datasets"]["breast_cancer"]["rows"] = 30
+    small = {"splits": 1, "solved": 5, "repeats": 2, "budget_s": 0.1}
+    chosen = {"datasets": ["breast_cancer"], "models": ["svm", "drsvm_lam2"], **small}
+    paper["suites"]["quick"] = {"classification": chosen}
+    whole["papers"] = {"survey": paper}
+    return whole
+
+
+@pytest.fixture(scope="module")
+def study_of(tmp_path_factory):
+    def make(**changes):
+        folder, files, settings = tmp_path_factory.mktemp("survey"), [], config()
+        settings["papers"]["survey"]["suites"]["quick"]["classification"] |= changes
+        for job in PAPER.jobs(settings, "quick"):
+            what = (job.experiment, job.dataset, range(job.first, job.last + 1))
+            files += PAPER.run(settings, "quick", *what, folder / "cells")
+        tables = folder / "results.parquet", folder / "curves.parquet"
+        collect(files, *tables)
+        return make_study(PAPER, settings, "quick", *map(read_results, tables))
+
+    return make
+
+
+def test_a_grids_seconds_are_of_all_its_points_and_the_fastest_accurate_solver_is_shown(study_of):
+    study = study_of()
+    found = outputs.speed(study).set_index("model")
+    assert list(found.index) == ["l2-SVM, linear", "doubly regularised SVM"]
+    assert (found["gap of its grid"] <= 1e-5).all()
+    assert (found["gap of the path"] <= 1e-9).all()
+    own = study.only(metric="time")
+    assert own.groupby("method")["repeat"].max()["path"] == 1
+    for _, times in own[own["status"] == "ok"].groupby(hyper(own, "model")):
+        medians = times.groupby("method")["value"].median().drop("path")
+        row = found.loc[MODELS[times["hyper"].iloc[0]["model"]].title]
+        assert row["its grid, CPU s"] == medians.min()
+    assert outputs.all_paths(study) is not None
+
+
+def test_solvers_that_are_slow_or_inaccurate_are_named(study_of):
+    slow = outputs.speed(study_of(limit_s=1e-6))
+    assert slow["remark"].str.contains("PIQP too slow").all()
+    assert slow["grid / path"].isna().all()
+    coarse = outputs.speed(study_of(tolerances=[10.0], gap=1e-9))
+    assert coarse["remark"].str.contains("PIQP inaccurate").all()
