@@ -10,7 +10,9 @@ import stated_models as models
 from solution_paths.errors import PathError
 from solution_paths.homotopy import tolerances
 from solution_paths.homotopy.moving import Twofold
+from solution_paths.homotopy.twofold import weighted_squares
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
+from solution_paths.solution import follow
 from solution_paths.verify import Answer, judge
 from walks import walked
 
@@ -53,6 +55,8 @@ FACES = {  # what each example is solved with by default, and the other
     "squared hinge, l1": "saddle",
     "Huberised SVM": "saddle",
     "fused lasso": "saddle",
+    "lasso": "saddle",
+    "l1 lasso, no bias": "saddle",
 }
 
 
@@ -62,6 +66,76 @@ def test_the_faces_agree(name):
     path, other = walked(model, t0, t1), walked(model, t0, t1, face=FACES[name])
     for t in np.random.default_rng(3).uniform(min(t0, t1), max(t0, t1), 10):
         np.testing.assert_allclose(path.at(t)[0], other.at(t)[0], rtol=1e-9, atol=1e-11)
+
+
+def deficient(kind, seed):
+    """Return data for which weights of a lasso may not be unique."""
+    r = np.random.default_rng(seed)
+    n, d = (40, 8) if seed % 2 else (12, 20)
+    X, y = r.normal(size=(n, d)), r.normal(size=n)
+    if kind == "twins":
+        X[:, -3:] = X[:, :3]
+    elif kind == "sums":  # dependent but for the rounding of one column
+        X[:, 4], X[:, 5] = 1.0, X[:, 0] + X[:, 1]
+    elif kind == "dummies":
+        X = (r.integers(0, 3, (n, 1)) == np.arange(3)).astype(float)
+        X = np.column_stack([X, 2 * X[:, :1], r.integers(0, 2, n)])
+    elif kind == "raw units":
+        X[:, 0] += 3000
+        X[:, 1] *= 1e-3
+    elif kind == "integers":
+        X, y = r.integers(0, 3, (n, d)).astype(float), r.integers(0, 3, n).astype(float)
+        X[n // 2 :] = X[: n // 2]
+    elif kind == "exact fit":
+        y = X[:, :5].sum(axis=1) + 2
+    return X, y
+
+
+@pytest.mark.filterwarnings("ignore:.*differ in scale")
+@pytest.mark.parametrize("ends", [(0.0, np.inf), (0.0, 500.0), (500.0, 0.0)], ids=str)
+@pytest.mark.parametrize("face", ["primal", "saddle"])
+@pytest.mark.parametrize("kind", ["twins", "sums", "dummies", "raw units", "integers", "exact fit"])
+def test_a_lasso_whose_weights_are_not_unique(kind, face, ends):
+    for seed in range(4):
+        X, y = deficient(kind, seed)
+
+        def model(lam, X=X, y=y):
+            penalty = penalties.l1(X.shape[1], lam)
+            return Problem(Losses(losses.squared(y), X, 1.0), penalty, ridge=0.0)
+
+        path = solution_paths.solution_path(model, *ends, face=face, check="raise")
+        assert path.statement.face == face
+        # an objective of 0 in raw units: rounding of the weights decides what it is
+        expected = ("holds", "undecided") if kind == "raw units" else ("holds",)
+        assert path.certify(30).status in expected
+
+
+@pytest.mark.parametrize("name", ["lasso", "elastic net", "nonnegative", "two groups"])
+def test_a_path_is_the_same_from_its_end(name, monkeypatch):
+    r = np.random.default_rng(5)
+    X, y, w = r.normal(size=(30, 6)), r.normal(size=30), r.uniform(0.5, 2.0, 30)
+
+    def model(lam):
+        ridge = 0.7 if name == "elastic net" else 0.0
+        penalty = penalties.l1(6, lam)
+        if name == "nonnegative":  # lam w for w >= 0, with a bound at 1/4
+            penalty = pieces([np.zeros(6), 0.25], [0.0, lam, lam], low=0.0, high=0.25)
+        parts = [Losses(losses.squared(y), X, 1.0)]
+        if name == "two groups":  # of unlike weights
+            q = np.ones(30)
+            other = pieces([w], [-0.3, -0.3], [2 * q, 2 * q])
+            parts.append(Losses(other, r_other, 0.5))
+        return Problem(parts if len(parts) > 1 else parts[0], penalty, ridge=ridge)
+
+    r_other = r.normal(size=(30, 6))
+    path = solution_paths.solution_path(model, 0.0, np.inf)
+    assert path.statement.face == "primal"
+    assert path.certify().status == "holds"
+    monkeypatch.setattr(follow, "_from_the_end", lambda *_, **__: None)
+    other = solution_paths.solution_path(model, 0.0, np.inf, face="saddle")
+    np.testing.assert_allclose(path.breakpoints, other.breakpoints, rtol=1e-9, atol=1e-11)
+    for lam in [0.0, *r.uniform(0.0, 2 * path.breakpoints[-1], 10)]:
+        np.testing.assert_allclose(path.coef(lam), other.coef(lam), rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", models.EXAMPLES)
@@ -262,6 +336,28 @@ def test_twofold_numbers_are_right_to_a_hundred_bits():
         error = Fraction(made.high[k]) + Fraction(made.low[k]) - exact
         terms = (abs(Fraction(x[k]) * Fraction(y[k])) + abs(Fraction(z[k]))) * abs(Fraction(x[k]))
         assert abs(error) <= terms * Fraction(2) ** -100
+
+
+def test_gram_matrices_are_right_to_a_hundred_bits():
+    r = np.random.default_rng(6)
+    B, q, s = (
+        r.normal(size=(5, 3)) * 10.0 ** r.integers(-3, 4, 3),
+        r.uniform(size=5),
+        r.normal(size=5),
+    )
+    high, low = np.zeros((3, 4)), np.zeros((3, 4))
+    weighted_squares(B, q, s, s * 2.0**-60, high, low)
+    for j in range(3):
+        for k in range(4):
+            with_s = [Fraction(x) + Fraction(x * 2.0**-60) for x in s]
+            other = (
+                with_s
+                if k == 3
+                else [Fraction(a) * Fraction(b) for a, b in zip(q, B[:, k], strict=True)]
+            )
+            terms = [Fraction(x) * y for x, y in zip(B[:, j], other, strict=True)]
+            error = Fraction(high[j, k]) + Fraction(low[j, k]) - sum(terms)
+            assert abs(error) <= sum(map(abs, terms)) * Fraction(2) ** -98
 
 
 def test_there_are_at_most_six_tolerances():

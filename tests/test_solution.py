@@ -231,7 +231,7 @@ def test_a_file_that_is_not_a_path_ends_in_a_sentence(tmp_path):
     path.save(tmp_path / "path")
     file = tmp_path / "path.npz"
     assert SolutionPath.load(file).certify(10).ok
-    with pytest.raises(ValueError, match="format 99, this version reads 1"):
+    with pytest.raises(ValueError, match="format 99, this version reads 2"):
         resaved(file, {}, {"format": 99})
     with pytest.raises(ValueError, match=r"is not a path written by SolutionPath\.save"):
         resaved(file, {"points/unknowns": np.zeros((3, 3))})

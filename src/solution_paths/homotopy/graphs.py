@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tolerances
-from .moving import Moving
+from .moving import Moving, Twofold
 
 Array = NDArray[np.float64]
 
@@ -49,6 +49,26 @@ class Shape:
     def scaled(self, factor: float) -> Shape:
         """Return the functions of factor * z, times factor: the same duals."""
         return Shape(self.knots.by(factor), self.slopes, self.curvature / factor, self.closed)
+
+    def conjugate(self, pull: Twofold) -> Shape:
+        """Return functions with graph (-pull - p, x), p in the subdifferential of f at x.
+
+        Of piecewise linear f: a slope makes a knot, a knot a segment. Where the domain of f ends
+        the outermost slope means nothing: its knot lies on the next one, and changes nothing.
+        """
+        pull = Twofold(pull.high[:, None], pull.low[:, None])
+        last, m = slice(None, None, -1), self.curvature.shape[1] - 1
+        own = np.tile(np.arange(m + 1), (len(self), 1))
+        own[:, 0] += self.closed[:, 0]
+        own[:, m] -= self.closed[:, 1]
+        slopes = self.slopes.take((np.arange(len(self))[:, None], own[:, last]))
+        inner = np.r_[m - 1, m - 1 : -1 : -1, 0]
+        return Shape(
+            Moving(slopes.value.plus(pull).by(-1.0), slopes.rate.by(-1.0)),
+            self.knots.take((slice(None), inner)).by(-1.0),
+            np.zeros((len(self), m + 2)),
+            ~self.closed[:, last],
+        )
 
 
 def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:

@@ -44,7 +44,7 @@ def walk(w, steps):
         # 2. The first coordinate that leaves its place.
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         first_exit(w, False, left, left_low)
-        if left - now.step <= tolerances.NOISE * now.span:  # the rest is rounding
+        if left - now.step <= now.rest:
             now.found, now.step, now.step_low = -1, left, left_low
 
         # 3. Record both ends of the straight piece.
@@ -53,6 +53,8 @@ def walk(w, steps):
             advance(w, now.way * now.step, now.way * now.step_low)
             record(w)
             now.seen = now.by_index = 0
+            if now.nodes == 2:
+                now.rest = max(now.rest, now.near * (left - now.step))
         if now.found < 0:
             return DONE
 

@@ -71,9 +71,17 @@ class Moving:
         """Return the product with doubles that stand still."""
         return Moving(self.value.by(factor), self.rate.by(factor))
 
+    def at(self, t: float) -> Twofold:
+        """Return the numbers at t."""
+        return self.value if t == 0.0 else self.value.plus(self.rate.by(t))
+
     def column(self, k: int) -> Moving:
         """Return one column."""
-        return Moving(self.value.take((slice(None), k)), self.rate.take((slice(None), k)))
+        return self.take((slice(None), k))
+
+    def take(self, index: Any) -> Moving:
+        """Return some of the numbers."""
+        return Moving(self.value.take(index), self.rate.take(index))
 
     def packed(self) -> Array:
         """Return an array with value (two parts) and rate (two parts) on its last axis."""

@@ -391,6 +391,8 @@ def sharply(w, i, of_rate):
         row, index, v = m.columns[i - m.n] if variable else m.gram[i], w.rows, w.of_rows
         h, e = gathered_dot2(row, index, v[high], v[low], now.pulling)
         x, xe = add(x, xe, h, e)
+        if not variable and m.with_low:
+            xe += gathered_dot(m.low[i], index, v[high], now.pulling)
         for k in range(now.pulling):
             terms += abs(row[index[k]]) * v[size, k]
     if variable and m.weights and not w.known[m.N - 1]:

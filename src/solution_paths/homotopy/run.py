@@ -19,7 +19,7 @@ from .track import Track
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 STEPS = 2_000  # between two looks at Python's signals
-WHITENED = 64  # more variables than that have odometers of their own units
+FEW = 16  # steps for which there is room at least
 
 
 class NoOptimum(PathError):
@@ -56,6 +56,9 @@ class Homotopy:
         Whether coordinates are looked at only when they can have come to a limit.
     face : str
         "saddle" keeps rows on curved segments in the system.
+    near : float
+        Share of the way from the first breakpoint to the end: changes that are nearer to the end
+        are left out.
 
     Attributes
     ----------
@@ -74,10 +77,13 @@ class Homotopy:
         updated: bool = True,
         lazy: bool = True,
         face: str = "auto",
+        near: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
         self.start = place.astype(np.int64)
-        now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=abs(end - t), pending=-1)
+        span = abs(end - t)
+        now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=span, near=near, pending=-1)
+        now.rest = tolerances.NOISE * span
         now.eliminates = int(statement.gram is None and face != "saddle")
         tables = Graph(
             graphs.equation,
@@ -87,10 +93,15 @@ class Homotopy:
             graphs.hollow.astype(np.int8),
             graphs.still.astype(np.int8),
         )
-        self.walk = _allocated(_map(statement, graphs, updated, lazy), tables, now, self.start)
+        known = _known(statement, graphs)
+        given = _map(statement, graphs, known, updated, lazy)
+        self.walk = _allocated(given, tables, now, self.start)
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
-        self._make_room(force=True)
+        unknown = ~known[np.arange(len(place)), self.start]
+        if now.eliminates:
+            unknown &= ~statement.is_row | (self.start % 2 == 1)
+        self._make_room(int(unknown.sum()))
         self.values = np.empty(len(place))
         loop.prepare(self.walk, self.values)
 
@@ -129,33 +140,34 @@ class Homotopy:
             None,
         )
 
+    def first(self) -> float | None:
+        """Walk to the first breakpoint; None: there is none before the end."""
+        while self.walk.now.nodes < 2:
+            ending = loop.walk(self.walk, 1)
+            if ending not in (loop.DONE, loop.MORE_ROOM):
+                return None
+            self._make_room()
+        now = self.walk.now
+        return None if now.t == now.end else now.t + now.t_low
+
     def reported(self) -> str:
         """Return the parameter as the user knows it."""
         return f"{self.walk.now.t + self.origin:.12g}"
 
-    def _make_room(self, force: bool = False) -> None:
+    def _make_room(self, at_start: int = 0) -> None:
         """Enlarge what is too small for a few more steps."""
         w, now = self.walk, self.walk.now
-        unknown = int((w.known == 0).sum()) if not force else self._unknown_at_start()
-        most = unknown if force or not now.eliminates else now.solved
+        unknown = max(int((w.known == 0).sum()), at_start)
+        most = now.solved if now.eliminates and not at_start else unknown
         rows = w.map.n if now.eliminates else 0
         sizes = {
-            "cap": _grown(len(w.solved), most + 4, len(w.place) + 4),
-            "nodes": _grown(len(w.node), now.nodes + 4),
+            "cap": _grown(len(w.solved), most + FEW, len(w.place) + 4),
+            "nodes": _grown(len(w.node), now.nodes + 4 * FEW),
             "events": _grown(len(w.event), now.events + 4 * len(w.place) + 4),
-            "entries": _grown(len(w.entry), now.entries + 2 * unknown + 16),
-            "seen": _grown(len(w.seen_keys), now.seen + 2),
+            "entries": _grown(len(w.entry), now.entries + 2 * FEW * unknown + 16),
+            "seen": _grown(len(w.seen_keys), now.seen + FEW),
         }
         self.walk = _reallocated(w, sizes, rows)
-
-    def _unknown_at_start(self) -> int:
-        w = self.walk
-        knot = self.start % 2 == 1
-        q = np.take_along_axis(w.graph.curvature, self.start[:, None], 1)[:, 0]
-        row = self.statement.is_row
-        curved = row & ~knot & (q > 0)
-        unknown = (row & knot) | (~row & ~knot) | (curved if not w.now.eliminates else False)
-        return int(unknown.sum())
 
     def _track(self) -> Track:
         w, now = self.walk, self.walk.now
@@ -180,16 +192,21 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
     return grown if most is None else min(max(grown, needed), max(most, needed))
 
 
-def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map:
-    n, p = statement.rows_and_variables
-    R, gram, widening = statement.R, statement.gram, statement.widening
-    gram = np.zeros((0, 0)) if gram is None else gram
-    scale = equilibrate(R, gram, statement.ridge, statement.constrained)
-    length, metric = _lengths(R, gram, statement)
+def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
+    """Tell of each place whether its equation alone gives the unknown: see `state.is_known`."""
     knots = np.arange(graphs.equation.shape[1]) % 2 == 1
     straight = (graphs.curvature == 0.0) & graphs.exists
-    variable = ~statement.is_row
-    known = np.where(variable[:, None], knots & graphs.exists, ~knots & straight)
+    return np.where(statement.is_row[:, None], ~knots & straight, knots & graphs.exists)
+
+
+def _map(
+    statement: Statement, graphs: Graphs, known: NDArray[np.bool_], updated: bool, lazy: bool
+) -> Map:
+    n, p = statement.rows_and_variables
+    R, widening, units = statement.R, statement.widening, statement.units
+    nothing = np.zeros((0, 0))
+    gram, low = (nothing if own is None else own for own in (statement.gram, statement.low))
+    scale, length = units.scale, units.length
     limits = np.maximum(np.abs(graphs.lower), np.abs(graphs.upper))[..., 2]
     limits = np.where(np.isfinite(limits), limits, 0.0)
     drift = np.where(known, limits, 0.0).max(axis=1)
@@ -204,15 +221,17 @@ def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map
         weights=0 if statement.widened is None else p - statement.free,
         widest=1.0 if widening is None else float(np.abs(widening).max(initial=1.0)),
         with_gram=int(len(gram) > 0),
+        with_low=int(len(low) > 0),
         R=R,
-        columns=np.ascontiguousarray(R.T),
+        columns=statement.columns,
         gram=gram,
+        low=low,
         ridge=statement.ridge,
         scale=scale,
-        noise=tolerances.NOISE if statement.gram is None else tolerances.BLUR,
+        noise=tolerances.BLUR if len(gram) > len(low) else tolerances.NOISE,
         length=length,
-        largest=_largest(R, gram),
-        metric=metric,
+        largest=units.largest,
+        metric=units.metric,
         roam=float(np.sqrt((rates[:n] ** 2).sum())),
         row_drift=float(drift[:n].max(initial=0.0)),
         variable_drift=float(drift[n : n + p].max(initial=0.0)),
@@ -221,60 +240,6 @@ def _map(statement: Statement, graphs: Graphs, updated: bool, lazy: bool) -> Map
         lazy=int(lazy),
         updated=int(updated),
     )
-
-
-def _largest(R: Array, gram: Array) -> Array:
-    """Return the largest entries of variables over all rows, and of rows over all coordinates."""
-    out = np.zeros((2, max(R.shape)))
-    out[0, : R.shape[1]] = np.abs(R).max(axis=0, initial=0.0)
-    out[1, : R.shape[0]] = np.abs(R).max(axis=1, initial=0.0)
-    if len(gram):
-        out[1, : len(gram)] = np.maximum(out[1, : len(gram)], np.abs(gram).max(axis=1))
-    return out
-
-
-def _lengths(R: Array, gram: Array, statement: Statement) -> tuple[Array, Array]:
-    """Return by how much values move for a unit of their odometer, and the metric of variables.
-
-    Rows' odometer is the length of the metric times the motion of the variables and, with a Gram
-    matrix, that of the motion of w beside it.
-    """
-    n, p = R.shape
-    own = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)
-    if 0 < p <= WHITENED and not len(gram):
-        second = R.T @ R / max(n, 1)
-        second += np.diag(1e-9 * np.diagonal(second) + 1e-300)
-        factor = np.linalg.cholesky(second)
-        rows = np.sqrt((np.linalg.solve(factor, R.T) ** 2).sum(axis=0))
-        metric = factor.T
-    else:
-        unit = np.sqrt((R**2).mean(axis=0)) if n else np.ones(p)
-        if len(gram):
-            unit = unit / max(np.sqrt((own**2).mean()), 1e-300)
-        unit = np.where(unit > 0, unit, 1.0)
-        rows, metric = np.sqrt(((R / unit) ** 2).sum(axis=1)), unit[None]
-    length = np.concatenate(
-        [np.hypot(rows, own), np.sqrt((R**2).sum(axis=0)), np.zeros(int(statement.constrained))]
-    )
-    if statement.constrained:
-        length[n:] = 0.0  # always looked at: the multiplier moves their limits
-    return length * (1.0 + 1e-9), np.ascontiguousarray(metric)
-
-
-def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
-    """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
-    n, p = R.shape
-    rows, columns = np.ones(n), np.ones(p)
-    A = np.abs(R)
-    diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
-    for _ in range(8):
-        by_row = np.maximum((A * columns).max(axis=1, initial=0.0) * rows, diagonal * rows**2)
-        by_column = np.maximum((A.T * rows).max(axis=1, initial=0.0) * columns, ridge * columns**2)
-        rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
-        columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
-    scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * constrained]
-    rounded: Array = np.exp2(np.round(np.log2(scale)))
-    return rounded
 
 
 def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
@@ -303,11 +268,11 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         of_rows=np.zeros((6, m.n)),
         unknown=np.zeros(N, np.int64),
         work=np.zeros((13, N + 8)),
-        **_room({}, 0),
+        **_room({}, 0, 0),
     )
 
 
-def _room(sizes: dict[str, int], rows: int) -> dict[str, Any]:
+def _room(sizes: dict[str, int], rows: int, low: int) -> dict[str, Any]:
     """Return the arrays that grow."""
     size = {"cap": 0, "nodes": 0, "events": 0, "entries": 0, "seen": 0} | sizes
     cap = size["cap"]
@@ -315,6 +280,7 @@ def _room(sizes: dict[str, int], rows: int) -> dict[str, Any]:
         "solved": np.zeros(cap, np.int64),
         "curved": np.zeros(rows, np.int64),
         "H": np.zeros((cap, cap)),
+        "L": np.zeros((cap * low, cap * low)),
         "E": np.zeros((cap, rows)),
         "inverse": np.zeros((cap, cap)),
         "pair": np.zeros((8, cap)),
@@ -330,7 +296,7 @@ def _room(sizes: dict[str, int], rows: int) -> dict[str, Any]:
 def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
     """Return the same walk with larger arrays."""
     changed = {}
-    for name, larger in _room(sizes, rows).items():
+    for name, larger in _room(sizes, rows, w.map.with_low).items():
         old = getattr(w, name)
         if old.shape != larger.shape:
             kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, larger.shape, strict=True))

@@ -9,6 +9,8 @@ is an optimum at each parameter, as there is one at both ends.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,36 +24,70 @@ Places = NDArray[np.int64]
 
 
 def starting_places(
-    statement: Statement, t0: float, updated: bool = True, lazy: bool = True, face: str = "auto"
+    statement: Statement,
+    t: float = 0.0,
+    origin: float = 0.0,
+    updated: bool = True,
+    lazy: bool = True,
+    face: str = "auto",
 ) -> Places:
-    """Return places of all coordinates at an optimum where the parameter is t0."""
+    """Return places of all coordinates at an optimum at t; messages call it t + origin."""
     graphs = statement.graphs()
-    place = guess(statement)
-    here = Homotopy(statement, graphs, place, 0.0, 1.0, updated=updated, lazy=lazy, face=face)
-    rows, x = np.arange(len(place)), here.values
-    limits = np.stack([graphs.lower[rows, place, 0], graphs.upper[rows, place, 0]])
-    below, above = np.maximum(limits[0] - x, 0.0), np.maximum(x - limits[1], 0.0)
-    if not (below.any() or above.any()):
+    place = guess(statement, t)
+    off = Misfit.of(statement, graphs, place, t, face)
+    if not off.count:
         return place
-    shapes = artificial(statement, graphs, place, limits, below, above, here.scale)
+    shapes = artificial(statement, t, place, off)
     graphs = statement.graphs(shapes, graphs)
-    homotopy = Homotopy(statement, graphs, place, 1.0, 0.0, updated=updated, lazy=lazy, face=face)
+    homotopy = Homotopy(statement, graphs, place, 1.0, 0.0, 0.0, updated, lazy, face)
     try:
         homotopy.run()
     except NoOptimum:
-        raise NoOptimum(f"at {t0:.12g}") from None
+        raise NoOptimum(f"at {t + origin:.12g}") from None
     return homotopy.place
 
 
-def guess(statement: Statement) -> Places:
-    """Return places with a regular system.
+@dataclass(frozen=True, eq=False)
+class Misfit:
+    """By how much the point of some places is beyond the limits of each of these.
+
+    Attributes
+    ----------
+    below, above : (N,)
+    width : (N,)
+        Between the limits.
+    """
+
+    below: Array
+    above: Array
+    width: Array
+
+    @classmethod
+    def of(
+        cls, statement: Statement, graphs: Graphs, place: Places, t: float, face: str = "auto"
+    ) -> Misfit:
+        """Compute the point of places at t and compare it with their limits."""
+        x = Homotopy(statement, graphs, place, t, t + 1.0, face=face).values
+        rows = np.arange(len(place))
+        lower, upper = (side[rows, place] for side in (graphs.lower, graphs.upper))
+        lower, upper = (row[:, 0] + t * row[:, 2] for row in (lower, upper))
+        return cls(np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0), upper - lower)
+
+    @property
+    def count(self) -> int:
+        """How many coordinates are beyond a limit."""
+        return int(((self.below > 0) | (self.above > 0)).sum())
+
+
+def guess(statement: Statement, t: float = 0.0) -> Places:
+    """Return places with a regular system at t.
 
     Variables are at their knots nearest to 0, rows where these put them, an l1 constraint is slack.
     """
     n, p = statement.rows_and_variables
     place, x, first = [], np.zeros(p), 0
     for shape in statement.shapes:
-        knots, of = shape.knots.value.high, slice(first, first + len(shape))
+        knots, of = shape.knots.at(t).high, slice(first, first + len(shape))
         if first >= n and first < n + p:
             k = np.argmin(np.abs(knots), axis=1)
             place.append(2 * k + 1)
@@ -62,7 +98,7 @@ def guess(statement: Statement) -> Places:
     z, first = statement.R @ x, 0
     for g, shape in enumerate(statement.shapes):
         if first < n:
-            k = (z[first : first + len(shape), None] > shape.knots.value.high).sum(axis=1)
+            k = (z[first : first + len(shape), None] > shape.knots.at(t).high).sum(axis=1)
             last = shape.curvature.shape[1] - 1
             k = np.where(shape.closed[:, 0], np.maximum(k, 1), k)
             place[g] = 2 * np.where(shape.closed[:, 1], np.minimum(k, last - 1), k)
@@ -70,21 +106,14 @@ def guess(statement: Statement) -> Places:
     return np.concatenate(place)
 
 
-def artificial(
-    statement: Statement,
-    graphs: Graphs,
-    place: Places,
-    limits: Array,
-    below: Array,
-    above: Array,
-    scale: Array,
-) -> list[Shape]:
+def artificial(statement: Statement, t: float, place: Places, off: Misfit) -> list[Shape]:
     """Return functions whose rates are the terms under which the point of the places is optimal."""
     random = np.random.default_rng(0)  # ties would make the way from here degenerate
     at_knot, extra = place % 2 == 1, random.uniform(0.1, 0.6, len(place))
-    violated, width = np.maximum(below, above), limits[1] - limits[0]
-    shift = np.where(at_knot, 0.0, np.minimum(violated * (1.0 + extra), violated + width / 2))
-    shift = np.where(above > 0, shift, -shift)
+    violated = np.maximum(off.below, off.above)
+    shift = np.where(at_knot, 0.0, np.minimum(violated * (1 + extra), violated + off.width / 2))
+    shift = np.where(off.above > 0, shift, -shift)
+    scale = statement.units.scale
     widest = np.max((violated * scale)[at_knot], initial=0.0)
     widen = np.where(at_knot, widest / scale * (1.0 + extra), 0.0)
     shapes, first = [], 0
@@ -94,10 +123,9 @@ def artificial(
         segment = np.arange(shape.curvature.shape[1])
         tilt = moved * np.take_along_axis(shape.curvature, k[:, None] // 2, 1)
         outward = np.where(segment > (k[:, None] - 1) // 2, 1.0, -1.0) * widen[of, None]
-        knots = Moving(
-            shape.knots.value, Twofold.of(np.broadcast_to(moved, shape.knots.value.high.shape))
-        )
-        slopes = Moving(shape.slopes.value, Twofold.of(tilt + outward))
+        knots = shape.knots.at(t)
+        knots = Moving(knots, Twofold.of(np.broadcast_to(moved, knots.high.shape)))
+        slopes = Moving(shape.slopes.at(t), Twofold.of(tilt + outward))
         shapes.append(Shape(knots, slopes, shape.curvature, shape.closed))
         first = of.stop
     return shapes

@@ -20,7 +20,7 @@ from .compiled import (
     record,
     struct,
 )
-from .twofold import accumulate, normalise, scaled_add, scaled_add_sizes
+from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
 
@@ -39,9 +39,11 @@ class Map:
     weights: int  # variables whose knots an l1 constraint's multiplier widens
     widest: float  # largest entry of the l1 constraint's row
     with_gram: int
+    with_low: int
     R: Matrix  # (n, p)
     columns: Matrix  # (p, n), R'
     gram: Matrix  # (n, n), or nothing
+    low: Matrix  # (n, n), what is missing of it in double precision, or nothing
     ridge: Vector  # (p,)
     scale: Vector  # (N,), unit of each unknown
     noise: float  # accuracy of a sum over the map, relative to its absolute terms
@@ -78,6 +80,8 @@ class Numbers:
     end: float
     way: float  # 1 upwards, -1 downwards
     span: float  # length of the walk
+    near: float  # share of the way from the first breakpoint to the end, next to that, ...
+    rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds
     curved: int  # rows on curved segments that are eliminated from it
     eliminates: int  # whether such rows are
@@ -113,7 +117,6 @@ class Numbers:
     events: int
     entries: int
     changes: int
-    factored: int
     looks: int
 
 
@@ -137,6 +140,7 @@ class Walk:
     curved: Indices  # (rows,)
     slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among curved
     H: Matrix  # (cap, cap), among solved
+    L: Matrix  # (cap, cap), the low part of its entries, or nothing
     E: Matrix  # (cap, rows), of solved variables and curved rows
     inverse: Matrix  # (cap, cap), of H plus the diagonal, without curved rows
     work: Matrix  # (16, cap + rows + N)
@@ -249,6 +253,8 @@ def add_column(w, i, h, e, size, part):
     if i < n and m.with_gram:
         scaled_add(high, low, m.gram[i], n, h, e)
         scaled_add_sizes(terms, m.gram[i], n, size)
+        if m.with_low:
+            axpy(low, m.low[i], n, h)
 
 
 @lean

@@ -13,18 +13,22 @@ ridge is positive and nothing penalises them): then z and the free variables are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..problem import Line, Pieces
+from ..problem import Line, Pieces, Problem
 from ..problem.maps import entries
 from .graphs import Graphs, Shape
-from .moving import Moving
+from .moving import Moving, Twofold
+from .twofold import weighted_squares
+from .units import Units
 
 Array = NDArray[np.float64]
+ROOM = 2_000  # variables whose Gram matrix always fits into memory
 
 
 @dataclass
@@ -34,7 +38,8 @@ class Statement:
     Attributes
     ----------
     R : (n, p)
-    gram : (n, n) or None
+    gram, low : (n, n) or None
+        In the primal face a sum of two parts, else one.
     ridge : (p,)
     widening : (r,) or None
         With an l1 constraint, the last coordinate is sum_j |w_j| - widening'v over all weights,
@@ -43,12 +48,14 @@ class Statement:
         One for each group of losses, then those of the variables, then that of the constraint.
     scale : float
         Of z and of the free variables: the ridge where weights are eliminated, else 1.
-    rows : (n, d)
+    rows : (m, d)
         What maps weights to the z of losses.
     free : int
         Number r of free variables, the last of the p.
     sizes : list of int
         Of the groups of losses.
+    parabolas : (B, q, s) or None
+        In the primal face the losses' derivatives q z + s, and z = B (w, v).
     """
 
     R: Array
@@ -60,6 +67,8 @@ class Statement:
     rows: Array
     free: int
     sizes: list[int]
+    low: Array | None = None
+    parabolas: tuple[Array, Array, Array] | None = None
 
     def __post_init__(self) -> None:
         n, p = self.R.shape
@@ -69,6 +78,20 @@ class Statement:
         self.is_row = np.ones(self.size, dtype=bool)
         self.is_row[n : n + p] = False
         self.widened = slice(n, n + p - self.free) if self.constrained else None
+        self.columns = np.ascontiguousarray(self.R.T)
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of the coordinates."""
+        gram = np.zeros((0, 0)) if self.gram is None else self.gram
+        return Units.of(self.R, gram, self.ridge, self.constrained)
+
+    @property
+    def face(self) -> str:
+        """Which unknowns are eliminated: weights (dual), duals of losses (primal), or none."""
+        if self.gram is None:
+            return "saddle"
+        return "dual" if self.parabolas is None else "primal"
 
     def graphs(self, shapes: list[Shape] | None = None, like: Graphs | None = None) -> Graphs:
         """Return the graphs of all coordinates, or of other functions of the same coordinates."""
@@ -77,10 +100,17 @@ class Statement:
     def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
         """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
         n, p = self.R.shape
-        a, x = u[..., :n], u[..., n : n + p]
-        duals = np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
-        weights = x[..., : p - self.free] if self.gram is None else a @ self.rows / self.scale
-        return weights, x[..., p - self.free :] / self.scale, duals
+        if self.parabolas is not None:
+            B, q, s = self.parabolas
+            w, v = u[..., : n - self.free], u[..., n - self.free :]
+            a = -(s + q * (u @ B.T))
+            rounding = (n + 2) * np.finfo(float).eps * (np.abs(s) + q * (np.abs(u) @ np.abs(B).T))
+            a = np.where(np.abs(a) <= rounding, 0.0, a)
+        else:
+            a, x = u[..., :n], u[..., n : n + p]
+            w = x[..., : p - self.free] if self.gram is None else a @ self.rows / self.scale
+            v = x[..., p - self.free :] / self.scale
+        return w, v, np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
 
 
 def read(line: Line, face: str = "auto") -> Statement:
@@ -90,14 +120,20 @@ def read(line: Line, face: str = "auto") -> Statement:
     ----------
     line : Line
         From `solution_paths.problem.along`.
-    face : "auto", "dual" or "saddle"
-        Whether the weights are eliminated where a ridge alone holds them; by default with a kernel,
-        and where there are more features than losses.
+    face : "auto", "dual", "primal" or "saddle"
+        "dual" eliminates the weights where a ridge alone holds them; by default with a kernel, and
+        where there are more features than losses. "primal" eliminates the duals of losses that are
+        parabolas, beside piecewise linear penalties; by default where there are no more variables
+        than losses, or `ROOM`. Where that can't be, and in "saddle", nothing is.
     """
     problem, rates = line.start, line.rates
     d, free = problem.features, problem.n_free
     rows = np.vstack([_dense(group.X) for group in problem.losses])
     columns = np.vstack([_dense(group.free) for group in problem.losses])
+    if face == "primal" or (face == "auto" and d + free <= max(len(rows), ROOM)):
+        found = _primal(problem, rates, rows, columns)
+        if found is not None:
+            return found
     possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > len(rows)))
     eliminated = problem.kernel is not None or possible
     scale = float(problem.ridge) if eliminated else 1.0
@@ -105,12 +141,7 @@ def read(line: Line, face: str = "auto") -> Statement:
         _shape(group.pieces, f"losses[{k}]", rates).scaled(scale)
         for k, group in enumerate(problem.losses)
     ]
-    if problem.penalty is not None:
-        shapes.append(_shape(problem.penalty, "penalty", rates))
-    elif not eliminated:
-        shapes.append(_linear(np.zeros(d), np.zeros(d)))
-    if free:
-        shapes.append(_linear(problem.linear, rates["linear"]))
+    shapes += _variables(problem, rates, 0 if eliminated else d)
     constraint = problem.constraint
     if constraint is not None:
         shapes.append(_bound(constraint.radius, float(rates["constraint.radius"])))
@@ -126,6 +157,78 @@ def read(line: Line, face: str = "auto") -> Statement:
         free=free,
         sizes=[len(group.pieces) for group in problem.losses],
     )
+
+
+def _variables(problem: Problem, rates: dict[str, Array], weights: int) -> list[Shape]:
+    """Return the functions of weights, where these are unknowns, and of free variables."""
+    shapes = []
+    if problem.penalty is not None:
+        shapes.append(_shape(problem.penalty, "penalty", rates))
+    elif weights:
+        shapes.append(_linear(np.zeros(weights), np.zeros(weights)))
+    if problem.n_free:
+        shapes.append(_linear(problem.linear, rates["linear"]))
+    return shapes
+
+
+def _primal(
+    problem: Problem, rates: dict[str, Array], rows: Array, columns: Array
+) -> Statement | None:
+    """Return the statement in weights and free variables alone, if losses are fixed parabolas.
+
+    With losses q z^2/2 + s z the optimum of x = (w, v) is where G x + g + p = 0, with
+    G = B' diag(q) B + ridge, g = B's, B = (X, columns), and p_j in the subdifferential of the
+    j-th penalty. So (G x)_j and x_j lie on the graph of the penalty's conjugate, as z and a do on
+    that of a loss.
+    """
+    if problem.kernel is not None or problem.constraint is not None or problem.penalty is None:
+        return None
+    moving = any(
+        rates[f"losses[{k}].{part}"].any()
+        for k in range(len(problem.losses))
+        for part in ("knots", "slopes")
+    )
+    parabolas = all(_is_parabola(group.pieces) for group in problem.losses)
+    if moving or not parabolas or problem.penalty.curvature.any():
+        return None
+    q = np.concatenate([group.pieces.curvature[:, 0] for group in problem.losses])
+    knot = np.concatenate([group.pieces.knots[:, 0] for group in problem.losses])
+    slope = np.concatenate([group.pieces.slopes[:, 0] for group in problem.losses])
+    s = Twofold.of(slope).plus(Twofold.of(knot).by(-q))
+    B = np.ascontiguousarray(np.hstack([rows, columns]))
+    d, p = rows.shape[1], B.shape[1]
+    high, low = np.zeros((p, p + 1)), np.zeros((p, p + 1))
+    weighted_squares(B, q, *s, high, low)
+    weight = np.arange(d)
+    diagonal = Twofold(high[weight, weight], low[weight, weight])
+    ridge = Twofold.of(np.full(d, float(problem.ridge)))
+    high[weight, weight], low[weight, weight] = diagonal.plus(ridge)
+    shapes, first = [], 0
+    for shape in _variables(problem, rates, d):
+        of = slice(first, first + len(shape))
+        shapes.append(shape.conjugate(Twofold(high[of, p], low[of, p])))
+        first = of.stop
+    return Statement(
+        R=np.zeros((p, 0)),
+        gram=np.ascontiguousarray(high[:, :p]),
+        low=np.ascontiguousarray(low[:, :p]),
+        ridge=np.zeros(0),
+        widening=None,
+        shapes=shapes,
+        scale=1.0,
+        rows=rows,
+        free=problem.n_free,
+        sizes=[len(group.pieces) for group in problem.losses],
+        parabolas=(B, q, s.high),
+    )
+
+
+def _is_parabola(f: Pieces) -> bool:
+    """Tell whether functions are a q z^2/2 + s z each, with q > 0."""
+    q = f.curvature
+    alike = (q > 0).all() and (q == q[:, :1]).all()
+    at = f.slopes[:, 1:] - q[:, :1] * f.knots
+    return bool(alike and f.smooth and (at == at[:, :1]).all())
 
 
 def _dense(X: Any) -> Array:

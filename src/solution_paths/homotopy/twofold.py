@@ -6,7 +6,7 @@ and Oishi ("Accurate sum and dot product", 2005).
 
 from __future__ import annotations
 
-from .compiled import fma, inline, lean, sums
+from .compiled import entry, fma, inline, lean, sums
 
 
 @inline
@@ -61,6 +61,21 @@ def scaled_add(high, low, x, m, wh, wl):
     for k in range(m):
         h, e = accumulate(high[k], low[k], x[k], wh, wl)
         high[k], low[k] = normalise(h, e)
+
+
+@entry
+def weighted_squares(B, q, s, s_low, high, low):
+    """Add B' diag(q) B to the first p columns of high + low, and B's to the last one."""
+    n, p = B.shape
+    for i in range(n):
+        for j in range(p):
+            x = q[i] * B[i, j]
+            scaled_add(high[j], low[j], B[i], j + 1, x, fma(q[i], B[i, j], -x))
+            h, e = accumulate(high[j, p], low[j, p], B[i, j], s[i], s_low[i])
+            high[j, p], low[j, p] = normalise(h, e)
+    for j in range(p):
+        for k in range(j):
+            high[k, j], low[k, j] = high[j, k], low[j, k]
 
 
 @sums

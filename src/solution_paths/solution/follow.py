@@ -10,7 +10,7 @@ import numpy as np
 from ..certify import Verdict, states
 from ..errors import PathError, PathWarning
 from ..homotopy.run import Homotopy
-from ..homotopy.start import starting_places
+from ..homotopy.start import Misfit, guess, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..problem import Line, Problem, along
@@ -20,9 +20,10 @@ from .points import Points
 from .reading import Reading, Scale, usual
 
 CHECKS = ("warn", "raise", "ignore")
-FACES = ("auto", "dual", "saddle")
+FACES = ("auto", "dual", "primal", "saddle")
 FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
 FARTHER = 2.0**80
+NEAR = 2.0**-40  # of the way to the end: what changes so near to it is decided by rounding of data
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
 ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
 MARGIN = 4.0  # how far before what doesn't hold such a path ends
@@ -57,8 +58,9 @@ def solution_path(
         group of losses has them.
     scale : Scale, optional
         What the user's parameter is of the model's: by default itself.
-    face : {"auto", "dual", "saddle"}
-        Whether weights are eliminated; by default the statement decides. The path is the same.
+    face : {"auto", "dual", "primal", "saddle"}
+        Which unknowns are eliminated: weights, duals of parabolas or none; by default the statement
+        decides. The path is the same.
     check : {"warn", "raise", "ignore"}
         What happens if a quick look at some solutions finds one that is off by more than 1e-6.
 
@@ -123,9 +125,9 @@ def walk(
     statement = read(line, face)
     t0, t1 = line.t0, line.t1
     try:
-        place = starting_places(statement, t0, updated, lazy, face)
+        place = starting_places(statement, 0.0, t0, updated, lazy, face)
         graphs = statement.graphs()
-        homotopy = Homotopy(statement, graphs, place, 0.0, t1 - t0, t0, updated, lazy, face)
+        homotopy = Homotopy(statement, graphs, place, 0.0, t1 - t0, t0, updated, lazy, face, NEAR)
         found = homotopy.run()
     except NUMERICAL as error:
         raise PathError(
@@ -137,6 +139,9 @@ def walk(
 
 
 def _followed(line: Line, face: str) -> tuple[Line, Points, Statement]:
+    found = _from_the_end(line, face, ray=False)
+    if found is not None:
+        return found
     statement, track = walk(line, face)
     return line, _points(statement, track, line, ray=False), statement
 
@@ -147,6 +152,10 @@ def _endless(
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     if t1 < 0:
         raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
+    line = along(model, t0, t0 + FAR * max(abs(t0), 1.0))
+    backwards = _from_the_end(line, face, ray=True)
+    if backwards is not None:
+        return *backwards, True
     found: tuple[Line, Points, Statement, bool] | None = None
     for far in (FAR, FARTHER):
         line = along(model, t0, t0 + far * max(abs(t0), 1.0))
@@ -163,6 +172,36 @@ def _endless(
             break
     assert found is not None
     return found
+
+
+def _from_the_end(line: Line, face: str, ray: bool) -> tuple[Line, Points, Statement] | None:
+    """Follow a path from its end back to t0, if it is easier to start there.
+
+    So it is where penalties hold all weights: at a small penalty many have to be found at once,
+    and they may not be unique.
+    """
+    if line.start.penalty is None:
+        return None
+    statement, end = read(line, face), line.t1 - line.t0
+    graphs = statement.graphs()
+
+    def homotopy(begin: float, end: float) -> Homotopy:
+        return Homotopy(statement, graphs, place, begin, end, line.t0, face=face, near=NEAR)
+
+    there, here = (
+        Misfit.of(statement, graphs, guess(statement, t), t, face).count for t in (end, 0.0)
+    )
+    if there >= here:
+        return None
+    try:
+        place = starting_places(statement, end, line.t0, face=face)
+        top = homotopy(end, 0.0).first()
+        if top is None or (ray and not 0.0 < top <= end / CLEAR):
+            return None
+        track = homotopy(2 * top if ray else end, 0.0).run()
+    except (PathError, *NUMERICAL):
+        return None
+    return line, _points(statement, track, line, ray), statement
 
 
 def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:

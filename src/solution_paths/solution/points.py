@@ -43,36 +43,28 @@ class Points:
         ray: bool,
         sizes: Callable[[Floats], Floats] | None = None,
     ) -> Points:
-        """Return the points of a walk; one on a ray ends soon after its last breakpoint.
+        """Return the points of a walk, to its end or, if it came from there, to t0.
+
+        Those of a path on a ray end soon after its last breakpoint.
 
         ``sizes`` tells, of the largest unknowns, what each one's size is, beside which it may be
         nothing but rounding.
         """
         walked = _Recorded(track, t0)
-        t = walked.t.copy()
-        if not ray:
-            t[-1] = t1
-        if t[-1] >= t[0]:
-            points = cls(t, walked)
+        t, last = walked.t.copy(), len(walked.t) - 1
+        back, start = abs(t[-1] - t0) < abs(t[0] - t0), t[last - 1]
+        at: Callable[[Places], Floats] = walked
+        if back:
+            t[[0, last]] = t[0] if ray else t1, t0
+        elif ray:
+            t[last] = start + (abs(start) or 1.0)
+            at = _Ended(walked, last, walked.moved(last - 1, t[last]))
         else:
-            last = len(t) - 1
-            points = cls(t[::-1], lambda which: walked(last - np.asarray(which)))
-        points = points._cut(walked) if ray else points
+            t[last] = t1
+        points = cls(t, at)
+        if t[-1] < t[0]:
+            points = cls(t[::-1], lambda which: at(last - np.asarray(which)))
         return points if sizes is None else cls(points.t, _Clean(points, sizes))
-
-    def _cut(self, walked: _Recorded) -> Points:
-        """Return the points with the last one, far out, moved to twice the last breakpoint."""
-        last = len(self.t) - 1
-        start = self.t[last - 1]
-        end = start + (abs(start) or 1.0)
-        moved = walked.moved(last - 1, end)
-
-        def at(which: Places) -> Floats:
-            found = self.at(which)
-            found[np.asarray(which) == last] = moved
-            return found
-
-        return Points(np.append(self.t[:-1], end), at)
 
     def until(self, last: int) -> Points:
         """Return the points up to one of them."""
@@ -130,6 +122,20 @@ class _Recorded:
         step = (self.t[which ^ 1] - self.t[which]) + (self.low[which ^ 1] - self.low[which])
         share = ((t - self.t[which]) - self.low[which]) / step
         return np.asarray(high + (low + share * ((other - high) + (rest - low))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ended:
+    """The points of a walk with other unknowns at the last one."""
+
+    walked: _Recorded
+    last: int
+    unknowns: Floats
+
+    def __call__(self, which: Places) -> Floats:
+        found = self.walked(which)
+        found[np.asarray(which) == self.last] = self.unknowns
+        return found
 
 
 class _Clean:

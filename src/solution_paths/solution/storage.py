@@ -18,7 +18,7 @@ from .reading import Reading, Scale
 if TYPE_CHECKING:
     from .path import SolutionPath
 
-FORMAT = 1
+FORMAT = 2
 KIND = "SolutionPath"
 
 
@@ -34,7 +34,7 @@ def write(file: File, path: SolutionPath) -> None:
         "scale": asdict(path.scale),
         "ray": path.ray,
         "ends": [path.line.t0, path.line.t1],
-        "eliminated": path.statement.gram is not None,
+        "face": path.statement.face,
         "problem": plain,
         "reading": put_reading(path.reading_or_none, content),
     }
@@ -51,7 +51,7 @@ def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
         )
         model = from_arrays(meta["problem"], own)
         line = _line(model, *meta["ends"])
-        statement = read_statement(line, "dual" if meta["eliminated"] else "saddle")
+        statement = read_statement(line, meta["face"])
         if points["unknowns"].shape != (len(points["t"]), statement.size):
             raise ValueError("the points are not those of the problem")
         return kind(

@@ -22,12 +22,22 @@ def entry_of(w, k, i):
 
 
 @lean
+def rest_of(w, k, i):
+    """Return what an entry of H in double precision leaves out."""
+    return w.map.low[k, i] if w.map.with_low else 0.0
+
+
+@lean
 def insert(w, i):
     """Put a coordinate behind the solved ones; the inverse stays as it is."""
     now, k = w.now, w.now.solved
     for a in range(k):
         w.H[a, k] = w.H[k, a] = entry_of(w, w.solved[a], i)
     w.H[k, k] = entry_of(w, i, i)
+    if w.map.with_low:
+        for a in range(k):
+            w.L[a, k] = w.L[k, a] = rest_of(w, w.solved[a], i)
+        w.L[k, k] = rest_of(w, i, i)
     for c in range(now.curved):
         w.E[k, c] = w.map.R[w.curved[c], i - w.map.n] if is_variable(w, i) else 0.0
     w.solved[k], w.slot[i] = i, k
@@ -46,6 +56,11 @@ def take_out(w, i):
         for c in range(b):
             w.H[c, a] = w.H[a, c]
             w.inverse[c, a] = w.inverse[a, c]
+        if w.map.with_low:
+            copy(w.L[a], w.L[b], b)
+            w.L[a, a] = w.L[b, b]
+            for c in range(b):
+                w.L[c, a] = w.L[a, c]
         copy(w.E[a], w.E[b], now.curved)
         w.solved[a] = w.solved[b]
         w.slot[w.solved[a]] = a
@@ -112,7 +127,6 @@ def factor(w):
     """Invert the matrix of the unknown coordinates afresh, by Gauss and Jordan with pivots."""
     now, m = w.now, w.map
     now.solved = now.curved = 0
-    now.factored += 1
     for i in range(m.N):
         w.slot[i] = -1
     for i in range(m.N):

@@ -8,7 +8,7 @@ from .. import tolerances
 from ..compiled import lean
 from ..state import at, at_base, diagonal, factors, is_known, is_variable
 from ..twofold import accumulate, add, axpy, copy, dot, dot2, scaled_add
-from .inverse import entry_of, factor
+from .inverse import entry_of, factor, rest_of
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
 SINGULAR = tolerances.SINGULAR
@@ -94,7 +94,7 @@ def _prepare(w, i, new):
         k = _coordinate(w, a)
         s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
-            s[BH, a] = entry_of(w, k, i)
+            s[BH, a], s[BL, a] = entry_of(w, k, i), rest_of(w, k, i)
         elif k == i:
             s[TH, a], _ = factors(w, i, w.place[i])
 
@@ -135,20 +135,21 @@ def _pivot(w, i, known, was_known, after, before):
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[_coordinate(w, a)])
     if was_known and not known:
-        h, e = entry_of(w, i, i) + after, 0.0
+        h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
         whole = abs(entry_of(w, i, i)) + abs(after)
         total = whole
         for a in range(count):
             size = max(abs(s[XH, a]), FLOOR * largest * m.scale[_coordinate(w, a)])
             h, e = accumulate(h, e, s[BH, a], s[XH, a], s[XL, a])
+            e += s[BL, a] * s[XH, a]
             whole += abs(s[BH, a]) * size
-            if m.with_gram:
+            if m.with_gram and not m.with_low:
                 terms = 0.0
                 for b in range(count):
                     other = max(abs(s[XH, b]), FLOOR * largest * m.scale[_coordinate(w, b)])
                     terms += abs(w.H[a, b]) * other
                 total += size * (terms + abs(s[BH, a]))
-        if m.with_gram:
+        if m.with_gram and not m.with_low:
             whole += total
         return h + e, whole + SINGULAR / m.scale[i] ** 2
     own = s[XH, w.slot[i]]
@@ -187,6 +188,8 @@ def _residual(w, nothing):
     for a in range(k):
         x, y = s[XH, a], s[XL, a]
         scaled_add(s[RH], s[RL], w.H[a], k, x, y)
+        if w.map.with_low:
+            axpy(s[RL], w.L[a], k, x)
         if rows and is_variable(w, w.solved[a]):
             scaled_add(s[RH, k:], s[RL, k:], w.E[a], rows, x, y)
             h, e = dot2(w.E[a], s[XH, k:], s[XL, k:], rows)

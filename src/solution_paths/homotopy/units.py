@@ -1,0 +1,93 @@
+"""Units of a statement's coordinates, beside which tolerances and odometers are measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+WHITENED = 64  # more variables than that have odometers of their own units
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What follows from the matrices of a statement alone.
+
+    Attributes
+    ----------
+    scale : (N,)
+        Unit of each unknown: powers of two.
+    length : (N,)
+        By how much a coordinate moves at most while its side's odometer moves by 1.
+    metric : (k, p), or (1, p) if diagonal
+        How variables move the rows' odometer.
+    largest : (2, max(n, p))
+        The largest entries of variables over all rows, and of rows over all coordinates.
+    """
+
+    scale: Array
+    length: Array
+    metric: Array
+    largest: Array
+
+    @classmethod
+    def of(cls, R: Array, gram: Array, ridge: Array, constrained: bool) -> Units:
+        """Compute them; ``gram`` is empty where there is none."""
+        length, metric = _lengths(R, gram, constrained)
+        return cls(equilibrate(R, gram, ridge, constrained), length, metric, _largest(R, gram))
+
+
+def _largest(R: Array, gram: Array) -> Array:
+    """Return the largest entries of variables over all rows, and of rows over all coordinates."""
+    out = np.zeros((2, max(R.shape)))
+    out[0, : R.shape[1]] = np.abs(R).max(axis=0, initial=0.0)
+    out[1, : R.shape[0]] = np.abs(R).max(axis=1, initial=0.0)
+    if len(gram):
+        out[1, : len(gram)] = np.maximum(out[1, : len(gram)], np.abs(gram).max(axis=1))
+    return out
+
+
+def _lengths(R: Array, gram: Array, constrained: bool) -> tuple[Array, Array]:
+    """Return by how much values move for a unit of their odometer, and the metric of variables.
+
+    Rows' odometer is the length of the metric times the motion of the variables and, with a Gram
+    matrix, that of the motion of w beside it.
+    """
+    n, p = R.shape
+    own = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)
+    if 0 < p <= WHITENED and not len(gram):
+        second = R.T @ R / max(n, 1)
+        second += np.diag(1e-9 * np.diagonal(second) + 1e-300)
+        factor = np.linalg.cholesky(second)
+        rows = np.sqrt((np.linalg.solve(factor, R.T) ** 2).sum(axis=0))
+        metric = factor.T
+    else:
+        unit = np.sqrt((R**2).mean(axis=0)) if n else np.ones(p)
+        if len(gram):
+            unit = unit / max(np.sqrt((own**2).mean()), 1e-300)
+        unit = np.where(unit > 0, unit, 1.0)
+        rows, metric = np.sqrt(((R / unit) ** 2).sum(axis=1)), unit[None]
+    length = np.concatenate(
+        [np.hypot(rows, own), np.sqrt((R**2).sum(axis=0)), np.zeros(int(constrained))]
+    )
+    if constrained:
+        length[n:] = 0.0  # always looked at: the multiplier moves their limits
+    return length * (1.0 + 1e-9), np.ascontiguousarray(metric)
+
+
+def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
+    """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
+    n, p = R.shape
+    rows, columns = np.ones(n), np.ones(p)
+    A = np.abs(R)
+    diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
+    for _ in range(8):
+        by_row = np.maximum((A * columns).max(axis=1, initial=0.0) * rows, diagonal * rows**2)
+        by_column = np.maximum((A.T * rows).max(axis=1, initial=0.0) * columns, ridge * columns**2)
+        rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
+        columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
+    scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * constrained]
+    rounded: Array = np.exp2(np.round(np.log2(scale)))
+    return rounded
