@@ -26,6 +26,7 @@ from . import (
     kernels,
     l1_svm_path,
     lasso_path,
+    logistic_path,
     outlier_svm_path,
     outlier_svr_path,
     quantile_svm_path,
@@ -75,6 +76,7 @@ def compile_all() -> None:
             path.error_curve(rows, path.objective.y, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
     svr_path(X, target)  # one loop for all stated problems
+    logistic_path(X, y, 0.1)
     _compile_the_rest(sparse, rng)
 
 
