@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path as FilePath
 
+import nbformat
 import numpy as np
 import pytest
 import yaml
@@ -129,6 +130,26 @@ def test_the_worked_example_has_the_breakpoints_that_the_text_derives():
     np.testing.assert_allclose(path.coef(path.breakpoints)[0], [0, 1 / 2, 1 / 2, 2 / 3], atol=1e-15)
     np.testing.assert_allclose(path.dual(0.2)[1], 1 / 4 - 2 * 0.2, atol=1e-15)
     np.testing.assert_allclose(path.dual(9.0)[2], (2 / 3 + 9.0) / 3, atol=1e-14)
+
+
+NOTEBOOKS = sorted(set((ROOT / "notebooks").glob("*.ipynb")) - {ROOT / "notebooks/results.ipynb"})
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_notebooks_are_shipped_with_what_they_show(file):
+    """The rule `notebook` runs them: `make quick` has them again, with outputs to be copied."""
+    cells = nbformat.read(file, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    found = [output for cell in code for output in cell.outputs]
+    assert {output.output_type for output in found} <= {"stream", "display_data", "execute_result"}
+    kinds = [kind for output in found for kind in output.get("data", {})]
+    assert kinds.count("image/png") >= 3  # the paper's figures
+    assert kinds.count("image/svg+xml") >= 2  # those of its model
+    assert kinds.count("text/html") >= 3  # tables
+    assert sum("certificate holds" in output.get("text", "") for output in found) >= 1
+    assert f'results_folder("{file.stem}")' in code[0].source
+    assert file.stat().st_size < 500_000
 
 
 def test_what_the_data_say_of_the_papers_is_current():
