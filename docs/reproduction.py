@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from path_benchmark.papers.reports import get_outputs
+from path_benchmark.reporting.formats import count
 from path_benchmark.reporting.outputs import Outputs
 from path_benchmark.settings import read_yaml
 
@@ -47,20 +48,21 @@ def explanations() -> str:
 def numbers(outputs: Outputs) -> list[str]:
     """Count the published numbers that are data."""
     files = sorted((outputs.folder / "published").glob("*.csv")) if outputs.folder else []
-    count = sum(
+    total = sum(
         int(outputs.published(file.stem).select_dtypes("number").notna().sum().sum())
         for file in files
     )
-    if not count:
+    if not total:
         return ["It prints no numbers that could be compared."]
-    return [f"{count} numbers of its tables are data of this project, in {len(files)} files."]
+    told = count(total, "number of its tables is data", "numbers of its tables are data")
+    return [f"{told} of this project, in {count(len(files), 'file')}."]
 
 
 def sentences(outputs: Outputs) -> list[str]:
     """Count sentences of the paper and goals of this project."""
     of = Counter(row.source for row in outputs.claims_file.claims)
-    told = f"{of['paper']} sentences of the paper and {of['this project']} of this project"
-    return [f"{told} are decided by a rule." if of else "No sentence is tested."]
+    told = f"{count(of['paper'], 'sentence')} of the paper and {of['this project']} of this project"
+    return [f"Decided by a rule: {told}." if of else "No sentence is tested."]
 
 
 def data_sets(paper: dict) -> list[str]:
