@@ -45,7 +45,7 @@ def test_cells_are_counted_as_their_files_say(config):
 
 
 def test_a_job_runs_while_a_process_holds_its_lock(config):
-    (job,) = jobs_of(config, lane="timing")
+    job, *_ = jobs_of(config, lane="timing")
     lock = Path(job.file(config["results"])).with_suffix(".lock")
     held = hold(lock)
     named = f"{job.experiment} {job.dataset} {job.first}-{job.last}"
