@@ -334,8 +334,11 @@ def figure_5_1(study: Study) -> Figure | None:
         points = own[own["noise"] == noise]
         for value, colour, marker in ((0.0, fig.BLUE, "o"), (1.0, fig.ORANGE, "s")):
             part = points[points["weight"] == value]
-            ax.plot(part["x"], part["y"], marker, color=colour, ms=2.5, linestyle="none")
+            style = {"color": colour, "ms": 2.5, "linestyle": "none"}
+            ax.plot(part["x"], part["y"], marker, label="+1" if value else "-1", **style)
         ax.set_title(f"noise {noise:g}")
+        ax.set(xlabel="first feature", ylabel="second feature")
+    fig.legend_below(figure, axes)
     return figure
 
 

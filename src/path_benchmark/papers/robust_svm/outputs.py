@@ -97,7 +97,8 @@ def figure_1(study: Study) -> Figure | None:
         for value, colour, marker in ((0.0, fig.BLUE, "o"), (1.0, fig.ORANGE, "s")):
             own = sign == value
             if own.any():
-                ax.plot(x[own], y[own], marker, color=colour, ms=4, linestyle="none")
+                label = ("+1" if value else "-1") if svc else "sample"
+                ax.plot(x[own], y[own], marker, color=colour, ms=4, linestyle="none", label=label)
         ax.plot(x[-2:], y[-2:], "o", mfc="none", mec=fig.RED, ms=11, linestyle="none")
         for name, dash in (("standard", "--"), ("robust", "-")):
             _draw_machine(ax, study, dataset, name, dash, svc, x, y)
