@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAPER = get_paper("quantile_svm")
 # What a rerun may change: seconds, and how far rounding takes an exact path from the optimum.
 TIMED = ("path_seconds", "peak_memory_mb")
-SPARE = ["cpu_s", "wall_s", "machine", "versions", "kkt", "gap", "rounding"]
+SPARE = ["cpu_s", "wall_s", "machine", "versions", "message", "kkt", "gap", "rounding"]
 
 
 def of_three_cells(results):
@@ -250,16 +250,26 @@ def small(config, suite="paper"):
                     yield paper, cell, known[identity]
 
 
+def _lasting(table):
+    """Return what a rerun repeats, the numbers among hyper-parameters to nine digits."""
+    frame = table.to_pandas().drop(columns=SPARE)
+    texts = frame["hyper_parameters"]
+    frame["hyper_parameters"] = [
+        str(json.loads(text, parse_float=lambda digits: f"{float(digits):.9g}")) for text in texts
+    ]
+    return frame
+
+
 def test_random_small_cells_of_the_reference_come_out_again(tmp_path):
     found = list(small(repository_config()))
     assert found, "the reference holds no small cell"
     for paper, cell, kept in random.Random(len(found)).sample(found, min(4, len(found))):
         run = paper.experiments[cell.experiment].run
         (file,) = run_cells([cell], run, tmp_path / paper.name, shared=paper.columns)
-        ours, theirs = (t.to_pandas().drop(columns=SPARE) for t in (read_cell(file)[0], kept.rows))
+        ours, theirs = (_lasting(table) for table in (read_cell(file)[0], kept.rows))
         words = [name for name in ours if name != "value"]
         assert ours[words].equals(theirs[words]), cell.id
         lasting = ~ours["metric"].isin(TIMED).to_numpy()
         np.testing.assert_allclose(
-            ours["value"][lasting], theirs["value"][lasting], rtol=1e-6, atol=1e-9, err_msg=cell.id
+            ours["value"][lasting], theirs["value"][lasting], rtol=1e-6, atol=1e-8, err_msg=cell.id
         )

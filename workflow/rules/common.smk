@@ -125,7 +125,8 @@ def begin():
     RUNNING = hold()
     if RUNNING is None:
         stop(BUSY.format(config["results"]))
-    if getattr(workflow.executor_plugin, "name", "local") == "local":  # others cancel what they submitted
+    # other executors cancel what they submitted
+    if getattr(workflow.executor_plugin, "name", "local") == "local":
         from path_benchmark.runs.terminal import end_on_interrupt
 
         end_on_interrupt()
