@@ -135,8 +135,10 @@ KNOWN = {
         "table_speed 0": "elastic net | lam1 | 7 | 200 ms | coordinate descent (scikit-learn) | "
         "100 ms | 0.5 | ",
         "table_speed 1": "l2-SVM, linear | C | 7 | 10 ms | LIBSVM (scikit-learn) | 300 ms | 30.0 |",
-        "table_2_1_regression 0": "OLS | (2.2) | - | 2.1 (least angle regression) | [29] | none |",
-        "table_2_1_regression 1": "EN regression | (2.6) | lambda1, lambda2 | 2.3 | [30] | "
+        "table_2_1_regression 0": "OLS | (2.2) | - | Algorithm 2.1 (least "
+        "angle regression) | [29] | none |",
+        "table_2_1_regression 1": "EN regression | (2.6) | lambda1, lambda2 | "
+        "Algorithm 2.3 | [30] | "
         "elastic_net_path | lam1 | 1 of 1 |",
         "table_2_2_classification 1": "nu_svm_path | nu | 0 of 1 |",
         "claim: solution path algorithms": "supported [paper] the best other solver's grid of 100 "

@@ -10,6 +10,7 @@ from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
 from path_benchmark.reporting.study import hyper, make_study
 from path_benchmark.runs.cells import collect
 from path_benchmark.runs.rows import read_results
+from path_benchmark.solvers.stated import Statements
 from solution_paths.verify import Answer
 from test_quantile_svm_paper import repository_config
 
@@ -49,7 +50,7 @@ def test_an_answer_that_is_missing_or_wrong_is_seen():
     path = model.path(D)
     points = grid(path, POINTS)
     problems = {t: model.problem(D, path, t) for t in points}
-    tried = Statement("piqp", problems).grid(points, 1e-8)
+    tried = Statement("piqp", Statements.of(problems)).grid(points, 1e-8)
     assert isinstance(tried, Tried)
     stated = list(problems.values())
     assert scored(stated, [*tried.answers[:-1], None]) == (np.inf, np.inf)

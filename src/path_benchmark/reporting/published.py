@@ -19,12 +19,14 @@ from solution_paths.files import replace_atomically
 
 from . import overview, provenance
 from .formats import count, together
-from .tables import RATIO
+from .tables import RATIO, show
 from .verdicts import DIFFERS, GLYPHS, NOT_SUPPORTED, PAPER, kind
 
 # A verdict is seen by its colour, and by its sign where there is none.
 COLOURS = {"✓": "🟩", "✗": "🟥", "?": "🟨", "∅": "⬜", "–": "⬜", "·": "⬜"}
 COMPARED = ["paper", "ours", "difference", "relative", "verdict"]
+# Tables that every paper may have: too long for a page.
+SHARED = ("table_metrics", "table_certificates")
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
 
@@ -35,7 +37,13 @@ def sign(verdict: str) -> str:
 
 
 def pivot(frame: pd.DataFrame) -> list[str]:
-    """Return a comparison as a Markdown pivot: data sets by quantities, *paper* / ours, verdict."""
+    """Return a comparison as a Markdown pivot: data sets by quantities, *paper* / ours, verdict.
+
+    A table that compares nothing is shown as it is.
+    """
+    if "quantity" not in frame:
+        plain = show(frame, "", "")
+        return [_row(plain.columns), _row(["---"] * len(plain.columns)), *map(_row, plain.rows)]
     keys = list(frame.columns[: list(frame.columns).index("quantity")])
     columns = list(dict.fromkeys(frame["quantity"]))
     lines = [_row([*keys, *columns]), _row(["---"] * (len(keys) + len(columns)))]
@@ -123,11 +131,10 @@ def write(suite: Path, out: Path) -> list[str]:
         shutil.rmtree(own, ignore_errors=True)
         own.mkdir(parents=True)
         tables = {}
-        for table in content["tables"]:
-            file = folder / "tables" / f"{table['name']}.csv"
-            if set(COMPARED) | {"quantity"} <= set(table["columns"]):
-                tables[table["name"]] = pd.read_csv(file)
-                shutil.copy(file, own)
+        for name in _shown(content["tables"]):
+            file = folder / "tables" / f"{name}.csv"
+            tables[name] = pd.read_csv(file)
+            shutil.copy(file, own)
         for figure in content["figures"]:
             shutil.copy(folder / "figures" / f"{figure['name']}.png", own)
         shown = page(content, tables, folder.name, origin)
@@ -143,6 +150,12 @@ def write(suite: Path, out: Path) -> list[str]:
         held = f"{head['held']} of {head['total']}"
         block.append(_row([link, sign(head["kind"]), head["tables"], *told, held]))
     return [*block, "", f"Suite `{suite.name}`, {count(len(papers), 'paper')}, {origin}."]
+
+
+def _shown(tables: list[Mapping]) -> list[str]:
+    """List the comparisons, or the own tables of a paper that has none."""
+    compared = [t["name"] for t in tables if {*COMPARED, "quantity"} <= set(t["columns"])]
+    return compared or [t["name"] for t in tables if t["name"] not in SHARED]
 
 
 def put_into(readme: Path, block: list[str]) -> None:

@@ -192,13 +192,13 @@ REGRESSION = {
         lambda D: sp.almost_quadratic_path(D.X, D.y),
     ),
     "rlad": Model(
-        "absolute deviations, l1",
+        "LAD, l1",
         "rlad_path",
         "RLAD",
         lambda D: sp.rlad_path(D.X, D.y),
     ),
     "rlad_s": Model(
-        "absolute deviations, l1 constraint",
+        "LAD, l1 constraint",
         "rlad_path",
         "RLAD",
         lambda D: sp.rlad_path(D.X, D.y, vary="s"),

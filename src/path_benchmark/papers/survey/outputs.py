@@ -121,11 +121,11 @@ def all_paths(study: Study) -> Figure | None:
     models = [name for name in MODELS if (lines["model"] == name).any()]
     if not models:
         return None
-    figure, axes = fig.new_figure(PANELS, -(-len(models) // PANELS), size=(2.3, 1.75))
+    figure, axes = fig.new_figure(PANELS, -(-len(models) // PANELS), size=(1.9, 1.5))
     for ax, name in zip(axes.ravel(), models, strict=False):
         own = lines[lines["model"] == name]
         _draw(ax, own[own["dataset"] == own["dataset"].iloc[0]])
-        ax.set_title(MODELS[name].title, fontsize=8, loc="left")
+        ax.set_title(MODELS[name].title, fontsize=7, loc="left")
     for ax in axes.ravel()[len(models) :]:
         ax.set_axis_off()
     return figure
@@ -143,8 +143,8 @@ def _draw(ax: object, own: pd.DataFrame) -> None:
     ax.yaxis.set_major_locator(MaxNLocator(3))
     for k, (_, line) in enumerate(own.groupby("curve", sort=False)):
         ax.plot(line["x"], line["y"], color=fig.PALETTE[k % len(fig.PALETTE)], linewidth=0.9)
-    ax.set_xlabel(parameter, fontsize=8, labelpad=1)
-    ax.tick_params(labelsize=7)
+    ax.set_xlabel(parameter, fontsize=7, labelpad=1)
+    ax.tick_params(labelsize=6)
 
 
 @OUTPUTS.measure

@@ -39,9 +39,9 @@ class Statement:
     Where rows of the programme move each point has a solver of its own, whose set-up isn't counted.
     """
 
-    def __init__(self, name: str, problems: dict[float, Problem]) -> None:
+    def __init__(self, name: str, stated: Statements) -> None:
         self.name, self.version = name, GRID_SOLVERS[name][0].version()
-        self._stated = Statements.of(problems)
+        self._stated = stated
 
     def grid(self, points: Sequence[float], tolerance: float) -> Tried:
         """Solve at all points."""
@@ -168,6 +168,6 @@ def rivals(model: Any, data: Any, problems: dict[float, Problem]) -> list[Any]:
     """Return all solvers that can take a model's problems."""
     first = next(iter(problems.values()))
     linear = first.ridge == 0 and not any(g.pieces.curvature.any() for g in first.losses)
-    found: list[Any] = [Statement(name, problems) for name in ("clarabel", "piqp")]
-    found += [Statement("highs", problems)] if linear else []
+    names, stated = ("clarabel", "piqp", *(("highs",) if linear else ())), Statements.of(problems)
+    found: list[Any] = [Statement(name, stated) for name in names]
     return found + ([model.rival(data)] if model.rival else [])
