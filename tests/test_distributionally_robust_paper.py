@@ -87,6 +87,7 @@ def config() -> dict:
             "sizes": [4],
             "repeats": 2,
         },
+        "worst_case": {"datasets": ["two_moons"], "splits": 1},
     }
     whole["papers"] = {"distributionally_robust": paper}
     return whole

@@ -312,13 +312,12 @@ def test_a_job_runs_its_own_splits_and_lists_their_cells(tmp_path):
         ]
 
 
-def test_of_a_long_path_the_explorer_keeps_both_ends(monkeypatch):
+def test_of_a_long_path_the_explorer_keeps_both_ends():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     path = lasso_path(X, X @ [1.0, -2.0, 3.0] + rng.normal(size=40))
     whole = np.unique(path.breakpoints)
-    monkeypatch.setattr(exploring, "LARGEST_NODES", 3)
     assert len(whole) > 3
-    for t, _ in exploring.moving_lines(path).values():
+    for t, _ in exploring.moving_lines(path, nodes=3).values():
         assert len(t) == 3
         assert (t[0], t[-1]) == (whole[0], whole[-1])
