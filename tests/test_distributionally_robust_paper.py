@@ -16,10 +16,9 @@ from path_benchmark.papers.distributionally_robust.experiments import PAPER
 from path_benchmark.papers.distributionally_robust.tuning import Line
 from path_benchmark.reporting.check import check
 from path_benchmark.reporting.outputs import said
-from path_benchmark.reporting.study import make_study
-from path_benchmark.runs.cells import collect
-from path_benchmark.runs.rows import Rows, read_results
+from path_benchmark.runs.rows import Rows
 from path_benchmark.solvers.programmes import Found
+from small_runs import small_run
 from solution_paths import dm_drsvm_path
 from solution_paths.kernels import LINEAR, Kernel
 from test_quantile_svm_paper import repository_config
@@ -95,13 +94,7 @@ def config() -> dict:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    folder, files, settings = tmp_path_factory.mktemp("robust"), [], config()
-    for job in PAPER.jobs(settings, "quick"):
-        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
-        files += PAPER.run(settings, "quick", *what, folder / "cells")
-    tables = folder / "results.parquet", folder / "curves.parquet"
-    collect(files, *tables)
-    return make_study(PAPER, settings, "quick", *map(read_results, tables))
+    return small_run(PAPER, config(), tmp_path_factory.mktemp("robust"))
 
 
 def only(study, **wanted):

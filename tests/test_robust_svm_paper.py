@@ -5,9 +5,8 @@ import pytest
 
 from path_benchmark.papers.robust_svm import outputs
 from path_benchmark.papers.robust_svm.experiments import PAPER
-from path_benchmark.reporting.study import hyper, make_study
-from path_benchmark.runs.cells import collect
-from path_benchmark.runs.rows import read_results
+from path_benchmark.reporting.study import hyper
+from small_runs import small_run
 from test_quantile_svm_paper import repository_config
 
 
@@ -26,13 +25,7 @@ def config():
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    folder, files, settings = tmp_path_factory.mktemp("robust_svm"), [], config()
-    for job in PAPER.jobs(settings, "quick"):
-        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
-        files += PAPER.run(settings, "quick", *what, folder / "cells")
-    tables = folder / "results.parquet", folder / "curves.parquet"
-    collect(files, *tables)
-    return make_study(PAPER, settings, "quick", *map(read_results, tables))
+    return small_run(PAPER, config(), tmp_path_factory.mktemp("robust_svm"))
 
 
 def test_cccp_is_timed_as_users_run_it_and_at_matched_accuracy(study):

@@ -7,10 +7,9 @@ from path_benchmark.papers.survey import outputs
 from path_benchmark.papers.survey.experiments import PAPER, grid, own_gap
 from path_benchmark.papers.survey.models import MODELS, Data
 from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
-from path_benchmark.reporting.study import hyper, make_study
-from path_benchmark.runs.cells import collect
-from path_benchmark.runs.rows import read_results
+from path_benchmark.reporting.study import hyper
 from path_benchmark.solvers.stated import Statements
+from small_runs import small_run
 from solution_paths.verify import Answer
 from test_quantile_svm_paper import repository_config
 
@@ -74,14 +73,9 @@ def config():
 @pytest.fixture(scope="module")
 def study_of(tmp_path_factory):
     def make(**changes):
-        folder, files, settings = tmp_path_factory.mktemp("survey"), [], config()
+        settings = config()
         settings["papers"]["survey"]["suites"]["quick"]["classification"] |= changes
-        for job in PAPER.jobs(settings, "quick"):
-            what = (job.experiment, job.dataset, range(job.first, job.last + 1))
-            files += PAPER.run(settings, "quick", *what, folder / "cells")
-        tables = folder / "results.parquet", folder / "curves.parquet"
-        collect(files, *tables)
-        return make_study(PAPER, settings, "quick", *map(read_results, tables))
+        return small_run(PAPER, settings, tmp_path_factory.mktemp("survey"))
 
     return make
 

@@ -23,10 +23,10 @@ from path_benchmark.papers.weighted_svm.experiments import (
 )
 from path_benchmark.reporting.check import check
 from path_benchmark.reporting.study import make_study
-from path_benchmark.runs.cells import collect
 from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
+from small_runs import small_run
 from solution_paths.certify import Certificate, judge
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Tube
@@ -60,13 +60,7 @@ def config() -> dict:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    folder, files, settings = tmp_path_factory.mktemp("weighted"), [], config()
-    for job in PAPER.jobs(settings, "quick"):
-        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
-        files += PAPER.run(settings, "quick", *what, folder / "cells")
-    tables = folder / "results.parquet", folder / "curves.parquet"
-    collect(files, *tables)
-    return make_study(PAPER, settings, "quick", *map(read_results, tables))
+    return small_run(PAPER, config(), tmp_path_factory.mktemp("weighted"))
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from .validation import Floats
 
 KKT_LIMIT = 1e-7
 GAP_LIMIT = 1e-9
+SAID = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
 NULL = 1e-3  # of what a constant loses: where the objective is less, that is the scale of errors
 BLOCK_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
@@ -231,11 +232,10 @@ class Certificate:
         return self.error <= ERROR_LIMIT
 
     def __str__(self) -> str:
-        verdict = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}[self.status]
         return (
-            f"certificate {verdict}: KKT violation {self.kkt:.1e} +- {self.kkt_rounding:.1e} (at "
-            f"{self.kkt_at:.6g}; limit {KKT_LIMIT:g}), relative duality gap {self.gap:.1e} +- "
-            f"{self.rounding:.1e} (at {self.gap_at:.6g}; limit {GAP_LIMIT:g}; a solution in double "
+            f"certificate {SAID[self.status]}: KKT violation {self.kkt:.1e} +- "
+            f"{self.kkt_rounding:.1e} (at {self.kkt_at:.6g}; limit {KKT_LIMIT:g}), "
+            f"relative duality gap {self.gap:.1e} +- {self.rounding:.1e} (at {self.gap_at:.6g}; limit {GAP_LIMIT:g}; a solution in double "
             f"precision resolves {self.resolution:.1e}), {self.n_points} points"
         )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .graphs import Graphs, Shape
+from .graphs import Shape
 from .moving import Moving, Twofold
 from .run import Homotopy, NoOptimum
 from .statement import Statement
@@ -25,53 +25,55 @@ Places = NDArray[np.int64]
 
 def starting_places(
     statement: Statement,
-    t: float = 0.0,
+    off: Misfit,
     origin: float = 0.0,
     updated: bool = True,
     lazy: bool = True,
     face: str = "auto",
 ) -> Places:
-    """Return places of all coordinates at an optimum at t; messages call it t + origin."""
-    graphs = statement.graphs()
-    place = guess(statement, t)
-    off = Misfit.of(statement, graphs, place, t, face)
+    """Return places of all coordinates at an optimum, by those of a guess at the same t.
+
+    Messages call the parameter t + origin.
+    """
     if not off.count:
-        return place
-    shapes = artificial(statement, t, place, off)
-    graphs = statement.graphs(shapes, graphs)
-    homotopy = Homotopy(statement, graphs, place, 1.0, 0.0, 0.0, updated, lazy, face)
+        return off.place
+    graphs = statement.graphs_of(artificial(statement, off))
+    homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
     try:
         homotopy.run()
     except NoOptimum:
-        raise NoOptimum(f"at {t + origin:.12g}") from None
+        raise NoOptimum(f"at {off.t + origin:.12g}") from None
     return homotopy.place
 
 
 @dataclass(frozen=True, eq=False)
 class Misfit:
-    """By how much the point of some places is beyond the limits of each of these.
+    """By how much the point of guessed places is beyond the limits of each of these.
 
     Attributes
     ----------
+    t : float
+    place : (N,)
     below, above : (N,)
     width : (N,)
         Between the limits.
     """
 
+    t: float
+    place: Places
     below: Array
     above: Array
     width: Array
 
     @classmethod
-    def of(
-        cls, statement: Statement, graphs: Graphs, place: Places, t: float, face: str = "auto"
-    ) -> Misfit:
-        """Compute the point of places at t and compare it with their limits."""
+    def at(cls, statement: Statement, t: float, face: str = "auto") -> Misfit:
+        """Guess places at t, compute their point and compare it with their limits."""
+        place, graphs = guess(statement, t), statement.graphs
         x = Homotopy(statement, graphs, place, t, t + 1.0, face=face).values
         rows = np.arange(len(place))
         lower, upper = (side[rows, place] for side in (graphs.lower, graphs.upper))
         lower, upper = (row[:, 0] + t * row[:, 2] for row in (lower, upper))
-        return cls(np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0), upper - lower)
+        return cls(t, place, np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0), upper - lower)
 
     @property
     def count(self) -> int:
@@ -106,8 +108,9 @@ def guess(statement: Statement, t: float = 0.0) -> Places:
     return np.concatenate(place)
 
 
-def artificial(statement: Statement, t: float, place: Places, off: Misfit) -> list[Shape]:
+def artificial(statement: Statement, off: Misfit) -> list[Shape]:
     """Return functions whose rates are the terms under which the point of the places is optimal."""
+    t, place = off.t, off.place
     random = np.random.default_rng(0)  # ties would make the way from here degenerate
     at_knot, extra = place % 2 == 1, random.uniform(0.1, 0.6, len(place))
     violated = np.maximum(off.below, off.above)

@@ -93,9 +93,14 @@ class Statement:
             return "saddle"
         return "dual" if self.parabolas is None else "primal"
 
-    def graphs(self, shapes: list[Shape] | None = None, like: Graphs | None = None) -> Graphs:
-        """Return the graphs of all coordinates, or of other functions of the same coordinates."""
-        return Graphs(self.shapes if shapes is None else shapes, self.widened, like)
+    @cached_property
+    def graphs(self) -> Graphs:
+        """The graphs of all coordinates."""
+        return Graphs(self.shapes, self.widened)
+
+    def graphs_of(self, shapes: list[Shape]) -> Graphs:
+        """Return the graphs of other functions of the same coordinates."""
+        return Graphs(shapes, self.widened, self.graphs)
 
     def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
         """Return w, v and the duals of each group of losses from unknowns u (..., N)."""

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..certify import Certificate, Verdict, status_of, worst_of
+from ..certify import SAID, Certificate, Verdict, status_of, worst_of
 from ..glm import Lines
 from ..storage import File, read_archive, write_archive
 from ..validation import Floats
@@ -43,10 +43,9 @@ class GapCertificate(Certificate):
         return self.ok
 
     def __str__(self) -> str:
-        verdict = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}[self.status]
         return (
-            f"certificate {verdict}: duality gap {self.gap:.1e} +- {self.rounding:.1e} of the "
-            f"best constant's objective (at {self.gap_at:.6g}; limit {self.limit:g}), "
+            f"certificate {SAID[self.status]}: duality gap {self.gap:.1e} +- "
+            f"{self.rounding:.1e} of the best constant's objective (at {self.gap_at:.6g}; limit {self.limit:g}), "
             f"{self.n_points} points"
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..certify import Verdict, states
 from ..errors import PathError, PathWarning
 from ..homotopy.run import Homotopy
-from ..homotopy.start import Misfit, guess, starting_places
+from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..problem import Line, Problem, along
@@ -123,26 +123,59 @@ def walk(
     coordinates are looked at only when they can have come to a limit, changes the path.
     """
     statement = read(line, face)
-    t0, t1 = line.t0, line.t1
+    return statement, _from_the_start(line, statement, face, updated, lazy)
+
+
+def _from_the_start(
+    line: Line, statement: Statement, face: str, updated: bool = True, lazy: bool = True
+) -> Track:
+    t0, length = line.t0, line.t1 - line.t0
     try:
-        place = starting_places(statement, 0.0, t0, updated, lazy, face)
-        graphs = statement.graphs()
-        homotopy = Homotopy(statement, graphs, place, 0.0, t1 - t0, t0, updated, lazy, face, NEAR)
-        found = homotopy.run()
+        off = Misfit.at(statement, 0.0, face)
+        place = starting_places(statement, off, t0, updated, lazy, face)
+        return Homotopy(
+            statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
+        ).run()
     except NUMERICAL as error:
         raise PathError(
             f"The path could not be computed ({type(error).__name__}: {error}); scale the columns "
             "of X alike, or take another range of the parameter.",
             None,
         ) from error
-    return statement, found
+
+
+def _from_the_end(line: Line, statement: Statement, face: str, ray: bool) -> Track | None:
+    """Walk from the end of a line back to t0, if it is easier to start there.
+
+    So it is where penalties hold all weights: at a small penalty many have to be found at once,
+    and they may not be unique.
+    """
+    if line.start.penalty is None:
+        return None
+    end = line.t1 - line.t0
+
+    def homotopy(begin: float) -> Homotopy:
+        graphs = statement.graphs
+        return Homotopy(statement, graphs, place, begin, 0.0, line.t0, face=face, near=NEAR)
+
+    try:
+        there, here = (Misfit.at(statement, t, face) for t in (end, 0.0))
+        if there.count >= here.count:
+            return None
+        place = starting_places(statement, there, line.t0, face=face)
+        top = homotopy(end).first()
+        if top is None or (ray and not 0.0 < top <= end / CLEAR):
+            return None
+        return homotopy(2 * top if ray else end).run()
+    except (PathError, *NUMERICAL):
+        return None
 
 
 def _followed(line: Line, face: str) -> tuple[Line, Points, Statement]:
-    found = _from_the_end(line, face, ray=False)
-    if found is not None:
-        return found
-    statement, track = walk(line, face)
+    statement = read(line, face)
+    track = _from_the_end(line, statement, face, ray=False)
+    if track is None:
+        track = _from_the_start(line, statement, face)
     return line, _points(statement, track, line, ray=False), statement
 
 
@@ -152,15 +185,16 @@ def _endless(
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     if t1 < 0:
         raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
-    line = along(model, t0, t0 + FAR * max(abs(t0), 1.0))
-    backwards = _from_the_end(line, face, ray=True)
-    if backwards is not None:
-        return *backwards, True
     found: tuple[Line, Points, Statement, bool] | None = None
     for far in (FAR, FARTHER):
         line = along(model, t0, t0 + far * max(abs(t0), 1.0))
+        statement = read(line, face)
+        if found is None:
+            track = _from_the_end(line, statement, face, ray=True)
+            if track is not None:
+                return line, _points(statement, track, line, ray=True), statement, True
         try:
-            statement, track = walk(line, face)
+            track = _from_the_start(line, statement, face)
         except PathError:
             if found is None:
                 raise
@@ -174,36 +208,6 @@ def _endless(
     return found
 
 
-def _from_the_end(line: Line, face: str, ray: bool) -> tuple[Line, Points, Statement] | None:
-    """Follow a path from its end back to t0, if it is easier to start there.
-
-    So it is where penalties hold all weights: at a small penalty many have to be found at once,
-    and they may not be unique.
-    """
-    if line.start.penalty is None:
-        return None
-    statement, end = read(line, face), line.t1 - line.t0
-    graphs = statement.graphs()
-
-    def homotopy(begin: float, end: float) -> Homotopy:
-        return Homotopy(statement, graphs, place, begin, end, line.t0, face=face, near=NEAR)
-
-    there, here = (
-        Misfit.of(statement, graphs, guess(statement, t), t, face).count for t in (end, 0.0)
-    )
-    if there >= here:
-        return None
-    try:
-        place = starting_places(statement, end, line.t0, face=face)
-        top = homotopy(end, 0.0).first()
-        if top is None or (ray and not 0.0 < top <= end / CLEAR):
-            return None
-        track = homotopy(2 * top if ray else end, 0.0).run()
-    except (PathError, *NUMERICAL):
-        return None
-    return line, _points(statement, track, line, ray), statement
-
-
 def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:
     """Return recorded points, without unknowns that are zero but for rounding.
 
@@ -211,7 +215,7 @@ def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points
     of X'a, free variables with what weights make of the values beside them.
     """
     (n, p), free = statement.rows_and_variables, statement.free
-    R, m = np.abs(statement.R), p - free
+    R, m = np.abs(statement.R), max(p - free, 0)  # in the primal face all unknowns are rows
 
     def sizes(largest: np.ndarray) -> np.ndarray:
         a, x = largest[:n], largest[n : n + p]
