@@ -235,8 +235,9 @@ class Certificate:
         return (
             f"certificate {SAID[self.status]}: KKT violation {self.kkt:.1e} +- "
             f"{self.kkt_rounding:.1e} (at {self.kkt_at:.6g}; limit {KKT_LIMIT:g}), "
-            f"relative duality gap {self.gap:.1e} +- {self.rounding:.1e} (at {self.gap_at:.6g}; limit {GAP_LIMIT:g}; a solution in double "
-            f"precision resolves {self.resolution:.1e}), {self.n_points} points"
+            f"relative duality gap {self.gap:.1e} +- {self.rounding:.1e} "
+            f"(at {self.gap_at:.6g}; limit {GAP_LIMIT:g}; a solution in double precision "
+            f"resolves {self.resolution:.1e}), {self.n_points} points"
         )
 
 

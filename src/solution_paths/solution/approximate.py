@@ -45,8 +45,8 @@ class GapCertificate(Certificate):
     def __str__(self) -> str:
         return (
             f"certificate {SAID[self.status]}: duality gap {self.gap:.1e} +- "
-            f"{self.rounding:.1e} of the best constant's objective (at {self.gap_at:.6g}; limit {self.limit:g}), "
-            f"{self.n_points} points"
+            f"{self.rounding:.1e} of the best constant's objective "
+            f"(at {self.gap_at:.6g}; limit {self.limit:g}), {self.n_points} points"
         )
 
 
