@@ -232,8 +232,14 @@ def test_a_checkout_computes_only_what_its_reference_lacks(checkout, tmp_path):
 # ---------------------------------------------------------------- what is in git
 
 
+LOCAL = ("robust_svm", "errors")  # of many local optima: which one is found, rounding may decide
+
+
 def small(config, suite="paper"):
-    """List the cells of the reference whose data are at hand and which take seconds."""
+    """List the cells of the reference whose data are at hand and which take seconds.
+
+    Not those of which another processor may find other solutions: see `LOCAL`.
+    """
     for name in config["papers"]:
         known = reference.read_reference(ROOT / config["reference"] / suite, name)
         paper = get_paper(name)
@@ -241,6 +247,8 @@ def small(config, suite="paper"):
             kind = (suite, name, job.experiment, job.dataset)
             minutes = need_of(ROOT / "config" / "needs.csv", kind).minutes
             sources = config["papers"][name]["datasets"][job.dataset].get("sources", [job.dataset])
+            if (name, job.experiment) == LOCAL:
+                continue
             if job.lane == "timing" or minutes > 11 or not all(map(available, sources)):
                 continue
             splits = range(job.first, job.last + 1)

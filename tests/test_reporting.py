@@ -742,3 +742,13 @@ def test_the_exit_status_tells(suite, tmp_path, capsys):
     assert len(read_results(tmp_path / "quantile_svm/results.parquet")) == len(study.results)
     assert assertions.main([str(tmp_path)]) == 1
     assert "certificate fails" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_rounding_is_no_spread(paired):
+    base = pd.Series([0.1 + 0.2, 0.3, 0.3])
+    other = base + 1.0 if paired else (base + 1.0).set_axis([7, 8, 9])
+    _, p, _, text = statistics.difference(base, other)
+    assert (p, "0.3 ± 0 against 1.3 ± 0" in text) == (0.0, True)
+    apart = pd.Series([0.3, 0.3, 0.3 + 1e-9])
+    assert "0.3 ± 5.8e-10" in statistics.difference(apart, other)[3]

@@ -12,6 +12,7 @@ from scipy import stats
 # Fewer splits than these decide nothing about means; a test rejects at this level.
 LEAST_SPLITS, LEVEL = 5, 0.05
 DRAWS = 2000
+ROUNDING = 1e-12  # of the largest value: numbers that differ by less are the same
 
 
 def welch(one: tuple[float, float, int], other: tuple[float, float, int]) -> float:
@@ -27,6 +28,14 @@ def one_more(value: float, mean: float, std: float, n: int) -> float:
     if std == 0.0:
         return 1.0 if value == mean else 0.0
     return float(2.0 * stats.t.sf(abs(value - mean) / (std * math.sqrt(1.0 + 1.0 / n)), n - 1))
+
+
+def spread(values: pd.Series | np.ndarray) -> float:
+    """Return the standard deviation; zero where values differ by rounding alone."""
+    values = np.asarray(values, float)
+    if len(values) > 1 and np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return 0.0
+    return float(values.std(ddof=1)) if len(values) > 1 else math.nan
 
 
 def difference(one: pd.Series, other: pd.Series) -> tuple[float, float, int, str]:
@@ -45,12 +54,12 @@ def difference(one: pd.Series, other: pd.Series) -> tuple[float, float, int, str
         p = math.nan
     elif paired:
         apart = (one - other).to_numpy()
-        same = np.ptp(apart) <= 1e-12 * max(np.abs(apart).max(), 1e-300)
+        same = spread(apart) == 0.0
         p = float(change == 0.0) if same else float(stats.ttest_rel(one, other).pvalue)
     else:
-        p = welch(*((s.mean(), s.std(), len(s)) for s in (one, other)))
+        p = welch(*((s.mean(), spread(s), len(s)) for s in (one, other)))
     test = f"{'paired t' if paired else 'Welch t'} p = {p:.2g}"
-    spreads = " against ".join(f"{s.mean():.4g} ± {s.std():.2g}" for s in (one, other))
+    spreads = " against ".join(f"{s.mean():.4g} ± {spread(s):.2g}" for s in (one, other))
     splits = f"{n} splits" if len(one) == len(other) else f"{len(one)} and {len(other)} splits"
     return change, p, n, f"{spreads}, {splits}, {test}"
 
