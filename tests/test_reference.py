@@ -22,9 +22,13 @@ from test_workflow import finished, one_error, only_kinks, snakemake
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = get_paper("quantile_svm")
-# What a rerun may change: seconds, and how far rounding takes an exact path from the optimum.
+# What a rerun may change: seconds, how far rounding takes an exact path from the optimum, and on
+# another processor the order of samples that tie but for rounding: so the number of breakpoints, by
+# little, how a walk went, and what solvers say that stop early.
 TIMED = ("path_seconds", "peak_memory_mb")
 SPARE = ["cpu_s", "wall_s", "machine", "versions", "message", "kkt", "gap", "rounding"]
+EARLY = ["lbfgsb"]
+TIES = 0.1  # of the breakpoints
 
 
 def of_three_cells(results):
@@ -275,9 +279,17 @@ def test_random_small_cells_of_the_reference_come_out_again(tmp_path):
         run = paper.experiments[cell.experiment].run
         (file,) = run_cells([cell], run, tmp_path / paper.name, shared=paper.columns)
         ours, theirs = (_lasting(table) for table in (read_cell(file)[0], kept.rows))
-        words = [name for name in ours if name != "value"]
-        assert ours[words].equals(theirs[words]), cell.id
-        lasting = ~ours["metric"].isin(TIMED).to_numpy()
+        counts = ["value", "n_breakpoints"]
+        assert ours.drop(columns=counts).equals(theirs.drop(columns=counts)), cell.id
+        breakpoints = (table["n_breakpoints"] for table in (ours, theirs))
+        np.testing.assert_allclose(*breakpoints, rtol=TIES, err_msg=cell.id)
+        metric, tied = ours["metric"], ours["metric"] == "kinks"
+        np.testing.assert_allclose(
+            ours["value"][tied], theirs["value"][tied], rtol=TIES, err_msg=cell.id
+        )
+        walk = metric.str.startswith("diagnostic_") | metric.isin(TIMED)
+        lasting = ~(tied | walk | ours["method"].isin(EARLY)).to_numpy()
+        assert lasting.any(), cell.id
         np.testing.assert_allclose(
             ours["value"][lasting], theirs["value"][lasting], rtol=1e-6, atol=1e-8, err_msg=cell.id
         )
