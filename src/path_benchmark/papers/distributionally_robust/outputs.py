@@ -458,8 +458,8 @@ def slopes(
         wide = wide.dropna()
         if len(wide):
             found = np.polyfit(wide.columns, wide.to_numpy().T, 1)[0]
-            found[np.abs(found) < 1e-12 * np.abs(wide.to_numpy()).max()] = 0.0  # rounding
-            found = pd.Series(found, wide.index)
+            scale = np.abs(wide.to_numpy()).max()
+            found = pd.Series(np.round(found / scale, 12) * scale, wide.index)  # not its rounding
             levels.append((OUTPUTS.names[method], found, {"no slope": 0.0 * found}))
     if levels:
         yield Case(tuple(study.ran(experiment)), {"levels": levels})
