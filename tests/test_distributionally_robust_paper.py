@@ -72,6 +72,12 @@ def config() -> dict:
             "repeats": 2,
             "samples": {"piqp": 0, "cvxpy": 3, "cvxpy_naive": 3},
         },
+        "lam2_times": {
+            "datasets": ["drlad_simulation"],
+            "splits": 1,
+            "sizes": [2, 4],
+            "repeats": 2,
+        },
         "kernel_times": {
             "datasets": ["two_moons"],
             "splits": 1,
@@ -302,6 +308,35 @@ def test_every_grid_has_its_time(study):
     assert (own["value"] > 0).all()
     naive = only(study, experiment="regression_times", metric="time", method="cvxpy_naive")
     assert {h["sampled"] for h in naive["hyper"]} == {3}
+
+
+def test_lines_along_lam2_cross_those_along_s_and_agree_with_them(study):
+    lines = [Line({"lam2": v}, "s", np.array([1.0, 2.0])) for v in (5.0, 0.5, 0.1)]
+    crossed = experiments._crossed(lines)
+    assert [line.fixed for line in crossed] == [{"s": 1.0}, {"s": 2.0}]
+    assert all(line.vary == "lam2" for line in crossed)
+    assert [line.values.tolist() for line in crossed] == [[5.0, 0.5, 0.1]] * 2
+    (apart,) = only(study, metric="lines_apart")["value"]
+    assert apart < 1e-9
+    own = only(study, experiment="lam2_times", metric="time")
+    assert len(own) == 4 * 2
+    assert set(own["method"]) == {"path"}
+
+
+def test_times_along_lam2_have_their_rows_beside_the_texts(monkeypatch):
+    times = {("lam2_times", "path"): 0.25, ("regression_times", "path"): 0.1}
+    times["regression_times", "cvxpy_naive"] = 5.0
+
+    def seconds(study, experiment, dataset, method, grid):
+        return times.get((experiment, method), np.nan), 0
+
+    monkeypatch.setattr(outputs, "_seconds", seconds)
+    spec = {"lines": "lam2_times", "solver": "cvxpy_naive"}
+    printed = {"path": 0.5, "cvxpy_naive": 2.0}
+    rows = outputs._line_rows(None, "Prostate", "prostate", printed, 5.0, {}, spec)
+    assert [(r["paper"], r["ours"]) for r in rows] == [(0.5, 0.25), (4.0, 20.0)]
+    assert rows[1]["verdict"] == "differs: 5 times higher"
+    assert not outputs._line_rows(None, "P", "p", printed, 5.0, {}, {**spec, "lines": ""})
 
 
 @pytest.mark.parametrize("sample", [0, 5])

@@ -13,6 +13,7 @@ worst_case            Theorem 5.1: worst distributions beside the value of probl
 kernel_grids          choices through the path and a solver, by size of grid (Table 5.1)
 regression_times, margin_times, kernel_times, linear_times
                       seconds of cross-validation
+lam2_times            the same by the text's lines: paths along lam2, one for each s (Algorithm 3.3)
 """
 
 from __future__ import annotations
@@ -723,6 +724,52 @@ def regression_times(cell: Cell, rows: Rows, report: Report) -> None:
         grids.append((lines, {"n_s": n_s, "n_lam2": n_lam2}))
     rows.add("n", len(part.y), method="data")
     Contest(cell, rows, part).run(model, grids, report)
+
+
+@PAPER.experiment(lane="timing", settings=Times)
+def lam2_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 3.1 and 3.2 by Algorithm 3.3's own lines: along lam2, one for each s."""
+    part, sizes = _parts(cell).train, cell.settings.sizes
+    model, grids = tune.deviations("drlad"), []
+    for n_s, n_lam2 in product(sizes, sizes):
+        along_s = _deviations(cell, part, n_s, n_lam2)["drlad"]
+        lines = _crossed(along_s[1])
+        grids.append((lines, {"n_s": n_s, "n_lam2": n_lam2}))
+    contest = Contest(cell, rows, part)
+    worst = _apart(contest, along_s, (model, lines))
+    rows.add("lines_apart", worst, method="path", hyper_parameters=grids[-1][1])
+    contest.run(model, grids, report)
+
+
+def _crossed(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that cross all given ones, through the same points."""
+    (fixed,) = lines[0].fixed
+    across = np.array([line.fixed[fixed] for line in lines])
+    return tune.lines_over(lines[0].vary, lines[0].values, fixed, across)
+
+
+def _apart(contest: Contest, *grids: tuple[Model, Sequence[Line]]) -> float:
+    """Return how far, relatively, objectives on lines and on those that cross them differ.
+
+    Not coefficients or errors: a bias need not be unique.
+    """
+    worst = 0.0
+    for fit, _ in contest.folds:
+        X, y = contest.part.X[fit], contest.part.y[fit]
+        one, other = (_objectives(model, lines, X, y) for model, lines in grids)
+        worst = max(worst, float(np.max(np.abs(one - other.T) / other.T)))
+    return worst
+
+
+def _objectives(model: Model, lines: Sequence[Line], X: Floats, y: Floats) -> Floats:
+    """Return the objectives of paths at their lines' points, (lines, points)."""
+    found = np.empty((len(lines), len(lines[0].values)))
+    for j, (line, path) in enumerate(zip(lines, model.traced(X, y, lines), strict=True)):
+        programme = model.programme(X, y, line)
+        for k, t in enumerate(model.places(path, line, line.values)):
+            solution = Found(path.coef(t), float(path.intercept(t)))
+            found[j, k] = programme.value(solution, line.at(k))
+    return found
 
 
 @PAPER.experiment(lane="timing", settings=MarginTimes)

@@ -73,6 +73,7 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
         known, part = printed[solver] / printed["path"], times[solver][1]
         text = f"{names[solver]} / path" + (f", from {part} solves" if part else "")
         rows.append(compared(title, text, known, ratio, on_ratio(known, ratio)))
+    rows += _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
     score = spec["score"]
     for method, column in (("path", "path"), ("piqp", spec["theirs"])):
         own = study.only(
@@ -85,6 +86,23 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
         verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n)
         row = compared(title, f"test {score.upper()}, {names[method]}", known, ours, verdict)
         rows.append(row | {"splits": n, "paper's std": spread, "our std": std})
+    return rows
+
+
+def _line_rows(
+    study: Study, title: str, dataset: str, printed: dict, solver_s: float, grid: dict, spec: dict
+) -> list[dict]:
+    """Return seconds, and their ratio, of paths along the text's lines, where they were timed."""
+    text = "solution path along lam2"
+    value, _ = _seconds(study, spec.get("lines", ""), dataset, "path", grid)
+    if not np.isfinite(value):
+        return []
+    own, solver = printed["path"], spec["solver"]
+    rows = [compared(title, f"{text}, CPU s", own, value, NOT_COMPARED)]
+    if np.isfinite(solver_s):
+        pair = printed[solver] / own, solver_s / value
+        name = f"{OUTPUTS.names[solver]} / {text}"
+        rows.append(compared(title, name, *pair, on_ratio(*pair)))
     return rows
 
 
@@ -126,9 +144,10 @@ def times_note(study: Study, experiments: Sequence[str] = (), times: str = "", *
     return list(dict.fromkeys(texts))
 
 
-def _speeds(study: Study) -> pd.DataFrame:
+def _speeds(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
     """Return the seconds of each method on each grid that was timed."""
     own, rows = study.only(metric="time"), []
+    own = own[own["experiment"].isin(experiments)]
     for (experiment, dataset), group in own.groupby(["experiment", "dataset"], sort=False):
         keys = [k for k in SIZES if k in group["hyper"].iloc[0]]
         group = group.assign(**{k: hyper(group, k) for k in keys}, sampled=hyper(group, "sampled"))
@@ -153,9 +172,9 @@ def _speeds(study: Study) -> pd.DataFrame:
 
 
 @OUTPUTS.frame
-def table_speed(study: Study, experiments: Sequence[str] = ()) -> pd.DataFrame:
+def table_speed(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
     """Compare all solvers with the path on the largest grids."""
-    found = _speeds(study)
+    found = _speeds(study, experiments)
     if not len(found):
         return found
     largest = found.groupby(["experiment", "dataset"])["size"].transform("max")
@@ -375,11 +394,10 @@ def doublings(
     study: Study, column: int, methods: Sequence[str], experiment: str = ""
 ) -> Iterable[Case]:
     """Give what doubling a size of the grid costs, of what was timed at all points."""
-    found = _speeds(study)
+    found = _speeds(study, [experiment] if experiment else TIMED)
     if len(found):
         found = found[(found["experiment"] != "linear_times") & (found["sampled"] == 0)]
         found = found[found["method"].isin(methods)]
-        found = found[found["experiment"] == experiment] if experiment else found
         ratios = _doublings(found, column)
         if len(ratios):
             numbers = {"ratios": ratios, "low": ratios.min(), "high": ratios.max()}
