@@ -14,6 +14,7 @@ from path_benchmark.papers.distributionally_robust import experiments, outputs
 from path_benchmark.papers.distributionally_robust import tuning as tune
 from path_benchmark.papers.distributionally_robust.experiments import PAPER
 from path_benchmark.papers.distributionally_robust.tuning import Line
+from path_benchmark.papers.distributionally_robust.worst_case import bound, least_rho
 from path_benchmark.reporting.check import check
 from path_benchmark.reporting.outputs import said
 from path_benchmark.runs.rows import Rows
@@ -93,6 +94,7 @@ def config() -> dict:
             "repeats": 2,
         },
         "worst_case": {"datasets": ["two_moons"], "splits": 1},
+        "partitions": {"datasets": ["drlad_simulation", "two_moons"], "splits": 1},
     }
     whole["papers"] = {"distributionally_robust": paper}
     return whole
@@ -308,6 +310,59 @@ def test_every_grid_has_its_time(study):
     assert (own["value"] > 0).all()
     naive = only(study, experiment="regression_times", metric="time", method="cvxpy_naive")
     assert {h["sampled"] for h in naive["hyper"]} == {3}
+
+
+def test_every_sample_is_in_the_group_that_its_loss_says(study):
+    own = study.curves[study.curves["experiment"] == "partitions"]
+    outer = only(study, metric="margin_outer")["value"].iloc[0]
+    sizes = {}
+    for method in ("s", "lam1"):
+        groups = outputs._groups(study, method, "group")
+        sizes[method] = {name: len(part) for name, part in groups.items()}
+        for name, part in groups.items():
+            x, loss = part["x"].to_numpy(), part["y"].to_numpy()
+            if method == "s":
+                side = {"L": x < 0, "E": x == 0, "R": x > 0}[name]
+                np.testing.assert_allclose(loss, np.abs(x))
+            else:
+                side = {
+                    "L": x < 1,
+                    "EL": np.isclose(x, 1),
+                    "M": (x > 1) & (x < outer),
+                    "ER": np.isclose(x, outer),
+                    "R": x > outer,
+                }[name]
+                inside = np.maximum(1 - x, 1 + x - (outer + 1))
+                np.testing.assert_allclose(loss, np.maximum(inside, 0), atol=1e-12)
+            assert side.all()
+    n = study.settings["partitions"].n
+    assert set(sizes["s"]) == {"L", "E", "R"}
+    assert {"L", "EL", "M", "ER"} <= set(sizes["lam1"])
+    assert [sum(found.values()) for found in sizes.values()] == [n, n]
+    # margins are those of the plane that is drawn
+    plane = outputs._plane(study)
+    points, margins = (own[own["curve"] == f"{kind} M"] for kind in ("points", "group"))
+    f = plane["w0"] * points["x"] + plane["w1"] * points["y"] + plane["b"]
+    np.testing.assert_allclose(points["weight"] * f, margins["x"].to_numpy(), atol=1e-10)
+    figures = [draw(study) for draw in (outputs.figure_3_1, outputs.figure_4_1, outputs.figure_4_2)]
+    drawn = [ax.get_legend_handles_labels()[1] for figure in figures for ax in figure.axes]
+    assert f"E ({sizes['s']['E']})" in drawn[0]
+    assert "outer margins, y f = κρ − 1" in drawn[1]
+    assert f"M ({sizes['lam1']['M']})" in drawn[2]
+
+
+def test_the_outer_margin_is_that_of_the_least_value():
+    rng = np.random.default_rng(0)
+    margins = rng.normal(1.0, 2.0, size=30)
+    rho = least_rho(margins, 0.7, 0.05, 2.0)
+
+    def value(r):
+        losses = np.maximum(np.maximum(0.0, 1.0 - margins), 1.0 + margins - 2.0 * r)
+        return 0.05 * r + losses.mean()
+
+    assert rho >= 0.7
+    assert value(rho) == pytest.approx(bound(margins, 0.7, 0.05, 2.0), rel=1e-12)
+    assert all(value(rho) <= value(r) + 1e-12 for r in np.linspace(0.7, 5.0, 500))
 
 
 def test_lines_along_lam2_cross_those_along_s_and_agree_with_them(study):

@@ -9,6 +9,7 @@ margin_grids          choices through the path and a solver, by size of grid (4.
 noisy_margins         AUC against the signal-to-noise ratio (Figure 4.3)
 kernels               AUC of kernel machines (Table 5.3)
 moons                 AUC against noise (Figures 5.1, 5.2)
+partitions            groups of samples beside the loss (Figures 3.1, 4.1, 4.2)
 worst_case            Theorem 5.1: worst distributions beside the value of problem (5.3)
 kernel_grids          choices through the path and a solver, by size of grid (Table 5.1)
 regression_times, margin_times, kernel_times, linear_times
@@ -24,6 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from solution_paths import dm_drsvm_path, drlad_path
 from solution_paths.errors import PathError
 from solution_paths.kernels import LINEAR, Kernel
 
@@ -36,15 +38,16 @@ from ...runs.judging import add_certificate
 from ...runs.paper import Paper
 from ...runs.rows import Rows
 from ...runs.timing import stopwatch
-from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Shares
+from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Share, Shares
 from ...solvers import GridSolver
 from ...solvers.programmes import Found, KernelDoubleMargin
 from . import tuning as tune
 from .data import assemble, folds
 from .tuning import Fitted, Line, Model
-from .worst_case import bound, worst_distribution
+from .worst_case import bound, least_rho, worst_distribution
 
 Floats = np.ndarray
+ON_KNOT = 1e-8  # a sample that is this near to a knot of its loss is at it
 GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
 # Blocks of correlated features in the simulation, whose coefficients are equal.
 BLOCKS = tuple(slice(first, first + 3) for first in (0, 3, 6))
@@ -81,6 +84,17 @@ class WorstCase(Settings):
     draws: Count
     radii: Positives
     costs: Positives
+
+
+class Partitions(Settings):
+    """``n`` samples; of the DrLAD ``s`` as a share of its largest, of the DM-DrSVM the others."""
+
+    n: Count
+    s: Share
+    kappa: Positive
+    lam1: Positive
+    lam2: Positive
+    noise: Positive
 
 
 class Grid(Settings):
@@ -457,6 +471,48 @@ def _add_surface(cell: Cell, rows: Rows, parts: Split) -> None:
         told = {"hyper_parameters": {"lam2": lines[choice.line].fixed["lam2"]}, "method": "drlad"}
         rows.add_curve(f"least {how}", [choice.value], [choice.loss], **told)
         rows.add("cv_loss", choice.loss, method=how)
+
+
+@PAPER.experiment(settings=Partitions)
+def partitions(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figures 3.1, 4.1 and 4.2, computed: a fitted model, and which group each sample is in."""
+    options = {"n": cell.settings.n, "seed": int(cell.seed("partitions").generate_state(1)[0])}
+    noise = {} if cell.dataset == "drlad_simulation" else {"noise": cell.settings.noise}
+    data = load(_source(cell), offline=cell.offline, **options, **noise)
+    if len(np.unique(data.y)) > 2:
+        _deviation_groups(cell, rows, data.X, data.y)
+    else:
+        _margin_groups(cell, rows, (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y)
+
+
+def _deviation_groups(cell: Cell, rows: Rows, X: Floats, y: Floats) -> None:
+    """Add residuals of a DrLAD by their group: left of the elbow, in it, right of it."""
+    s = cell.settings.s * tune.largest_length(X, y)
+    path = drlad_path(X, y, vary="s", lam2=cell.settings.lam2, check="ignore")
+    add_certificate(rows, path, method="s")
+    residual = y - path.decision_function(X, s)
+    near = np.abs(residual) <= ON_KNOT * np.abs(y).max()
+    for name, own in {"L": ~near & (residual < 0), "E": near, "R": ~near & (residual > 0)}.items():
+        found = np.where(near, 0.0, residual)[own]
+        rows.add_curve(f"group {name}", found, np.abs(found), method="s")
+
+
+def _margin_groups(cell: Cell, rows: Rows, X: Floats, y: Floats) -> None:
+    """Add points of a DM-DrSVM, and margins with their losses, by group; its plane, its margin."""
+    own = cell.settings
+    path = dm_drsvm_path(X, y, kappa=own.kappa, vary="lam1", lam2=own.lam2, check="ignore")
+    add_certificate(rows, path, method="lam1")
+    w, b, m = path.coef(own.lam1), path.intercept(own.lam1), y * path.decision_function(X, own.lam1)
+    outer = own.kappa * least_rho(m, float(np.abs(w).sum()), own.lam1, own.kappa) - 1.0
+    for name, value in {"w0": w[0], "w1": w[1], "b": b, "outer": outer}.items():
+        rows.add(f"margin_{name}", value, method="lam1")
+    loss = np.maximum(0.0, np.maximum(1.0 - m, m - outer))
+    at = {"EL": np.abs(m - 1.0) <= ON_KNOT, "ER": np.abs(m - outer) <= ON_KNOT}
+    off = ~at["EL"] & ~at["ER"]
+    groups = {"L": off & (m < 1.0), "M": off & (m > 1.0) & (m < outer), "R": off & (m > outer)}
+    for name, who in (groups | at).items():
+        rows.add_curve(f"group {name}", m[who], loss[who], method="lam1")
+        rows.add_curve(f"points {name}", *X[who].T, weight=y[who], method="lam1")
 
 
 # ---------------------------------------------------------------- chapter 4

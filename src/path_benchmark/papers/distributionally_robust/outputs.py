@@ -201,6 +201,99 @@ def table_speed(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFram
 # ---------------------------------------------------------------- figures
 
 
+GROUPS = {"L": (fig.BLUE, "o"), "E": (fig.RED, "s"), "EL": (fig.RED, "s"), "M": (fig.GREEN, "^")}
+GROUPS |= {"ER": (fig.PURPLE, "P"), "R": (fig.ORANGE, "D")}
+GROUP_NAMES = {"EL": "$E_L$", "ER": "$E_R$"}
+
+
+def _groups(study: Study, method: str, kind: str) -> dict[str, pd.DataFrame]:
+    """Return the samples of each group that is not empty, in their order along the loss."""
+    own = study.curves[study.curves["experiment"] == "partitions"]
+    own = own[own["method"] == method]
+    found = {name: own[own["curve"] == f"{kind} {name}"] for name in GROUPS}
+    return {name: part for name, part in found.items() if len(part)}
+
+
+def _draw_group(ax: object, name: str, x: pd.Series, y: pd.Series, **look: object) -> None:
+    colour, marker = GROUPS[name]
+    label = f"{GROUP_NAMES.get(name, name)} ({len(x)})"
+    ax.plot(x, y, marker, color=colour, ms=5, mfc="none", label=label, **look)
+
+
+@OUTPUTS.figure
+def figure_3_1(study: Study) -> Figure | None:
+    """Draw residuals of the DrLAD on its loss, by group."""
+    groups = _groups(study, "s", "group")
+    if not groups:
+        return None
+    figure, axes = fig.new_figure(size=(5.0, 3.2))
+    ax = axes[0][0]
+    far = max(part["y"].max() for part in groups.values())
+    ax.plot([-far, 0.0, far], [far, 0.0, far], color=fig.GREY, lw=1.0)
+    for name, part in groups.items():
+        _draw_group(ax, name, part["x"], part["y"])
+    ax.set(xlabel="residual y − f(x)", ylabel="loss")
+    ax.legend()
+    return figure
+
+
+def _plane(study: Study) -> dict[str, float]:
+    """Return weights, bias and outer margin of the DM-DrSVM that is drawn."""
+    own = study.only(experiment="partitions", method="lam1")
+    own = own[own["metric"].str.startswith("margin_")]
+    return dict(zip(own["metric"].str.removeprefix("margin_"), own["value"], strict=True))
+
+
+@OUTPUTS.figure
+def figure_4_1(study: Study) -> Figure | None:
+    """Draw the plane of a DM-DrSVM and its two pairs of margins."""
+    groups = _groups(study, "lam1", "points")
+    if not groups:
+        return None
+    plane, points = _plane(study), pd.concat(groups.values())
+    figure, axes = fig.new_figure(size=(5.4, 4.4))
+    ax = axes[0][0]
+    for sign, marker, colour in ((1.0, "s", fig.RED), (-1.0, "o", fig.BLUE)):
+        own = points[points["weight"] == sign]
+        look = {"color": colour, "ms": 4, "mfc": "none", "label": f"y = {sign:+.0f}"}
+        ax.plot(own["x"], own["y"], marker, **look)
+    lines = {"f = 0": (0.0, "-"), "inner margins, y f = 1": (1.0, "--")}
+    lines["outer margins, y f = κρ − 1"] = (plane["outer"], ":")
+    for name, (level, dashes) in lines.items():
+        for k, value in enumerate({level, -level}):
+            # w0 x + w1 y + b = value, from its foot nearest to the origin
+            w = np.array([plane["w0"], plane["w1"]])
+            foot = (value - plane["b"]) * w / (w @ w)
+            look = {"color": fig.INK, "ls": dashes, "lw": 1.2, "label": None if k else name}
+            ax.axline(foot, foot + np.array([-w[1], w[0]]), **look)
+    low, high = points[["x", "y"]].min() - 0.3, points[["x", "y"]].max() + 0.3
+    ax.set(xlim=(low["x"], high["x"]), ylim=(low["y"], high["y"]))
+    ax.set(xlabel="first feature", ylabel="second feature")
+    ax.grid(False)
+    fig.legend_below(figure, axes)
+    return figure
+
+
+@OUTPUTS.figure
+def figure_4_2(study: Study) -> Figure | None:
+    """Draw margins of a DM-DrSVM on its loss, by group."""
+    groups = _groups(study, "lam1", "group")
+    if not groups:
+        return None
+    outer, margins = _plane(study)["outer"], pd.concat(groups.values())["x"]
+    figure, axes = fig.new_figure(size=(5.0, 3.2))
+    ax = axes[0][0]
+    ends = min(margins.min(), 0.0) - 0.3, max(margins.max(), outer) + 0.3
+    ax.plot(
+        [ends[0], 1.0, outer, ends[1]], [1.0 - ends[0], 0.0, 0.0, ends[1] - outer], color=fig.GREY
+    )
+    for name, part in groups.items():
+        _draw_group(ax, name, part["x"], part["y"])
+    ax.set(xlabel="margin y f(x)", ylabel="loss")
+    ax.legend()
+    return figure
+
+
 @OUTPUTS.figure
 def figure_3_2(study: Study) -> Figure | None:
     """Coefficients along both parameters."""

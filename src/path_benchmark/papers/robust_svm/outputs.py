@@ -168,6 +168,36 @@ def _broken(
 
 
 @OUTPUTS.figure
+def figure_4(study: Study) -> Figure | None:
+    """Draw OP-theta in the plane of its two weights, among the polytopes' borders."""
+    if not study.ran("solution_space"):
+        return None
+    own = study.curves[study.curves["experiment"] == "solution_space"]
+    path, sides, jumps = (own[own["curve"] == c] for c in ("weights", "sides", "jumps"))
+    figure, axes = fig.new_figure(size=(5.4, 4.2))
+    ax = axes[0][0]
+    for k, side in enumerate(sides.itertuples()):
+        look = {"color": fig.GREY, "lw": 0.8, "label": "border: y f(x) = s" if not k else None}
+        ax.axline((0.0, 0.0), (side.y, -side.x), **look)
+    theta, w = path["weight"].to_numpy(), path[["x", "y"]].to_numpy()
+    jumped = np.isclose(theta[1:], theta[:-1]) & np.isin(theta[1:], jumps["x"])
+    cuts = np.flatnonzero(jumped) + 1
+    for k, part in enumerate(np.split(w, cuts)):
+        ax.plot(*part.T, color=fig.BLUE, lw=2.2, label="local solutions" if not k else None)
+    for k, cut in enumerate(cuts):
+        look = {"color": fig.RED, "ls": "--", "marker": "o", "ms": 5, "mfc": "none"}
+        ax.plot(*w[cut - 1 : cut + 1].T, label="jump" if not k else None, **look)
+    for place, name in ((int(theta.argmax()), "θ = 1"), (int(theta.argmin()), "θ = 0")):
+        ax.annotate(name, w[place], xytext=(6, 6), textcoords="offset points")
+    room = 0.15 * np.ptp(w, axis=0).max()
+    low, high = w.min(axis=0) - room, w.max(axis=0) + room
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="w₁", ylabel="w₂")
+    ax.grid(False)
+    ax.legend(loc="best")
+    return figure
+
+
+@OUTPUTS.figure
 def figure_5(study: Study) -> Figure | None:
     """Duals that move most, broken at jumps."""
     if not study.ran("dual_path"):
