@@ -12,6 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from path_benchmark.data import load
 from path_benchmark.papers.distributionally_robust import experiments, outputs
 from path_benchmark.papers.distributionally_robust import tuning as tune
+from path_benchmark.papers.distributionally_robust import with_rho as cone
 from path_benchmark.papers.distributionally_robust.experiments import PAPER
 from path_benchmark.papers.distributionally_robust.tuning import Line
 from path_benchmark.papers.distributionally_robust.worst_case import bound, least_rho
@@ -95,6 +96,13 @@ def config() -> dict:
         },
         "worst_case": {"datasets": ["two_moons"], "splits": 1},
         "partitions": {"datasets": ["drlad_simulation", "two_moons"], "splits": 1},
+        "with_rho": {
+            "datasets": ["two_moons"],
+            "splits": 1,
+            "kappas": [0.5, 2.0],
+            "lams": [0.01, 0.1, 0.5],
+            "n": 80,
+        },
     }
     whole["papers"] = {"distributionally_robust": paper}
     return whole
@@ -349,6 +357,40 @@ def test_every_sample_is_in_the_group_that_its_loss_says(study):
     assert f"E ({sizes['s']['E']})" in drawn[0]
     assert "outer margins, y f = κρ − 1" in drawn[1]
     assert f"M ({sizes['lam1']['M']})" in drawn[2]
+
+
+def test_problem_5_4_is_solved_on_the_path_of_the_constant_kappa_rho(study):
+    found = outputs.with_rho(study)
+    assert len(found) == 2 * 3
+    known = found[found["outer"] > 2.0]
+    assert len(known) >= 3
+    assert (known["decisions_apart"] < 1e-3).all()
+    assert found[found["outer"] <= 2.0]["decisions_apart"].isna().all()
+    # with few samples beyond the outer margin lam rho is all the penalty: lam' rho = lam
+    free = known[known["kappa"] == 2.0]
+    np.testing.assert_allclose(free["lam_of_constant"] * free["rho"], free["lam"], rtol=1e-2)
+    cases = {case.where: case.values["factor"] for case in outputs.moved_margin(study)}
+    assert set(cases) <= {"kappa 0.5", "kappa 2"}
+    assert max(cases.values()) > 1.5
+
+
+def test_problem_5_4_is_at_its_optimum_and_too_small_a_margin_is_told():
+    data = load("two_moons", n=60, offline=True)
+    kernel = Kernel("rbf", 0.5)
+    K = kernel(data.X, data.X)
+    found = cone.solve(K, data.y, 0.05, 1.0)
+    Z = cone.factor(K)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-9)
+
+    def value(w, b):  # the least over rho is exact
+        return bound(data.y * (Z @ w + b), float(np.linalg.norm(w)), 0.05, 1.0)
+
+    best, rng = value(found.w, found.b), np.random.default_rng(0)
+    for _ in range(200):
+        step = rng.normal(size=len(found.w)) * 10.0 ** rng.uniform(-4, 0)
+        assert value(found.w + step, found.b + rng.normal() * 0.01) > best - 1e-6
+    with pytest.raises(ValueError, match="a constant must be more than 2"):
+        cone.at_constant(data.X, data.y, kernel, found._replace(rho=1.0), 1.0)
 
 
 def test_the_outer_margin_is_that_of_the_least_value():

@@ -11,6 +11,7 @@ kernels               AUC of kernel machines (Table 5.3)
 moons                 AUC against noise (Figures 5.1, 5.2)
 partitions            groups of samples beside the loss (Figures 3.1, 4.1, 4.2)
 worst_case            Theorem 5.1: worst distributions beside the value of problem (5.3)
+with_rho              problem (5.4), whose outer margin moves with rho, beside the constant's path
 kernel_grids          choices through the path and a solver, by size of grid (Table 5.1)
 regression_times, margin_times, kernel_times, linear_times
                       seconds of cross-validation
@@ -42,6 +43,7 @@ from ...settings import Count, Counts, NotNegative, Positive, Positives, Setting
 from ...solvers import GridSolver
 from ...solvers.programmes import Found, KernelDoubleMargin
 from . import tuning as tune
+from . import with_rho as cone
 from .data import assemble, folds
 from .tuning import Fitted, Line, Model
 from .worst_case import bound, least_rho, worst_distribution
@@ -148,6 +150,15 @@ class Moons(Grid):
 
     noises: Positives
     n: Count
+
+
+class WithRho(Settings):
+    """``lams`` and ``kappas`` of problem (5.4); ``n`` rows, their ``noise``."""
+
+    lams: Positives
+    kappas: Positives
+    n: Count
+    noise: Positive
 
 
 class KernelGrids(Settings):
@@ -629,6 +640,29 @@ def worst_case(cell: Cell, rows: Rows, report: Report) -> None:
         told = {"hyper_parameters": {"draw": draw, "radius": radius, "kappa": kappa}}
         rows.add("theorem_difference", abs(loss - least) / least, method="theorem", **told)
         rows.add("theorem_excess", distance / radius - 1.0, method="theorem", **told)
+
+
+@PAPER.experiment(settings=WithRho, each="kappas")
+def with_rho(cell: Cell, rows: Rows, report: Report) -> None:
+    """Problem (5.4), by a cone solver; its solution again on the path of the constant kappa rho."""
+    parts, kappa = _parts(cell, n=cell.settings.n, noise=cell.settings.noise), cell.value
+    (X, y), kernel = parts.train, Kernel("rbf", cell.common.gamma)
+    K = kernel(X, X)
+    Z = cone.factor(K)
+    back = np.linalg.pinv(Z).T  # duals of h: K duals = Z w
+    for lam in sorted(cell.settings.lams):
+        found = cone.solve(K, y, lam, kappa)
+        told = {"method": "cone", "hyper_parameters": {"kappas": kappa, "lam": lam}}
+        rows.add("rho", found.rho, **told)
+        f = kernel(parts.test.X, X) @ (back @ found.w) + found.b
+        label = 100.0 * (1.0 - float(tune.balanced_loss(parts.test.y, f)))
+        rows.add("label_auc", label, **told)
+        if kappa * found.rho <= cone.LEAST:
+            continue  # the model with a constant asks for more
+        path, at = cone.at_constant(X, y, kernel, found, kappa)
+        ours, theirs = path.decision_function(X, at), Z @ found.w + found.b
+        rows.add("lam_of_constant", at, **told)
+        rows.add("decisions_apart", np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)), **told)
 
 
 @PAPER.experiment(settings=KernelGrids, each="rows")

@@ -530,6 +530,31 @@ def choices(study: Study) -> Iterable[Case]:
         yield Case(tuple(dict.fromkeys(same["dataset"])), numbers)
 
 
+@OUTPUTS.frame
+def with_rho(study: Study) -> pd.DataFrame:
+    """Return what became of problem (5.4) at each kappa and lam."""
+    own = study.only(experiment="with_rho")
+    own = own.assign(kappa=hyper(own, "kappas"), lam=hyper(own, "lam"))
+    keys = ["dataset", "split", "kappa", "lam"]
+    wide = own.pivot_table(index=keys, columns="metric", values="value").reset_index()
+    for absent in {"lam_of_constant", "decisions_apart", "rho"} - set(wide):
+        wide[absent] = np.nan
+    return wide.assign(outer=wide["kappa"].astype(float) * wide["rho"])
+
+
+@OUTPUTS.measure
+def moved_margin(study: Study) -> Iterable[Case]:
+    """Give by what factor kappa rho differs over lam, for each kappa; where h is not 0."""
+    found = with_rho(study)
+    found = found[found["outer"] > 1e-6]
+    for (dataset, kappa), own in found.groupby(["dataset", "kappa"], sort=False):
+        by_lam = own.groupby("lam")["outer"].mean()
+        told = ", ".join(f"{lam:g}: {value:.2f}" for lam, value in by_lam.items())
+        yield Case(
+            (dataset,), {"factor": by_lam.max() / by_lam.min(), "told": told}, f"kappa {kappa:g}"
+        )
+
+
 @OUTPUTS.measure
 def exact_gain(study: Study) -> Iterable[Case]:
     """Compare losses of the exact minimiser along the lines with the grid's."""
