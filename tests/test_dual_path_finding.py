@@ -60,4 +60,4 @@ def test_it_is_stopped_at_its_limit_and_says_so():
     found = dual_path_finding(quantile_hinge(X, y, 1e-3), TAUS, 1e-10, 1e-3)
     assert found.stopped == "it had used up 0.001 s"
     assert found.reached < 1.0
-    assert set(found.duals) == {tau for tau in TAUS if tau <= found.reached}
+    assert set(found.duals) == {0.0, *(tau for tau in TAUS if tau <= found.reached)}

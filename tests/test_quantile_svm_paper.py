@@ -314,6 +314,7 @@ def test_the_published_algorithm_is_judged_and_compared_for_each_residual(suite)
     assert set(own["status"]) == {"ok"}
     assert (pick(own, metric="reached")["value"] == 1.0).all()
     assert len(pick(own, metric="solution_gap")) == 2 * 3
+    assert (pick(own, metric="start_gap")["value"] < 1e-4).all()
     table = outputs.as_published(suite[1])
     assert table["residual"].unique().tolist() == ["1e-06", "1e-13"]
     ratios = table[table["quantity"] == "DPF / L-BFGS-B"].set_index("residual")["ours"]

@@ -26,7 +26,7 @@ from ...solvers import Stopwatch, lbfgsb
 
 Floats = np.ndarray
 # A dual that is this near to a bound, as a share of its cost, is at the bound in the start.
-AT_BOUND = 1e-6
+AT_BOUND = 1e-9
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Found:
     kinks : list of float
         The tau of its kinks, ascending, 0 included.
     duals : dict
-        tau -> duals (n,), at the asked tau that were reached.
+        tau -> duals (n,), at the asked tau that were reached, and at 0: the start.
     reached : float
         The tau at which it ended, 1 where it came to the end.
     stopped : str
@@ -114,6 +114,7 @@ class _Walk:
         self.alpha = start.alpha.copy()
         low, high = self.alpha <= AT_BOUND * c, self.alpha >= (1.0 - AT_BOUND) * c
         self.alpha[low], self.alpha[high] = 0.0, c[high]
+        found.duals[0.0] = self.alpha.copy()
         self.gradient = self._product(self.alpha) / self.lam - 1.0
         self.M = ~low & ~high
         # Where a cost is 0, both bounds are one: the gradient tells which.

@@ -446,7 +446,8 @@ def published(cell: Cell, rows: Rows, report: Report) -> None:
     for tau, alpha in found.duals.items():
         verdict = judge(objective.at(tau), Answer(alpha=alpha))
         at = {**told, "hyper_parameters": {"residual": cell.value, "tau": tau}}
-        rows.add("solution_gap", or_none(verdict.gap), **at, **verdict_columns(verdict))
+        name = "solution_gap" if tau else "start_gap"
+        rows.add(name, or_none(verdict.gap), **at, **verdict_columns(verdict))
 
 
 def _some(part: Part, n: int) -> Part:

@@ -129,6 +129,7 @@ def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable
     yield "kinks", pair, on_mean(*pair, ours_std=np.nan, ours_n=1, fixed=_fixed(study, dataset))
     told = {"tau reached": value["reached"], "iterations for each kink": value["iterations"]}
     told |= {"conjugate gradients, % of the time": 100.0 * value["gradients_share"]}
+    told |= {"gap of the start": value.get("start_gap", np.nan)}
     told |= {"largest gap of the solutions": value.get("solution_gap", np.nan)}
     for text, number in told.items():
         yield text, (np.nan, number), verdicts.NOT_COMPARED
