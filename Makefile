@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables reference status test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
+.PHONY: help env quick tables reference status crate test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
 
 SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -93,6 +93,9 @@ wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, r
 
 status: $(STAMP)  ## say what of SUITE=paper is finished, runs, failed or is left
 	@$(BIN)/python -m path_benchmark status $(SUITE)
+
+crate: $(STAMP)  ## pack the finished SUITE=paper as an RO-Crate: workflow, configuration, results, in one zip file
+	@$(BIN)/python -m path_benchmark crate $(SUITE)
 
 timing: $(READY)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing

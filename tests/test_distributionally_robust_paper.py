@@ -12,8 +12,10 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from path_benchmark.data import load
 from path_benchmark.papers.distributionally_robust import experiments, outputs
 from path_benchmark.papers.distributionally_robust import tuning as tune
+from path_benchmark.papers.distributionally_robust import with_rho as cone
 from path_benchmark.papers.distributionally_robust.experiments import PAPER
 from path_benchmark.papers.distributionally_robust.tuning import Line
+from path_benchmark.papers.distributionally_robust.worst_case import bound, least_rho
 from path_benchmark.reporting.check import check
 from path_benchmark.reporting.outputs import said
 from path_benchmark.runs.rows import Rows
@@ -72,6 +74,12 @@ def config() -> dict:
             "repeats": 2,
             "samples": {"piqp": 0, "cvxpy": 3, "cvxpy_naive": 3},
         },
+        "lam2_times": {
+            "datasets": ["drlad_simulation"],
+            "splits": 1,
+            "sizes": [2, 4],
+            "repeats": 2,
+        },
         "kernel_times": {
             "datasets": ["two_moons"],
             "splits": 1,
@@ -87,6 +95,14 @@ def config() -> dict:
             "repeats": 2,
         },
         "worst_case": {"datasets": ["two_moons"], "splits": 1},
+        "partitions": {"datasets": ["drlad_simulation", "two_moons"], "splits": 1},
+        "with_rho": {
+            "datasets": ["two_moons"],
+            "splits": 1,
+            "kappas": [0.5, 2.0],
+            "lams": [0.01, 0.1, 0.5],
+            "n": 80,
+        },
     }
     whole["papers"] = {"distributionally_robust": paper}
     return whole
@@ -302,6 +318,122 @@ def test_every_grid_has_its_time(study):
     assert (own["value"] > 0).all()
     naive = only(study, experiment="regression_times", metric="time", method="cvxpy_naive")
     assert {h["sampled"] for h in naive["hyper"]} == {3}
+
+
+def test_every_sample_is_in_the_group_that_its_loss_says(study):
+    own = study.curves[study.curves["experiment"] == "partitions"]
+    outer = only(study, metric="margin_outer")["value"].iloc[0]
+    sizes = {}
+    for method in ("s", "lam1"):
+        groups = outputs._groups(study, method, "group")
+        sizes[method] = {name: len(part) for name, part in groups.items()}
+        for name, part in groups.items():
+            x, loss = part["x"].to_numpy(), part["y"].to_numpy()
+            if method == "s":
+                side = {"L": x < 0, "E": x == 0, "R": x > 0}[name]
+                np.testing.assert_allclose(loss, np.abs(x))
+            else:
+                side = {
+                    "L": x < 1,
+                    "EL": np.isclose(x, 1),
+                    "M": (x > 1) & (x < outer),
+                    "ER": np.isclose(x, outer),
+                    "R": x > outer,
+                }[name]
+                inside = np.maximum(1 - x, 1 + x - (outer + 1))
+                np.testing.assert_allclose(loss, np.maximum(inside, 0), atol=1e-12)
+            assert side.all()
+    n = study.settings["partitions"].n
+    assert set(sizes["s"]) == {"L", "E", "R"}
+    assert {"L", "EL", "M", "ER"} <= set(sizes["lam1"])
+    assert [sum(found.values()) for found in sizes.values()] == [n, n]
+    # margins are those of the plane that is drawn
+    plane = outputs._plane(study)
+    points, margins = (own[own["curve"] == f"{kind} M"] for kind in ("points", "group"))
+    f = plane["w0"] * points["x"] + plane["w1"] * points["y"] + plane["b"]
+    np.testing.assert_allclose(points["weight"] * f, margins["x"].to_numpy(), atol=1e-10)
+    figures = [draw(study) for draw in (outputs.figure_3_1, outputs.figure_4_1, outputs.figure_4_2)]
+    drawn = [ax.get_legend_handles_labels()[1] for figure in figures for ax in figure.axes]
+    assert f"E ({sizes['s']['E']})" in drawn[0]
+    assert "outer margins, y f = κρ − 1" in drawn[1]
+    assert f"M ({sizes['lam1']['M']})" in drawn[2]
+
+
+def test_problem_5_4_is_solved_on_the_path_of_the_constant_kappa_rho(study):
+    found = outputs.with_rho(study)
+    assert len(found) == 2 * 3
+    known = found[found["outer"] > 2.0]
+    assert len(known) >= 3
+    assert (known["decisions_apart"] < 1e-3).all()
+    assert found[found["outer"] <= 2.0]["decisions_apart"].isna().all()
+    # with few samples beyond the outer margin lam rho is all the penalty: lam' rho = lam
+    free = known[known["kappa"] == 2.0]
+    np.testing.assert_allclose(free["lam_of_constant"] * free["rho"], free["lam"], rtol=1e-2)
+    cases = {case.where: case.values["factor"] for case in outputs.moved_margin(study)}
+    assert set(cases) <= {"kappa 0.5", "kappa 2"}
+    assert max(cases.values()) > 1.5
+
+
+def test_problem_5_4_is_at_its_optimum_and_too_small_a_margin_is_told():
+    data = load("two_moons", n=60, offline=True)
+    kernel = Kernel("rbf", 0.5)
+    K = kernel(data.X, data.X)
+    found = cone.solve(K, data.y, 0.05, 1.0)
+    Z = cone.factor(K)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-9)
+
+    def value(w, b):  # the least over rho is exact
+        return bound(data.y * (Z @ w + b), float(np.linalg.norm(w)), 0.05, 1.0)
+
+    best, rng = value(found.w, found.b), np.random.default_rng(0)
+    for _ in range(200):
+        step = rng.normal(size=len(found.w)) * 10.0 ** rng.uniform(-4, 0)
+        assert value(found.w + step, found.b + rng.normal() * 0.01) > best - 1e-6
+    with pytest.raises(ValueError, match="a constant must be more than 2"):
+        cone.at_constant(data.X, data.y, kernel, found._replace(rho=1.0), 1.0)
+
+
+def test_the_outer_margin_is_that_of_the_least_value():
+    rng = np.random.default_rng(0)
+    margins = rng.normal(1.0, 2.0, size=30)
+    rho = least_rho(margins, 0.7, 0.05, 2.0)
+
+    def value(r):
+        losses = np.maximum(np.maximum(0.0, 1.0 - margins), 1.0 + margins - 2.0 * r)
+        return 0.05 * r + losses.mean()
+
+    assert rho >= 0.7
+    assert value(rho) == pytest.approx(bound(margins, 0.7, 0.05, 2.0), rel=1e-12)
+    assert all(value(rho) <= value(r) + 1e-12 for r in np.linspace(0.7, 5.0, 500))
+
+
+def test_lines_along_lam2_cross_those_along_s_and_agree_with_them(study):
+    lines = [Line({"lam2": v}, "s", np.array([1.0, 2.0])) for v in (5.0, 0.5, 0.1)]
+    crossed = experiments._crossed(lines)
+    assert [line.fixed for line in crossed] == [{"s": 1.0}, {"s": 2.0}]
+    assert all(line.vary == "lam2" for line in crossed)
+    assert [line.values.tolist() for line in crossed] == [[5.0, 0.5, 0.1]] * 2
+    (apart,) = only(study, metric="lines_apart")["value"]
+    assert apart < 1e-9
+    own = only(study, experiment="lam2_times", metric="time")
+    assert len(own) == 4 * 2
+    assert set(own["method"]) == {"path"}
+
+
+def test_times_along_lam2_have_their_rows_beside_the_texts(monkeypatch):
+    times = {("lam2_times", "path"): 0.25, ("regression_times", "path"): 0.1}
+    times["regression_times", "cvxpy_naive"] = 5.0
+
+    def seconds(study, experiment, dataset, method, grid):
+        return times.get((experiment, method), np.nan), 0
+
+    monkeypatch.setattr(outputs, "_seconds", seconds)
+    spec = {"lines": "lam2_times", "solver": "cvxpy_naive"}
+    printed = {"path": 0.5, "cvxpy_naive": 2.0}
+    rows = outputs._line_rows(None, "Prostate", "prostate", printed, 5.0, {}, spec)
+    assert [(r["paper"], r["ours"]) for r in rows] == [(0.5, 0.25), (4.0, 20.0)]
+    assert rows[1]["verdict"] == "differs: 5 times higher"
+    assert not outputs._line_rows(None, "P", "p", printed, 5.0, {}, {**spec, "lines": ""})
 
 
 @pytest.mark.parametrize("sample", [0, 5])

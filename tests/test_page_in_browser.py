@@ -141,6 +141,19 @@ def test_the_answer_stands_where_a_stranger_looks_first(opened, page, width):
     assert bottom < 900
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
+def test_what_became_of_each_paper_begins_and_ends_on_the_first_screen(opened, page, width, height):
+    opened.resize(width, height)
+    opened.open(page)
+    box = "document.querySelector('table').getBoundingClientRect()"
+    assert opened.run(f"{box}.bottom") < height
+    shown = "[...document.querySelectorAll('.headline td')].filter(e => e.offsetParent)"
+    told = opened.run(f"{shown}.map(e => e.textContent)")
+    whole = opened.run("[...document.querySelectorAll('.headline td')].map(e => e.textContent)")
+    dropped = [text for text in whole if width > 500 or text != "0"]
+    assert told == dropped  # a phone leaves out what there is none of, and nothing else
+
+
 def test_without_javascript_everything_can_still_be_read(opened, page):
     opened.send("Emulation.setScriptExecutionDisabled", value=True)
     try:

@@ -10,7 +10,8 @@ import pytest
 import made_up
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.reporting import published
-from path_benchmark.reporting.verdicts import GLYPHS
+from path_benchmark.reporting.overview import headline
+from path_benchmark.reporting.verdicts import GLYPHS, MISSING, NOT_IN_PAPER
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "results").glob("*.md"))
@@ -82,12 +83,30 @@ def test_pages_are_written_from_a_finished_suite(suite, tmp_path):
     assert "| BreastCancerDiagnostic | *569* / 569 🟩 ✓ | *30* / 30 🟩 ✓ |" in text
     assert "*0.042* / 0.080 🟥 ✗" in text
     differs = text[text.index("## What differs") : text.index("Data: ")]
-    assert "OP-theta | 6 | 0.017 | 0.0141 | no | 0.042 | 0.080" in differs
+    assert "BreastCancerDiagnostic, OP-theta: *0.042* / 0.080, differs" in differs
+    head = text[: text.index("## What differs")]
+    counts = headline(
+        {"name": "robust_svm", **json.loads((suite / "robust_svm/outputs.json").read_text())}
+    )
+    wanted = [("agrees", "supported"), ("differs", "not supported")]
+    wanted += [(k, k) for k in ("inconclusive", "not tested here")]
+    tables = f"cells of {counts['tables']} tables"
+    assert "| " + " | ".join([tables, *(str(counts["cells"][k]) for k, _ in wanted)]) + " |" in head
+    sentences = ["claims of the text", *(str(counts["claims"][k]) for _, k in wanted)]
+    assert "| " + " | ".join(sentences) + " |" in head
     assert "the objective falls strictly at each jump (rbf kernel)" in differs
     assert readme.read_text().startswith("Before.\n\nAfter.\n")
     assert readme.read_text().count(published.BEGIN) == 1
     content = json.loads((suite / "robust_svm" / "outputs.json").read_text())
     assert all(claim["evidence"].replace("|", "\\|") in text for claim in content["claims"])
+
+
+def test_a_number_that_the_paper_has_not_stands_alone():
+    row = {"data set": "A", "quantity": "error", "paper": float("nan"), "ours": 0.25}
+    frame = pd.DataFrame([row | {"verdict": NOT_IN_PAPER}])
+    assert published.pivot(frame)[-1] == "| A | 0.25 |"
+    frame = pd.DataFrame([row | {"paper": 0.5, "ours": float("nan"), "verdict": MISSING}])
+    assert published.pivot(frame)[-1] == "| A | *0.5* / — ⬜ ∅ |"
 
 
 def test_a_changed_number_is_noticed(suite, tmp_path):

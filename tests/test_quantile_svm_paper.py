@@ -52,6 +52,7 @@ def small_config() -> dict:
                 "taus": taus,
                 "repeats": 2,
             },
+            "published": {"residuals": [1e-6, 1e-13], "taus": taus, "limit_s": 60.0},
             "boundary": {"taus": taus},
             "kinks": {"sizes": [60, 120]},
             "probability": {"methods": ["path", "platt", "isotonic"], "bins": 5},
@@ -63,6 +64,7 @@ def small_config() -> dict:
                 "scaling": {"datasets": ["two_moons"], "splits": 2},
                 "choose_lam": {"datasets": ["two_moons"], "splits": 1},
                 "timing": {"datasets": ["two_moons"], "splits": 1},
+                "published": {"datasets": ["two_moons"], "splits": 1},
                 "boundary": {"datasets": ["quantile_toy"], "splits": 1},
                 "kinks": {"datasets": ["gaussian_classes"], "splits": 2},
                 "probability": {"datasets": ["two_moons"], "splits": 2},
@@ -305,6 +307,24 @@ def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(suite):
     assert (times[times["method"] != "path"].dropna(subset=["value"])["gap"].abs() < 0.2).all()
     assert (times[times["method"] == "recover"]["gap"].abs() < 1e-9).all()
     assert (times[~times["method"].isin(skipped)]["cpu_s"] >= 0).all()
+
+
+def test_the_published_algorithm_is_judged_and_compared_for_each_residual(suite):
+    own = pick(suite[1].results, experiment="published")
+    assert set(own["status"]) == {"ok"}
+    assert (pick(own, metric="reached")["value"] == 1.0).all()
+    assert len(pick(own, metric="solution_gap")) == 2 * 3
+    assert (pick(own, metric="start_gap")["value"] < 1e-4).all()
+    table = outputs.as_published(suite[1])
+    assert table["residual"].unique().tolist() == ["1e-06", "1e-13"]
+    ratios = table[table["quantity"] == "DPF / L-BFGS-B"].set_index("residual")["ours"]
+    time = pick(own, metric="time").set_index(pick(own, metric="reached").index)["value"]
+    expected = time.to_numpy() / outputs.cpu_seconds(suite[1], "two_moons", "lbfgsb")
+    np.testing.assert_allclose(ratios, expected)
+    cases = list(outputs.as_published_runs(suite[1]))
+    assert [case.where for case in cases] == ["residual 1e-06", "residual 1e-13"]
+    assert all(0.0 < case.values["share"] < 1.0 for case in cases)
+    assert cases[1].values["gap"] < 1e-6
 
 
 def test_the_exact_steps_were_checked_and_end_where_they_should(suite):

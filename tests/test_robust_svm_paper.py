@@ -18,6 +18,7 @@ def config():
     paper["suites"]["quick"] = {
         "cost": {"datasets": ["breast_cancer"], **small},
         "candidates": {"datasets": ["drlad_simulation"], "candidates": [2, 4], **small},
+        "solution_space": {"datasets": ["two_moons"], "splits": 1},
     }
     whole["papers"] = {"robust_svm": paper}
     return whole
@@ -53,3 +54,24 @@ def test_every_repeat_of_every_number_of_candidates_is_a_row(study):
     expected = {("op_s", 0): 2, ("op_theta", 0): 2}
     expected |= {(f"cccp_{h}", k): 2 for h in ("s", "theta") for k in (2, 4)}
     assert counts == expected
+
+
+def test_the_local_path_jumps_across_borders_and_nowhere_else(study):
+    own = study.curves[study.curves["experiment"] == "solution_space"]
+    path, sides, jumps = (own[own["curve"] == c] for c in ("weights", "sides", "jumps"))
+    theta, w = path["weight"].to_numpy(), path[["x", "y"]].to_numpy()
+    margins = w @ sides[["x", "y"]].to_numpy().T  # y f(x), the threshold being 0
+    outside = margins < -1e-9
+    inside = margins > 1e-9
+    jumped = np.isin(theta[1:], jumps["x"]) & (np.diff(theta) == 0.0)
+    assert jumped.sum() == len(jumps) == 3
+    # a sample that is clearly inside on one side of a step and outside on the other has crossed
+    crossed = (outside[:-1] & inside[1:]) | (inside[:-1] & outside[1:])
+    assert not crossed[~jumped].any()
+    at_border = (np.abs(margins[:-1]) < 1e-9) | (np.abs(margins[1:]) < 1e-9)
+    assert at_border[jumped].any(axis=1).all()
+    (ax,) = outputs.figure_4(study).axes
+    solid = [line for line in ax.lines if line.get_color() == outputs.fig.BLUE]
+    assert sum(len(line.get_xdata()) for line in solid) == len(path)
+    names = {text.get_text(): tuple(text.xy) for text in ax.texts}
+    assert names == {"θ = 1": tuple(w[theta.argmax()]), "θ = 0": tuple(w[theta.argmin()])}

@@ -38,6 +38,9 @@ TIMED = Timed(
 )
 
 
+OTHERS = ("validation", "explore", "growth", "regions")
+
+
 def config() -> dict:
     """Return the repository's configuration, its quick suite made smaller still."""
     whole = repository_config() | {"offline": True}
@@ -51,8 +54,9 @@ def config() -> dict:
         paper["datasets"][name].update(own)
     less = {"splits": 1, "costs": [1.0, 10.0], "repeats": 2, "limit_s": 5.0}
     quick = paper["suites"]["quick"]
+    quick["regions"]["lines"] = 41
     for name, what in quick.items():
-        what.update({"splits": 1} if name in ("validation", "explore", "growth") else less)
+        what.update({"splits": 1} if name in OTHERS else less)
     quick["shift"]["grid"] = 7
     quick["regression"]["rounds"] = 4
     return whole
@@ -79,6 +83,38 @@ def task_of(n=40, seed=1, epsilon=None):
     X = rng.random((n, 3))
     y = X[:, 0] + 0.2 * rng.normal(size=n)
     return Task(Part(X, y if epsilon else np.where(y > 0.5, 1.0, -1.0)), COMMON, epsilon)
+
+
+# ---------------------------------------------------------------- critical regions
+
+
+def test_events_of_a_path_in_two_weights_lie_on_the_borders_of_regions(study):
+    border, path = (study.curve(name, experiment="regions") for name in ("border", "path"))
+    cost = float(study.settings["regions"].costs[0])
+    assert path[["x", "y"]].iloc[0].tolist() == pytest.approx([0.25 * cost, 0.1 * cost])
+    assert path[["x", "y"]].iloc[-1].tolist() == pytest.approx([1.75 * cost, 1.9 * cost])
+    assert border[["x", "y"]].min().min() >= 0.0
+    assert border[["x", "y"]].max().max() <= 2.0 * cost
+    spacing = 2.0 * cost / (study.settings["regions"].lines - 1)
+    events = path.iloc[1:-1]
+    assert len(events) >= 5
+    for event in events.itertuples():
+        nearest = np.hypot(border["x"] - event.x, border["y"] - event.y).min()
+        assert nearest <= spacing
+
+
+def test_schematics_are_drawn_where_their_experiments_ran(study):
+    regions, weights = outputs.figure_1(study), outputs.figure_2(study)
+    ax = regions.axes[0]
+    drawn = {line.get_label(): line.get_xydata() for line in ax.lines}
+    assert len(drawn["event"]) == len(drawn["path from old to new weights"]) - 2
+    before, after = (line.get_ydata() for line in weights.axes[1].lines)
+    n = outputs.SCHEMATIC
+    assert before[-1] == after[0] == 0.0
+    np.testing.assert_allclose(before[:n], after[1:])  # the weights move on by one instance
+    without = dataclasses.replace(study, results=study.results[:0], curves=study.curves[:0])
+    assert outputs.figure_1(without) is None
+    assert outputs.figure_2(without) is None
 
 
 # ---------------------------------------------------------------- what is run

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from .crate import write_crate
 from .settings import ConfigError
 from .status import configuration, report
 
@@ -27,20 +28,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status."""
     parser = argparse.ArgumentParser(
         "python -m path_benchmark",
-        description="The benchmark of solution paths: how far a run is.",
+        description="The benchmark of solution paths: how far a run is; a finished one, to share.",
         epilog=MORE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
     status = commands.add_parser("status", help="say what of a suite is finished, runs, failed")
     status.add_argument("suite", nargs="?", default="paper")
-    status.add_argument("--results", help="the folder of results, as in --config results=")
     status.add_argument("--only", default="", help="names of experiments, as in --config only=")
+    crate = commands.add_parser("crate", help="pack a finished suite as an RO-Crate, one zip file")
+    crate.add_argument("suite", nargs="?", default="paper")
+    for command in (status, crate):
+        command.add_argument("--results", help="the folder of results, as in --config results=")
     given = parser.parse_args(arguments)
     try:
         config = configuration(Path.cwd())
-        config |= {"only": given.only, "results": given.results or config["results"]}
-        for line in report(config, given.suite):
+        config["results"] = given.results or config["results"]
+        if given.command == "crate":
+            lines: Iterable[str] = [write_crate(config, given.suite, Path.cwd())[1]]
+        else:
+            lines = report({**config, "only": given.only}, given.suite)
+        for line in lines:
             print(line)
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -33,7 +33,7 @@ from .pivots import Lines, Maker, Table, read_published
 from .provenance import provenance
 from .study import Study
 from .surface import Surface, surface_figure
-from .verdicts import claims_frame
+from .verdicts import ABSENT, claims_frame
 
 SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (
@@ -195,6 +195,7 @@ class Outputs:
             frame = tables.get(lines.table, pd.DataFrame(columns=[lines.column]))
             wanted = re.compile(lines.pattern)
             frame = frame[[bool(wanted.search(str(text))) for text in frame[lines.column]]]
+            frame = frame[frame["verdict"] != ABSENT] if len(frame) else frame
             for row in frame.tail(1 if lines.last else len(frame)).to_dict("records"):
                 numbers = (number if pd.notna(row[k]) else "" for k, number in _pair(row))
                 what = lines.what.format(**row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from pydantic import Field
 from ..settings import Settings, Text
 from .study import Study, hyper, mean
 from .tables import compared, comparison
-from .verdicts import on_count, on_mean
+from .verdicts import ABSENT, on_count, on_mean
 
 Frames = Mapping[str, Callable[..., pd.DataFrame]]
 
@@ -127,7 +127,21 @@ class Maker:
             own = study.only(experiment=spec.experiment, dataset=dataset, **spec.where)
             make = self._quantities if spec.quantities else self._methods
             rows += make(spec, study, dataset, paper, own)
+        if rows:
+            rows += self._not_at_hand(spec, published, study)
         return comparison(rows)
+
+    def _not_at_hand(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[dict]:
+        """Return rows of the data sets that the paper numbers and nobody here has."""
+        if spec.key != "id" or not spec.methods:
+            return []
+        names = {method: self.names[own] for own, method in spec.methods.items()}
+        rows = []
+        for paper in without_data(study, published, self._shown(spec, published, study), spec.of):
+            theirs, spread = (float(paper[f"{spec.column}{part}"]) for part in ("mean", "std"))
+            row = compared(paper["dataset"], names[paper["method"]], theirs, np.nan, ABSENT)
+            rows.append(row | {"paper's std": spread})
+        return rows
 
     def _shown(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[str]:
         ran = [
@@ -242,6 +256,17 @@ def with_hyper(rows: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:
     for key, value in wanted.items():
         rows = rows[hyper(rows, key) == value]
     return rows
+
+
+def without_data(
+    study: Study, published: pd.DataFrame, ran: Iterable[str], of: Mapping[str, Any]
+) -> list[dict]:
+    """List a table's rows of data sets that no entry here stands for, if another one was run."""
+    own = [d for d in study.datasets.values() if all(getattr(d, k) == v for k, v in of.items())]
+    known = {d.id for d in own}
+    if not {study.datasets[d].id for d in ran} & set(published["id"]):
+        return []
+    return published[~published["id"].isin(known)].to_dict("records")
 
 
 def shown(study: Study, published: pd.DataFrame, ran: list[str]) -> list[str]:

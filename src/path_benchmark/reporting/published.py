@@ -18,9 +18,17 @@ import pandas as pd
 from solution_paths.files import replace_atomically
 
 from . import overview, provenance
-from .formats import count, together
+from .formats import NOTHING, count, together
 from .tables import RATIO, show
-from .verdicts import DIFFERS, GLYPHS, NOT_SUPPORTED, PAPER, kind
+from .verdicts import (
+    DIFFERS,
+    GLYPHS,
+    NOT_COMPARED,
+    NOT_IN_PAPER,
+    NOT_SUPPORTED,
+    PAPER,
+    kind,
+)
 
 # A verdict is seen by its colour, and by its sign where there is none.
 COLOURS = {"✓": "🟩", "✗": "🟥", "?": "🟨", "∅": "⬜", "–": "⬜", "·": "⬜"}
@@ -54,8 +62,11 @@ def pivot(frame: pd.DataFrame) -> list[str]:
 
 
 def _cell(row: Mapping) -> str:
+    """Write both numbers and the verdict; ours alone where the paper has none."""
     digits = 2 if RATIO in row["quantity"] else 4
     paper, ours, _ = together(row["paper"], row["ours"], digits)
+    if paper == NOTHING and kind(row["verdict"]) in (NOT_IN_PAPER, kind(NOT_COMPARED)):
+        return ours
     return f"*{paper}* / {ours} {sign(row['verdict'])}"
 
 
@@ -65,10 +76,9 @@ def _row(cells: list[str]) -> str:
 
 def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, origin: str) -> str:
     """Return a paper's page."""
-    head = overview.headline(content)
     lines = ["---", "orphan: true", "---", "", f"# {content['title']}", "", content["citation"], ""]
-    lines += [f"**{head['text']}.**", "", "Cells: *paper* / ours. "]
-    lines[-1] += " ".join(f"{sign(k)} {k}" for k in GLYPHS if k != "not compared") + "."
+    lines += [*_counted(overview.headline(content)), "", "Cells of tables: *paper* / ours. "]
+    lines[-1] += " ".join(f"{sign(k)} {k}" for k in GLYPHS if k != kind(NOT_COMPARED)) + "."
     lines += ["", "## What differs", "", *(_differing(content) or ["Nothing that was tested."]), ""]
     data = [d["name"] + ("" if d["papers"] else " (not the paper's)") for d in content["data"]]
     lines += [f"Data: {', '.join(data)}.", ""]
@@ -101,10 +111,34 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
     return "\n".join(lines) + "\n"
 
 
+def _counted(head: Mapping) -> list[str]:
+    """Return the paper's headline: a table of verdicts, and how many paths are certified."""
+    pairs = {"agrees": "supported", "differs": "not supported"}
+    pairs |= {k: k for k in ("inconclusive", "not tested here")}
+    lines = [
+        _row(["", *(f"{sign(k)} {k if k == own else f'{k}, {own}'}" for k, own in pairs.items())]),
+        _row(["---"] + ["---:"] * len(pairs)),
+        _row([f"cells of {count(head['tables'], 'table')}", *(head["cells"][k] for k in pairs)]),
+        _row(["claims of the text", *(head["claims"][k] for k in pairs.values())]),
+    ]
+    return [*lines, "", f"**{head['held']} of {count(head['total'], 'path')} certified exact.**"]
+
+
+def _told(columns: list[str], row: list[str]) -> str:
+    """Tell a row of a comparison in words."""
+    if "quantity" not in columns:
+        return " | ".join(row)
+    cells = dict(zip(columns, row, strict=True))
+    keys = columns[: columns.index("quantity") + 1]
+    named = ("data set", "quantity")
+    where = [cells[c] if c in named else f"{c} {cells[c]}" for c in keys if cells[c] != NOTHING]
+    return f"{', '.join(where)}: *{cells['paper']}* / {cells['ours']}, {cells['verdict']}"
+
+
 def _differing(content: Mapping) -> list[str]:
     """List the cells that differ, and the paper's sentences that are not supported."""
     found = [
-        f"- {table['heading']}: {' | '.join(row)}"
+        f"- {table['heading']}: {_told(table['columns'], row)}"
         for table in content["tables"]
         for row, verdict in zip(table["rows"], table["kinds"], strict=True)
         if verdict == DIFFERS

@@ -14,6 +14,7 @@ from .statistics import LEAST_SPLITS, LEVEL, one_more, welch
 AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
 NOT_IN_PAPER, NOT_COMPARED = "not in the paper", "seconds: not compared"
 NOT_CERTIFIED = "differs: path not certified"
+ABSENT = f"{MISSING}: not at hand"
 # On sentences.
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 INCONCLUSIVE, NOT_TESTED = "inconclusive", "not tested here"

@@ -37,7 +37,7 @@ def set_damaged_aside(results: str | Path) -> list[str]:
     """
     sentences = []
     for note in sorted(Path(results).glob(f"*/*/{NOTES}")):
-        first, bad = _changed(note)
+        first, bad = changed(note)
         if bad and first.exists():
             first.replace(first.with_name(f"{first.name}.damaged"))
             sentences.append(f"{bad} is not what was written: it is made again.")
@@ -46,7 +46,7 @@ def set_damaged_aside(results: str | Path) -> list[str]:
     return sentences
 
 
-def _changed(note: Path) -> tuple[Path, Path | None]:
+def changed(note: Path) -> tuple[Path, Path | None]:
     """Return the file that stands for all, and the first that is not what was written."""
     try:
         noted = dict(json.loads(note.read_text("utf-8")))

@@ -9,10 +9,13 @@ margin_grids          choices through the path and a solver, by size of grid (4.
 noisy_margins         AUC against the signal-to-noise ratio (Figure 4.3)
 kernels               AUC of kernel machines (Table 5.3)
 moons                 AUC against noise (Figures 5.1, 5.2)
+partitions            groups of samples beside the loss (Figures 3.1, 4.1, 4.2)
 worst_case            Theorem 5.1: worst distributions beside the value of problem (5.3)
+with_rho              problem (5.4), whose outer margin moves with rho, beside the constant's path
 kernel_grids          choices through the path and a solver, by size of grid (Table 5.1)
 regression_times, margin_times, kernel_times, linear_times
                       seconds of cross-validation
+lam2_times            the same by the text's lines: paths along lam2, one for each s (Algorithm 3.3)
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from solution_paths import dm_drsvm_path, drlad_path
 from solution_paths.errors import PathError
 from solution_paths.kernels import LINEAR, Kernel
 
@@ -35,15 +39,17 @@ from ...runs.judging import add_certificate
 from ...runs.paper import Paper
 from ...runs.rows import Rows
 from ...runs.timing import stopwatch
-from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Shares
+from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings, Share, Shares
 from ...solvers import GridSolver
 from ...solvers.programmes import Found, KernelDoubleMargin
 from . import tuning as tune
+from . import with_rho as cone
 from .data import assemble, folds
 from .tuning import Fitted, Line, Model
-from .worst_case import bound, worst_distribution
+from .worst_case import bound, least_rho, worst_distribution
 
 Floats = np.ndarray
+ON_KNOT = 1e-8  # a sample that is this near to a knot of its loss is at it
 GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
 # Blocks of correlated features in the simulation, whose coefficients are equal.
 BLOCKS = tuple(slice(first, first + 3) for first in (0, 3, 6))
@@ -80,6 +86,17 @@ class WorstCase(Settings):
     draws: Count
     radii: Positives
     costs: Positives
+
+
+class Partitions(Settings):
+    """``n`` samples; of the DrLAD ``s`` as a share of its largest, of the DM-DrSVM the others."""
+
+    n: Count
+    s: Share
+    kappa: Positive
+    lam1: Positive
+    lam2: Positive
+    noise: Positive
 
 
 class Grid(Settings):
@@ -133,6 +150,15 @@ class Moons(Grid):
 
     noises: Positives
     n: Count
+
+
+class WithRho(Settings):
+    """``lams`` and ``kappas`` of problem (5.4); ``n`` rows, their ``noise``."""
+
+    lams: Positives
+    kappas: Positives
+    n: Count
+    noise: Positive
 
 
 class KernelGrids(Settings):
@@ -458,6 +484,48 @@ def _add_surface(cell: Cell, rows: Rows, parts: Split) -> None:
         rows.add("cv_loss", choice.loss, method=how)
 
 
+@PAPER.experiment(settings=Partitions)
+def partitions(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figures 3.1, 4.1 and 4.2, computed: a fitted model, and which group each sample is in."""
+    options = {"n": cell.settings.n, "seed": int(cell.seed("partitions").generate_state(1)[0])}
+    noise = {} if cell.dataset == "drlad_simulation" else {"noise": cell.settings.noise}
+    data = load(_source(cell), offline=cell.offline, **options, **noise)
+    if len(np.unique(data.y)) > 2:
+        _deviation_groups(cell, rows, data.X, data.y)
+    else:
+        _margin_groups(cell, rows, (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y)
+
+
+def _deviation_groups(cell: Cell, rows: Rows, X: Floats, y: Floats) -> None:
+    """Add residuals of a DrLAD by their group: left of the elbow, in it, right of it."""
+    s = cell.settings.s * tune.largest_length(X, y)
+    path = drlad_path(X, y, vary="s", lam2=cell.settings.lam2, check="ignore")
+    add_certificate(rows, path, method="s")
+    residual = y - path.decision_function(X, s)
+    near = np.abs(residual) <= ON_KNOT * np.abs(y).max()
+    for name, own in {"L": ~near & (residual < 0), "E": near, "R": ~near & (residual > 0)}.items():
+        found = np.where(near, 0.0, residual)[own]
+        rows.add_curve(f"group {name}", found, np.abs(found), method="s")
+
+
+def _margin_groups(cell: Cell, rows: Rows, X: Floats, y: Floats) -> None:
+    """Add points of a DM-DrSVM, and margins with their losses, by group; its plane, its margin."""
+    own = cell.settings
+    path = dm_drsvm_path(X, y, kappa=own.kappa, vary="lam1", lam2=own.lam2, check="ignore")
+    add_certificate(rows, path, method="lam1")
+    w, b, m = path.coef(own.lam1), path.intercept(own.lam1), y * path.decision_function(X, own.lam1)
+    outer = own.kappa * least_rho(m, float(np.abs(w).sum()), own.lam1, own.kappa) - 1.0
+    for name, value in {"w0": w[0], "w1": w[1], "b": b, "outer": outer}.items():
+        rows.add(f"margin_{name}", value, method="lam1")
+    loss = np.maximum(0.0, np.maximum(1.0 - m, m - outer))
+    at = {"EL": np.abs(m - 1.0) <= ON_KNOT, "ER": np.abs(m - outer) <= ON_KNOT}
+    off = ~at["EL"] & ~at["ER"]
+    groups = {"L": off & (m < 1.0), "M": off & (m > 1.0) & (m < outer), "R": off & (m > outer)}
+    for name, who in (groups | at).items():
+        rows.add_curve(f"group {name}", m[who], loss[who], method="lam1")
+        rows.add_curve(f"points {name}", *X[who].T, weight=y[who], method="lam1")
+
+
 # ---------------------------------------------------------------- chapter 4
 
 
@@ -572,6 +640,29 @@ def worst_case(cell: Cell, rows: Rows, report: Report) -> None:
         told = {"hyper_parameters": {"draw": draw, "radius": radius, "kappa": kappa}}
         rows.add("theorem_difference", abs(loss - least) / least, method="theorem", **told)
         rows.add("theorem_excess", distance / radius - 1.0, method="theorem", **told)
+
+
+@PAPER.experiment(settings=WithRho, each="kappas")
+def with_rho(cell: Cell, rows: Rows, report: Report) -> None:
+    """Problem (5.4), by a cone solver; its solution again on the path of the constant kappa rho."""
+    parts, kappa = _parts(cell, n=cell.settings.n, noise=cell.settings.noise), cell.value
+    (X, y), kernel = parts.train, Kernel("rbf", cell.common.gamma)
+    K = kernel(X, X)
+    Z = cone.factor(K)
+    back = np.linalg.pinv(Z).T  # duals of h: K duals = Z w
+    for lam in sorted(cell.settings.lams):
+        found = cone.solve(K, y, lam, kappa)
+        told = {"method": "cone", "hyper_parameters": {"kappas": kappa, "lam": lam}}
+        rows.add("rho", found.rho, **told)
+        f = kernel(parts.test.X, X) @ (back @ found.w) + found.b
+        label = 100.0 * (1.0 - float(tune.balanced_loss(parts.test.y, f)))
+        rows.add("label_auc", label, **told)
+        if kappa * found.rho <= cone.LEAST:
+            continue  # the model with a constant asks for more
+        path, at = cone.at_constant(X, y, kernel, found, kappa)
+        ours, theirs = path.decision_function(X, at), Z @ found.w + found.b
+        rows.add("lam_of_constant", at, **told)
+        rows.add("decisions_apart", np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)), **told)
 
 
 @PAPER.experiment(settings=KernelGrids, each="rows")
@@ -723,6 +814,52 @@ def regression_times(cell: Cell, rows: Rows, report: Report) -> None:
         grids.append((lines, {"n_s": n_s, "n_lam2": n_lam2}))
     rows.add("n", len(part.y), method="data")
     Contest(cell, rows, part).run(model, grids, report)
+
+
+@PAPER.experiment(lane="timing", settings=Times)
+def lam2_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 3.1 and 3.2 by Algorithm 3.3's own lines: along lam2, one for each s."""
+    part, sizes = _parts(cell).train, cell.settings.sizes
+    model, grids = tune.deviations("drlad"), []
+    for n_s, n_lam2 in product(sizes, sizes):
+        along_s = _deviations(cell, part, n_s, n_lam2)["drlad"]
+        lines = _crossed(along_s[1])
+        grids.append((lines, {"n_s": n_s, "n_lam2": n_lam2}))
+    contest = Contest(cell, rows, part)
+    worst = _apart(contest, along_s, (model, lines))
+    rows.add("lines_apart", worst, method="path", hyper_parameters=grids[-1][1])
+    contest.run(model, grids, report)
+
+
+def _crossed(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that cross all given ones, through the same points."""
+    (fixed,) = lines[0].fixed
+    across = np.array([line.fixed[fixed] for line in lines])
+    return tune.lines_over(lines[0].vary, lines[0].values, fixed, across)
+
+
+def _apart(contest: Contest, *grids: tuple[Model, Sequence[Line]]) -> float:
+    """Return how far, relatively, objectives on lines and on those that cross them differ.
+
+    Not coefficients or errors: a bias need not be unique.
+    """
+    worst = 0.0
+    for fit, _ in contest.folds:
+        X, y = contest.part.X[fit], contest.part.y[fit]
+        one, other = (_objectives(model, lines, X, y) for model, lines in grids)
+        worst = max(worst, float(np.max(np.abs(one - other.T) / other.T)))
+    return worst
+
+
+def _objectives(model: Model, lines: Sequence[Line], X: Floats, y: Floats) -> Floats:
+    """Return the objectives of paths at their lines' points, (lines, points)."""
+    found = np.empty((len(lines), len(lines[0].values)))
+    for j, (line, path) in enumerate(zip(lines, model.traced(X, y, lines), strict=True)):
+        programme = model.programme(X, y, line)
+        for k, t in enumerate(model.places(path, line, line.values)):
+            solution = Found(path.coef(t), float(path.intercept(t)))
+            found[j, k] = programme.value(solution, line.at(k))
+    return found
 
 
 @PAPER.experiment(lane="timing", settings=MarginTimes)

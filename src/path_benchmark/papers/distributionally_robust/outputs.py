@@ -73,6 +73,7 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
         known, part = printed[solver] / printed["path"], times[solver][1]
         text = f"{names[solver]} / path" + (f", from {part} solves" if part else "")
         rows.append(compared(title, text, known, ratio, on_ratio(known, ratio)))
+    rows += _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
     score = spec["score"]
     for method, column in (("path", "path"), ("piqp", spec["theirs"])):
         own = study.only(
@@ -85,6 +86,23 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
         verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n)
         row = compared(title, f"test {score.upper()}, {names[method]}", known, ours, verdict)
         rows.append(row | {"splits": n, "paper's std": spread, "our std": std})
+    return rows
+
+
+def _line_rows(
+    study: Study, title: str, dataset: str, printed: dict, solver_s: float, grid: dict, spec: dict
+) -> list[dict]:
+    """Return seconds, and their ratio, of paths along the text's lines, where they were timed."""
+    text = "solution path along lam2"
+    value, _ = _seconds(study, spec.get("lines", ""), dataset, "path", grid)
+    if not np.isfinite(value):
+        return []
+    own, solver = printed["path"], spec["solver"]
+    rows = [compared(title, f"{text}, CPU s", own, value, NOT_COMPARED)]
+    if np.isfinite(solver_s):
+        pair = printed[solver] / own, solver_s / value
+        name = f"{OUTPUTS.names[solver]} / {text}"
+        rows.append(compared(title, name, *pair, on_ratio(*pair)))
     return rows
 
 
@@ -126,9 +144,10 @@ def times_note(study: Study, experiments: Sequence[str] = (), times: str = "", *
     return list(dict.fromkeys(texts))
 
 
-def _speeds(study: Study) -> pd.DataFrame:
+def _speeds(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
     """Return the seconds of each method on each grid that was timed."""
     own, rows = study.only(metric="time"), []
+    own = own[own["experiment"].isin(experiments)]
     for (experiment, dataset), group in own.groupby(["experiment", "dataset"], sort=False):
         keys = [k for k in SIZES if k in group["hyper"].iloc[0]]
         group = group.assign(**{k: hyper(group, k) for k in keys}, sampled=hyper(group, "sampled"))
@@ -153,9 +172,9 @@ def _speeds(study: Study) -> pd.DataFrame:
 
 
 @OUTPUTS.frame
-def table_speed(study: Study, experiments: Sequence[str] = ()) -> pd.DataFrame:
+def table_speed(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
     """Compare all solvers with the path on the largest grids."""
-    found = _speeds(study)
+    found = _speeds(study, experiments)
     if not len(found):
         return found
     largest = found.groupby(["experiment", "dataset"])["size"].transform("max")
@@ -180,6 +199,99 @@ def table_speed(study: Study, experiments: Sequence[str] = ()) -> pd.DataFrame:
 
 
 # ---------------------------------------------------------------- figures
+
+
+GROUPS = {"L": (fig.BLUE, "o"), "E": (fig.RED, "s"), "EL": (fig.RED, "s"), "M": (fig.GREEN, "^")}
+GROUPS |= {"ER": (fig.PURPLE, "P"), "R": (fig.ORANGE, "D")}
+GROUP_NAMES = {"EL": "$E_L$", "ER": "$E_R$"}
+
+
+def _groups(study: Study, method: str, kind: str) -> dict[str, pd.DataFrame]:
+    """Return the samples of each group that is not empty, in their order along the loss."""
+    own = study.curves[study.curves["experiment"] == "partitions"]
+    own = own[own["method"] == method]
+    found = {name: own[own["curve"] == f"{kind} {name}"] for name in GROUPS}
+    return {name: part for name, part in found.items() if len(part)}
+
+
+def _draw_group(ax: object, name: str, x: pd.Series, y: pd.Series, **look: object) -> None:
+    colour, marker = GROUPS[name]
+    label = f"{GROUP_NAMES.get(name, name)} ({len(x)})"
+    ax.plot(x, y, marker, color=colour, ms=5, mfc="none", label=label, **look)
+
+
+@OUTPUTS.figure
+def figure_3_1(study: Study) -> Figure | None:
+    """Draw residuals of the DrLAD on its loss, by group."""
+    groups = _groups(study, "s", "group")
+    if not groups:
+        return None
+    figure, axes = fig.new_figure(size=(5.0, 3.2))
+    ax = axes[0][0]
+    far = max(part["y"].max() for part in groups.values())
+    ax.plot([-far, 0.0, far], [far, 0.0, far], color=fig.GREY, lw=1.0)
+    for name, part in groups.items():
+        _draw_group(ax, name, part["x"], part["y"])
+    ax.set(xlabel="residual y − f(x)", ylabel="loss")
+    ax.legend()
+    return figure
+
+
+def _plane(study: Study) -> dict[str, float]:
+    """Return weights, bias and outer margin of the DM-DrSVM that is drawn."""
+    own = study.only(experiment="partitions", method="lam1")
+    own = own[own["metric"].str.startswith("margin_")]
+    return dict(zip(own["metric"].str.removeprefix("margin_"), own["value"], strict=True))
+
+
+@OUTPUTS.figure
+def figure_4_1(study: Study) -> Figure | None:
+    """Draw the plane of a DM-DrSVM and its two pairs of margins."""
+    groups = _groups(study, "lam1", "points")
+    if not groups:
+        return None
+    plane, points = _plane(study), pd.concat(groups.values())
+    figure, axes = fig.new_figure(size=(5.4, 4.4))
+    ax = axes[0][0]
+    for sign, marker, colour in ((1.0, "s", fig.RED), (-1.0, "o", fig.BLUE)):
+        own = points[points["weight"] == sign]
+        look = {"color": colour, "ms": 4, "mfc": "none", "label": f"y = {sign:+.0f}"}
+        ax.plot(own["x"], own["y"], marker, **look)
+    lines = {"f = 0": (0.0, "-"), "inner margins, y f = 1": (1.0, "--")}
+    lines["outer margins, y f = κρ − 1"] = (plane["outer"], ":")
+    for name, (level, dashes) in lines.items():
+        for k, value in enumerate({level, -level}):
+            # w0 x + w1 y + b = value, from its foot nearest to the origin
+            w = np.array([plane["w0"], plane["w1"]])
+            foot = (value - plane["b"]) * w / (w @ w)
+            look = {"color": fig.INK, "ls": dashes, "lw": 1.2, "label": None if k else name}
+            ax.axline(foot, foot + np.array([-w[1], w[0]]), **look)
+    low, high = points[["x", "y"]].min() - 0.3, points[["x", "y"]].max() + 0.3
+    ax.set(xlim=(low["x"], high["x"]), ylim=(low["y"], high["y"]))
+    ax.set(xlabel="first feature", ylabel="second feature")
+    ax.grid(False)
+    fig.legend_below(figure, axes)
+    return figure
+
+
+@OUTPUTS.figure
+def figure_4_2(study: Study) -> Figure | None:
+    """Draw margins of a DM-DrSVM on its loss, by group."""
+    groups = _groups(study, "lam1", "group")
+    if not groups:
+        return None
+    outer, margins = _plane(study)["outer"], pd.concat(groups.values())["x"]
+    figure, axes = fig.new_figure(size=(5.0, 3.2))
+    ax = axes[0][0]
+    ends = min(margins.min(), 0.0) - 0.3, max(margins.max(), outer) + 0.3
+    ax.plot(
+        [ends[0], 1.0, outer, ends[1]], [1.0 - ends[0], 0.0, 0.0, ends[1] - outer], color=fig.GREY
+    )
+    for name, part in groups.items():
+        _draw_group(ax, name, part["x"], part["y"])
+    ax.set(xlabel="margin y f(x)", ylabel="loss")
+    ax.legend()
+    return figure
 
 
 @OUTPUTS.figure
@@ -375,11 +487,10 @@ def doublings(
     study: Study, column: int, methods: Sequence[str], experiment: str = ""
 ) -> Iterable[Case]:
     """Give what doubling a size of the grid costs, of what was timed at all points."""
-    found = _speeds(study)
+    found = _speeds(study, [experiment] if experiment else TIMED)
     if len(found):
         found = found[(found["experiment"] != "linear_times") & (found["sampled"] == 0)]
         found = found[found["method"].isin(methods)]
-        found = found[found["experiment"] == experiment] if experiment else found
         ratios = _doublings(found, column)
         if len(ratios):
             numbers = {"ratios": ratios, "low": ratios.min(), "high": ratios.max()}
@@ -417,6 +528,31 @@ def choices(study: Study) -> Iterable[Case]:
         numbers = {"same": int(same["value"].sum()), "n": len(same), "lost": lost.max()}
         numbers["apart"] = study.only(metric="loss_difference")["value"].max()
         yield Case(tuple(dict.fromkeys(same["dataset"])), numbers)
+
+
+@OUTPUTS.frame
+def with_rho(study: Study) -> pd.DataFrame:
+    """Return what became of problem (5.4) at each kappa and lam."""
+    own = study.only(experiment="with_rho")
+    own = own.assign(kappa=hyper(own, "kappas"), lam=hyper(own, "lam"))
+    keys = ["dataset", "split", "kappa", "lam"]
+    wide = own.pivot_table(index=keys, columns="metric", values="value").reset_index()
+    for absent in {"lam_of_constant", "decisions_apart", "rho"} - set(wide):
+        wide[absent] = np.nan
+    return wide.assign(outer=wide["kappa"].astype(float) * wide["rho"])
+
+
+@OUTPUTS.measure
+def moved_margin(study: Study) -> Iterable[Case]:
+    """Give by what factor kappa rho differs over lam, for each kappa; where h is not 0."""
+    found = with_rho(study)
+    found = found[found["outer"] > 1e-6]
+    for (dataset, kappa), own in found.groupby(["dataset", "kappa"], sort=False):
+        by_lam = own.groupby("lam")["outer"].mean()
+        told = ", ".join(f"{lam:g}: {value:.2f}" for lam, value in by_lam.items())
+        yield Case(
+            (dataset,), {"factor": by_lam.max() / by_lam.min(), "told": told}, f"kappa {kappa:g}"
+        )
 
 
 @OUTPUTS.measure
@@ -458,8 +594,8 @@ def slopes(
         wide = wide.dropna()
         if len(wide):
             found = np.polyfit(wide.columns, wide.to_numpy().T, 1)[0]
-            found[np.abs(found) < 1e-12 * np.abs(wide.to_numpy()).max()] = 0.0  # rounding
-            found = pd.Series(found, wide.index)
+            scale = np.abs(wide.to_numpy()).max()
+            found = pd.Series(np.round(found / scale, 12) * scale, wide.index)  # not its rounding
             levels.append((OUTPUTS.names[method], found, {"no slope": 0.0 * found}))
     if levels:
         yield Case(tuple(study.ran(experiment)), {"levels": levels})

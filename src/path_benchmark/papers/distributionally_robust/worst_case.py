@@ -21,14 +21,26 @@ def hinge(margin: Floats) -> Floats:
 
 
 def bound(margins: Floats, length: float, radius: float, kappa: float) -> float:
-    """Return the least value of problem (5.3) at a hypothesis: over rho >= ||h||, exactly.
+    """Return the least value of problem (5.3) at a hypothesis: over rho >= ||h||, exactly."""
+    return _least(margins, length, radius, kappa)[0]
+
+
+def least_rho(margins: Floats, length: float, radius: float, kappa: float) -> float:
+    """Return the rho >= ||h|| at which problem (5.3) has its least value."""
+    return _least(margins, length, radius, kappa)[1]
+
+
+def _least(margins: Floats, length: float, radius: float, kappa: float) -> tuple[float, float]:
+    """Return the least value and its rho.
 
     It is convex and piecewise linear in rho, so that one of its kinks, or ||h||, is a minimiser.
     """
     kinks = (1.0 + margins - hinge(margins)) / kappa
-    rho = np.append(kinks[kinks > length], length)[:, None]
-    losses = np.maximum(hinge(margins), 1.0 + margins - kappa * rho)
-    return float(np.min(radius * rho[:, 0] + losses.mean(axis=1)))
+    rho = np.append(kinks[kinks > length], length)
+    losses = np.maximum(hinge(margins), 1.0 + margins - kappa * rho[:, None])
+    values = radius * rho + losses.mean(axis=1)
+    k = int(np.argmin(values))
+    return float(values[k]), float(rho[k])
 
 
 def worst_distribution(

@@ -4,6 +4,7 @@ path           the whole path, its certificate, exact test rates against tau
 scaling        the path's number of kinks under other scalings
 choose_lam     validation accuracy at tau = 1/2 against lam
 timing         CPU seconds of the path, of recovering a solution, and of the solvers
+published      the paper's Algorithm 1 with conjugate gradients: seconds, kinks, accuracy
 boundary       the decision boundary at a few tau, in the plane
 kinks          number of kinks against n
 extremes       CPU seconds of the solvers where one class costs nothing, or hardly anything
@@ -58,6 +59,7 @@ from ...settings import (
 )
 from ...solvers import Answer
 from .data import prepare, true_probability
+from .dual_path_finding import dual_path_finding
 
 # A sample counts as on the margin when its margin is 1 up to this.
 ON_MARGIN = 1e-8
@@ -137,6 +139,17 @@ class Timings(Settings):
     methods: tuple[Literal["path", "recover", "liblinear", "lbfgsb", "cvxpy", "clarabel"], ...]
     taus: Shares
     repeats: Count
+
+
+class Published(Settings):
+    """``residuals`` at which conjugate gradients stop; ``taus`` at which solutions are judged.
+
+    ``limit_s``: CPU seconds after which a run is stopped.
+    """
+
+    residuals: Positives
+    taus: Shares
+    limit_s: Positive
 
 
 class Boundaries(Settings):
@@ -413,6 +426,37 @@ def extremes(cell: Cell, rows: Rows, report: Report) -> None:
     timing(cell, rows, report)
 
 
+@PAPER.experiment(lane="timing", settings=Published, each="residuals")
+def published(cell: Cell, rows: Rows, report: Report) -> None:
+    """Run Algorithm 1 as the paper has it; judge its solutions as any solver's."""
+    train, settings = _parts(cell).train, cell.settings
+    objective, taus = _objective(cell, train), sorted(settings.taus)
+    small = _some(train, 40)
+    dual_path_finding(
+        _objective(cell, small), taus, cell.value, settings.limit_s
+    )  # imports, caches
+    found = dual_path_finding(objective, taus, cell.value, settings.limit_s)
+    told = {"method": "published", "hyper_parameters": {"residual": cell.value}}
+    status = {"status": "censored", "message": found.stopped} if found.stopped else {}
+    rows.add("time", found.cpu_s, cpu_s=found.cpu_s, **told, **status)
+    rows.add("kinks", len(found.kinks), **told, **status)
+    rows.add("reached", found.reached, **told)
+    rows.add("gradients_share", found.gradients_cpu_s / found.cpu_s, **told)
+    rows.add("iterations", found.iterations / max(found.solves, 1), **told)
+    for tau, alpha in found.duals.items():
+        verdict = judge(objective.at(tau), Answer(alpha=alpha))
+        at = {**told, "hyper_parameters": {"residual": cell.value, "tau": tau}}
+        name = "solution_gap" if tau else "start_gap"
+        rows.add(name, or_none(verdict.gap), **at, **verdict_columns(verdict))
+
+
+def _some(part: Part, n: int) -> Part:
+    """Return so many random rows of each class."""
+    rng, y = np.random.default_rng(0), part.y
+    rows = np.concatenate([rng.permutation(np.flatnonzero(y == s))[:n] for s in (1.0, -1.0)])
+    return Part(part.X[rows], y[rows])
+
+
 class _Contest:
     """Path and solvers on the same arrays."""
 
@@ -426,9 +470,7 @@ class _Contest:
 
     def warm_up(self) -> None:
         """Absorb compilation and imports on a small part of the same data."""
-        rng, y = np.random.default_rng(0), self.train.y
-        rows = np.concatenate([rng.permutation(np.flatnonzero(y == s))[:40] for s in (1.0, -1.0)])
-        small = Part(self.train.X[rows], y[rows])
+        small = _some(self.train, 40)
         path = _path(self.cell, small, check="warn")
         path.dual(0.3), path.coef(0.3), path.intercept(0.3)
         for name in set(self.cell.settings.methods) & set(solvers.BASELINES):

@@ -102,6 +102,39 @@ def table_2(study: Study) -> pd.DataFrame:
     return comparison(rows)
 
 
+@OUTPUTS.frame
+def as_published(study: Study) -> pd.DataFrame:
+    """Compare Algorithm 1 with conjugate gradients with the paper's numbers of it."""
+    whole, rows = study.only(experiment="published"), []
+    whole = whole.assign(residual=hyper(whole, "residual").astype(float))
+    for (dataset, residual), own in whole.groupby(["dataset", "residual"], sort=False):
+        value = own.groupby("metric")["value"].max()
+        named = {"residual": f"{residual:g}"}
+        for text, pair, verdict in _published_numbers(study, dataset, value):
+            rows.append(named | compared(study.name(dataset), text, *pair, verdict))
+    return comparison(rows)
+
+
+def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable[tuple]:
+    """Yield (quantity, (paper's, ours), verdict) of a run that has these numbers."""
+    ended, seconds = value["reached"] >= 1.0, value["time"]
+    paper = _paper(2, dataset, "dpf_s")
+    pair = paper, seconds if ended else np.nan
+    yield "CPU s", pair, verdicts.NOT_COMPARED
+    for bottom in ("liblinear", "lbfgsb"):
+        ours = seconds / cpu_seconds(study, dataset, bottom)
+        pair = paper / _paper(2, dataset, TIMES[bottom]), ours if ended else np.nan
+        yield f"DPF / {OUTPUTS.names[bottom]}", pair, on_ratio(*pair)
+    pair = _paper(2, dataset, "n_kinks"), value["kinks"] if ended else np.nan
+    yield "kinks", pair, on_mean(*pair, ours_std=np.nan, ours_n=1, fixed=_fixed(study, dataset))
+    told = {"tau reached": value["reached"], "iterations for each kink": value["iterations"]}
+    told |= {"conjugate gradients, % of the time": 100.0 * value["gradients_share"]}
+    told |= {"gap of the start": value.get("start_gap", np.nan)}
+    told |= {"largest gap of the solutions": value.get("solution_gap", np.nan)}
+    for text, number in told.items():
+        yield text, (np.nan, number), verdicts.NOT_COMPARED
+
+
 def kinks_by_split(study: Study, dataset: str) -> pd.Series:
     """Kinks of the whole training part under the data set's own scaling, one number a split.
 
@@ -612,6 +645,18 @@ def at_the_end(study: Study, method: str) -> Iterable[Case]:
             told = ", ".join(f"{tau:g}: {seconds_of(s)}" for tau, s in by_tau["mean"].items())
             numbers = {"ratio": zero / other, "told": told, "runs": int(by_tau["size"].min())}
             yield Case((dataset,), {**numbers, "name": OUTPUTS.names[method]})
+
+
+@OUTPUTS.measure
+def as_published_runs(study: Study) -> Iterable[Case]:
+    """Give of Algorithm 1 the share of conjugate gradients and the gaps, by their residual."""
+    whole = study.only(experiment="published")
+    whole = whole.assign(residual=hyper(whole, "residual").astype(float))
+    for (dataset, residual), own in whole.groupby(["dataset", "residual"], sort=False):
+        value = own.groupby("metric")["value"].max()
+        numbers = {"share": value["gradients_share"], "reached": value["reached"]}
+        numbers |= {"gap": value.get("solution_gap", np.nan), "solved": value["iterations"]}
+        yield Case((dataset,), {**numbers, "residual": residual}, f"residual {residual:g}")
 
 
 @OUTPUTS.frame

@@ -112,6 +112,13 @@ class Toys(Settings):
     gamma: Positive
 
 
+class Space(Settings):
+    """Cost of a sample, and how many ``rows`` of the data."""
+
+    cost: Positive
+    rows: Count
+
+
 class Duals(Settings):
     """``cost`` of a sample, ``gamma`` of the kernel."""
 
@@ -634,6 +641,22 @@ def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
     rows.add_curve(
         "jumps", at, [jump.before - jump.after for jump in path.jumps], method="op_theta"
     )
+
+
+@PAPER.experiment(settings=Space)
+def solution_space(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 4, computed: OP-theta in the plane of two weights, and what bounds its polytopes."""
+    data = load(cell.dataset, offline=cell.offline)
+    keep = slice(0, cell.settings.rows)
+    X, y = data.X[keep] - data.X[keep].mean(axis=0), data.y[keep]
+    path = robust_svm_path(robust_hinge(X, y, cell.settings.cost, kernel=LINEAR))
+    _add_path(rows, path, 50, {"homotopy": "theta"})
+    signed = X * y[:, None]
+    w = signed.T @ path._duals_at(np.arange(len(path._t)))
+    rows.add_curve("weights", *w, weight=path._t, method="op_theta")
+    rows.add_curve("sides", *signed.T, method="data")
+    at = [jump.parameter for jump in path.jumps]
+    rows.add_curve("jumps", at, np.zeros(len(at)), method="op_theta")
 
 
 # ---------------------------------------------------------------- the explorer

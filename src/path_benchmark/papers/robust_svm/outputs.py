@@ -15,9 +15,10 @@ from ...reporting import figures as fig
 from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, choices_of
 from ...reporting.outputs import Outputs
+from ...reporting.pivots import without_data
 from ...reporting.study import Study, hyper
 from ...reporting.tables import compared, comparison
-from ...reporting.verdicts import on_count
+from ...reporting.verdicts import ABSENT, on_count
 
 SAME = 1e-6  # relative: objectives that differ by less are equal
 LEAST_PAIRS = 6  # of fewer the signed-rank test can't reject
@@ -46,6 +47,11 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
             theirs = float(known[quantity].iloc[0]) if len(known) else np.nan
             verdict = on_count(theirs, ours)
             rows.append(compared(study.name(dataset), quantity, theirs, ours, verdict))
+    ran = _of_task(study, "errors", task)
+    for absent in without_data(study, paper[paper["task"] == task], ran, {"task": task}):
+        for quantity in ("n", "d"):
+            row = compared(absent["dataset"], quantity, absent[quantity], np.nan, ABSENT)
+            rows.append(row)
     return comparison(rows)
 
 
@@ -165,6 +171,36 @@ def _broken(
     ends = np.concatenate([moved, moved + 1])
     whole = np.insert(t, at + 1, np.nan), np.insert(y, at + 1, np.nan)
     return whole, (t[ends], y[ends])
+
+
+@OUTPUTS.figure
+def figure_4(study: Study) -> Figure | None:
+    """Draw OP-theta in the plane of its two weights, among the polytopes' borders."""
+    if not study.ran("solution_space"):
+        return None
+    own = study.curves[study.curves["experiment"] == "solution_space"]
+    path, sides, jumps = (own[own["curve"] == c] for c in ("weights", "sides", "jumps"))
+    figure, axes = fig.new_figure(size=(5.4, 4.2))
+    ax = axes[0][0]
+    for k, side in enumerate(sides.itertuples()):
+        look = {"color": fig.GREY, "lw": 0.8, "label": "border: y f(x) = s" if not k else None}
+        ax.axline((0.0, 0.0), (side.y, -side.x), **look)
+    theta, w = path["weight"].to_numpy(), path[["x", "y"]].to_numpy()
+    jumped = np.isclose(theta[1:], theta[:-1]) & np.isin(theta[1:], jumps["x"])
+    cuts = np.flatnonzero(jumped) + 1
+    for k, part in enumerate(np.split(w, cuts)):
+        ax.plot(*part.T, color=fig.BLUE, lw=2.2, label="local solutions" if not k else None)
+    for k, cut in enumerate(cuts):
+        look = {"color": fig.RED, "ls": "--", "marker": "o", "ms": 5, "mfc": "none"}
+        ax.plot(*w[cut - 1 : cut + 1].T, label="jump" if not k else None, **look)
+    for place, name in ((int(theta.argmax()), "θ = 1"), (int(theta.argmin()), "θ = 0")):
+        ax.annotate(name, w[place], xytext=(6, 6), textcoords="offset points")
+    room = 0.15 * np.ptp(w, axis=0).max()
+    low, high = w.min(axis=0) - room, w.max(axis=0) + room
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="w₁", ylabel="w₂")
+    ax.grid(False)
+    ax.legend(loc="best")
+    return figure
 
 
 @OUTPUTS.figure

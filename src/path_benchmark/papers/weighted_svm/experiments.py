@@ -1,12 +1,13 @@
 """Weighted SVM paper: what is run. What is made of the results is in `outputs`.
 
-Every experiment but growth, which has one for each n, has one cell for each cost C_0:
+Every experiment but growth, which has a cell for each n, has one for each cost C_0:
 
 online      time series: instances enter and leave, all weights change (figure 3)
 shift       covariate shift: from C_0 to C_0 times the importance (figure 4)
 validation  the validation error along that path, exactly (figure 5)
 regression  heteroscedastic regression: reweight by the residuals until they settle (figure 6)
 growth      events of the path to a series' weights, and what one costs, against n (section 3.3)
+regions     critical regions in the plane of two weights, and a path through them (figure 1)
 explore     the covariate-shift path, written down so that the page can turn it by hand
 
 Every method begins at the same exact solution, which isn't timed (the paper assumes it given), and
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -123,6 +124,13 @@ class Growth(Settings):
     cost: Positive
     slope: NotNegative
     repeats: Count
+
+
+class Regions(Costs):
+    """The first ``rows`` of the data; ``lines`` paths each way through the plane of two weights."""
+
+    rows: Annotated[int, Field(ge=4)]
+    lines: Annotated[int, Field(ge=2)]
 
 
 class Shift(Timed):
@@ -630,6 +638,47 @@ def validation(cell: Cell, rows: Rows, report: Report) -> None:
     looked, errors = brute_force_errors(task, path, data, edges, error, best.value)
     rows.add("step_errors", errors, hyper_parameters={"points": looked}, **carried)
     add_oracle_comparison(rows, path, ORACLE_THETAS, **carried)
+
+
+@PAPER.experiment(settings=Regions, each="costs")
+def regions(cell: Cell, rows: Rows, report: Report) -> None:
+    """Figure 1, computed: where paths in one of two weights bend, and a path in both.
+
+    The other weights stay at C_0; the two go from 0 to 2 C_0. They are the pair with most events.
+    """
+    train, cost = _parts("series", cell).train, cell.value
+    own = np.sort(
+        np.concatenate([np.flatnonzero(train.y == c)[: cell.settings.rows // 2] for c in (-1, 1)])
+    )
+    task = Task(Part(train.X[own], train.y[own]), cell.common)
+
+    def events(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Any]:
+        path = task.path(before, after)
+        bends = path.breakpoints
+        return bends[(bends > 0.0) & (bends < 1.0)], path
+
+    def weights(pair: Sequence[int], values: Sequence[float]) -> np.ndarray:
+        found = np.full(task.n, cost)
+        found[list(pair)] = values
+        return found
+
+    low, high = 0.0, 2.0 * cost
+    ends = {
+        pair: (weights(pair, (0.25 * cost, 0.1 * cost)), weights(pair, (1.75 * cost, 1.9 * cost)))
+        for pair in combinations(range(task.n), 2)
+    }
+    pair = max(ends, key=lambda p: len(events(*ends[p])[0]))
+    bends, path = events(*ends[pair])
+    certificates(rows, "path", [path])
+    shown = np.array([w[list(pair)] for w in _line(list(ends[pair]), np.array([0.0, *bends, 1.0]))])
+    rows.add_curve("path", *shown.T, method="path")
+    for k, value in enumerate(np.linspace(low, high, cell.settings.lines)):
+        for across in (0, 1):
+            both = [(value, end) if across else (end, value) for end in (low, high)]
+            moved = (high - low) * events(*(weights(pair, v) for v in both))[0] + low
+            still = np.full(len(moved), value)
+            rows.add_curve("border", *((still, moved) if across else (moved, still)), method="path")
+        report((k + 1) / cell.settings.lines)
 
 
 @PAPER.experiment(settings=Explorations, each="costs")

@@ -22,6 +22,7 @@ from ...reporting.outputs import Highlight, Outputs
 from ...reporting.statistics import LEAST_SPLITS, LEVEL
 from ...reporting.study import Study, hyper
 from ...reporting.verdicts import on_sentence
+from .experiments import series_weights
 
 # How a solve of SMO starts from the one before.
 SEEDINGS = {"clip": ", clipped start", "follow": ", following start"}
@@ -42,6 +43,8 @@ LINE = ["method", "tolerance", "seeding"]
 PANELS = 3
 # Points of the grid that is drawn beside the exact steps.
 GRID = 11
+# Instances of the series that figure 2 shows.
+SCHEMATIC = 20
 # A growth of the mean time by less than this share is none.
 NO_GROWTH = 0.1
 # Of fewer runs quartiles say nothing: each run is drawn.
@@ -346,6 +349,54 @@ def _draw_line(ax: object, own: pd.DataFrame, k: int, name: str) -> None:
         ax.plot(own.index, own["mean"], marker, color=colour, mfc=face, ms=5, zorder=3)
         if bound:
             ax.plot(own.index, 1.35 * own["mean"], "^", color=colour, ms=4)
+
+
+@OUTPUTS.figure
+def figure_1(study: Study) -> Figure | None:
+    """Draw critical regions in the plane of two weights, and the path through them."""
+    if not study.ran("regions"):
+        return None
+    costs = study.settings["regions"].costs
+    figure, axes = fig.new_figure(len(costs), size=(4.0, 3.6))
+    for ax, cost in zip(axes[0], costs, strict=True):
+        for name in ("border", "path"):
+            own = study.curve(name, experiment="regions", split=0)
+            own = own[hyper(own, "C0").astype(float) == cost]
+            if name == "border":
+                look = {"color": fig.GREY, "ms": 1.2, "label": "border of a critical region"}
+                ax.plot(own["x"], own["y"], "o", **look)
+                continue
+            ax.plot(own["x"], own["y"], color=fig.BLUE, label="path from old to new weights")
+            bends, last = own[1:-1], own.iloc[-1]
+            look = {"color": fig.RED, "ms": 5, "mfc": "none", "label": "event"}
+            ax.plot(bends["x"], bends["y"], "s", **look)
+            ax.plot([last["x"]], [last["y"]], ">", color=fig.BLUE, ms=7)
+        ax.set(xlabel="weight of one instance", ylabel="weight of another", aspect="equal")
+        ax.set(xlim=(0, 2 * cost), ylim=(0, 2 * cost))
+        ax.set_xticks(cost * np.arange(0.0, 2.1, 0.5))
+        ax.set_yticks(ax.get_xticks())
+        ax.grid(False)
+    fig.legend_below(figure, axes)
+    return figure
+
+
+@OUTPUTS.figure
+def figure_2(study: Study) -> Figure | None:
+    """Draw the weights of a short time series, before and after an instance arrives."""
+    if not study.ran("online"):
+        return None
+    slope, n = study.settings["online"].slope, SCHEMATIC
+    before, after = (series_weights(n, n + 1, first, 1.0, slope) for first in (0, 1))
+    figure, axes = fig.new_figure(2, size=(3.8, 3.0))
+    i = np.arange(1, n + 2)
+    axes[0][0].plot(i[:n], before[:n], "o", color=fig.BLUE, ms=5, label="before")
+    axes[0][1].plot(i, before, "o", color=fig.BLUE, ms=5, mfc="none", label="before")
+    axes[0][1].plot(i, after, "s", color=fig.RED, ms=4, label="after")
+    titles = f"{n} instances", f"instance {n + 1} comes, instance 1 leaves"
+    for ax, title in zip(axes[0], titles, strict=True):
+        ax.set(xlabel="instance i, oldest first", ylabel="weight / C₀", title=title)
+    axes[0][1].legend()
+    return figure
 
 
 @OUTPUTS.figure
