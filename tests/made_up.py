@@ -375,7 +375,8 @@ def distributionally_robust():
             scores("simulation", "drlad_simulation", metric, own, scale=0.1, correlations=rho)
     for level in (0.1, 0.5):
         moons = {m: v - 10 * level for m, v in ksvm.items()}
-        scores("moons", "two_moons", "label_auc", moons, n=4, noises=level)
+        # noise that grows with the level, so that slopes have a spread beyond rounding
+        scores("moons", "two_moons", "label_auc", moons, n=4, scale=1.0 + level, noises=level)
     for method, loss, exact in (("drlad", 0.5, 0.4), ("l2_lad", 0.6, 0.6), ("l1_lad", 0.5, 0.55)):
         for how, value in (("grid", loss), ("exact", exact)):
             made.add("regression", "prostate", method, "cv_loss", value, {"selection": how})
