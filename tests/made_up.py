@@ -370,9 +370,14 @@ def distributionally_robust():
     scores("kernels", "diabetes", "label_auc", ksvm)
     scores("kernels", "fourclass", "label_auc", dict.fromkeys(ksvm, 70.98), scale=0.0)
     for rho in (0.0, 0.9):
-        own = {"lad": 3.0, "l1_lad": 2.0, "l2_lad": 1.5, "drlad": 1.0 + rho}
+        # DrLAD's noise grows, too, so that its slopes have a spread beyond rounding
+        parts = (
+            ({"lad": 3.0, "l1_lad": 2.0, "l2_lad": 1.5}, 0.1),
+            ({"drlad": 1.0 + rho}, 0.1 + rho / 2),
+        )
         for metric in ("rr", "mse", "spread"):
-            scores("simulation", "drlad_simulation", metric, own, scale=0.1, correlations=rho)
+            for own, scale in parts:
+                scores("simulation", "drlad_simulation", metric, own, scale=scale, correlations=rho)
     for level in (0.1, 0.5):
         moons = {m: v - 10 * level for m, v in ksvm.items()}
         # noise that grows with the level, so that slopes have a spread beyond rounding
