@@ -16,6 +16,7 @@ from path_benchmark.papers import assertions
 from path_benchmark.papers.quantile_svm import outputs
 from path_benchmark.papers.quantile_svm.data import prepare
 from path_benchmark.reporting import (
+    claims,
     explorer,
     figures,
     formats,
@@ -145,6 +146,42 @@ def test_seconds_have_no_difference():
 def test_a_sentence_has_one_of_four_verdicts(holds, options, verdict):
     assert verdicts.on_sentence(holds, **options) == verdict
     assert verdict in verdicts.RULES
+
+
+@pytest.mark.parametrize(
+    ("bound", "kept", "at_itself", "broken"),
+    [
+        ("at_most", 1.0, True, 3.0),
+        ("below", 1.0, False, 3.0),
+        ("at_least", 3.0, True, 1.0),
+        ("above", 3.0, False, 1.0),
+    ],
+)
+def test_a_bound_is_kept_by_all_numbers_and_by_the_whole_interval(bound, kept, at_itself, broken):
+    rule = claims.Rule(value="x", **{bound: 2.0})
+    told = {kept: True, 2.0: at_itself, broken: False, np.nan: None}
+    for value, holds in told.items():
+        assert claims.decide(rule, {"x": value})[0] is holds
+        assert claims.decide(rule, {"x": [kept, value]})[0] is holds
+    assert claims.decide(rule, {"x": []})[0] is None
+    rule = claims.Rule(interval="x", **{bound: 2.0})
+    for value, holds in ((kept, True), (2.0, at_itself), (broken, False)):
+        assert claims.decide(rule, {"x": [value] * 5})[0] is holds
+        assert claims.decide(rule, {"x": [value] * 4})[0] is None  # too few to decide
+    assert claims.decide(rule, {"x": [kept, broken] * 3})[0] is None  # the bound is inside
+    assert claims.decide(rule, {"x": []})[0] is None
+
+
+@pytest.mark.parametrize(("bound", "broken"), [("at_most", 3.0), ("at_least", 1.0)])
+def test_a_check_complains_of_what_breaks_its_bound_and_of_what_is_no_number(bound, broken):
+    row = {"metric": "m", "experiment": "e", "dataset": "d", "split": 0, "method": "path"}
+    values = [4.0 - broken, 2.0, broken, np.nan]
+    frame = pd.DataFrame([row | {"value": v} for v in values])
+    others = [frame.assign(**{k: "other"}) for k in ("metric", "experiment", "method")]
+    chosen = {"metric": "m", "experiment": "e", "method": ("path",)}
+    check = claims.Check(says="{value:g} is wrong.", **chosen, **{bound: 2.0})
+    said = [f"e on d, split 0: {v:g} is wrong." for v in (broken, np.nan)]
+    assert claims.complaints([check], pd.concat([frame, *others])) == said
 
 
 # ---------------------------------------------------------------- tables
