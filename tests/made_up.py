@@ -382,7 +382,8 @@ def distributionally_robust():
         moons = {m: v - 10 * level for m, v in ksvm.items()}
         # noise that grows with the level, so that slopes have a spread beyond rounding
         scores("moons", "two_moons", "label_auc", moons, n=4, scale=1.0 + level, noises=level)
-    for method, loss, exact in (("drlad", 0.5, 0.4), ("l2_lad", 0.6, 0.6), ("l1_lad", 0.5, 0.55)):
+    pairs = (("drlad", 0.5, 0.4), ("l2_lad", 0.6, 0.6), ("l1_lad", 0.5, 0.55), ("lad", 0.0, 0.0))
+    for method, loss, exact in pairs:
         for how, value in (("grid", loss), ("exact", exact)):
             made.add("regression", "prostate", method, "cv_loss", value, {"selection": how})
     made.add("regression_grids", "prostate", "piqp", "same_choice", [1, 0], {"n_s": 5, "n_lam2": 5})
