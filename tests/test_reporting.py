@@ -470,6 +470,23 @@ def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
     assert verdicts.kind(doubted(0.5, {0.01: 0.2, 0.1: 0.9})) == "not tested here"
 
 
+def test_a_sentence_is_said_of_what_ran_and_of_settings_that_were_cut(suite):
+    made = outputs_module.Said
+    own = {"experiment": "timing", "text": "{own.repeats} repeats."}
+    for sentence, expected in (
+        (made(**own), ["2 repeats."]),
+        (made(**own, dataset="two_moons"), ["2 repeats."]),
+        (made(**own, dataset="spam"), []),
+        (made(**own, cut={"repeats": 3}), ["2 repeats."]),
+        (made(**own, cut={"repeats": 2}), []),
+        (made(experiment="extremes", text="never"), []),
+        (made(text="Always."), ["Always."]),
+        (made(text="Of moons.", dataset="two_moons"), ["Of moons."]),
+        (made(text="Of spam.", dataset="spam"), []),
+    ):
+        assert outputs_module.said((sentence,), suite[1]) == expected
+
+
 # ---------------------------------------------------------------- totals and the map
 
 
