@@ -92,7 +92,7 @@ MODULES = {
         "distributionally_robust_paper",
     ),
     f"{PAPERS}/distributionally_robust/worst_case.py": ("distributionally_robust_paper",),
-    f"{PAPERS}/quantile_svm/data.py": ("leaks", "data_protocols", "data"),
+    f"{PAPERS}/quantile_svm/data.py": ("leaks", "data_protocols", "data_mirror"),
     f"{PAPERS}/quantile_svm/experiments.py": ("runs", "leaks", "quantile_svm_paper"),
     f"{PAPERS}/quantile_svm/outputs.py": (*SAID, "quantile_svm_paper"),
     f"{PAPERS}/robust_svm/data.py": ("leaks", "data_protocols", "data"),
