@@ -1002,3 +1002,12 @@ def test_residuals_of_targets_far_from_zero_keep_their_digits(own, loss):
     if isinstance(own, Tube):
         true += Fraction(own.lam) / 2 * (exact(w) @ exact(w))
     assert abs(Fraction(found.primal[0]) - true) <= found.unsure[0] <= 1e-12 * true
+
+
+@pytest.mark.parametrize("bias", ["free", "feature", "none"])
+def test_what_the_best_constant_loses_is_counted_where_costs_grow(bias):
+    """Of a tube: the median, or zero where a constant is penalised or there is none."""
+    own = Tube(ROWS, 5.0 + TARGETS, cost0=0.5, epsilon0=0.1, bias=bias)
+    alpha = np.random.default_rng(2).uniform(0.0, 0.5, size=(12, 2))
+    constant = np.median(own.y) if bias == "free" else 0.0
+    np.testing.assert_allclose(own.null(alpha), np.abs(own.y - constant) @ alpha)

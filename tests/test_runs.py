@@ -212,6 +212,24 @@ def test_the_point_of_least_loss_is_the_first_of_those_that_tie():
     assert tune.chosen(losses, lines)[:2] == (0, 2.0)
 
 
+def test_a_call_that_fails_leaves_its_own_point_without_a_loss_and_no_other(monkeypatch):
+    lines = [tune.Line({"lam2": v}, "s", np.array([3.0, 2.0])) for v in (0.1, 0.2)]
+
+    def points_of(name, model, lines, X, y):
+        for j, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            failed = (j, k, y[0]) == (0, 1, 1.0)  # once, in the first fold
+            answer = SimpleNamespace(solved=not failed, found=None if failed else j + k)
+            programme = SimpleNamespace(decision=lambda found, X: found)
+            yield {}, j, k, SimpleNamespace(solve=lambda at, a=answer: a, programme=programme)
+
+    monkeypatch.setattr(tune, "points_of", points_of)
+    model = SimpleNamespace(gram=False, loss=lambda y, f: f + y[0])
+    y, halves = np.array([1.0, 2.0]), [(np.array([k]), np.array([1 - k])) for k in (0, 1)]
+    losses, failed = tune.losses_of_solver("s", model, lines, np.zeros((2, 1)), y, halves)
+    np.testing.assert_array_equal(losses, [[1.5, np.nan], [2.5, 3.5]])
+    assert failed == 1
+
+
 @pytest.mark.parametrize("w", ["zero", "true"])
 def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
     """Of w = 0 the share of explained variance is 0, of the true ones snr / (1 + snr)."""
