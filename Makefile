@@ -115,7 +115,7 @@ faults: $(READY)  ## kill a hundred runs at random moments, damage one file at a
 	$(BIN)/python .ci/long.py faults env SOLUTION_PATHS_KILLS=100 $(BIN)/python -m pytest -s tests/test_faults.py
 
 # Its own environment: the tool mutates what the tests' own Python runs. MUTANTS="--sample 0 solution_paths/path.py"
-mutants: $(READY)  ## put small faults into chosen modules, 20 each, and list those that no fast test notices; goes on where it stopped
+mutants: $(READY)  ## put small faults into chosen modules, 20 each (MUTANTS="--draw N": N of all), and list those that no fast test notices; goes on where it stopped
 	@test -x .venv-mutants/bin/cosmic-ray || { $(BIN)/python -m venv .venv-mutants && .venv-mutants/bin/python -m pip install --quiet cosmic-ray==8.7.0; }
 	.venv-mutants/bin/python .ci/mutants.py $(BIN)/python $(MUTANTS)
 

@@ -1,13 +1,14 @@
 """Put small faults into chosen modules, one at a time, and see which of them no test notices.
 
-python .ci/mutants.py PYTHON [--sample N] [--seed S] [MODULE...]
+python .ci/mutants.py PYTHON [--sample N | --draw N] [--seed S] [MODULE...]
 
 PYTHON runs the tests; this script runs where cosmic-ray is installed (`make mutants` sees to both).
-Of each module N faults are drawn by a seed and tried with that module's fast tests, in a copy of
-the checkout (build/mutants), on one core. What is known is kept: a run that was interrupted goes
-on, a larger N adds to it, and of changed tests those faults are tried again that survived. A module
-that changed begins anew. Survivors are written to results/mutants.md; those that change nothing are
-listed, with the reason, in .ci/equivalent_mutants.csv.
+N faults of each module (``--sample``), or N of all plausible ones together (``--draw``), are drawn
+by a seed and tried with their module's fast tests, in a copy of the checkout (build/mutants), on
+one core. What is known is kept: a run that was interrupted goes on, a larger N adds to it, and of
+changed tests those faults are tried again that survived. A module that changed begins anew.
+Survivors are written to results/mutants.md; those that change nothing are listed, with the reason,
+in .ci/equivalent_mutants.csv.
 """
 
 import argparse
@@ -36,20 +37,21 @@ TIMEOUT_S = 600.0
 JUDGED = ("conditions", "certify", "reliable")
 NETS = ("conditions", "elastic_net", "reliable")
 CHOICES = ("promises", "estimators_input", "estimators_weights", "leaks")
-# Module below src -> its fast tests, those that fail first in front.
+STATED = ("statement", "verify", "solution")
+SOLVED = ("solution", "survey_paper", "saving", "survey")
+MODEL = ("promises", "path", "equivalences", "input")
+SURVEYED = ("survey_paper", "survey")
+SAID = ("made_up_studies", "reporting")
+RIVALS = ("programmes", "baselines", "survey_paper")
+PAPERS = "path_benchmark/papers"
+# Module below src -> its fast tests, those that fail first in front. What decides an answer, a
+# verdict or a published number; not compiled loops, nor what only draws, moves files or waits.
 MODULES = {
+    # verdicts
     "solution_paths/certify.py": JUDGED,
-    "solution_paths/curves.py": ("promises", "path", "evaluation"),
-    "solution_paths/estimators/base.py": CHOICES,
-    "solution_paths/estimators/checking.py": CHOICES,
-    "solution_paths/estimators/fitted.py": CHOICES,
-    "solution_paths/estimators/lasso.py": CHOICES,
-    "solution_paths/estimators/outlier.py": CHOICES,
-    "solution_paths/estimators/robust.py": CHOICES,
-    "solution_paths/estimators/tuning.py": CHOICES,
-    "solution_paths/inverse.py": ("promises", "elastic_net"),
-    "solution_paths/kernels.py": ("kernels", "centred_kernels", "conditions"),
     "solution_paths/objectives/base.py": JUDGED,
+    "solution_paths/objectives/centred_kernel.py": ("centred_kernels", "conditions"),
+    "solution_paths/objectives/centring.py": ("conditions", "equivalences", "elastic_net"),
     "solution_paths/objectives/double_margin.py": JUDGED,
     "solution_paths/objectives/double_net.py": NETS,
     "solution_paths/objectives/elastic_net.py": NETS,
@@ -60,31 +62,152 @@ MODULES = {
     "solution_paths/objectives/penalised.py": ("promises", *NETS),
     "solution_paths/objectives/robust.py": ("conditions", "promises", "outlier"),
     "solution_paths/objectives/tube.py": JUDGED,
-    "solution_paths/outliers.py": ("promises", "outlier"),
-    "solution_paths/path.py": ("promises", "certify", "path", "evaluation"),
-    "solution_paths/surface.py": ("promises", "elastic_net"),
-    "solution_paths/validation.py": ("promises", "input", "estimators_input"),
     "solution_paths/verify/balance.py": ("verify", "verify_exact"),
     "solution_paths/verify/features.py": ("verify", "verify_exact"),
     "solution_paths/verify/graph.py": ("verify", "verify_exact"),
     "solution_paths/verify/judge.py": ("verify", "verify_exact"),
     "solution_paths/verify/judgement.py": ("verify", "verify_exact"),
-    "path_benchmark/data/generated.py": ("data",),
-    "path_benchmark/data/protocols.py": ("data_protocols",),
-    "path_benchmark/papers/distributionally_robust/tuning.py": (
+    "solution_paths/verify/logistic.py": ("logistic",),
+    "solution_paths/verify/products.py": ("verify", "verify_exact"),
+    "solution_paths/verify/scales.py": ("verify", "verify_exact"),
+    "path_benchmark/reporting/check.py": SAID,
+    "path_benchmark/reporting/claims.py": SAID,
+    "path_benchmark/reporting/statistics.py": SAID,
+    "path_benchmark/reporting/verdicts.py": SAID,
+    # published numbers
+    f"{PAPERS}/assertions.py": SAID,
+    f"{PAPERS}/distributionally_robust/data.py": ("leaks", "distributionally_robust_paper"),
+    f"{PAPERS}/distributionally_robust/experiments.py": (
         "runs",
         "leaks",
         "distributionally_robust_paper",
     ),
-    "path_benchmark/papers/quantile_svm/experiments.py": ("runs", "leaks", "quantile_svm_paper"),
-    "path_benchmark/papers/robust_svm/experiments.py": ("runs", "leaks"),
-    "path_benchmark/papers/weighted_svm/data.py": ("leaks", "data_protocols"),
-    "path_benchmark/papers/weighted_svm/experiments.py": ("runs", "leaks", "weighted_svm_paper"),
+    f"{PAPERS}/distributionally_robust/outputs.py": (
+        "made_up_studies",
+        "distributionally_robust_paper",
+    ),
+    f"{PAPERS}/distributionally_robust/tuning.py": (
+        "runs",
+        "leaks",
+        "distributionally_robust_paper",
+    ),
+    f"{PAPERS}/distributionally_robust/worst_case.py": ("distributionally_robust_paper",),
+    f"{PAPERS}/quantile_svm/data.py": ("leaks", "data_protocols", "data_mirror"),
+    f"{PAPERS}/quantile_svm/experiments.py": ("runs", "leaks", "quantile_svm_paper"),
+    f"{PAPERS}/quantile_svm/outputs.py": (*SAID, "quantile_svm_paper"),
+    f"{PAPERS}/robust_svm/data.py": ("leaks", "data_protocols", "data"),
+    f"{PAPERS}/robust_svm/experiments.py": ("runs", "leaks", "robust_svm_paper"),
+    f"{PAPERS}/robust_svm/outputs.py": ("made_up_studies", "robust_svm_paper"),
+    f"{PAPERS}/survey/experiments.py": ("survey_paper",),
+    f"{PAPERS}/survey/models.py": ("survey_paper",),
+    f"{PAPERS}/survey/outputs.py": ("made_up_studies", "survey_paper"),
+    f"{PAPERS}/survey/rivals.py": ("survey_paper",),
+    f"{PAPERS}/weighted_svm/data.py": ("leaks", "data_protocols"),
+    f"{PAPERS}/weighted_svm/experiments.py": ("runs", "leaks", "weighted_svm_paper"),
+    f"{PAPERS}/weighted_svm/outputs.py": ("made_up_studies", "weighted_svm_paper"),
+    f"{PAPERS}/weighted_svm/ulsif.py": ("ulsif", "leaks"),
+    "path_benchmark/data/dna.py": ("data", "data_protocols"),
+    "path_benchmark/data/generated.py": ("data",),
+    "path_benchmark/data/parsers.py": ("data",),
+    "path_benchmark/data/protocols.py": ("data_protocols", "data"),
+    "path_benchmark/data/seeds.py": ("data", "data_protocols"),
+    "path_benchmark/data/sources.py": ("data", "downloads", "data_mirror"),
+    "path_benchmark/reporting/formats.py": SAID,
+    "path_benchmark/reporting/outputs.py": SAID,
+    "path_benchmark/reporting/overview.py": SAID,
+    "path_benchmark/reporting/pivots.py": SAID,
+    "path_benchmark/reporting/published.py": ("published_results",),
+    "path_benchmark/reporting/study.py": SAID,
+    "path_benchmark/reporting/tables.py": SAID,
     "path_benchmark/runs/cells.py": ("runs", "benchmarking"),
     "path_benchmark/runs/exploring.py": ("runs", "leaks", "quantile_svm_paper"),
+    "path_benchmark/runs/judging.py": ("runs", "quantile_svm_paper", "weighted_svm_paper"),
     "path_benchmark/runs/paper.py": ("runs", "benchmarking"),
     "path_benchmark/runs/rows.py": ("runs", "benchmarking"),
     "path_benchmark/runs/timing.py": ("runs", "benchmarking"),
+    "path_benchmark/solvers/answer.py": ("runs", "baselines"),
+    "path_benchmark/solvers/cccp.py": ("runs", "robust_svm_paper", "outlier"),
+    "path_benchmark/solvers/clarabel_solver.py": RIVALS,
+    "path_benchmark/solvers/cvxpy_solver.py": RIVALS,
+    "path_benchmark/solvers/highs_solver.py": RIVALS,
+    "path_benchmark/solvers/lbfgsb.py": ("baselines",),
+    "path_benchmark/solvers/liblinear.py": ("baselines",),
+    "path_benchmark/solvers/piqp_solver.py": RIVALS,
+    "path_benchmark/solvers/programmes.py": RIVALS,
+    "path_benchmark/solvers/sklearn_svc.py": ("baselines",),
+    "path_benchmark/solvers/stated.py": ("verify", "survey_paper"),
+    # answers
+    "solution_paths/curves.py": ("promises", "path", "evaluation"),
+    "solution_paths/estimators/base.py": CHOICES,
+    "solution_paths/estimators/checking.py": CHOICES,
+    "solution_paths/estimators/classifiers.py": CHOICES,
+    "solution_paths/estimators/fitted.py": CHOICES,
+    "solution_paths/estimators/judging.py": CHOICES,
+    "solution_paths/estimators/lasso.py": CHOICES,
+    "solution_paths/estimators/outlier.py": CHOICES,
+    "solution_paths/estimators/robust.py": CHOICES,
+    "solution_paths/estimators/stated.py": (*CHOICES, "estimators_stated"),
+    "solution_paths/estimators/tuning.py": CHOICES,
+    "solution_paths/estimators/weighted.py": CHOICES,
+    "solution_paths/glm/columns.py": ("logistic",),
+    "solution_paths/glm/follow.py": ("logistic",),
+    "solution_paths/glm/logistic.py": ("logistic",),
+    "solution_paths/glm/newton.py": ("logistic",),
+    "solution_paths/inverse.py": ("promises", "elastic_net"),
+    "solution_paths/kernels.py": ("kernels", "centred_kernels", "conditions"),
+    "solution_paths/models/almost_quadratic.py": SURVEYED,
+    "solution_paths/models/asymmetric_svm.py": SURVEYED,
+    "solution_paths/models/common.py": (*MODEL, "states"),
+    "solution_paths/models/dm_drsvm.py": ("promises", "elastic_net", "input"),
+    "solution_paths/models/dm_ksvm.py": ("promises", "elastic_net", "input"),
+    "solution_paths/models/dr_regression.py": ("promises", "elastic_net", "input"),
+    "solution_paths/models/drsvm.py": ("promises", "elastic_net", "input"),
+    "solution_paths/models/elastic.py": ("promises", "elastic_net", "input"),
+    "solution_paths/models/elastic_net.py": SURVEYED,
+    "solution_paths/models/generalized_lasso.py": SURVEYED,
+    "solution_paths/models/hhsvm.py": SURVEYED,
+    "solution_paths/models/kernel_quantile.py": SURVEYED,
+    "solution_paths/models/l1_constrained_svm.py": SURVEYED,
+    "solution_paths/models/l1_svm.py": (*MODEL, "survey_paper"),
+    "solution_paths/models/lasso.py": (*MODEL, "survey_paper"),
+    "solution_paths/models/logistic.py": ("logistic",),
+    "solution_paths/models/multicategory_svm.py": SURVEYED,
+    "solution_paths/models/nu_svm.py": SURVEYED,
+    "solution_paths/models/one_class.py": SURVEYED,
+    "solution_paths/models/outlier.py": ("promises", "outlier"),
+    "solution_paths/models/outlier_svm.py": ("promises", "outlier"),
+    "solution_paths/models/outlier_svr.py": ("promises", "outlier"),
+    "solution_paths/models/pin_svm.py": SURVEYED,
+    "solution_paths/models/pin_twin_svm.py": SURVEYED,
+    "solution_paths/models/quantile_svm.py": (*MODEL, "quantile_svm"),
+    "solution_paths/models/ranking_svm.py": SURVEYED,
+    "solution_paths/models/rlad.py": SURVEYED,
+    "solution_paths/models/roc.py": SURVEYED,
+    "solution_paths/models/stated.py": SURVEYED,
+    "solution_paths/models/svm.py": (*MODEL, "svm"),
+    "solution_paths/models/svor.py": SURVEYED,
+    "solution_paths/models/svr.py": SURVEYED,
+    "solution_paths/models/weighted_svm.py": (*MODEL, "weighted"),
+    "solution_paths/models/weighted_svr.py": (*MODEL, "weighted"),
+    "solution_paths/nodes.py": ("promises", "path", "states", "certify"),
+    "solution_paths/outliers.py": ("promises", "outlier"),
+    "solution_paths/path.py": ("promises", "certify", "path", "evaluation"),
+    "solution_paths/problem/line.py": STATED,
+    "solution_paths/problem/losses.py": STATED,
+    "solution_paths/problem/maps.py": STATED,
+    "solution_paths/problem/penalties.py": STATED,
+    "solution_paths/problem/pieces.py": STATED,
+    "solution_paths/problem/statement.py": STATED,
+    "solution_paths/solution/approximate.py": ("logistic",),
+    "solution_paths/solution/evaluation.py": SOLVED,
+    "solution_paths/solution/follow.py": SOLVED,
+    "solution_paths/solution/lines.py": SOLVED,
+    "solution_paths/solution/model.py": SOLVED,
+    "solution_paths/solution/path.py": SOLVED,
+    "solution_paths/solution/points.py": SOLVED,
+    "solution_paths/solution/reading.py": SOLVED,
+    "solution_paths/surface.py": ("promises", "elastic_net"),
+    "solution_paths/validation.py": ("promises", "input", "estimators_input"),
 }
 
 # Faults that somebody might make; of the other operators hardly any is plausible.
@@ -130,28 +253,49 @@ def unevaluated(source: str) -> list[tuple]:
     return found
 
 
-def wanted(items: tuple[WorkItem, ...], source: str, sample: int, seed: int) -> set[str]:
-    """Return the jobs that are tried: so many plausible ones, the first of a random order."""
+def plausible(items: tuple[WorkItem, ...], source: str) -> list[str]:
+    """Return the jobs of plausible faults, in an order that follows from the source alone."""
     hints, own = unevaluated(source), []
     for item in items:
         (mutation,) = item.mutations
         hinted = any(begin <= mutation.start_pos < end for begin, end in hints)
         if PLAUSIBLE.match(mutation.operator_name) and not hinted:
             own.append((mutation.operator_name, mutation.occurrence, item.job_id))
-    own.sort()  # jobs have random names
-    random.Random(seed).shuffle(own)
-    return {job for _, _, job in own[: sample or len(own)]}
+    return [job for _, _, job in sorted(own)]  # jobs have random names
 
 
-def session_of(module: str, tests: list[Path], sample: int, seed: int) -> Path:
-    """Return the session of a module as it is, in which what is to be tried has no result."""
-    file, own = ROOT / "src" / module, module.replace("/", ".").removesuffix(".py")
-    session = WORK / f"{own}-{digest(file)}.sqlite"
+def drawn(
+    python: str, modules: list[str], sample: int, draw: int, seed: int
+) -> dict[str, set[str]]:
+    """Return the jobs of each module that are tried: the first ones of a random order."""
+    found = {}
+    for module in modules:
+        session = session_of(module)
+        configure(python, module, MODULES[module], session)
+        if not session.exists():
+            run_tool("init", module, session)
+        with use_db(session, WorkDB.Mode.open) as db:
+            found[module] = plausible(db.work_items, (ROOT / "src" / module).read_text("utf-8"))
+    if draw:
+        pairs = [(module, job) for module, jobs in found.items() for job in jobs]
+        print(f"{draw} of {len(pairs)} faults in {len(modules)} modules", flush=True)
+        chosen = random.Random(seed).sample(pairs, draw)
+        return {m: jobs for m in modules if (jobs := {job for own, job in chosen if own == m})}
+    for jobs in found.values():
+        random.Random(seed).shuffle(jobs)
+    return {module: set(jobs[: sample or len(jobs)]) for module, jobs in found.items()}
+
+
+def session_of(module: str) -> Path:
+    """Return the file of a module's session, its source as it is."""
+    own = module.replace("/", ".").removesuffix(".py")
+    return WORK / f"{own}-{digest(ROOT / 'src' / module)}.sqlite"
+
+
+def prepare(session: Path, jobs: set[str], tests: list[Path]) -> None:
+    """See to it that what is to be tried has no result, and what isn't has one."""
     known = session.with_suffix(".tests")
-    if not session.exists():
-        run_tool("init", module, session)
     with use_db(session, WorkDB.Mode.open) as db:
-        jobs = wanted(db.work_items, file.read_text("utf-8"), sample, seed)
         found = dict(db.results)
         changed = known.exists() and known.read_text() != digest(*tests)
         again = {
@@ -172,7 +316,6 @@ def session_of(module: str, tests: list[Path], sample: int, seed: int) -> Path:
             pairs = [(job,) for job in again]
             connection.executemany("DELETE FROM work_results WHERE job_id = ?", pairs)
     known.write_text(digest(*tests))
-    return session
 
 
 def run_tool(what: str, module: str, session: Path) -> None:
@@ -203,12 +346,14 @@ def changed_lines(diff: str) -> tuple[str, str]:
     return tuple(" ".join(x[1:].strip() for x in lines if x[:1] == sign) for sign in "-+")
 
 
-def results_of(module: str, session: Path, equivalent: set[tuple]) -> tuple[dict, list[str]]:
+def results_of(
+    module: str, session: Path, jobs: set[str], equivalent: set[tuple]
+) -> tuple[dict, list[str]]:
     """Return how many faults were tried, noticed, equivalent; and a line for each survivor."""
     counts, survivors = dict.fromkeys(("tried", "noticed", "equivalent"), 0), []
     with use_db(session, WorkDB.Mode.open) as db:
         for item, result in db.completed_work_items:
-            if result.worker_outcome != WorkerOutcome.NORMAL:
+            if item.job_id not in jobs or result.worker_outcome != WorkerOutcome.NORMAL:
                 continue
             counts["tried"] += 1
             was, becomes = changed_lines(result.diff)
@@ -228,6 +373,7 @@ def main() -> None:
     parser.add_argument("python")
     parser.add_argument("modules", nargs="*", help="below src; all that are listed by default")
     parser.add_argument("--sample", type=int, default=20, help="faults of each module; 0: all")
+    parser.add_argument("--draw", type=int, default=0, help="faults of all modules together")
     parser.add_argument("--seed", type=int, default=0)
     told = parser.parse_intermixed_args()
     python = os.path.abspath(told.python)  # not resolved: it may be a link into an environment
@@ -235,21 +381,23 @@ def main() -> None:
     with EQUIVALENT.open(newline="") as stream:
         rows = csv.DictReader(stream)
         equivalent = {(row["module"], row["was"], row["becomes"]) for row in rows}
-    table, survivors = [], []
-    for module in told.modules or MODULES:
+    refresh()
+    table, survivors, passed = [], [], set()
+    jobs_of = drawn(python, told.modules or list(MODULES), told.sample, told.draw, told.seed)
+    for module, jobs in jobs_of.items():
         refresh()  # a fault is left behind where a run was ended
         tests = [ROOT / "tests" / f"test_{name}.py" for name in MODULES[module]]
-        own = module.replace("/", ".").removesuffix(".py")
-        session = WORK / f"{own}-{digest(ROOT / 'src' / module)}.sqlite"
-        configure(python, module, MODULES[module], session)
-        session = session_of(module, tests, told.sample, told.seed)
+        session = session_of(module)
+        prepare(session, jobs, tests)
         with use_db(session, WorkDB.Mode.open) as db:
             pending = len(db.pending_work_items)
         if pending:
             print(f"{module}: {pending} faults to try", flush=True)
-            run_tool("baseline", module, session)
+            if MODULES[module] not in passed:  # without a fault the tests pass
+                run_tool("baseline", module, session)
+            passed.add(MODULES[module])
             run_tool("exec", module, session)
-        counts, left = results_of(module, session, equivalent)
+        counts, left = results_of(module, session, jobs, equivalent)
         print(f"{module}: {counts}", flush=True)
         table.append((module, *counts.values(), len(left)))
         survivors += left

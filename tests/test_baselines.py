@@ -41,6 +41,7 @@ def _problems() -> dict[str, Hinge | Tube]:
         "rbf": quantile(X, y, 0.3, 1e-2, kernel=Kernel("rbf", 0.25)),
         "free bias": Hinge(X, y, lam=1e-2, **free),
         "poly, free bias": Hinge(X, y, lam=1e-1, kernel=Kernel("poly", 0.5, 2, 1.0), **free),
+        "a row without a cost": Hinge(X, y, cost0=each * (y * X[:, 0] > -1), lam=1e-2, bias="free"),
         "diagonal": Hinge(X, y, lam=1e-2, diagonal=0.1, **free),
         "diagonal, no bias": Hinge(X, y, cost0=each, lam=1e-2, diagonal=0.1, bias="none"),
         "tube": Tube(X, X[:, 0] + 0.3 * y, epsilon0=0.2, lam=1e-2, **free),

@@ -5,6 +5,7 @@ it, so that one condition alone fails by a number, and says what KKT violation a
 (not relative) that number is.
 """
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -948,3 +949,65 @@ def test_values_are_those_of_the_formula_wherever_and_duals_bound_them(name):
     # where correlations exceed lam the lasso's gap is that of another lam, see `Lasso.terms`
     assert max(bounds) <= min(values) or name == "lasso"
     assert np.isfinite(bounds).any() or name == "l1 hinge"
+
+
+def columns_of(own, free, count=6):
+    """Return solutions in columns, anywhere, whose duals add up to zero where they must."""
+    rng = np.random.default_rng(3)
+    signs = LABELS if len(own.classes) else np.ones(12)
+    a = rng.uniform(0.0, 0.2, size=(12, count)) * signs[:, None]
+    a = a - a.mean(axis=0) if free or not len(own.classes) else a
+    return Solution(a, rng.normal(size=(own.X.shape[1], count)), rng.normal(size=count))
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_both_precisions_agree_within_their_rounding_and_parameters_in_two_parts_do(name):
+    own, t, _ = VALUES[name]
+    s, where = columns_of(own, "penalised" not in name), np.full(6, t)
+    rough, fine = (own.terms(where, s, exact) for exact in (False, True))
+    for value, off in (("primal", "unsure"), ("gap", "rounding"), ("kkt", "kkt_rounding")):
+        one, other = getattr(rough, value), getattr(fine, value)
+        room = getattr(rough, off) + getattr(fine, off)
+        assert (np.abs(one - other) <= room).all(), value
+        assert (room <= 1e-11 * np.maximum(np.abs(one), 1.0)).all(), value
+    for exact in (False, True):
+        parts = own.terms(where - 0.25, s, exact, np.full(6, 0.25))
+        for value, _ in (("primal", ""), ("gap", ""), ("kkt", ""), ("floor", "")):
+            whole = getattr(fine, value)
+            np.testing.assert_allclose(getattr(parts, value), whole, rtol=1e-11, atol=1e-12)
+
+
+FAR = 1e9 + np.round(TARGETS, 3)
+
+
+@pytest.mark.parametrize(
+    ("own", "loss"),
+    [
+        (Tube(ROWS, FAR, cost0=0.5, epsilon0=0.5), lambda r: max(abs(r) - Fraction(1, 2), 0) / 2),
+        (Lasso(ROWS, FAR, fit_intercept=True), lambda r: r * r / 2),
+        (
+            ElasticNet(ROWS, FAR, kinks=[0.0], slopes=[-1.0, 1.0], cost0=1.0, lam10=0.0),
+            abs,
+        ),
+    ],
+    ids=["tube", "lasso", "absolute"],
+)
+def test_residuals_of_targets_far_from_zero_keep_their_digits(own, loss):
+    """Beside a billion a double has seven decimals; sums in pairs have all of them."""
+    w, b = np.array([0.1, -0.2, 0.3]), 1e9 + 0.1
+    found = own.terms(np.zeros(1), Solution(np.zeros((12, 1)), w[:, None], np.array([b])), True)
+    exact = np.vectorize(Fraction, otypes=[object])
+    residuals = exact(FAR) - exact(ROWS) @ exact(w) - Fraction(b)
+    true = sum(map(loss, residuals))
+    if isinstance(own, Tube):
+        true += Fraction(own.lam) / 2 * (exact(w) @ exact(w))
+    assert abs(Fraction(found.primal[0]) - true) <= found.unsure[0] <= 1e-12 * true
+
+
+@pytest.mark.parametrize("bias", ["free", "feature", "none"])
+def test_what_the_best_constant_loses_is_counted_where_costs_grow(bias):
+    """Of a tube: the median, or zero where a constant is penalised or there is none."""
+    own = Tube(ROWS, 5.0 + TARGETS, cost0=0.5, epsilon0=0.1, bias=bias)
+    alpha = np.random.default_rng(2).uniform(0.0, 0.5, size=(12, 2))
+    constant = np.median(own.y) if bias == "free" else 0.0
+    np.testing.assert_allclose(own.null(alpha), np.abs(own.y - constant) @ alpha)

@@ -155,6 +155,9 @@ def test_sparse_stays_sparse_or_is_refused():
         Z = p.fit_scaler(X, kind).transform(X)
         assert sp.issparse(Z)
         np.testing.assert_allclose(Z.toarray(), p.fit_scaler(dense, kind).transform(dense))
+        # rows that come later, with an entry where the training part has none
+        later = p.fit_scaler(X, kind).transform(sp.csr_matrix(dense + 1.0)).toarray()
+        np.testing.assert_allclose(later, p.fit_scaler(dense, kind).transform(dense + 1.0))
     for kind in ("symmetric", "standardise"):
         with pytest.raises(ValueError, match="sparse"):
             p.fit_scaler(X, kind)

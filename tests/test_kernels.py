@@ -164,3 +164,12 @@ def test_a_path_of_a_kernel_of_low_rank_is_that_of_its_rows(name):
             np.testing.assert_allclose(
                 path.decision_function(X, C), linear.decision_function(rows, C), atol=1e-9
             )
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_a_matrix_is_far_where_its_mean_is_some_deviations_from_zero_in_any_unit(unit):
+    K = np.array([[1.0, -1.0], [-1.0, 1.0]])  # mean 0, deviation 1
+    for sign in (-1.0, 1.0):
+        assert kernels.is_far(unit * (K + sign * 1.01 * kernels.FAR))
+        assert not kernels.is_far(unit * (K + sign * 0.99 * kernels.FAR))
+    assert not kernels.is_far(unit * np.ones((2, 2)))  # constant: nothing is left

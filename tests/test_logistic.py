@@ -208,10 +208,12 @@ def test_the_judge_moves_duals_into_their_constraints(ratio):
     np.testing.assert_allclose(judged(a * most).gap, true.gap, atol=1e-9)  # was unbalanced
     if ratio == 1.0:  # beyond |x_j.a| <= lam
         np.testing.assert_allclose(judged(1.1 * a).gap, true.gap, atol=1e-3 * path.null)
-    outside = a.copy()
-    outside[y > 0] += 5.0
-    np.testing.assert_array_equal(judged(outside).gap, judged(np.clip(outside, -1.0, 1.0)).gap)
-    assert (judged(outside).gap > true.gap).all()
+    for label in (1.0, -1.0):  # above 1, or on the other label's side of 0
+        outside = a.copy()
+        outside[y == label] += 5.0
+        box = y[:, None] * np.clip(y[:, None] * outside, 0.0, 1.0)
+        np.testing.assert_array_equal(judged(outside).gap, judged(box).gap)
+        assert (judged(outside).gap > true.gap).all()
 
 
 def test_a_sparse_matrix_gives_the_same_path():

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import warnings
 from contextlib import suppress
 from types import FunctionType
 
@@ -21,6 +22,7 @@ from solution_paths import (
     OutlierSVR,
     PathLasso,
     PathSVC,
+    PathWarning,
     QuantileSVC,
     Surface,
     WeightedSVR,
@@ -37,6 +39,9 @@ from solution_paths import (
     svm_path,
     weighted_svm_path,
 )
+from solution_paths.estimators.fitted import Constant
+from solution_paths.kernels import Kernel
+from solution_paths.models import common, dm_drsvm
 
 # -- defaults ---------------------------------------------------------------------------------
 
@@ -259,6 +264,22 @@ def test_a_regression_without_a_path_is_the_median():
     assert model.path_ is None
     assert model.intercept_ == np.median(y) == 1.0 != np.mean(y)
     assert model.predict([[5.0]]).tolist() == [1.0]
+    fitted, weights = Constant([], 1, 1.0), np.array([1.0, 1.0, 2.0, 0.0, 0.0])
+    for metric, error in (("absolute", (1.0 + 0.5) / 4), ("squared", (1.0 + 0.25) / 4)):
+        curve = fitted.error(X, y, metric, weights)
+        assert curve([0.0, 0.3, 1e6]).tolist() == [error] * 3
+
+
+@pytest.mark.parametrize("kappa", [1.5, 4.0])
+def test_columns_too_short_to_move_a_prediction_are_told_in_their_units(kappa):
+    """From end to end a column moves predictions by its range times rho, about 2 / kappa."""
+    X, y = classes(20)
+    unit = dm_drsvm.LEAST_REACH * kappa / 2.0 / np.ptp(X, axis=0).max()
+    with pytest.warns(PathWarning, match="at most, beside margins of 1"):
+        dm_drsvm._samples(0.99 * unit * X, y, kappa, "f")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dm_drsvm._samples(1.01 * unit * X, y, kappa, "f")
 
 
 @pytest.mark.parametrize("more", ["a", "b"])
@@ -531,3 +552,11 @@ def test_weighted_paths_reach_the_second_weights():
         costs = before + theta * (after - before)
         assert (path.dual(theta) <= costs * (1 + 1e-12)).all()
         assert (path.dual(theta) == costs).any()
+
+
+@pytest.mark.parametrize(
+    ("length", "limit"), [(0.5, 4e6), (1.0, 1e6), (3.0, 1e6), (0.0, 1e6 * common.HUGE)]
+)
+def test_a_limit_is_a_million_over_the_mean_diagonal_up_to_one(length, limit):
+    rows = length * np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    assert common.usual_limit(Kernel("poly", 1.0, 1, 0.0), rows) == pytest.approx(limit)

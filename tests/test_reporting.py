@@ -16,6 +16,7 @@ from path_benchmark.papers import assertions
 from path_benchmark.papers.quantile_svm import outputs
 from path_benchmark.papers.quantile_svm.data import prepare
 from path_benchmark.reporting import (
+    claims,
     explorer,
     figures,
     formats,
@@ -145,6 +146,42 @@ def test_seconds_have_no_difference():
 def test_a_sentence_has_one_of_four_verdicts(holds, options, verdict):
     assert verdicts.on_sentence(holds, **options) == verdict
     assert verdict in verdicts.RULES
+
+
+@pytest.mark.parametrize(
+    ("bound", "kept", "at_itself", "broken"),
+    [
+        ("at_most", 1.0, True, 3.0),
+        ("below", 1.0, False, 3.0),
+        ("at_least", 3.0, True, 1.0),
+        ("above", 3.0, False, 1.0),
+    ],
+)
+def test_a_bound_is_kept_by_all_numbers_and_by_the_whole_interval(bound, kept, at_itself, broken):
+    rule = claims.Rule(value="x", **{bound: 2.0})
+    told = {kept: True, 2.0: at_itself, broken: False, np.nan: None}
+    for value, holds in told.items():
+        assert claims.decide(rule, {"x": value})[0] is holds
+        assert claims.decide(rule, {"x": [kept, value]})[0] is holds
+    assert claims.decide(rule, {"x": []})[0] is None
+    rule = claims.Rule(interval="x", **{bound: 2.0})
+    for value, holds in ((kept, True), (2.0, at_itself), (broken, False)):
+        assert claims.decide(rule, {"x": [value] * 5})[0] is holds
+        assert claims.decide(rule, {"x": [value] * 4})[0] is None  # too few to decide
+    assert claims.decide(rule, {"x": [kept, broken] * 3})[0] is None  # the bound is inside
+    assert claims.decide(rule, {"x": []})[0] is None
+
+
+@pytest.mark.parametrize(("bound", "broken"), [("at_most", 3.0), ("at_least", 1.0)])
+def test_a_check_complains_of_what_breaks_its_bound_and_of_what_is_no_number(bound, broken):
+    row = {"metric": "m", "experiment": "e", "dataset": "d", "split": 0, "method": "path"}
+    values = [4.0 - broken, 2.0, broken, np.nan]
+    frame = pd.DataFrame([row | {"value": v} for v in values])
+    others = [frame.assign(**{k: "other"}) for k in ("metric", "experiment", "method")]
+    chosen = {"metric": "m", "experiment": "e", "method": ("path",)}
+    check = claims.Check(says="{value:g} is wrong.", **chosen, **{bound: 2.0})
+    said = [f"e on d, split 0: {v:g} is wrong." for v in (broken, np.nan)]
+    assert claims.complaints([check], pd.concat([frame, *others])) == said
 
 
 # ---------------------------------------------------------------- tables
@@ -431,6 +468,23 @@ def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
     assert doubted(0.01, {0.01: 0.2, 0.1: 0.9}) == "differs"
     assert doubted(0.01, {0.01: 0.9, 0.1: 0.9}) == "agrees: tied for best"
     assert verdicts.kind(doubted(0.5, {0.01: 0.2, 0.1: 0.9})) == "not tested here"
+
+
+def test_a_sentence_is_said_of_what_ran_and_of_settings_that_were_cut(suite):
+    made = outputs_module.Said
+    own = {"experiment": "timing", "text": "{own.repeats} repeats."}
+    for sentence, expected in (
+        (made(**own), ["2 repeats."]),
+        (made(**own, dataset="two_moons"), ["2 repeats."]),
+        (made(**own, dataset="spam"), []),
+        (made(**own, cut={"repeats": 3}), ["2 repeats."]),
+        (made(**own, cut={"repeats": 2}), []),
+        (made(experiment="extremes", text="never"), []),
+        (made(text="Always."), ["Always."]),
+        (made(text="Of moons.", dataset="two_moons"), ["Of moons."]),
+        (made(text="Of spam.", dataset="spam"), []),
+    ):
+        assert outputs_module.said((sentence,), suite[1]) == expected
 
 
 # ---------------------------------------------------------------- totals and the map

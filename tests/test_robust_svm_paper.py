@@ -19,6 +19,8 @@ def config():
         "cost": {"datasets": ["breast_cancer"], **small},
         "candidates": {"datasets": ["drlad_simulation"], "candidates": [2, 4], **small},
         "solution_space": {"datasets": ["two_moons"], "splits": 1},
+        "toys": {"datasets": ["robust_svc_toy", "robust_svr_toy"], "splits": 1},
+        "dual_path": {"datasets": ["two_moons"], "splits": 1},
     }
     whole["papers"] = {"robust_svm": paper}
     return whole
@@ -75,3 +77,46 @@ def test_the_local_path_jumps_across_borders_and_nowhere_else(study):
     assert sum(len(line.get_xdata()) for line in solid) == len(path)
     names = {text.get_text(): tuple(text.xy) for text in ax.texts}
     assert names == {"θ = 1": tuple(w[theta.argmax()]), "θ = 0": tuple(w[theta.argmin()])}
+
+
+def test_the_toys_show_the_data_their_outliers_and_both_machines(study):
+    figure = outputs.figure_1(study)
+    assert len(figure.axes) == 2
+    for ax, dataset in zip(figure.axes, study.ran("toys"), strict=True):
+        drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+        assert {"standard", "robust"} < set(drawn)
+        points = study.curve("points", dataset=dataset)[["x", "y"]].to_numpy()
+        shown = [xy for name, xy in drawn.items() if name in ("+1", "-1", "sample")]
+        assert sorted(map(tuple, np.vstack(shown))) == sorted(map(tuple, points))
+        (rings,) = (line for line in ax.get_lines() if line.get_markerfacecolor() == "none")
+        np.testing.assert_array_equal(rings.get_xydata(), points[-2:])
+    for metric, ends in (("w0", "standard"), ("w1", "robust")):
+        own = study.only(experiment="toys", metric=metric, method=ends)
+        assert len(own) == 1
+    w = [
+        study.only(experiment="toys", metric=f"w{k}", method="robust")["value"].item()
+        for k in (0, 1)
+    ]
+    line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "robust")
+    np.testing.assert_allclose(line.get_xydata() @ w, 0.0, atol=1e-9)
+
+
+def test_the_five_duals_that_move_most_are_drawn_and_broken_where_they_jump(study):
+    own = study.curves[study.curves["experiment"] == "dual_path"]
+    names = [name for name in own["curve"].unique() if name.startswith("dual")]
+    assert len(names) == 5
+    jumps = own[own["curve"] == "jumps"]["x"].to_numpy()
+    assert len(jumps)
+    (ax,) = outputs.figure_5(study).axes
+    lines = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+    for name in names:
+        whole = lines[f"sample {name.split()[1]}"]
+        broken = np.flatnonzero(np.isnan(whole[:, 0]))
+        np.testing.assert_array_equal(np.unique(whole[broken - 1, 0]), np.unique(jumps))
+        np.testing.assert_array_equal(whole[broken - 1, 0], whole[broken + 1, 0])
+
+
+def test_what_was_not_run_is_not_drawn(study):
+    nothing = study.restricted([])
+    drawn = outputs.figure_1(nothing), outputs.figure_5(nothing), outputs.figure_6(nothing)
+    assert drawn == (None, None, None)

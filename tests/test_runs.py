@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from path_benchmark.data.protocols import Part
 from path_benchmark.papers.distributionally_robust import experiments as dissertation
@@ -13,7 +14,7 @@ from path_benchmark.papers.distributionally_robust import tuning as tune
 from path_benchmark.papers.quantile_svm import experiments as quantile
 from path_benchmark.papers.robust_svm import experiments as robust
 from path_benchmark.papers.weighted_svm import experiments as weighted
-from path_benchmark.runs import cells, exploring
+from path_benchmark.runs import cells, exploring, judging
 from path_benchmark.runs.paper import Paper
 from path_benchmark.runs.rows import Rows, or_none
 from path_benchmark.runs.timing import stopwatch
@@ -211,6 +212,24 @@ def test_the_point_of_least_loss_is_the_first_of_those_that_tie():
     assert tune.chosen(losses, lines)[:2] == (0, 2.0)
 
 
+def test_a_call_that_fails_leaves_its_own_point_without_a_loss_and_no_other(monkeypatch):
+    lines = [tune.Line({"lam2": v}, "s", np.array([3.0, 2.0])) for v in (0.1, 0.2)]
+
+    def points_of(name, model, lines, X, y):
+        for j, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            failed = (j, k, y[0]) == (0, 1, 1.0)  # once, in the first fold
+            answer = SimpleNamespace(solved=not failed, found=None if failed else j + k)
+            programme = SimpleNamespace(decision=lambda found, X: found)
+            yield {}, j, k, SimpleNamespace(solve=lambda at, a=answer: a, programme=programme)
+
+    monkeypatch.setattr(tune, "points_of", points_of)
+    model = SimpleNamespace(gram=False, loss=lambda y, f: f + y[0])
+    y, halves = np.array([1.0, 2.0]), [(np.array([k]), np.array([1 - k])) for k in (0, 1)]
+    losses, failed = tune.losses_of_solver("s", model, lines, np.zeros((2, 1)), y, halves)
+    np.testing.assert_array_equal(losses, [[1.5, np.nan], [2.5, 3.5]])
+    assert failed == 1
+
+
 @pytest.mark.parametrize("w", ["zero", "true"])
 def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
     """Of w = 0 the share of explained variance is 0, of the true ones snr / (1 + snr)."""
@@ -242,6 +261,67 @@ def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
     mse = noise if w == "true" else signal + noise
     assert found["mse"] == pytest.approx(mse, rel=0.1)
     assert found["spread"] == 0.0
+
+
+# -- what is said of a path -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_split_is_described_by_its_sizes_positives_and_zeros(sparse):
+    X = np.array([[0.0, 1.0, 2.0, 0.0], [0.0, 0.0, 3.0, 0.0], [4.0, 0.0, 0.0, 0.0]])
+    given = sp.csr_matrix(X) if sparse else X
+    signs = Part(given, np.array([-1.0, 1.0, -1.0]))
+    real = Part(X[:2], np.array([0.3, 1.0]))
+    rows = Rows()
+    judging.describe(rows, SimpleNamespace(train=signs, validation=real, test=None))
+    found = {row["metric"]: row["value"] for row in rows.rows}
+    sizes = {"n_train": 3, "n_validation": 2, "dim": 4, "positive_share_train": 1 / 3}
+    assert found == pytest.approx(sizes | {"zero_percent": 100 * 8 / 12})
+    judging.describe(rows, SimpleNamespace(train=signs, validation=None, test=None), X + 1.0)
+    assert rows.rows[-1]["value"] == 0.0  # of the rows as they were before they were scaled
+
+
+def test_a_paths_certificate_is_a_row_and_the_oracle_is_asked_where_problems_are_small():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(16, 2))
+    path, rows = svm_path(X, np.where(X[:, 0] > rng.normal(size=16), 1, 0)), Rows()
+    carried = judging.add_certificate(rows, path, kernel="linear")
+    (row,) = rows.rows
+    assert (row["value"], row["status"]) == (1.0, "ok")
+    assert carried["n_breakpoints"] == len(path.breakpoints)
+    assert row["gap"] == path.certify(at_breakpoints=True).gap
+    assert "sample" not in row["message"]
+    states = (("undecided", "certificate undecided"), ("fails", "certificate failed"))
+    for status, said in states:
+        found = SimpleNamespace(status=status, ok=False, kkt=np.nan, gap=np.inf, rounding=0.1)
+        judging.add_found(rows, path, found, ", a sample")
+        told = [rows.rows[-1][k] for k in ("value", "status", "kkt", "gap", "rounding")]
+        assert told == [0.0, said, None, None, 0.1]
+        assert rows.rows[-1]["message"].endswith(", a sample")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "LARGEST_CERTIFICATE", len(path.breakpoints) * X.size - 1)
+        judging.add_certificate(rows, path)
+    assert rows.rows[-1]["message"].endswith(", a sample")
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.0, 1.1])
+def test_the_oracles_objective_is_compared_by_its_share_at_every_point(factor, monkeypatch):
+    """The largest difference is told, of whichever sign and wherever it is."""
+    X = np.random.default_rng(4).normal(size=(16, 2))
+    path, rows = svm_path(X, np.where(X[:, 0] > 0, 1, 0)), Rows()
+    judged, factors = judging.judge, iter([1.0, factor, 1.0])
+
+    def judge(problem, answer):
+        found = judged(problem, answer).primal
+        return SimpleNamespace(primal=found * next(factors) if answer.state is None else found)
+
+    monkeypatch.setattr(judging, "judge", judge)
+    monkeypatch.setattr(judging, "ORACLE_ROWS", 16)
+    judging.add_oracle_comparison(rows, path, [0.1, 0.3, 0.5], method="path")
+    assert rows.rows[0]["value"] == pytest.approx(abs(factor - 1.0), abs=1e-8)
+    monkeypatch.setattr(judging, "ORACLE_ROWS", 15)
+    judging.add_oracle_comparison(rows, path, [0.1], method="path")
+    assert len(rows.rows) == 1  # one row more is too many for the oracle
 
 
 # -- the explorer -----------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """A statement is what its functions say; what doesn't fit together is refused in a sentence."""
 
+from dataclasses import FrozenInstanceError, fields
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -288,6 +290,10 @@ def test_a_statement_is_not_changed_through_the_arrays_it_was_made_of():
     stated = losses.absolute(target)
     target[:] = 0.0
     assert np.array_equal(stated.knots[:, 0], U)
+    group = Losses(stated, X, free=1.0)
+    for own in (stated, group, L1Constraint(1.0), Problem(group)):
+        with pytest.raises(FrozenInstanceError):
+            setattr(own, fields(own)[0].name, None)
 
 
 # -- maps -------------------------------------------------------------------------------------

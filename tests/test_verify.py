@@ -9,9 +9,18 @@ from scipy.sparse.linalg import aslinearoperator
 import stated_models as models
 from path_benchmark.solvers.stated import by_clarabel, by_highs, in_cvxpy, programme
 from solution_paths.certify import KKT_LIMIT
-from solution_paths.problem import L1Constraint, Losses, Pieces, Problem, losses, penalties
+from solution_paths.problem import (
+    L1Constraint,
+    Losses,
+    Pieces,
+    Problem,
+    losses,
+    penalties,
+    pieces,
+)
 from solution_paths.verify import Answer, judge
-from solution_paths.verify.graph import Pair
+from solution_paths.verify.balance import rebalanced
+from solution_paths.verify.graph import Graph, Pair
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 from stated_models import EXAMPLES, K, U, X, Y
@@ -479,8 +488,6 @@ def test_order_of_thresholds_is_kept():
 
 def test_pairs_of_doubles_move_into_domains():
     own = penalties.at_least(1, 1.0)
-    from solution_paths.verify.graph import Graph
-
     graph = Graph.of([own])
     z = Pair(np.ones((1, 1)), np.full((1, 1), -1e-20), np.zeros((1, 1)))
     inside, far = graph.clipped(z)
@@ -496,3 +503,118 @@ def test_kernel_and_features_are_two_ways_to_say_the_same():
     assert found.primal == pytest.approx(judge(linear, answer).primal, rel=1e-9)
     assert K.shape == (40, 40)
     assert len(Y) == 40
+
+
+# -- units and rounding -----------------------------------------------------------------------
+
+
+def in_other_units(stated, answer, of_X, of_z, of_objective):
+    """Return the same problem and answer, its data, values and objective in other units."""
+    m, unit = of_objective, of_z / (of_X if stated.kernel is None else of_X**2)
+
+    def changed_pieces(p, z):
+        bends = p.curvature * (m / z**2)
+        return Pieces(p.knots * z, p.slopes * (m / z), bends, p.value * m, p.low * z, p.high * z)
+
+    groups = [
+        Losses(changed_pieces(g.pieces, of_z), g.X * of_X if stated.kernel is None else g.X, g.free)
+        for g in stated.losses
+    ]
+    penalty = stated.penalty and changed_pieces(stated.penalty, unit)
+    K = stated.kernel
+    own = stated.constraint
+    other = Problem(
+        groups,
+        penalty,
+        ridge=stated.ridge * m / (unit**2 if K is None else unit * of_z),
+        linear=stated.linear * (m / of_z),
+        constraint=own and L1Constraint(own.radius * unit, own.free * (unit / of_z)),
+        kernel=None if K is None else K * of_X**2,
+    )
+    return other, Answer(
+        None if answer.w is None else answer.w * unit,
+        answer.free * of_z,
+        [a * (m / of_z) for a in answer.duals],
+        None if answer.multiplier is None else answer.multiplier * (m / unit),
+    )
+
+
+@pytest.mark.parametrize(
+    "units", [(1e3, 1.0, 1.0), (1.0, 1e-3, 1.0), (1.0, 1.0, 1e3), (1e-2, 7, 5)]
+)
+@pytest.mark.parametrize(
+    "name",
+    ["SVM, rbf", "SVR in C", "DrLAD in s", "LAD in s", "elastic net", "Huberised SVM", "l1 SVM"],
+)
+def test_what_is_found_does_not_depend_on_the_datas_units(name, units):
+    stated, answer = solved(name)
+    r = np.random.default_rng(1)
+    for scale in (0.0, 1e-5, 0.1):
+        parts = [part * (1 + scale * r.normal(size=part.shape)) for part in answer.duals]
+        w = answer.w if answer.w is None else answer.w * (1 + scale * r.normal(size=answer.w.shape))
+        spoilt = replace(answer, w=w, free=answer.free * (1 + scale), duals=parts)
+        one, other = judge(stated, spoilt), judge(*in_other_units(stated, spoilt, *units))
+        assert other.primal == pytest.approx(units[2] * one.primal, rel=1e-9)
+        for value in ("gap", "kkt", "error"):
+            found = getattr(one, value)
+            assert getattr(other, value) == pytest.approx(found, rel=1e-4, abs=1e-12), value
+        for bound in ("rounding", "kkt_rounding"):
+            assert getattr(other, bound) <= 100 * getattr(one, bound) + 1e-15
+
+
+def parts_of(stated, answer):
+    """Return the units, graphs, values and subgradients of an answer."""
+    scales, values = units(stated, answer)
+    judgement = Judgement([stated])
+    pairs = zip(judgement.groups, answer.duals, strict=True)
+    given = [group.graph.subgradient(Pair.of(-a[:, None]))[0] for group, a in pairs]
+    return scales, judgement.groups, [own.inside for own in values], given
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if solved(name)[0].n_free])
+def test_duals_out_of_balance_are_put_right_at_the_price_that_is_told(name):
+    stated, answer = solved(name)
+    scales, groups, z, given = parts_of(stated, answer)
+    beta = 1e-9 * scales.balance * np.random.default_rng(0).uniform(0.5, 1.0, (stated.n_free, 1))
+    graphs, free = [group.graph for group in groups], [group.free.X for group in groups]
+    changes, price = rebalanced(beta, free, graphs, z, given, scales.z)
+    assert np.isfinite(price).all()
+    moved, gone = zip(
+        *[
+            graph.subgradient(Pair(u.hi, -change, u.off))
+            for graph, u, change in zip(graphs, given, changes, strict=True)
+        ],
+        strict=True,
+    )
+    assert not any(far.any() for far in gone)  # where there is room
+    found = sum(np.asarray(B.T @ change) for B, change in zip(free, changes, strict=True))
+    np.testing.assert_allclose(found, beta, rtol=1e-9)
+    areas = [
+        sum(graph.distances(*pair).area.sum() for graph, *pair in zip(graphs, z, u, strict=True))
+        for u in (given, moved)
+    ]
+    room = 1e-9 * (beta * price).sum() + 1e-14 * areas[0]  # what a difference of sums loses
+    assert areas[1] - areas[0] <= (beta * price).sum() + room
+
+
+def test_where_no_dual_has_room_balance_has_no_price():
+    line = Graph.of([pieces([0.0], [1.0, 1.0], n=3)])  # its only slope is 1
+    z, u = Pair.of(np.zeros((3, 1))), Pair.of(np.ones((3, 1)))
+    one = np.ones(1)
+    found, price = rebalanced(np.full((1, 1), 1e-9), [np.ones((3, 1))], [line], [z], [u], [one])
+    assert price[0, 0] == np.inf
+    assert not found[0].any()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_value_may_be_off_by_what_its_argument_may(name):
+    """At knots, where slopes differ, too."""
+    stated, answer = solved(name)
+    scales, groups, z, _ = parts_of(stated, answer)
+    for group, own, unit in zip(groups, z, scales.z, strict=True):
+        off = np.full(own.hi.shape, 1e-3 * unit[0])
+        for at in (own.hi, *(group.graph.knots[:, k] + 0 * own.hi for k in (0, -1))):
+            value, doubt = group.graph.values(Pair(at, 0 * at, off))
+            for side in (-1.0, 1.0):
+                moved, _ = group.graph.values(Pair(at + side * off, 0 * at, 0 * at))
+                assert (np.abs(moved - value) <= doubt * (1 + 1e-9) + 1e-12).all()

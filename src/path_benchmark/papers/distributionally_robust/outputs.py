@@ -41,8 +41,12 @@ def selections(study: Study) -> pd.DataFrame:
     own = own.assign(how=hyper(own, "selection"))
     keys = ["experiment", "dataset", "method"]
     wide = own.groupby([*keys, "how"], sort=False)["value"].mean().unstack().reset_index()
-    lower = 1.0 - wide["exact"] / wide["grid"].clip(lower=1e-300)
-    return wide.assign(lower=(100.0 * lower).round(9) + 0.0)  # no rounding, no -0
+    return wide.assign(lower=(100.0 * lower_by(wide)).round(9) + 0.0)  # no rounding, no -0
+
+
+def lower_by(wide: pd.DataFrame) -> pd.Series:
+    """Return by what share the exact choice's losses are below the grid's; 0 where both are 0."""
+    return (wide["grid"] - wide["exact"]) / wide["grid"].clip(lower=1e-300)
 
 
 def _seconds(study: Study, experiment: str, dataset: str, method: str, grid: dict) -> tuple:
@@ -566,7 +570,7 @@ def exact_gain(study: Study) -> Iterable[Case]:
     rest = [str({k: v for k, v in h.items() if k != "selection"}) for h in loss["hyper"]]
     keys = ["experiment", "dataset", "split", "method", "rest"]
     wide = loss.assign(rest=rest).pivot_table(index=keys, columns="how", values="value")
-    gain = 1.0 - wide["exact"] / wide["grid"].clip(lower=1e-300)
+    gain = lower_by(wide)
     numbers = {
         "worse": int((wide["exact"] > wide["grid"] * (1 + 1e-5) + 1e-12).sum()),
         "lower": int((gain > 1e-6).sum()),
