@@ -8,18 +8,19 @@ from typing import Any, cast
 import numpy as np
 
 from ..certify import SAID, Certificate, Verdict, status_of, worst_of
-from ..glm import Lines
+from ..glm import LOSSES, Lines
 from ..storage import File, read_archive, write_archive
 from ..validation import Floats
-from ..verify import logistic
+from ..verify import curved
 from .model import put_matrix, take_matrix
 from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading
 from .storage import put_reading, take_reading
 
-FORMAT = 1
+FORMAT = 2
 ENTRIES = 1_000_000  # losses that are judged together
+OPTIONS = ("loss", "l1_ratio", "eps")
 
 
 @dataclass(frozen=True)
@@ -99,20 +100,22 @@ class ApproximatePath(SolutionPath):
     def __init__(
         self,
         X: Any,
-        signs: Floats,
+        y: Floats,
         lines: Lines,
         reading: Reading,
         *,
+        loss: str,
+        weights: Floats,
         l1_ratio: float,
         eps: float,
     ):
         parts = cast(Any, Parts(X.shape[1]))
         points = Points.from_arrays(lines.lam, np.hstack([lines.w, lines.b[:, None], lines.a]))
         super().__init__(parts, parts, points, parameter="lam", reading=reading, ray=lines.ray)
-        self.X, self.signs, self.l1_ratio, self.eps = X, signs, l1_ratio, eps
-        self.bounds, self.lines = lines.bounds, lines
-        counts = np.array([(signs > 0).sum(), (signs < 0).sum()])
-        self.null = float(-(counts * np.log(counts / counts.sum())).sum())
+        self.X, self.y, self.weights, self.loss = X, y, weights, loss
+        self.l1_ratio, self.eps, self.bounds, self.lines = l1_ratio, eps, lines.bounds, lines
+        own = LOSSES[loss](y)
+        self.null = float(weights @ own.value(np.full(len(y), own.centre(weights))))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
@@ -122,12 +125,11 @@ class ApproximatePath(SolutionPath):
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
 
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
+        model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}
         s, found = np.concatenate([self.points.t[nodes], others]), []
-        for own in np.array_split(s, len(s) * len(self.signs) // ENTRIES + 1):
+        for own in np.array_split(s, len(s) * len(self.y) // ENTRIES + 1):
             w, b, (a,) = self.statement.answer(self.points.unknowns(own))
-            values = logistic.gaps(
-                self.X, self.signs, own, w.T, b[:, 0], a.T, l1_ratio=self.l1_ratio
-            )
+            values = curved.gaps(self.X, self.y, own, w.T, b[:, 0], a.T, **model)
             gap, rounding = values.gap / self.null, values.rounding / self.null
             unknown = np.full(len(own), np.nan)
             found.append(
@@ -152,14 +154,13 @@ class ApproximatePath(SolutionPath):
     def save(self, file: File) -> None:
         """Write the path, with its data, to an .npz file (no pickles inside), atomically."""
         content = {k: np.asarray(v) for k, v in self.lines._asdict().items()}
-        content["signs"] = self.signs
+        content |= {"y": self.y, "weights": self.weights}
         meta = {
             "kind": type(self).__name__,
             "format": FORMAT,
             "X": put_matrix(self.X, "X", content),
             "reading": put_reading(self.reading, content),
-            "l1_ratio": self.l1_ratio,
-            "eps": self.eps,
+            **{k: getattr(self, k) for k in OPTIONS},
         }
         write_archive(file, meta, content)
 
@@ -170,9 +171,9 @@ class ApproximatePath(SolutionPath):
         def build(meta: dict[str, Any], content: dict[str, Any]) -> ApproximatePath:
             reading = take_reading(meta["reading"], content)
             assert reading is not None
-            X, signs = take_matrix(meta["X"], "X", content), content["signs"]
+            X, y = take_matrix(meta["X"], "X", content), content["y"]
             lines = Lines(*(content[k] for k in Lines._fields))
-            options = {k: meta[k] for k in ("l1_ratio", "eps")}
-            return cls(X, signs, lines, reading, **options)
+            options = {k: meta[k] for k in OPTIONS}
+            return cls(X, y, lines, reading, weights=content["weights"], **options)
 
         return read_archive(file, build, cls.__name__, FORMAT)
