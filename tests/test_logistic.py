@@ -227,6 +227,29 @@ def test_as_few_lines_as_the_theory_says():
         assert 0.15 <= exponent <= 0.5, counts
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_the_curve_of_log_losses_is_as_near_as_it_says(seed):
+    X, y, low, high, options = problem(seed)
+    path = logistic_path(X, y, low, high, **options)
+    rows, signs = data(KINDS.split()[seed % 12], seed + 500 * (seed % 2))
+    if rows.shape[1] != X.shape[1]:
+        rows, signs = X, -y
+    weights = np.random.default_rng(seed).uniform(size=len(signs))
+    curve = path.error_curve(rows, signs, "log_loss", weights)
+    assert (curve.edges[0], curve.edges[-1]) == (low, high)
+    lam = np.exp(np.random.default_rng(seed).uniform(np.log(low), np.log(20 * low), size=300))
+    lam = lam[lam < high]
+    losses = np.logaddexp(0.0, -signs[:, None] * path.decision_function(rows, lam))
+    found = weights @ losses / weights.sum()
+    nodes = np.append(path.breakpoints, path.range[1])
+    piece = np.searchsorted(path.breakpoints, lam, side="right")
+    largest = curve(np.minimum(nodes, curve.edges[-1]))
+    most = np.maximum(np.maximum(largest[piece - 1], largest[piece]), largest[-1])
+    assert (np.abs(curve(lam) - found) <= 1.01e-7 * most + 1e-14).all()
+    p = path.mean(rows, lam)
+    np.testing.assert_allclose(p, expit(path.decision_function(rows, lam)), rtol=1e-14)
+
+
 def test_the_judge_is_one_of_its_own():
     """It finds what textbook formulas give, and a path that was moved fails."""
     X, y = data("normal", 5)

@@ -1,6 +1,7 @@
 """Estimators in scikit-learn's manner, each standing on an exact path."""
 
 from .classifiers import L1SVC, PathSVC, QuantileSVC
+from .curved import PathLogisticRegression
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
 from .robust import DmDrSVC, DmKSVC, DrLAD
@@ -26,6 +27,7 @@ __all__ = [
     "OutlierSVR",
     "PathElasticNet",
     "PathLasso",
+    "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
     "PathSVC",

@@ -59,6 +59,15 @@ class Loss:
         """Return feasible duals near u whose weighted sum is zero."""
         raise NotImplementedError
 
+    @staticmethod
+    def mean(f: Floats) -> Floats:
+        """Return the mean of y that f stands for."""
+        raise NotImplementedError
+
+    def turning(self, f: Floats, g: Floats) -> Floats:
+        """Return a bound of |l'''| between f and g."""
+        raise NotImplementedError
+
 
 class Logistic(Loss):
     """log(1 + exp(-y f)) of labels y, -1 and +1.
@@ -101,6 +110,15 @@ class Logistic(Loss):
         u[up] *= min(1.0, below / above) if above else 1.0
         u[~up] *= min(1.0, above / below) if below else 1.0
         return u
+
+    @staticmethod
+    def mean(f: Floats) -> Floats:
+        """Return the probability of +1."""
+        return np.asarray(expit(f))
+
+    def turning(self, f: Floats, g: Floats) -> Floats:
+        """Return a bound of |l'''| = |l'' (1 - 2 p)|: l'' at the place that is nearest to zero."""
+        return self.curvature(np.where(f * g > 0.0, np.minimum(np.abs(f), np.abs(g)), 0.0))
 
 
 LOSSES: dict[str, type[Loss]] = {"logistic": Logistic}

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..certify import SAID, Certificate, Verdict, status_of, worst_of
-from ..glm import LOSSES, Lines
+from ..curves import Curve
+from ..glm import LOSSES, Lines, Loss
+from ..path import Parameters
 from ..storage import File, read_archive, write_archive
-from ..validation import Floats
+from ..validation import Floats, Rows, check_shares
 from ..verify import curved
+from . import evaluation
 from .model import put_matrix, take_matrix
 from .path import SolutionPath
 from .points import Places, Points
@@ -20,6 +24,7 @@ from .storage import put_reading, take_reading
 
 FORMAT = 2
 ENTRIES = 1_000_000  # losses that are judged together
+METRICS = {"logistic": "log_loss"}  # what a mean loss is called
 OPTIONS = ("loss", "l1_ratio", "eps")
 
 
@@ -120,6 +125,73 @@ class ApproximatePath(SolutionPath):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
 
+    def mean(self, X_new: Rows, t: float | Parameters) -> Floats:
+        """Return expected targets at t, (m,) or (m, k): of labels, the larger one's probability.
+
+        Parameters
+        ----------
+        X_new, t
+            See `decision_function`.
+
+        Examples
+        --------
+        >>> from solution_paths import logistic_path
+        >>> path = logistic_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam_min=0.01)
+        >>> path.mean([[0.5], [2.5]], 0.1).round(2).tolist()
+        [0.31, 0.69]
+        """
+        return LOSSES[self.loss].mean(self.decision_function(X_new, t))
+
+    def error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Curve:
+        """Return a validation error of the path as a function of lam.
+
+        Parameters
+        ----------
+        X_val, y_val : (m, d), (m,)
+            Validation data.
+        metric : {"zero_one", "log_loss"}, optional
+            Mean error of labels (the default), which is exact, or of the logarithms of
+            probabilities: its pieces bend, and parabolas take their place that are within 1e-7 of
+            the largest value on each.
+        sample_weight : (m,) array, optional
+
+        Returns
+        -------
+        Curve
+
+        Examples
+        --------
+        >>> from solution_paths import logistic_path
+        >>> path = logistic_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam_min=0.01)
+        >>> round(path.best([[0.5], [1.2], [2.5]], [0, 1, 1], "log_loss").value, 3)
+        0.507
+        """
+        return super().error_curve(X_val, y_val, metric, sample_weight)
+
+    def _curve(
+        self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
+    ) -> Curve:
+        name = METRICS[self.loss]
+        if metric != name:
+            return super()._curve(rows, y, metric, weights)
+        m = rows.shape[0]
+        shares = check_shares(weights, m, "X_val")
+        shares = np.full(m, 1.0 / m) if shares is None else shares
+        codes = evaluation.codes(self, y, m)
+
+        def loss(own: slice) -> Loss:
+            return LOSSES[self.loss](np.where(codes[own] > 0, 1.0, -1.0))
+
+        return evaluation.loss_curve(
+            self, rows, loss, np.full(m, 1 / m) if shares is None else shares
+        )
+
     def __repr__(self) -> str:
         name, within = type(self).__name__, f", within {self.eps:g}>"
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
@@ -139,6 +211,7 @@ class ApproximatePath(SolutionPath):
 
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (found.gap, found.rounding))
+        most = gap + rounding
         states = {status_of(*own, 0.0, self.eps) for own in zip(gap, rounding, strict=True)}
         return GapCertificate(
             np.nan,
@@ -148,6 +221,8 @@ class ApproximatePath(SolutionPath):
             float(s[gap.argmax()]),
             len(s),
             status=worst_of(*states),
+            error=float(most.max()),
+            error_at=float(s[most.argmax()]),
             limit=self.eps,
         )
 
