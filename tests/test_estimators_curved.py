@@ -9,14 +9,20 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.metrics import d2_tweedie_score, log_loss, mean_poisson_deviance
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from solution_paths import ApproximatePath, PathError, PathLogisticRegression, PathWarning
+from solution_paths import (
+    ApproximatePath,
+    PathError,
+    PathLogisticRegression,
+    PathPoissonRegressor,
+    PathWarning,
+)
 from solution_paths.estimators import curved
 from solution_paths.models import logistic
 
@@ -69,6 +75,41 @@ def test_lam_is_chosen_among_all(scoring):
     np.testing.assert_allclose(model.cv_path_(grid), others, atol=3e-7)
     assert best <= min(others) + 3e-7
     assert model.cv_path_.edges[0] == low
+
+
+COUNTS = R.poisson(np.exp(np.clip(F, -2.0, 2.5)))
+
+
+def test_counts_are_those_of_scikit_learn():
+    lam = 2.0
+    other = PoissonRegressor(alpha=lam / WEIGHTS.sum(), tol=1e-10, max_iter=10_000)
+    other.fit(X, COUNTS, sample_weight=WEIGHTS)
+    own = PathPoissonRegressor(lam, l1_ratio=0.0, eps=1e-8).fit(X, COUNTS, sample_weight=WEIGHTS)
+    np.testing.assert_allclose(own.coef_, other.coef_, atol=1e-4)
+    np.testing.assert_allclose(own.predict(X), other.predict(X), rtol=1e-3)
+    assert own.score(X, COUNTS, WEIGHTS) == d2_tweedie_score(
+        COUNTS, own.predict(X), sample_weight=WEIGHTS, power=1
+    )
+    with pytest.raises(ValueError, match="y has negative entries"):
+        PathPoissonRegressor().fit(X, -COUNTS)
+
+
+def test_lam_is_chosen_by_the_deviance():
+    cv, low, grid = KFold(4), 0.01, np.geomspace(0.01, 20, 60)
+    options = {"lam_min": low, "l1_ratio": 0.5}
+    model = PathPoissonRegressor(cv=cv, scoring="neg_mean_poisson_deviance", **options)
+    model.fit(X, COUNTS, sample_weight=WEIGHTS)
+    errors = []
+    for train, test in cv.split(X):
+        fold = PathPoissonRegressor(**options)
+        path = fold.fit(X[train], COUNTS[train], sample_weight=WEIGHTS[train]).path_
+        predicted = path.predict(X[test], [model.lam_, *grid]).T
+        weights = {"sample_weight": WEIGHTS[test]}
+        errors.append([mean_poisson_deviance(COUNTS[test], own, **weights) for own in predicted])
+    best, *others = np.mean(errors, axis=0)
+    assert model.cv_error_ == pytest.approx(best, rel=1e-6)
+    np.testing.assert_allclose(model.cv_path_(grid), others, rtol=1e-6)
+    assert best <= min(others) * (1 + 1e-6)
 
 
 def test_the_strongest_penalty_within_a_standard_error():

@@ -16,6 +16,7 @@ from solution_paths import (
     PathLogisticRegression,
     PathNuSVC,
     PathOneClassSVM,
+    PathPoissonRegressor,
     PathSVOR,
     PathSVR,
 )
@@ -27,6 +28,7 @@ MODELS = (
     PathLogisticRegression,
     PathNuSVC,
     PathOneClassSVM,
+    PathPoissonRegressor,
     PathSVOR,
     PathSVR,
 )

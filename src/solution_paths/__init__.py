@@ -29,6 +29,7 @@ from .models.outlier_svm import outlier_svm_path
 from .models.outlier_svr import outlier_svr_path
 from .models.pin_svm import pin_svm_path
 from .models.pin_twin_svm import pin_twin_svm_path
+from .models.poisson import poisson_path
 from .models.quantile_svm import quantile_svm_path
 from .models.ranking_svm import ranking_svm_path
 from .models.rlad import rlad_path
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         PathLogisticRegression,
         PathNuSVC,
         PathOneClassSVM,
+        PathPoissonRegressor,
         PathSVC,
         PathSVOR,
         PathSVR,
@@ -97,6 +99,7 @@ __all__ = [
     "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
+    "PathPoissonRegressor",
     "PathSVC",
     "PathSVOR",
     "PathSVR",
@@ -134,6 +137,7 @@ __all__ = [
     "path_lines",
     "pin_svm_path",
     "pin_twin_svm_path",
+    "poisson_path",
     "quantile_svm_path",
     "ranking_svm_path",
     "rlad_path",
@@ -164,6 +168,7 @@ ESTIMATORS = (
     "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
+    "PathPoissonRegressor",
     "PathSVOR",
     "PathSVR",
     "WeightedSVC",

@@ -1,7 +1,7 @@
 """Estimators in scikit-learn's manner, each standing on an exact path."""
 
 from .classifiers import L1SVC, PathSVC, QuantileSVC
-from .curved import PathLogisticRegression
+from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
 from .robust import DmDrSVC, DmKSVC, DrLAD
@@ -30,6 +30,7 @@ __all__ = [
     "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
+    "PathPoissonRegressor",
     "PathSVC",
     "PathSVOR",
     "PathSVR",

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import d2_tweedie_score
 from sklearn.utils import Tags
 
 from ..curves import Curve
 from ..errors import PathError
 from ..models.logistic import logistic_path
+from ..models.poisson import poisson_path
 from ..path import Floats
 from ..validation import Rows, check_number
-from .base import Linear
+from .base import Linear, LinearRegressor
 from .checking import ClassWeight, Folds
 from .stated import Stated, StatedClassifier, two_classes
 from .tuning import Tuned, WeightedTuned
@@ -29,7 +31,6 @@ class Curved(Tuned):
     _above = 0.0
     _stronger = "larger"
     _sparse = True
-    _losses = ""  # the metric that is the mean of the losses
     _model: Stated
 
     def _least(self, X: Any, y: Floats, weights: Floats | None) -> float:
@@ -194,4 +195,104 @@ class PathLogisticRegression(Curved, StatedClassifier, Linear, WeightedTuned):
         """Tell scikit-learn that there are two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        return tags
+
+
+class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
+    """Poisson regression of counts, within a bound for every lam; see `poisson_path`.
+
+    Minimises ``sum_i s_i (exp(f_i) - y_i f_i + y_i log y_i - y_i) + lam (r ||w||_1 + (1 - r)/2
+    ||w||^2)`` with f_i = w.x_i + b, for sample weights s_i and r = l1_ratio. At every lam of the
+    path the objective exceeds its minimum by at most eps times that of the best constant.
+
+    Parameters
+    ----------
+    lam : float, default 1.0
+        Weight of the penalty, > 0; not looked at with ``cv``.
+    l1_ratio : float, default 1.0
+        From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
+    lam_min, eps
+        See `PathLogisticRegression`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
+        all lam from the largest lam_min on.
+    scoring : {"deviance"}
+        The mean deviance, within 1e-7, see `ApproximatePath.error_curve`; scikit-learn's
+        "neg_mean_poisson_deviance" will do.
+    rule : {"min", "1se"}
+    n_jobs : int, optional
+    check : {"warn", "raise", "ignore"}
+        See `PathLogisticRegression`.
+
+    Attributes
+    ----------
+    path_ : ApproximatePath
+    lam_ : float
+        The penalty that is used.
+    coef_ : (d,) array
+    intercept_ : float
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import PathPoissonRegressor
+    >>> model = PathPoissonRegressor(lam=0.1).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 3, 6])
+    >>> model.predict([[0.0], [4.0]]).round(1).tolist()
+    [0.5, 13.8]
+    """
+
+    _scorings = ("deviance",)
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        l1_ratio: float = 1.0,
+        lam_min: float | None = None,
+        eps: float = 1e-4,
+        cv: Folds = None,
+        scoring: str = "deviance",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.l1_ratio = l1_ratio
+        self.lam_min = lam_min
+        self.eps = eps
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def predict(self, X: Rows) -> Floats:
+        """Return (m,) expected counts.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        """
+        return np.exp(self._decision(X))
+
+    def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the deviance that is explained, D^2, as in scikit-learn.
+
+        Parameters
+        ----------
+        X, y : see `fit`
+        sample_weight : (m,) array, optional
+        """
+        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        return self._stated(poisson_path, X, y, y, weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that targets are counts."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
         return tags

@@ -33,6 +33,7 @@ SYNONYMS = {
     "neg_log_loss": "log_loss",
     "neg_mean_squared_error": "squared",
     "neg_mean_absolute_error": "absolute",
+    "neg_mean_poisson_deviance": "deviance",
 }
 RULES = ("min", "1se")
 

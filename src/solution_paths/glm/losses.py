@@ -12,9 +12,10 @@ What `follow` proves asks for no more than this:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.special import entr, expit
+from scipy.special import entr, expit, kl_div, xlogy
 
 from ..validation import Floats
 
@@ -121,4 +122,57 @@ class Logistic(Loss):
         return self.curvature(np.where(f * g > 0.0, np.minimum(np.abs(f), np.abs(g)), 0.0))
 
 
-LOSSES: dict[str, type[Loss]] = {"logistic": Logistic}
+class Poisson(Loss):
+    """exp(f) - y f + y log y - y of counts y >= 0: half the deviance of the mean exp(f).
+
+    With m = y - u >= 0 the conjugate is m log m - m + y - y log y.
+    """
+
+    @cached_property
+    def _log(self) -> Floats:
+        """The logarithms of counts, 0 of those that are zero."""
+        return np.log(np.where(self.y > 0.0, self.y, 1.0))
+
+    def value(self, f: Floats) -> Floats:
+        """Return l(f): y (exp(z) - 1 - z) for z = f - log y, where y > 0."""
+        with np.errstate(over="ignore"):
+            z = f - self._log
+            return np.where(self.y > 0.0, self.y * (np.expm1(z) - z), np.exp(f))
+
+    def dual(self, f: Floats) -> Floats:
+        """Return u = -l'(f)."""
+        return np.asarray(self.y - np.exp(f))
+
+    def curvature(self, f: Floats) -> Floats:
+        """Return l''(f)."""
+        return np.asarray(np.exp(f))
+
+    def conjugate(self, u: Floats) -> Floats:
+        """Return l*(-u)."""
+        m = np.maximum(self.y - u, 0.0)
+        return np.where(self.y > 0.0, kl_div(m, self.y) - u * self._log, xlogy(m, m) - m)
+
+    def spread(self, u: Floats, v: Floats) -> Floats:
+        """Return the most that m is between two duals."""
+        return np.maximum(self.y - np.minimum(u, v), 0.0)
+
+    def centre(self, weights: Floats) -> float:
+        """Return the logarithm of the mean."""
+        return float(np.log(weights @ self.y / weights.sum()))
+
+    def balanced(self, u: Floats, weights: Floats) -> Floats:
+        """Return duals whose means m are scaled to the sum of the counts."""
+        m = self.y - u
+        return np.asarray(self.y - m * (weights @ self.y / (weights @ m)))
+
+    @staticmethod
+    def mean(f: Floats) -> Floats:
+        """Return the rate."""
+        return np.exp(f)
+
+    def turning(self, f: Floats, g: Floats) -> Floats:
+        """Return a bound of |l'''|: exp at the larger of two places."""
+        return np.exp(np.maximum(f, g))
+
+
+LOSSES: dict[str, type[Loss]] = {"logistic": Logistic, "poisson": Poisson}

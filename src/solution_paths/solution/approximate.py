@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..certify import SAID, Certificate, Verdict, status_of, worst_of
 from ..curves import Curve
-from ..glm import LOSSES, Lines, Loss
+from ..glm import LOSSES, Lines
 from ..path import Parameters
 from ..storage import File, read_archive, write_archive
-from ..validation import Floats, Rows, check_shares
+from ..validation import Floats, Rows, check_choice, check_counts, check_shares
 from ..verify import curved
 from . import evaluation
 from .model import put_matrix, take_matrix
@@ -24,7 +24,7 @@ from .storage import put_reading, take_reading
 
 FORMAT = 2
 ENTRIES = 1_000_000  # losses that are judged together
-METRICS = {"logistic": "log_loss"}  # what a mean loss is called
+METRICS = {"logistic": "log_loss", "poisson": "deviance"}  # what a mean loss is called
 OPTIONS = ("loss", "l1_ratio", "eps")
 
 
@@ -78,7 +78,7 @@ class ApproximatePath(SolutionPath):
     """Solutions within a bound of the optimum, at every value of a parameter.
 
     Between its breakpoints they move along straight lines, as those of a `SolutionPath`, whose
-    methods it has; optima move along curves. `logistic_path` returns it.
+    methods it has; optima move along curves. `logistic_path` and `poisson_path` return it.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class ApproximatePath(SolutionPath):
         return vars(self)
 
     def mean(self, X_new: Rows, t: float | Parameters) -> Floats:
-        """Return expected targets at t, (m,) or (m, k): of labels, the larger one's probability.
+        """Return expected targets at t, (m,) or (m, k): the larger label's probability, or counts.
 
         Parameters
         ----------
@@ -142,6 +142,12 @@ class ApproximatePath(SolutionPath):
         """
         return LOSSES[self.loss].mean(self.decision_function(X_new, t))
 
+    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
+        """Return predicted labels, or expected counts, at t, (m,), or (m, k) at k parameters."""
+        if self.reading.kind == "value":
+            return self.mean(X_new, t)
+        return super().predict(X_new, t)
+
     def error_curve(
         self,
         X_val: Rows,
@@ -155,10 +161,10 @@ class ApproximatePath(SolutionPath):
         ----------
         X_val, y_val : (m, d), (m,)
             Validation data.
-        metric : {"zero_one", "log_loss"}, optional
-            Mean error of labels (the default), which is exact, or of the logarithms of
-            probabilities: its pieces bend, and parabolas take their place that are within 1e-7 of
-            the largest value on each.
+        metric : {"zero_one", "log_loss", "deviance"}, optional
+            Mean error of labels, which is exact and the default for them, or of the logarithms of
+            probabilities; the mean deviance of counts. The last two bend between breakpoints:
+            parabolas take their place that are within 1e-7 of the largest value on each.
         sample_weight : (m,) array, optional
 
         Returns
@@ -177,20 +183,20 @@ class ApproximatePath(SolutionPath):
     def _curve(
         self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
     ) -> Curve:
-        name = METRICS[self.loss]
-        if metric != name:
+        name, counts = METRICS[self.loss], self.reading.kind == "value"
+        if counts:
+            check_choice(name if metric is None else metric, "metric", (name,))
+        elif metric != name:
             return super()._curve(rows, y, metric, weights)
         m = rows.shape[0]
         shares = check_shares(weights, m, "X_val")
         shares = np.full(m, 1.0 / m) if shares is None else shares
-        codes = evaluation.codes(self, y, m)
-
-        def loss(own: slice) -> Loss:
-            return LOSSES[self.loss](np.where(codes[own] > 0, 1.0, -1.0))
-
-        return evaluation.loss_curve(
-            self, rows, loss, np.full(m, 1 / m) if shares is None else shares
+        signs = None if counts else np.where(evaluation.codes(self, y, m) > 0, 1.0, -1.0)
+        targets = check_counts(y, m, "y_val", "X_val") if signs is None else signs
+        curve = evaluation.loss_curve(
+            self, rows, lambda own: LOSSES[self.loss](targets[own]), shares
         )
+        return curve.times(2.0) if counts else curve
 
     def __repr__(self) -> str:
         name, within = type(self).__name__, f", within {self.eps:g}>"
