@@ -130,3 +130,15 @@ def test_what_cannot_be_fitted_is_said():
 def test_the_plot_marks_what_is_used():
     axes = PathSVR(C=2.0).fit(X, U).plot()
     assert any("C = 2" in str(line.get_label()) for line in axes.lines)
+
+
+def test_an_order_of_categories_that_is_not_that_of_labels_is_refused():
+    pandas = pytest.importorskip("pandas")
+    order = ["low", "mid", "high"]
+    y = pandas.Series(pandas.Categorical(CLASSES, categories=order, ordered=True))
+    for fit in (PathSVOR().fit, solution_paths.svor_path):
+        with pytest.raises(ValueError, match=r"in the order \['low', 'mid', 'high'\], but"):
+            fit(X, y)
+    assert PathSVOR().fit(X, y.cat.codes).classes_.tolist() == [0, 1, 2]
+    names = y.cat.rename_categories({"low": "a", "mid": "b", "high": "c"})
+    assert PathSVOR().fit(X, names).classes_.tolist() == ["a", "b", "c"]

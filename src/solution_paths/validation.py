@@ -387,6 +387,19 @@ def _plain(y: NDArray[Any], name: str) -> Labels:
     return plain
 
 
+def check_order(y: object) -> None:
+    """Refuse ordered categories whose order isn't that of their sorted labels, which is used."""
+    kind: Any = getattr(y, "dtype", None)
+    if not getattr(kind, "ordered", False):
+        return
+    labels = kind.categories.tolist()
+    if labels != sorted(labels):
+        raise ValueError(
+            f"y has categories in the order {shown(labels)}, but classes are taken in the order of "
+            "their sorted labels; pass their codes, y.cat.codes."
+        )
+
+
 def check_weights(weights: ArrayLike, n: int, name: str, of: str = "X") -> Floats:
     """Return weights as n finite floats >= 0."""
     weights = check_vector(weights, n, name, of=of)

@@ -20,7 +20,7 @@ from ..models.svor import svor_path
 from ..models.svr import svr_path
 from ..path import Floats
 from ..solution import SolutionPath
-from ..validation import Rows
+from ..validation import Rows, check_order
 from .base import LinearRegressor, PathEstimator, PathRegressor
 from .checking import Folds, check_kind, naming_rows
 from .fitted import Fitted
@@ -533,6 +533,10 @@ class PathSVOR(StatedClassifier, Unweighted):
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         return Stated(svor_path(X, y, thresholds=self.thresholds, **self._options()))
+
+    def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+        check_order(y)
+        return super()._checked(X, y)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that classes without an order are fitted badly."""
