@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import check_estimator
@@ -43,6 +44,11 @@ Y = np.where(U > 0, 1, 0)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_scikit_learn_accepts_it(model):
     check_estimator(model(), on_skip=None)
+
+
+def test_quantiles_of_sparse_rows_are_those_of_dense_ones():
+    models = [KernelQuantileRegressor(lam=0.1).fit(rows, U) for rows in (X, sp.csr_array(X))]
+    np.testing.assert_allclose(*(model.predict(X) for model in models), atol=1e-9)
 
 
 # name: (model with cv, targets, parameter, a grid)
@@ -142,3 +148,8 @@ def test_an_order_of_categories_that_is_not_that_of_labels_is_refused():
     assert PathSVOR().fit(X, y.cat.codes).classes_.tolist() == [0, 1, 2]
     names = y.cat.rename_categories({"low": "a", "mid": "b", "high": "c"})
     assert PathSVOR().fit(X, names).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_weights_that_are_not_taken_are_refused_by_name():
+    with pytest.raises(TypeError, match="PathSVR takes no sample_weight, since its samples all"):
+        PathSVR().fit(X, U, sample_weight=np.ones(24))

@@ -318,6 +318,7 @@ class KernelQuantileRegressor(StatedRegressor):
 
     _parameter = "lam"
     _stronger = "larger"
+    _sparse = True
 
     def __init__(
         self,

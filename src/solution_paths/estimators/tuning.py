@@ -202,6 +202,11 @@ class Unweighted(Tuned):
         -------
         self
         """
+        if "sample_weight" in params:
+            raise TypeError(
+                f"{type(self).__name__} takes no sample_weight, since its samples all count alike; "
+                "leave it out, or repeat rows."
+            )
         return self._fit(X, y, None, groups, params)
 
 
