@@ -1,16 +1,20 @@
 """Every function of the survey on random and degenerate data, against solvers.
 
-    python benchmarks/survey.py [--problems 200] [--models svr_C one_class_nu] [--out FILE]
+    python benchmarks/survey.py [--problems 200] [--models svr_C one_class_nu] [--held-out]
+        [--out FILE] [--table FILE]
 
 For each problem the path is computed and certified; at some parameters its objective is compared
 with that of Clarabel (HiGHS where it is a linear programme) on the same statement, and with the
 objective as the function's docstring has it, recomputed here from coefficients. A *silent* failure
-is a path that came without a word and is off by more than 1e-8.
+is a path that came without a word and is off by more than 1e-8. A *refusal* is a sentence about
+data that a model can't be fitted to, such as one row for two classes. With ``--held-out`` the data
+are of kinds that no test has.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import sys
 import time
@@ -28,7 +32,20 @@ from path_benchmark.solvers.stated import by_clarabel, by_highs
 from solution_paths.verify import Answer, judge
 
 LIMIT = 1e-8
+STATES = ("holds", "undecided", "fails")
 KINDS = ("normal", "rounded", "duplicates", "constants", "one-hot", "wide", "few rows")
+HELD_OUT = (
+    "three levels",
+    "conflicting copies",
+    "copied columns",
+    "constant targets",
+    "one row",
+    "thrice as many columns",
+    "counts",
+    "raw units",
+    "one positive",
+    "heavy tails",
+)
 
 
 class Data(NamedTuple):
@@ -61,6 +78,46 @@ def data(kind: str, seed: int) -> Data:
     y[0], y[-1] = 1.0, -1.0
     classes = np.argsort(np.argsort(u, kind="stable")) * 3 // n
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / X.shape[1])
+    return Data(X, u, y, classes, K)
+
+
+def held_out(kind: str, seed: int) -> Data:
+    """Return data of a kind in `HELD_OUT`; the RBF matrix is of standardised columns."""
+    r = np.random.default_rng([zlib.crc32(kind.encode()), seed, 1])
+    n, d = int(r.integers(6, 26)), int(r.integers(1, 6))
+    n, d = (1, d) if kind == "one row" else (n, 3 * n if kind.startswith("thrice") else d)
+    X = r.normal(size=(n, d))
+    if kind == "heavy tails":
+        X = r.standard_cauchy(size=(n, d))
+    elif kind == "counts":
+        X = r.poisson(r.uniform(0.2, 4.0, d), size=(n, d)).astype(float)
+    elif kind == "three levels":
+        X = r.integers(-1, 2, size=(n, d)).astype(float)
+    u = X @ r.normal(size=d) + r.normal(size=n) * r.choice([0.1, 1.0, 3.0])
+    if kind == "three levels":
+        u = np.digitize(u, np.quantile(u, [0.4, 0.6])).astype(float)
+    elif kind == "counts":
+        u = r.poisson(np.exp(np.clip(u, -2.0, 3.0))).astype(float)
+    elif kind == "heavy tails":
+        u = u + r.standard_cauchy(size=n)
+    elif kind == "constant targets":
+        u = np.full(n, float(r.choice([0.0, 1.0, -7.3, 1234.5])))
+    y = np.where(u > np.median(u), 1.0, -1.0)
+    if kind == "one positive":
+        y = np.where(np.arange(n) == r.integers(n), 1.0, -1.0)
+    elif n > 1:
+        y[0], y[-1] = 1.0, -1.0
+    if kind == "conflicting copies":
+        m = n // 2
+        X, u, y = np.vstack([X, X[:m]]), np.r_[u, u[:m] + r.integers(0, 2, m)], np.r_[y, -y[:m]]
+    elif kind == "copied columns":
+        X = np.column_stack([X, X[:, 0], -X[:, -1], X @ np.ones(d)])
+    own = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    if kind == "raw units":
+        X = X * 10.0 ** r.integers(-2, 4, d) + 10.0 ** r.integers(0, 4, d)
+        u = u * 10.0 ** r.integers(-2, 4)
+    classes = np.argsort(np.argsort(u, kind="stable")) * 3 // len(u)
+    K = np.exp(-((own[:, None] - own) ** 2).sum(axis=2) / X.shape[1])
     return Data(X, u, y, classes, K)
 
 
@@ -337,6 +394,8 @@ def look(case: Case, D: Data, seed: int) -> dict[str, Any]:
             path = case.path(D)
         except sp.PathError as error:
             return {"told": str(error)}
+        except ValueError as error:
+            return {"refused": str(error)}
     seconds = time.perf_counter() - begin
     certificate = path.certify(20)
     found: dict[str, Any] = {
@@ -350,7 +409,7 @@ def look(case: Case, D: Data, seed: int) -> dict[str, Any]:
     }
     if said:
         found["told"] = str(said[0].message)
-    size = float(np.abs(D.u).sum()) * 1e-6  # below it an objective is zero
+    size = 1e-6 * (float(np.abs(D.u).sum()) or len(D.u))  # below it an objective is zero
     for t in places(path, seed):
         s = path._own(float(t))
         w, v = path._variables(path.points.unknowns(s))
@@ -365,42 +424,57 @@ def look(case: Case, D: Data, seed: int) -> dict[str, Any]:
     return found
 
 
+def silent(row: dict[str, Any]) -> bool:
+    """Tell whether a problem's path was off without a word."""
+    good = row.get("off", np.nan) <= LIMIT and row.get("stated", np.nan) <= LIMIT
+    return "off" in row and "told" not in row and not good
+
+
+def counted(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what came of a function's problems."""
+    done = [row for row in found if "off" in row]
+    return {
+        "function": name,
+        "problems": len(found),
+        **{f"certificate {s}": sum(row["status"] == s for row in done) for s in STATES},
+        **{said: sum(said in row for row in found) for said in ("told", "refused", "fault")},
+        "silent": sum(map(silent, found)),
+        "worst above the optimum": f"{max((row['off'] for row in done), default=np.nan):.1e}",
+        "worst off the objective": f"{max((row['stated'] for row in done), default=np.nan):.1e}",
+        "median s": f"{np.median([row['seconds'] for row in done] or [np.nan]):.3f}",
+    }
+
+
 def main() -> None:
     """Run all, and print a line for each function."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--models", nargs="*", default=list(CASES))
-    parser.add_argument("--out", type=FilePath)
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--out", type=FilePath, help="a line of JSON for each problem")
+    parser.add_argument("--table", type=FilePath, help="a CSV row for each function")
     options = parser.parse_args()
-    rows = []
+    kinds, make = (HELD_OUT, held_out) if options.held_out else (KINDS, data)
+    rows, table = [], []
     for name in options.models:
         found = []
         for k in range(options.problems):
-            kind = KINDS[k % len(KINDS)]
+            kind = kinds[k % len(kinds)]
             try:
-                found.append(look(CASES[name], data(kind, k), k))
+                found.append(look(CASES[name], make(kind, k), k))
             except Exception as error:  # a fault, to be seen in the table
                 found.append({"fault": f"{type(error).__name__}: {error}"})
             found[-1] |= {"model": name, "kind": kind, "seed": k}
         rows += found
-        done = [row for row in found if "off" in row]
-        silent = [
-            row
-            for row in done
-            if "told" not in row and not (row["off"] <= LIMIT and row["stated"] <= LIMIT)
-        ]
-        held = sum(row["status"] == "holds" for row in done)
-        print(
-            f"{name:22} {held:4} of {len(found)} certificates hold, told "
-            f"{sum('told' in row for row in found):3}, silent {len(silent):3}, faults "
-            f"{sum('fault' in row for row in found):3}, worst above the optimum "
-            f"{max((row['off'] for row in done), default=np.nan):8.1e}, off the stated objective "
-            f"{max((row['stated'] for row in done), default=np.nan):8.1e}, "
-            f"{np.median([row['seconds'] for row in done] or [np.nan]):.3f} s",
-            flush=True,
-        )
+        table.append(counted(name, found))
+        print("  ".join(f"{key} {value}" for key, value in table[-1].items()), flush=True)
     if options.out:
         options.out.write_text("\n".join(json.dumps(row) for row in rows) + "\n", "utf-8")
+    if options.table:
+        with options.table.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(table)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import check_estimator
@@ -13,8 +14,10 @@ from solution_paths import (
     HuberPath,
     KernelQuantileRegressor,
     PathElasticNet,
+    PathLogisticRegression,
     PathNuSVC,
     PathOneClassSVM,
+    PathPoissonRegressor,
     PathSVOR,
     PathSVR,
 )
@@ -23,8 +26,10 @@ MODELS = (
     HuberPath,
     KernelQuantileRegressor,
     PathElasticNet,
+    PathLogisticRegression,
     PathNuSVC,
     PathOneClassSVM,
+    PathPoissonRegressor,
     PathSVOR,
     PathSVR,
 )
@@ -41,6 +46,11 @@ def test_scikit_learn_accepts_it(model):
     check_estimator(model(), on_skip=None)
 
 
+def test_quantiles_of_sparse_rows_are_those_of_dense_ones():
+    models = [KernelQuantileRegressor(lam=0.1).fit(rows, U) for rows in (X, sp.csr_array(X))]
+    np.testing.assert_allclose(*(model.predict(X) for model in models), atol=1e-9)
+
+
 # name: (model with cv, targets, parameter, a grid)
 CHOSEN = {
     "elastic net": (PathElasticNet(lam2=0.3, cv=KFold(3)), U, "lam1", np.linspace(0.01, 9, 12)),
@@ -51,6 +61,12 @@ CHOSEN = {
         U,
         "lam",
         np.geomspace(1e-4, 1, 12),
+    ),
+    "logistic": (
+        PathLogisticRegression(lam_min=1e-3, scoring="error", cv=KFold(3)),
+        Y,
+        "lam",
+        np.geomspace(1e-3, 9, 12),
     ),
     "nu": (PathNuSVC(cv=KFold(3)), Y, "nu", np.linspace(0.05, 0.6, 12)),
     "ordinal": (PathSVOR(cv=KFold(3)), CLASSES, "C", np.geomspace(1e-3, 50, 12)),
@@ -120,3 +136,20 @@ def test_what_cannot_be_fitted_is_said():
 def test_the_plot_marks_what_is_used():
     axes = PathSVR(C=2.0).fit(X, U).plot()
     assert any("C = 2" in str(line.get_label()) for line in axes.lines)
+
+
+def test_an_order_of_categories_that_is_not_that_of_labels_is_refused():
+    pandas = pytest.importorskip("pandas")
+    order = ["low", "mid", "high"]
+    y = pandas.Series(pandas.Categorical(CLASSES, categories=order, ordered=True))
+    for fit in (PathSVOR().fit, solution_paths.svor_path):
+        with pytest.raises(ValueError, match=r"in the order \['low', 'mid', 'high'\], but"):
+            fit(X, y)
+    assert PathSVOR().fit(X, y.cat.codes).classes_.tolist() == [0, 1, 2]
+    names = y.cat.rename_categories({"low": "a", "mid": "b", "high": "c"})
+    assert PathSVOR().fit(X, names).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_weights_that_are_not_taken_are_refused_by_name():
+    with pytest.raises(TypeError, match="PathSVR takes no sample_weight, since its samples all"):
+        PathSVR().fit(X, U, sample_weight=np.ones(24))

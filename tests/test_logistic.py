@@ -15,8 +15,9 @@ from solution_paths import ApproximatePath, PathError, SolutionPath, logistic_pa
 from solution_paths.glm import follow as module
 from solution_paths.glm.columns import Columns
 from solution_paths.glm.follow import worst
-from solution_paths.glm.logistic import Logistic, Point
-from solution_paths.verify import logistic
+from solution_paths.glm.losses import Logistic
+from solution_paths.glm.penalised import Penalised, Point
+from solution_paths.verify import curved
 
 KINDS = "normal wide separable raw constant duplicates integers one_hot rare noise flat sparse"
 RATIOS = (1.0, 0.0, 0.5, 0.999, 0.01)
@@ -60,10 +61,10 @@ def start(X, y):
     return np.abs((X - X.mean(axis=0)).T @ a).max() or 1.0
 
 
-def primal(X, y, lam, r, w, b):
+def primal(X, y, lam, r, w, b, weights=1.0):
     """Return the objective as the docstring has it."""
     size = r * np.abs(w).sum() + (1 - r) / 2 * (w @ w)
-    return np.logaddexp(0.0, -y * (X @ w + b)).sum() + lam * size
+    return (weights * np.logaddexp(0.0, -y * (X @ w + b))).sum() + lam * size
 
 
 def problem(seed):
@@ -73,7 +74,11 @@ def problem(seed):
     low = start(X, y) * 10.0 ** -r.uniform(0.3, 4)
     high = np.inf if seed % 2 else low * 10 ** r.uniform(0.5, 4)
     eps = 10.0 ** -r.uniform(1, 8 if seed % 4 == 0 else 5)
-    return X, y, low, high, {"l1_ratio": RATIOS[seed % 5], "eps": eps}
+    options = {"l1_ratio": RATIOS[seed % 5], "eps": eps}
+    if seed % 3 == 0:  # some rows count for nothing
+        options["sample_weight"] = r.uniform(0.1, 3.0, len(y)) * (r.uniform(size=len(y)) > 0.2)
+        options["sample_weight"][:2] = 1.0
+    return X, y, low, high, options
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -96,14 +101,15 @@ def test_it_is_as_good_as_clarabels_optimum(seed):
     r, eps = options["l1_ratio"], options["eps"]
     path = logistic_path(X, y, low, high, **options)
     lam = path.breakpoints[0] * 1.37
+    weights = options.get("sample_weight", np.ones(len(y)))
     w, b = cp.Variable(X.shape[1]), cp.Variable()
-    loss = cp.sum(cp.logistic(-cp.multiply(y, X @ w + b)))
+    loss = weights @ cp.logistic(-cp.multiply(y, X @ w + b))
     size = r * cp.norm1(w) + (1 - r) / 2 * cp.sum_squares(w)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "inaccurate" where columns differ by 1e4
         cp.Problem(cp.Minimize(loss + lam * size)).solve("CLARABEL")
-    other = primal(X, y, lam, r, w.value, float(b.value))
-    own = primal(X, y, lam, r, path.coef(lam), path.intercept(lam))
+    other = primal(X, y, lam, r, w.value, float(b.value), weights)
+    own = primal(X, y, lam, r, path.coef(lam), path.intercept(lam), weights)
     assert own <= other + eps * path.null
 
 
@@ -130,7 +136,7 @@ def test_gaps_between_any_two_points_are_below_the_bound(ratio):
     for seed in range(20):
         r = np.random.default_rng(seed)
         X, y = r.normal(size=(9, 3)), np.where(np.arange(9) < 4, 1.0, -1.0)
-        own = Logistic(Columns.of(X, False), y, ratio)
+        own = Penalised(Columns.of(X, False), Logistic(y), r.uniform(0.1, 3.0, 9), ratio)
         ends = []
         for lam in np.sort(10.0 ** r.uniform(-1, 1, size=2))[::-1]:
             w, b = r.normal(size=3) * r.integers(0, 2, size=3), r.normal()
@@ -148,13 +154,63 @@ def test_gaps_between_any_two_points_are_below_the_bound(ratio):
 
 def test_the_bound_knows_where_entropy_is_flattest():
     """It is at 1/2, within a line from 0.1 to 0.9."""
-    own = Logistic(Columns.of(np.zeros((2, 1)), False), np.array([1.0, -1.0]), 1.0)
+    y = np.array([1.0, -1.0])
+    own = Penalised(Columns.of(np.zeros((2, 1)), False), Logistic(y), np.ones(2), 1.0)
     first, last = (
-        Point(1.0, np.zeros(1), 0.0, np.zeros(2), own.signs * a, np.zeros(1)) for a in (0.1, 0.9)
+        Point(1.0, np.zeros(1), 0.0, np.zeros(2), y * a, np.zeros(1)) for a in (0.1, 0.9)
     )
     s = np.linspace(0.0, 1.0, 41)
     gaps, ends = own.gaps(first.towards(last, s)), first.towards(last, np.array([0.0, 1.0]))
     assert (gaps <= gaps[0] + s * (1 - s) * own.bends(ends)[0] + 1e-12).all()
+
+
+def weighted(seed):
+    """Return a problem's data, weights 0 to 3 with some in both classes, and rows so repeated."""
+    X, y, low, high, options = problem(seed)
+    times = np.random.default_rng(seed).integers(0, 4, len(y))
+    times[:2] += 1
+    options.pop("sample_weight", None)
+    return X, y, low, high, options, times, np.repeat(np.arange(len(y)), times)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_weight_counts_as_so_many_rows(seed):
+    X, y, low, high, options, times, rows = weighted(seed)
+    path = logistic_path(X, y, low, high, sample_weight=times, **options)
+    other = logistic_path(X[rows], y[rows], low, high, **options)
+    assert path.null == pytest.approx(other.null, rel=1e-14)
+    assert (path.dual(low)[times == 0] == 0.0).all()
+    each, r = np.where(times > 0, times, 1), options["l1_ratio"]
+    for lam in low * np.array([1.0, 1.7, 3.0]):
+        if lam > high:
+            continue
+        w, b = path.coef(lam), path.intercept(lam)
+        # the judge of repeated rows says the same of it, and neither path is better than its bound
+        here = (np.array([lam]), w[:, None], np.array([b]), (path.dual(lam) / each)[rows, None])
+        gap = curved.gaps(X[rows], y[rows], *here, l1_ratio=r).gap[0] / path.null
+        assert path.certify(at=lam).gap == pytest.approx(gap, abs=1e-13)
+        own = primal(X, y, lam, r, w, b, times)
+        again = primal(X[rows], y[rows], lam, r, other.coef(lam), other.intercept(lam))
+        assert abs(own - again) <= 1.0001 * path.eps * path.null
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_row_of_no_weight_is_no_row(seed):
+    X, y, low, high, options, times, _ = weighted(seed)
+    kept, weights = np.flatnonzero(times), times * 0.37
+    own = logistic_path(X, y, low, high, sample_weight=weights, **options)
+    other = logistic_path(X[kept], y[kept], low, high, sample_weight=weights[kept], **options)
+    np.testing.assert_array_equal(own.breakpoints, other.breakpoints)
+    np.testing.assert_array_equal(own.coef(1.3 * low), other.coef(1.3 * low))
+    np.testing.assert_array_equal(own.dual(1.3 * low)[kept], other.dual(1.3 * low))
+
+
+def test_all_weights_alike_are_another_unit_of_lam():
+    X, y = data("normal", 5)
+    one, five = (logistic_path(X, y, c, sample_weight=np.full(len(y), c)) for c in (1.0, 5.0))
+    np.testing.assert_allclose(five.breakpoints, 5.0 * one.breakpoints, rtol=1e-9)
+    np.testing.assert_allclose(five.coef(9.0), one.coef(1.8), rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(five.dual(9.0), 5.0 * one.dual(1.8), rtol=1e-7, atol=1e-12)
 
 
 def test_as_few_lines_as_the_theory_says():
@@ -169,6 +225,29 @@ def test_as_few_lines_as_the_theory_says():
             assert counts[-1] <= np.log2(100) / (2 * np.sqrt(eps)) + 8
         exponent = np.log(counts[-1] / counts[1]) / np.log(1e3)
         assert 0.15 <= exponent <= 0.5, counts
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_curve_of_log_losses_is_as_near_as_it_says(seed):
+    X, y, low, high, options = problem(seed)
+    path = logistic_path(X, y, low, high, **options)
+    rows, signs = data(KINDS.split()[seed % 12], seed + 500 * (seed % 2))
+    if rows.shape[1] != X.shape[1]:
+        rows, signs = X, -y
+    weights = np.random.default_rng(seed).uniform(size=len(signs))
+    curve = path.error_curve(rows, signs, "log_loss", weights)
+    assert (curve.edges[0], curve.edges[-1]) == (low, high)
+    lam = np.exp(np.random.default_rng(seed).uniform(np.log(low), np.log(20 * low), size=300))
+    lam = lam[lam < high]
+    losses = np.logaddexp(0.0, -signs[:, None] * path.decision_function(rows, lam))
+    found = weights @ losses / weights.sum()
+    nodes = np.append(path.breakpoints, path.range[1])
+    piece = np.searchsorted(path.breakpoints, lam, side="right")
+    largest = curve(np.minimum(nodes, curve.edges[-1]))
+    most = np.maximum(np.maximum(largest[piece - 1], largest[piece]), largest[-1])
+    assert (np.abs(curve(lam) - found) <= 1.01e-7 * most + 1e-14).all()
+    p = path.mean(rows, lam)
+    np.testing.assert_allclose(p, expit(path.decision_function(rows, lam)), rtol=1e-14)
 
 
 def test_the_judge_is_one_of_its_own():
@@ -187,6 +266,15 @@ def test_the_judge_is_one_of_its_own():
     assert certificate.ok
     assert certificate.reliable
     assert str(certificate).startswith("certificate holds: duality gap")
+    weights = np.linspace(0.0, 2.0, len(y))
+    own = logistic_path(X, y, 0.1, l1_ratio=0.3, eps=1e-3, sample_weight=weights)
+    w, b, mean = own.coef(lam), own.intercept(lam), np.maximum(weights, 1e-9)
+    a = y * own.dual(lam) / mean
+    c = X.T @ own.dual(lam)
+    entropy = -(xlogy(a, a) + xlogy(1 - a, 1 - a)) @ weights
+    dual = entropy - (np.maximum(np.abs(c) - 0.3 * lam, 0) ** 2).sum() / (1.4 * lam)
+    gap = (primal(X, y, lam, 0.3, w, b, weights) - dual) / own.null
+    assert own.certify(at=lam).gap == pytest.approx(gap, abs=1e-12)
     path.points.at.unknowns[:, 0] += 0.3
     certificate = path.certify()
     assert certificate.status == "fails"
@@ -202,7 +290,7 @@ def test_the_judge_moves_duals_into_their_constraints(ratio):
     w, b, a = path.coef(lam), path.intercept(lam), path.dual(lam)
 
     def judged(duals):
-        return logistic.gaps(X, y, lam, w, b, duals, l1_ratio=ratio)
+        return curved.gaps(X, y, lam, w, b, duals, l1_ratio=ratio)
 
     true, most = judged(a), np.where((y > 0)[:, None], 1.2, 1.0)
     np.testing.assert_allclose(judged(a * most).gap, true.gap, atol=1e-9)  # was unbalanced
@@ -233,20 +321,23 @@ def test_the_face_is_that_of_other_paths(tmp_path):
     r = np.random.default_rng(0)
     X = frame(r.normal(size=(40, 2)), columns=["age", "size"])
     y = np.where(X["age"] + r.normal(size=40) > 0, "yes", "no")
-    path = logistic_path(X, y, 0.1)
+    path = logistic_path(X, y, 0.1, sample_weight=r.uniform(size=40))
     assert isinstance(path, SolutionPath)
     assert path.range == (0.1, np.inf)
     assert path.feature_names == ["age", "size"]
     assert (path.coef(1e6) == 0.0).all()
-    assert path.intercept(1e6) == pytest.approx(np.log((y == "yes").sum() / (y == "no").sum()))
+    odds = path.weights[y == "yes"].sum() / path.weights[y == "no"].sum()
+    assert path.intercept(1e6) == pytest.approx(np.log(odds))
     f = path.decision_function(X, [0.2, 3.0])
     assert (path.predict(X, [0.2, 3.0]) == np.where(f >= 0, "yes", "no")).all()
     signs = np.where(y == "yes", 1.0, -1.0)
     np.testing.assert_allclose(
-        path.dual(0.1), signs * expit(-signs * path.decision_function(X, 0.1)), atol=1e-2
+        path.dual(0.1),
+        path.weights * signs * expit(-signs * path.decision_function(X, 0.1)),
+        atol=1e-2,
     )
     assert path.certify(at=path.breakpoints).gap <= 0.0101 * path.eps
-    assert path.best(X, y).value <= (path.predict(X, 0.2) != y).mean()
+    assert path.best(X, y).value <= (path.predict(X, 0.2) != y).mean() + 1e-12
     assert path.plot().get_xlabel() == "lam"
     path.plot("dual")
     path.save(tmp_path / "path.npz")
@@ -272,6 +363,13 @@ WRONG = {
     "lam_min": ((X, Y, 0.0), {}, "lam_min must be a finite number > 0"),
     "lam_max": ((X, Y, 0.1, 0.1), {}, "lam_max must be a number > 0.1"),
     "l1_ratio": ((X, Y, 0.1), {"l1_ratio": 1.5}, "l1_ratio must be a finite number >= 0"),
+    "weights": ((X, Y, 0.1), {"sample_weight": [1, -1, 1, 1]}, "sample_weight has negative"),
+    "no weights": (
+        (X, Y, 0.1),
+        {"sample_weight": [1, 0, 1, 0]},
+        "sample_weight is zero for every instance of the class 1",
+    ),
+    "few weights": ((X, Y, 0.1), {"sample_weight": [1, 1]}, "sample_weight has shape"),
     "eps": ((X, Y, 0.1), {"eps": 1e-12}, "eps must be a finite number >= 1e-08"),
 }
 

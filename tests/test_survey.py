@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import survey  # noqa: E402
 
 MODELS = ROOT / "src/solution_paths/models"
-STATED = [  # the models that state their problem, and the logistic one, which has its samples
+STATED = [  # the models that state their problem, and two curved ones, which have its samples
     file for file in sorted(MODELS.glob("*.py")) if "from .stated import" in file.read_text("utf-8")
 ]
 
@@ -45,7 +45,7 @@ def test_a_model_is_one_short_file(file):
 
 
 def test_every_model_that_states_its_problem_is_looked_at():
-    assert len(STATED) == 18
+    assert len(STATED) == 19
 
 
 # ---------------------------------------------------------------------- scikit-learn, without ties
@@ -300,3 +300,29 @@ def test_one_row_is_enough_where_one_row_says_something():
         paths.generalized_lasso_path([3.0], [[1.0]]),
     ):
         assert path.certify(at_breakpoints=True).ok, path
+
+
+def test_the_benchmark_counts_what_is_off_without_a_word():
+    good = {"off": 1e-12, "stated": 0.0, "status": "holds", "seconds": 1.0}
+    off, unknown = good | {"off": 1e-6}, good | {"stated": np.nan, "status": "fails"}
+    rows = [good, off, unknown, off | {"told": "wrong"}, {"refused": "one row"}, {"fault": "x"}]
+    assert [survey.silent(row) for row in rows] == [False, True, True, False, False, False]
+    found = survey.counted("lasso", rows)
+    wanted = {"problems": 6, "certificate holds": 3, "told": 1, "refused": 1, "fault": 1}
+    assert {key: found[key] for key in wanted} == wanted
+    assert (found["silent"], found["certificate fails"]) == (2, 1)
+    assert found["worst above the optimum"] == "1.0e-06"
+
+
+@pytest.mark.parametrize("kind", survey.HELD_OUT)
+def test_held_out_data_are_what_their_name_says(kind):
+    D = survey.held_out(kind, 3)
+    assert len(D.X) == len(D.u) == len(D.y) == len(D.classes) == len(D.K)
+    again = survey.held_out(kind, 3)
+    np.testing.assert_array_equal(D.X, again.X)
+    if kind == "one positive":
+        assert (D.y > 0).sum() == 1
+    if kind == "copied columns":
+        assert np.linalg.matrix_rank(D.X) < D.X.shape[1]
+    if kind == "conflicting copies":
+        assert len(np.unique(D.X, axis=0)) < len(D.X)

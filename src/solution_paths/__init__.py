@@ -29,6 +29,7 @@ from .models.outlier_svm import outlier_svm_path
 from .models.outlier_svr import outlier_svr_path
 from .models.pin_svm import pin_svm_path
 from .models.pin_twin_svm import pin_twin_svm_path
+from .models.poisson import poisson_path
 from .models.quantile_svm import quantile_svm_path
 from .models.ranking_svm import ranking_svm_path
 from .models.rlad import rlad_path
@@ -56,8 +57,10 @@ if TYPE_CHECKING:
         OutlierSVR,
         PathElasticNet,
         PathLasso,
+        PathLogisticRegression,
         PathNuSVC,
         PathOneClassSVM,
+        PathPoissonRegressor,
         PathSVC,
         PathSVOR,
         PathSVR,
@@ -93,8 +96,10 @@ __all__ = [
     "PathError",
     "PathLasso",
     "PathLines",
+    "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
+    "PathPoissonRegressor",
     "PathSVC",
     "PathSVOR",
     "PathSVR",
@@ -132,6 +137,7 @@ __all__ = [
     "path_lines",
     "pin_svm_path",
     "pin_twin_svm_path",
+    "poisson_path",
     "quantile_svm_path",
     "ranking_svm_path",
     "rlad_path",
@@ -159,8 +165,10 @@ ESTIMATORS = (
     "HuberPath",
     "KernelQuantileRegressor",
     "PathElasticNet",
+    "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
+    "PathPoissonRegressor",
     "PathSVOR",
     "PathSVR",
     "WeightedSVC",

@@ -129,6 +129,11 @@ class Curve:
         parts = (self.left, self.right, self.sag)
         return Curve(factor * self.edges, *parts, self.reciprocal, self.log)
 
+    def times(self, factor: float) -> Curve:
+        """Return the curve's values times a factor >= 0."""
+        parts = (factor * self.left, factor * self.right, factor * self.sag)
+        return Curve(self.edges, *parts, self.reciprocal, self.log)
+
     def inverted(self, unit: float) -> Curve:
         """Return the curve as a function of unit / t, of which it was one of t."""
         with np.errstate(divide="ignore"):

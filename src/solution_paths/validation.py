@@ -318,6 +318,16 @@ def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: st
     return v
 
 
+def check_counts(y: ArrayLike, n: int, name: str, of: str = "X") -> Floats:
+    """Return n finite floats >= 0, which need not be whole."""
+    y = check_vector(y, n, name, scalar=False, of=of)
+    if (y < 0).any():
+        raise ValueError(
+            f"{name} has negative entries (the least is {y.min():g}); counts and rates are >= 0."
+        )
+    return y
+
+
 def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Labels]:
     """Return y as -1, +1, and the two labels that these stand for."""
     y = plain_labels(y, n, "y")
@@ -375,6 +385,19 @@ def _plain(y: NDArray[Any], name: str) -> Labels:
             "all of one kind, and drop rows without a label."
         )
     return plain
+
+
+def check_order(y: object) -> None:
+    """Refuse ordered categories whose order isn't that of their sorted labels, which is used."""
+    kind: Any = getattr(y, "dtype", None)
+    if not getattr(kind, "ordered", False):
+        return
+    labels = kind.categories.tolist()
+    if labels != sorted(labels):
+        raise ValueError(
+            f"y has categories in the order {shown(labels)}, but classes are taken in the order of "
+            "their sorted labels; pass their codes, y.cat.codes."
+        )
 
 
 def check_weights(weights: ArrayLike, n: int, name: str, of: str = "X") -> Floats:

@@ -1,6 +1,7 @@
 """Estimators in scikit-learn's manner, each standing on an exact path."""
 
 from .classifiers import L1SVC, PathSVC, QuantileSVC
+from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
 from .robust import DmDrSVC, DmKSVC, DrLAD
@@ -26,8 +27,10 @@ __all__ = [
     "OutlierSVR",
     "PathElasticNet",
     "PathLasso",
+    "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",
+    "PathPoissonRegressor",
     "PathSVC",
     "PathSVOR",
     "PathSVR",

@@ -7,6 +7,7 @@ import warnings
 from ..certify import ERROR_LIMIT
 from ..errors import PathError, PathWarning
 from ..models.common import _remedy, level_of_caller
+from ..solution.approximate import GapCertificate
 from .fitted import Fitted
 
 
@@ -37,13 +38,16 @@ def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitte
     if of_folds:
         folds = f"those of {len(of_folds)} of {len(chosen_by)} folds"
         whose = f"{whose} and {folds}" if doubts else f" in {folds[9:]}, which cv compares,"
-    size = max(certificate.error for _, _, certificate in every)
+    worst = max((certificate for _, _, certificate in every), key=lambda own: own.error)
+    limit, what = ERROR_LIMIT, "objective and in optimality conditions"
+    if isinstance(worst, GapCertificate):
+        limit, what = worst.limit, "objective"
     _, path, _ = every[0]
     objective = getattr(path, "objective", None)
     remedy = "scale the columns of X alike" if objective is None else _remedy(objective)
     text = (
-        f"The solution{whose} {where} may be off by {size:.1e} (limit {ERROR_LIMIT:g}), in "
-        f"objective and in optimality conditions; {remedy}."
+        f"The solution{whose} {where} may be off by {worst.error:.1e} (limit {limit:g}), in "
+        f"{what}; {remedy}."
     )
     if check == "raise":
         raise PathError(text, path)

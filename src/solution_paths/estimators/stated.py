@@ -20,12 +20,12 @@ from ..models.svor import svor_path
 from ..models.svr import svr_path
 from ..path import Floats
 from ..solution import SolutionPath
-from ..validation import Rows
+from ..validation import Rows, check_order
 from .base import LinearRegressor, PathEstimator, PathRegressor
 from .checking import Folds, check_kind, naming_rows
 from .fitted import Fitted
 from .judging import judge
-from .tuning import Unweighted
+from .tuning import Tuned, Unweighted
 
 
 class Stated(Fitted):
@@ -318,6 +318,7 @@ class KernelQuantileRegressor(StatedRegressor):
 
     _parameter = "lam"
     _stronger = "larger"
+    _sparse = True
 
     def __init__(
         self,
@@ -351,7 +352,7 @@ class KernelQuantileRegressor(StatedRegressor):
         return Stated(kernel_quantile_path(X, y, vary="lam", tau=self.tau, **own))
 
 
-class StatedClassifier(ClassifierMixin, Unweighted):
+class StatedClassifier(ClassifierMixin, Tuned):
     """A classifier with one path for all its classes."""
 
     _model: Stated
@@ -367,7 +368,24 @@ class StatedClassifier(ClassifierMixin, Unweighted):
         return self._model.predict(self._model.columns(X), self._place())
 
 
-class PathNuSVC(StatedClassifier):
+def two_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the two labels of a classifier that takes no more, or a fold's."""
+    classes = np.unique(y)
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. y has more than two classes; select two, use "
+            "PathSVC, or scikit-learn's OneVsRestClassifier with this estimator."
+        )
+    if len(classes) < 2:
+        one = classes.tolist()[0]
+        raise ValueError(
+            f"Every fold needs rows of two classes, and one has class {one!r} alone; take fewer "
+            "folds, or stratified ones."
+        )
+    return classes
+
+
+class PathNuSVC(StatedClassifier, Unweighted):
     """nu-SVM of two classes that knows its solution for every nu; see `nu_svm_path`.
 
     Parameters
@@ -439,11 +457,7 @@ class PathNuSVC(StatedClassifier):
         return self._decision(X)
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        if len(np.unique(y)) > 2:
-            raise ValueError(
-                "Only binary classification is supported. y has more than two classes; select two, "
-                "or use PathSVC."
-            )
+        two_classes(y)
         return Stated(nu_svm_path(X, y, **self._options()))
 
     def __sklearn_tags__(self) -> Tags:
@@ -453,7 +467,7 @@ class PathNuSVC(StatedClassifier):
         return tags
 
 
-class PathSVOR(StatedClassifier):
+class PathSVOR(StatedClassifier, Unweighted):
     """Support vector ordinal regression for every C; see `svor_path`.
 
     Parameters
@@ -520,6 +534,10 @@ class PathSVOR(StatedClassifier):
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         return Stated(svor_path(X, y, thresholds=self.thresholds, **self._options()))
+
+    def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+        check_order(y)
+        return super()._checked(X, y)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that classes without an order are fitted badly."""

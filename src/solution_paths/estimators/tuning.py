@@ -33,6 +33,7 @@ SYNONYMS = {
     "neg_log_loss": "log_loss",
     "neg_mean_squared_error": "squared",
     "neg_mean_absolute_error": "absolute",
+    "neg_mean_poisson_deviance": "deviance",
 }
 RULES = ("min", "1se")
 
@@ -201,6 +202,11 @@ class Unweighted(Tuned):
         -------
         self
         """
+        if "sample_weight" in params:
+            raise TypeError(
+                f"{type(self).__name__} takes no sample_weight, since its samples all count alike; "
+                "leave it out, or repeat rows."
+            )
         return self._fit(X, y, None, groups, params)
 
 

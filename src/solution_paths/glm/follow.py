@@ -1,28 +1,28 @@
 """Straight lines along a curved path, none of which leaves a duality gap above a limit.
 
-Let w, b, the duals a and lam all move linearly in s, 0 <= s <= 1. The duals stay feasible, as their
-constraints are convex in (a, lam). By `logistic` the gap P - D is ::
+Let w, b, the duals u and lam all move linearly in s, 0 <= s <= 1. The duals stay feasible, as their
+constraints are convex in (u, lam). By `penalised` the gap P - D is ::
 
-    G(s) = sum_i loss_i(f_i) - sum_i H(y_i a_i) + (lam Omega)*(X'a) + lam Omega(w).
+    G(s) = sum_i m_i l_i(f_i) + sum_i m_i l_i*(-u_i) + (lam Omega)*(X'M u) + lam Omega(w).
 
-The first three terms are convex in s; the third is lam Omega*(X'a / lam), the perspective of a
+The first three terms are convex in s; the third is lam Omega*(X'M u / lam), the perspective of a
 convex function. A function whose second derivative is at least k is at most its chord less
 k s (1 - s) / 2. Omega(w) is at most its chord, and lam > 0 times that chord is the chord of the
 product less s (1 - s) times the product of the changes, that of lam and that of Omega. So ::
 
     G(s) <= (1 - s) G(0) + s G(1) + s (1 - s) E,
-    E = - d(lam) d(Omega) - 1/2 [sum_i (v_i d(f_i)^2 + d(a_i)^2 / q_i) + ridge + conjugate],
+    E = - d(lam) d(Omega) - 1/2 [sum_i m_i (v_i d(f_i)^2 + d(u_i)^2 / q_i) + ridge + conjugate],
 
-where d is a change from s = 0 to 1, v_i the least loss'' (it is at one end) and q_i the largest
-y_i a_i (1 - y_i a_i) between, ridge = (1 - r) min(lam) ||d(w)||^2, and conjugate is the sum of
-(lam_0 u_j1 - lam_1 u_j0)^2 / ((1 - r) max(lam)^3) over those j for which u_j = |c_j| - lam r stays
-positive and c_j has one sign: the second derivative of u_j^2 / (2 lam (1 - r)) at its least.
+where d is a change from s = 0 to 1, v_i the least l_i'' (it is at one end) and q_i the largest
+1 / l_i*'' between, ridge = (1 - r) min(lam) ||d(w)||^2, and conjugate is the sum of
+(lam_0 o_j1 - lam_1 o_j0)^2 / ((1 - r) max(lam)^3) over those j for which o_j = |c_j| - lam r stays
+positive and c_j has one sign: the second derivative of o_j^2 / (2 lam (1 - r)) at its least.
 
-This holds between any two points of a line. So `worst` evaluates G at m + 1 of them, which takes no
-product with X, and bounds it between neighbours, where E is smaller by more than m^2. The bound is
+This holds between any two points of a line. So `worst` evaluates G at k + 1 of them, which takes no
+product with X, and bounds it between neighbours, where E is smaller by more than k^2. The bound is
 as near to the largest gap as wanted, and no gap between the points escapes it, but for rounding.
 
-With m = 1, optima at both ends and E <= - d(lam) d(Omega) a line keeps the limit where this is at
+With k = 1, optima at both ends and E <= - d(lam) d(Omega) a line keeps the limit where this is at
 most 4 limits. By the inequality of Cauchy and Schwarz 1 + sqrt(d(lam) d(Omega) / (4 limit)) such
 lines suffice, with the changes along the whole path. As lam Omega <= P(0), for a limit of eps P(0)
 these are at most 1 + 1 / (2 sqrt(eps)) from any lam to lam / 2. Where the path is smooth the gap of
@@ -38,8 +38,9 @@ import numpy as np
 
 from ..validation import Floats
 from .columns import Columns
-from .logistic import Logistic, Point
+from .losses import Loss
 from .newton import optimum
+from .penalised import Penalised, Point
 
 INNER = 0.01  # of the limit: gaps of the optima themselves
 ENTRIES = 2_000_000  # losses that are evaluated together
@@ -57,7 +58,7 @@ class Lines(NamedTuple):
     ----------
     lam : (K,)
     w, b, a : (K, d), (K,), (K, n)
-        Of X as it was given.
+        Of X as it was given; a are the duals of weighted losses, m_i u_i.
     bounds : (K - 1,)
         Relative to P(0).
     ray : bool
@@ -76,12 +77,15 @@ class Lines(NamedTuple):
 
 
 def follow(
-    X: Any, signs: Floats, low: float, high: float, l1_ratio: float, eps: float
+    X: Any, loss: Loss, weights: Floats, low: float, high: float, l1_ratio: float, eps: float
 ) -> Lines | None:
-    """Return lines from ``high``, which may be infinite, to ``low``; None if there is no first."""
-    problem = Logistic(Columns.of(X, l1_ratio == 0.0), signs, l1_ratio)
+    """Return lines from ``high``, which may be infinite, to ``low``; None if there is no first.
+
+    ``weights`` (n,) are > 0.
+    """
+    problem = Penalised(Columns.of(X, l1_ratio == 0.0), loss, weights, l1_ratio)
     null = problem.null
-    limit, end = eps * float(problem.loss(null.f)), null.lam
+    limit, end = eps * problem.primal(0.0, null.w, null.f), null.lam
     if l1_ratio < 1.0:  # from there on the gap of w = 0 is a quarter of the limit
         end = min(end, 2.0 * float(null.c @ null.c) / ((1.0 - l1_ratio) * limit))
     null = replace(null, lam=max(end, low))
@@ -95,14 +99,14 @@ def follow(
         bounds = [float(problem.gaps(null))]
         points.insert(0, replace(null, lam=high if high < np.inf else 2.0 * null.lam))
     _down(problem, points, bounds, low, limit)
-    lam, w, b, a = (np.array([getattr(p, k) for p in points[::-1]]) for k in ("lam", "w", "b", "a"))
+    lam, w, b, u = (np.array([getattr(p, k) for p in points[::-1]]) for k in ("lam", "w", "b", "u"))
     w, b = problem.columns.original(w, b)
     gaps = np.array(bounds[::-1]) * (eps / limit)
-    return Lines(lam, w, b, a, gaps, ray=high == np.inf, complete=bool(lam[0] <= low))
+    return Lines(lam, w, b, u * weights, gaps, ray=high == np.inf, complete=bool(lam[0] <= low))
 
 
 def _down(
-    problem: Logistic, points: list[Point], bounds: list[float], low: float, limit: float
+    problem: Penalised, points: list[Point], bounds: list[float], low: float, limit: float
 ) -> None:
     """Add points down to ``low``, or as far as rounding allows, and the bounds between them."""
     waiting: list[Point] = []
@@ -124,7 +128,7 @@ def _down(
         step = min(growth * np.log(here.lam / there.lam), np.log(GREATEST))
 
 
-def worst(problem: Logistic, left: Point, right: Point, limit: float) -> float:
+def worst(problem: Penalised, left: Point, right: Point, limit: float) -> float:
     """Return an upper bound of the gaps of all points between two; see the module."""
     m = FEWEST
     while True:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit
 
 from ..compilation import cached_njit
 from ..validation import Floats
-from .logistic import Logistic, Point
+from .penalised import Penalised, Point
 
 MOST = 200  # steps
 ROUNDS = 40  # of a step's quadratic problem
@@ -21,7 +20,7 @@ ENOUGH = 1e-2  # of the gap wanted: what a step may leave of the quadratic probl
 ROUNDING = 1e-13  # of the objective: smaller changes aren't seen
 
 
-def optimum(problem: Logistic, lam: float, start: Point, gap: float) -> Point | None:
+def optimum(problem: Penalised, lam: float, start: Point, gap: float) -> Point | None:
     """Return a point at lam with a duality gap up to ``gap``; None where rounding forbids it."""
     w, b, f = start.w, float(start.b), start.f
     for _ in range(MOST):
@@ -32,7 +31,7 @@ def optimum(problem: Logistic, lam: float, start: Point, gap: float) -> Point | 
         change, moved = np.zeros_like(w), v - w[kept]
         change[kept] = moved
         df = problem.columns.times(change) + rise
-        slope = -(expit(-problem.signs * f) * problem.signs) @ df
+        slope = -(problem.weights * problem.loss.dual(f)) @ df
         slope += lam * (problem.size(w + change) - problem.size(w))
         before, share = problem.primal(lam, w, f), 1.0
         while problem.primal(lam, w + share * change, f + share * df) > (
@@ -47,14 +46,13 @@ def optimum(problem: Logistic, lam: float, start: Point, gap: float) -> Point | 
 
 
 def _step(
-    problem: Logistic, lam: float, w: Floats, f: Floats, gap: float
+    problem: Penalised, lam: float, w: Floats, f: Floats, gap: float
 ) -> tuple[Any, Floats, float]:
     """Return columns, the coefficients that a quadratic model of P has there, and b's change.
 
     b is eliminated: covariances are about weighted means.
     """
-    r, share = problem.l1_ratio, expit(-problem.signs * f)
-    a = problem.signs * share
+    r, a = problem.l1_ratio, problem.weights * problem.loss.dual(f)
     c = problem.columns.against(a)
     kept: Any = slice(None)
     if r > 0.0:
@@ -62,7 +60,7 @@ def _step(
         room = NEW + 2 * np.count_nonzero(w)
         kept = np.flatnonzero(over > 0.0)
         kept = np.sort(kept[np.argsort(-over[kept], kind="stable")[:room]])
-    weights = share * (1.0 - share)
+    weights = problem.weights * problem.loss.curvature(f)
     H, means = problem.columns.curvature(weights, kept)
     linear = lam * (1 - r) * w[kept] - (c[kept] - means * a.sum())
     H[np.diag_indices_from(H)] *= 1.0 + DAMPING

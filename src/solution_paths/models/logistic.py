@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import PathError
-from ..glm import follow
 from ..solution.approximate import ApproximatePath
-from ..validation import Rows, check_number
+from ..validation import Rows
+from .curved import curved_path
 from .stated import Samples
+from .weighted_svm import check_sample_weight
 
 
 def logistic_path(
@@ -20,6 +20,7 @@ def logistic_path(
     lam_min: float,
     lam_max: float = np.inf,
     *,
+    sample_weight: ArrayLike | None = None,
     l1_ratio: float = 1.0,
     eps: float = 1e-4,
 ) -> ApproximatePath:
@@ -27,10 +28,10 @@ def logistic_path(
 
     Minimises, for all lam at once, ::
 
-        sum_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2),   r = l1_ratio.
+        sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)
 
-    b is free of the penalty, which takes columns in the units they have. (scikit-learn's C is
-    1 / lam.)
+    for sample weights s_i, r = l1_ratio. b is free of the penalty, which takes columns in the units
+    they have. (scikit-learn's C is 1 / lam.)
 
     Optima move along curves; here w, b and duals move along straight lines between near-optima. At
     every lam the duality gap, and so the objective's excess over its minimum, is at most eps times
@@ -47,6 +48,9 @@ def logistic_path(
         > 0: at 0 classes that can be separated have no optimum.
     lam_max : float, default inf
         > lam_min. Beyond some lam the solution is the best constant.
+    sample_weight : (n,) array, optional
+        Weights s_i >= 0, some of them positive in both classes; all 1 by default. A weight of 2
+        counts as the row twice, one of 0 as no row.
     l1_ratio : float, default 1.0
         From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
     eps : float, default 0.0001
@@ -80,19 +84,7 @@ def logistic_path(
     """
     samples = Samples.of(X)
     signs, classes = samples.labels(y, X)
-    lam_min = check_number(lam_min, "lam_min", above=0)
-    lam_max = check_number(lam_max, "lam_max", above=lam_min, infinite=True)
-    l1_ratio = check_number(l1_ratio, "l1_ratio", least=0, most=1)
-    eps = check_number(eps, "eps", least=1e-8, most=1)
-    lines, found = follow(samples.X, signs, lam_min, lam_max, l1_ratio, eps), None
-    if lines is not None:
-        reading = samples.reading("sign", classes)
-        path = ApproximatePath(samples.X, signs, lines, reading, l1_ratio=l1_ratio, eps=eps)
-        found = path if path.certify(8).ok else None
-        if found is not None and lines.complete:
-            return found
-    raise PathError(
-        f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "
-        "gaps; choose a larger eps or lam_min, or scale the columns of X alike.",
-        cast(Any, found),
-    )
+    weights = check_sample_weight(sample_weight, X, {"y": signs, "classes": classes})
+    reading = samples.reading("sign", classes)
+    own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
+    return curved_path(samples.X, signs, weights, reading, loss="logistic", **own)

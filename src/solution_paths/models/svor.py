@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, losses, penalties
-from ..validation import Rows, check_choice
+from ..validation import Rows, check_choice, check_order
 from .stated import Samples, SolutionPath, solution_path
 
 
@@ -74,6 +74,7 @@ def svor_path(
     True
     """
     check_choice(thresholds, "thresholds", ("explicit", "implicit"))
+    check_order(y)
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     codes, classes = samples.classes(y, X)
     r, explicit = len(classes), thresholds == "explicit"

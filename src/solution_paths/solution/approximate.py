@@ -6,20 +6,26 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..certify import SAID, Certificate, Verdict, status_of, worst_of
-from ..glm import Lines
+from ..curves import Curve
+from ..glm import LOSSES, Lines
+from ..path import Parameters
 from ..storage import File, read_archive, write_archive
-from ..validation import Floats
-from ..verify import logistic
+from ..validation import Floats, Rows, check_choice, check_counts, check_shares
+from ..verify import curved
+from . import evaluation
 from .model import put_matrix, take_matrix
 from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading
 from .storage import put_reading, take_reading
 
-FORMAT = 1
+FORMAT = 2
 ENTRIES = 1_000_000  # losses that are judged together
+METRICS = {"logistic": "log_loss", "poisson": "deviance"}  # what a mean loss is called
+OPTIONS = ("loss", "l1_ratio", "eps")
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class ApproximatePath(SolutionPath):
     """Solutions within a bound of the optimum, at every value of a parameter.
 
     Between its breakpoints they move along straight lines, as those of a `SolutionPath`, whose
-    methods it has; optima move along curves. `logistic_path` returns it.
+    methods it has; optima move along curves. `logistic_path` and `poisson_path` return it.
 
     Attributes
     ----------
@@ -99,35 +105,109 @@ class ApproximatePath(SolutionPath):
     def __init__(
         self,
         X: Any,
-        signs: Floats,
+        y: Floats,
         lines: Lines,
         reading: Reading,
         *,
+        loss: str,
+        weights: Floats,
         l1_ratio: float,
         eps: float,
     ):
         parts = cast(Any, Parts(X.shape[1]))
         points = Points.from_arrays(lines.lam, np.hstack([lines.w, lines.b[:, None], lines.a]))
         super().__init__(parts, parts, points, parameter="lam", reading=reading, ray=lines.ray)
-        self.X, self.signs, self.l1_ratio, self.eps = X, signs, l1_ratio, eps
-        self.bounds, self.lines = lines.bounds, lines
-        counts = np.array([(signs > 0).sum(), (signs < 0).sum()])
-        self.null = float(-(counts * np.log(counts / counts.sum())).sum())
+        self.X, self.y, self.weights, self.loss = X, y, weights, loss
+        self.l1_ratio, self.eps, self.bounds, self.lines = l1_ratio, eps, lines.bounds, lines
+        own = LOSSES[loss](y)
+        self.null = float(weights @ own.value(np.full(len(y), own.centre(weights))))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
+
+    def mean(self, X_new: Rows, t: float | Parameters) -> Floats:
+        """Return expected targets at t, (m,) or (m, k): the larger label's probability, or counts.
+
+        Parameters
+        ----------
+        X_new, t
+            See `decision_function`.
+
+        Examples
+        --------
+        >>> from solution_paths import logistic_path
+        >>> path = logistic_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam_min=0.01)
+        >>> path.mean([[0.5], [2.5]], 0.1).round(2).tolist()
+        [0.31, 0.69]
+        """
+        return LOSSES[self.loss].mean(self.decision_function(X_new, t))
+
+    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
+        """Return predicted labels, or expected counts, at t, (m,), or (m, k) at k parameters."""
+        if self.reading.kind == "value":
+            return self.mean(X_new, t)
+        return super().predict(X_new, t)
+
+    def error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Curve:
+        """Return a validation error of the path as a function of lam.
+
+        Parameters
+        ----------
+        X_val, y_val : (m, d), (m,)
+            Validation data.
+        metric : {"zero_one", "log_loss", "deviance"}, optional
+            Mean error of labels, which is exact and the default for them, or of the logarithms of
+            probabilities; the mean deviance of counts. The last two bend between breakpoints:
+            parabolas take their place that are within 1e-7 of the largest value on each.
+        sample_weight : (m,) array, optional
+
+        Returns
+        -------
+        Curve
+
+        Examples
+        --------
+        >>> from solution_paths import logistic_path
+        >>> path = logistic_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam_min=0.01)
+        >>> round(path.best([[0.5], [1.2], [2.5]], [0, 1, 1], "log_loss").value, 3)
+        0.507
+        """
+        return super().error_curve(X_val, y_val, metric, sample_weight)
+
+    def _curve(
+        self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
+    ) -> Curve:
+        name, counts = METRICS[self.loss], self.reading.kind == "value"
+        if counts:
+            check_choice(name if metric is None else metric, "metric", (name,))
+        elif metric != name:
+            return super()._curve(rows, y, metric, weights)
+        m = rows.shape[0]
+        shares = check_shares(weights, m, "X_val")
+        shares = np.full(m, 1.0 / m) if shares is None else shares
+        signs = None if counts else np.where(evaluation.codes(self, y, m) > 0, 1.0, -1.0)
+        targets = check_counts(y, m, "y_val", "X_val") if signs is None else signs
+        curve = evaluation.loss_curve(
+            self, rows, lambda own: LOSSES[self.loss](targets[own]), shares
+        )
+        return curve.times(2.0) if counts else curve
 
     def __repr__(self) -> str:
         name, within = type(self).__name__, f", within {self.eps:g}>"
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
 
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
+        model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}
         s, found = np.concatenate([self.points.t[nodes], others]), []
-        for own in np.array_split(s, len(s) * len(self.signs) // ENTRIES + 1):
+        for own in np.array_split(s, len(s) * len(self.y) // ENTRIES + 1):
             w, b, (a,) = self.statement.answer(self.points.unknowns(own))
-            values = logistic.gaps(
-                self.X, self.signs, own, w.T, b[:, 0], a.T, l1_ratio=self.l1_ratio
-            )
+            values = curved.gaps(self.X, self.y, own, w.T, b[:, 0], a.T, **model)
             gap, rounding = values.gap / self.null, values.rounding / self.null
             unknown = np.full(len(own), np.nan)
             found.append(
@@ -137,6 +217,7 @@ class ApproximatePath(SolutionPath):
 
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (found.gap, found.rounding))
+        most = gap + rounding
         states = {status_of(*own, 0.0, self.eps) for own in zip(gap, rounding, strict=True)}
         return GapCertificate(
             np.nan,
@@ -146,20 +227,21 @@ class ApproximatePath(SolutionPath):
             float(s[gap.argmax()]),
             len(s),
             status=worst_of(*states),
+            error=float(most.max()),
+            error_at=float(s[most.argmax()]),
             limit=self.eps,
         )
 
     def save(self, file: File) -> None:
         """Write the path, with its data, to an .npz file (no pickles inside), atomically."""
         content = {k: np.asarray(v) for k, v in self.lines._asdict().items()}
-        content["signs"] = self.signs
+        content |= {"y": self.y, "weights": self.weights}
         meta = {
             "kind": type(self).__name__,
             "format": FORMAT,
             "X": put_matrix(self.X, "X", content),
             "reading": put_reading(self.reading, content),
-            "l1_ratio": self.l1_ratio,
-            "eps": self.eps,
+            **{k: getattr(self, k) for k in OPTIONS},
         }
         write_archive(file, meta, content)
 
@@ -170,9 +252,9 @@ class ApproximatePath(SolutionPath):
         def build(meta: dict[str, Any], content: dict[str, Any]) -> ApproximatePath:
             reading = take_reading(meta["reading"], content)
             assert reading is not None
-            X, signs = take_matrix(meta["X"], "X", content), content["signs"]
+            X, y = take_matrix(meta["X"], "X", content), content["y"]
             lines = Lines(*(content[k] for k in Lines._fields))
-            options = {k: meta[k] for k in ("l1_ratio", "eps")}
-            return cls(X, signs, lines, reading, **options)
+            options = {k: meta[k] for k in OPTIONS}
+            return cls(X, y, lines, reading, weights=content["weights"], **options)
 
         return read_archive(file, build, cls.__name__, FORMAT)

@@ -23,6 +23,8 @@ from ..validation import Floats, check_choice, check_shares, check_vector, plain
 if TYPE_CHECKING:
     from .path import SolutionPath
 
+WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
+CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
 METRICS = ("zero_one", "absolute", "squared")
 ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
 ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms: what is less is zero
@@ -78,7 +80,7 @@ def error_curve(
         own = absolute_pieces if metric == "absolute" else squared_pieces
         part = _pieces(path.points.t, own)
     else:
-        target = _codes(path, y, m)
+        target = codes(path, y, m)
         part = _wrong(path, metric)
     curves, sums, first = [], [], 0
     for f in blocks(path, X):
@@ -90,6 +92,50 @@ def error_curve(
     return mean_curve(curves, sums)
 
 
+def loss_curve(path: SolutionPath, X: Any, loss: Any, shares: Floats) -> Curve:
+    """Return the mean of smooth convex losses of f as a function of t, within `WITHIN`.
+
+    Each piece is cut into so many equal ones that the parabola through the ends and the middle of
+    each is as near to the mean as that: a bound of its third derivative says how many.
+
+    Parameters
+    ----------
+    path, X : the path, and checked rows
+    loss : callable
+        Of a slice of rows, returns their `solution_paths.glm.Loss`.
+    shares : (m,) array
+        Their weights, which sum to 1.
+    """
+    curves, sums, first = [], [], 0
+    for f in blocks(path, X):
+        rows = slice(first, first + len(f))
+        first += len(f)
+        own = shares[rows]
+        if own.any():
+            curves.append(_parabolas(path.points.t, f[:, 0], loss(rows), own / own.sum()))
+            sums.append(float(own.sum()))
+    return mean_curve(curves, sums)
+
+
+def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
+    """Return the mean loss of decisions (m, K) that are lines between K places."""
+    edges, (left, right) = _edges(t)
+    f, g = f[:, left], f[:, right]
+    ends = np.array([shares @ loss.value(f.T).T, shares @ loss.value(g.T).T])
+    third = shares @ (loss.turning(f.T, g.T).T * np.abs(g - f) ** 3)
+    enough = WITHIN * np.maximum(ends.max(axis=0), ends[1, -1])
+    cuts = np.ceil(np.cbrt(third / CUBIC / np.where(enough > 0.0, enough, 1.0))).astype(np.int64)
+    parts: list[tuple[Floats, ...]] = []
+    for k, count in enumerate(np.maximum(cuts, 1)):
+        share = np.linspace(0.0, 1.0, 2 * count + 1)
+        value = loss.value(np.outer(1.0 - share, f[:, k]) + np.outer(share, g[:, k])) @ shares
+        place = (1.0 - share[::2]) * edges[k] + share[::2] * edges[k + 1]
+        begin, middle, end = value[:-2:2], value[1::2], value[2::2]
+        sag = np.maximum(2.0 * (begin + end) - 4.0 * middle, 0.0)
+        parts.append((place[:-1], place[1:], begin, end, sag))
+    return of_pieces(parts)
+
+
 def _pieces(t: Floats, own: Callable[..., Any]) -> Callable[..., Curve]:
     """Return the error of predictions."""
 
@@ -99,7 +145,7 @@ def _pieces(t: Floats, own: Callable[..., Any]) -> Callable[..., Curve]:
     return error
 
 
-def _codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
+def codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
     """Return labels as indices into the classes."""
     classes = path.reading.classes
     given = plain_labels(y, m, "y_val", "X_val")

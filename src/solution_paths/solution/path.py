@@ -292,9 +292,7 @@ class SolutionPath:
         """
         check_index(X_val, y_val, "y_val", "X_val")
         rows = self.reading.checked(X_val, "X_val")
-        if metric is None:
-            metric = "squared" if self.reading.kind == "value" else "zero_one"
-        curve = evaluation.error_curve(self, rows, y_val, metric, sample_weight)
+        curve = self._curve(rows, y_val, metric, sample_weight)
         if self.ray:
             curve = curve.over(float(curve.edges[0]), np.inf)
         if self.scale.inverse:
@@ -302,6 +300,14 @@ class SolutionPath:
         elif self.scale.unit != 1.0:
             curve = curve.scaled(self.scale.unit)
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
+
+    def _curve(
+        self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
+    ) -> Curve:
+        """Return a validation error as a function of the walk's own parameter."""
+        if metric is None:
+            metric = "squared" if self.reading.kind == "value" else "zero_one"
+        return evaluation.error_curve(self, rows, y, metric, weights)
 
     def best(
         self,

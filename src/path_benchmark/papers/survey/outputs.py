@@ -71,6 +71,23 @@ def speed(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def slower(ours: float, theirs: float, breakpoints: float, points: int) -> str:
+    """Say why a path takes longer than a grid: it has more places, or each of them costs more.
+
+    Seconds of the path are of the whole call: start and check are shared among its breakpoints.
+    """
+    each, point = 1e6 * ours / breakpoints, 1e6 * theirs / points
+    dear = f"costs as much as {each / point:.1f} points"
+    reason = f"a breakpoint, with its share of start and check, {dear}"
+    if breakpoints > points:
+        reason = f"{breakpoints - points:.0f} breakpoints more than points, and {reason}"
+    if each <= point:
+        reason = f"{breakpoints / points:.1f} breakpoints for each point, none dearer than one"
+    return (
+        f"slower: {reason} ({breakpoints:.0f} at {each:.0f} µs against {points} at {point:.0f} µs)"
+    )
+
+
 def _remark(study: Study, path: tuple, ours: float, theirs: float) -> str:
     """Say why a path is slower than the grid, and which solvers were not in the running."""
     out = _of_model(study, path, "time")
@@ -80,8 +97,8 @@ def _remark(study: Study, path: tuple, ours: float, theirs: float) -> str:
         for row in out.itertuples()
     ]
     if ours > theirs:
-        each = 1e6 * ours / path.n_breakpoints
-        said.insert(0, f"slower: {path.n_breakpoints:.0f} breakpoints, {each:.0f} µs each")
+        points = study.settings[path.experiment].points
+        said.insert(0, slower(ours, theirs, path.n_breakpoints, points))
     return "; ".join(said)
 
 

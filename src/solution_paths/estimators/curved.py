@@ -1,0 +1,298 @@
+"""Estimators of generalised linear models, whose paths are curves, known within a bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import d2_tweedie_score
+from sklearn.utils import Tags
+
+from ..curves import Curve
+from ..errors import PathError
+from ..models.logistic import logistic_path
+from ..models.poisson import poisson_path
+from ..path import Floats
+from ..validation import Rows, check_number
+from .base import Linear, LinearRegressor
+from .checking import ClassWeight, Folds
+from .stated import Stated, StatedClassifier, two_classes
+from .tuning import Tuned, WeightedTuned
+
+SMALLEST = 1e-4  # by default lam_min of the largest correlation, from which on l1 leaves w = 0
+ROUNDING = 1e-12  # of the terms of a correlation: a smaller one is none
+
+
+class Curved(Tuned):
+    """One whose path goes down to a least lam; a child gives ``_path(X, y, **options)``."""
+
+    _parameter = "lam"
+    _above = 0.0
+    _stronger = "larger"
+    _sparse = True
+    _model: Stated
+
+    def _least(self, X: Any, y: Floats, weights: Floats | None) -> float:
+        """Return where the path ends: as is said, else at lam, or low enough to choose among."""
+        if self.lam_min is not None:
+            return check_number(self.lam_min, "lam_min", above=0)
+        if self.cv is None:
+            return check_number(self.lam, "lam", above=0)
+        own = np.ones(len(y)) if weights is None else weights
+        a = own * (y - np.average(y, weights=own))
+        largest, rounding = np.abs(X.T @ a).max(), ROUNDING * (abs(X).T @ np.abs(a)).max()
+        return SMALLEST * float(largest) if largest > rounding else 1.0
+
+    def _stated(self, path: Any, X: Any, y: Any, values: Floats, weights: Floats | None) -> Stated:
+        """Return what is fitted: where a path breaks off, the part that keeps the bound."""
+        options: dict[str, Any] = {"l1_ratio": self.l1_ratio, "eps": self.eps}
+        if weights is not None:
+            options["sample_weight"] = weights
+        try:
+            return Stated(path(X, y, self._least(X, values, weights), **options))
+        except PathError as error:
+            if error.path is None or self.check == "raise":
+                raise
+            model = Stated(error.path)  # type: ignore[arg-type]
+            model.errors = [error]
+            return model
+
+
+class PathLogisticRegression(Curved, StatedClassifier, Linear, WeightedTuned):
+    """Logistic regression that knows a solution within a bound for every lam; see `logistic_path`.
+
+    Minimises ``sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)`` of
+    two classes for sample weights s_i and r = l1_ratio. At every lam of the path the objective
+    exceeds its minimum by at most eps times that of the best constant.
+
+    Parameters
+    ----------
+    lam : float, default 1.0
+        Weight of the penalty, > 0; scikit-learn's C is 1 / lam. Not looked at with ``cv``.
+    l1_ratio : float, default 1.0
+        From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
+    lam_min : float, optional
+        Where the path ends. By default at lam, where the solution is optimal to eps / 100; with
+        ``cv`` at 1e-4 of the largest ``|sum_i s_i (y_i - mean) x_ij|``, y being 0 or 1: beyond that
+        correlation the l1 penalty leaves no coefficient.
+    eps : float, default 0.0001
+        The bound, see `logistic_path`.
+    class_weight : dict or "balanced", optional
+        See `PathSVC`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
+        all lam from the largest lam_min on.
+    scoring : {"log_loss", "error", "balanced_error"}
+        What a fold's error is: that of probabilities (within 1e-7, see
+        `ApproximatePath.error_curve`), or of labels, as in `PathSVC`.
+    rule : {"min", "1se"}
+    n_jobs : int, optional
+    check : {"warn", "raise", "ignore"}
+        See `PathSVC`; here an answer is right if its duality gap is at most eps.
+
+    Attributes
+    ----------
+    path_ : ApproximatePath
+    lam_ : float
+        The penalty that is used.
+    coef_ : (1, d) array
+    intercept_ : (1,) array
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`.
+    classes_ : (2,) array
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import PathLogisticRegression
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> model = PathLogisticRegression(lam=0.1).fit(X, ["a", "b", "a", "b"])
+    >>> model.predict_proba([[0.5]]).round(2).tolist()
+    [[0.69, 0.31]]
+    """
+
+    _scorings = ("log_loss", "error", "balanced_error")
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        l1_ratio: float = 1.0,
+        lam_min: float | None = None,
+        eps: float = 1e-4,
+        class_weight: ClassWeight = None,
+        cv: Folds = None,
+        scoring: str = "log_loss",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.l1_ratio = l1_ratio
+        self.lam_min = lam_min
+        self.eps = eps
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def decision_function(self, X: Rows) -> Floats:
+        """Return the logarithm of the odds of the second class, (m,).
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        """
+        return self._decision(X)
+
+    def predict_proba(self, X: Rows) -> Floats:
+        """Return the probabilities of both classes, (m, 2).
+
+        Parameters
+        ----------
+        X : see `decision_function`
+
+        Examples
+        --------
+        >>> from solution_paths import PathLogisticRegression
+        >>> model = PathLogisticRegression().fit([[0.0], [2.0], [4.0]], [0, 1, 1])
+        >>> model.predict_proba([[0.0], [4.0]]).round(2).tolist()
+        [[0.6, 0.4], [0.1, 0.9]]
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Rows) -> Floats:
+        """Return the logarithms of the probabilities of both classes, (m, 2).
+
+        Parameters
+        ----------
+        X : see `decision_function`
+
+        Examples
+        --------
+        >>> from solution_paths import PathLogisticRegression
+        >>> model = PathLogisticRegression().fit([[0.0], [2.0], [4.0]], [0, 1, 1])
+        >>> model.predict_log_proba([[0.0], [4.0]]).round(2).tolist()
+        [[-0.51, -0.92], [-2.27, -0.11]]
+        """
+        f = self.decision_function(X)
+        return -np.logaddexp(0.0, np.column_stack([f, -f]))
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        classes = two_classes(y)
+        return self._stated(logistic_path, X, y, (y == classes[1]).astype(float), weights)
+
+    def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
+        if self._scoring() != "log_loss":
+            return super()._error(model, X, y, weights)
+        return model.error(X, y, "log_loss", weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that there are two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
+    """Poisson regression of counts, within a bound for every lam; see `poisson_path`.
+
+    Minimises ``sum_i s_i (exp(f_i) - y_i f_i + y_i log y_i - y_i) + lam (r ||w||_1 + (1 - r)/2
+    ||w||^2)`` with f_i = w.x_i + b, for sample weights s_i and r = l1_ratio. At every lam of the
+    path the objective exceeds its minimum by at most eps times that of the best constant.
+
+    Parameters
+    ----------
+    lam : float, default 1.0
+        Weight of the penalty, > 0; not looked at with ``cv``.
+    l1_ratio : float, default 1.0
+        From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
+    lam_min, eps
+        See `PathLogisticRegression`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
+        all lam from the largest lam_min on.
+    scoring : {"deviance"}
+        The mean deviance, within 1e-7, see `ApproximatePath.error_curve`; scikit-learn's
+        "neg_mean_poisson_deviance" will do.
+    rule : {"min", "1se"}
+    n_jobs : int, optional
+    check : {"warn", "raise", "ignore"}
+        See `PathLogisticRegression`.
+
+    Attributes
+    ----------
+    path_ : ApproximatePath
+    lam_ : float
+        The penalty that is used.
+    coef_ : (d,) array
+    intercept_ : float
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import PathPoissonRegressor
+    >>> model = PathPoissonRegressor(lam=0.1).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 3, 6])
+    >>> model.predict([[0.0], [4.0]]).round(1).tolist()
+    [0.5, 13.8]
+    """
+
+    _scorings = ("deviance",)
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        l1_ratio: float = 1.0,
+        lam_min: float | None = None,
+        eps: float = 1e-4,
+        cv: Folds = None,
+        scoring: str = "deviance",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.l1_ratio = l1_ratio
+        self.lam_min = lam_min
+        self.eps = eps
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.check = check
+
+    def predict(self, X: Rows) -> Floats:
+        """Return (m,) expected counts.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        """
+        return np.exp(self._decision(X))
+
+    def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the deviance that is explained, D^2, as in scikit-learn.
+
+        Parameters
+        ----------
+        X, y : see `fit`
+        sample_weight : (m,) array, optional
+        """
+        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        return self._stated(poisson_path, X, y, y, weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that targets are counts."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
