@@ -276,12 +276,12 @@ def record(w):
 def prepare(w, out):
     """Compute all from the places; write the value of each coordinate that its place limits.
 
-    That is its dual at a knot, and z elsewhere.
+    That is its dual at a knot, and z elsewhere. Returns how fast corrections shrank.
     """
     now, m = w.now, w.map
     begin(w)
     factor(w)
-    point(w)
+    shrank = point(w)
     w.du[:] = 0.0
     collect(w, True)
     for i in range(m.N):
@@ -293,3 +293,4 @@ def prepare(w, out):
             h, _ = at(w.graph.equation[i, place], now.t, now.t_low)
             x = (h - x) / w.graph.curvature[i, place]
         out[i] = x
+    return shrank

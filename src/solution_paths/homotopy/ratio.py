@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import tolerances
-from .compiled import lean
-from .state import at, at_base, factors, is_variable
-from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2
+from .compiled import inline, lean
+from .state import BLOCK, at, at_base, factors, is_variable
+from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
 
 NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
 TINY = 2.0**-96  # what a limit itself is rounded to
@@ -243,39 +243,61 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
 def look_at_known(w, null, bound):
     """Look at the known coordinates that can have come to a limit; return the new bound.
 
-    Those that may come first are looked at first, as they reduce the bound.
+    Those that may come first are looked at first, as they reduce the bound: those within a few
+    usual steps of the odometers, then within more.
     """
     now, m = w.now, w.map
     now.look_number += 1
-    kept, near = 0, 4.0 * now.usual_step
+    kept, factor = 0, 2.0
     while True:
-        least = min(bound, near)
+        again = False
         for part in range(2):
             first, last = (0, m.n) if part == 0 else (m.n, m.N)
             travel = now.row_travel if part == 0 else now.variable_travel
             speed = now.row_speed if part == 0 else now.variable_speed
+            usual = now.usual_rows if part == 0 else now.usual_variables
             if speed == 0.0 and m.lazy and m.weights == 0:
                 continue  # nothing moves
-            reach = travel + speed * least if speed > 0.0 else travel
-            for i in range(first, last):
-                if w.due[i] <= reach and w.known[i] and w.looked_at[i] != now.look_number:
+            near = factor * usual if usual > 0.0 else np.inf
+            ahead = min(speed * bound, near) if speed > 0.0 else 0.0
+            for b in range(first // BLOCK, -(-last // BLOCK)):
+                if w.block[b] > travel + ahead:
+                    continue
+                for i in range(max(first, BLOCK * b), min(last, BLOCK * (b + 1))):
+                    if (
+                        w.due[i] > travel + ahead
+                        or not w.known[i]
+                        or w.looked_at[i] == now.look_number
+                    ):
+                        continue
                     w.looked_at[i] = now.look_number
                     now.looks += 1
                     soonest, latest = look(w, i, null, bound)
-                    bound = min(bound, latest)
+                    if latest < bound:
+                        bound = latest
+                        ahead = min(ahead, speed * bound)
                     if soonest <= bound:
                         w.looked[kept] = i
                         w.chance[LEAST, kept] = soonest
                         kept += 1
-        if near >= bound or near == np.inf:
+                w.block[b] = least(w.due, BLOCK * b, min(m.N, BLOCK * (b + 1)))
+            again = again or (speed > 0.0 and near < speed * bound)
+        if not again:
             break
-        near = 8.0 * near if near > 0.0 else np.inf
+        factor *= 8.0
     for c in range(kept):
         if w.chance[LEAST, c] <= bound:
             bound = look_closely(w, w.looked[c], null, bound)
-    if not null and bound < np.inf:
-        now.usual_step = 0.75 * now.usual_step + 0.25 * bound
+    if bound < np.inf:
+        now.usual_rows = usual_length(now.usual_rows, now.row_speed * bound)
+        now.usual_variables = usual_length(now.usual_variables, now.variable_speed * bound)
     return bound
+
+
+@inline
+def usual_length(usual, length):
+    """Return how far an odometer usually goes in a step in which it goes on."""
+    return 0.75 * usual + 0.25 * length if length > 0.0 else usual
 
 
 @lean

@@ -12,7 +12,7 @@ from ..errors import PathError
 from . import loop, tolerances
 from .compiled import new
 from .graphs import Graphs
-from .state import Graph, Map, Numbers, Walk
+from .state import BLOCK, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
 
@@ -64,6 +64,8 @@ class Homotopy:
     ----------
     values : (N,)
         At the start, the value of each coordinate that its place limits: its dual or z.
+    regular : bool
+        Whether the system at the start could be solved accurately.
     """
 
     def __init__(
@@ -103,7 +105,8 @@ class Homotopy:
             unknown &= ~statement.is_row | (self.start % 2 == 1)
         self._make_room(int(unknown.sum()))
         self.values = np.empty(len(place))
-        loop.prepare(self.walk, self.values)
+        shrank = loop.prepare(self.walk, self.values)
+        self.regular = bool(np.isfinite(self.values).all()) and shrank <= tolerances.CONTRACTION
 
     @property
     def place(self) -> Places:
@@ -257,6 +260,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         u=np.zeros((2, N)),
         du=np.zeros((2, N)),
         due=np.zeros(N),
+        block=np.zeros(N // BLOCK + 1),
         slot=np.full(N, -1, np.int64),
         looked_at=np.zeros(N, np.int64),
         looked=np.zeros(2 * N + 8, np.int64),

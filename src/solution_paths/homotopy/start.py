@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .graphs import Shape
+from .guess import near_optimum
 from .moving import Moving, Twofold
 from .run import Homotopy, NoOptimum
 from .statement import Statement
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+LARGE = 200  # coordinates from which on Newton's method costs less than the way that it saves
 
 
 def starting_places(
@@ -37,6 +39,7 @@ def starting_places(
     """
     if not off.count:
         return off.place
+    off = _nearer(statement, off, face)
     graphs = statement.graphs_of(artificial(statement, off))
     homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
     try:
@@ -44,6 +47,17 @@ def starting_places(
     except NoOptimum:
         raise NoOptimum(f"at {off.t + origin:.12g}") from None
     return homotopy.place
+
+
+def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit:
+    """Return a better guess, if there is one whose system is regular."""
+    if len(off.place) < LARGE:
+        return off
+    place = near_optimum(statement, off.t, nearest_knots(statement, off.t))
+    if place is None:
+        return off
+    better = Misfit.of(statement, place, off.t, face)
+    return better if better.regular else off
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +71,8 @@ class Misfit:
     below, above : (N,)
     width : (N,)
         Between the limits.
+    regular : bool
+        Whether the system of the places could be solved.
     """
 
     t: float
@@ -64,16 +80,23 @@ class Misfit:
     below: Array
     above: Array
     width: Array
+    regular: bool
 
     @classmethod
     def at(cls, statement: Statement, t: float, face: str = "auto") -> Misfit:
-        """Guess places at t, compute their point and compare it with their limits."""
-        place, graphs = guess(statement, t), statement.graphs
-        x = Homotopy(statement, graphs, place, t, t + 1.0, face=face).values
-        rows = np.arange(len(place))
+        """Guess places at t and compare their point with the limits."""
+        return cls.of(statement, guess(statement, t), t, face)
+
+    @classmethod
+    def of(cls, statement: Statement, place: Places, t: float, face: str = "auto") -> Misfit:
+        """Compute the point of places at t and compare it with their limits."""
+        graphs = statement.graphs
+        homotopy = Homotopy(statement, graphs, place, t, t + 1.0, face=face)
+        x, rows = homotopy.values, np.arange(len(place))
         lower, upper = (side[rows, place] for side in (graphs.lower, graphs.upper))
         lower, upper = (row[:, 0] + t * row[:, 2] for row in (lower, upper))
-        return cls(t, place, np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0), upper - lower)
+        below, above = np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0)
+        return cls(t, place, below, above, upper - lower, homotopy.regular)
 
     @property
     def count(self) -> int:
@@ -81,31 +104,36 @@ class Misfit:
         return int(((self.below > 0) | (self.above > 0)).sum())
 
 
+def nearest_knots(statement: Statement, t: float) -> Array:
+    """Return for each variable its knot nearest to 0."""
+    n, p = statement.rows_and_variables
+    graphs = statement.graphs
+    knots = graphs.equation[n : n + p, 1::2]
+    knots = np.where(graphs.exists[n : n + p, 1::2], knots[..., 0] + t * knots[..., 2], np.inf)
+    k = np.argmin(np.abs(knots), axis=1)
+    return np.take_along_axis(knots, k[:, None], 1)[:, 0]
+
+
 def guess(statement: Statement, t: float = 0.0) -> Places:
     """Return places with a regular system at t.
 
     Variables are at their knots nearest to 0, rows where these put them, an l1 constraint is slack.
     """
-    n, p = statement.rows_and_variables
-    place, x, first = [], np.zeros(p), 0
+    (n, p), graphs, x = statement.rows_and_variables, statement.graphs, nearest_knots(statement, t)
+    place = np.zeros(len(graphs.exists), dtype=np.int64)
+    knots = graphs.equation[:, 1::2]
+    knots = np.where(graphs.exists[:, 1::2], knots[..., 0] + t * knots[..., 2], np.inf)
+    place[n : n + p] = 2 * np.argmin(np.abs(knots[n : n + p]), axis=1) + 1
+    first, z = 0, statement.R @ x
     for shape in statement.shapes:
-        knots, of = shape.knots.at(t).high, slice(first, first + len(shape))
-        if first >= n and first < n + p:
-            k = np.argmin(np.abs(knots), axis=1)
-            place.append(2 * k + 1)
-            x[first - n : of.stop - n] = np.take_along_axis(knots, k[:, None], 1)[:, 0]
-        else:
-            place.append(np.zeros(len(shape), dtype=int))
-        first = of.stop
-    z, first = statement.R @ x, 0
-    for g, shape in enumerate(statement.shapes):
         if first < n:
-            k = (z[first : first + len(shape), None] > shape.knots.at(t).high).sum(axis=1)
+            of = slice(first, first + len(shape))
+            k = (z[of, None] > knots[of]).sum(axis=1)
             last = shape.curvature.shape[1] - 1
             k = np.where(shape.closed[:, 0], np.maximum(k, 1), k)
-            place[g] = 2 * np.where(shape.closed[:, 1], np.minimum(k, last - 1), k)
+            place[of] = 2 * np.where(shape.closed[:, 1], np.minimum(k, last - 1), k)
         first += len(shape)
-    return np.concatenate(place)
+    return place
 
 
 def artificial(statement: Statement, off: Misfit) -> list[Shape]:

@@ -23,6 +23,7 @@ from .compiled import (
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
+BLOCK = 64
 
 
 @struct
@@ -100,7 +101,8 @@ class Numbers:
     row_rate_terms: float
     variable_terms: float  # the same of variables' pulls
     variable_rate_terms: float
-    usual_step: float  # where the next event is expected
+    usual_rows: float  # by how much the odometers usually go on until the next event
+    usual_variables: float
     look_number: int
     known_form: float  # a'K a of the rates of known rows, where there is a Gram matrix
     known_peak: float
@@ -135,6 +137,7 @@ class Walk:
     u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
     du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
     due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
+    block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
     # the system
     solved: Indices  # (cap,): coordinates in the order of H and its inverse
     curved: Indices  # (rows,)
@@ -285,6 +288,7 @@ def move(w, i, new):
     w.place[i] = new
     w.known[i] = 1 if is_known(w, i, new) else 0
     w.due[i] = ALWAYS if w.known[i] else NEVER
+    w.block[i // BLOCK] = min(w.block[i // BLOCK], w.due[i])
     if w.map.n <= i < w.map.n + w.map.weights:
         w.sign[i - w.map.n] = new - 1.0
     if w.known[i]:
@@ -301,6 +305,7 @@ def begin(w):
     now = w.now
     w.base[:] = 0.0
     w.base_terms[:] = 0.0
+    w.block[:] = ALWAYS
     now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
     for i in range(w.map.N):
         place = w.place[i]

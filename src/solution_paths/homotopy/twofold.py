@@ -6,6 +6,8 @@ and Oishi ("Accurate sum and dot product", 2005).
 
 from __future__ import annotations
 
+import numpy as np
+
 from .compiled import entry, fma, inline, lean, sums
 
 
@@ -99,6 +101,15 @@ def dot(x, y, m):
     for k in range(m):
         total += x[k] * y[k]
     return total
+
+
+@lean
+def least(x, first, last):
+    """Return the least of x[first:last]; of two at a time, as each minimum waits."""
+    a = b = np.inf
+    for k in range(first, last - 1, 2):
+        a, b = min(a, x[k]), min(b, x[k + 1])
+    return min(a, b, x[last - 1])
 
 
 @sums

@@ -1,0 +1,265 @@
+"""Places near those of an optimum, from which the homotopy has a short way to it.
+
+Each graph is smoothed: where it is vertical, at knots, it gets a slope of 1 / mu (its Yosida
+approximation, the derivative of the Moreau envelope). Newton's method follows the optimum of the
+smoothed objective while mu falls; a coordinate on such a slope is then at its knot. Nothing but
+the time that the homotopy takes relies on the outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, qr, solve
+
+from .graphs import Graphs
+from .statement import Statement
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+FALL, FALLS = 3.0, 16  # of mu from one smoothed objective to the next, and how often
+STEPS = 20  # of Newton's method for each mu
+ENOUGH = 1e-9  # of the quadratic terms: what a step of Newton's method must gain
+FEW = 0.05  # of the coordinates at knots: if fewer change their places, mu is small enough
+SEARCHES = 8  # of a step's length
+DEPENDENT = 1e-9  # of the first diagonal entry of a QR factor: below it columns are dependent
+
+
+def near_optimum(statement: Statement, t: float, x: Array) -> Places | None:
+    """Return places near an optimum at t, by Newton's method from the variables x; None: not found.
+
+    The system that they state is regular but for rounding.
+    """
+    if statement.constrained:
+        return None
+    mu = _first_mu(statement, t, x)
+    point = Point.of(statement, x)
+    before = None
+    with np.errstate(all="ignore"):
+        for _ in range(FALLS):
+            smooth = Smoothed.of(statement.graphs, t, mu)
+            try:
+                point = _minimised(statement, smooth, point)
+            except (LinAlgError, ValueError):  # singular, or not finite
+                return None
+            place, a, _ = smooth.at(point.arguments)
+            if not np.isfinite(a).all():
+                return None
+            if before is not None and (place != before).sum() <= FEW * (place % 2 == 1).sum():
+                break
+            before, mu = place, mu / FALL
+    return _independent(statement, smooth, place, a)
+
+
+class Graph(NamedTuple):
+    """Equations, limits and curvatures of all places at one t, (N, P) each: see `Graphs`."""
+
+    equation: Array
+    lower: Array
+    upper: Array
+    curvature: Array
+
+    @classmethod
+    def of(cls, graphs: Graphs, t: float) -> Graph:
+        """Evaluate graphs in double precision."""
+        tables = (graphs.equation, graphs.lower, graphs.upper)
+        own = (np.where(x[..., 2] == 0.0, x[..., 0], x[..., 0] + t * x[..., 2]) for x in tables)
+        return cls(*own, graphs.curvature)
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """Graphs at one t whose knots have a slope of 1 / mu.
+
+    Attributes
+    ----------
+    graph : Graph
+    mu : (N,)
+    bounds : (N, P)
+        The largest argument of each place.
+    """
+
+    graph: Graph
+    mu: Array
+    bounds: Array
+
+    @classmethod
+    def of(cls, graphs: Graphs, t: float, mu: Array) -> Smoothed:
+        """Smooth graphs at t."""
+        graph, own = Graph.of(graphs, t), mu[:, None]
+        q, rest, bounds = graph.curvature[:, ::2], graph.equation[:, ::2], graph.upper.copy()
+        bounds[:, ::2] = bounds[:, ::2] * (1.0 + own * q) - own * rest
+        bounds[:, 1::2] = graph.equation[:, 1::2] - own * graph.lower[:, 1::2]
+        if graph.upper.shape[1] > 1:  # a domain that ends on the left has no segment there
+            bounds[np.isposinf(graph.upper[:, 1]) & np.isfinite(graph.upper[:, 0]), 0] = -np.inf
+        return cls(graph, mu, bounds)
+
+    def at(self, y: Array) -> tuple[Places, Array, Array]:
+        """Return the places of arguments y, their duals a and -da/dy, (N,) each."""
+        place, rows = np.argmin(y[:, None] > self.bounds, axis=1), np.arange(len(y))
+        own, q = self.graph.equation[rows, place], self.graph.curvature[rows, place]
+        bent = 1.0 + self.mu * q
+        a = np.where(place % 2 == 1, (own - y) / self.mu, (own - q * y) / bent)
+        return place, a, np.where(place % 2 == 1, 1.0 / self.mu, q / bent)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Variables, and with a Gram matrix the duals beside them; what graphs are evaluated at.
+
+    Attributes
+    ----------
+    a : (n,)
+        Coefficients of the Gram matrix's columns; zero without one.
+    x : (p,)
+    arguments : (N,)
+        z of rows, x of variables.
+    pull : (N,)
+        The gradient of the quadratic terms: G a of rows, ridge x of variables.
+    """
+
+    a: Array
+    x: Array
+    arguments: Array
+    pull: Array
+
+    @classmethod
+    def of(cls, statement: Statement, x: Array, a: Array | None = None) -> Point:
+        """Evaluate all from variables and duals."""
+        a = np.zeros(len(statement.R)) if a is None else a
+        own = np.zeros(len(a)) if statement.gram is None else statement.gram @ a
+        z = statement.R @ x + own
+        return cls(a, x, np.concatenate([z, x]), np.concatenate([own, statement.ridge * x]))
+
+    def ahead(self, step: Point, s: float) -> Point:
+        """Return the point s times a step away."""
+        pairs = zip(vars(self).values(), vars(step).values(), strict=True)
+        return Point(*(own + s * by for own, by in pairs))
+
+
+def _first_mu(statement: Statement, t: float, x: Array) -> Array:
+    """Return mu of each coordinate: first a knot's slope is as wide as values are away from it."""
+    graph = Graph.of(statement.graphs, t)
+    n, unit = len(statement.R), statement.units.scale
+    unit = np.where(statement.is_row, 1.0 / unit, unit)  # of arguments
+    z = np.concatenate([statement.R @ x, x])
+    away = np.where(statement.graphs.exists[:, 1::2], graph.equation[:, 1::2] - z[:, None], 0.0)
+    width = graph.upper[:, 1::2] - graph.lower[:, 1::2]
+    width = np.where(statement.graphs.exists[:, 1::2] & np.isfinite(width), width, 0.0)
+    far = (np.abs(away).max(axis=1) / unit)[:n]
+    wide = (width.max(axis=1) * unit)[:n]
+    far, wide = (float(np.median(own[own > 0])) if (own > 0).any() else 1.0 for own in (far, wide))
+    return np.asarray(far / wide * unit**2)
+
+
+def _minimised(statement: Statement, smooth: Smoothed, point: Point) -> Point:
+    """Return the optimum of the smoothed objective, or what a few steps come to."""
+    for _ in range(STEPS):
+        _, a, bend = smooth.at(point.arguments)
+        step = _newton(statement, point, a, bend)
+
+        def slope(s: float, point: Point = point, step: Point = step) -> float:
+            """Return the derivative of the smoothed objective along the step."""
+            there = point.ahead(step, s)
+            moved, n = step.arguments, len(point.a)
+            quadratic = there.pull[:n] @ step.a + there.pull[n:] @ step.x
+            return float(quadratic - smooth.at(there.arguments)[1] @ moved)
+
+        start = slope(0.0)
+        if not start < 0.0:
+            break
+        s = _length(slope, start)
+        point = point.ahead(step, s)
+        if -start * s <= ENOUGH * abs(a @ point.arguments):
+            break
+    return point
+
+
+def _length(slope, start: float) -> float:
+    """Return where an increasing function that is negative at 0 is about 0, or 1 if beyond."""
+    low, high, at_low, at_high = 0.0, 1.0, start, slope(1.0)
+    if at_high <= 0.0:
+        return 1.0
+    for _ in range(SEARCHES):
+        s = low - at_low * (high - low) / (at_high - at_low)
+        s = min(max(s, low + 0.05 * (high - low)), high - 0.05 * (high - low))
+        there = slope(s)
+        if abs(there) <= 0.1 * abs(start):
+            return s
+        low, at_low, high, at_high = (
+            (s, there, high, at_high) if there < 0.0 else (low, at_low, s, there)
+        )
+    return low if low > 0.0 else s
+
+
+def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
+    """Return Newton's step for the smoothed objective, with duals a and -da/dy."""
+    n, R, ridge = len(point.a), statement.R, statement.ridge
+    on = np.flatnonzero(bend[:n] > 0.0)
+    rest = a[n:] - ridge * point.x
+    stiff = ridge + bend[n:]
+    if statement.gram is None:
+        rest = rest + R.T @ a[:n]
+        M = (R[on].T * bend[on]) @ R[on]
+        M[np.diag_indices_from(M)] += stiff + 1e-14 * np.diagonal(M).max(initial=1e-300)
+        return Point.of(statement, solve(M, rest, assume_a="pos"))
+    G, p = statement.gram, len(ridge)
+    rest = rest + R.T @ point.a
+    change = a[:n] - point.a
+    off = change.copy()
+    off[on] = 0.0
+    M = np.zeros((len(on) + p, len(on) + p))
+    M[: len(on), : len(on)] = G[np.ix_(on, on)]
+    M[: len(on), len(on) :], M[len(on) :, : len(on)] = R[on], R[on].T
+    M[np.diag_indices_from(M)] += np.r_[1.0 / bend[on], -stiff]
+    moved = G[on] @ off
+    rhs = np.r_[change[on] / bend[on] - moved, -rest - R.T @ off]
+    found = solve(M, rhs, assume_a="sym") if p else solve(M, rhs, assume_a="pos")
+    off[on] = found[: len(on)]
+    return Point.of(statement, found[len(on) :], off)
+
+
+def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array) -> Places:
+    """Return the same places, but with dependent coordinates moved to others.
+
+    Rows at knots must be independent in the variables on segments, and these in what holds them.
+    """
+    n, place, graph = len(statement.R), place.copy(), smooth.graph
+    scale = statement.units.scale
+    R = statement.R * scale[:n, None] * scale[n:]
+    free = np.flatnonzero(place[n:] % 2 == 0)
+    at_knot = np.flatnonzero(place[:n] % 2 == 1)
+    bent = np.flatnonzero((place[:n] % 2 == 0) & (graph.curvature[np.arange(n), place[:n]] > 0.0))
+    held = np.vstack([R[at_knot], R[bent], np.diag(np.sqrt(statement.ridge * scale[n:] ** 2))])
+    for j in free[_dependent(held[:, free])]:
+        knots = graph.equation[n + j, 1::2]
+        exists = statement.graphs.exists[n + j, 1::2]
+        place[n + j] = 2 * int(np.argmin(np.where(exists, np.abs(knots), np.inf))) + 1
+    free = np.flatnonzero(place[n:] % 2 == 0)
+    if statement.gram is None:
+        spanned = R[np.ix_(at_knot, free)].T
+    else:
+        own = statement.gram[np.ix_(at_knot, at_knot)]
+        spanned = np.vstack([own * scale[at_knot, None] * scale[at_knot], R[at_knot].T])
+    rows, knots = np.arange(n), place[:n]
+    lower, upper = graph.lower[rows, knots], graph.upper[rows, knots]
+    inside = np.minimum(a[:n] - lower, upper - a[:n])  # those that are least so go first
+    width = np.where(np.isfinite(upper - lower), upper - lower, 2.0 * inside)
+    inside = np.clip(inside / np.where(width > 0, width, 1.0), 0.01, 1.0)[at_knot]
+    for i in at_knot[_dependent(spanned * inside)]:
+        k, up = place[i], a[i] - lower[i] < upper[i] - a[i]
+        place[i] = k + 1 if up else k - 1
+    return place
+
+
+def _dependent(A: Array) -> NDArray[np.int64]:
+    """Return columns without which the others are independent."""
+    if A.shape[1] == 0:
+        return np.zeros(0, dtype=np.int64)
+    triangle, order = qr(A, mode="r", pivoting=True)
+    diagonal = np.abs(np.diagonal(triangle))
+    rank = int((diagonal > DEPENDENT * diagonal.max(initial=0.0)).sum())
+    return order[rank:]
