@@ -8,6 +8,7 @@ the time that the homotopy takes relies on the outcome.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,9 +66,11 @@ class Graph(NamedTuple):
     @classmethod
     def of(cls, graphs: Graphs, t: float) -> Graph:
         """Evaluate graphs in double precision."""
-        tables = (graphs.equation, graphs.lower, graphs.upper)
-        own = (np.where(x[..., 2] == 0.0, x[..., 0], x[..., 0] + t * x[..., 2]) for x in tables)
-        return cls(*own, graphs.curvature)
+
+        def at(x: Array) -> Array:
+            return np.where(x[..., 2] == 0.0, x[..., 0], x[..., 0] + t * x[..., 2])
+
+        return cls(at(graphs.equation), at(graphs.lower), at(graphs.upper), graphs.curvature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +181,7 @@ def _minimised(statement: Statement, smooth: Smoothed, point: Point) -> Point:
     return point
 
 
-def _length(slope, start: float) -> float:
+def _length(slope: Callable[[float], float], start: float) -> float:
     """Return where an increasing function that is negative at 0 is about 0, or 1 if beyond."""
     low, high, at_low, at_high = 0.0, 1.0, start, slope(1.0)
     if at_high <= 0.0:
