@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, qr, solve
+from scipy.linalg import qr
 
 from .graphs import Graphs
 from .statement import Statement
@@ -44,7 +44,7 @@ def near_optimum(statement: Statement, t: float, x: Array) -> Places | None:
             smooth = Smoothed.of(statement.graphs, t, mu)
             try:
                 point = _minimised(statement, smooth, point)
-            except (LinAlgError, ValueError):  # singular, or not finite
+            except np.linalg.LinAlgError:
                 return None
             place, a, _ = smooth.at(point.arguments)
             if not np.isfinite(a).all():
@@ -52,7 +52,7 @@ def near_optimum(statement: Statement, t: float, x: Array) -> Places | None:
             if before is not None and (place != before).sum() <= FEW * (place % 2 == 1).sum():
                 break
             before, mu = place, mu / FALL
-    return _independent(statement, smooth, place, a)
+        return _independent(statement, smooth, place, a)
 
 
 class Graph(NamedTuple):
@@ -208,7 +208,7 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
         rest = rest + R.T @ a[:n]
         M = (R[on].T * bend[on]) @ R[on]
         M[np.diag_indices_from(M)] += stiff + 1e-14 * np.diagonal(M).max(initial=1e-300)
-        return Point.of(statement, solve(M, rest, assume_a="pos"))
+        return Point.of(statement, np.linalg.solve(M, rest))
     G, p = statement.gram, len(ridge)
     rest = rest + R.T @ point.a
     change = a[:n] - point.a
@@ -220,7 +220,7 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
     M[np.diag_indices_from(M)] += np.r_[1.0 / bend[on], -stiff]
     moved = G[on] @ off
     rhs = np.r_[change[on] / bend[on] - moved, -rest - R.T @ off]
-    found = solve(M, rhs, assume_a="sym") if p else solve(M, rhs, assume_a="pos")
+    found = np.linalg.solve(M, rhs)
     off[on] = found[: len(on)]
     return Point.of(statement, found[len(on) :], off)
 

@@ -5,6 +5,9 @@ terms: the graph of a coordinate on a segment is shifted along that segment unti
 point, a knot gets slopes that are wide enough. The point is then optimal for an artificial
 statement, and the homotopy follows its optima while these terms go from 1 to 0. On the way there
 is an optimum at each parameter, as there is one at both ends.
+
+The nearer the places are to those of the optimum, the fewer changes there are on the way: those of
+large statements come from Newton's method, see `guess`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import PathError
 from .graphs import Shape
 from .guess import near_optimum
 from .moving import Moving, Twofold
@@ -39,25 +43,34 @@ def starting_places(
     """
     if not off.count:
         return off.place
-    off = _nearer(statement, off, face)
-    graphs = statement.graphs_of(artificial(statement, off))
-    homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
-    try:
+
+    def walked(off: Misfit) -> Places:
+        graphs = statement.graphs_of(artificial(statement, off))
+        homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
         homotopy.run()
+        return homotopy.place
+
+    better = _nearer(statement, off, face)
+    if better is not None:
+        try:
+            return better.place if not better.count else walked(better)
+        except PathError:
+            pass  # its system may be nearly singular
+    try:
+        return walked(off)
     except NoOptimum:
         raise NoOptimum(f"at {off.t + origin:.12g}") from None
-    return homotopy.place
 
 
-def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit:
-    """Return a better guess, if there is one whose system is regular."""
+def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit | None:
+    """Return a guess nearer to the optimum whose system is regular, if there is one."""
     if len(off.place) < LARGE:
-        return off
+        return None
     place = near_optimum(statement, off.t, nearest_knots(statement, off.t))
     if place is None:
-        return off
+        return None
     better = Misfit.of(statement, place, off.t, face)
-    return better if better.regular else off
+    return better if better.regular else None
 
 
 @dataclass(frozen=True, eq=False)
