@@ -208,7 +208,7 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
         rest = rest + R.T @ a[:n]
         M = (R[on].T * bend[on]) @ R[on]
         M[np.diag_indices_from(M)] += stiff + 1e-14 * np.diagonal(M).max(initial=1e-300)
-        return Point.of(statement, np.linalg.solve(M, rest))
+        return Point.of(statement, _solved(M, rest))
     G, p = statement.gram, len(ridge)
     rest = rest + R.T @ point.a
     change = a[:n] - point.a
@@ -220,9 +220,13 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
     M[np.diag_indices_from(M)] += np.r_[1.0 / bend[on], -stiff]
     moved = G[on] @ off
     rhs = np.r_[change[on] / bend[on] - moved, -rest - R.T @ off]
-    found = np.linalg.solve(M, rhs)
+    found = _solved(M, rhs)
     off[on] = found[: len(on)]
     return Point.of(statement, found[len(on) :], off)
+
+
+def _solved(M: Array, rhs: Array) -> Array:
+    return np.asarray(np.linalg.solve(M, rhs), dtype=np.float64)
 
 
 def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array) -> Places:

@@ -26,7 +26,7 @@ from .statement import Statement
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-LARGE = 200  # coordinates from which on Newton's method costs less than the way that it saves
+LARGE = 500  # coordinates from which on Newton's method costs less than the way that it saves
 
 
 def starting_places(
