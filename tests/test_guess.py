@@ -79,7 +79,7 @@ def test_a_bad_guess_costs_time_alone(monkeypatch):
     X, _, labels = data("plain", n=60)
     wanted = asymmetric_svm_path(X, labels)
 
-    def bad(statement, t, x):
+    def bad(statement, t):
         place = start.guess(statement, t)
         place[statement.is_row] = 1  # all at their knots: more rows than variables
         return place
@@ -98,7 +98,7 @@ def test_smoothed_graphs_are_monotone_and_near_their_graphs():
     N = len(graphs.exists)
     z = np.linspace(-4.0, 4.0, 161)
     for mu in (1.0, 1e-2, 1e-6):
-        smooth = guess.Smoothed.of(graphs, 0.0, np.full(N, mu))
+        smooth = guess.Smoothed.of(guess.GraphsAt.of(graphs, 0.0), np.full(N, mu))
         found = [smooth.at(np.full(N, x)) for x in z]
         a = np.array([own[1] for own in found])
         assert (np.diff(a, axis=0) <= 1e-9).all()

@@ -29,19 +29,22 @@ SEARCHES = 8  # of a step's length
 DEPENDENT = 1e-9  # of the first diagonal entry of a QR factor: below it columns are dependent
 
 
-def near_optimum(statement: Statement, t: float, x: Array) -> Places | None:
-    """Return places near an optimum at t, by Newton's method from the variables x; None: not found.
+def near_optimum(statement: Statement, t: float) -> Places | None:
+    """Return places near an optimum at t, by Newton's method from variables at knots, or None.
 
     The system that they state is regular but for rounding.
     """
     if statement.constrained:
         return None
-    mu = _first_mu(statement, t, x)
+    graph, n = GraphsAt.of(statement.graphs, t), len(statement.R)
+    variables = np.arange(n, n + statement.R.shape[1])
+    x = graph.equation[variables, graph.nearest_to_zero()[variables]]
+    mu = _first_mu(statement, graph, x)
     point = Point.of(statement, x)
     before = None
     with np.errstate(all="ignore"):
         for _ in range(FALLS):
-            smooth = Smoothed.of(statement.graphs, t, mu)
+            smooth = Smoothed.of(graph, mu)
             try:
                 point = _minimised(statement, smooth, point)
             except np.linalg.LinAlgError:
@@ -55,22 +58,33 @@ def near_optimum(statement: Statement, t: float, x: Array) -> Places | None:
         return _independent(statement, smooth, place, a)
 
 
-class Graph(NamedTuple):
+class GraphsAt(NamedTuple):
     """Equations, limits and curvatures of all places at one t, (N, P) each: see `Graphs`."""
 
     equation: Array
     lower: Array
     upper: Array
     curvature: Array
+    exists: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, graphs: Graphs, t: float) -> Graph:
+    def of(cls, graphs: Graphs, t: float) -> GraphsAt:
         """Evaluate graphs in double precision."""
 
         def at(x: Array) -> Array:
             return np.where(x[..., 2] == 0.0, x[..., 0], x[..., 0] + t * x[..., 2])
 
-        return cls(at(graphs.equation), at(graphs.lower), at(graphs.upper), graphs.curvature)
+        tables = at(graphs.equation), at(graphs.lower), at(graphs.upper)
+        return cls(*tables, graphs.curvature, graphs.exists)
+
+    @property
+    def knots(self) -> Array:
+        """The knots of all coordinates, infinite where there is none."""
+        return np.where(self.exists[:, 1::2], self.equation[:, 1::2], np.inf)
+
+    def nearest_to_zero(self) -> Places:
+        """Return for each coordinate the place of its knot nearest to 0."""
+        return np.asarray(2 * np.argmin(np.abs(self.knots), axis=1) + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,20 +93,20 @@ class Smoothed:
 
     Attributes
     ----------
-    graph : Graph
+    graph : GraphsAt
     mu : (N,)
     bounds : (N, P)
         The largest argument of each place.
     """
 
-    graph: Graph
+    graph: GraphsAt
     mu: Array
     bounds: Array
 
     @classmethod
-    def of(cls, graphs: Graphs, t: float, mu: Array) -> Smoothed:
-        """Smooth graphs at t."""
-        graph, own = Graph.of(graphs, t), mu[:, None]
+    def of(cls, graph: GraphsAt, mu: Array) -> Smoothed:
+        """Smooth graphs."""
+        own = mu[:, None]
         q, rest, bounds = graph.curvature[:, ::2], graph.equation[:, ::2], graph.upper.copy()
         bounds[:, ::2] = bounds[:, ::2] * (1.0 + own * q) - own * rest
         bounds[:, 1::2] = graph.equation[:, 1::2] - own * graph.lower[:, 1::2]
@@ -143,15 +157,14 @@ class Point:
         return Point(*(own + s * by for own, by in pairs))
 
 
-def _first_mu(statement: Statement, t: float, x: Array) -> Array:
+def _first_mu(statement: Statement, graph: GraphsAt, x: Array) -> Array:
     """Return mu of each coordinate: first a knot's slope is as wide as values are away from it."""
-    graph = Graph.of(statement.graphs, t)
     n, unit = len(statement.R), statement.units.scale
     unit = np.where(statement.is_row, 1.0 / unit, unit)  # of arguments
     z = np.concatenate([statement.R @ x, x])
-    away = np.where(statement.graphs.exists[:, 1::2], graph.equation[:, 1::2] - z[:, None], 0.0)
+    away = np.where(graph.exists[:, 1::2], graph.equation[:, 1::2] - z[:, None], 0.0)
     width = graph.upper[:, 1::2] - graph.lower[:, 1::2]
-    width = np.where(statement.graphs.exists[:, 1::2] & np.isfinite(width), width, 0.0)
+    width = np.where(graph.exists[:, 1::2] & np.isfinite(width), width, 0.0)
     far = (np.abs(away).max(axis=1) / unit)[:n]
     wide = (width.max(axis=1) * unit)[:n]
     far, wide = (float(np.median(own[own > 0])) if (own > 0).any() else 1.0 for own in (far, wide))
@@ -241,10 +254,8 @@ def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array
     at_knot = np.flatnonzero(place[:n] % 2 == 1)
     bent = np.flatnonzero((place[:n] % 2 == 0) & (graph.curvature[np.arange(n), place[:n]] > 0.0))
     held = np.vstack([R[at_knot], R[bent], np.diag(np.sqrt(statement.ridge * scale[n:] ** 2))])
-    for j in free[_dependent(held[:, free])]:
-        knots = graph.equation[n + j, 1::2]
-        exists = statement.graphs.exists[n + j, 1::2]
-        place[n + j] = 2 * int(np.argmin(np.where(exists, np.abs(knots), np.inf))) + 1
+    bound = n + free[_dependent(held[:, free])]
+    place[bound] = graph.nearest_to_zero()[bound]
     free = np.flatnonzero(place[n:] % 2 == 0)
     if statement.gram is None:
         spanned = R[np.ix_(at_knot, free)].T

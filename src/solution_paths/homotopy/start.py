@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import PathError
 from .graphs import Shape
-from .guess import near_optimum
+from .guess import GraphsAt, near_optimum
 from .moving import Moving, Twofold
 from .run import Homotopy, NoOptimum
 from .statement import Statement
@@ -66,7 +66,7 @@ def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit | None:
     """Return a guess nearer to the optimum whose system is regular, if there is one."""
     if len(off.place) < LARGE:
         return None
-    place = near_optimum(statement, off.t, nearest_knots(statement, off.t))
+    place = near_optimum(statement, off.t)
     if place is None:
         return None
     better = Misfit.of(statement, place, off.t, face)
@@ -117,27 +117,15 @@ class Misfit:
         return int(((self.below > 0) | (self.above > 0)).sum())
 
 
-def nearest_knots(statement: Statement, t: float) -> Array:
-    """Return for each variable its knot nearest to 0."""
-    n, p = statement.rows_and_variables
-    graphs = statement.graphs
-    knots = graphs.equation[n : n + p, 1::2]
-    knots = np.where(graphs.exists[n : n + p, 1::2], knots[..., 0] + t * knots[..., 2], np.inf)
-    k = np.argmin(np.abs(knots), axis=1)
-    return np.take_along_axis(knots, k[:, None], 1)[:, 0]
-
-
 def guess(statement: Statement, t: float = 0.0) -> Places:
     """Return places with a regular system at t.
 
     Variables are at their knots nearest to 0, rows where these put them, an l1 constraint is slack.
     """
-    (n, p), graphs, x = statement.rows_and_variables, statement.graphs, nearest_knots(statement, t)
-    place = np.zeros(len(graphs.exists), dtype=np.int64)
-    knots = graphs.equation[:, 1::2]
-    knots = np.where(graphs.exists[:, 1::2], knots[..., 0] + t * knots[..., 2], np.inf)
-    place[n : n + p] = 2 * np.argmin(np.abs(knots[n : n + p]), axis=1) + 1
-    first, z = 0, statement.R @ x
+    (n, p), graph = statement.rows_and_variables, GraphsAt.of(statement.graphs, t)
+    place, knots = np.zeros(len(graph.exists), dtype=np.int64), graph.knots
+    place[n : n + p] = graph.nearest_to_zero()[n : n + p]
+    first, z = 0, statement.R @ graph.equation[np.arange(n, n + p), place[n : n + p]]
     for shape in statement.shapes:
         if first < n:
             of = slice(first, first + len(shape))
