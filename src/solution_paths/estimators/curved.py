@@ -17,7 +17,7 @@ from ..path import Floats
 from ..validation import Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, Folds
-from .stated import Stated, StatedClassifier, two_classes
+from .stated import Stated, TwoClasses, two_classes
 from .tuning import Tuned, WeightedTuned
 
 SMALLEST = 1e-4  # by default lam_min of the largest correlation, from which on l1 leaves w = 0
@@ -59,7 +59,7 @@ class Curved(Tuned):
             return model
 
 
-class PathLogisticRegression(Curved, StatedClassifier, Linear, WeightedTuned):
+class PathLogisticRegression(Curved, TwoClasses, Linear, WeightedTuned):
     """Logistic regression that knows a solution within a bound for every lam; see `logistic_path`.
 
     Minimises ``sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)`` of
@@ -190,12 +190,6 @@ class PathLogisticRegression(Curved, StatedClassifier, Linear, WeightedTuned):
         if self._scoring() != "log_loss":
             return super()._error(model, X, y, weights)
         return model.error(X, y, "log_loss", weights)
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that there are two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):

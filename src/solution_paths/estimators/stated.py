@@ -385,7 +385,17 @@ def two_classes(y: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-class PathNuSVC(StatedClassifier, Unweighted):
+class TwoClasses(StatedClassifier):
+    """One of two classes."""
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that there are two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class PathNuSVC(TwoClasses, Unweighted):
     """nu-SVM of two classes that knows its solution for every nu; see `nu_svm_path`.
 
     Parameters
@@ -459,12 +469,6 @@ class PathNuSVC(StatedClassifier, Unweighted):
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         two_classes(y)
         return Stated(nu_svm_path(X, y, **self._options()))
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that there are two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 class PathSVOR(StatedClassifier, Unweighted):
