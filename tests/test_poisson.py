@@ -11,6 +11,7 @@ from scipy.special import xlogy
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import mean_poisson_deviance
 
+from curved_paths import RATIOS, arguments, assert_the_bound_holds
 from solution_paths import ApproximatePath, poisson_path
 from solution_paths.glm.columns import Columns
 from solution_paths.glm.follow import worst
@@ -19,7 +20,6 @@ from solution_paths.glm.penalised import Penalised, Point
 from solution_paths.verify import curved
 
 KINDS = "normal wide raw constant duplicates integers one_hot rare large rates flat sparse"
-RATIOS = (1.0, 0.0, 0.5, 0.999, 0.01)
 
 
 def data(kind, seed):
@@ -74,29 +74,14 @@ def primal(X, y, lam, r, w, b, weights=1.0):
 def problem(seed):
     """Return the arguments of a path, and its options."""
     X, y = data(KINDS.split()[seed % 12], seed)
-    r = np.random.default_rng(seed + 1000)
-    low = start(X, y) * 10.0 ** -r.uniform(0.3, 4)
-    high = np.inf if seed % 2 else low * 10 ** r.uniform(0.5, 4)
-    eps = 10.0 ** -r.uniform(1, 8 if seed % 4 == 0 else 5)
-    options = {"l1_ratio": RATIOS[seed % 5], "eps": eps}
-    if seed % 3 == 0:  # some rows count for nothing
-        options["sample_weight"] = r.uniform(0.1, 3.0, len(y)) * (r.uniform(size=len(y)) > 0.2)
-        options["sample_weight"][:2] = 1.0
-    return X, y, low, high, options
+    return arguments(X, y, start(X, y), seed)
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_bound_holds_everywhere(seed):
     X, y, low, high, options = problem(seed)
     path = poisson_path(X, y, low, high, **options)
-    assert path.range == (low, high)
-    assert path.bounds.max() <= path.eps
-    last = min(high, 2.0 * path.breakpoints[-1])
-    grid = np.clip(np.geomspace(low, last, 1000), low, last)
-    s, found = path._judged(np.empty(0, dtype=int), grid)
-    piece = np.clip(np.searchsorted(path.points.t, s, side="right") - 1, 0, len(path.bounds) - 1)
-    assert (found.gap <= path.bounds[piece] + found.rounding + 1e-12).all()
-    assert path.certify(20, seed).ok
+    assert_the_bound_holds(path, low, high, seed)
 
 
 @pytest.mark.parametrize("seed", [k for k in range(14) if k % 12 != 8])  # but for counts of 1e5
