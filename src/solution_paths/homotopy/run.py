@@ -272,39 +272,40 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         of_rows=np.zeros((6, m.n)),
         unknown=np.zeros(N, np.int64),
         work=np.zeros((13, N + 8)),
-        **_room({}, 0, 0),
+        **{name: np.zeros(*one) for name, one in _growing({}, 0, 0).items()},
     )
 
 
-def _room(sizes: dict[str, int], rows: int, low: int) -> dict[str, Any]:
-    """Return the arrays that grow."""
-    size = {"cap": 0, "nodes": 0, "events": 0, "entries": 0, "seen": 0} | sizes
-    cap = size["cap"]
+def _growing(sizes: dict[str, int], rows: int, low: int) -> dict[str, tuple[tuple[int, ...], type]]:
+    """Return shapes and types of the arrays that grow."""
+    cap, nodes, events, entries, seen = (
+        sizes.get(name, 0) for name in ("cap", "nodes", "events", "entries", "seen")
+    )
     return {
-        "solved": np.zeros(cap, np.int64),
-        "curved": np.zeros(rows, np.int64),
-        "H": np.zeros((cap, cap)),
-        "L": np.zeros((cap * low, cap * low)),
-        "E": np.zeros((cap, rows)),
-        "inverse": np.zeros((cap, cap)),
-        "pair": np.zeros((8, cap)),
-        "seen_keys": np.zeros(size["seen"], np.int64),
-        "node": np.zeros((size["nodes"], 2)),
-        "node_at": np.zeros(2 * size["nodes"], np.int64),
-        "event": np.zeros(size["events"], np.int64),
-        "entry": np.zeros(size["entries"], np.int64),
-        "entries": np.zeros((size["entries"], 2)),
+        "solved": ((cap,), np.int64),
+        "curved": ((rows,), np.int64),
+        "H": ((cap, cap), np.float64),
+        "L": ((cap * low, cap * low), np.float64),
+        "E": ((cap, rows), np.float64),
+        "inverse": ((cap, cap), np.float64),
+        "pair": ((8, cap), np.float64),
+        "seen_keys": ((seen,), np.int64),
+        "node": ((nodes, 2), np.float64),
+        "node_at": ((2 * nodes,), np.int64),
+        "event": ((events,), np.int64),
+        "entry": ((entries,), np.int64),
+        "entries": ((entries, 2), np.float64),
     }
 
 
 def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
     """Return the same walk with larger arrays."""
-    changed = {}
-    for name, larger in _room(sizes, rows, w.map.with_low).items():
+    changed: dict[str, Any] = {}
+    for name, (shape, dtype) in _growing(sizes, rows, w.map.with_low).items():
         old = getattr(w, name)
-        if old.shape != larger.shape:
-            kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, larger.shape, strict=True))
+        if old.shape != shape:
+            larger = changed[name] = np.zeros(shape, dtype)
+            kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
             larger[kept] = old[kept]
-            changed[name] = larger
     made: Walk = replace(w, **changed)
     return made
