@@ -260,6 +260,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         u=np.zeros((2, N)),
         du=np.zeros((2, N)),
         due=np.zeros(N),
+        limit=np.zeros((N, 4)),
         block=np.zeros(N // BLOCK + 1),
         slot=np.full(N, -1, np.int64),
         looked_at=np.zeros(N, np.int64),
@@ -270,13 +271,14 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         of_variables=np.zeros((6, m.p)),
         rows=np.zeros(m.n, np.int64),
         of_rows=np.zeros((6, m.n)),
+        dense=np.zeros((4, max(m.n, m.p))),
         unknown=np.zeros(N, np.int64),
         work=np.zeros((13, N + 8)),
-        **{name: np.zeros(*one) for name, one in _growing({}, 0, 0).items()},
+        **{name: np.zeros(*one) for name, one in _growing(m, {}, 0).items()},
     )
 
 
-def _growing(sizes: dict[str, int], rows: int, low: int) -> dict[str, tuple[tuple[int, ...], type]]:
+def _growing(m: Map, sizes: dict[str, int], rows: int) -> dict[str, tuple[tuple[int, ...], type]]:
     """Return shapes and types of the arrays that grow."""
     cap, nodes, events, entries, seen = (
         sizes.get(name, 0) for name in ("cap", "nodes", "events", "entries", "seen")
@@ -285,9 +287,11 @@ def _growing(sizes: dict[str, int], rows: int, low: int) -> dict[str, tuple[tupl
         "solved": ((cap,), np.int64),
         "curved": ((rows,), np.int64),
         "H": ((cap, cap), np.float64),
-        "L": ((cap * low, cap * low), np.float64),
+        "L": ((cap * m.with_low, cap * m.with_low), np.float64),
         "E": ((cap, rows), np.float64),
         "inverse": ((cap, cap), np.float64),
+        "packed": ((m.n * m.with_gram, cap), np.float64),
+        "share": ((2, cap), np.float64),
         "pair": ((8, cap), np.float64),
         "seen_keys": ((seen,), np.int64),
         "node": ((nodes, 2), np.float64),
@@ -301,7 +305,7 @@ def _growing(sizes: dict[str, int], rows: int, low: int) -> dict[str, tuple[tupl
 def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
     """Return the same walk with larger arrays."""
     changed: dict[str, Any] = {}
-    for name, (shape, dtype) in _growing(sizes, rows, w.map.with_low).items():
+    for name, (shape, dtype) in _growing(w.map, sizes, rows).items():
         old = getattr(w, name)
         if old.shape != shape:
             larger = changed[name] = np.zeros(shape, dtype)

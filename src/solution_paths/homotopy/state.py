@@ -137,6 +137,7 @@ class Walk:
     u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
     du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
     due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
+    limit: Matrix  # (N, 4), lower and upper limit of its place: value and rate in double precision
     block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
     # the system
     solved: Indices  # (cap,): coordinates in the order of H and its inverse
@@ -146,6 +147,8 @@ class Walk:
     L: Matrix  # (cap, cap), the low part of its entries, or nothing
     E: Matrix  # (cap, rows), of solved variables and curved rows
     inverse: Matrix  # (cap, cap), of H plus the diagonal, without curved rows
+    packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
+    share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known
     work: Matrix  # (16, cap + rows + N)
     pair: Matrix  # (8, cap)
     # the ratio test
@@ -154,6 +157,7 @@ class Walk:
     of_variables: Matrix  # (6, cap): value, rate (two parts each), sizes of both
     rows: Indices  # those whose duals move
     of_rows: Matrix  # (6, cap + rows)
+    dense: Matrix  # (4, max(n, p)), of all variables and of all rows: value and rate
     looked: Indices  # (2 N,)
     looked_at: Indices  # (N,): the number of the last look at a coordinate
     candidate: Indices  # (4 N,): 2 i + side
@@ -232,6 +236,13 @@ def mixed(i, place):
     return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(1))
 
 
+@inline
+def keep_limits(w, i):
+    """Keep the limits of a coordinate's place where a look finds them side by side."""
+    lower, upper, kept = w.graph.lower[i, w.place[i]], w.graph.upper[i, w.place[i]], w.limit[i]
+    kept[0], kept[1], kept[2], kept[3] = lower[0], lower[2], upper[0], upper[2]
+
+
 @lean
 def add_column(w, i, h, e, size, part):
     """Add (h + e) times column i of H to what known ones add up to; part 0: values, 1: rates."""
@@ -286,6 +297,7 @@ def move(w, i, new):
         add_known(w, i, -1.0)
     now.key ^= mixed(i, w.place[i]) ^ mixed(i, new)
     w.place[i] = new
+    keep_limits(w, i)
     w.known[i] = 1 if is_known(w, i, new) else 0
     w.due[i] = ALWAYS if w.known[i] else NEVER
     w.block[i // BLOCK] = min(w.block[i // BLOCK], w.due[i])
@@ -310,6 +322,7 @@ def begin(w):
     for i in range(w.map.N):
         place = w.place[i]
         now.key ^= mixed(i, place)
+        keep_limits(w, i)
         w.known[i] = 1 if is_known(w, i, place) else 0
         w.due[i] = ALWAYS if w.known[i] else NEVER
         if w.map.n <= i < w.map.n + w.map.weights:

@@ -38,6 +38,10 @@ def insert(w, i):
         for a in range(k):
             w.L[a, k] = w.L[k, a] = rest_of(w, w.solved[a], i)
         w.L[k, k] = rest_of(w, i, i)
+    if w.map.with_gram:
+        column = w.map.gram[i] if i < w.map.n else w.map.columns[i - w.map.n]
+        for r in range(w.map.n):
+            w.packed[r, k] = column[r]
     for c in range(now.curved):
         w.E[k, c] = w.map.R[w.curved[c], i - w.map.n] if is_variable(w, i) else 0.0
     w.solved[k], w.slot[i] = i, k
@@ -61,6 +65,9 @@ def take_out(w, i):
             w.L[a, a] = w.L[b, b]
             for c in range(b):
                 w.L[c, a] = w.L[a, c]
+        if w.map.with_gram:
+            for r in range(w.map.n):
+                w.packed[r, a] = w.packed[r, b]
         copy(w.E[a], w.E[b], now.curved)
         w.solved[a] = w.solved[b]
         w.slot[w.solved[a]] = a
