@@ -157,11 +157,11 @@ class Homotopy:
         """Return the parameter as the user knows it."""
         return f"{self.walk.now.t + self.origin:.12g}"
 
-    def _make_room(self, at_start: int = 0) -> None:
-        """Enlarge what is too small for a few more steps."""
+    def _make_room(self, at_start: int | None = None) -> None:
+        """Enlarge what is too small for a few more steps; or for so many unknowns at the start."""
         w, now = self.walk, self.walk.now
-        unknown = max(int((w.known == 0).sum()), at_start)
-        most = now.solved if now.eliminates and not at_start else unknown
+        unknown = int((w.known == 0).sum()) if at_start is None else at_start
+        most = now.solved if now.eliminates and at_start is None else unknown
         rows = w.map.n if now.eliminates else 0
         sizes = {
             "cap": _grown(len(w.solved), most + FEW, len(w.place) + 4),
