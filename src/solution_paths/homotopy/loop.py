@@ -14,7 +14,7 @@ import numpy as np
 from . import tolerances
 from .compiled import entry, lean
 from .ratio import collect, first_exit, known_value
-from .state import at, begin, diagonal, is_variable, known_unknown, move
+from .state import at, begin, diagonal, is_hideable, is_variable, known_unknown, move
 from .systems.inverse import factor, hide, show, update
 from .systems.solve import is_singular, point, rate
 from .twofold import accumulate, add
@@ -70,7 +70,7 @@ def walk(w, steps):
 def has_room(w):
     """Tell whether one more step fits into all arrays."""
     now = w.now
-    unknowns = now.solved + now.curved
+    unknowns = now.solved + now.hidden
     return (
         now.solved + 4 <= len(w.solved)
         and now.nodes + 4 <= len(w.node)
@@ -86,7 +86,7 @@ def settle(w):
     for attempt in range(3):
         slow = point(w) > tolerances.CONTRACTION
         slow = rate(w) > tolerances.CONTRACTION or slow
-        if not slow or (attempt and not w.now.curved):
+        if not slow or (attempt and not w.now.hidden):
             return True
         if attempt:
             return False
@@ -162,7 +162,7 @@ def renew(w, i, i_known, i_before, k, k_known, k_before):
     x, x_known, x_before = (k, k_known, k_before) if i_idle else (i, i_known, i_before)
     update(w, x, x_known, x_before, -1 if i_idle or k_idle else k, k_known, k_before)
     for x in (i, k):
-        if x >= 0 and w.now.eliminates and w.slot[x] >= 0 and x < w.map.n and w.place[x] % 2 == 0:
+        if x >= 0 and w.slot[x] >= 0 and is_hideable(w, x):
             hide(w, x)
 
 

@@ -61,14 +61,14 @@ def collect(w, null):
     noise = now.pivot_accuracy if null else now.rate_noise
     largest = m.known_value + abs(now.t) * m.known_rate
     fastest = 0.0 if null else m.known_rate
-    for a in range(now.solved + now.curved + 1):
+    for a in range(now.solved + now.hidden + 1):
         if a < now.solved:
             i = w.solved[a]
-        elif a < now.solved + now.curved:
-            i = w.curved[a - now.solved]
+        elif a < now.solved + now.hidden:
+            i = w.hidden[a - now.solved]
         else:
             i = now.pending
-        if i < 0 or w.known[i] or (i == now.pending and a < now.solved + now.curved):
+        if i < 0 or w.known[i] or (i == now.pending and a < now.solved + now.hidden):
             continue
         w.unknown[now.unknowns] = i
         now.unknowns += 1
@@ -187,6 +187,8 @@ def gram_speed(w, null, x):
 def look_at_unknown(w, i, null, bound):
     """Add what an unknown coordinate may meet to the candidates; return the new bound."""
     now, s = w.now, w.work
+    if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
+        return bound
     x, xe, dx, dxe = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
     error, noise = now.point_noise * s[0, i], now.rate_noise * s[1, i]
     if null:

@@ -12,7 +12,7 @@ from ..errors import PathError
 from . import loop, tolerances
 from .compiled import new
 from .graphs import Graphs
-from .state import BLOCK, Graph, Map, Numbers, Walk
+from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
 
@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 STEPS = 2_000  # between two looks at Python's signals
 FEW = 16  # steps for which there is room at least
+MANY = 30  # variables from which on it pays to eliminate them
 
 
 class NoOptimum(PathError):
@@ -55,7 +56,7 @@ class Homotopy:
     lazy : bool
         Whether coordinates are looked at only when they can have come to a limit.
     face : str
-        "saddle" keeps rows on curved segments in the system.
+        "saddle" eliminates nothing from the system.
     near : float
         Share of the way from the first breakpoint to the end: changes that are nearer to the end
         are left out.
@@ -86,7 +87,8 @@ class Homotopy:
         span = abs(end - t)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=span, near=near, pending=-1)
         now.rest = tolerances.NOISE * span
-        now.eliminates = int(statement.gram is None and face != "saddle")
+        known = _known(statement, graphs)
+        now.eliminates, hidden = _eliminated(statement, graphs, face)
         tables = Graph(
             graphs.equation,
             graphs.lower,
@@ -95,15 +97,12 @@ class Homotopy:
             graphs.hollow.astype(np.int8),
             graphs.still.astype(np.int8),
         )
-        known = _known(statement, graphs)
         given = _map(statement, graphs, known, updated, lazy)
         self.walk = _allocated(given, tables, now, self.start)
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
-        unknown = ~known[np.arange(len(place)), self.start]
-        if now.eliminates:
-            unknown &= ~statement.is_row | (self.start % 2 == 1)
-        self._make_room(int(unknown.sum()))
+        solved = ~(known | hidden)[np.arange(len(place)), self.start]
+        self._make_room(int(solved.sum()))
         self.values = np.empty(len(place))
         shrank = loop.prepare(self.walk, self.values)
         self.regular = bool(np.isfinite(self.values).all()) and shrank <= tolerances.CONTRACTION
@@ -162,7 +161,7 @@ class Homotopy:
         w, now = self.walk, self.walk.now
         unknown = int((w.known == 0).sum()) if at_start is None else at_start
         most = now.solved if now.eliminates and at_start is None else unknown
-        rows = w.map.n if now.eliminates else 0
+        hidden = (0, w.map.n, w.map.p)[now.eliminates]
         sizes = {
             "cap": _grown(len(w.solved), most + FEW, len(w.place) + 4),
             "nodes": _grown(len(w.node), now.nodes + 4 * FEW),
@@ -170,7 +169,7 @@ class Homotopy:
             "entries": _grown(len(w.entry), now.entries + 2 * FEW * unknown + 16),
             "seen": _grown(len(w.seen_keys), now.seen + FEW),
         }
-        self.walk = _reallocated(w, sizes, rows)
+        self.walk = _reallocated(w, sizes, hidden)
 
     def _track(self) -> Track:
         w, now = self.walk, self.walk.now
@@ -193,6 +192,23 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
         return size
     grown = max(2 * size, needed)
     return grown if most is None else min(max(grown, needed), max(most, needed))
+
+
+def _eliminated(statement: Statement, graphs: Graphs, face: str) -> tuple[int, NDArray[np.bool_]]:
+    """Return what is eliminated from the systems, and at which places: see `state.is_hideable`."""
+    (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
+    if statement.gram is not None or face == "saddle":
+        return 0, np.zeros(graphs.curvature.shape, dtype=bool)
+    curved = graphs.curvature > 0.0
+    curved[n:] = False
+    unlimited = np.isneginf(graphs.lower[..., 0]) & np.isposinf(graphs.upper[..., 0])
+    ridged = unlimited & graphs.exists & (places % 2 == 0)
+    ridged[:n] = ridged[n + p :] = False
+    ridged[n : n + p] &= statement.ridge[:, None] > 0.0
+    few = ridged.any(axis=1).sum() < MANY
+    if few or curved.any() or statement.constrained:
+        return CURVED, curved
+    return RIDGED, ridged
 
 
 def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
@@ -278,17 +294,18 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
     )
 
 
-def _growing(m: Map, sizes: dict[str, int], rows: int) -> dict[str, tuple[tuple[int, ...], type]]:
+def _growing(m: Map, sizes: dict[str, int], hidden: int) -> dict[str, tuple[tuple[int, ...], type]]:
     """Return shapes and types of the arrays that grow."""
     cap, nodes, events, entries, seen = (
         sizes.get(name, 0) for name in ("cap", "nodes", "events", "entries", "seen")
     )
     return {
         "solved": ((cap,), np.int64),
-        "curved": ((rows,), np.int64),
+        "hidden": ((hidden,), np.int64),
         "H": ((cap, cap), np.float64),
         "L": ((cap * m.with_low, cap * m.with_low), np.float64),
-        "E": ((cap, rows), np.float64),
+        "E": ((cap, hidden), np.float64),
+        "F": ((hidden, cap), np.float64),
         "inverse": ((cap, cap), np.float64),
         "packed": ((m.n * m.with_gram, cap), np.float64),
         "share": ((2, cap), np.float64),
@@ -302,10 +319,10 @@ def _growing(m: Map, sizes: dict[str, int], rows: int) -> dict[str, tuple[tuple[
     }
 
 
-def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
+def _reallocated(w: Walk, sizes: dict[str, int], hidden: int) -> Walk:
     """Return the same walk with larger arrays."""
     changed: dict[str, Any] = {}
-    for name, (shape, dtype) in _growing(w.map, sizes, rows).items():
+    for name, (shape, dtype) in _growing(w.map, sizes, hidden).items():
         old = getattr(w, name)
         if old.shape != shape:
             larger = changed[name] = np.zeros(shape, dtype)

@@ -23,6 +23,7 @@ from .compiled import (
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
+CURVED, RIDGED = 1, 2  # what is eliminated
 BLOCK = 64
 
 
@@ -84,8 +85,8 @@ class Numbers:
     near: float  # share of the way from the first breakpoint to the end, next to that, ...
     rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds
-    curved: int  # rows on curved segments that are eliminated from it
-    eliminates: int  # whether such rows are
+    hidden: int  # coordinates that are eliminated from it
+    eliminates: int  # none, rows on curved segments (`CURVED`) or variables (`RIDGED`)
     pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
     unknowns: int  # entries of `unknown`
     moving: int  # entries of `variables`
@@ -141,12 +142,13 @@ class Walk:
     block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
     # the system
     solved: Indices  # (cap,): coordinates in the order of H and its inverse
-    curved: Indices  # (rows,)
-    slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among curved
+    hidden: Indices  # (most,): eliminated coordinates
+    slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among hidden
     H: Matrix  # (cap, cap), among solved
     L: Matrix  # (cap, cap), the low part of its entries, or nothing
-    E: Matrix  # (cap, rows), of solved variables and curved rows
-    inverse: Matrix  # (cap, cap), of H plus the diagonal, without curved rows
+    E: Matrix  # (cap, most), H of solved and hidden coordinates
+    F: Matrix  # (most, cap), its transpose: sums in twofold precision are vectors' only
+    inverse: Matrix  # (cap, cap), of H plus the diagonal, without hidden coordinates
     packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
     share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known
     work: Matrix  # (16, cap + rows + N)
@@ -201,6 +203,32 @@ def diagonal(w, i, place):
     """Return what a place adds to the diagonal of the system."""
     first, second = factors(w, i, place)
     return second / first
+
+
+@inline
+def is_hideable(w, i):
+    """Tell whether an unknown coordinate may be eliminated: its own equation has a pivot.
+
+    These are rows on curved segments, or variables with a ridge that nothing limits.
+    """
+    if w.now.eliminates == RIDGED:
+        own = w.limit[i]
+        pivot = is_variable(w, i) and w.map.ridge[i - w.map.n] > 0.0
+        return pivot and own[0] == -np.inf and own[2] == np.inf
+    return w.now.eliminates == CURVED and i < w.map.n and w.place[i] % 2 == 0
+
+
+@inline
+def meets(w, i):
+    """Tell whether H has entries of a solved coordinate and eliminated ones."""
+    return is_variable(w, i) == (w.now.eliminates == CURVED)
+
+
+@inline
+def elimination(w, i):
+    """Return 1 over the pivot of an eliminated coordinate."""
+    first, second = factors(w, i, w.place[i])
+    return first / (second - first * w.map.ridge[i - w.map.n] if is_variable(w, i) else second)
 
 
 @inline

@@ -6,8 +6,18 @@ import numpy as np
 
 from .. import tolerances
 from ..compiled import lean
-from ..state import at, at_base, diagonal, factors, is_known, is_variable
-from ..twofold import accumulate, add, axpy, copy, dot, dot2, scaled_add
+from ..state import (
+    RIDGED,
+    at,
+    at_base,
+    diagonal,
+    elimination,
+    factors,
+    is_known,
+    is_variable,
+    meets,
+)
+from ..twofold import accumulate, add, axpy, copy, dot, dot2, normalise, scaled_add
 from .inverse import entry_of, factor, rest_of
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
@@ -24,7 +34,7 @@ TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH = range(13)
 def point(w):
     """Solve for the point at t; return how fast corrections shrank."""
     now, s = w.now, w.work
-    for a in range(now.solved + now.curved):
+    for a in range(now.solved + now.hidden):
         i = _coordinate(w, a)
         s[TH, a], s[TL, a] = at(w.graph.equation[i, w.place[i]], now.t, now.t_low)
         s[BH, a], s[BL, a] = at_base(w, i, now.t, now.t_low)
@@ -40,7 +50,7 @@ def point(w):
 def rate(w):
     """Solve for the motion of the point for a unit of t; return how fast corrections shrank."""
     now, s = w.now, w.work
-    for a in range(now.solved + now.curved):
+    for a in range(now.solved + now.hidden):
         i = _coordinate(w, a)
         row = w.graph.equation[i, w.place[i]]
         s[TH, a], s[TL, a] = row[2], row[3]
@@ -90,7 +100,7 @@ def _prepare(w, i, new):
     s, now = w.work, w.now
     if w.map.n <= i < w.map.n + w.map.weights and w.known[i]:
         w.sign[i - w.map.n] = new - 1.0
-    for a in range(now.solved + now.curved):
+    for a in range(now.solved + now.hidden):
         k = _coordinate(w, a)
         s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
@@ -103,7 +113,7 @@ def _prepare(w, i, new):
 def _quickly(w, i, known, was_known, after, before):
     """Return a pivot and the sum of its terms in double precision."""
     s, now, m = w.work, w.now, w.map
-    k, count = now.solved, now.solved + now.curved
+    k, count = now.solved, now.solved + now.hidden
     if was_known:
         for a in range(count):
             s[REST, a] = -s[BH, a]
@@ -121,6 +131,14 @@ def _quickly(w, i, known, was_known, after, before):
         whole = 0.0
         for a in range(k):
             whole = max(whole, abs(row[a]) / m.scale[w.solved[a]])
+        if now.eliminates == RIDGED:  # these move with rows, and decide
+            move = s[PUSH]
+            move[: now.hidden] = 0.0
+            for a in range(k):
+                axpy(move, w.E[a], now.hidden, row[a])
+            for c in range(now.hidden):
+                h = w.hidden[c]
+                whole = max(whole, abs(move[c] * elimination(w, h)) / m.scale[h])
         return row[own] / m.scale[i], whole
     step = (after - before) * row[own]
     return 1.0 + step, 1.0 + abs(step)
@@ -130,7 +148,7 @@ def _quickly(w, i, known, was_known, after, before):
 def _pivot(w, i, known, was_known, after, before):
     """Return the pivot of a push that has been solved for, and the sum of its terms."""
     s, now, m = w.work, w.now, w.map
-    count = now.solved + now.curved
+    count = now.solved + now.hidden
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[_coordinate(w, a)])
@@ -166,13 +184,13 @@ def _pivot(w, i, known, was_known, after, before):
 
 @lean
 def _coordinate(w, a):
-    """Return the coordinate of an unknown: first those of the inverse, then eliminated rows."""
-    return w.solved[a] if a < w.now.solved else w.curved[a - w.now.solved]
+    """Return the coordinate of an unknown: first those of the inverse, then eliminated ones."""
+    return w.solved[a] if a < w.now.solved else w.hidden[a - w.now.solved]
 
 
 @lean
 def _scatter(w, to):
-    for a in range(w.now.solved + w.now.curved):
+    for a in range(w.now.solved + w.now.hidden):
         i = _coordinate(w, a)
         to[0, i], to[1, i] = w.work[XH, a], w.work[XL, a]
 
@@ -180,45 +198,75 @@ def _scatter(w, to):
 @lean
 def _residual(w, nothing):
     """Write base + H x of all unknowns; ``nothing``: x is zero."""
-    s, k, rows = w.work, w.now.solved, w.now.curved
-    copy(s[RH], s[BH], k + rows)
-    copy(s[RL], s[BL], k + rows)
+    s, k, hidden = w.work, w.now.solved, w.now.hidden
+    copy(s[RH], s[BH], k + hidden)
+    copy(s[RL], s[BL], k + hidden)
     if nothing:
         return
+    variables = 0
     for a in range(k):
-        x, y = s[XH, a], s[XL, a]
-        scaled_add(s[RH], s[RL], w.H[a], k, x, y)
-        if w.map.with_low:
-            axpy(s[RL], w.L[a], k, x)
-        if rows and is_variable(w, w.solved[a]):
-            scaled_add(s[RH, k:], s[RL, k:], w.E[a], rows, x, y)
-            h, e = dot2(w.E[a], s[XH, k:], s[XL, k:], rows)
+        variables += is_variable(w, w.solved[a])
+    if w.map.with_gram or 3 * variables > k:
+        for a in range(k):
+            scaled_add(s[RH], s[RL], w.H[a], k, s[XH, a], s[XL, a])
+            if w.map.with_low:
+                axpy(s[RL], w.L[a], k, s[XH, a])
+    else:
+        _by_variables(w)
+    if hidden:
+        _of_hidden(w)
+
+
+@lean
+def _by_variables(w):
+    """Add to residuals the entries of H that variables have, where rows have none among them."""
+    s, k = w.work, w.now.solved
+    for a in range(k):
+        if is_variable(w, w.solved[a]):
+            h, e = dot2(w.H[a], s[XH], s[XL], k)
+            own, w.H[a, a] = w.H[a, a], 0.0  # once is enough
+            scaled_add(s[RH], s[RL], w.H[a], k, s[XH, a], s[XL, a])
+            w.H[a, a] = own
             s[RH, a], s[RL, a] = add(s[RH, a], s[RL, a], h, e)
 
 
 @lean
+def _of_hidden(w):
+    """Add to residuals what eliminated coordinates have with solved ones, and on their own."""
+    s, k, hidden = w.work, w.now.solved, w.now.hidden
+    for a in range(k):
+        if meets(w, w.solved[a]):
+            scaled_add(s[RH, k:], s[RL, k:], w.E[a], hidden, s[XH, a], s[XL, a])
+    for c in range(hidden):
+        a = k + c
+        scaled_add(s[RH], s[RL], w.F[c], k, s[XH, a], s[XL, a])
+        if w.now.eliminates == RIDGED:
+            ridge = w.map.ridge[w.hidden[c] - w.map.n]
+            h, e = accumulate(s[RH, a], s[RL, a], -ridge, s[XH, a], s[XL, a])
+            s[RH, a], s[RL, a] = normalise(h, e)
+
+
+@lean
 def _correct(w):
-    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated rows."""
-    s, k, rows = w.work, w.now.solved, w.now.curved
+    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated coordinates."""
+    s, k, hidden = w.work, w.now.solved, w.now.hidden
     rest, step = s[REST], s[STEP]
-    if rows:
+    if hidden:
         push, left = s[PUSH], step[k:]
-        for c in range(rows):
-            first, _ = factors(w, w.curved[c], w.place[w.curved[c]])
-            push[c] = rest[k + c] * first
+        for c in range(hidden):
+            push[c] = rest[k + c] * elimination(w, w.hidden[c])
             left[c] = rest[k + c]
         for a in range(k):
-            if is_variable(w, w.solved[a]):
-                rest[a] -= dot(w.E[a], push, rows)
+            if meets(w, w.solved[a]):
+                rest[a] -= dot(w.E[a], push, hidden)
     for a in range(k):
         step[a] = dot(w.inverse[a], rest, k)
-    if rows:
+    if hidden:
         for a in range(k):
-            if is_variable(w, w.solved[a]):
-                axpy(left, w.E[a], rows, -step[a])
-        for c in range(rows):
-            first, _ = factors(w, w.curved[c], w.place[w.curved[c]])
-            left[c] *= first
+            if meets(w, w.solved[a]):
+                axpy(left, w.E[a], hidden, -step[a])
+        for c in range(hidden):
+            left[c] *= elimination(w, w.hidden[c])
 
 
 @lean
@@ -239,7 +287,7 @@ def _refine(w, nothing, known):
     contraction : float
         Largest ratio of two corrections that count.
     """
-    s, m, count = w.work, w.map, w.now.solved + w.now.curved
+    s, m, count = w.work, w.map, w.now.solved + w.now.hidden
     last, accuracy, contraction = np.inf, 0.0, 0.0
     for a in range(count):
         i = _coordinate(w, a)
