@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import cho_factor, cho_solve, qr
 
 from .graphs import Graphs
 from .statement import Statement
@@ -251,15 +251,15 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
     change = a[:n] - point.a
     off = change.copy()
     off[on] = 0.0
-    M = np.zeros((len(on) + p, len(on) + p))
-    M[: len(on), : len(on)] = G[np.ix_(on, on)]
-    M[: len(on), len(on) :], M[len(on) :, : len(on)] = R[on], R[on].T
-    M[np.diag_indices_from(M)] += np.r_[1.0 / bend[on], -stiff - least]
-    moved = G[on] @ off
-    rhs = np.r_[change[on] / bend[on] - moved, -rest - R.T @ off]
-    found = _solved(M, rhs)
-    off[on] = found[: len(on)]
-    return Point.of(statement, found[len(on) :], off)
+    M = G[np.ix_(on, on)]
+    M[np.diag_indices_from(M)] += 1.0 / bend[on]
+    factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    rhs = change[on] / bend[on] - G[on] @ off
+    both = cho_solve(factor, np.column_stack([R[on], rhs]), check_finite=False)
+    own, moved = both[:, :p], both[:, p]
+    x = _solved(R[on].T @ own + np.diag(stiff + least), R[on].T @ moved + rest + R.T @ off)
+    off[on] = moved - own @ x
+    return Point.of(statement, x, off)
 
 
 def _solved(M: Array, rhs: Array) -> Array:
