@@ -329,3 +329,19 @@ def test_multicategory_maps_keep_the_rows_once():
 def test_pieces_check_their_arrays():
     with pytest.raises(ValueError, match="value has shape"):
         Pieces(*[np.zeros((2, k)) for k in (1, 2, 2)], np.zeros(3), np.zeros(2), np.zeros(2))
+
+
+def test_a_kernel_that_may_change_is_checked_at_each_parameter():
+    K, y = np.eye(3), np.array([1.0, -1.0, 1.0])
+    loss = losses.absolute(y, 1.0)
+    frozen = K.copy()
+    frozen.flags.writeable = False
+    for own in (K, frozen):
+        assert Problem(Losses(loss), ridge=1.0, kernel=own).kernel is own
+    K[0, 1] = 0.5
+    with pytest.raises(ValueError, match=r"^kernel isn't symmetric"):
+        Problem(Losses(loss), ridge=1.0, kernel=K)
+    other = K.copy()
+    other.flags.writeable = False
+    with pytest.raises(ValueError, match=r"^kernel isn't symmetric"):
+        Problem(Losses(loss), ridge=1.0, kernel=other)

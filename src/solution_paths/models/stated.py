@@ -63,11 +63,10 @@ class Samples:
             return cls(X, LINEAR, names, None)
         own = check_kernel(X, kernel, gamma, degree, coef0)
         if kernel == "precomputed":
-            return cls(X, own, names, np.asarray((X + X.T) / 2))
+            return cls(X, own, names, _symmetric(X))
         warn_if_badly_scaled(X, names)
         check_room(X.shape[0], X.shape[0], copies=2)
-        K = own(X, X)
-        return cls(X, own, names, (K + K.T) / 2)
+        return cls(X, own, names, _symmetric(own(X, X)))
 
     @property
     def n(self) -> int:
@@ -117,6 +116,13 @@ class Samples:
         return replace(
             own, rows=rows, kind=kind, classes=np.asarray(classes), names=self.names, offset=offset
         )
+
+
+def _symmetric(K: Any) -> Floats:
+    """Return a matrix that is exactly symmetric, and that nobody can write to."""
+    found: Floats = np.asarray((K + K.T) / 2)
+    found.flags.writeable = False
+    return found
 
 
 def ranked_pairs(n: int, pairs: Any, scores: Any, queries: Any) -> np.ndarray:

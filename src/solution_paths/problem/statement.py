@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,7 @@ from ..validation import Floats, check_number, check_X
 from .maps import Map, as_map
 from .pieces import Pieces
 
+CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # kernels, as long as they live
 SYMMETRIC = 1e-10  # of the largest entry: as far as K and its transpose may differ
 
 
@@ -228,11 +230,17 @@ class Problem:
 
 
 def _check_kernel(K: Any) -> Floats:
+    """Check a kernel's matrix; one that nobody can write to once, as each parameter states it."""
+    known = CHECKED.get(id(K))
+    if known is not None and known is K:
+        return known
     K = check_X(K, "kernel", own=False)
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(f"kernel must be a dense square matrix, not of shape {K.shape}.")
     if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max():
         raise ValueError("kernel isn't symmetric: pass (K + K.T) / 2.")
+    if isinstance(K, np.ndarray) and not K.flags.writeable and K.flags.owndata:
+        CHECKED[id(K)] = K
     return K
 
 
