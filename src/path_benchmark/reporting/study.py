@@ -76,6 +76,16 @@ class Study:
             marked = [*marked[:6], f"and {len(marked) - 6} more"]
         return ", ".join(marked)
 
+    def splits_run(self, experiments: Iterable[str]) -> str:
+        """Say how many splits some experiments ran of each data set."""
+        own = self.only()
+        own = own[own["experiment"].isin(list(experiments))]
+        if own.empty:
+            return "no split"
+        counts = own.groupby(["experiment", "dataset"])["split"].nunique()
+        least, most = int(counts.min()), int(counts.max())
+        return count(most, "split") if least == most else f"{least} to {most} splits"
+
     def _marked(self, dataset: str) -> str:
         if other := self.instead_of(dataset):
             return f" (instead of {other})"

@@ -309,6 +309,7 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
     change = (means[one] - means[other]) / means[other].clip(lower=1e-12)
     enough = np.count_nonzero(change) >= LEAST_PAIRS
     p = float(wilcoxon(change).pvalue) if enough else np.nan
+    test = "signed-rank test over data sets and kernels"
     yield Case(
         tuple(dict.fromkeys(means.index.get_level_values("dataset"))),
         {
@@ -321,7 +322,7 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
             "n": len(change),
             "splits": int(own["split"].nunique()),
             "median": change.median(),
-            "p": p,
+            "test": f"{test} p = {p:.2g}" if enough else f"too few differ for a {test}",
         },
     )
 
