@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import made_up
+from path_benchmark.papers import get_paper
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.reporting import published
 from path_benchmark.reporting.overview import headline
@@ -92,6 +93,7 @@ def test_pages_are_written_from_a_finished_suite(suite, tmp_path):
     assert "| BreastCancerDiagnostic | *569* / 569 🟩 ✓ | *30* / 30 🟩 ✓ |" in text
     assert "*0.042* / 0.080 🟥 ✗" in text
     differs = text[text.index("## What differs") : text.index("Data: ")]
+    assert differs.index("Unexplained:") < differs.index("BreastCancerDiagnostic, OP-theta")
     assert "BreastCancerDiagnostic, OP-theta: *0.042* / 0.080, differs" in differs
     head = text[: text.index("## What differs")]
     counts = headline(
@@ -142,6 +144,33 @@ def test_what_the_preferred_suite_lacks_is_shown_from_the_next(tmp_path):
     assert text[text.index("## Not finished") :].splitlines()[2] == f"- {left[0]}"
     for name in ("`paper`, what is finished of it", "`quick`, finished"):
         assert f"Suite {name}" in text
+
+
+def test_what_explains_a_difference_stands_above_it(suite):
+    content = published.read([suite])["robust_svm"]
+    wide = {"tables": ["table_4_errors"], "datasets": ["BreastCancerDiagnostic"]}
+    content["explained"] = [wide | {"quantities": "^CCCP-s", "text": "it is so."}]
+    lines = published._differing(content)
+    begins = [lines.index(text) for text in ("Unexplained:", "Explained: it is so:")]
+    begins.append(lines.index("Sentences of the paper that are not supported:"))
+    assert begins == sorted(begins)
+    for line in lines:
+        if "CCCP-s: *" in line:
+            assert begins[1] < lines.index(line) < begins[2]
+        elif "OP-theta: *" in line:
+            assert lines.index(line) < begins[1]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_explanations_are_of_tables_and_data_that_there_are(name):
+    outputs, config = get_outputs(name), made_up.repository_config()
+    paper = get_paper(name)
+    file = paper.file(config)
+    titles = {paper.data(file, d).title for d in file.datasets}
+    titles |= {d.replace("_", " ").capitalize() for d in file.datasets}
+    for own in outputs.tables_file.explained:
+        assert set(own.tables) <= {table.name for table in outputs.tables_file.tables}
+        assert set(own.datasets) <= titles
 
 
 def test_the_readmes_block_says_what_became_of_each_table(suite, tmp_path):

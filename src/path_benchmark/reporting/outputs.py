@@ -22,7 +22,7 @@ from pydantic import Field
 
 from solution_paths.files import replace_atomically
 
-from ..settings import Settings, read_yaml
+from ..settings import Settings, Text, read_yaml
 from ..settings import check as checked
 from . import claims as cl
 from . import figures as fig
@@ -78,6 +78,15 @@ class Drawn(Settings):
     notes: tuple[str, ...] = ()
 
 
+class Explained(Settings):
+    """What was found to make cells of some tables differ from the paper's, on data named so."""
+
+    tables: tuple[str, ...]
+    datasets: tuple[str, ...]
+    text: Text
+    quantities: str = ""  # a pattern; all, unless given
+
+
 class TablesFile(Settings):
     """``tables.yaml``: methods as people write them, tables, figures, what is said of them."""
 
@@ -86,6 +95,7 @@ class TablesFile(Settings):
     figures: tuple[Drawn, ...] = ()
     explorers: tuple[Drawn, ...] = ()
     highlights: tuple[Lines, ...] = ()
+    explained: tuple[Explained, ...] = ()
     assumptions: tuple[Said, ...] = ()
     limitations: tuple[Said, ...] = ()
 
@@ -247,6 +257,7 @@ class Outputs:
             "figures": [d for d in drawn if d],
             "tables": [asdict(s) for s in shown],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
+            "explained": [e.model_dump(mode="json") for e in self.tables_file.explained],
             "assumptions": said(self.tables_file.assumptions, study),
             "limitations": [*said(self.tables_file.limitations, study), *study.failures()],
             "provenance": provenance(study, self.names),

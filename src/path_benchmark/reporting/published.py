@@ -44,10 +44,7 @@ SHARED = ("table_metrics", "table_certificates")
 FRONT = ("quantile_svm/figure_2_rates", "weighted_svm/figure_1_regions")
 TIMES = re.compile(r" / |in times of")
 OTHER_DATA = f"{COLOURS[GLYPHS[NOT_TESTED]]} on other data"
-EXPLAINED = (
-    "What explains these differences, and which are unexplained, is in "
-    "[what was reproduced](../reproduction.md#{})."
-)
+EXPLAINED = "What was tried is in [what was reproduced](../reproduction.md#{})."
 MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits", "Source": "sources"}
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
@@ -161,18 +158,31 @@ def _told(columns: list[str], row: list[str]) -> str:
 
 
 def _differing(content: Mapping) -> list[str]:
-    """List the cells that differ, and the paper's sentences that are not supported."""
-    found = [
-        f"- {table['heading']}: {_told(table['columns'], row)}"
-        for table in content["tables"]
-        for row, verdict in zip(table["rows"], table["kinds"], strict=True)
-        if verdict == DIFFERS
-    ]
-    return found + [
+    """List the cells that differ by what explains them, and the paper's unsupported sentences."""
+    found: dict[str, list[str]] = {}
+    for table in content["tables"]:
+        for row, verdict in zip(table["rows"], table["kinds"], strict=True):
+            if verdict == DIFFERS:
+                cells = dict(zip(table["columns"], row, strict=True))
+                told = f"- {table['heading']}: {_told(table['columns'], row)}"
+                found.setdefault(_explanation(content, table["name"], cells), []).append(told)
+    sentences = [
         f"- {c['claim']} ({c['dataset']}): {c['evidence']}"
         for c in content["claims"]
         if c["verdict"] == NOT_SUPPORTED and c["source"] == PAPER
     ]
+    if sentences:
+        found["Sentences of the paper that are not supported"] = sentences
+    return [line for text, lines in found.items() for line in ("", f"{text}:", "", *lines)][1:]
+
+
+def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
+    """Say what was found to explain a cell that differs."""
+    for own in content["explained"]:
+        named = table in own["tables"] and cells.get("data set") in own["datasets"]
+        if named and re.search(own["quantities"], cells.get("quantity", "")):
+            return f"Explained: {own['text'].rstrip('.')}"
+    return "Unexplained"
 
 
 def merged(parts: list[dict]) -> dict:
