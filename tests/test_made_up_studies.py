@@ -105,7 +105,7 @@ KNOWN = {
         "table_cost 1": "OP-s | 1.0×10⁻³ | 1.0 s | 20 | 1.6 s | 0.625 | 0.02",
         "table_4_errors 2": "OP-theta | 6 | 0.017 | 0.0141 | no | 0.042 | 0.080 | +0.038 | "
         "+90.5 % | differs",
-        "table_1_data 4": "musk | n | 6598 | — | — | — | missing",
+        "table_1_data 2": "musk | n | 6598 | — | — | — | missing",
         "table_local_solutions 0": "50 | 33 | 16.7 |",
         "claim: the objective falls strictly": "not supported [paper] 80 jumps: 0 rise, 4 don't",
         "claim: CCCP's time rises": "supported [paper] from 2 to 100 candidates it grows 3 to 3",

@@ -699,10 +699,10 @@ def test_the_page_prints_the_settings_that_were_used(suite):
 def test_captions_and_tables_name_their_data(suite):
     content = json.loads((suite[0] / "quantile_svm" / "outputs.json").read_text())
     captions = {figure["name"]: figure["caption"] for figure in content["figures"]}
-    assert "Data: Breast cancer, Two moons." in captions["figure_2_rates"]
+    assert "Data: Two moons, Breast cancer." in captions["figure_2_rates"]
     assert "Data: Quantile toy." in captions["figure_1_boundary"]
     notes = {made["name"]: made["notes"] for made in content["tables"]}
-    assert "Data: Breast cancer, Two moons; 2 splits." in notes["table_1_data"]
+    assert "Data: Two moons, Breast cancer; 2 splits." in notes["table_1_data"]
 
 
 def test_a_surface_is_drawn_and_its_numbers_stand_on_the_page(tmp_path):

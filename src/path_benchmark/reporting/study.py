@@ -49,9 +49,9 @@ class Study:
         return (known and known.title) or dataset.replace("_", " ").capitalize()
 
     def ran(self, experiment: str) -> list[str]:
-        """List the data sets of an experiment, in the order of the results."""
-        own = self.results.loc[self.results["experiment"] == experiment, "dataset"]
-        return list(dict.fromkeys(own))
+        """List the data sets of an experiment, in the order of the paper's settings."""
+        own = set(self.results.loc[self.results["experiment"] == experiment, "dataset"])
+        return [name for name in self.datasets if name in own] + sorted(own - set(self.datasets))
 
     def is_papers(self, dataset: str) -> bool:
         """Tell whether a data set is the paper's own, and no stand-in."""
