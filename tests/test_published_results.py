@@ -128,9 +128,12 @@ def test_what_the_preferred_suite_lacks_is_shown_from_the_next(tmp_path):
     assert names.index("table_1_data") < names.index("table_4_errors") < names.index("table_cost")
     by_suite = {}
     for claim in content["claims"]:
-        by_suite.setdefault(claim["suite"], set()).add((claim["claim"], claim["source"]))
-    assert not by_suite["paper"] & by_suite["quick"]
-    assert any("a whole outlier path costs" in claim for claim, _ in by_suite["quick"])
+        by_suite.setdefault(claim["suite"], {}).setdefault(claim["claim"], set()).add(
+            claim["verdict"]
+        )
+    assert any("a whole outlier path costs" in claim for claim in by_suite["quick"])
+    again = set(by_suite["paper"]) & set(by_suite["quick"])
+    assert all(not by_suite["paper"][c] & by_suite["quick"][c] for c in again)
     one = published.read(folders[1:])["robust_svm"]["certificates"]
     assert content["certificates"] == {d: [2 * k for k in counts] for d, counts in one.items()}
     published.main([*map(str, folders), str(tmp_path / "out")])
@@ -144,6 +147,24 @@ def test_what_the_preferred_suite_lacks_is_shown_from_the_next(tmp_path):
     assert text[text.index("## Not finished") :].splitlines()[2] == f"- {left[0]}"
     for name in ("`paper`, what is finished of it", "`quick`, finished"):
         assert f"Suite {name}" in text
+
+
+def test_a_claim_that_another_suite_decides_otherwise_is_not_hidden():
+    def part(suite, *verdicts):
+        claims = [{"claim": f"c{k}", "source": "paper", "verdict": v} for k, v in verdicts]
+        return {"suite": suite, "claims": claims}
+
+    one = part("paper", (0, "supported"), (1, "supported"), (2, "inconclusive"))
+    other = part("quick", (0, "not supported"), (1, "supported"), (2, "not tested here"))
+    other["claims"] += part("quick", (3, "not tested here"))["claims"]
+    found = [(c["claim"], c["suite"], c["verdict"]) for c in published._claims([one, other])]
+    assert found == [
+        ("c0", "paper", "supported"),
+        ("c0", "quick", "not supported"),
+        ("c1", "paper", "supported"),
+        ("c2", "paper", "inconclusive"),
+        ("c3", "quick", "not tested here"),
+    ]
 
 
 def test_what_explains_a_difference_stands_above_it(suite):

@@ -2,8 +2,9 @@
 
 Each SUITE is a folder with ``<paper>/outputs.json``: ``results/<suite>``, finished, or
 ``results/so_far``, what is finished of the suite `paper`. A table, figure or claim is shown from
-the first that has it. OUT gets a page for each paper and the CSV files and figures that it shows.
-A README gets a block of headlines between two comments.
+the first that has it; a claim also from another that decides it otherwise. OUT gets a page for
+each paper and the CSV files and figures that it shows. A README gets a block of headlines between
+two comments.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from . import overview, provenance
 from .formats import NOTHING, count, together
 from .tables import RATIO, show
 from .verdicts import (
+    DECIDED,
     DIFFERS,
     GLYPHS,
     NOT_COMPARED,
@@ -45,6 +47,10 @@ FRONT = ("quantile_svm/figure_2_rates", "weighted_svm/figure_1_regions")
 TIMES = re.compile(r" / |in times of")
 OTHER_DATA = f"{COLOURS[GLYPHS[NOT_TESTED]]} on other data"
 EXPLAINED = "What was tried is in [what was reproduced](../reproduction.md#{})."
+PARTLY = (
+    "**The suite `paper` is not finished.** Where a data set lacks some of its splits it is left "
+    "out: what is decided here is decided on the others ([the rest](#not-finished))."
+)
 MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits", "Source": "sources"}
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
@@ -90,8 +96,12 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
     lines = ["---", "orphan: true", "---", "", f"# {content['title']}", "", content["citation"], ""]
     lines += [*_counted(overview.headline(content)), "", "Cells of tables: *paper* / ours. "]
     lines[-1] += " ".join(f"{sign(k)} {k}" for k in GLYPHS if k != kind(NOT_COMPARED)) + "."
-    lines += ["", "## What differs", "", *(_differing(content) or ["Nothing that was tested."]), ""]
-    lines += [EXPLAINED.format(_anchor(content["title"])), ""]
+    if content["left"]:
+        lines += ["", PARTLY]
+    differing = _differing(content)
+    lines += ["", "## What differs", "", *(differing or ["Nothing that was tested."]), ""]
+    if differing:
+        lines += [EXPLAINED.format(_anchor(content["title"])), ""]
     data = [d["name"] + ("" if d["papers"] else " (not the paper's)") for d in content["data"]]
     lines += [f"Data: {', '.join(data)}.", ""]
     for table in content["tables"]:
@@ -123,7 +133,9 @@ def _claim(claim: Mapping) -> str:
             f"{sign(claim['verdict'])} {claim['verdict']}",
             " ".join(filter(None, (claim["claim"], f"({claim['place']})" * bool(claim["place"])))),
             claim["source"],
-            ", ".join(filter(None, (claim["dataset"], claim["where"]))),
+            ", ".join(
+                filter(None, (claim["dataset"], claim["where"], f"suite `{claim['suite']}`"))
+            ),
             claim["evidence"],
         ]
     )
@@ -200,7 +212,7 @@ def merged(parts: list[dict]) -> dict:
         claims know their ``suite``, tables and figures their ``folder``.
     """
     own = {key: _firsts(parts, key, _name) for key in ("tables", "figures", "highlights")}
-    own["claims"] = _firsts(parts, "claims", lambda claim: (claim["claim"], claim["source"]))
+    own["claims"] = _claims(parts)
     suites = {item["suite"] for items in own.values() for item in items}
     shown = [part for part in parts if part["suite"] in suites]
     held: dict[str, list[int]] = {}
@@ -237,6 +249,22 @@ def _firsts(parts: list[dict], key: str, of: Callable[[Mapping], Hashable]) -> l
         for item in owner[name][key]
         if of(item) == name
     ]
+
+
+def _claims(parts: list[dict]) -> list[dict]:
+    """List what the first part has of each claim, and beside it what another decides otherwise."""
+    found: dict[tuple, list[dict]] = {}
+    for part in parts:
+        of: dict[tuple, list[dict]] = {}
+        for claim in part["claims"]:
+            own = {**claim, "suite": part["suite"]}
+            of.setdefault((claim["claim"], claim["source"]), []).append(own)
+        for key, claims in of.items():
+            before = found.setdefault(key, [])
+            said = {claim["verdict"] for claim in before}
+            before += [c for c in claims if not said or c["verdict"] in {*DECIDED} - said]
+    order = dict.fromkeys((c["claim"], c["source"]) for p in reversed(parts) for c in p["claims"])
+    return [claim for key in order for claim in found[key]]
 
 
 def read(folders: Iterable[Path]) -> dict[str, dict]:
