@@ -692,7 +692,7 @@ def test_the_page_prints_the_settings_that_were_used(suite):
     said = {tuple(row[:2]): row[2] for row in content["settings"]["rows"]}
     assert said["probability", "bins"] == "5"
     assert said["timing", "repeats"] == "2"
-    assert said["path", "data sets"] == "Breast cancer, Two moons"
+    assert said["path", "data sets"] == "Two moons, Breast cancer"
     assert "scaling = symmetric" in said["Breast cancer", "data set"]
 
 

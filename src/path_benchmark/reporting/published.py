@@ -309,7 +309,7 @@ def _block(papers: Mapping[str, dict], folder: str) -> list[str]:
         head = overview.headline(content)
         claims = ", ".join(f"{sign(k)} {n} {k}" for k, n in head["claims"].items()) or "none"
         link = f"[{content['title']}](docs/{folder}/{name}.md)"
-        tables = "<br>".join(_marks(content["tables"])) or "prints none that compares"
+        tables = "<br>".join(_marks(content["tables"])) or "none to compare"
         held = f"{head['held']} of {head['total']}"
         lines.append(_row([link, sign(head["kind"]), tables, claims, held]))
     return [*lines, "", *_times(papers), "", _pictures(papers, folder)]
