@@ -44,6 +44,7 @@ COLOURS = {"✓": "🟩", "✗": "🟥", "?": "🟨", "∅": "⬜", "–": "⬜"
 SHARED = ("table_metrics", "table_certificates")
 # What the README shows of figures and of highlights.
 FRONT = ("quantile_svm/figure_2_rates", "weighted_svm/figure_1_regions")
+TABLE = re.compile(r"Table (\d+(?:\.\d+)?)")
 TIMES = re.compile(r" / |in times of")
 OTHER_DATA = f"{COLOURS[GLYPHS[NOT_TESTED]]} on other data"
 EXPLAINED = "What was tried is in [what was reproduced](../reproduction.md#{})."
@@ -158,34 +159,49 @@ def _counted(head: Mapping) -> list[str]:
     return [*lines, "", f"**{head['held']} of {count(head['total'], 'path')} certified exact.**"]
 
 
-def _told(columns: list[str], row: list[str]) -> str:
-    """Tell a row of a comparison in words."""
-    if "quantity" not in columns:
-        return " | ".join(row)
-    cells = dict(zip(columns, row, strict=True))
-    keys = columns[: columns.index("quantity") + 1]
-    named = ("data set", "quantity")
-    where = [cells[c] if c in named else f"{c} {cells[c]}" for c in keys if cells[c] != NOTHING]
-    return f"{', '.join(where)}: *{cells['paper']}* / {cells['ours']}, {cells['verdict']}"
+def _told(columns: list[str], rows: list[list[str]]) -> str:
+    """Tell rows of a comparison that differ in their quantity only."""
+    last = columns.index("quantity")
+    named = [(c, v) for c, v in zip(columns[:last], rows[0], strict=False) if v != NOTHING]
+    where = ", ".join(v if c == "data set" else f"{c} {v}" for c, v in named)
+    cells = [dict(zip(columns, row, strict=True)) for row in rows]
+    told = [
+        f"{c['quantity']} *{c['paper']}* / {c['ours']}{c['verdict'].removeprefix(DIFFERS)}"
+        for c in cells
+    ]
+    return f"{where}: {', '.join(told)}"
 
 
 def _differing(content: Mapping) -> list[str]:
     """List the cells that differ by what explains them, and the paper's unsupported sentences."""
-    found: dict[str, list[str]] = {}
-    for table in content["tables"]:
+    found: dict[str, dict[tuple, list[list[str]]]] = {}
+    columns = {t["name"]: t["columns"] for t in content["tables"] if "quantity" in t["columns"]}
+    names = {t["name"]: _short(t["heading"]) for t in content["tables"]}
+    for table in (t for t in content["tables"] if t["name"] in columns):
         for row, verdict in zip(table["rows"], table["kinds"], strict=True):
             if verdict == DIFFERS:
+                keys = row[: table["columns"].index("quantity")]
                 cells = dict(zip(table["columns"], row, strict=True))
-                told = f"- {table['heading']}: {_told(table['columns'], row)}"
-                found.setdefault(_explanation(content, table["name"], cells), []).append(told)
+                why = _explanation(content, table["name"], cells)
+                found.setdefault(why, {}).setdefault((table["name"], *keys), []).append(row)
+    parts = {
+        why: [f"- {names[key[0]]}, {_told(columns[key[0]], rows)}" for key, rows in by_key.items()]
+        for why, by_key in found.items()
+    }
     sentences = [
         f"- {c['claim']} ({c['dataset']}): {c['evidence']}"
         for c in content["claims"]
         if c["verdict"] == NOT_SUPPORTED and c["source"] == PAPER
     ]
     if sentences:
-        found["Sentences of the paper that are not supported"] = sentences
-    return [line for text, lines in found.items() for line in ("", f"{text}:", "", *lines)][1:]
+        parts["Sentences of the paper that are not supported"] = sentences
+    return [line for text, lines in parts.items() for line in ("", f"{text}:", "", *lines)][1:]
+
+
+def _short(heading: str) -> str:
+    """Return "Table 3" of a heading that names it; else the heading."""
+    number = TABLE.search(heading)
+    return number[0] if number else heading
 
 
 def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
@@ -338,7 +354,7 @@ def _marks(tables: list[Mapping]) -> list[str]:
     """Say of each of the paper's tables what became of its cells."""
     found: dict[str, Counter] = {}
     for table in tables:
-        number = re.search(r"Table (\d+(?:\.\d+)?)", table["heading"])
+        number = TABLE.search(table["heading"])
         if number and "verdict" in table["columns"]:
             cells = [overview.CELLS[k] for k in table["kinds"] if k in overview.CELLS]
             found.setdefault(number[1], Counter()).update(cells)
