@@ -323,7 +323,8 @@ def _block(papers: Mapping[str, dict], folder: str) -> list[str]:
     lines = [_row(names), _row(["---"] * len(names))]
     for name, content in papers.items():
         head = overview.headline(content)
-        claims = ", ".join(f"{sign(k)} {n} {k}" for k, n in head["claims"].items()) or "none"
+        told = {k: head["claims"][k] for k in overview.CLAIMS}
+        claims = ", ".join(f"{sign(k)} {n} {k}" for k, n in told.items() if n) or "none"
         link = f"[{content['title']}](docs/{folder}/{name}.md)"
         tables = "<br>".join(_marks(content["tables"])) or "none to compare"
         held = f"{head['held']} of {head['total']}"
@@ -358,10 +359,12 @@ def _marks(tables: list[Mapping]) -> list[str]:
         if number and "verdict" in table["columns"]:
             cells = [overview.CELLS[k] for k in table["kinds"] if k in overview.CELLS]
             found.setdefault(number[1], Counter()).update(cells)
-    return [
-        f"{number}: " + (" ".join(f"{sign(k)} {n}" for k, n in counts.items()) or OTHER_DATA)
+    order = dict.fromkeys(overview.CELLS.values())
+    told = {
+        number: " ".join(f"{sign(k)} {counts[k]}" for k in order if counts[k])
         for number, counts in found.items()
-    ]
+    }
+    return [f"{number}: {text or OTHER_DATA}" for number, text in told.items()]
 
 
 def _shown(tables: list[dict]) -> list[dict]:
