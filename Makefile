@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables reference status crate test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
+.PHONY: help env quick tables reference pages status crate test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
 
 SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -56,6 +56,10 @@ tables: $(READY)  ## run the paper suite: the papers' data sets, sizes and split
 
 reference: $(READY)  ## add what is finished of SUITE=paper to reference/, which git keeps: later checkouts take it over
 	$(BIN)/python benchmarks/reference.py --suite $(or $(SUITE),paper)
+
+pages: $(READY)  ## write docs/results and the README's block from what is finished: of the suite paper, the rest of quick
+	$(BIN)/python benchmarks/so_far.py
+	$(BIN)/python -m path_benchmark.reporting.published results/so_far results/quick docs/results --readme README.md
 
 test: $(READY)  ## run every test, on JOBS=2 processes
 	$(BIN)/python -m pytest $(PARALLEL)

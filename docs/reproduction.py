@@ -71,7 +71,8 @@ def data_sets(paper: dict) -> list[str]:
     used: dict[str, int] = {}
     for run in paper["suites"].get("paper", {}).values():
         for name in run["datasets"]:
-            used[name] = max(used.get(name, 0), run["splits"])
+            there = paper["datasets"][name].get("splits", run["splits"])
+            used[name] = max(used.get(name, 0), min(run["splits"], there))
     lines = [
         "| data set | from | samples | features | splits |",
         "| --- | --- | ---: | ---: | ---: |",

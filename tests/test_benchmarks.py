@@ -254,7 +254,23 @@ def test_what_is_finished_so_far_is_found_and_the_rest_counted(tmp_path, monkeyp
     assert files == [so_far.file_of(cell, tmp_path)]
     assert counts["dual_path two_moons"] == (1, 1)
     assert counts["optima noisy_labels"][0] == 0
+    part = list(paper.cells(config, "quick", "errors", "breast_cancer", [0]))
+    for own in (so_far.file_of(cell, tmp_path) for cell in part):
+        own.touch()
+        so_far.rows_of(own).touch()
+    shown, counts = so_far.at_hand(paper, config, "quick", tmp_path)
+    assert shown == files  # a data set with some of its splits is not shown
+    there, wanted = counts["errors breast_cancer"]
+    assert (there, there < wanted) == (len(part), True)
+    told = so_far.unfinished({"errors breast_cancer": (there, wanted), "optima x": (0, 3)})
+    assert told == [
+        f"errors: breast_cancer ({there} of {wanted} cells)",
+        "optima: x (0 of 3 cells)",
+    ]
     monkeypatch.setattr(sys, "argv", ["so_far.py", "robust_svm", "--results", str(tmp_path)])
+    so_far.main()
+    assert "robust_svm: nothing is finished in " in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["so_far.py", "robust"])
     with pytest.raises(SystemExit):
         so_far.main()
-    assert "run the workflow first" in capsys.readouterr().err
+    assert "no paper is called robust" in capsys.readouterr().err

@@ -239,13 +239,19 @@ def test_a_checkout_computes_only_what_its_reference_lacks(checkout, tmp_path):
 LOCAL = ("robust_svm", "errors")  # of many local optima: which one is found, rounding may decide
 
 
-def small(config, suite="paper"):
+# Folders of reference results by suite. That of the suite quick is for this test alone, as a
+# checkout shows with it that everything works: python benchmarks/reference.py --suite quick --out
+# tests/data
+FOLDERS = {"paper": ROOT / "reference" / "paper", "quick": ROOT / "tests" / "data" / "quick"}
+
+
+def small(config, suite):
     """List the cells of the reference whose data are at hand and which take seconds.
 
     Not those of which another processor may find other solutions: see `LOCAL`.
     """
     for name in config["papers"]:
-        known = reference.read_reference(ROOT / config["reference"] / suite, name)
+        known = reference.read_reference(FOLDERS[suite], name)
         paper = get_paper(name)
         for job, cells in reference.planned(paper, config, suite):
             kind = (suite, name, job.experiment, job.dataset)
@@ -272,8 +278,18 @@ def _lasting(table):
     return frame
 
 
-def test_random_small_cells_of_the_reference_come_out_again(tmp_path):
-    found = list(small(repository_config()))
+def test_the_reference_of_the_suite_quick_is_complete():
+    config = repository_config()
+    for name in config["papers"]:
+        known = reference.read_reference(FOLDERS["quick"], name)
+        plan = reference.planned(get_paper(name), config, "quick")
+        lacking = [file.stem for _, cells in plan for file, i in cells.items() if i not in known]
+        assert lacking == [], "python benchmarks/reference.py --suite quick --out tests/data"
+
+
+@pytest.mark.parametrize("suite", FOLDERS)
+def test_random_small_cells_of_the_reference_come_out_again(suite, tmp_path):
+    found = list(small(repository_config(), suite))
     assert found, "the reference holds no small cell"
     for paper, cell, kept in random.Random(len(found)).sample(found, min(4, len(found))):
         run = paper.experiments[cell.experiment].run

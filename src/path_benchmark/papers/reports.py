@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
@@ -22,10 +23,15 @@ def get_outputs(name: str) -> Outputs:
         return Outputs()
 
 
-def write_outputs(config: dict, suite: str, name: str, folder: str | Path) -> str:
-    """Write everything that a paper makes of a suite's results; say where each table is."""
+def write_outputs(
+    config: dict, suite: str, name: str, folder: str | Path, left: Iterable[str] = ()
+) -> str:
+    """Write everything that a paper makes of a suite's results; say where each table is.
+
+    ``left`` says what of the suite is not finished.
+    """
     study = read_study(get_paper(name), config, suite, folder)
-    tables = get_outputs(name).write(study, folder)
+    tables = get_outputs(name).write(study, folder, left)
     made = [Path(folder, file) for file in ("outputs.json", "claims.csv")]
     made += [
         file for part in ("tables", "figures") for file in sorted(Path(folder, part).iterdir())

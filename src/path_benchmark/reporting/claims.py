@@ -219,8 +219,9 @@ def _on_interval(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, st
     holds, n = True if _kept(rule, low, high) else None, len(set(groups))
     if holds is None and not (_kept(rule, low, low) or _kept(rule, high, high)):
         holds = False
-    text = f"{rule.take} {take(found):.3g}, 95 % bootstrap interval {low:.3g} to {high:.3g}"
-    text = f"{text} ({n} splits or data sets drawn); bound: {_bounds(rule)}"
+    drawn = f"95 % bootstrap interval {low:.3g} to {high:.3g} ({n} splits or data sets drawn)"
+    drawn = drawn if n > 1 else "no interval of one split or data set"
+    text = f"{rule.take} {take(found):.3g}, {drawn}; bound: {_bounds(rule)}"
     return (holds if n >= statistics.LEAST_SPLITS else None), text
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from pydantic import Field
 
 from solution_paths.files import replace_atomically
 
-from ..settings import Settings, read_yaml
+from ..settings import Settings, Text, read_yaml
 from ..settings import check as checked
 from . import claims as cl
 from . import figures as fig
@@ -33,7 +33,7 @@ from .pivots import Lines, Maker, Table, read_published
 from .provenance import provenance
 from .study import Study
 from .surface import Surface, surface_figure
-from .verdicts import ABSENT, claims_frame
+from .verdicts import MISSING, claims_frame, kind
 
 SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (
@@ -78,6 +78,15 @@ class Drawn(Settings):
     notes: tuple[str, ...] = ()
 
 
+class Explained(Settings):
+    """What was found to make cells of some tables differ from the paper's, on data named so."""
+
+    tables: tuple[str, ...]
+    datasets: tuple[str, ...]
+    text: Text
+    quantities: str = ""  # a pattern; all, unless given
+
+
 class TablesFile(Settings):
     """``tables.yaml``: methods as people write them, tables, figures, what is said of them."""
 
@@ -86,6 +95,7 @@ class TablesFile(Settings):
     figures: tuple[Drawn, ...] = ()
     explorers: tuple[Drawn, ...] = ()
     highlights: tuple[Lines, ...] = ()
+    explained: tuple[Explained, ...] = ()
     assumptions: tuple[Said, ...] = ()
     limitations: tuple[Said, ...] = ()
 
@@ -195,7 +205,7 @@ class Outputs:
             frame = tables.get(lines.table, pd.DataFrame(columns=[lines.column]))
             wanted = re.compile(lines.pattern)
             frame = frame[[bool(wanted.search(str(text))) for text in frame[lines.column]]]
-            frame = frame[frame["verdict"] != ABSENT] if len(frame) else frame
+            frame = frame[[kind(v) != MISSING for v in frame.get("verdict", [])]]
             for row in frame.tail(1 if lines.last else len(frame)).to_dict("records"):
                 numbers = (number if pd.notna(row[k]) else "" for k, number in _pair(row))
                 what = lines.what.format(**row)
@@ -204,8 +214,13 @@ class Outputs:
                 )
         return found
 
-    def write(self, study: Study, folder: str | Path) -> list[Path]:
+    def write(self, study: Study, folder: str | Path, left: Iterable[str] = ()) -> list[Path]:
         """Write tables/, figures/, claims.csv and outputs.json, which says what is in them.
+
+        Parameters
+        ----------
+        left : iterable of str
+            What of the suite is not finished, and so not in the study.
 
         Returns
         -------
@@ -228,6 +243,8 @@ class Outputs:
         claims = self.all_claims(study)
         replace_atomically(folder / "claims.csv", lambda part: claims.to_csv(part, index=False))
         content = {
+            "suite": study.suite,
+            "left": list(left),
             "title": study.title,
             "citation": study.citation,
             "summary": summary(study),
@@ -240,6 +257,7 @@ class Outputs:
             "figures": [d for d in drawn if d],
             "tables": [asdict(s) for s in shown],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
+            "explained": [e.model_dump(mode="json") for e in self.tables_file.explained],
             "assumptions": said(self.tables_file.assumptions, study),
             "limitations": [*said(self.tables_file.limitations, study), *study.failures()],
             "provenance": provenance(study, self.names),
@@ -259,7 +277,7 @@ class Outputs:
         )
         table = next(t for t in (*self.tables_file.tables, *shared) if t.name == name)
         more = self.frames[table.notes_from](study, **table.options) if table.notes_from else []
-        notes = [*table.notes, *more, *_data_note(table.experiments, study)]
+        notes = [*table.notes, *more, *_data_note(table.experiments, study, splits=True)]
         if table.experiments or name == "table_metrics":
             notes += study.failures(*table.experiments)
         heading = study.titled(table.heading, table.experiments)
@@ -294,9 +312,11 @@ def _described(made: Drawn, study: Study) -> dict:
     return {"name": made.name, "heading": heading, "caption": caption, "command": command}
 
 
-def _data_note(experiments: tuple[str, ...], study: Study) -> list[str]:
-    """Say which data are shown, so that no stand-in passes for the paper's."""
+def _data_note(experiments: tuple[str, ...], study: Study, splits: bool = False) -> list[str]:
+    """Say which data are shown, so that no stand-in passes for the paper's; if asked, how often."""
     named = study.names_shown(experiments)
+    if named and splits:
+        named += f"; {study.splits_run(experiments)}"
     return [SHARED_NOTE.format(named)] if named else []
 
 

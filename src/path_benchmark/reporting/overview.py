@@ -128,7 +128,9 @@ CLAIMS = (SUPPORTED, NOT_SUPPORTED, INCONCLUSIVE, NOT_TESTED)
 def headline(paper: Mapping) -> dict:
     """Count what became of one paper's tables, published cells, sentences and paths.
 
-    Sentences of ours, and those that the paper's own tables contradict, are counted apart.
+    Cells are those of quantities: what came out under other settings than the table's is evidence
+    and no cell of it. Sentences of ours, and those that the paper's own tables contradict, are
+    counted apart.
 
     Returns
     -------
@@ -136,8 +138,9 @@ def headline(paper: Mapping) -> dict:
         ``title``, ``kind`` ("agrees", "differs" or "not tested here"), ``tables``, ``cells`` and
         ``claims`` by verdict, ``held`` of ``total`` paths, and the ``text`` of all that.
     """
-    tables = [{CELLS[k]: 1 for k in table["kinds"] if k in CELLS} for table in paper["tables"]]
-    cells = Counter(CELLS[k] for t in paper["tables"] for k in t["kinds"] if k in CELLS)
+    compared = [table for table in paper["tables"] if "quantity" in table["columns"]]
+    tables = [{CELLS[k]: 1 for k in table["kinds"] if k in CELLS} for table in compared]
+    cells = Counter(CELLS[k] for t in compared for k in t["kinds"] if k in CELLS)
     claims = Counter(c["verdict"] for c in paper["claims"] if c["source"] == PAPER)
     held, total = (sum(n[k] for n in paper["certificates"].values()) for k in (0, 1))
     told = [f"cells: {_counts(cells, dict.fromkeys(CELLS.values()))}"] * bool(cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from pydantic import Field
 from ..settings import Settings, Text
 from .study import Study, hyper, mean
 from .tables import compared, comparison
-from .verdicts import ABSENT, on_count, on_mean
+from .verdicts import ABSENT, MISSING, on_count, on_mean
 
 Frames = Mapping[str, Callable[..., pd.DataFrame]]
 
@@ -127,28 +127,28 @@ class Maker:
             own = study.only(experiment=spec.experiment, dataset=dataset, **spec.where)
             make = self._quantities if spec.quantities else self._methods
             rows += make(spec, study, dataset, paper, own)
-        if rows:
-            rows += self._not_at_hand(spec, published, study)
+        if rows and not spec.absent:
+            rows += self._not_run(spec, published, study)
         return comparison(rows)
 
-    def _not_at_hand(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[dict]:
-        """Return rows of the data sets that the paper numbers and nobody here has."""
-        if spec.key != "id" or not spec.methods:
-            return []
-        names = {method: self.names[own] for own, method in spec.methods.items()}
-        rows = []
-        for paper in without_data(study, published, self._shown(spec, published, study), spec.of):
-            theirs, spread = (float(paper[f"{spec.column}{part}"]) for part in ("mean", "std"))
-            row = compared(paper["dataset"], names[paper["method"]], theirs, np.nan, ABSENT)
-            rows.append(row | {"paper's std": spread})
-        return rows
+    def _not_run(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[dict]:
+        """Return rows of the paper's data sets that were not run, if another one was."""
+        column = "id" if spec.key == "id" else "dataset"
+        ran = [self._key(spec, study, d) for d in self._shown(spec, published, study)]
+        known = [self._key(spec, study, d) for d in study.datasets if _is(study, d, spec.of)]
+        names, rows = {method: self.names[own] for own, method in spec.methods.items()}, []
+        for paper, verdict in not_run(published, column, ran, known):
+            dataset = study.name(paper["dataset"]) if spec.key == "name" else paper["dataset"]
+            for name, quantity in spec.quantities.items():
+                rows.append(compared(dataset, name, paper[quantity.paper], np.nan, verdict))
+            if paper.get("method") in names:
+                theirs, spread = (float(paper[f"{spec.column}{part}"]) for part in ("mean", "std"))
+                row = compared(dataset, names[paper["method"]], theirs, np.nan, verdict)
+                rows.append(row | {"paper's std": spread})
+        return [row for row in rows if not np.isnan(row["paper"])]
 
     def _shown(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[str]:
-        ran = [
-            d
-            for d in study.ran(spec.experiment)
-            if all(getattr(study.datasets[d], k) == v for k, v in spec.of.items())
-        ]
+        ran = [d for d in study.ran(spec.experiment) if _is(study, d, spec.of)]
         return shown(study, published, ran) if spec.absent else ran
 
     def _key(self, spec: Compare, study: Study, dataset: str) -> str:
@@ -258,15 +258,22 @@ def with_hyper(rows: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:
     return rows
 
 
-def without_data(
-    study: Study, published: pd.DataFrame, ran: Iterable[str], of: Mapping[str, Any]
-) -> list[dict]:
-    """List a table's rows of data sets that no entry here stands for, if another one was run."""
-    own = [d for d in study.datasets.values() if all(getattr(d, k) == v for k, v in of.items())]
-    known = {d.id for d in own}
-    if not {study.datasets[d].id for d in ran} & set(published["id"]):
-        return []
-    return published[~published["id"].isin(known)].to_dict("records")
+def _is(study: Study, dataset: str, of: Mapping[str, Any]) -> bool:
+    """Tell whether a data set has these attributes."""
+    return all(getattr(study.datasets[dataset], k) == v for k, v in of.items())
+
+
+def not_run(
+    published: pd.DataFrame, column: str, ran: Iterable[str], known: Iterable[str]
+) -> Iterator[tuple[dict, str]]:
+    """Yield a table's rows of data sets that were not run, with verdicts, if another one was.
+
+    ``column`` names data sets as ``ran`` and ``known`` do, those of which there is an entry here.
+    """
+    ran, known = set(ran), set(known)
+    if ran & set(published[column]):
+        for row in published[~published[column].isin(ran)].to_dict("records"):
+            yield row, MISSING if row[column] in known else ABSENT
 
 
 def shown(study: Study, published: pd.DataFrame, ran: list[str]) -> list[str]:

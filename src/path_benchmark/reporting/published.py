@@ -1,16 +1,22 @@
-"""Results that anyone can see: ``python -m path_benchmark.reporting.published SUITE OUT [README]``.
+"""Results that anyone can see: ``python -m path_benchmark.reporting.published SUITE ... OUT``.
 
-SUITE is ``results/<suite>``, finished; OUT gets a page for each paper and the CSV files and figures
-that it shows. A README gets a block of headlines between two comments.
+Each SUITE is a folder with ``<paper>/outputs.json``: ``results/<suite>``, finished, or
+``results/so_far``, what is finished of the suite `paper`. A table, figure or claim is shown from
+the first that has it; a claim also from another that decides it otherwise. OUT gets a page for
+each paper and the CSV files and figures that it shows. A README gets a block of headlines between
+two comments.
 """
 
 from __future__ import annotations
 
 import argparse
+import html
 import json
+import math
 import re
 import shutil
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -21,20 +27,32 @@ from . import overview, provenance
 from .formats import NOTHING, count, together
 from .tables import RATIO, show
 from .verdicts import (
+    DECIDED,
     DIFFERS,
     GLYPHS,
     NOT_COMPARED,
     NOT_IN_PAPER,
     NOT_SUPPORTED,
+    NOT_TESTED,
     PAPER,
     kind,
 )
 
 # A verdict is seen by its colour, and by its sign where there is none.
 COLOURS = {"✓": "🟩", "✗": "🟥", "?": "🟨", "∅": "⬜", "–": "⬜", "·": "⬜"}
-COMPARED = ["paper", "ours", "difference", "relative", "verdict"]
 # Tables that every paper may have: too long for a page.
 SHARED = ("table_metrics", "table_certificates")
+# What the README shows of figures and of highlights.
+FRONT = ("quantile_svm/figure_2_rates", "weighted_svm/figure_1_regions")
+TABLE = re.compile(r"Table (\d+(?:\.\d+)?)")
+TIMES = re.compile(r" / |in times of")
+OTHER_DATA = f"{COLOURS[GLYPHS[NOT_TESTED]]} on other data"
+EXPLAINED = "What was tried is in [what was reproduced](../reproduction.md#{})."
+PARTLY = (
+    "**The suite `paper` is not finished.** Where a data set lacks some of its splits it is left "
+    "out: what is decided here is decided on the others ([the rest](#not-finished))."
+)
+MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits", "Source": "sources"}
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
 
@@ -79,36 +97,53 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
     lines = ["---", "orphan: true", "---", "", f"# {content['title']}", "", content["citation"], ""]
     lines += [*_counted(overview.headline(content)), "", "Cells of tables: *paper* / ours. "]
     lines[-1] += " ".join(f"{sign(k)} {k}" for k in GLYPHS if k != kind(NOT_COMPARED)) + "."
-    lines += ["", "## What differs", "", *(_differing(content) or ["Nothing that was tested."]), ""]
+    if content["left"]:
+        lines += ["", PARTLY]
+    differing = _differing(content)
+    lines += ["", "## What differs", "", *(differing or ["Nothing that was tested."]), ""]
+    if differing:
+        lines += [EXPLAINED.format(_anchor(content["title"])), ""]
     data = [d["name"] + ("" if d["papers"] else " (not the paper's)") for d in content["data"]]
     lines += [f"Data: {', '.join(data)}.", ""]
     for table in content["tables"]:
         if table["name"] in tables:
             link = f"[CSV]({folder}/{table['name']}.csv)"
-            lines += [f"## {table['heading']}", "", *pivot(tables[table["name"]]), "", link, ""]
-    lines += ["## Claims", "", _row(["verdict", "claim", "whose", "data", "evidence"])]
-    lines += [_row(["---"] * 5)]
-    lines += [
-        _row(
-            [
-                f"{sign(c['verdict'])} {c['verdict']}",
-                " ".join(filter(None, (c["claim"], f"({c['place']})" * bool(c["place"])))),
-                c["source"],
-                ", ".join(filter(None, (c["dataset"], c["where"]))),
-                c["evidence"],
-            ]
-        )
-        for c in content["claims"]
-    ]
+            lines += [f"## {table['heading']}", "", *pivot(tables[table["name"]]), ""]
+            lines += [" ".join([f"Suite `{table['suite']}`.", *table["notes"], link]), ""]
+    lines += ["## Figures", ""]
     for figure in content["figures"]:
         shown = f"![{figure['heading']}]({folder}/{figure['name']}.png)"
-        lines += ["", f"## {figure['heading']}", "", shown, "", figure["caption"]]
-    made = content["provenance"]
-    facts = {"Hardware": made["machines"], "Versions": made["packages"]}
-    facts |= {"Commits": made["commits"], "Source": made["sources"]}
-    lines += ["", "## How it was made", "", f"`{content['command']}`, {origin}.", ""]
-    lines += [f"- {name}: {'; '.join(values)}" for name, values in facts.items()]
+        lines += [shown, "", f"{figure['caption']} Suite `{figure['suite']}`.", ""]
+    lines += ["## Claims", "", _row(["verdict", "claim", "whose", "data", "evidence"])]
+    lines += [_row(["---"] * 5), *map(_claim, content["claims"]), ""]
+    if content["left"]:
+        lines += ["## Not finished", "", *(f"- {sentence}" for sentence in content["left"]), ""]
+    lines += ["## How it was made", "", f"These pages: {origin}."]
+    for part in content["parts"]:
+        part_of = "what is finished of it" if part["left"] else "finished"
+        lines += ["", f"Suite `{part['suite']}`, {part_of}: `{part['command']}`.", ""]
+        made = part["provenance"]
+        lines += [f"- {n}: {'; '.join(made[key])}" for n, key in MADE.items()]
     return "\n".join(lines) + "\n"
+
+
+def _claim(claim: Mapping) -> str:
+    """Write a row of the table of claims."""
+    return _row(
+        [
+            f"{sign(claim['verdict'])} {claim['verdict']}",
+            " ".join(filter(None, (claim["claim"], f"({claim['place']})" * bool(claim["place"])))),
+            claim["source"],
+            ", ".join(
+                filter(None, (claim["dataset"], claim["where"], f"suite `{claim['suite']}`"))
+            ),
+            claim["evidence"],
+        ]
+    )
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
 
 
 def _counted(head: Mapping) -> list[str]:
@@ -124,72 +159,218 @@ def _counted(head: Mapping) -> list[str]:
     return [*lines, "", f"**{head['held']} of {count(head['total'], 'path')} certified exact.**"]
 
 
-def _told(columns: list[str], row: list[str]) -> str:
-    """Tell a row of a comparison in words."""
-    if "quantity" not in columns:
-        return " | ".join(row)
-    cells = dict(zip(columns, row, strict=True))
-    keys = columns[: columns.index("quantity") + 1]
-    named = ("data set", "quantity")
-    where = [cells[c] if c in named else f"{c} {cells[c]}" for c in keys if cells[c] != NOTHING]
-    return f"{', '.join(where)}: *{cells['paper']}* / {cells['ours']}, {cells['verdict']}"
+def _told(columns: list[str], rows: list[list[str]]) -> str:
+    """Tell rows of a comparison that differ in their quantity only."""
+    last = columns.index("quantity")
+    named = [(c, v) for c, v in zip(columns[:last], rows[0], strict=False) if v != NOTHING]
+    where = ", ".join(v if c == "data set" else f"{c} {v}" for c, v in named)
+    cells = [dict(zip(columns, row, strict=True)) for row in rows]
+    told = [
+        f"{c['quantity']} *{c['paper']}* / {c['ours']}{c['verdict'].removeprefix(DIFFERS)}"
+        for c in cells
+    ]
+    return f"{where}: {', '.join(told)}"
 
 
 def _differing(content: Mapping) -> list[str]:
-    """List the cells that differ, and the paper's sentences that are not supported."""
-    found = [
-        f"- {table['heading']}: {_told(table['columns'], row)}"
-        for table in content["tables"]
-        for row, verdict in zip(table["rows"], table["kinds"], strict=True)
-        if verdict == DIFFERS
-    ]
-    return found + [
+    """List the cells that differ by what explains them, and the paper's unsupported sentences."""
+    found: dict[str, dict[tuple, list[list[str]]]] = {}
+    columns = {t["name"]: t["columns"] for t in content["tables"] if "quantity" in t["columns"]}
+    names = {t["name"]: _short(t["heading"]) for t in content["tables"]}
+    for table in (t for t in content["tables"] if t["name"] in columns):
+        for row, verdict in zip(table["rows"], table["kinds"], strict=True):
+            if verdict == DIFFERS:
+                keys = row[: table["columns"].index("quantity")]
+                cells = dict(zip(table["columns"], row, strict=True))
+                why = _explanation(content, table["name"], cells)
+                found.setdefault(why, {}).setdefault((table["name"], *keys), []).append(row)
+    parts = {
+        why: [f"- {names[key[0]]}, {_told(columns[key[0]], rows)}" for key, rows in by_key.items()]
+        for why, by_key in found.items()
+    }
+    sentences = [
         f"- {c['claim']} ({c['dataset']}): {c['evidence']}"
         for c in content["claims"]
         if c["verdict"] == NOT_SUPPORTED and c["source"] == PAPER
     ]
+    if sentences:
+        parts["Sentences of the paper that are not supported"] = sentences
+    return [line for text, lines in parts.items() for line in ("", f"{text}:", "", *lines)][1:]
 
 
-def write(suite: Path, out: Path) -> list[str]:
-    """Write the pages of a finished suite; return the lines of the README's block."""
-    papers = sorted(file.parent for file in suite.glob("*/outputs.json"))
-    if not papers:
-        raise SystemExit(f"{suite} holds no <paper>/outputs.json: run the suite first.")
+def _short(heading: str) -> str:
+    """Return "Table 3" of a heading that names it; else the heading."""
+    number = TABLE.search(heading)
+    return number[0] if number else heading
+
+
+def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
+    """Say what was found to explain a cell that differs."""
+    for own in content["explained"]:
+        named = table in own["tables"] and cells.get("data set") in own["datasets"]
+        if named and re.search(own["quantities"], cells.get("quantity", "")):
+            return f"Explained: {own['text'].rstrip('.')}"
+    return "Unexplained"
+
+
+def merged(parts: list[dict]) -> dict:
+    """Join what some suites made of one paper: of each thing what the first of them has.
+
+    Parameters
+    ----------
+    parts : list of dict
+        Contents of ``outputs.json``, the preferred suite's first, with the ``folder`` of each.
+
+    Returns
+    -------
+    dict
+        The same of all; ``parts`` holds those of which something is shown. Tables, figures and
+        claims know their ``suite``, tables and figures their ``folder``.
+    """
+    own = {key: _firsts(parts, key, _name) for key in ("tables", "figures", "highlights")}
+    own["claims"] = _claims(parts)
+    suites = {item["suite"] for items in own.values() for item in items}
+    shown = [part for part in parts if part["suite"] in suites]
+    held: dict[str, list[int]] = {}
+    for name, counts in (pair for part in shown for pair in part["certificates"].items()):
+        held[name] = [a + b for a, b in zip(held.get(name, [0, 0]), counts, strict=True)]
+    data = {d["name"]: d for part in shown for d in part["data"]}
+    left = [sentence for part in parts for sentence in part["left"]]
+    joined = {"certificates": held, "data": list(data.values()), "left": left, "parts": shown}
+    return {**parts[0], **own, **joined}
+
+
+def _name(item: Mapping) -> str:
+    return item.get("name", item.get("table", ""))
+
+
+def _numbers(name: str) -> list[float]:
+    """Return the numbers in a table's name, to sort by; what has none comes last."""
+    return [*map(float, re.findall(r"\d+", name))] or [math.inf]
+
+
+def _firsts(parts: list[dict], key: str, of: Callable[[Mapping], Hashable]) -> list[dict]:
+    """List what the first part has that has it, in the order of the last part."""
+    owner: dict[Hashable, dict] = {}
+    for part in parts:
+        for item in part[key]:
+            owner.setdefault(of(item), part)
+    order = list(dict.fromkeys(of(i) for part in reversed(parts) for i in part[key]))
+    if key in ("tables", "figures"):
+        order.sort(key=_numbers)  # what only the preferred suite has comes to its place
+    where = {p["suite"]: {"suite": p["suite"], "folder": p["folder"]} for p in parts}
+    return [
+        {**item, **where[owner[name]["suite"]]}
+        for name in order
+        for item in owner[name][key]
+        if of(item) == name
+    ]
+
+
+def _claims(parts: list[dict]) -> list[dict]:
+    """List what the first part has of each claim, and beside it what another decides otherwise."""
+    found: dict[tuple, list[dict]] = {}
+    for part in parts:
+        of: dict[tuple, list[dict]] = {}
+        for claim in part["claims"]:
+            own = {**claim, "suite": part["suite"]}
+            of.setdefault((claim["claim"], claim["source"]), []).append(own)
+        for key, claims in of.items():
+            before = found.setdefault(key, [])
+            said = {claim["verdict"] for claim in before}
+            before += [c for c in claims if not said or c["verdict"] in {*DECIDED} - said]
+    order = dict.fromkeys((c["claim"], c["source"]) for p in reversed(parts) for c in p["claims"])
+    return [claim for key in order for claim in found[key]]
+
+
+def read(folders: Iterable[Path]) -> dict[str, dict]:
+    """Return every paper's content, of some folders ``<paper>/outputs.json``, preferred first."""
+    found: dict[str, list[dict]] = {}
+    for folder in folders:
+        files = sorted(folder.glob("*/outputs.json"))
+        if not files:
+            raise SystemExit(f"{folder} holds no <paper>/outputs.json: run the suite first.")
+        for file in files:
+            content = json.loads(file.read_text("utf-8"))
+            own = {"name": file.parent.name, "folder": file.parent}
+            found.setdefault(file.parent.name, []).append(content | own)
+    return {name: merged(found[name]) for name in sorted(found)}
+
+
+def write(folders: Iterable[Path], out: Path) -> list[str]:
+    """Write the pages of some suites, preferred first; return the README's block."""
+    papers = read(folders)
     origin = f"{provenance.now()}, commit {provenance.commit(Path.cwd()) or 'unknown'}"
-    block = [_row(["paper", "", "tables", "cells", "claims", "paths certified"])]
-    block.append(_row(["---"] * 6))
-    for folder in papers:
-        text = (folder / "outputs.json").read_text("utf-8")
-        content = {"name": folder.name, **json.loads(text)}
-        own = out / folder.name
+    for name, content in papers.items():
+        own = out / name
         shutil.rmtree(own, ignore_errors=True)
         own.mkdir(parents=True)
         tables = {}
-        for name in _shown(content["tables"]):
-            file = folder / "tables" / f"{name}.csv"
-            tables[name] = pd.read_csv(file)
+        for table in _shown(content["tables"]):
+            file = table["folder"] / "tables" / f"{table['name']}.csv"
+            tables[table["name"]] = pd.read_csv(file)
             shutil.copy(file, own)
         for figure in content["figures"]:
-            shutil.copy(folder / "figures" / f"{figure['name']}.png", own)
-        shown = page(content, tables, folder.name, origin)
-        replace_atomically(
-            out / f"{folder.name}.md", lambda part, s=shown: part.write_text(s, "utf-8")
-        )
+            shutil.copy(figure["folder"] / "figures" / f"{figure['name']}.png", own)
+        shown = page(content, tables, name, origin)
+        replace_atomically(out / f"{name}.md", lambda part, s=shown: part.write_text(s, "utf-8"))
+    return [*_block(papers, out.name), "", f"{count(len(papers), 'paper')}, {origin}."]
+
+
+def _block(papers: Mapping[str, dict], folder: str) -> list[str]:
+    """Return what a README shows: a row for each paper, speed ratios, two figures."""
+    names = ["paper", "", "tables of the paper", "claims of the text", "paths certified"]
+    lines = [_row(names), _row(["---"] * len(names))]
+    for name, content in papers.items():
         head = overview.headline(content)
-        told = [
-            ", ".join(f"{sign(k)} {n} {k}" for k, n in head[part].items()) or "none"
-            for part in ("cells", "claims")
-        ]
-        link = f"[{content['title']}](docs/results/{folder.name}.md)"
+        told = {k: head["claims"][k] for k in overview.CLAIMS}
+        claims = ", ".join(f"{sign(k)} {n} {k}" for k, n in told.items() if n) or "none"
+        link = f"[{content['title']}](docs/{folder}/{name}.md)"
+        tables = "<br>".join(_marks(content["tables"])) or "none to compare"
         held = f"{head['held']} of {head['total']}"
-        block.append(_row([link, sign(head["kind"]), head["tables"], *told, held]))
-    return [*block, "", f"Suite `{suite.name}`, {count(len(papers), 'paper')}, {origin}."]
+        lines.append(_row([link, sign(head["kind"]), tables, claims, held]))
+    return [*lines, "", *_times(papers), "", _pictures(papers, folder)]
 
 
-def _shown(tables: list[Mapping]) -> list[str]:
+def _times(papers: Mapping[str, dict]) -> list[str]:
+    """List how times compare, on which data."""
+    lines = ["Ratios of times, the paper's in brackets:", ""]
+    for content in papers.values():
+        for light in (h for h in content["highlights"] if TIMES.search(h["what"])):
+            number = light["ours"] + f" ({light['paper']})" * bool(light["paper"])
+            lines.append(f"- {content['title']}, {light['dataset']}: {light['what']}: {number}")
+    return lines
+
+
+def _pictures(papers: Mapping[str, dict], folder: str) -> str:
+    shown = {f"{n}/{f['name']}": f["heading"] for n, c in papers.items() for f in c["figures"]}
+    return "\n".join(
+        f'<img src="docs/{folder}/{name}.png" width="48%" alt="{html.escape(shown[name])}">'
+        for name in FRONT
+        if name in shown
+    )
+
+
+def _marks(tables: list[Mapping]) -> list[str]:
+    """Say of each of the paper's tables what became of its cells."""
+    found: dict[str, Counter] = {}
+    for table in tables:
+        number = TABLE.search(table["heading"])
+        if number and "verdict" in table["columns"]:
+            cells = [overview.CELLS[k] for k in table["kinds"] if k in overview.CELLS]
+            found.setdefault(number[1], Counter()).update(cells)
+    order = dict.fromkeys(overview.CELLS.values())
+    told = {
+        number: " ".join(f"{sign(k)} {counts[k]}" for k in order if counts[k])
+        for number, counts in found.items()
+    }
+    return [f"{number}: {text or OTHER_DATA}" for number, text in told.items()]
+
+
+def _shown(tables: list[dict]) -> list[dict]:
     """List the comparisons, or the own tables of a paper that has none."""
-    compared = [t["name"] for t in tables if {*COMPARED, "quantity"} <= set(t["columns"])]
-    return compared or [t["name"] for t in tables if t["name"] not in SHARED]
+    compared = [t for t in tables if "verdict" in t["columns"]]
+    return compared or [t for t in tables if t["name"] not in SHARED]
 
 
 def put_into(readme: Path, block: list[str]) -> None:
@@ -203,9 +384,9 @@ def put_into(readme: Path, block: list[str]) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Write pages and, if asked, a README's block."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("suite", type=Path, help="results/<suite>")
+    parser.add_argument("suite", type=Path, nargs="+", help="results/<suite>, preferred first")
     parser.add_argument("out", type=Path, help="docs/results")
-    parser.add_argument("readme", type=Path, nargs="?")
+    parser.add_argument("--readme", type=Path)
     asked = parser.parse_args(arguments)
     block = write(asked.suite, asked.out)
     if asked.readme:

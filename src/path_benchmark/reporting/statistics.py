@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from .formats import count
+
 # Fewer splits than these decide nothing about means; a test rejects at this level.
 LEAST_SPLITS, LEVEL = 5, 0.05
 DRAWS = 2000
@@ -58,10 +60,17 @@ def difference(one: pd.Series, other: pd.Series) -> tuple[float, float, int, str
         p = float(change == 0.0) if same else float(stats.ttest_rel(one, other).pvalue)
     else:
         p = welch(*((s.mean(), spread(s), len(s)) for s in (one, other)))
-    test = f"{'paired t' if paired else 'Welch t'} p = {p:.2g}"
-    spreads = " against ".join(f"{s.mean():.4g} ± {spread(s):.2g}" for s in (one, other))
-    splits = f"{n} splits" if len(one) == len(other) else f"{len(one)} and {len(other)} splits"
+    test = "no test" if n < 2 else f"{'paired t' if paired else 'Welch t'} p = {p:.2g}"
+    spreads = " against ".join(map(_with_spread, (one, other)))
+    same = len(one) == len(other)
+    splits = count(n, "split") if same else f"{len(one)} and {len(other)} splits"
     return change, p, n, f"{spreads}, {splits}, {test}"
+
+
+def _with_spread(values: pd.Series) -> str:
+    if len(values) < 2:
+        return f"{values.mean():.4g}" if len(values) else "nothing"
+    return f"{values.mean():.4g} ± {spread(values):.2g}"
 
 
 def ahead(

@@ -49,9 +49,9 @@ class Study:
         return (known and known.title) or dataset.replace("_", " ").capitalize()
 
     def ran(self, experiment: str) -> list[str]:
-        """List the data sets of an experiment, in the order of the results."""
-        own = self.results.loc[self.results["experiment"] == experiment, "dataset"]
-        return list(dict.fromkeys(own))
+        """List the data sets of an experiment, in the order of the paper's settings."""
+        own = set(self.results.loc[self.results["experiment"] == experiment, "dataset"])
+        return [name for name in self.datasets if name in own] + sorted(own - set(self.datasets))
 
     def is_papers(self, dataset: str) -> bool:
         """Tell whether a data set is the paper's own, and no stand-in."""
@@ -75,6 +75,16 @@ class Study:
         if len(marked) > 8:
             marked = [*marked[:6], f"and {len(marked) - 6} more"]
         return ", ".join(marked)
+
+    def splits_run(self, experiments: Iterable[str]) -> str:
+        """Say how many splits some experiments ran of each data set."""
+        own = self.only()
+        own = own[own["experiment"].isin(list(experiments))]
+        if own.empty:
+            return "no split"
+        counts = own.groupby(["experiment", "dataset"])["split"].nunique()
+        least, most = int(counts.min()), int(counts.max())
+        return count(most, "split") if least == most else f"{least} to {most} splits"
 
     def _marked(self, dataset: str) -> str:
         if other := self.instead_of(dataset):

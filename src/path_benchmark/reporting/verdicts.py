@@ -57,7 +57,8 @@ RULES = {
     f"Ratios of times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are "
     "never compared",
     DIFFERS: "none of that holds; a path that is not certified differs whatever its numbers",
-    MISSING: "the paper has the number, and the data or the solver were not at hand here",
+    MISSING: "the paper has the number; here the data or the solver were not at hand, or what "
+    "would give it is not finished",
     NOT_IN_PAPER: "the paper has no such number: these data, or this quantity, are not in it",
 }
 

@@ -331,12 +331,14 @@ def figure_3_3(study: Study) -> Figure | None:
     figure, axes = fig.new_figure(2, 2, size=(3.6, 2.8))
     for ax, (n_s, n_lam2) in zip(axes.flat, ((5, 5), (10, 5), (5, 10), (10, 10)), strict=True):
         s, lam2 = np.arange(1, n_s + 1) / n_s, 10.0 * np.arange(1, n_lam2 + 1) / n_lam2
-        ax.hlines(s, 0.0, 10.0, color=fig.GREEN, linewidth=1.0)
-        ax.vlines(0.0, 0.0, 1.0, color=fig.ORANGE, linewidth=1.6)
-        ax.plot(*(m.ravel() for m in np.meshgrid(lam2, s)), "o", color=fig.BLUE, ms=3)
+        ax.hlines(s, 0.0, 10.0, color=fig.GREEN, linewidth=1.0, label="paths in lam2")
+        ax.vlines(0, 0, 1, color=fig.ORANGE, linewidth=1.6, ls="--", label="path in s, lam2 = 0")
+        points = (m.ravel() for m in np.meshgrid(lam2, s))
+        ax.plot(*points, "o", color=fig.BLUE, ms=3, label="a solver's points")
         ax.set_title(f"#s = {n_s}, #lam2 = {n_lam2}", fontsize=9)
         ax.set_xlabel("lam2")
         ax.set_ylabel("s / largest s")
+    fig.legend_below(figure, axes)
     return figure
 
 

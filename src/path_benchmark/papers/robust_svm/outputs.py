@@ -15,10 +15,10 @@ from ...reporting import figures as fig
 from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, choices_of
 from ...reporting.outputs import Outputs
-from ...reporting.pivots import without_data
+from ...reporting.pivots import not_run
 from ...reporting.study import Study, hyper
 from ...reporting.tables import compared, comparison
-from ...reporting.verdicts import ABSENT, on_count
+from ...reporting.verdicts import on_count
 
 SAME = 1e-6  # relative: objectives that differ by less are equal
 LEAST_PAIRS = 6  # of fewer the signed-rank test can't reject
@@ -47,11 +47,11 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
             theirs = float(known[quantity].iloc[0]) if len(known) else np.nan
             verdict = on_count(theirs, ours)
             rows.append(compared(study.name(dataset), quantity, theirs, ours, verdict))
-    ran = _of_task(study, "errors", task)
-    for absent in without_data(study, paper[paper["task"] == task], ran, {"task": task}):
+    ran = [study.datasets[d].id for d in _of_task(study, "errors", task)]
+    known = [own.id for own in study.datasets.values() if own.task == task]
+    for absent, verdict in not_run(paper[paper["task"] == task], "id", ran, known):
         for quantity in ("n", "d"):
-            row = compared(absent["dataset"], quantity, absent[quantity], np.nan, ABSENT)
-            rows.append(row)
+            rows.append(compared(absent["dataset"], quantity, absent[quantity], np.nan, verdict))
     return comparison(rows)
 
 
@@ -309,6 +309,7 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
     change = (means[one] - means[other]) / means[other].clip(lower=1e-12)
     enough = np.count_nonzero(change) >= LEAST_PAIRS
     p = float(wilcoxon(change).pvalue) if enough else np.nan
+    test = "signed-rank test over data sets and kernels"
     yield Case(
         tuple(dict.fromkeys(means.index.get_level_values("dataset"))),
         {
@@ -321,7 +322,7 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
             "n": len(change),
             "splits": int(own["split"].nunique()),
             "median": change.median(),
-            "p": p,
+            "test": f"{test} p = {p:.2g}" if enough else f"too few differ for a {test}",
         },
     )
 

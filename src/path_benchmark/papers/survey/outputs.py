@@ -11,8 +11,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from ...reporting import figures as fig
 from ...reporting.claims import Case
-from ...reporting.outputs import Outputs
+from ...reporting.formats import significant
+from ...reporting.outputs import Highlight, Outputs
 from ...reporting.study import Study, hyper
+from ...reporting.verdicts import NOT_IN_PAPER
 from ...runs.exploring import LINE
 from .experiments import LOGARITHMIC
 from .models import MODELS
@@ -185,3 +187,18 @@ def ratios(study: Study) -> Iterable[Case]:
             "slower": ", ".join(named) or "none",
         },
     )
+
+
+@OUTPUTS.highlights
+def times(study: Study) -> list[Highlight]:
+    """How many times longer the best other solver's grid takes than a path."""
+    made = []
+    for case in ratios(study):
+        found = case.values
+        median, least, most = (significant(found[k], 2) for k in ("median", "least", "most"))
+        what = (
+            f"grid of the best other solver, in times of the path (median of {found['n']} models)"
+        )
+        ours = f"{median} ({least} to {most})"
+        made.append(Highlight(what, study.named(case.data), "", ours, NOT_IN_PAPER, "table_speed"))
+    return made

@@ -236,7 +236,8 @@ def validations(study: Study) -> pd.DataFrame:
                 "errors": of["step_errors"]["value"].iloc[0],
             }
         )
-    return pd.DataFrame(rows)
+    order = study.ran("validation")
+    return pd.DataFrame(sorted(rows, key=lambda row: order.index(row["dataset"])))
 
 
 @OUTPUTS.frame
