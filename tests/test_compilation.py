@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -135,6 +136,16 @@ def test_a_source_that_changed_is_compiled_anew(toy, tmp_path):
     start, compilers = toy
     finish(start())
     (tmp_path / "toy.py").write_text(TOY.replace("x + 1", "2 * x"))
+    finish(start())
+    assert len(compilers()) == 2
+    assert finish(start()) == []
+
+
+def test_what_is_kept_of_a_version_with_other_modules_is_compiled_anew(toy, tmp_path):
+    start, compilers = toy
+    finish(start())
+    (kept,) = tmp_path.rglob("*.nbi")
+    kept.write_bytes(pickle.dumps(numba.__version__) + b"cmodule_that_is_gone\nType\n.")
     finish(start())
     assert len(compilers()) == 2
     assert finish(start()) == []
