@@ -119,7 +119,7 @@ class _Turn:
         """Say, once, what is going to take long."""
         if not self.announced:
             say(
-                "compiling for this processor, once, which takes a minute or two "
+                "compiling for this processor, once, which takes one to five minutes "
                 "(`python -m solution_paths` compiles everything in advance)."
             )
         self.announced = True
