@@ -1,16 +1,103 @@
-"""A paper's experiments run in a folder, as the tests of its outputs look at them."""
+"""A paper's experiments run in a folder, as the tests of its outputs look at them.
+
+``small_runs/<paper>.txt`` holds every number of these runs that no clock decides; ``python
+tests/small_runs.py PAPER...`` writes it anew, to be read line by line.
+"""
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
 
 from path_benchmark.reporting.study import make_study
 from path_benchmark.runs.cells import collect
 from path_benchmark.runs.rows import read_results
 
+KNOWN = Path(__file__).with_name("small_runs")
+# Of clocks, of how a solver works and how exact it is, and of breakpoints that rounding may split
+# there is a number, whatever it is.
+UNKNOWN = re.compile(
+    r"time$|_time|seconds|memory|check_share|\| diagnostic|iterations|gradients|steps_per_row"
+    r"|_gap$|objective_difference|apart|\| excess|theorem_|breakpoints|published \| .*kinks"
+    r"|partitions \| two_moons \| lam1"  # samples at the margin itself
+)
 
-def small_run(paper, settings, folder):
-    """Run all jobs of the suite quick in a folder; return its study."""
+
+def small_run(paper, settings, folder, suite="quick"):
+    """Run all jobs of a suite in a folder; return its study."""
     files = []
-    for job in paper.jobs(settings, "quick"):
+    for job in paper.jobs(settings, suite):
         what = (job.experiment, job.dataset, range(job.first, job.last + 1))
-        files += paper.run(settings, "quick", *what, folder / "cells")
+        files += paper.run(settings, suite, *what, folder / "cells")
     tables = folder / "results.parquet", folder / "curves.parquet"
     collect(files, *tables)
-    return make_study(paper, settings, "quick", *map(read_results, tables))
+    return make_study(paper, settings, suite, *map(read_results, tables))
+
+
+def short(text):
+    """Return hyper-parameters with six digits of each."""
+    said = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in json.loads(text).items()}
+    return ", ".join(f"{k} {v}" for k, v in said.items() if k != "iterations")
+
+
+def grouped(frame, *columns):
+    """Yield what each group of rows is called, and its rows, in the order they were written in."""
+    frame = frame.assign(hyper=frame["hyper_parameters"].map(short))
+    own = ["experiment", "dataset", "method", "hyper", *columns]
+    for key, rows in frame.groupby(own, sort=False, dropna=False):
+        yield " | ".join(str(k) for k in key if k not in (None, "ok", "")), rows
+
+
+def numbers(study):
+    """Return what each number of a study is called, and its values, one for each split or repeat.
+
+    Of a curve, where it begins and ends, its integral, which does not depend on how many points it
+    is cut into, and the sum of its weights.
+    """
+    known = {}
+    for key, rows in grouped(study.results, "kernel", "status", "metric"):
+        shown = rows["value"].notna() if UNKNOWN.search(key) else rows["value"]
+        known[key] = [float(v) for v in shown]
+    for key, rows in grouped(study.curves, "split", "curve"):
+        x, y, weight = (rows[c].to_numpy(float) for c in ("x", "y", "weight"))
+        if not UNKNOWN.search(key):
+            found = (x[0], x[-1], y[0], y[-1], np.trapezoid(y, x), weight.sum())
+            known[f"curve: {key}"] = list(map(float, found))
+    return known
+
+
+def assert_same(found, name, keys=None):
+    """Compare numbers with those written down: all, or those of some keys."""
+    lines = (KNOWN / f"{name}.txt").read_text("utf-8").splitlines()
+    known = {key: json.loads(text) for key, _, text in (line.partition(" => ") for line in lines)}
+    assert list(found) == list(known if keys is None else keys)
+    for key, values in found.items():
+        wanted = [np.nan if v is None else v for v in known[key]]
+        assert values == pytest.approx(wanted, rel=1e-5, abs=1e-6, nan_ok=True), key
+
+
+def assert_known(study, name):
+    """Compare every number of a small run with the one written down."""
+    assert_same(numbers(study), name)
+
+
+def write_down(found, name):
+    """Write numbers down, seven digits of each."""
+    lines = []
+    for key, values in found.items():
+        shown = [None if np.isnan(v) else float(f"{round(v, 9):.7g}") for v in values]
+        lines.append(f"{key} => {json.dumps(shown)}\n")
+    KNOWN.mkdir(exist_ok=True)
+    (KNOWN / f"{name}.txt").write_text("".join(lines), "utf-8")
+
+
+if __name__ == "__main__":
+    for paper in sys.argv[1:]:
+        with TemporaryDirectory() as folder:
+            own = import_module(f"test_{paper}_paper").small_study(Path(folder))
+        write_down(numbers(own), paper)

@@ -26,7 +26,7 @@ from path_benchmark.reporting.study import make_study
 from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
-from small_runs import small_run
+from small_runs import assert_known, small_run
 from solution_paths.certify import Certificate, judge
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Tube
@@ -62,9 +62,17 @@ def config() -> dict:
     return whole
 
 
+def small_study(folder):
+    return small_run(PAPER, config(), folder)
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    return small_run(PAPER, config(), tmp_path_factory.mktemp("weighted"))
+    return small_study(tmp_path_factory.mktemp("weighted"))
+
+
+def test_every_number_is_known(study):
+    assert_known(study, "weighted_svm")
 
 
 @pytest.fixture(scope="module")
