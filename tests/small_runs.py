@@ -1,6 +1,6 @@
 """A paper's experiments run in a folder, as the tests of its outputs look at them.
 
-``small_runs/<paper>.txt`` holds every number of these runs that no clock decides; ``python
+``known/<paper>.txt`` holds every number of these runs that no clock decides; ``python
 tests/small_runs.py PAPER...`` writes it anew, to be read line by line.
 """
 
@@ -12,13 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pytest
 
+from known import assert_same, write_down
 from path_benchmark.reporting.study import make_study
 from path_benchmark.runs.cells import collect
 from path_benchmark.runs.rows import read_results
 
-KNOWN = Path(__file__).with_name("small_runs")
 # Of clocks, of how a solver works and how exact it is, and of breakpoints that rounding may split
 # there is a number, whatever it is.
 UNKNOWN = re.compile(
@@ -71,29 +70,9 @@ def numbers(study):
     return known
 
 
-def assert_same(found, name, keys=None):
-    """Compare numbers with those written down: all, or those of some keys."""
-    lines = (KNOWN / f"{name}.txt").read_text("utf-8").splitlines()
-    known = {key: json.loads(text) for key, _, text in (line.partition(" => ") for line in lines)}
-    assert list(found) == list(known if keys is None else keys)
-    for key, values in found.items():
-        wanted = [np.nan if v is None else v for v in known[key]]
-        assert values == pytest.approx(wanted, rel=1e-5, abs=1e-6, nan_ok=True), key
-
-
 def assert_known(study, name):
     """Compare every number of a small run with the one written down."""
     assert_same(numbers(study), name)
-
-
-def write_down(found, name):
-    """Write numbers down, seven digits of each."""
-    lines = []
-    for key, values in found.items():
-        shown = [None if np.isnan(v) else float(f"{round(v, 9):.7g}") for v in values]
-        lines.append(f"{key} => {json.dumps(shown)}\n")
-    KNOWN.mkdir(exist_ok=True)
-    (KNOWN / f"{name}.txt").write_text("".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from known import assert_same, write_down
 from path_benchmark.papers.survey import outputs
 from path_benchmark.papers.survey.experiments import PAPER, grid, own_gap
 from path_benchmark.papers.survey.models import MODELS, Data
 from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
 from path_benchmark.reporting.study import hyper
 from path_benchmark.solvers.stated import Statements
-from small_runs import assert_known, assert_same, small_run, write_down
+from small_runs import assert_known, small_run
 from solution_paths.verify import Answer
 from test_quantile_svm_paper import repository_config
 
