@@ -41,7 +41,7 @@ def outcomes(calls):
     return {name: outcome(call) for name, call in calls.items()}
 
 
-def assert_same(found, name, keys=None, near=1e-6):
+def assert_same(found, name, keys=None, near=1e-6, share=1e-5):
     """Compare numbers with those written down: all, or those of some keys."""
     lines = (FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
     known = {key: json.loads(text) for key, _, text in (line.partition(" => ") for line in lines)}
@@ -51,7 +51,7 @@ def assert_same(found, name, keys=None, near=1e-6):
             assert values == known[key], key
             continue
         wanted = [np.nan if v is None else v for v in known[key]]
-        assert values == pytest.approx(wanted, rel=1e-5, abs=near, nan_ok=True), key
+        assert values == pytest.approx(wanted, rel=share, abs=near, nan_ok=True), key
 
 
 def write_down(found, name, near=1e-6):

@@ -77,13 +77,15 @@ VECTORS = {
 def input_calls():
     calls = {}
     for (bounds, own), value in product(BOUNDS.items(), NUMBERS):
-        calls[f"number {bounds}: {value!r}"] = lambda v=value, b=own: check.check_number(
-            v, "C", **b
+        calls[f"number {bounds}: {type(value).__name__} {value}"] = lambda v=value, b=own: (
+            check.check_number(v, "C", **b)
         )
     for value in (True, False, 0, 1, None, "True", np.True_):
-        calls[f"flag: {value!r}"] = lambda v=value: check.check_flag(v, "lazy")
+        calls[f"flag: {type(value).__name__} {value}"] = lambda v=value: check.check_flag(v, "lazy")
     for value in ("a", "c", 1, None):
-        calls[f"choice: {value!r}"] = lambda v=value: check.check_choice(v, "kind", ("a", "b"))
+        calls[f"choice: {type(value).__name__} {value}"] = lambda v=value: check.check_choice(
+            v, "kind", ("a", "b")
+        )
     for name, value in ROWS.items():
         for own in (True, False):
             calls[f"X, own {own}: {name}"] = lambda v=value, o=own: check.check_X(v, own=o)
