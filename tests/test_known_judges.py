@@ -23,6 +23,7 @@ from solution_paths.objectives import (
     Solution,
     Tube,
 )
+from solution_paths.objectives.machine import Machine
 from solution_paths.verify import judge
 from stated_models import EXAMPLES
 
@@ -66,11 +67,15 @@ OBJECTIVES = {
         X, Y, ridge=1.0, cost1=0.03, lam11=0.2, inverse=1.0, **HINGE
     ),
     "ball": lambda: ElasticNet(X, U, ridge=0.5, **BALL, **LOSS),
+    "ball and penalty": lambda: ElasticNet(X, U, ridge=0.5, **BALL, lam10=0.3, **LOSS),
+    "ball and penalty, no ridge": lambda: ElasticNet(X, U, **BALL, lam10=0.3, **LOSS),
     "ball, no ridge": lambda: ElasticNet(X, U, **BALL, **LOSS),
     "double net": lambda: DoubleMarginNet(X, Y, kappa=2.5, ridge=0.5, **NET),
     "double net, kappa below 2": lambda: DoubleMarginNet(X, Y, kappa=1.5, ridge=0.5, **NET),
     "double net, no ridge": lambda: DoubleMarginNet(X, Y, kappa=2.5, **NET),
 }
+CASES = (("", False, 0.0), (", exact", True, 0.0), (", two parts", True, 0.25))
+CASES = (*CASES, (", w implied", False, 0.0), (", w implied, exact", True, 0.0))
 SMALL = ("rounding", "kkt_rounding", "unsure", "resolution", "kkt_resolution", "own_rounding")
 
 
@@ -94,8 +99,11 @@ def terms_of(name):
     s = columns(own)
     if "no bias" in name or "robust" in name:
         s = Solution(s.a, s.w, np.zeros(5))
-    for case, exact, low in (("", False, 0.0), (", exact", True, 0.0), (", two parts", True, 0.25)):
-        terms = own.terms(np.linspace(0.1, 0.9, 5), s, exact, low)._asdict()
+    for case, exact, low in CASES:
+        given = Solution(s.a, None, s.b) if "implied" in case else s
+        if given.w is None and not isinstance(own, Machine):
+            continue
+        terms = own.terms(np.linspace(0.1, 0.9, 5), given, exact, low)._asdict()
         shown = {k: np.broadcast_to(np.nan if v is None else v, 5) for k, v in terms.items()}
         shown = {k: np.nan_to_num(v, nan=-1.0, posinf=-2.0) for k, v in shown.items()}
         parts = [digest(1e14 * v if k in SMALL else v)[1] for k, v in shown.items()]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import made_up
+from known import assert_same
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.reporting.outputs import Outputs
 from path_benchmark.settings import ConfigError
@@ -36,6 +37,11 @@ def test_everything_that_is_said_is_known(paper):
     name, _, told = paper
     known = (ANSWERS / f"{name}.txt").read_text("utf-8").splitlines()
     assert [f"{key} => {text}" for key, text in told.items()] == known
+
+
+def test_every_figure_is_known(paper):
+    name, made, _ = paper
+    assert_same(made_up.figures(made_up.study_of(made)), f"{name}_figures")
 
 
 # Where a line begins, and what it must hold.
