@@ -15,6 +15,7 @@ from solution_paths import kernels
 from solution_paths import validation as check
 from solution_paths.curves import Curve, MeanCurve, mean_curve
 from solution_paths.kernels import Kernel
+from solution_paths.objectives.centring import shifts_of
 
 NUMBERS = (-1, 0, 0.5, 1, 2, 2.5, 1e-200, 1e200, np.inf, -np.inf, np.nan, True, "1", None)
 NUMBERS = (*NUMBERS, np.int64(2), np.array(2.0), 1j, [1])
@@ -131,6 +132,11 @@ def kernel_calls():
         calls[f"{name}: is far"] = lambda K=gram: kernels.is_far(K)
         calls[f"{name}: middle row"] = lambda K=gram: kernels.middle_row(K)
         calls[f"{name}: rows"] = lambda K=gram: np.abs(kernels.rows_of_gram(K) @ np.ones(4))
+    for full in (8, 9, 10):  # of ten: a column is shifted where more than nine are no zeros
+        column = np.where(np.arange(10) < full, 50.0 + np.arange(10) / 10, 0.0)
+        rows = sparse.csr_array(np.c_[column, np.ones(10), -column, np.arange(10.0)])
+        calls[f"shifts, {full} of ten"] = lambda r=rows: shifts_of(r)
+        calls[f"shifts, {full} of ten, dense"] = lambda r=rows: shifts_of(r.toarray())
     calls["no rows"] = lambda: kernels.rows_of_gram(Kernel("rbf", 9.0)(X, X))
     calls["squared norms"] = lambda: kernels.squared_norms(X)
     for limit in (1e-3, 0.1, 0.19, 0.21):

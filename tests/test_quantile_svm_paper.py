@@ -1,6 +1,7 @@
 """The quantile SVM paper's experiments on small real paths, and what is made of them."""
 
 import copy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def repository_config() -> dict:
-    """Return the configuration as the workflow reads it."""
+    """Return the configuration as the workflow reads it, which nobody else changes."""
+    return copy.deepcopy(_config())
+
+
+@cache
+def _config() -> dict:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
     files = (ROOT / "config" / "papers").glob("*.yaml")
     config["papers"] = {file.stem: yaml.safe_load(file.read_text()) for file in files}
