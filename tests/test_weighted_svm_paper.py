@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from difflib import SequenceMatcher
 from itertools import product
 
 import numpy as np
@@ -22,7 +23,9 @@ from path_benchmark.papers.weighted_svm.experiments import (
     Timed,
 )
 from path_benchmark.reporting.check import check
+from path_benchmark.reporting.claims import made_claims
 from path_benchmark.reporting.study import make_study
+from path_benchmark.reporting.verdicts import claims_frame
 from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
@@ -377,10 +380,21 @@ def made_up(
     return make_study(PAPER, repository_config(), "paper", read_results(frame), lines)
 
 
+def claims_like(study, text):
+    """Return the claims in which a text stands; no others are worked out."""
+    own = outputs.OUTPUTS
+    match = SequenceMatcher(b=text, autojunk=False)
+    rows = []
+    for row in own.claims_file.claims:
+        match.set_seq1(row.claim)
+        rows += [row] if match.find_longest_match().size >= 12 else []
+    found = claims_frame(made_claims(rows, own.measures, study))
+    return found[found["claim"].str.contains(text, regex=False)]
+
+
 def verdict_of(study, text):
     """Return a claim's verdict; of the paper's it is that on the tasks in place of its data."""
-    found = outputs.OUTPUTS.all_claims(study)
-    found = found[found["claim"].str.contains(text, regex=False)]
+    found = claims_like(study, text)
     assert len(found) == 1, found
     (claim,) = found.itertuples()
     if claim.source == "this project":
