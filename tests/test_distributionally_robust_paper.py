@@ -482,7 +482,8 @@ def test_time_of_the_path_has_its_repeats(study):
 # ---------------------------------------------------------------- outputs
 
 
-def test_outputs_are_written(study, tmp_path):
+def test_outputs_are_written(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs.fig, "FORMATS", ("png",))
     outputs.OUTPUTS.write(study, tmp_path)
     content = json.loads((tmp_path / "outputs.json").read_text())
     made = {table["name"] for table in content["tables"]}

@@ -309,7 +309,8 @@ def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(results):
     assert (solves == 7).all()
 
 
-def test_outputs_are_written_from_results_alone(study, tmp_path):
+def test_outputs_are_written_from_results_alone(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs.fig, "FORMATS", ("png",))
     outputs.OUTPUTS.write(study, tmp_path)
     tables = {path.stem for path in (tmp_path / "tables").glob("*.md")}
     assert tables == {
