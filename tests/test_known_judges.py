@@ -77,6 +77,8 @@ OBJECTIVES = {
     "elastic net, small columns": lambda: ElasticNet(1e-3 * X, Y, ridge=0.5, **NET, **HINGE),
     "ball, small columns": lambda: ElasticNet(1e-3 * X, U, ridge=0.5, **BALL, **LOSS),
     "double net, small columns": lambda: DoubleMarginNet(1e-3 * X, Y, kappa=2.5, ridge=0.5, **NET),
+    "elastic net, no costs": lambda: ElasticNet(X, Y, ridge=0.5, lam10=0.1, **HINGE),
+    "double net, no costs": lambda: DoubleMarginNet(X, Y, kappa=2.5, ridge=0.5, lam10=0.1),
     "double net, no ridge": lambda: DoubleMarginNet(X, Y, kappa=2.5, **NET),
 }
 CASES = (("", False, 0.0), (", exact", True, 0.0), (", two parts", True, 0.25))
@@ -88,11 +90,11 @@ def columns(own):
     """Return solutions: none, small, large, of balanced duals and of others."""
     rng = np.random.default_rng(3)
     signs = Y if len(own.classes) else np.ones(30)
-    a = rng.uniform(-0.01, 0.3, size=(30, 5)) * signs[:, None]
+    a = rng.uniform(-0.01, 0.3, size=(30, 6)) * signs[:, None]
     a[:, 2:] -= a[:, 2:].mean(axis=0)
-    a *= [0.0, 0.1, 1.0, 0.1, 3.0]
-    w = rng.normal(size=(4, 5)) * [0.0, 0.1, 1.0, 0.01, 3.0]
-    b = rng.normal(size=5) * [0.0, 0.0, 1.0, 0.1, 2.0]
+    a *= [0.0, 0.1, 1.0, 0.1, 3.0, 0.0]
+    w = rng.normal(size=(4, 6)) * [0.0, 0.1, 1.0, 0.01, 3.0, 0.01]
+    b = rng.normal(size=6) * [0.0, 0.0, 1.0, 0.1, 2.0, 0.0]
     if own.kernel.name != "linear":
         return Solution(a, None, b)
     return Solution(a, w, b)
@@ -103,13 +105,13 @@ def terms_of(name):
     own, found = OBJECTIVES[name](), {}
     s = columns(own)
     if "no bias" in name or "robust" in name:
-        s = Solution(s.a, s.w, np.zeros(5))
+        s = Solution(s.a, s.w, np.zeros(6))
     for case, exact, low in CASES:
         given = Solution(s.a, None, s.b) if "implied" in case else s
         if given.w is None and not isinstance(own, Machine):
             continue
-        terms = own.terms(np.linspace(0.1, 0.9, 5), given, exact, low)._asdict()
-        shown = {k: np.broadcast_to(np.nan if v is None else v, 5) for k, v in terms.items()}
+        terms = own.terms(np.linspace(0.1, 0.9, 6), given, exact, low)._asdict()
+        shown = {k: np.broadcast_to(np.nan if v is None else v, 6) for k, v in terms.items()}
         shown = {k: np.nan_to_num(v, nan=-1.0, posinf=-2.0) for k, v in shown.items()}
         parts = [digest(1e14 * v if k in SMALL else v)[1] for k, v in shown.items()]
         found[f"{name}{case} | {', '.join(shown)}"] = parts
