@@ -219,6 +219,18 @@ def test_one_entry_changes_what_it_should_and_nothing_else(change):
     assert {key for key in changed if not any(key.startswith(line) for line in lines)} == set()
 
 
+def test_a_solver_that_was_timed_at_the_end_alone_is_compared_with_nothing():
+    made = made_up.quantile_svm()
+    results = made.frames()[0]
+    measure = get_outputs("quantile_svm").measures["at_the_end"]
+    elsewhere = (results["experiment"] == "extremes") & ~results["hyper_parameters"].isin(
+        ['{"tau": 0.0}']
+    )
+    assert 0 < elsewhere.sum() < (results["experiment"] == "extremes").sum()
+    for frame, count in ((results, 1), (results[~elsewhere], 0)):
+        assert len(list(measure(made_up.study_of(made, frame), method="liblinear"))) == count
+
+
 def clean(frame):
     """Return results without what the checks complain of."""
     bad = frame["status"].str.startswith("certificate") | (frame["status"] == "failed")
