@@ -151,6 +151,42 @@ def test_what_a_path_says_is_known(name):
     assert_same(found, "paths", list(found), near=1e-6)
 
 
+# ---------------------------------------------------------------- surfaces
+
+SURFACES = {
+    "DrLAD": lambda: sp.drlad_grid(X, U, [0.2, 0.5, 1.0], [0.1, 1.0]),
+    "double margin": lambda: sp.dm_drsvm_grid(X, Y, 2.5, [0.02, 0.1], [0.1, 1.0]),
+    "lines": lambda: sp.path_lines(
+        lambda lam2: sp.elastic_net_path(X, U, lam2=lam2), "lam2", [0.5, 2.0]
+    ),
+}
+
+
+def surface_of(name):
+    """Return what a surface says at its grid and along its lines."""
+    own = SURFACES[name]()
+    t = points_of(own.paths[1])[:4]
+    targets = np.where(NEW_U > 0, 1.0, -1.0) if name == "double margin" else NEW_U
+    asked = {"fixed": lambda: own.fixed_values, "best": lambda: own.best(NEW, targets)[:4]}
+    for k, curve in enumerate(own.error(NEW, targets)):
+        asked[f"error of line {k}"] = lambda c=curve: [c.best().value, c.best().parameter]
+    if hasattr(own, "coefs"):
+        asked |= {what: getattr(own, what) for what in ("coefs", "intercepts")}
+        asked["coefs between"] = lambda: own.coefs(t)
+        asked["intercepts between"] = lambda: own.intercepts(t)
+        for what in ("coef", "intercept"):
+            asked[what] = lambda what=what: getattr(own, what)(1, t)
+        asked["decisions"] = lambda: own.decision_function(1, NEW, t)
+        asked["objective"] = lambda: [own.objective(i, v) for i in (0, 1) for v in t]
+    return {f"{name} | {what}": digest(ask()) for what, ask in asked.items()}
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_what_a_surface_says_is_known(name):
+    found = surface_of(name)
+    assert_same(found, "surfaces", list(found))
+
+
 # ---------------------------------------------------------------- estimators
 
 
@@ -184,5 +220,6 @@ def test_what_an_estimator_finds_is_known(name):
 
 if __name__ == "__main__":
     write_down({k: v for name in PATHS for k, v in readings_of(name).items()}, "paths")
+    write_down({k: v for name in SURFACES for k, v in surface_of(name).items()}, "surfaces")
     whole = {k: v for name in sp.ESTIMATORS for k, v in fitted_numbers(name).items()}
     write_down(whole, "estimators")
