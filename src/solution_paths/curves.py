@@ -179,6 +179,8 @@ class Curve:
     def below(self, level: float) -> Floats:
         """Return the (k, 2) intervals of parameters on which the curve is at most a level, exactly.
 
+        There are none, k = 0, where it is above everywhere.
+
         Examples
         --------
         >>> import numpy as np
