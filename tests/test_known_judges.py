@@ -93,7 +93,7 @@ def columns(own):
     a = rng.uniform(-0.01, 0.3, size=(30, 6)) * signs[:, None]
     a[:, 2:] -= a[:, 2:].mean(axis=0)
     a *= [0.0, 0.1, 1.0, 0.1, 3.0, 0.0]
-    w = rng.normal(size=(4, 6)) * [0.0, 0.1, 1.0, 0.01, 3.0, 0.01]
+    w = rng.normal(size=(4, 6)) * [0.0, 0.1, 1.0, 0.01, 3.0, 1e-4]
     b = rng.normal(size=6) * [0.0, 0.0, 1.0, 0.1, 2.0, 0.0]
     if own.kernel.name != "linear":
         return Solution(a, None, b)
