@@ -162,6 +162,17 @@ def data_calls():
         calls[f"seeds {split}"] = lambda s=split: [
             own.random() for own in generators("paper", "data", s, 3)
         ]
+    wrong = {
+        "other columns": (X, NEW[:, :3], {}),
+        "one row": (X, NEW[:1], {}),
+        "nan": (X * np.nan, NEW, {}),
+        "a vector": (X, NEW[0], {}),
+        "no width": (X, NEW, {"widths": [0.0]}),
+        "no ridge": (X, NEW, {"ridges": [-1.0]}),
+    }
+    for name, (train, test, own) in wrong.items():
+        key = f"density ratio, {name}"
+        calls[key] = lambda a=train, b=test, o=own: fit_ulsif(a, b, **o)
     for shift, (name, widths) in product((0.0, 1.0), (("chosen", None), ("given", [0.5, 2.0]))):
         key = f"density ratio, widths {name}, off by {shift}"
         calls[key] = lambda s=shift, w=widths: ratio(NEW + s, w)
