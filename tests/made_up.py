@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from known import figures_of, write_down
 from path_benchmark.papers import assertions, get_paper
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.reporting import outputs as reporting
@@ -62,7 +63,8 @@ class MadeUp:
             frame = pd.DataFrame(made)
             for column in schema.names:
                 frame[column] = frame.get(column)
-            found.append(frame[schema.names].astype({"hyper_parameters": object}))
+            numbers = {c: float for c in ("x", "y", "weight") if c in frame}
+            found.append(frame[schema.names].astype({"hyper_parameters": object} | numbers))
         return found
 
 
@@ -117,6 +119,12 @@ def told(study):
     lines["headline"] = f"{head['kind']}: {head['text']}"
     lines["summary"] = reporting.summary(study)
     return {key: text.replace(THIN, " ") for key, text in lines.items()}
+
+
+def figures(study):
+    """Return what figures show of a study, but for those of curves that it has none of."""
+    without = {"weighted_svm": ("figure_5",), "distributionally_robust": ("figure_5_1",)}
+    return figures_of(get_outputs(study.paper), study, without.get(study.paper, ()))
 
 
 def exit_status(made, folder, results=None):
@@ -463,7 +471,9 @@ STUDIES = {
 def main():
     """Write all that is said of each study anew."""
     for name, make in STUDIES.items():
-        lines = [f"{key} => {text}\n" for key, text in told(study_of(make())).items()]
+        study = study_of(make())
+        write_down(figures(study), f"{name}_figures")
+        lines = [f"{key} => {text}\n" for key, text in told(study).items()]
         file = Path(__file__).with_name("made_up") / f"{name}.txt"
         file.write_text("".join(lines), "utf-8")
 

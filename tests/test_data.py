@@ -863,6 +863,11 @@ def test_fasta_windows_start_before_the_anchor(tmp_path):
     np.testing.assert_array_equal(raw.y, [-1, 1])
     with pytest.raises(ValueError, match="length"):
         parse("fasta", text[:-2], tmp_path, anchor=2, before=1, after=1, **classes)
+    # from the first base to the last one, and one more on either side
+    assert parse("fasta", text, tmp_path, anchor=2, before=2, after=2, **classes).window == (0, 5)
+    for before, after in ((3, 2), (2, 3)):
+        with pytest.raises(ValueError, match="outside sequences of length 5"):
+            parse("fasta", text, tmp_path, anchor=2, before=before, after=after, **classes)
 
 
 def test_series_must_rise(tmp_path):

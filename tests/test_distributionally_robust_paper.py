@@ -20,7 +20,7 @@ from path_benchmark.reporting.check import check
 from path_benchmark.reporting.outputs import said
 from path_benchmark.runs.rows import Rows
 from path_benchmark.solvers.programmes import Found
-from small_runs import small_run
+from small_runs import assert_known, small_run
 from solution_paths import dm_drsvm_path
 from solution_paths.kernels import LINEAR, Kernel
 from test_quantile_svm_paper import repository_config
@@ -108,9 +108,17 @@ def config() -> dict:
     return whole
 
 
+def small_study(folder):
+    return small_run(PAPER, config(), folder)
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    return small_run(PAPER, config(), tmp_path_factory.mktemp("robust"))
+    return small_study(tmp_path_factory.mktemp("robust"))
+
+
+def test_every_number_is_known(study):
+    assert_known(study, "distributionally_robust")
 
 
 def only(study, **wanted):
@@ -474,7 +482,8 @@ def test_time_of_the_path_has_its_repeats(study):
 # ---------------------------------------------------------------- outputs
 
 
-def test_outputs_are_written(study, tmp_path):
+def test_outputs_are_written(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs.fig, "FORMATS", ("png",))
     outputs.OUTPUTS.write(study, tmp_path)
     content = json.loads((tmp_path / "outputs.json").read_text())
     made = {table["name"] for table in content["tables"]}

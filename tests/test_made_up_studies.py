@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import made_up
+from known import assert_same
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.reporting.outputs import Outputs
 from path_benchmark.settings import ConfigError
@@ -36,6 +37,11 @@ def test_everything_that_is_said_is_known(paper):
     name, _, told = paper
     known = (ANSWERS / f"{name}.txt").read_text("utf-8").splitlines()
     assert [f"{key} => {text}" for key, text in told.items()] == known
+
+
+def test_every_figure_is_known(paper):
+    name, made, _ = paper
+    assert_same(made_up.figures(made_up.study_of(made)), f"{name}_figures")
 
 
 # Where a line begins, and what it must hold.
@@ -211,6 +217,18 @@ def test_one_entry_changes_what_it_should_and_nothing_else(change):
     changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
     assert {line for line in lines if not any(key.startswith(line) for key in changed)} == set()
     assert {key for key in changed if not any(key.startswith(line) for line in lines)} == set()
+
+
+def test_a_solver_that_was_timed_at_the_end_alone_is_compared_with_nothing():
+    made = made_up.quantile_svm()
+    results = made.frames()[0]
+    measure = get_outputs("quantile_svm").measures["at_the_end"]
+    elsewhere = (results["experiment"] == "extremes") & ~results["hyper_parameters"].isin(
+        ['{"tau": 0.0}']
+    )
+    assert 0 < elsewhere.sum() < (results["experiment"] == "extremes").sum()
+    for frame, count in ((results, 1), (results[~elsewhere], 0)):
+        assert len(list(measure(made_up.study_of(made, frame), method="liblinear"))) == count
 
 
 def clean(frame):

@@ -1,6 +1,7 @@
 """The quantile SVM paper's experiments on small real paths, and what is made of them."""
 
 import copy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,21 @@ from path_benchmark.papers.quantile_svm import outputs
 from path_benchmark.papers.quantile_svm.data import prepare
 from path_benchmark.papers.quantile_svm.experiments import PAPER
 from path_benchmark.reporting.study import Study, make_study
-from path_benchmark.runs.cells import collect, finished, rows_of
+from path_benchmark.runs.cells import finished, rows_of
 from path_benchmark.runs.rows import read_results
+from small_runs import assert_known, small_run
 from solution_paths import quantile_svm_path
 
 ROOT = Path(__file__).parents[1]
 
 
 def repository_config() -> dict:
-    """Return the configuration as the workflow reads it."""
+    """Return the configuration as the workflow reads it, which nobody else changes."""
+    return copy.deepcopy(_config())
+
+
+@cache
+def _config() -> dict:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
     files = (ROOT / "config" / "papers").glob("*.yaml")
     config["papers"] = {file.stem: yaml.safe_load(file.read_text()) for file in files}
@@ -55,6 +62,7 @@ def small_config() -> dict:
             "published": {"residuals": [1e-6, 1e-13], "taus": taus, "limit_s": 60.0},
             "boundary": {"taus": taus},
             "kinks": {"sizes": [60, 120]},
+            "known": {"sizes": [60, 120], "n_test": 50},
             "probability": {"methods": ["path", "platt", "isotonic"], "bins": 5},
             "explore": {"lams": [0.01, 0.1], "grid": [0.25, 0.5, 0.75]},
         },
@@ -67,6 +75,7 @@ def small_config() -> dict:
                 "published": {"datasets": ["two_moons"], "splits": 1},
                 "boundary": {"datasets": ["quantile_toy"], "splits": 1},
                 "kinks": {"datasets": ["gaussian_classes"], "splits": 2},
+                "known": {"datasets": ["gaussian_classes"], "splits": 1},
                 "probability": {"datasets": ["two_moons"], "splits": 2},
                 "explore": {"datasets": ["two_moons"], "splits": 1},
             }
@@ -83,18 +92,13 @@ def shared_suite(tmp_path_factory) -> tuple[Path, Study]:
     """Return (results/<suite>, its study); every job is run once in a session of pytest."""
     if not SUITES:
         folder = tmp_path_factory.mktemp("results") / "tiny"
-        SUITES.append((folder, run_suite(folder / "quantile_svm")))
+        SUITES.append((folder, small_study(folder / "quantile_svm")))
     return SUITES[0]
 
 
-def run_suite(folder: Path) -> Study:
+def small_study(folder: Path) -> Study:
     """Run every job of the small configuration and collect it."""
-    config, files = small_config(), []
-    for job in PAPER.jobs(config, "tiny"):
-        what = (job.experiment, job.dataset, range(job.first, job.last + 1))
-        files += PAPER.run(config, "tiny", *what, folder / "cells")
-    collect(files, folder / "results.parquet", folder / "curves.parquet")
-    return study_of(read_results(folder / "results.parquet"), folder)
+    return small_run(PAPER, small_config(), folder, "tiny")
 
 
 def study_of(results: pd.DataFrame, folder: Path, curves: pd.DataFrame | None = None) -> Study:
@@ -280,11 +284,15 @@ def pick(results, **wanted):
     return results
 
 
+def test_every_number_is_known(suite):
+    assert_known(suite[1], "quantile_svm")
+
+
 def test_nothing_fails_and_every_path_is_certified(suite):
     results = suite[1].results
     assert not len(results[results["status"] == "failed"])
     held = pick(results, metric="certificate")
-    assert len(held) == 4 + 4 + 1 + 1 + 4 + 2 + 2
+    assert len(held) == 4 + 4 + 1 + 1 + 4 + 2 + 2 + 2
     assert (held["value"] == 1.0).all()
     assert (held["kkt"] <= 1e-7).all()
     assert (held["gap"] <= 1e-9).all()

@@ -6,7 +6,7 @@ import pytest
 from path_benchmark.papers.robust_svm import outputs
 from path_benchmark.papers.robust_svm.experiments import PAPER
 from path_benchmark.reporting.study import hyper
-from small_runs import small_run
+from small_runs import assert_known, small_run
 from test_quantile_svm_paper import repository_config
 
 
@@ -16,6 +16,15 @@ def config():
     paper = whole["papers"]["robust_svm"]
     small = {"splits": 1, "costs": [0.1, 1.0], "repeats": 2, "kernels": ["rbf"]}
     paper["suites"]["quick"] = {
+        "errors": {
+            "datasets": ["two_moons", "drlad_simulation"],
+            "splits": 2,
+            "costs": [1.0, 10.0],
+            "kernels": ["rbf"],
+            "points": 5,
+        },
+        "optima": {"datasets": ["noisy_labels"], "splits": 1, "problems": 2, "rows": 8},
+        "explore": {"datasets": ["two_moons"], "splits": 1, "costs": [0.1, 1.0]},
         "cost": {"datasets": ["breast_cancer"], **small},
         "candidates": {"datasets": ["drlad_simulation"], "candidates": [2, 4], **small},
         "solution_space": {"datasets": ["two_moons"], "splits": 1},
@@ -26,9 +35,17 @@ def config():
     return whole
 
 
+def small_study(folder):
+    return small_run(PAPER, config(), folder)
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    return small_run(PAPER, config(), tmp_path_factory.mktemp("robust_svm"))
+    return small_study(tmp_path_factory.mktemp("robust_svm"))
+
+
+def test_every_number_is_known(study):
+    assert_known(study, "robust_svm")
 
 
 def test_cccp_is_timed_as_users_run_it_and_at_matched_accuracy(study):

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from known import assert_same, write_down
 from path_benchmark.papers.survey import outputs
 from path_benchmark.papers.survey.experiments import PAPER, grid, own_gap
 from path_benchmark.papers.survey.models import MODELS, Data
 from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
 from path_benchmark.reporting.study import hyper
 from path_benchmark.solvers.stated import Statements
-from small_runs import small_run
+from small_runs import assert_known, small_run
 from solution_paths.verify import Answer
 from test_quantile_svm_paper import repository_config
 
@@ -27,6 +28,22 @@ def data(model, rows=24):
         else np.where(u > 0, 1.0, -1.0)
     )
     return Data.of(X, y, None, None, np.random.SeedSequence(0))
+
+
+def numbers_of(name):
+    """Return a model's points, and weights, duals and constants there, added up."""
+    model, D = MODELS[name], data(name)
+    path = model.path(D)
+    points = grid(path, POINTS)
+    linear = model.problem(D, path, points[0]).kernel is None
+    found = [path.coef(t) if linear else path.dual(t) for t in points]
+    sums = [float(np.ravel(v) @ np.arange(1.0, np.size(v) + 1.0)) for v in found]
+    return [*points, *sums, *(float(np.sum(path.intercept(t))) for t in points)]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_a_models_path_says_is_known(name):
+    assert_same({name: numbers_of(name)}, "survey_models", [name])
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -68,6 +85,21 @@ def config():
     paper["suites"]["quick"] = {"classification": chosen}
     whole["papers"] = {"survey": paper}
     return whole
+
+
+def small_study(folder):
+    """Run the small suite, and one model of values."""
+    settings = config()
+    suite = settings["papers"]["survey"]["suites"]["quick"]
+    own = {"datasets": ["diabetes_progression"], "models": ["lasso", "ordinal"]}
+    suite["classification"]["budget_s"] = 10.0  # nothing is cut short
+    suite["regression"] = suite["classification"] | own
+    settings["papers"]["survey"]["datasets"]["diabetes_progression"] |= {"rows": 30, "features": 4}
+    return small_run(PAPER, settings, folder)
+
+
+def test_every_number_is_known(tmp_path):
+    assert_known(small_study(tmp_path), "survey")
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +169,7 @@ def test_every_row_that_is_slower_says_why(study_of):
     for row in found.itertuples():
         count, ours = row.breakpoints, found.loc[row.Index, "path, CPU s"]
         assert f"({count:.0f} at {1e6 * ours / count:.0f} µs against 100 at" in row.remark
+
+
+if __name__ == "__main__":
+    write_down({name: numbers_of(name) for name in MODELS}, "survey_models")

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from difflib import SequenceMatcher
 from itertools import product
 
 import numpy as np
@@ -22,11 +23,13 @@ from path_benchmark.papers.weighted_svm.experiments import (
     Timed,
 )
 from path_benchmark.reporting.check import check
+from path_benchmark.reporting.claims import made_claims
 from path_benchmark.reporting.study import make_study
+from path_benchmark.reporting.verdicts import claims_frame
 from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
-from small_runs import small_run
+from small_runs import assert_known, small_run
 from solution_paths.certify import Certificate, judge
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Tube
@@ -62,9 +65,17 @@ def config() -> dict:
     return whole
 
 
+def small_study(folder):
+    return small_run(PAPER, config(), folder)
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    return small_run(PAPER, config(), tmp_path_factory.mktemp("weighted"))
+    return small_study(tmp_path_factory.mktemp("weighted"))
+
+
+def test_every_number_is_known(study):
+    assert_known(study, "weighted_svm")
 
 
 @pytest.fixture(scope="module")
@@ -298,7 +309,8 @@ def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(results):
     assert (solves == 7).all()
 
 
-def test_outputs_are_written_from_results_alone(study, tmp_path):
+def test_outputs_are_written_from_results_alone(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs.fig, "FORMATS", ("png",))
     outputs.OUTPUTS.write(study, tmp_path)
     tables = {path.stem for path in (tmp_path / "tables").glob("*.md")}
     assert tables == {
@@ -369,10 +381,21 @@ def made_up(
     return make_study(PAPER, repository_config(), "paper", read_results(frame), lines)
 
 
+def claims_like(study, text):
+    """Return the claims in which a text stands; no others are worked out."""
+    own = outputs.OUTPUTS
+    match = SequenceMatcher(b=text, autojunk=False)
+    rows = []
+    for row in own.claims_file.claims:
+        match.set_seq1(row.claim)
+        rows += [row] if match.find_longest_match().size >= 12 else []
+    found = claims_frame(made_claims(rows, own.measures, study))
+    return found[found["claim"].str.contains(text, regex=False)]
+
+
 def verdict_of(study, text):
     """Return a claim's verdict; of the paper's it is that on the tasks in place of its data."""
-    found = outputs.OUTPUTS.all_claims(study)
-    found = found[found["claim"].str.contains(text, regex=False)]
+    found = claims_like(study, text)
     assert len(found) == 1, found
     (claim,) = found.itertuples()
     if claim.source == "this project":

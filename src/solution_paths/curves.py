@@ -179,6 +179,8 @@ class Curve:
     def below(self, level: float) -> Floats:
         """Return the (k, 2) intervals of parameters on which the curve is at most a level, exactly.
 
+        There are none, k = 0, where it is above everywhere.
+
         Examples
         --------
         >>> import numpy as np
@@ -199,6 +201,8 @@ class Curve:
         first = np.where(self.left <= enough, 0.0, np.clip(first, 0.0, share))
         last = np.where(self.right <= enough, 1.0, np.clip(last, share, 1.0))
         here = np.flatnonzero(lowest <= enough)
+        if not len(here):
+            return np.empty((0, 2))
         return _joined(self._at_share(first)[here], self._at_share(last)[here])
 
     @property

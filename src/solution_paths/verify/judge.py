@@ -97,11 +97,10 @@ def judge(
         found = Verdict(*[np.full(count, np.nan)] * 8)
     else:
         found = _twice(problems, columns, lower_bound)
-        found = replace(
-            found,
-            error=np.fmin(found.gap + found.rounding, found.kkt + found.kkt_rounding),
-            least_error=np.fmin(found.gap - found.rounding, found.kkt - found.kkt_rounding),
-        )
+        with np.errstate(invalid="ignore"):  # a gap and its rounding may both be infinite
+            least = np.fmin(found.gap - found.rounding, found.kkt - found.kkt_rounding)
+        most = np.fmin(found.gap + found.rounding, found.kkt + found.kkt_rounding)
+        found = replace(found, error=most, least_error=least)
     return found.alone() if alone else found
 
 
