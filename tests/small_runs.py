@@ -17,17 +17,19 @@ from path_benchmark.reporting.study import make_study
 from path_benchmark.runs.cells import collect
 from path_benchmark.runs.rows import read_results
 
-# Of clocks, of how a solver works and how exact it is, and of breakpoints that rounding may split
-# there is a number, whatever it is.
+# Of clocks, of how a solver works and how exact it is, of breakpoints that rounding may split, and
+# of what ties decide (local optima, choices among equals) there is a number, whatever it is.
 UNKNOWN = re.compile(
     r"time$|_time|seconds|memory|check_share|\| diagnostic|iterations|gradients|steps_per_row"
     r"|_gap$|objective_difference|apart|\| excess|theorem_|breakpoints|published \| .*kinks"
     r"|partitions \| two_moons \| lam1"  # samples at the margin itself
+    r"|\| kinks$|errors \| .*(objective_ratio|\| step)$|drsvm \| selection exact .*chosen_lam"
 )
 
 # Figures of seconds, of which those of made-up studies are known; and of samples at the margin.
 UNSURE = {
     "weighted_svm": ("figure_times",),
+    "quantile_svm": ("figure_kinks",),
     "robust_svm": ("figure_6",),
     "distributionally_robust": ("figure_4_1", "figure_4_2"),
 }

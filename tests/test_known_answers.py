@@ -40,7 +40,6 @@ PATHS = {
     "drsvm": lambda: sp.drsvm_path(X, Y, lam2=0.1),
     "drsvm in lam2": lambda: sp.drsvm_path(X, Y, vary="lam2", lam1=0.02),
     "double margin": lambda: sp.dm_drsvm_path(X, Y, 2.5, vary="lam1", lam2=0.1),
-    "double margin in lam2": lambda: sp.dm_drsvm_path(X, Y, 2.5, vary="lam2", lam1=0.02),
     "double margin, kernel": lambda: sp.dm_ksvm_path(X, Y, 2.5, **KERNEL),
     "DrLAD": lambda: sp.drlad_path(X, U, lam2=0.1),
     "DrLAD in lam2": lambda: sp.drlad_path(X, U, vary="lam2", s=0.5),

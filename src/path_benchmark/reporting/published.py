@@ -43,7 +43,7 @@ COLOURS = {"✓": "🟩", "✗": "🟥", "?": "🟨", "∅": "⬜", "–": "⬜"
 # Tables that every paper may have: too long for a page.
 SHARED = ("table_metrics", "table_certificates")
 # What the README shows of figures and of highlights.
-FRONT = ("quantile_svm/figure_2_rates", "weighted_svm/figure_1_regions")
+FRONT = ("figure_2_rates", "figure_1_regions")
 TABLE = re.compile(r"Table (\d+(?:\.\d+)?)")
 TIMES = re.compile(r" / |in times of")
 OTHER_DATA = f"{COLOURS[GLYPHS[NOT_TESTED]]} on other data"
@@ -346,8 +346,9 @@ def _pictures(papers: Mapping[str, dict], folder: str) -> str:
     shown = {f"{n}/{f['name']}": f["heading"] for n, c in papers.items() for f in c["figures"]}
     return "\n".join(
         f'<img src="docs/{folder}/{name}.png" width="48%" alt="{html.escape(shown[name])}">'
-        for name in FRONT
-        if name in shown
+        for front in FRONT
+        for name in shown
+        if name.endswith(f"/{front}")
     )
 
 
