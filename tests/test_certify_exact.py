@@ -20,9 +20,9 @@ from solution_paths import (
     weighted_svm_path,
 )
 from solution_paths import certify as certification
-from solution_paths.engine.walker import Walker, WalkError
 from solution_paths.models import common
 from solution_paths.objectives import Hinge, Lasso, Solution, exact
+from solution_paths.walks.walker import Walker, WalkError
 
 
 def paths_of(name):

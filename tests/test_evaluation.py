@@ -13,7 +13,7 @@ from solution_paths import (
     weighted_svm_path,
 )
 from solution_paths.curves import Curve, mean_curve, steps
-from solution_paths.engine.trace import Trace
+from solution_paths.walks.trace import Trace
 from test_path import KINDS, a_path, new_rows, rows
 
 ALL = [*KINDS, "lasso", "l1", "svm-rbf", "raw", "bounded"]

@@ -8,8 +8,9 @@ import pytest
 import solution_paths
 import stated_models as models
 from solution_paths.errors import PathError
-from solution_paths.homotopy import tolerances
+from solution_paths.homotopy import loop, run, tolerances
 from solution_paths.homotopy.moving import Twofold
+from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.twofold import weighted_squares
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.solution import follow
@@ -154,6 +155,80 @@ def test_lazy_evaluation_changes_no_event(name):
     np.testing.assert_array_equal(path.track.events, plain.track.events)
 
 
+def ridged(name):
+    """Return a model whose weights have a ridge and nothing else, with losses without curvature."""
+    n = len(models.Y)
+    column = np.ones((n, 1))
+    return {
+        "SVM": (lambda t: models.svm(models.X, models.Y, t), 0.02, 3.0),
+        "pinball SVM": (lambda t: models.pinball_svm(models.X, models.Y, 1.0, t), 0.0, 1.0),
+        "SVR in eps": (lambda t: models.svr(models.X, models.U, 1.0, t), 1.03, 0.02),
+        "no bias": (
+            lambda t: Problem(Losses(losses.hinge(models.Y, t), models.X), ridge=1.0),
+            0.02,
+            3.0,
+        ),
+        "two columns alike": (
+            lambda t: Problem(
+                Losses(
+                    losses.hinge(models.Y, t), models.X, free=np.hstack([column, models.X[:, :1]])
+                ),
+                ridge=1.0,
+            ),
+            0.02,
+            3.0,
+        ),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["SVM", "pinball SVM", "SVR in eps", "no bias", "two columns alike"]
+)
+def test_eliminated_weights_change_no_event(name, monkeypatch):
+    model, t0, t1 = ridged(name)
+    plain = walked(model, t0, t1)
+    monkeypatch.setattr(run, "MANY", 1)
+    counted, eliminated = [], run._eliminated
+
+    def noted(*arguments):
+        counted.append(eliminated(*arguments)[0])
+        return eliminated(*arguments)
+
+    monkeypatch.setattr(run, "_eliminated", noted)
+    for options in ({}, {"updated": False}, {"lazy": False}):
+        path = walked(model, t0, t1, **options)
+        assert counted[-1] == RIDGED  # after the way to the start
+        np.testing.assert_array_equal(path.t, plain.t)
+        np.testing.assert_array_equal(path.track.events, plain.track.events)
+        np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+    assert_optimal(model, path)
+
+
+def test_nothing_is_eliminated_where_that_costs_accuracy(monkeypatch):
+    r = np.random.default_rng(0)
+    X = r.normal(size=(40, 6))
+    X[:, 1] = X[:, 2] + 1e-6 * r.normal(size=40)
+    y = np.where(X[:, 2] + r.normal(size=40) > 0, 1.0, -1.0)
+
+    def model(t):
+        return Problem(Losses(losses.hinge(y, t), X, free=1.0), ridge=1e-12)
+
+    plain = walked(model, 0.5, 1.5)
+    endings, walk = [], loop.walk
+
+    def noted(*arguments):
+        endings.append(walk(*arguments))
+        return endings[-1]
+
+    monkeypatch.setattr(run, "MANY", 1)
+    monkeypatch.setattr(loop, "walk", noted)
+    path = walked(model, 0.5, 1.5)
+    assert loop.DENSER in endings
+    np.testing.assert_array_equal(path.t, plain.t)
+    np.testing.assert_array_equal(path.track.events, plain.track.events)
+    np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+
+
 # ---------------------------------------------------------------------- degenerate data
 def degenerate(kind, seed):
     """Small data sets on which ties and dependent rows abound."""
@@ -216,6 +291,16 @@ def test_degenerate_data(name, kind):
     assert_optimal(model, walked(model, t0, t1), count=4)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "name", ["SVR in C", "SVR in eps", "SVM", "one cost", "pinball", "one weight"]
+)
+def test_degenerate_data_with_eliminated_weights(name, kind, monkeypatch):
+    monkeypatch.setattr(run, "MANY", 1)
+    model, t0, t1 = PATHS[name](*degenerate(kind, KINDS.index(kind)))
+    assert_optimal(model, walked(model, t0, t1), count=4)
+
+
 def test_an_entry_that_is_zero_but_for_rounding():
     # the basis has entries of 1e-17 where zeros are meant: no row holds a free variable by one
     r = np.random.default_rng(2399)
@@ -239,8 +324,8 @@ def test_an_entry_that_is_zero_but_for_rounding():
     assert_optimal(model, walked(model, 0.5, 80.0))
 
 
-# ---------------------------------------------------------------------- against the other engine
-def test_breakpoints_are_those_of_the_other_engine():
+# ---------------------------------------------------------------------- against staircases
+def test_breakpoints_are_those_of_the_models_that_state_staircases():
     r = np.random.default_rng(0)
     X = r.normal(size=(40, 3))
     u = X[:, 0] + r.normal(size=40)

@@ -49,7 +49,7 @@ from solution_paths.models import common, dm_drsvm
 GIVEN = {"Best", "BestOnSurface", "Certificate", "InversePath", "Jump", "MeanCurve"}
 GIVEN |= {"OutlierCertificate", "OutlierPath", "Path", "PathError", "PathWarning", "Surface"}
 GIVEN |= {"ApproximatePath", "GapCertificate", "PathLines", "RocCurve", "SolutionPath"}
-GIVEN |= {"Curve", "Tolerances"}  # dataclasses, whose fields say it themselves
+GIVEN |= {"Curve"}  # dataclasses, whose fields say it themselves
 
 
 def public():

@@ -22,7 +22,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.engine import walker
+from solution_paths.walks import walker
 
 N = 24
 RNG = np.random.default_rng(5)
@@ -281,7 +281,7 @@ def test_a_callback_that_raises_does_not_leave_a_broken_walk_behind(monkeypatch)
 
     path = weighted_svm_path(X, Y, BEFORE, AFTER, callback=callback)
     stop.append(True)
-    monkeypatch.setattr(walker, "BUDGET", 1)
+    monkeypatch.setattr(walker, "STEPS", 1)
     with pytest.raises(ValueError, match="enough"):
         path.continue_to(BEFORE)
     with pytest.raises(ValueError, match="can't be continued"):

@@ -7,8 +7,8 @@ from sklearn.svm import SVC
 
 from engine_oracle import assert_least, fitted, hinge_objective, kernel, least_hinge, peers, rows_of
 from solution_paths import Path, PathError, dm_ksvm_path, quantile_svm_path, svm_path
-from solution_paths.engine.walker import Walker, WalkError
 from solution_paths.kernels import EPSILON
+from solution_paths.walks.walker import Walker, WalkError
 
 RBF = {"kernel": "rbf", "gamma": 0.1}
 

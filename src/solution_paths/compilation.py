@@ -49,7 +49,7 @@ def cached_njit(
     function : callable, optional
         Without it a decorator is returned.
     slow : bool
-        Whether a user should be told before it is compiled: it takes minutes.
+        Whether a user should be told before it is compiled: it takes a minute or more.
     **options
         Those of `numba.njit`.
     """
@@ -119,7 +119,7 @@ class _Turn:
         """Say, once, what is going to take long."""
         if not self.announced:
             say(
-                "compiling for this processor, once, which takes one to five minutes "
+                "compiling for this processor, once, which takes a minute or two "
                 "(`python -m solution_paths` compiles everything in advance)."
             )
         self.announced = True
@@ -190,6 +190,16 @@ class _Place(CompileResultCacheImpl):
     _locator_classes = (*CompileResultCacheImpl._locator_classes, _TemporaryLocator)
 
 
+class _Index(IndexDataCacheFile):
+    """Numba's list of what is kept, empty where it names types of another version of a package."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+
+
 class _Cache(FunctionCache):
     """Numba's cache, asked once more where another process may have compiled meanwhile."""
 
@@ -198,9 +208,9 @@ class _Cache(FunctionCache):
     def __init__(self, function: Callable[..., Any], slow: bool):
         super().__init__(function)
         beside = os.path.join(os.path.dirname(inspect.getfile(function)), "__pycache__")
-        self._installed = IndexDataCacheFile(
-            beside, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
+        named = self._impl.filename_base, self._impl.locator.get_source_stamp()
+        self._cache_file = _Index(self._cache_path, *named)
+        self._installed = _Index(beside, *named)
         self._slow = slow
 
     def load_overload(self, signature: Any, target: Any) -> Any:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .curves import changes
-from .engine.trace import Trace, combine
 from .objectives import Objective, Solution
 from .objectives.machine import Machine
 from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks, width_of
+from .walks.trace import Trace, combine
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -50,7 +50,7 @@ class Leg:
         own, nodes = self.factor * self.trace.t, self.nodes
         way = slice(None, None, self.way)
         back = nodes - self.offset
-        low = (self.offset - (nodes - back)) + (own - back)
+        low = (self.offset - (nodes - back)) + (own - back) + self.factor * self.trace.t_low
         return nodes[way], low[way], np.arange(len(nodes))[way]
 
     def resting(self, first: int, last: int) -> Places:
@@ -153,9 +153,6 @@ class Nodes:
         the last. On a segment a coordinate is at its level, at a knot between two levels.
         """
         settled, outer = duals.copy(), np.zeros(duals.shape, dtype=bool)
-        # nearer to a node than t has digits is at it, whatever the walk knows of t beyond these
-        t = self._t[near]
-        part = np.where(t + part * (self._t[far] - t) == t, 0.0, part)
         known: dict[tuple[int, int, int], Places] = {}
         for b in range(len(part)):
             number = int(self._leg[near[b]])

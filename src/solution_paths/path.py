@@ -21,7 +21,6 @@ from .curves import (
     squared_pieces,
     steps,
 )
-from .engine.trace import between
 from .nodes import COLUMNS, Floats, Leg, Nodes, Places, alone
 from .objectives import Objective, Solution
 from .objectives.machine import Machine
@@ -38,6 +37,7 @@ from .validation import (
     check_vector,
     shown,
 )
+from .walks.trace import between
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +66,7 @@ class Path(Nodes):
     objective : Objective
         Data and objective.
     diagnostics : dict
-        Counts of the walk: events, zero-length steps, exchanges, refactorisations, rows looked at,
-        and the events of the start.
+        Counts of the walk: events, rows looked at, and the events of the start.
     """
 
     OF: type[Objective]  # subclasses: whose paths are of their kind

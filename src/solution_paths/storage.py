@@ -15,12 +15,12 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .engine.staircase import Staircases
-from .engine.trace import Trace
 from .files import replace_atomically
 from .nodes import Leg
 from .objectives import Objective, from_arrays, to_arrays
 from .validation import shown
+from .walks.staircase import Staircases
+from .walks.trace import Trace
 
 if TYPE_CHECKING:
     from .path import Path

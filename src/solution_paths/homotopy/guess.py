@@ -8,13 +8,13 @@ the time that the homotopy takes relies on the outcome.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import cho_factor, cho_solve, qr
 
 from .graphs import Graphs
 from .statement import Statement
@@ -24,8 +24,9 @@ Places = NDArray[np.int64]
 FALL, FALLS = 3.0, 16  # of mu from one smoothed objective to the next, and how often
 STEPS = 20  # of Newton's method for each mu
 ENOUGH = 1e-9  # of the quadratic terms: what a step of Newton's method must gain
-FEW = 0.05  # of the coordinates at knots: if fewer change their places, mu is small enough
+FEW = 0.05  # of the coordinates at knots: if fewer change their places, it is near enough
 SEARCHES = 8  # of a step's length
+FARTHEST = 2.0**40  # Newton steps at once, where the objective is nearly linear
 DEPENDENT = 1e-9  # of the first diagonal entry of a QR factor: below it columns are dependent
 
 
@@ -34,28 +35,39 @@ def near_optimum(statement: Statement, t: float) -> Places | None:
 
     The system that they state is regular but for rounding.
     """
-    if statement.constrained:
+    if statement.constrained or sp.issparse(statement.R):
         return None
     graph, n = GraphsAt.of(statement.graphs, t), len(statement.R)
     variables = np.arange(n, n + statement.R.shape[1])
     x = graph.equation[variables, graph.nearest_to_zero()[variables]]
-    mu = _first_mu(statement, graph, x)
-    point = Point.of(statement, x)
-    before = None
-    with np.errstate(all="ignore"):
-        for _ in range(FALLS):
-            smooth = Smoothed.of(graph, mu)
-            try:
-                point = _minimised(statement, smooth, point)
-            except np.linalg.LinAlgError:
-                return None
+    mu, point = _first_mu(statement, graph, x), Point.of(statement, x)
+    try:
+        with np.errstate(all="ignore"):
+            smooth, point = _followed(statement, graph, mu, point)
             place, a, _ = smooth.at(point.arguments)
-            if not np.isfinite(a).all():
-                return None
-            if before is not None and (place != before).sum() <= FEW * (place % 2 == 1).sum():
-                break
-            before, mu = place, mu / FALL
-        return _independent(statement, smooth, place, a)
+            return _independent(statement, smooth, place, a) if np.isfinite(a).all() else None
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _followed(
+    statement: Statement, graph: GraphsAt, mu: Array, point: Point
+) -> tuple[Smoothed, Point]:
+    """Follow the optimum of the smoothed objective, while mu falls, to where few places change."""
+    before = None
+    for _ in range(FALLS):
+        smooth = Smoothed.of(graph, mu)
+        if before is not None:  # as if all stayed in their places
+            step = _newton(statement, point, *smooth.on(before, point.arguments))
+            point = point.ahead(step, 1.0)
+        point = _minimised(statement, smooth, point, FEW)
+        place, a, _ = smooth.at(point.arguments)
+        if not np.isfinite(a).all():
+            break
+        if before is not None and (place != before).sum() <= FEW * (place % 2 == 1).sum():
+            break
+        before, mu = place, mu / FALL
+    return smooth, _minimised(statement, smooth, point)
 
 
 class GraphsAt(NamedTuple):
@@ -116,11 +128,16 @@ class Smoothed:
 
     def at(self, y: Array) -> tuple[Places, Array, Array]:
         """Return the places of arguments y, their duals a and -da/dy, (N,) each."""
-        place, rows = np.argmin(y[:, None] > self.bounds, axis=1), np.arange(len(y))
+        place = np.argmin(y[:, None] > self.bounds, axis=1)
+        return place, *self.on(place, y)
+
+    def on(self, place: Places, y: Array) -> tuple[Array, Array]:
+        """Return duals a and -da/dy if the graphs went on beyond the limits of these places."""
+        rows = np.arange(len(y))
         own, q = self.graph.equation[rows, place], self.graph.curvature[rows, place]
         bent = 1.0 + self.mu * q
         a = np.where(place % 2 == 1, (own - y) / self.mu, (own - q * y) / bent)
-        return place, a, np.where(place % 2 == 1, 1.0 / self.mu, q / bent)
+        return a, np.where(place % 2 == 1, 1.0 / self.mu, q / bent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,44 +188,61 @@ def _first_mu(statement: Statement, graph: GraphsAt, x: Array) -> Array:
     return np.asarray(far / wide * unit**2)
 
 
-def _minimised(statement: Statement, smooth: Smoothed, point: Point) -> Point:
-    """Return the optimum of the smoothed objective, or what a few steps come to."""
+def _minimised(statement: Statement, smooth: Smoothed, point: Point, few: float = 0.0) -> Point:
+    """Return the optimum of the smoothed objective, or what a few steps come to.
+
+    It is near enough if a step changes so few places, as a share of those at knots.
+    """
+    place, a, bend = smooth.at(point.arguments)
     for _ in range(STEPS):
-        _, a, bend = smooth.at(point.arguments)
-        step = _newton(statement, point, a, bend)
-
-        def slope(s: float, point: Point = point, step: Point = step) -> float:
-            """Return the derivative of the smoothed objective along the step."""
-            there = point.ahead(step, s)
-            moved, n = step.arguments, len(point.a)
-            quadratic = there.pull[:n] @ step.a + there.pull[n:] @ step.x
-            return float(quadratic - smooth.at(there.arguments)[1] @ moved)
-
-        start = slope(0.0)
+        if not bend[: len(point.a)].any():  # as steep as any can be, where all are flat
+            bend[: len(point.a)] = 1.0 / smooth.mu[: len(point.a)]
+        step, before = _newton(statement, point, a, bend), place
+        start = _slope(point, step, a)
         if not start < 0.0:
             break
-        s = _length(slope, start)
-        point = point.ahead(step, s)
-        if -start * s <= ENOUGH * abs(a @ point.arguments):
+        point, (place, a, bend), s = _searched(smooth, point, step, start)
+        changed = (place != before).sum()  # if none, all graphs were straight on the way
+        near = s == 1.0 and changed <= few * (place % 2 == 1).sum()
+        if near or -start * s <= ENOUGH * abs(a @ point.arguments):
             break
     return point
 
 
-def _length(slope: Callable[[float], float], start: float) -> float:
-    """Return where an increasing function that is negative at 0 is about 0, or 1 if beyond."""
-    low, high, at_low, at_high = 0.0, 1.0, start, slope(1.0)
-    if at_high <= 0.0:
-        return 1.0
-    for _ in range(SEARCHES):
+def _slope(point: Point, step: Point, a: Array) -> float:
+    """Return the derivative of the smoothed objective along a step, at a point with duals a."""
+    n = len(point.a)
+    return float(point.pull[:n] @ step.a + point.pull[n:] @ step.x - a @ step.arguments)
+
+
+def _searched(
+    smooth: Smoothed, point: Point, step: Point, start: float
+) -> tuple[Point, tuple[Places, Array, Array], float]:
+    """Return where the slope along a step is small, `Smoothed.at` there, and the step's length.
+
+    That is the whole step if the objective falls up to there, or hardly rises again.
+    """
+    low, high, at_low, at_high, s = 0.0, 1.0, start, 0.0, 1.0
+    searches = 0
+    while True:
+        there = point.ahead(step, s)
+        graphs = smooth.at(there.arguments)
+        slope = _slope(there, step, graphs[1])
+        if slope <= 0.5 * start and s >= 1.0 and s < FARTHEST and at_high == 0.0:
+            low, at_low, s = s, slope, 4.0 * s  # the objective is nearly linear
+            continue
+        searches += 1
+        near = abs(slope) <= 0.1 * abs(start) or (s == 1.0 and slope < 0.0)
+        if near or searches == SEARCHES:
+            return there, graphs, s
+        if slope < 0.0:
+            low, at_low = s, slope
+        else:
+            high, at_high = s, slope
+        if at_high == 0.0:
+            return there, graphs, s
         s = low - at_low * (high - low) / (at_high - at_low)
         s = min(max(s, low + 0.05 * (high - low)), high - 0.05 * (high - low))
-        there = slope(s)
-        if abs(there) <= 0.1 * abs(start):
-            return s
-        low, at_low, high, at_high = (
-            (s, there, high, at_high) if there < 0.0 else (low, at_low, s, there)
-        )
-    return low if low > 0.0 else s
 
 
 def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
@@ -223,19 +257,20 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
         M[np.diag_indices_from(M)] += stiff + 1e-14 * np.diagonal(M).max(initial=1e-300)
         return Point.of(statement, _solved(M, rest))
     G, p = statement.gram, len(ridge)
+    least = 1e-14 * np.abs(R).max(initial=0.0) ** 2 / max(np.diagonal(G).max(), 1e-300)
     rest = rest + R.T @ point.a
     change = a[:n] - point.a
     off = change.copy()
     off[on] = 0.0
-    M = np.zeros((len(on) + p, len(on) + p))
-    M[: len(on), : len(on)] = G[np.ix_(on, on)]
-    M[: len(on), len(on) :], M[len(on) :, : len(on)] = R[on], R[on].T
-    M[np.diag_indices_from(M)] += np.r_[1.0 / bend[on], -stiff]
-    moved = G[on] @ off
-    rhs = np.r_[change[on] / bend[on] - moved, -rest - R.T @ off]
-    found = _solved(M, rhs)
-    off[on] = found[: len(on)]
-    return Point.of(statement, found[len(on) :], off)
+    M = G[np.ix_(on, on)]
+    M[np.diag_indices_from(M)] += 1.0 / bend[on]
+    factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    rhs = change[on] / bend[on] - G[on] @ off
+    both = cho_solve(factor, np.column_stack([R[on], rhs]), check_finite=False)
+    own, moved = both[:, :p], both[:, p]
+    x = _solved(R[on].T @ own + np.diag(stiff + least), R[on].T @ moved + rest + R.T @ off)
+    off[on] = moved - own @ x
+    return Point.of(statement, x, off)
 
 
 def _solved(M: Array, rhs: Array) -> Array:
@@ -265,7 +300,9 @@ def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array
     rows, knots = np.arange(n), place[:n]
     lower, upper = graph.lower[rows, knots], graph.upper[rows, knots]
     inside = np.minimum(a[:n] - lower, upper - a[:n])  # those that are least so go first
+    inside = np.where(np.isfinite(inside), inside, 1.0)  # of one without limits: it goes last
     width = np.where(np.isfinite(upper - lower), upper - lower, 2.0 * inside)
+    width = np.where(np.isfinite(lower) | np.isfinite(upper), width, 1.0)
     inside = np.clip(inside / np.where(width > 0, width, 1.0), 0.01, 1.0)[at_knot]
     for i in at_knot[_dependent(spanned * inside)]:
         k, up = place[i], a[i] - lower[i] < upper[i] - a[i]

@@ -14,12 +14,14 @@ import numpy as np
 from . import tolerances
 from .compiled import entry, lean
 from .ratio import collect, first_exit, known_value
-from .state import at, begin, diagonal, is_variable, known_unknown, move
+from .rows import times
+from .state import at, begin, diagonal, is_hideable, is_variable, known_unknown, move
 from .systems.inverse import factor, hide, show, update
 from .systems.solve import is_singular, point, rate
 from .twofold import accumulate, add
 
-DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER = range(5)
+DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL = range(6)
+WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 REPEATS = 4  # of the same places at the same t
 
 
@@ -29,8 +31,9 @@ def walk(w, steps):
 
     Returns
     -------
-    DONE, or UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), MORE_ROOM (call again
-    with larger arrays), DENSER (the same, with eliminated rows in the inverse).
+    DONE, or UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), WALL (a coordinate is at
+    a knot at which the walk stops), MORE_ROOM (call again with larger arrays), DENSER (the same,
+    with eliminated rows in the inverse).
     """
     now = w.now
     for _ in range(steps):
@@ -59,8 +62,11 @@ def walk(w, steps):
             return DONE
 
         # 4. That coordinate changes its place; along a null vector another one follows.
-        if not change(w, now.found, next_place(w, now.found, now.side)):
+        first = now.found
+        if not change(w, first, next_place(w, first, now.side)):
             return UNBOUNDED
+        if is_at_wall(w, first) or is_at_wall(w, now.found):
+            return WALL
         if cycles(w):
             return CYCLE
     return MORE_ROOM
@@ -70,7 +76,7 @@ def walk(w, steps):
 def has_room(w):
     """Tell whether one more step fits into all arrays."""
     now = w.now
-    unknowns = now.solved + now.curved
+    unknowns = now.solved + now.hidden
     return (
         now.solved + 4 <= len(w.solved)
         and now.nodes + 4 <= len(w.node)
@@ -86,7 +92,7 @@ def settle(w):
     for attempt in range(3):
         slow = point(w) > tolerances.CONTRACTION
         slow = rate(w) > tolerances.CONTRACTION or slow
-        if not slow or (attempt and not w.now.curved):
+        if not slow or (attempt and not w.now.hidden):
             return True
         if attempt:
             return False
@@ -123,7 +129,13 @@ def next_place(w, i, side):
     old = w.place[i]
     way = 1 - 2 * side if old % 2 else 2 * side - 1
     new = old + way
-    return new + way if new % 2 and w.graph.hollow[i, new] else new
+    return new + way if new % 2 and w.graph.hollow[i, new] == 1 else new
+
+
+@lean
+def is_at_wall(w, i):
+    """Tell whether a coordinate is at a knot at which the walk stops."""
+    return w.graph.hollow[i, w.place[i]] == WALL_MARK
 
 
 @lean
@@ -162,7 +174,7 @@ def renew(w, i, i_known, i_before, k, k_known, k_before):
     x, x_known, x_before = (k, k_known, k_before) if i_idle else (i, i_known, i_before)
     update(w, x, x_known, x_before, -1 if i_idle or k_idle else k, k_known, k_before)
     for x in (i, k):
-        if x >= 0 and w.now.eliminates and w.slot[x] >= 0 and x < w.map.n and w.place[x] % 2 == 0:
+        if x >= 0 and w.slot[x] >= 0 and is_hideable(w, x):
             hide(w, x)
 
 
@@ -188,12 +200,18 @@ def turn(w, i, old, new):
     own = w.du[0, i]
     if at_knot and is_variable(w, i):  # its own pull is what the duals of rows leave
         own = 0.0
-        for k in range(m.n):
-            own -= m.R[k, i - m.n] * w.du[0, k]
+        if m.sparse:
+            own = -times(m, i, w.du[0])
+        else:
+            for k in range(m.n):
+                own -= m.R[k, i - m.n] * w.du[0, k]
     if not at_knot and not is_variable(w, i):
-        row, own = m.R[i] if i < m.n else w.sign, 0.0
-        for j in range(m.p):
-            own += row[j] * w.du[0, m.n + j]
+        if m.sparse and i < m.n:
+            own = times(m, i, w.du[0])
+        else:
+            row, own = m.R[i] if i < m.n else w.sign, 0.0
+            for j in range(m.p):
+                own += row[j] * w.du[0, m.n + j]
     inward = way * own
     if at_knot:
         inward = -way * own
@@ -258,6 +276,8 @@ def record(w):
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
         i = w.unknown[k]
+        if w.map.n <= i < w.map.n + w.map.silent:
+            continue
         x, e = w.u[0, i], w.u[1, i]
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
             lower, lower_e = at(w.graph.lower[i, w.place[i]], now.t, now.t_low)
@@ -294,3 +314,16 @@ def prepare(w, out):
             x = (h - x) / w.graph.curvature[i, place]
         out[i] = x
     return shrank
+
+
+@entry
+def note(w):
+    """Record the point that all was computed from, before any step."""
+    collect(w, True)
+    record(w)
+
+
+@entry
+def push(w, i, new):
+    """Put a coordinate into a new place at the present t; False: it can move for ever."""
+    return settle(w) and change(w, i, new)

@@ -12,13 +12,16 @@ import numpy as np
 
 from . import tolerances
 from .compiled import inline, lean
+from .rows import of_unknowns, sharply_of_unknowns
 from .state import BLOCK, at, at_base, factors, is_variable
+from .systems.inverse import entry_of
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
 
 NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
 TINY = 2.0**-96  # what a limit itself is rounded to
 DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
 UP = 1.0 + 2.0**-40
+LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
 FLOOR = tolerances.FLOOR
 # rows of `of_variables` and `of_rows`
 VH, VL, RH, RL, SIZE, RSIZE = range(6)
@@ -59,14 +62,14 @@ def collect(w, null):
     noise = now.pivot_accuracy if null else now.rate_noise
     largest = m.known_value + abs(now.t) * m.known_rate
     fastest = 0.0 if null else m.known_rate
-    for a in range(now.solved + now.curved + 1):
+    for a in range(now.solved + now.hidden + 1):
         if a < now.solved:
             i = w.solved[a]
-        elif a < now.solved + now.curved:
-            i = w.curved[a - now.solved]
+        elif a < now.solved + now.hidden:
+            i = w.hidden[a - now.solved]
         else:
             i = now.pending
-        if i < 0 or w.known[i] or (i == now.pending and a < now.solved + now.curved):
+        if i < 0 or w.known[i] or (i == now.pending and a < now.solved + now.hidden):
             continue
         w.unknown[now.unknowns] = i
         now.unknowns += 1
@@ -95,23 +98,25 @@ def collect(w, null):
 
 @lean
 def spread(w):
-    """Write vectors of all variables and rows, with zeros for known ones, and sums of sizes.
+    """Write what looks multiply rows of the map by, and sums of sizes.
 
-    These are the largest sums of absolute terms that any row, or variable's pull, can have.
+    Vectors of all variables and rows have zeros for known ones; those of few are gathered instead.
+    The sums are the largest of absolute terms that any row, or variable's pull, can have.
     """
     now, m = w.now, w.map
     for part in range(2):
         size, index = (m.p, w.variables) if part == 0 else (m.n, w.rows)
         count, of = (now.moving, w.of_variables) if part == 0 else (now.pulling, w.of_rows)
-        x, dx, most = w.work[2 + 2 * part], w.work[3 + 2 * part], w.map.largest[part]
-        x[:size] = 0.0
-        dx[:size] = 0.0
+        x, dx, most = w.dense[2 * part], w.dense[2 * part + 1], w.map.largest[part]
         terms = dterms = 0.0
         for k in range(count):
-            j = index[k]
-            x[j], dx[j] = of[VH, k], of[RH, k]
-            terms += most[j] * of[SIZE, k]
-            dterms += most[j] * of[RSIZE, k]
+            terms += most[index[k]] * of[SIZE, k]
+            dterms += most[index[k]] * of[RSIZE, k]
+        if 2 * count > size:
+            x[:size] = 0.0
+            dx[:size] = 0.0
+            for k in range(count):
+                x[index[k]], dx[index[k]] = of[VH, k], of[RH, k]
         if part == 1 and m.weights and not w.known[m.N - 1]:
             terms += m.widest * w.work[0, m.N - 1]
             dterms += m.widest * w.work[1, m.N - 1]
@@ -119,6 +124,11 @@ def spread(w):
             now.row_terms, now.row_rate_terms = terms, dterms
         else:
             now.variable_terms, now.variable_rate_terms = terms, dterms
+    if m.with_gram:
+        for a in range(now.solved):
+            i = w.solved[a]
+            w.share[0, a] = 0.0 if w.known[i] else w.u[0, i]
+            w.share[1, a] = 0.0 if w.known[i] else w.du[0, i]
 
 
 @lean
@@ -178,6 +188,8 @@ def gram_speed(w, null, x):
 def look_at_unknown(w, i, null, bound):
     """Add what an unknown coordinate may meet to the candidates; return the new bound."""
     now, s = w.now, w.work
+    if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
+        return bound
     x, xe, dx, dxe = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
     error, noise = now.point_noise * s[0, i], now.rate_noise * s[1, i]
     if null:
@@ -301,26 +313,31 @@ def usual_length(usual, length):
 
 
 @lean
-def roughly(w, i, of_rate):
-    """Return the value of a known coordinate, or its motion, that unknown ones cause, in double."""
+def roughly(w, i, part):
+    """Return what unknown ones add to a known coordinate's value (0) or motion (1), in double."""
     now, m = w.now, w.map
-    part = 1 if of_rate else 0
-    high = RH if of_rate else VH
-    x, variable = 0.0, is_variable(w, i)
-    if not variable:
-        row = m.R[i] if i < m.n else w.sign
-        if 2 * now.moving > m.p:
-            x = dot(row, w.work[2 + part], m.p)
-        else:
-            x = gathered_dot(row, w.variables, w.of_variables[high], now.moving)
-    if variable or (m.with_gram and i < m.n):
-        row = m.columns[i - m.n] if variable else m.gram[i]
-        if 2 * now.pulling > m.n:
-            x += dot(row, w.work[4 + part], m.n)
-        else:
-            x += gathered_dot(row, w.rows, w.of_rows[high], now.pulling)
+    x, u, variable = 0.0, w.du if part else w.u, is_variable(w, i)
+    if m.with_gram and i < m.n:
+        x, k = dot(w.packed[i], w.share[part], now.solved), now.pending
+        if k >= 0 and w.slot[k] < 0 and not w.known[k]:
+            x += entry_of(w, i, k) * u[0, k]
+        return x
+    if m.sparse and i < m.n + m.p:
+        x = of_unknowns(w, i, u)
+        if variable and m.weights and not w.known[m.N - 1]:
+            x += w.sign[i - m.n] * u[0, m.N - 1]
+        return x
+    if variable:
+        row, index, of, count, size = m.columns[i - m.n], w.rows, w.of_rows, now.pulling, m.n
+    else:
+        row, index, of = m.R[i] if i < m.n else w.sign, w.variables, w.of_variables
+        count, size = now.moving, m.p
+    if 2 * count > size:
+        x = dot(row, w.dense[2 * variable + part], size)
+    else:
+        x = gathered_dot(row, index, of[RH if part else VH], count)
     if variable and m.weights and not w.known[m.N - 1]:
-        x += w.sign[i - m.n] * (w.du[0, m.N - 1] if of_rate else w.u[0, m.N - 1])
+        x += w.sign[i - m.n] * u[0, m.N - 1]
     return x
 
 
@@ -334,40 +351,36 @@ def look(w, i, null, bound):
         Bounds of the step at which it meets its first limit; both infinite where that is beyond
         ``bound``.
     """
-    now, m = w.now, w.map
-    t, way = now.t, (1.0 if null else now.way)
-    variable = is_variable(w, i)
-    x = (w.base[0, i] + t * w.base[2, i]) + roughly(w, i, False)
+    now, m, limit = w.now, w.map, w.limit[i]
+    t, variable = now.t, is_variable(w, i)
+    x = (w.base[0, i] + t * w.base[2, i]) + roughly(w, i, 0)
     terms = w.base_terms[0, i] + abs(t) * w.base_terms[1, i]
     terms += now.variable_terms if variable else now.row_terms
     if m.with_gram:
         terms += now.variable_terms
     x = -x if variable else x
-    nearest, widened = np.inf, m.n <= i < m.n + m.weights and not w.known[m.N - 1]
-    for side in range(2):
-        row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
-        if not np.isfinite(row[0]):
-            continue
-        outward, limit = 2.0 * side - 1.0, row[0] + row[2] * t
-        error = DOUBLE * (terms + abs(row[0]) + abs(row[2] * t))
-        if widened:
-            limit -= outward * w.u[0, m.N - 1]
-            error += DOUBLE * w.work[0, m.N - 1]
-        nearest = min(nearest, outward * (limit - x) - error)
+    below, above = x - (limit[0] + limit[1] * t), (limit[2] + limit[3] * t) - x
+    of_lower = terms + min(abs(limit[0]), LARGEST) + abs(limit[1] * t)
+    of_upper = terms + min(abs(limit[2]), LARGEST) + abs(limit[3] * t)
+    widened = m.n <= i < m.n + m.weights and not w.known[m.N - 1]
+    if widened:
+        below, above = below - w.u[0, m.N - 1], above - w.u[0, m.N - 1]
+        of_lower, of_upper = of_lower + w.work[0, m.N - 1], of_upper + w.work[0, m.N - 1]
     if m.lazy and m.length[i] > 0.0:
+        nearest = max(min(below - DOUBLE * of_lower, above - DOUBLE * of_upper), 0.0)
         travel = now.variable_travel if variable else now.row_travel
         speed = now.variable_speed if variable else now.row_speed
-        w.due[i] = travel + max(nearest, 0.0) / m.length[i]
+        w.due[i] = travel + nearest / m.length[i]
         if (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound:
             return np.inf, np.inf
-    return exits(w, i, null, way, x, terms, widened)
+    return exits(w, i, null, x, terms, widened)
 
 
 @lean
-def exits(w, i, null, way, x, terms, widened):
+def exits(w, i, null, x, terms, widened):
     """Return bounds of the step at which a value x, known in double precision, meets a limit."""
     now, m, t, variable = w.now, w.map, w.now.t, is_variable(w, i)
-    dx = roughly(w, i, True)
+    dx, way = roughly(w, i, 1), (1.0 if null else now.way)
     dterms = now.variable_rate_terms if variable else now.row_rate_terms
     if m.with_gram:
         dterms += now.variable_rate_terms
@@ -377,12 +390,12 @@ def exits(w, i, null, way, x, terms, widened):
     dx = -dx if variable else dx
     soonest = latest = np.inf
     for side in range(2):
-        row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
-        if not np.isfinite(row[0]):
+        value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
+        if not np.isfinite(value):
             continue
-        outward, limit = 2.0 * side - 1.0, row[0] + row[2] * t
-        drift = 0.0 if null else way * row[2]
-        error = DOUBLE * (terms + abs(row[0]) + abs(row[2] * t))
+        outward, limit = 2.0 * side - 1.0, value + rate * t
+        drift = 0.0 if null else way * rate
+        error = DOUBLE * (terms + abs(value) + abs(rate * t))
         noise = DOUBLE * (dterms + abs(drift))
         if widened:
             limit -= outward * w.u[0, m.N - 1]
@@ -404,12 +417,15 @@ def sharply(w, i, of_rate):
     high, low, size = (RH, RL, RSIZE) if of_rate else (VH, VL, SIZE)
     x, xe, terms = 0.0, 0.0, 0.0
     variable = is_variable(w, i)
-    if not variable:
+    if m.sparse and i < m.n + m.p:
+        sizes = w.work[1 if of_rate else 0]
+        x, xe, terms = sharply_of_unknowns(w, i, w.du if of_rate else w.u, sizes)
+    elif not variable:
         row, index, v = m.R[i] if i < m.n else w.sign, w.variables, w.of_variables
         x, xe = gathered_dot2(row, index, v[high], v[low], now.moving)
         for k in range(now.moving):
             terms += abs(row[index[k]]) * v[size, k]
-    if variable or (m.with_gram and i < m.n):
+    if m.sparse == 0 and (variable or (m.with_gram and i < m.n)):
         row, index, v = m.columns[i - m.n] if variable else m.gram[i], w.rows, w.of_rows
         h, e = gathered_dot2(row, index, v[high], v[low], now.pulling)
         x, xe = add(x, xe, h, e)

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import PathError
 from . import loop, tolerances
 from .compiled import new
-from .graphs import Graphs
-from .state import BLOCK, Graph, Map, Numbers, Walk
+from .graphs import Tabled
+from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
 
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 STEPS = 2_000  # between two looks at Python's signals
 FEW = 16  # steps for which there is room at least
+MANY = 30  # variables from which on it pays to eliminate them
 
 
 class NoOptimum(PathError):
@@ -55,7 +57,7 @@ class Homotopy:
     lazy : bool
         Whether coordinates are looked at only when they can have come to a limit.
     face : str
-        "saddle" keeps rows on curved segments in the system.
+        "saddle" eliminates nothing from the system.
     near : float
         Share of the way from the first breakpoint to the end: changes that are nearer to the end
         are left out.
@@ -71,7 +73,7 @@ class Homotopy:
     def __init__(
         self,
         statement: Statement,
-        graphs: Graphs,
+        graphs: Tabled,
         place: Places,
         t: float,
         end: float,
@@ -86,7 +88,8 @@ class Homotopy:
         span = abs(end - t)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=span, near=near, pending=-1)
         now.rest = tolerances.NOISE * span
-        now.eliminates = int(statement.gram is None and face != "saddle")
+        known = _known(statement, graphs)
+        now.eliminates, hidden = _eliminated(statement, graphs, face)
         tables = Graph(
             graphs.equation,
             graphs.lower,
@@ -95,15 +98,12 @@ class Homotopy:
             graphs.hollow.astype(np.int8),
             graphs.still.astype(np.int8),
         )
-        known = _known(statement, graphs)
         given = _map(statement, graphs, known, updated, lazy)
         self.walk = _allocated(given, tables, now, self.start)
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
-        unknown = ~known[np.arange(len(place)), self.start]
-        if now.eliminates:
-            unknown &= ~statement.is_row | (self.start % 2 == 1)
-        self._make_room(int(unknown.sum()))
+        solved = ~(known | hidden)[np.arange(len(place)), self.start]
+        self._make_room(int(solved.sum()))
         self.values = np.empty(len(place))
         shrank = loop.prepare(self.walk, self.values)
         self.regular = bool(np.isfinite(self.values).all()) and shrank <= tolerances.CONTRACTION
@@ -132,16 +132,26 @@ class Homotopy:
                     "path before, or move the data by less than they are known to.",
                     None,
                 )
-            if ending == loop.DENSER:
-                self.walk.now.eliminates = 0  # products square the condition
-            self._make_room()
-            if ending == loop.DENSER:
-                loop.prepare(self.walk, self.values)
+            self.go_on(ending)
         raise PathError(
             f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
             "parts.",
             None,
         )
+
+    def go_on(self, ending: int) -> None:
+        """Make room for more steps, after what a call of the loop ended with."""
+        if ending == loop.DENSER:
+            self.walk.now.eliminates = 0  # products square the condition
+        self._make_room()
+        if ending == loop.DENSER:
+            loop.prepare(self.walk, self.values)
+
+    def finish(self) -> None:
+        """Give back the memory of the systems: no step follows."""
+        now = self.walk.now
+        kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
+        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((6, 0)))
 
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
@@ -157,12 +167,12 @@ class Homotopy:
         """Return the parameter as the user knows it."""
         return f"{self.walk.now.t + self.origin:.12g}"
 
-    def _make_room(self, at_start: int = 0) -> None:
-        """Enlarge what is too small for a few more steps."""
+    def _make_room(self, at_start: int | None = None) -> None:
+        """Enlarge what is too small for a few more steps; or for so many unknowns at the start."""
         w, now = self.walk, self.walk.now
-        unknown = max(int((w.known == 0).sum()), at_start)
-        most = now.solved if now.eliminates and not at_start else unknown
-        rows = w.map.n if now.eliminates else 0
+        unknown = int((w.known == 0).sum()) if at_start is None else at_start
+        most = now.solved if now.eliminates and at_start is None else unknown
+        hidden = (0, w.map.n, w.map.p)[now.eliminates]
         sizes = {
             "cap": _grown(len(w.solved), most + FEW, len(w.place) + 4),
             "nodes": _grown(len(w.node), now.nodes + 4 * FEW),
@@ -170,7 +180,7 @@ class Homotopy:
             "entries": _grown(len(w.entry), now.entries + 2 * FEW * unknown + 16),
             "seen": _grown(len(w.seen_keys), now.seen + FEW),
         }
-        self.walk = _reallocated(w, sizes, rows)
+        self.walk = _reallocated(w, sizes, hidden)
 
     def _track(self) -> Track:
         w, now = self.walk, self.walk.now
@@ -195,7 +205,24 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
     return grown if most is None else min(max(grown, needed), max(most, needed))
 
 
-def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
+def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, NDArray[np.bool_]]:
+    """Return what is eliminated from the systems, and at which places: see `state.is_hideable`."""
+    (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
+    if statement.gram is not None or face == "saddle":
+        return 0, np.zeros(graphs.curvature.shape, dtype=bool)
+    curved = graphs.curvature > 0.0
+    curved[n:] = False
+    unlimited = np.isneginf(graphs.lower[..., 0]) & np.isposinf(graphs.upper[..., 0])
+    ridged = unlimited & graphs.exists & (places % 2 == 0)
+    ridged[:n] = ridged[n + p :] = False
+    ridged[n : n + p] &= statement.ridge[:, None] > 0.0
+    few = ridged.any(axis=1).sum() < MANY
+    if few or curved.any() or statement.constrained:
+        return CURVED, curved
+    return RIDGED, ridged
+
+
+def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
     """Tell of each place whether its equation alone gives the unknown: see `state.is_known`."""
     knots = np.arange(graphs.equation.shape[1]) % 2 == 1
     straight = (graphs.curvature == 0.0) & graphs.exists
@@ -203,20 +230,21 @@ def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
 
 
 def _map(
-    statement: Statement, graphs: Graphs, known: NDArray[np.bool_], updated: bool, lazy: bool
+    statement: Statement, graphs: Tabled, known: NDArray[np.bool_], updated: bool, lazy: bool
 ) -> Map:
     n, p = statement.rows_and_variables
-    R, widening, units = statement.R, statement.widening, statement.units
+    widening, units = statement.widening, statement.units
     nothing = np.zeros((0, 0))
     gram, low = (nothing if own is None else own for own in (statement.gram, statement.low))
     scale, length = units.scale, units.length
-    limits = np.maximum(np.abs(graphs.lower), np.abs(graphs.upper))[..., 2]
+    limits = np.maximum(np.abs(graphs.lower[..., 2]), np.abs(graphs.upper[..., 2]))
     limits = np.where(np.isfinite(limits), limits, 0.0)
     drift = np.where(known, limits, 0.0).max(axis=1)
     # one whose value stands still is looked at always: any drift will do
     drift = np.where(length > 0, drift / np.where(length > 0, length, 1.0), 1e-300 * (drift > 0))
-    size = np.where(known[..., None], np.abs(graphs.equation), 0.0).max(axis=1) / scale[:, None]
-    rates = np.where(known, np.abs(graphs.equation[..., 2]), 0.0).max(axis=1)
+    values, rates = (
+        np.where(known, np.abs(graphs.equation[..., part]), 0.0).max(axis=1) for part in (0, 2)
+    )
     return Map(
         n=n,
         p=p,
@@ -225,8 +253,7 @@ def _map(
         widest=1.0 if widening is None else float(np.abs(widening).max(initial=1.0)),
         with_gram=int(len(gram) > 0),
         with_low=int(len(low) > 0),
-        R=R,
-        columns=statement.columns,
+        **_rows(statement),
         gram=gram,
         low=low,
         ridge=statement.ridge,
@@ -238,11 +265,27 @@ def _map(
         roam=float(np.sqrt((rates[:n] ** 2).sum())),
         row_drift=float(drift[:n].max(initial=0.0)),
         variable_drift=float(drift[n : n + p].max(initial=0.0)),
-        known_value=float(size[:, 0].max(initial=0.0)),
-        known_rate=float(size[:, 2].max(initial=0.0)),
+        known_value=float((values / scale).max(initial=0.0)),
+        known_rate=float((rates / scale).max(initial=0.0)),
+        blurred=int(statement.blurred),
+        silent=statement.silent,
         lazy=int(lazy),
         updated=int(updated),
     )
+
+
+def _rows(statement: Statement) -> dict[str, Any]:
+    """Return the fields of a map that hold R and its transpose."""
+    both = {"row": statement.R, "column": statement.columns}
+    sparse, nothing, no_places = sp.issparse(statement.R), np.zeros(0), np.zeros(0, np.int64)
+    fields: dict[str, Any] = {"sparse": int(sparse)}
+    for name, own in both.items():
+        dense = {"row": "R", "column": "columns"}[name]
+        fields[dense] = np.zeros((0, 0)) if sparse else own
+        fields[f"{name}_start"] = own.indptr.astype(np.int64) if sparse else no_places
+        fields[f"{name}_index"] = own.indices.astype(np.int64) if sparse else no_places
+        fields[f"{name}_entry"] = own.data if sparse else nothing
+    return fields
 
 
 def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
@@ -260,6 +303,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         u=np.zeros((2, N)),
         du=np.zeros((2, N)),
         due=np.zeros(N),
+        limit=np.zeros((N, 4)),
         block=np.zeros(N // BLOCK + 1),
         slot=np.full(N, -1, np.int64),
         looked_at=np.zeros(N, np.int64),
@@ -270,41 +314,48 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         of_variables=np.zeros((6, m.p)),
         rows=np.zeros(m.n, np.int64),
         of_rows=np.zeros((6, m.n)),
+        dense=np.zeros((4, max(m.n, m.p))),
         unknown=np.zeros(N, np.int64),
         work=np.zeros((13, N + 8)),
-        **_room({}, 0, 0),
+        **{name: np.zeros(*one) for name, one in _growing(m, {}, 0).items()},
     )
 
 
-def _room(sizes: dict[str, int], rows: int, low: int) -> dict[str, Any]:
-    """Return the arrays that grow."""
-    size = {"cap": 0, "nodes": 0, "events": 0, "entries": 0, "seen": 0} | sizes
-    cap = size["cap"]
+def _growing(m: Map, sizes: dict[str, int], hidden: int) -> dict[str, tuple[tuple[int, ...], type]]:
+    """Return shapes and types of the arrays that grow."""
+    cap, nodes, events, entries, seen = (
+        sizes.get(name, 0) for name in ("cap", "nodes", "events", "entries", "seen")
+    )
     return {
-        "solved": np.zeros(cap, np.int64),
-        "curved": np.zeros(rows, np.int64),
-        "H": np.zeros((cap, cap)),
-        "L": np.zeros((cap * low, cap * low)),
-        "E": np.zeros((cap, rows)),
-        "inverse": np.zeros((cap, cap)),
-        "pair": np.zeros((8, cap)),
-        "seen_keys": np.zeros(size["seen"], np.int64),
-        "node": np.zeros((size["nodes"], 2)),
-        "node_at": np.zeros(2 * size["nodes"], np.int64),
-        "event": np.zeros(size["events"], np.int64),
-        "entry": np.zeros(size["entries"], np.int64),
-        "entries": np.zeros((size["entries"], 2)),
+        "solved": ((cap,), np.int64),
+        "hidden": ((hidden,), np.int64),
+        "H": ((cap, cap), np.float64),
+        "L": ((cap * m.with_low, cap * m.with_low), np.float64),
+        "E": ((cap, hidden), np.float64),
+        "F": ((hidden, cap), np.float64),
+        "inverse": ((cap, cap), np.float64),
+        "packed": ((m.n * m.with_gram, cap), np.float64),
+        "share": ((2, cap), np.float64),
+        "pair": ((8, cap), np.float64),
+        "seen_keys": ((seen,), np.int64),
+        "node": ((nodes, 2), np.float64),
+        "node_at": ((2 * nodes,), np.int64),
+        "event": ((events,), np.int64),
+        "entry": ((entries,), np.int64),
+        "entries": ((entries, 2), np.float64),
     }
 
 
-def _reallocated(w: Walk, sizes: dict[str, int], rows: int) -> Walk:
+def _reallocated(w: Walk, sizes: dict[str, int], hidden: int) -> Walk:
     """Return the same walk with larger arrays."""
-    changed = {}
-    for name, larger in _room(sizes, rows, w.map.with_low).items():
+    changed: dict[str, Any] = {}
+    for name, (shape, dtype) in _growing(w.map, sizes, hidden).items():
         old = getattr(w, name)
-        if old.shape != larger.shape:
-            kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, larger.shape, strict=True))
+        if old.shape != shape:
+            larger = changed[name] = np.zeros(shape, dtype)
+            used = {"event": w.now.events, "entry": w.now.entries, "entries": w.now.entries}
+            kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
+            kept = (slice(min(kept[0].stop, used.get(name, shape[0]))), *kept[1:])
             larger[kept] = old[kept]
-            changed[name] = larger
     made: Walk = replace(w, **changed)
     return made

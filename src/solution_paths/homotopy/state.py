@@ -20,9 +20,11 @@ from .compiled import (
     record,
     struct,
 )
+from .rows import add_sparsely
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
+CURVED, RIDGED = 1, 2  # what is eliminated
 BLOCK = 64
 
 
@@ -43,6 +45,13 @@ class Map:
     with_low: int
     R: Matrix  # (n, p)
     columns: Matrix  # (p, n), R'
+    sparse: int  # whether R is in CSR: then the two above are empty, else what follows
+    row_start: Indices  # (n + 1,)
+    row_index: Indices
+    row_entry: Vector
+    column_start: Indices  # (p + 1,), of R' in CSR
+    column_index: Indices
+    column_entry: Vector
     gram: Matrix  # (n, n), or nothing
     low: Matrix  # (n, n), what is missing of it in double precision, or nothing
     ridge: Vector  # (p,)
@@ -56,6 +65,8 @@ class Map:
     variable_drift: float  # the same of variables at knots
     known_value: float  # the largest known unknown, in its unit, is at most this
     known_rate: float  # plus t times this
+    blurred: int  # whether rows were computed from a kernel, and are known to half the digits
+    silent: int  # variables, the first ones, that are not recorded
     lazy: int  # whether coordinates are looked at only when they can have moved to a limit
     updated: int  # whether the inverse is updated, or computed afresh
 
@@ -84,8 +95,8 @@ class Numbers:
     near: float  # share of the way from the first breakpoint to the end, next to that, ...
     rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds
-    curved: int  # rows on curved segments that are eliminated from it
-    eliminates: int  # whether such rows are
+    hidden: int  # coordinates that are eliminated from it
+    eliminates: int  # none, rows on curved segments (`CURVED`) or variables (`RIDGED`)
     pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
     unknowns: int  # entries of `unknown`
     moving: int  # entries of `variables`
@@ -137,15 +148,19 @@ class Walk:
     u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
     du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
     due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
+    limit: Matrix  # (N, 4), lower and upper limit of its place: value and rate in double precision
     block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
     # the system
     solved: Indices  # (cap,): coordinates in the order of H and its inverse
-    curved: Indices  # (rows,)
-    slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among curved
+    hidden: Indices  # (most,): eliminated coordinates
+    slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among hidden
     H: Matrix  # (cap, cap), among solved
     L: Matrix  # (cap, cap), the low part of its entries, or nothing
-    E: Matrix  # (cap, rows), of solved variables and curved rows
-    inverse: Matrix  # (cap, cap), of H plus the diagonal, without curved rows
+    E: Matrix  # (cap, most), H of solved and hidden coordinates
+    F: Matrix  # (most, cap), its transpose: sums in twofold precision are vectors' only
+    inverse: Matrix  # (cap, cap), of H plus the diagonal, without hidden coordinates
+    packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
+    share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known
     work: Matrix  # (16, cap + rows + N)
     pair: Matrix  # (8, cap)
     # the ratio test
@@ -154,6 +169,7 @@ class Walk:
     of_variables: Matrix  # (6, cap): value, rate (two parts each), sizes of both
     rows: Indices  # those whose duals move
     of_rows: Matrix  # (6, cap + rows)
+    dense: Matrix  # (4, max(n, p)), of all variables and of all rows: value and rate
     looked: Indices  # (2 N,)
     looked_at: Indices  # (N,): the number of the last look at a coordinate
     candidate: Indices  # (4 N,): 2 i + side
@@ -200,6 +216,32 @@ def diagonal(w, i, place):
 
 
 @inline
+def is_hideable(w, i):
+    """Tell whether an unknown coordinate may be eliminated: its own equation has a pivot.
+
+    These are rows on curved segments, or variables with a ridge that nothing limits.
+    """
+    if w.now.eliminates == RIDGED:
+        own = w.limit[i]
+        pivot = is_variable(w, i) and w.map.ridge[i - w.map.n] > 0.0
+        return pivot and own[0] == -np.inf and own[2] == np.inf
+    return w.now.eliminates == CURVED and i < w.map.n and w.place[i] % 2 == 0
+
+
+@inline
+def meets(w, i):
+    """Tell whether H has entries of a solved coordinate and eliminated ones."""
+    return is_variable(w, i) == (w.now.eliminates == CURVED)
+
+
+@inline
+def elimination(w, i):
+    """Return 1 over the pivot of an eliminated coordinate."""
+    first, second = factors(w, i, w.place[i])
+    return first / (second - first * w.map.ridge[i - w.map.n] if is_variable(w, i) else second)
+
+
+@inline
 def at(row, t, t_low):
     """Return value + rate t of four numbers."""
     h, e = accumulate(row[0], row[1], row[2], t, t_low)
@@ -232,6 +274,13 @@ def mixed(i, place):
     return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(1))
 
 
+@inline
+def keep_limits(w, i):
+    """Keep the limits of a coordinate's place where a look finds them side by side."""
+    lower, upper, kept = w.graph.lower[i, w.place[i]], w.graph.upper[i, w.place[i]], w.limit[i]
+    kept[0], kept[1], kept[2], kept[3] = lower[0], lower[2], upper[0], upper[2]
+
+
 @lean
 def add_column(w, i, h, e, size, part):
     """Add (h + e) times column i of H to what known ones add up to; part 0: values, 1: rates."""
@@ -240,8 +289,11 @@ def add_column(w, i, h, e, size, part):
     last = m.N - 1
     if is_variable(w, i):
         j = i - n
-        scaled_add(high, low, m.columns[j], n, h, e)
-        scaled_add_sizes(terms, m.columns[j], n, size)
+        if m.sparse:
+            add_sparsely(m, i, high, low, terms, h, e, size)
+        else:
+            scaled_add(high, low, m.columns[j], n, h, e)
+            scaled_add_sizes(terms, m.columns[j], n, size)
         x, y = accumulate(high[i], low[i], -m.ridge[j], h, e)
         high[i], low[i] = normalise(x, y)
         terms[i] += m.ridge[j] * size
@@ -249,6 +301,9 @@ def add_column(w, i, h, e, size, part):
             x, y = accumulate(high[last], low[last], w.sign[j], h, e)
             high[last], low[last] = normalise(x, y)
             terms[last] += abs(w.sign[j]) * size
+        return
+    if m.sparse and i < n:
+        add_sparsely(m, i, high, low, terms, h, e, size)
         return
     row = m.R[i] if i < n else w.sign
     scaled_add(high[n:], low[n:], row, p, h, e)
@@ -286,6 +341,7 @@ def move(w, i, new):
         add_known(w, i, -1.0)
     now.key ^= mixed(i, w.place[i]) ^ mixed(i, new)
     w.place[i] = new
+    keep_limits(w, i)
     w.known[i] = 1 if is_known(w, i, new) else 0
     w.due[i] = ALWAYS if w.known[i] else NEVER
     w.block[i // BLOCK] = min(w.block[i // BLOCK], w.due[i])
@@ -310,6 +366,7 @@ def begin(w):
     for i in range(w.map.N):
         place = w.place[i]
         now.key ^= mixed(i, place)
+        keep_limits(w, i)
         w.known[i] = 1 if is_known(w, i, place) else 0
         w.due[i] = ALWAYS if w.known[i] else NEVER
         if w.map.n <= i < w.map.n + w.map.weights:

@@ -10,10 +10,11 @@ segment q z + a = q p - s. Rows on straight segments and variables at knots are 
 are the unknowns of M = H_UU + D, where D is 0 for a row at a knot, 1/q for a row on a curved
 segment, -q for a variable.
 
-Without a Gram matrix this is the saddle face; rows on curved segments are eliminated from M. In the
-dual face weights have been eliminated, and gram is that of the samples. In the primal face duals of
-quadratic losses have been: gram is that of the features, in two parts, and a row is a feature whose
-"dual" is its weight, on the graph of the penalty's conjugate.
+Without a Gram matrix this is the saddle face; rows on curved segments are eliminated from M, or
+variables that have a ridge and no limits where there are many. In the dual face weights have been
+eliminated, and gram is that of the samples. In the primal face duals of quadratic losses have been:
+gram is that of the features, in two parts, and a row is a feature whose "dual" is its weight, on
+the graph of the penalty's conjugate.
 
 M is regular whenever the homotopy solves it. Its inverse, in double precision, only corrects:
 residuals come from the data in twofold precision, so what it is worth shows in how fast the

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..compiled import lean
-from ..state import diagonal, factors, is_variable
+from ..rows import entry_in
+from ..state import diagonal, elimination, is_hideable, meets
 from ..twofold import axpy, copy, dot
 
 
@@ -16,7 +17,7 @@ def entry_of(w, k, i):
         return m.gram[k, i] if m.with_gram else 0.0
     if high < n + p:
         if low < n:
-            return m.R[low, high - n]
+            return entry_in(m, low, high - n)
         return -m.ridge[low - n] if low == high else 0.0
     return w.sign[low - n] if n <= low < n + p else 0.0
 
@@ -38,8 +39,12 @@ def insert(w, i):
         for a in range(k):
             w.L[a, k] = w.L[k, a] = rest_of(w, w.solved[a], i)
         w.L[k, k] = rest_of(w, i, i)
-    for c in range(now.curved):
-        w.E[k, c] = w.map.R[w.curved[c], i - w.map.n] if is_variable(w, i) else 0.0
+    if w.map.with_gram:
+        column = w.map.gram[i] if i < w.map.n else w.map.columns[i - w.map.n]
+        for r in range(w.map.n):
+            w.packed[r, k] = column[r]
+    for c in range(now.hidden):
+        w.E[k, c] = w.F[c, k] = entry_of(w, w.hidden[c], i) if meets(w, i) else 0.0
     w.solved[k], w.slot[i] = i, k
     now.solved = k + 1
 
@@ -61,7 +66,12 @@ def take_out(w, i):
             w.L[a, a] = w.L[b, b]
             for c in range(b):
                 w.L[c, a] = w.L[a, c]
-        copy(w.E[a], w.E[b], now.curved)
+        if w.map.with_gram:
+            for r in range(w.map.n):
+                w.packed[r, a] = w.packed[r, b]
+        copy(w.E[a], w.E[b], now.hidden)
+        for c in range(now.hidden):
+            w.F[c, a] = w.F[c, b]
         w.solved[a] = w.solved[b]
         w.slot[w.solved[a]] = a
     w.slot[i] = -1
@@ -70,21 +80,20 @@ def take_out(w, i):
 
 @lean
 def hide(w, i):
-    """Eliminate a solved row on a curved segment: its part of the inverse is left out."""
+    """Eliminate a solved coordinate: its part of the inverse is left out."""
     take_out(w, i)
-    c = w.now.curved
+    c = w.now.hidden
     for a in range(w.now.solved):
-        j = w.solved[a] - w.map.n
-        w.E[a, c] = w.map.R[i, j] if is_variable(w, w.solved[a]) else 0.0
-    w.curved[c], w.slot[i] = i, -2 - c
-    w.now.curved = c + 1
+        w.E[a, c] = w.F[c, a] = entry_of(w, w.solved[a], i) if meets(w, w.solved[a]) else 0.0
+    w.hidden[c], w.slot[i] = i, -2 - c
+    w.now.hidden = c + 1
 
 
 @lean
 def show(w, i):
-    """Take an eliminated row back into the inverse."""
-    c, k, last = -2 - w.slot[i], w.now.solved, w.now.curved - 1
-    q, _ = factors(w, i, w.place[i])
+    """Take an eliminated coordinate back into the inverse."""
+    c, k, last = -2 - w.slot[i], w.now.solved, w.now.hidden - 1
+    q = elimination(w, i)
     r, v = w.pair[6], w.pair[7]
     for a in range(k):
         r[a] = w.E[a, c]
@@ -93,10 +102,10 @@ def show(w, i):
     corner = q + q * q * dot(r, v, k)
     if c != last:
         for a in range(k):
-            w.E[a, c] = w.E[a, last]
-        w.curved[c] = w.curved[last]
-        w.slot[w.curved[c]] = -2 - c
-    w.now.curved = last
+            w.E[a, c] = w.F[c, a] = w.E[a, last]
+        w.hidden[c] = w.hidden[last]
+        w.slot[w.hidden[c]] = -2 - c
+    w.now.hidden = last
     insert(w, i)
     for a in range(k):
         w.inverse[a, k] = w.inverse[k, a] = -q * v[a]
@@ -109,16 +118,15 @@ def border(w, i, out):
     k, corner = w.now.solved, entry_of(w, i, i)
     for a in range(k):
         out[a] = entry_of(w, w.solved[a], i)
-    if w.now.curved and is_variable(w, i):
-        pull, rows = w.work[0], w.now.curved
-        for c in range(rows):
-            x = w.map.R[w.curved[c], i - w.map.n]
-            q, _ = factors(w, w.curved[c], w.place[w.curved[c]])
-            pull[c] = q * x
-            corner -= q * x * x
+    if w.now.hidden and meets(w, i):
+        pull, hidden = w.work[0], w.now.hidden
+        for c in range(hidden):
+            x = entry_of(w, w.hidden[c], i)
+            pull[c] = elimination(w, w.hidden[c]) * x
+            corner -= pull[c] * x
         for a in range(k):
-            if is_variable(w, w.solved[a]):
-                out[a] -= dot(w.E[a], pull, rows)
+            if meets(w, w.solved[a]):
+                out[a] -= dot(w.E[a], pull, hidden)
     return corner
 
 
@@ -126,28 +134,27 @@ def border(w, i, out):
 def factor(w):
     """Invert the matrix of the unknown coordinates afresh, by Gauss and Jordan with pivots."""
     now, m = w.now, w.map
-    now.solved = now.curved = 0
+    now.solved = now.hidden = 0
     for i in range(m.N):
         w.slot[i] = -1
     for i in range(m.N):
-        if not w.known[i] and now.eliminates and i < m.n and w.place[i] % 2 == 0:
-            w.curved[now.curved], w.slot[i] = i, -2 - now.curved
-            now.curved += 1
+        if not w.known[i] and is_hideable(w, i):
+            w.hidden[now.hidden], w.slot[i] = i, -2 - now.hidden
+            now.hidden += 1
     for i in range(m.N):
         if not w.known[i] and w.slot[i] == -1:
             insert(w, i)
-    k, rows, A, pull = now.solved, now.curved, w.inverse, w.work[0]
+    k, hidden, A, pull = now.solved, now.hidden, w.inverse, w.work[0]
     for a in range(k):
         i = w.solved[a]
         copy(A[a], w.H[a], k)
         A[a, a] += diagonal(w, i, w.place[i])
-        if rows and is_variable(w, i):
-            for c in range(rows):
-                q, _ = factors(w, w.curved[c], w.place[w.curved[c]])
-                pull[c] = q * w.E[a, c]
+        if hidden and meets(w, i):
+            for c in range(hidden):
+                pull[c] = elimination(w, w.hidden[c]) * w.E[a, c]
             for b in range(k):
-                if is_variable(w, w.solved[b]):
-                    A[a, b] -= dot(w.E[b], pull, rows)
+                if meets(w, w.solved[b]):
+                    A[a, b] -= dot(w.E[b], pull, hidden)
     for a in range(k):
         for b in range(k):
             A[a, b] *= m.scale[w.solved[a]] * m.scale[w.solved[b]]
@@ -228,11 +235,10 @@ def update(w, i, i_known, i_before, k, k_known, k_before):
             d11 = corner
     if extra == 2 and i_known and k_known:
         d01 = entry_of(w, i, k)
-        if now.curved and is_variable(w, i) and is_variable(w, k):
-            for c in range(now.curved):
-                r = w.curved[c]
-                q, _ = factors(w, r, w.place[r])
-                d01 -= q * w.map.R[r, i - w.map.n] * w.map.R[r, k - w.map.n]
+        if now.hidden and meets(w, i) and meets(w, k):
+            for c in range(now.hidden):
+                r = w.hidden[c]
+                d01 -= elimination(w, r) * entry_of(w, r, i) * entry_of(w, r, k)
     s00 = d00 - dot(w.pair[0], w.pair[2], count)
     if extra == 2:
         s01 = d01 - dot(w.pair[0], w.pair[3], count)

@@ -6,14 +6,23 @@ import numpy as np
 
 from .. import tolerances
 from ..compiled import lean
-from ..state import at, at_base, diagonal, factors, is_known, is_variable
-from ..twofold import accumulate, add, axpy, copy, dot, dot2, scaled_add
+from ..state import (
+    RIDGED,
+    at,
+    at_base,
+    diagonal,
+    elimination,
+    factors,
+    is_known,
+    is_variable,
+    meets,
+)
+from ..twofold import accumulate, add, axpy, copy, dot, dot2, normalise, scaled_add
 from .inverse import entry_of, factor, rest_of
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
 SINGULAR = tolerances.SINGULAR
 TARGET = NOISE * FLOOR / 2.0
-CLEAR = 2.0**-20  # what an inverse is worth that makes errors shrink so fast; so is a pivot
 SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one did
 ROUNDS = 12
 # rows of `work`: targets and what known ones add up to, unknowns, residuals
@@ -24,7 +33,7 @@ TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH = range(13)
 def point(w):
     """Solve for the point at t; return how fast corrections shrank."""
     now, s = w.now, w.work
-    for a in range(now.solved + now.curved):
+    for a in range(now.solved + now.hidden):
         i = _coordinate(w, a)
         s[TH, a], s[TL, a] = at(w.graph.equation[i, w.place[i]], now.t, now.t_low)
         s[BH, a], s[BL, a] = at_base(w, i, now.t, now.t_low)
@@ -40,7 +49,7 @@ def point(w):
 def rate(w):
     """Solve for the motion of the point for a unit of t; return how fast corrections shrank."""
     now, s = w.now, w.work
-    for a in range(now.solved + now.curved):
+    for a in range(now.solved + now.hidden):
         i = _coordinate(w, a)
         row = w.graph.equation[i, w.place[i]]
         s[TH, a], s[TL, a] = row[2], row[3]
@@ -63,10 +72,6 @@ def is_singular(w, i, new):
     if not known and not was_known and after == before:
         return False
     _prepare(w, i, new)
-    if w.now.contraction < CLEAR:
-        pivot, whole = _quickly(w, i, known, was_known, after, before)
-        if abs(pivot) > CLEAR * whole:
-            return False
     own = 1.0 / w.map.scale[i] if was_known else 0.0
     accuracy, contraction = _refine(w, True, own)
     if contraction > CONTRACTION and w.map.updated:
@@ -90,7 +95,7 @@ def _prepare(w, i, new):
     s, now = w.work, w.now
     if w.map.n <= i < w.map.n + w.map.weights and w.known[i]:
         w.sign[i - w.map.n] = new - 1.0
-    for a in range(now.solved + now.curved):
+    for a in range(now.solved + now.hidden):
         k = _coordinate(w, a)
         s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
@@ -100,37 +105,41 @@ def _prepare(w, i, new):
 
 
 @lean
-def _quickly(w, i, known, was_known, after, before):
-    """Return a pivot and the sum of its terms in double precision."""
-    s, now, m = w.work, w.now, w.map
-    k, count = now.solved, now.solved + now.curved
-    if was_known:
-        for a in range(count):
-            s[REST, a] = -s[BH, a]
-        _correct(w)
-        pivot, whole = entry_of(w, i, i) + after, abs(after) + abs(entry_of(w, i, i))
-        largest = 1.0 / m.scale[i]
-        for a in range(count):
-            pivot += s[BH, a] * s[STEP, a]
-            largest = max(largest, abs(s[STEP, a]) / m.scale[_coordinate(w, a)])
-        for a in range(count):
-            whole += abs(s[BH, a]) * largest * m.scale[_coordinate(w, a)]
-        return pivot, whole + 1.0 / m.scale[i] ** 2
-    own, row = w.slot[i], w.inverse[w.slot[i]]
-    if known:
-        whole = 0.0
-        for a in range(k):
-            whole = max(whole, abs(row[a]) / m.scale[w.solved[a]])
-        return row[own] / m.scale[i], whole
-    step = (after - before) * row[own]
-    return 1.0 + step, 1.0 + abs(step)
+def _of_row(w, i, enters):
+    """Return how far what bends the objective moves with a push of row i, and how far all does.
+
+    The pivot is the quadratic part of the objective, a sum of squares: so what is squared in it is
+    compared with the push, as a row that is nearly dependent has a pivot of twice as many digits.
+    """
+    s, m = w.work, w.map
+    bent, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
+    for a in range(w.now.solved + w.now.hidden):
+        k = _coordinate(w, a)
+        x, unit, q = abs(s[XH, a]), m.scale[k], w.graph.curvature[k, w.place[k]]
+        if is_variable(w, k):
+            bends = m.ridge[k - m.n] + q
+            if enters:
+                bent = max(bent, bends * x * unit)
+            else:
+                whole = max(whole, x / unit)
+                bent = max(bent, x / unit if bends > 0.0 else 0.0)
+        elif k != i:
+            if enters:
+                whole = max(whole, x / unit)
+            if q > 0.0:
+                bent = max(bent, x / unit if enters else x / q * unit)
+    if m.blurred:  # nearer to dependence than the rows themselves are known
+        return bent * bent, whole * whole
+    return bent, whole
 
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
     """Return the pivot of a push that has been solved for, and the sum of its terms."""
     s, now, m = w.work, w.now, w.map
-    count = now.solved + now.curved
+    if i < m.n and known != was_known and not m.with_gram and not m.weights:
+        return _of_row(w, i, was_known)
+    count = now.solved + now.hidden
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[_coordinate(w, a)])
@@ -166,13 +175,13 @@ def _pivot(w, i, known, was_known, after, before):
 
 @lean
 def _coordinate(w, a):
-    """Return the coordinate of an unknown: first those of the inverse, then eliminated rows."""
-    return w.solved[a] if a < w.now.solved else w.curved[a - w.now.solved]
+    """Return the coordinate of an unknown: first those of the inverse, then eliminated ones."""
+    return w.solved[a] if a < w.now.solved else w.hidden[a - w.now.solved]
 
 
 @lean
 def _scatter(w, to):
-    for a in range(w.now.solved + w.now.curved):
+    for a in range(w.now.solved + w.now.hidden):
         i = _coordinate(w, a)
         to[0, i], to[1, i] = w.work[XH, a], w.work[XL, a]
 
@@ -180,45 +189,75 @@ def _scatter(w, to):
 @lean
 def _residual(w, nothing):
     """Write base + H x of all unknowns; ``nothing``: x is zero."""
-    s, k, rows = w.work, w.now.solved, w.now.curved
-    copy(s[RH], s[BH], k + rows)
-    copy(s[RL], s[BL], k + rows)
+    s, k, hidden = w.work, w.now.solved, w.now.hidden
+    copy(s[RH], s[BH], k + hidden)
+    copy(s[RL], s[BL], k + hidden)
     if nothing:
         return
+    variables = 0
     for a in range(k):
-        x, y = s[XH, a], s[XL, a]
-        scaled_add(s[RH], s[RL], w.H[a], k, x, y)
-        if w.map.with_low:
-            axpy(s[RL], w.L[a], k, x)
-        if rows and is_variable(w, w.solved[a]):
-            scaled_add(s[RH, k:], s[RL, k:], w.E[a], rows, x, y)
-            h, e = dot2(w.E[a], s[XH, k:], s[XL, k:], rows)
+        variables += is_variable(w, w.solved[a])
+    if w.map.with_gram or 3 * variables > k:
+        for a in range(k):
+            scaled_add(s[RH], s[RL], w.H[a], k, s[XH, a], s[XL, a])
+            if w.map.with_low:
+                axpy(s[RL], w.L[a], k, s[XH, a])
+    else:
+        _by_variables(w)
+    if hidden:
+        _of_hidden(w)
+
+
+@lean
+def _by_variables(w):
+    """Add to residuals the entries of H that variables have, where rows have none among them."""
+    s, k = w.work, w.now.solved
+    for a in range(k):
+        if is_variable(w, w.solved[a]):
+            h, e = dot2(w.H[a], s[XH], s[XL], k)
+            own, w.H[a, a] = w.H[a, a], 0.0  # once is enough
+            scaled_add(s[RH], s[RL], w.H[a], k, s[XH, a], s[XL, a])
+            w.H[a, a] = own
             s[RH, a], s[RL, a] = add(s[RH, a], s[RL, a], h, e)
 
 
 @lean
+def _of_hidden(w):
+    """Add to residuals what eliminated coordinates have with solved ones, and on their own."""
+    s, k, hidden = w.work, w.now.solved, w.now.hidden
+    for a in range(k):
+        if meets(w, w.solved[a]):
+            scaled_add(s[RH, k:], s[RL, k:], w.E[a], hidden, s[XH, a], s[XL, a])
+    for c in range(hidden):
+        a = k + c
+        scaled_add(s[RH], s[RL], w.F[c], k, s[XH, a], s[XL, a])
+        if w.now.eliminates == RIDGED:
+            ridge = w.map.ridge[w.hidden[c] - w.map.n]
+            h, e = accumulate(s[RH, a], s[RL, a], -ridge, s[XH, a], s[XL, a])
+            s[RH, a], s[RL, a] = normalise(h, e)
+
+
+@lean
 def _correct(w):
-    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated rows."""
-    s, k, rows = w.work, w.now.solved, w.now.curved
+    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated coordinates."""
+    s, k, hidden = w.work, w.now.solved, w.now.hidden
     rest, step = s[REST], s[STEP]
-    if rows:
+    if hidden:
         push, left = s[PUSH], step[k:]
-        for c in range(rows):
-            first, _ = factors(w, w.curved[c], w.place[w.curved[c]])
-            push[c] = rest[k + c] * first
+        for c in range(hidden):
+            push[c] = rest[k + c] * elimination(w, w.hidden[c])
             left[c] = rest[k + c]
         for a in range(k):
-            if is_variable(w, w.solved[a]):
-                rest[a] -= dot(w.E[a], push, rows)
+            if meets(w, w.solved[a]):
+                rest[a] -= dot(w.E[a], push, hidden)
     for a in range(k):
         step[a] = dot(w.inverse[a], rest, k)
-    if rows:
+    if hidden:
         for a in range(k):
-            if is_variable(w, w.solved[a]):
-                axpy(left, w.E[a], rows, -step[a])
-        for c in range(rows):
-            first, _ = factors(w, w.curved[c], w.place[w.curved[c]])
-            left[c] *= first
+            if meets(w, w.solved[a]):
+                axpy(left, w.E[a], hidden, -step[a])
+        for c in range(hidden):
+            left[c] *= elimination(w, w.hidden[c])
 
 
 @lean
@@ -239,7 +278,7 @@ def _refine(w, nothing, known):
     contraction : float
         Largest ratio of two corrections that count.
     """
-    s, m, count = w.work, w.map, w.now.solved + w.now.curved
+    s, m, count = w.work, w.map, w.now.solved + w.now.hidden
     last, accuracy, contraction = np.inf, 0.0, 0.0
     for a in range(count):
         i = _coordinate(w, a)
