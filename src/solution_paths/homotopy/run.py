@@ -206,9 +206,9 @@ def _eliminated(statement: Statement, graphs: Graphs, face: str) -> tuple[int, N
     ridged[:n] = ridged[n + p :] = False
     ridged[n : n + p] &= statement.ridge[:, None] > 0.0
     few = ridged.any(axis=1).sum() < MANY
-    if few or curved.any() or statement.constrained:
+    if curved.any():
         return CURVED, curved
-    return RIDGED, ridged
+    return (0, curved) if few or statement.constrained else (RIDGED, ridged)
 
 
 def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
