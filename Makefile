@@ -19,7 +19,7 @@ LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --pyth
 # Other rows than a processor's own: make fuzz NUMBA_CPU_NAME=generic FUZZED=results/fuzz-generic.jsonl
 FUZZ   ?= 60
 FUZZED ?= results/fuzz.jsonl
-ENGINE := $(wildcard tests/test_engine_*.py) tests/test_walker_units.py tests/test_saddle.py tests/test_svm.py
+WALKS  := $(wildcard tests/test_engine_*.py) tests/test_homotopy.py tests/test_svm.py
 # Processes of `make test`; the tests of a file stay in one, and the longest files come first.
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
@@ -65,8 +65,8 @@ test: $(READY)  ## run every test, on JOBS=2 processes
 	$(BIN)/python -m pytest $(PARALLEL)
 
 # Without AVX and FMA rounding differs: what only holds by luck shows. Compiled code has a place of its own.
-test-generic: generic  ## run the engine's tests as on another processor
-	$(GENERIC) $(BIN)/python -m pytest -q $(PARALLEL) $(ENGINE)
+test-generic: generic  ## run the tests of walks as on another processor
+	$(GENERIC) $(BIN)/python -m pytest -q $(PARALLEL) $(WALKS)
 
 generic: $(STAMP)
 	$(GENERIC) $(BIN)/python -c "from path_benchmark.runs.warm import warm_up; print(warm_up())"

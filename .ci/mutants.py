@@ -229,6 +229,12 @@ MODULES = {
     "solution_paths/solution/reading.py": SOLVED,
     "solution_paths/surface.py": ("known_answers", "promises", "elastic_net"),
     "solution_paths/validation.py": ("known_input", "input", "estimators_input", "promises"),
+    "solution_paths/walks/jumps.py": ("promises", "outlier"),
+    "solution_paths/walks/map.py": MODEL,
+    "solution_paths/walks/staircase.py": MODEL,
+    "solution_paths/walks/tables.py": MODEL,
+    "solution_paths/walks/trace.py": (*MODEL, "states"),
+    "solution_paths/walks/walker.py": MODEL,
 }
 
 # Faults that somebody might make; of the other operators hardly any is plausible.

@@ -12,12 +12,10 @@ cost times half a unit of the last place of the terms of w.x).
     python benchmarks/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
     python benchmarks/fuzz.py --function svm --data scales --seeds 7 8 --verbose
     python benchmarks/fuzz.py --rows 400 1500 --seeds 0 8 --out results/fuzz_large.jsonl
-    python benchmarks/fuzz.py --enough 5 --seeds 0 20 --out results/fuzz_tied.jsonl
     python benchmarks/fuzz.py --report results/fuzz.jsonl other.jsonl
     python benchmarks/fuzz.py --report results/fuzz*.jsonl --write docs/fuzz.csv
 
-``--enough`` lets a look at tied rows end after so few that small problems do what those with
-thousands of tied rows do. What stands in the file already is not run again. Each row names the
+What stands in the file already is not run again. Each row names the
 engine, by a mark of its files, and the instruction set that it was compiled for.
 """
 
@@ -31,7 +29,6 @@ import time
 import warnings
 import zlib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -60,9 +57,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.engine import walker
-from solution_paths.engine.compiled import MARK
-from solution_paths.engine.tolerances import DEFAULT
+from solution_paths.homotopy.compiled import MARK
 from solution_paths.objectives.double_net import DoubleMarginNet
 from solution_paths.objectives.elastic_net import ElasticNet
 from solution_paths.path import RAYS
@@ -647,12 +642,11 @@ def _of_jumps(path):
     return told | local | {"undecided": found.undecided_local, "status": found.status}
 
 
-def run_one(function, data, seed, rows=ROWS, enough=DEFAULT.enough):
+def run_one(function, data, seed, rows=ROWS):
     """Return a row: how the path ended and how far off it is."""
-    walker.DEFAULT = replace(DEFAULT, enough=enough)
     X, y, target, options, rng = make(data, function, seed, rows)
     row = {"function": function, "data": data, "seed": seed, "n": len(y), "d": X.shape[1]}
-    row |= {"rows": _span(rows, enough), "engine": MARK, "instructions": INSTRUCTIONS}
+    row |= {"rows": _span(rows), "engine": MARK, "instructions": INSTRUCTIONS}
     begin = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as told:
@@ -699,8 +693,8 @@ def _met(row, harm):
     return "alarmed" if row["alarm"] else "right"
 
 
-def _span(rows, enough=DEFAULT.enough):
-    return "{} to {}".format(*rows) + (f", enough {enough}" if enough != DEFAULT.enough else "")
+def _span(rows):
+    return "{} to {}".format(*rows)
 
 
 # -- the command ------------------------------------------------------------------------------
@@ -715,7 +709,7 @@ def problems(arguments):
                 kernel = data in KERNELS or data in ("words", "sparse_dummies")
                 dense = kernel and function in ("lasso", "l1_svm", *NETS)
                 if not dense and function in MEANT_FOR.get(data, FUNCTIONS):
-                    yield function, data, seed, tuple(arguments.rows), arguments.enough
+                    yield function, data, seed, tuple(arguments.rows)
 
 
 def read(files):
@@ -765,7 +759,6 @@ def main():
     parser.add_argument("--function", choices=FUNCTIONS)
     parser.add_argument("--data", choices=[*DATA, *KERNELS])
     parser.add_argument("--rows", nargs=2, type=int, default=ROWS, metavar=("LEAST", "MOST"))
-    parser.add_argument("--enough", type=int, default=DEFAULT.enough, help="tied rows")
     parser.add_argument("--out", type=FilePath)
     parser.add_argument("--limit", type=float, default=np.inf, help="seconds")
     parser.add_argument("--verbose", action="store_true")
@@ -788,7 +781,7 @@ def main():
     for problem in problems(arguments):
         if time.perf_counter() - begin > arguments.limit:
             break
-        if (*problem[:3], _span(*problem[3:])) in done:
+        if (*problem[:3], _span(problem[3])) in done:
             continue
         row = run_one(*problem)
         ends[row["end"]] += 1

@@ -45,7 +45,7 @@ def read(out: Path) -> pd.DataFrame:
         "load",
     ]
     columns += ["recover_s", "certified", "certificate_kkt", "certificate_gap", "note"]
-    columns += ["certificate_points", "events", "start_events", "zero_steps", "exchanges"]
+    columns += ["certificate_points", "events", "start_events"]
     return repeats.reindex(columns=[*repeats, *(c for c in columns if c not in repeats)])
 
 

@@ -1,4 +1,4 @@
-"""What the engine's tests judge by: objectives and optima by code that knows no path.
+"""What the tests of walks judge by: objectives and optima by code that knows no path.
 
 Clarabel solves the primal quadratic programme at one parameter value. Kernels enter as rows
 Z with Z Z' = K, so that one form serves all: min lam/2 ||w||^2 + sum_i C_i loss_i(Z w + b).

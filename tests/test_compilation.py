@@ -272,7 +272,7 @@ def test_every_function_can_be_compiled_in_advance():
         "    if not own.overloads and not own._cache._cache_file._load_index():\n"
         "        if own.targetoptions.get('inline') != 'always':\n"
         "            print(own.__name__)\n"
-        "print(len(FUNCTIONS) > 30)\n"
+        "print(len(FUNCTIONS) > 20)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
     command = [sys.executable, "-c", code]

@@ -1,4 +1,4 @@
-"""What compiled code is given: structs as one address, binary rows as patterns."""
+"""What compiled code is given: structs as one address, records of numbers that it changes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from solution_paths import quantile_svm_path
-from solution_paths.engine.compiled import (
-    Matrix,
-    Vector,
-    lean,
-    new,
-    record,
-    struct,
-    sums,
-)
-from solution_paths.engine.operators import add_rows, pack, rows_operator, rows_times
-from solution_paths.engine.patterns import LIMIT, find_patterns, tabulate
+from solution_paths.homotopy.compiled import Matrix, Vector, lean, new, record, struct, sums
 
 
 @struct
@@ -120,85 +108,3 @@ def test_a_struct_refuses_arrays_that_it_would_misread(A):
     expected = r"Pair\.A must be a C-contiguous array of 2 dimensions of float64"
     with pytest.raises(TypeError, match=expected):
         Pair(1, 1.0, np.zeros(2), A)
-
-
-def one_hot(n, positions, categories, rng, missing=0.0):
-    choice = rng.integers(categories, size=(n, positions))
-    columns = choice + categories * np.arange(positions)
-    present = rng.random((n, positions)) >= missing
-    rows = np.repeat(np.arange(n), positions).reshape(n, positions)
-    cells = (np.ones(present.sum()), (rows[present], columns[present]))
-    return sp.csr_array(cells, shape=(n, positions * categories))
-
-
-CASES = {
-    "one-hot": lambda rng: one_hot(300, 40, 4, rng),
-    "with gaps": lambda rng: one_hot(300, 60, 3, rng, missing=0.2),
-    "a constant column": lambda rng: sp.csr_array(
-        sp.hstack([one_hot(200, 30, 4, rng), np.ones((200, 1))])
-    ),
-    "an empty row and an empty column": lambda rng: sp.csr_array(
-        one_hot(200, 30, 5, rng).toarray() * (np.arange(150) != 7) * (np.arange(200) != 11)[:, None]
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_patterns_are_the_rows(name):
-    rows = sp.csr_array(CASES[name](np.random.default_rng(0)).astype(float))
-    rows.eliminate_zeros()
-    codes, parent, last = find_patterns(rows)
-    assert 0 < codes.shape[1] <= rows.nnz / rows.shape[0] / 2
-    assert (parent[1:] < np.arange(1, len(parent))).all()
-    for k in range(rows.shape[1]):
-        unit, table = np.zeros(rows.shape[1]), np.zeros(len(parent))
-        unit[k] = 1.0
-        tabulate(parent, last, unit, table)
-        np.testing.assert_array_equal(table[codes].sum(axis=1), rows @ unit)
-
-
-def test_no_run_has_more_patterns_than_the_limit():
-    codes, _, _ = find_patterns(one_hot(500, 60, 4, np.random.default_rng(1)))
-    assert max(len(np.unique(run)) for run in codes.T) <= LIMIT
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        sp.csr_array((0, 0)),
-        one_hot(50, 10, 4, np.random.default_rng(0)),  # short
-        sp.random_array((200, 400), density=0.05, rng=np.random.default_rng(0)).tocsr(),
-    ],
-)
-def test_rows_are_left_alone_where_patterns_would_not_save_half_of_the_work(rows):
-    codes, parent, last = find_patterns(sp.csr_array(rows))
-    assert codes.size == parent.size == last.size == 0
-
-
-def test_batches_of_pinned_rows_agree_with_matrix_products():
-    rng = np.random.default_rng(2)
-    X = 0.5 * one_hot(300, 60, 4, rng)
-    op = rows_operator(X)
-    assert len(op.codes) > 0
-    P = rng.choice(300, size=40, replace=False)
-    for s, i in enumerate(P):
-        pack(op, s, i)
-    v, factor, out, total = rng.normal(size=240), rng.normal(size=40), np.zeros(40), np.ones(240)
-    rows_times(op, P, 40, v, out)
-    np.testing.assert_allclose(out, X[P] @ v, rtol=0, atol=1e-13)
-    add_rows(op, P, 40, factor, total)
-    np.testing.assert_allclose(total, 1.0 + X[P].T @ factor, rtol=0, atol=1e-13)
-    rows_times(op, P, 40, v, out)  # the table was left clean
-    np.testing.assert_allclose(out, X[P] @ v, rtol=0, atol=1e-13)
-
-
-def test_a_path_over_patterns_is_the_path_over_numbers():
-    rng = np.random.default_rng(3)
-    X = one_hot(600, 40, 4, rng)
-    y = np.where(X @ rng.normal(size=160) + 2.0 * rng.normal(size=600) > 0, 1, -1)
-    coded, plain = (quantile_svm_path(rows, y, lam=0.05) for rows in (X, X.toarray()))
-    assert len(coded.breakpoints) > 300
-    np.testing.assert_allclose(coded.breakpoints, plain.breakpoints, rtol=0, atol=1e-9)
-    for tau in (0.03, 0.4, 0.77):
-        np.testing.assert_allclose(coded.coef(tau), plain.coef(tau), rtol=0, atol=1e-8)
-    assert coded.certify().ok

@@ -52,9 +52,12 @@ def test_ordinary_data_have_a_path_by_default(load):
 def test_what_lies_behind_is_reached_on_request():
     rows, y, options = cancer()
     short = svm_path(rows, y, kernel="rbf", **options)
-    with pytest.raises(PathError) as caught:
-        svm_path(rows, y, kernel="rbf", C_max=np.inf, **options)
-    assert caught.value.path.range[1] > short.range[1]
+    try:
+        long = svm_path(rows, y, kernel="rbf", C_max=np.inf, **options)
+    except PathError as error:  # rounding decides how far it can be followed
+        long = error.path
+    assert long.range[1] > short.range[1]
+    assert long.certify().status != "fails"
     far = svm_path(X, NOISY, C_max=np.inf, **FLAT)
     assert far.breakpoints[-1] > 1.5e6
     short = svm_path(X, NOISY, **FLAT)

@@ -1,4 +1,4 @@
-"""Every problem that the engine once failed on, as small as it could be made.
+"""Every problem that walks once failed on, as small as it could be made.
 
 ``data/cases/engine.json`` holds them. A case with an ``open`` entry is not mended yet; the entry
 says what goes wrong, and must go when it is.

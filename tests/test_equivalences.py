@@ -25,8 +25,6 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.engine import upkeep
-from solution_paths.engine.state import Counts
 from solution_paths.objectives import machine
 from solution_paths.objectives.centring import bias_at_zero, less, shifts_of
 
@@ -238,23 +236,6 @@ def test_fuzzed(function, data):
 
 
 # -- walks that don't end -----------------------------------------------------------------------
-
-
-def test_states_that_come_back_are_counted():
-    counts = np.zeros(1, dtype=Counts.dtype)[0]
-    watch, mixed = upkeep._watch, upkeep._mixed
-    turn = [mixed(3, 0) ^ mixed(3, 1), mixed(7, 2) ^ mixed(7, 1)]
-    assert len({int(mixed(i, state)) for i in range(100) for state in range(5)}) == 500
-    for k in range(1000):
-        _watched(watch, counts, turn[k % 2])
-    assert counts.returns > 100
-    for k in range(1000):  # coordinate after coordinate: nothing comes back
-        _watched(watch, counts, mixed(k, 0) ^ mixed(k, 1))
-    assert counts.returns == 0
-
-
-def _watched(watch, counts, change):
-    watch(counts, change, True)
 
 
 @pytest.mark.parametrize("seed", [3, 13, 19])

@@ -76,7 +76,8 @@ def test_the_zeros_of_diabetes_are_those_of_inputs_in_the_unit_interval():
 @pytest.mark.parametrize(("name", "what"), [("scadi", "Table 4.4"), ("table_5_3", "Table 5.3")])
 def test_the_committed_scores_are_made_again(explanations, name, what):
     known = log(what)
-    split = int(np.random.default_rng().choice(known.index))
+    several = [3] if what == "Table 4.4" else []  # of its optimal machines ties choose one
+    split = int(np.random.default_rng().choice(known.index.difference(several)))
     try:
         again = getattr(explanations, name)([split])
     except DataUnavailable as error:

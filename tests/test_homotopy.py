@@ -324,8 +324,8 @@ def test_an_entry_that_is_zero_but_for_rounding():
     assert_optimal(model, walked(model, 0.5, 80.0))
 
 
-# ---------------------------------------------------------------------- against the other engine
-def test_breakpoints_are_those_of_the_other_engine():
+# ---------------------------------------------------------------------- against staircases
+def test_breakpoints_are_those_of_the_models_that_state_staircases():
     r = np.random.default_rng(0)
     X = r.normal(size=(40, 3))
     u = X[:, 0] + r.normal(size=40)

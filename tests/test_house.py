@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from solution_paths.engine import compiled
+from solution_paths.homotopy import compiled
 
 ROOT = Path(__file__).parents[1]
 LIBRARY, BENCHMARK = "solution_paths", "path_benchmark"
@@ -24,12 +24,14 @@ WRONG = {
     "an objective a walker": (
         LIBRARY,
         "objectives/hinge.py",
-        "from ..engine import walker",
+        "from ..walks import walker",
         "Each layer",
     ),
-    "the engine a path": (LIBRARY, "engine/trace.py", "from .. import path", "Each layer"),
-    "the engine the package": (LIBRARY, "engine/trace.py", "from .. import lasso_path", "Each lay"),
+    "a walk a path": (LIBRARY, "walks/trace.py", "from .. import path", "Each layer"),
+    "a walk the package": (LIBRARY, "walks/trace.py", "from .. import lasso_path", "Each layer"),
+    "the loop what walks": (LIBRARY, "homotopy/run.py", "from .. import walks", "Each layer"),
     "the judge a walk": (LIBRARY, "verify/judge.py", "from .. import homotopy", "Each layer"),
+    "a walk the judge": (LIBRARY, "homotopy/run.py", "from ..verify import judge", "No walk knows"),
     "a report its paper": (BENCHMARK, "reporting/study.py", "from .. import papers", "The bench"),
     "data a solver": (BENCHMARK, "data/seeds.py", "from .. import solvers", "The benchmark"),
     "a module without a layer": (LIBRARY, "drawer.py", '"""Odds and ends."""', "Each layer"),
@@ -39,7 +41,7 @@ WRONG = {
         "from ..quantile_svm.data import prepare as other",
         "No paper knows another one",
     ),
-    "a stage a later one": (LIBRARY, "engine/factor.py", "from . import walker", "No import cycl"),
+    "a stage a later one": (LIBRARY, "homotopy/state.py", "from . import loop", "No import cycl"),
     "a paper Snakemake": (BENCHMARK, "papers/robust_svm/data.py", "import snakemake", "Snakemake"),
     "the library YAML": (LIBRARY, "kernels.py", "import yaml", "The library needs nothing"),
     "the library the benchmark": (
@@ -100,9 +102,9 @@ def test_a_wheel_holds_every_file_of_the_package(name):
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
-def test_compiled_code_depends_on_every_file_of_the_engine():
+def test_compiled_code_depends_on_every_file_of_the_homotopy():
     """Otherwise numba would go on with a function whose callee has changed (see `compiled`)."""
-    files = sorted((ROOT / "src" / "solution_paths" / "engine").rglob("*.py"))
+    files = sorted((ROOT / "src" / "solution_paths" / "homotopy").rglob("*.py"))
     assert len(files) > 10
     assert [file.name for file in files if file.read_bytes() not in compiled.CONTENT] == []
     assert hashlib.sha256(compiled.CONTENT).hexdigest().startswith(compiled.MARK)

@@ -6,7 +6,6 @@ The fuzz crosses every class of bad value with every function and method that ta
 import contextlib
 import re
 import warnings
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ import scipy.sparse as sp
 from solution_paths import (
     PathError,
     PathWarning,
-    Tolerances,
     drlad_path,
     drsvm_path,
     l1_svm_path,
@@ -27,9 +25,9 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.engine import walker
 from solution_paths.models.common import Progress
 from solution_paths.validation import warn_if_badly_scaled
+from solution_paths.walks import walker
 
 N, D = 20, 3
 RNG = np.random.default_rng(11)
@@ -299,28 +297,10 @@ def test_kernel_values_that_overflow(function):
         ("lazy", None),
         ("callback", 3),
         ("callback", "print"),
-        ("tolerances", 1e-9),
-        ("tolerances", {"tie": 1e-9}),
-        ("tolerances", Tolerances),
     ],
 )
 def test_bad_options_of_the_walk(function, name, value):
     assert_refused(lambda: function(**arguments(function, **{name: value})), name)
-
-
-def test_tolerances_are_numbers():
-    with pytest.raises(ValueError, match=r"Tolerances.tie must be a number, not 'a'"):
-        Tolerances(tie="a")
-
-
-@pytest.mark.parametrize("field", [field.name for field in fields(Tolerances)])
-@pytest.mark.parametrize("value", [-1, np.nan, np.inf, 1e300])
-def test_tolerances_out_of_range(field, value):
-    whole = next(own.type == "int" for own in fields(Tolerances) if own.name == field)
-    if whole and not abs(value) < 10:
-        pytest.skip("no whole number to begin with")
-    bad = Tolerances(**{field: value})
-    assert_refused(lambda: lasso_path(X, TARGET, tolerances=bad), f"tolerances.{field}")
 
 
 @pytest.mark.parametrize("function", DENSE)
@@ -665,7 +645,7 @@ def test_a_gram_matrix_has_no_columns_to_scale():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
-    monkeypatch.setattr(walker, "BUDGET", 1)
+    monkeypatch.setattr(walker, "STEPS", 1)
     seen = []
     path = function(**arguments(function, callback=lambda *told: seen.append(told)))
     done, events = np.array(seen).T

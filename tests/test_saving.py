@@ -2,6 +2,7 @@
 
 import copy
 import io
+import json
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +23,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.engine import walker
+from solution_paths.walks import walker
 
 N = 24
 RNG = np.random.default_rng(5)
@@ -215,6 +216,19 @@ def test_what_bytes_can_not_be_written_to_is_named(tmp_path):
     assert (tmp_path / "text").read_bytes() == b""
 
 
+def test_files_of_the_format_before_are_read(tmp_path):
+    """Their nodes are doubles, and nothing is beside them."""
+    path = svm_path(X, Y)
+    path.save(tmp_path / "now.npz")
+    with np.load(tmp_path / "now.npz") as archive:
+        content = {name: archive[name] for name in archive.files if not name.endswith("/t_low")}
+    meta = json.loads(str(content.pop("meta"))) | {"format": 7}
+    np.savez(tmp_path / "before.npz", meta=np.array(json.dumps(meta)), **content)
+    loaded = Path.load(tmp_path / "before.npz")
+    np.testing.assert_allclose(loaded.coef(0.3), path.coef(0.3), rtol=1e-12)
+    assert loaded.certify(at_breakpoints=True).ok
+
+
 def test_a_file_with_broken_indices_is_no_path(tmp_path):
     path = make("svm", sp.csr_array(X))
     path.objective.X.indptr.flags.writeable = True
@@ -281,7 +295,7 @@ def test_a_callback_that_raises_does_not_leave_a_broken_walk_behind(monkeypatch)
 
     path = weighted_svm_path(X, Y, BEFORE, AFTER, callback=callback)
     stop.append(True)
-    monkeypatch.setattr(walker, "BUDGET", 1)
+    monkeypatch.setattr(walker, "STEPS", 1)
     with pytest.raises(ValueError, match="enough"):
         path.continue_to(BEFORE)
     with pytest.raises(ValueError, match="can't be continued"):

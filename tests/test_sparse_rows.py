@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths import L1SVC, Path, PathLasso, l1_svm_path, lasso_path
+from solution_paths import (
+    L1SVC,
+    Path,
+    PathLasso,
+    l1_svm_path,
+    lasso_path,
+    svm_path,
+)
+from solution_paths.homotopy.units import Units
+from solution_paths.walks import tables
 
 RNG = np.random.default_rng(21)
 N, D = 60, 25
@@ -28,9 +37,12 @@ MODELS = {
 }
 
 
+@pytest.mark.parametrize("entries", [tables.ENTRIES, 0], ids=["few", "many"])
 @pytest.mark.parametrize("rows", [X, WHOLE, FAR], ids=["real", "binary", "far"])
 @pytest.mark.parametrize("name", MODELS)
-def test_sparse_rows_have_the_path_of_dense_ones(name, rows, tmp_path):
+def test_sparse_rows_have_the_path_of_dense_ones(name, rows, entries, tmp_path, monkeypatch):
+    """Few entries are walked as an array, many in CSR."""
+    monkeypatch.setattr(tables, "ENTRIES", entries)
     if rows is FAR and name == "lasso":
         pytest.skip("without an intercept a far column is another problem")
     function, y, options = MODELS[name]
@@ -58,6 +70,36 @@ def test_sparse_rows_have_the_path_of_dense_ones(name, rows, tmp_path):
     loaded = Path.load(tmp_path / "path.npz")
     np.testing.assert_array_equal(loaded.coef(ts), path.coef(ts))
     np.testing.assert_array_equal(loaded.intercept(ts), path.intercept(ts))
+
+
+def test_many_sparse_rows_under_a_ridge_are_walked_in_csr(monkeypatch):
+    seen, old = [], tables._beside
+
+    def beside(*parts):
+        seen.append(old(*parts))
+        return seen[-1]
+
+    monkeypatch.setattr(tables, "ENTRIES", 0)
+    monkeypatch.setattr(tables, "_beside", beside)
+    for rows in (X, X[:20]):  # fewer columns than rows, and more
+        y = LABEL[: len(rows)]
+        dense, path = svm_path(rows, y), svm_path(sp.csr_array(rows), y, check="raise")
+        assert sp.issparse(seen[-1])
+        ts = np.geomspace(dense.breakpoints[1], dense.breakpoints[-1], 7)
+        np.testing.assert_allclose(path.coef(ts), dense.coef(ts), rtol=0, atol=1e-10)
+        assert path.certify(at_breakpoints=True).ok
+
+
+def test_units_of_csr_are_those_of_arrays():
+    nothing = np.zeros((0, 0))
+    for rows in (X, X.T, np.repeat(X, 4, axis=1)):
+        ridge = np.linspace(0.0, 1.0, rows.shape[1])
+        dense, own = (Units.of(R, nothing, ridge, False) for R in (rows, sp.csr_array(rows)))
+        np.testing.assert_array_equal(own.scale, dense.scale)
+        np.testing.assert_array_equal(own.largest, dense.largest)
+        if rows.shape[1] > 64:
+            np.testing.assert_allclose(own.length, dense.length, rtol=1e-12)
+            np.testing.assert_allclose(own.metric, dense.metric, rtol=1e-12)
 
 
 def optimum(P, q, A, b, cones):

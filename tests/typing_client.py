@@ -33,7 +33,6 @@ from solution_paths import (
     PathSVC,
     QuantileSVC,
     Surface,
-    Tolerances,
     WeightedSVC,
     WeightedSVR,
     dm_drsvm_grid,
@@ -66,7 +65,7 @@ path = quantile_svm_path(X, labels, lam=0.1, kernel="rbf", gamma="scale", callba
 assert_type(path, Path)
 assert_type(quantile_svm_path(pd.DataFrame(X), pd.Series(labels), 0.1), Path)
 assert_type(svm_path(csr_array(X), np.array(labels), C_max=10.0, check="raise"), Path)
-assert_type(l1_svm_path(X.tolist(), labels, tolerances=Tolerances(tie=1e-11, stall=100)), Path)
+assert_type(l1_svm_path(X.tolist(), labels, lazy=False), Path)
 assert_type(lasso_path(X, [0.0, 1.0, 2.0, 3.0]), Path)
 assert_type(weighted_svr_path(X, np.arange(4), 1.0, [1.0, 1.0, 0.0, 2.0], epsilon=0.1), Path)
 weighted = weighted_svm_path(X, labels, 1.0, 2.0)
@@ -153,5 +152,4 @@ quantile_svm_path(X, labels, 0.1, gama=1.0)  # type: ignore[call-arg]
 svm_path(X, labels, callback=0.5)  # type: ignore[arg-type]
 svm_path(path, labels)  # type: ignore[arg-type]
 update_instances(X, enter=[0])  # type: ignore[arg-type]
-Tolerances(tie="a")  # type: ignore[arg-type]
 path.bets(X, labels)  # type: ignore[attr-defined]

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from .certify import Certificate
 from .curves import Best, Curve, MeanCurve
-from .engine.tolerances import Tolerances
 from .errors import PathError, PathWarning
 from .inverse import InversePath
 from .models.almost_quadratic import almost_quadratic_path
@@ -108,7 +107,6 @@ __all__ = [
     "RocCurve",
     "SolutionPath",
     "Surface",
-    "Tolerances",
     "WeightedSVC",
     "WeightedSVR",
     "__version__",

@@ -23,6 +23,7 @@ from . import (
     dm_ksvm_path,
     drlad_path,
     drsvm_path,
+    elastic_net_path,
     kernels,
     l1_svm_path,
     lasso_path,
@@ -31,12 +32,10 @@ from . import (
     outlier_svr_path,
     quantile_svm_path,
     svm_path,
-    svr_path,
     weighted_svm_path,
     weighted_svr_path,
 )
 from .compilation import FUNCTIONS, TURN
-from .engine import jumps, patterns
 from .objectives import exact
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
@@ -75,23 +74,19 @@ def compile_all() -> None:
         for rows in (X @ X.T,) if by_kernel == "precomputed" else (X, sparse, frozen):
             path.error_curve(rows, path.objective.y, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
-    svr_path(X, target)  # one loop for all stated problems
+    elastic_net_path(X, target)
     logistic_path(X, y, 0.1)
-    _compile_the_rest(sparse, rng)
+    weighted_svm_path(X[:2], [1, -1], np.ones(2), np.ones(2))  # no sample holds the bias at first
+    _compile_the_rest(X, sparse)
 
 
-def _compile_the_rest(sparse: sp.csr_matrix, rng: np.random.Generator) -> None:
+def _compile_the_rest(X: np.ndarray, sparse: sp.csr_matrix) -> None:
     """Compile what small problems hardly come to."""
     column, wanted = np.ones((3, 1)), np.ones((40, 1), dtype=bool)
-    exact.transposed(sparse, np.ones((40, 1)))
+    for rows in (X, sparse):
+        exact.transposed(rows, np.ones((40, 1)))
     exact.rows_times(sparse, wanted, column)
     kernels._products(sparse, sparse)
-    rows = np.arange(300)[:, None]
-    binary = np.zeros((300, 160))
-    binary[rows, rng.integers(4, size=(300, 40)) + 4 * np.arange(40)] = 1.0
-    patterns.find_patterns(sp.csr_array(binary))
-    given = jumps._change_sides.nopython_signatures[0].args[:4]
-    jumps._cross.compile((*given, numba.int64))
 
 
 def say_versions() -> None:

@@ -22,7 +22,7 @@ GAP_LIMIT = 1e-9
 SAID = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
 NULL = 1e-3  # of what a constant loses: where the objective is less, that is the scale of errors
-BLOCK_ENTRIES = 2_000_000  # duals that are judged together: 16 MB, and a few dozen times that
+BLOCK_ENTRIES = 500_000  # duals that are judged together: 4 MB, and a few dozen times that
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
@@ -387,7 +387,7 @@ def verdicts(
 ) -> Verdict:
     """Return what was found at every point, in arrays; see `certify`."""
     low = np.zeros(len(points)) if low is None else low
-    found, block = [], min(max(BLOCK_ENTRIES // max(objective.X.shape), 8), 128)
+    found, block = [], min(max(BLOCK_ENTRIES // max(objective.X.shape), 4), 128)
     for first in range(0, len(points), block):
         index = np.arange(first, min(first + block, len(points)))
         found.append(score(objective, points[index], solutions(index), low=low[index]))

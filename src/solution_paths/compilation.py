@@ -49,7 +49,7 @@ def cached_njit(
     function : callable, optional
         Without it a decorator is returned.
     slow : bool
-        Whether a user should be told before it is compiled: it takes minutes.
+        Whether a user should be told before it is compiled: it takes a minute or more.
     **options
         Those of `numba.njit`.
     """
@@ -119,7 +119,7 @@ class _Turn:
         """Say, once, what is going to take long."""
         if not self.announced:
             say(
-                "compiling for this processor, once, which takes one to five minutes "
+                "compiling for this processor, once, which takes a minute or two "
                 "(`python -m solution_paths` compiles everything in advance)."
             )
         self.announced = True

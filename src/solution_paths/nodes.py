@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .curves import changes
-from .engine.trace import Trace, combine
 from .objectives import Objective, Solution
 from .objectives.machine import Machine
 from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks, width_of
+from .walks.trace import Trace, combine
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
 MANY = 64  # nodes whose solutions are held at once
 COLUMNS = 64  # parameters whose duals are found together
-ROUNDING = 2.0**-40  # of a coordinate, in units of its range: far below what certificates ask for
+NEAR = 2.0**-40  # of the largest dual: what the double next to a node may be off by
+ROUNDING = 2.0**-50  # of a coordinate, in units of its range: what a number at a level is off by
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Leg:
     @property
     def nodes(self) -> Floats:
         """Parameter values of the trace's nodes."""
-        return self.offset + self.factor * self.trace.t
+        return self._two()[0]
 
     @property
     def way(self) -> int:
@@ -47,11 +48,18 @@ class Leg:
 
         The second part is what rounding leaves out: the walk's own t may be known more closely.
         """
-        own, nodes = self.factor * self.trace.t, self.nodes
+        nodes, low = self._two()
         way = slice(None, None, self.way)
-        back = nodes - self.offset
-        low = (self.offset - (nodes - back)) + (own - back)
         return nodes[way], low[way], np.arange(len(nodes))[way]
+
+    def _two(self) -> tuple[Floats, Floats]:
+        """Return the nodes in the trace's order, in two parts, the first rounded to nearest."""
+        own = self.factor * self.trace.t
+        near = self.offset + own
+        back = near - self.offset
+        low = (self.offset - (near - back)) + (own - back) + self.factor * self.trace.t_low
+        nodes = near + low
+        return nodes, low - (nodes - near)
 
     def resting(self, first: int, last: int) -> Places:
         """Return the segments on which coordinates (N,) are at all nodes from first to last, or -1.
@@ -153,9 +161,7 @@ class Nodes:
         the last. On a segment a coordinate is at its level, at a knot between two levels.
         """
         settled, outer = duals.copy(), np.zeros(duals.shape, dtype=bool)
-        # nearer to a node than t has digits is at it, whatever the walk knows of t beyond these
-        t = self._t[near]
-        part = np.where(t + part * (self._t[far] - t) == t, 0.0, part)
+        t = self._t[near] + part * (self._t[far] - self._t[near])
         known: dict[tuple[int, int, int], Places] = {}
         for b in range(len(part)):
             number = int(self._leg[near[b]])
@@ -169,6 +175,14 @@ class Nodes:
             if (number, *ends) not in known:
                 known[number, *ends] = leg.behind() if beyond[b] else leg.resting(*ends)
             settled[b], outer[b] = leg.settled(duals[b], known[number, *ends])
+            for node, k in ((here, near[b]), (there, far[b])):
+                if part[b] and t[b] == self._t[k]:  # in double precision it is there
+                    if (number, node, node) not in known:
+                        known[number, node, node] = leg.resting(node, node)
+                    own, edge = leg.settled(duals[b], known[number, node, node])
+                    same = np.abs(own - settled[b]) <= NEAR * np.abs(duals[b]).max()
+                    settled[b] = np.where(same, own, settled[b])
+                    outer[b] = np.where(same, edge, outer[b])
         return settled, outer
 
     def _finished(self, duals: Floats, low: Floats) -> Solution:
@@ -179,6 +193,9 @@ class Nodes:
         """
         objective = self.objective
         found = objective.solution(np.ascontiguousarray(duals.T))
+        if not isinstance(objective, Machine) and found.a is not None and low.any():
+            rest = objective.solution(np.ascontiguousarray(low.T)).a  # what is added up may cancel
+            return found if rest is None else found._replace(a=found.a + rest)
         if not (objective.linear and isinstance(objective, Machine)):
             return found
         n, lam = objective.n, objective.lam

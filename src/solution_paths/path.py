@@ -21,7 +21,6 @@ from .curves import (
     squared_pieces,
     steps,
 )
-from .engine.trace import between
 from .nodes import COLUMNS, Floats, Leg, Nodes, Places, alone
 from .objectives import Objective, Solution
 from .objectives.machine import Machine
@@ -38,6 +37,7 @@ from .validation import (
     check_vector,
     shown,
 )
+from .walks.trace import between
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Floats", "Leg", "Path"]
 Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 RAYS = np.array([1.5, 10.0])  # times the last breakpoint: where a ray is looked at
+AT = 2.0**-50  # of the way between two nodes: what is nearer to one than that is there
 METRICS = ("zero_one", "absolute", "squared")
 SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 
@@ -66,8 +67,7 @@ class Path(Nodes):
     objective : Objective
         Data and objective.
     diagnostics : dict
-        Counts of the walk: events, zero-length steps, exchanges, refactorisations, rows looked at,
-        and the events of the start.
+        Counts of the walk: events, rows looked at, and the events of the start.
     """
 
     OF: type[Objective]  # subclasses: whose paths are of their kind
@@ -214,7 +214,8 @@ class Path(Nodes):
         resting = (after == 0.0) | (right > last)
         first = resting | (after <= ahead)
         step = np.where(resting, 1.0, after + ahead)
-        part = np.where(resting, 0.0, np.where(first, after, ahead) / step)
+        part = np.where(resting, 0.0, np.where(first, after, ahead)) / np.where(step > 0, step, 1.0)
+        part[part <= AT] = 0.0
         return np.where(first, here, there), np.where(first, there, here), part, beyond
 
     def _solutions(
@@ -225,8 +226,10 @@ class Path(Nodes):
         here, there = place[: len(near)], place[len(near) :]
         duals, low = between(*self._parts(nodes), here, there, part)
         if settle and not isinstance(self.objective, Machine):  # coordinates are coefficients, too
-            duals, _ = self._settle(duals + low, near, far, part, np.zeros(len(part)))
-            low = np.zeros_like(duals)
+            whole = duals + low
+            rest = (duals - whole) + low
+            duals, _ = self._settle(whole, near, far, part, np.zeros(len(part)))
+            low = np.where(duals == whole, rest, 0.0)
         found = self._finished(duals, low)
         if not (self._has_ray and beyond.any()):
             return found
@@ -275,8 +278,10 @@ class Path(Nodes):
         moved = (ts - self._t[right - 1]) - self._low[right - 1]
         inside = (there == right) & (step > 0)  # not where a path jumps
         part = np.where(inside, moved / np.where(inside, step, 1.0), 0.0)
+        part[part <= AT], part[part >= 1.0 - AT] = 0.0, 1.0
         left = values[..., here]
-        return np.asarray(left + part * (values[..., next_] - left))
+        right = values[..., next_]
+        return np.asarray(np.where(part == 1.0, right, left + part * (right - left)))
 
     def dual(self, t: float | Parameters) -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters.
@@ -354,9 +359,14 @@ class Path(Nodes):
         >>> round(path.intercept(0.25), 9)
         -1.0
         """
+        objective = self.objective
         if _single(t):
-            return float(self.objective.intercepts(self._solution(t)))
-        return self._at(t, self._intercepts_at)
+            return float(objective.intercepts(self._solution(t)))
+        if not isinstance(objective, Machine) or objective.centred_kernel is objective.kernel:
+            return self._at(t, self._intercepts_at)
+        ts = self._check_values(t)
+        blocks = [ts[first : first + COLUMNS] for first in range(0, len(ts), COLUMNS)]
+        return np.concatenate([objective.intercepts(self._solutions_at(own)) for own in blocks])
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.

@@ -154,7 +154,7 @@ def _standing(path: Path, what: str, view: View) -> tuple[Floats, Floats, Floats
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(new)) - 1
     at = path._places(first)
-    kept = np.flatnonzero((last > first) & (at > view.low) & (at < view.high))
+    kept = np.flatnonzero((last > first) & (at >= view.low) & (at < view.high))
     if len(kept) > MOST_NODES:
         kept = kept[np.linspace(0, len(kept) - 1, MOST_NODES).astype(int)]
     values = path._coefs_at if what == "coef" else path._duals_at

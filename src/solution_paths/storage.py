@@ -15,17 +15,18 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .engine.staircase import Staircases
-from .engine.trace import Trace
 from .files import replace_atomically
 from .nodes import Leg
 from .objectives import Objective, from_arrays, to_arrays
 from .validation import shown
+from .walks.staircase import Staircases
+from .walks.trace import Trace
 
 if TYPE_CHECKING:
     from .path import Path
 
-FORMAT = 7
+FORMAT = 8
+OLDER = (7,)  # formats that are read, too: nodes at doubles
 KIND = "Path"
 SUFFIX = ".npz"
 Found = TypeVar("Found")
@@ -110,7 +111,7 @@ def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]]
     def whole(meta: dict[str, Any], content: dict[str, NDArray[Any]]) -> Path:
         return build(*_parts(meta, content))
 
-    return read_archive(file, whole, KIND, FORMAT)
+    return read_archive(file, whole, KIND, FORMAT, OLDER)
 
 
 def read_archive(
@@ -118,13 +119,14 @@ def read_archive(
     build: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Found],
     kind: str,
     version: int,
+    older: tuple[int, ...] = (),
 ) -> Found:
-    """Build what `write_archive` wrote of a kind of path, in its present version."""
+    """Build what `write_archive` wrote of a kind of path, in its present version or some older."""
     try:
         with np.load(_existing(file), allow_pickle=False) as archive:
             content = {k: archive[k] for k in archive.files}
         meta = json.loads(str(content["meta"]))
-        own, known = meta.get("kind", KIND), meta["format"] == version
+        own, known = meta.get("kind", KIND), meta["format"] in (version, *older)
         found = build(meta, content) if known and own == kind else None
     except FileNotFoundError:
         raise
@@ -170,4 +172,5 @@ def _trace_from(content: dict[str, NDArray[Any]], prefix: str) -> Trace:
     own = {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
     stairs = {k.removeprefix("stairs/"): own.pop(k) for k in list(own) if k.startswith("stairs/")}
     every = int(own.pop("every"))
+    own.setdefault("t_low", np.zeros_like(own["t"]))
     return Trace(stairs=Staircases(**stairs), every=every, **own)

@@ -18,10 +18,9 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from .compilation import cached_njit
-from .engine.operators import add_product
-from .engine.trace import Trace
 from .objectives import Objective
 from .objectives.machine import Machine
+from .walks.trace import Trace, add_product
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
@@ -119,6 +118,7 @@ def _carry(
     begun: int,
     nodes: Nodes,
     t: Floats,
+    t_low: Floats,
     event: Nodes,
     start: Nodes,
     coordinate: Nodes,
@@ -143,15 +143,16 @@ def _carry(
                 _add(rows, n, units, i, level0[i, state[i] // 2], 0.0, S0, lost0)
                 _add(rows, n, units, i, level1[i, state[i] // 2], 0.0, S1, lost1)
         begun = event[node]
-        here = t[node]
+        here, rest = t[node], t_low[node]
         for k in range(len(S0)):
             total[k], lost[k] = add_product(S0[k], lost0[k], here, S1[k])
-            lost[k] += here * lost1[k]
+            lost[k] += here * lost1[k] + rest * S1[k]
         for r in range(start[node], start[node + 1]):
             i = P[r]
             if state[i] % 2 == 0:  # pinned where a piece ends: its dual counts, not the level
                 _add(rows, n, units, i, -level0[i, state[i] // 2], 0.0, total, lost)
-                _add(rows, n, units, i, -here * level1[i, state[i] // 2], 0.0, total, lost)
+                rate = level1[i, state[i] // 2]
+                _add(rows, n, units, i, -here * rate, -rest * rate, total, lost)
             if with_pinned:
                 _add(rows, n, units, i, a[r], low[r], total, lost)
         for k in range(len(S0)):
@@ -207,7 +208,7 @@ class Carried:
     def _carry(self, nodes: Nodes, out: Floats) -> None:
         trace, stairs = self.trace, self.trace.stairs
         head = (stairs.level0, stairs.level1, self.rows, self.n, self.units, self.state)
-        walk = (trace.t, trace.event, trace.start, trace.coordinate, trace.state)
+        walk = (trace.t, trace.t_low, trace.event, trace.start, trace.coordinate, trace.state)
         pinned = (trace.P, trace.a, trace.low, self.with_pinned)
         _carry(*head, *self.sums, self.begun, nodes, *walk, *pinned, out)
         self.begun = int(trace.event[nodes[-1]])

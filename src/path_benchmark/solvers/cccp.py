@@ -17,14 +17,16 @@ References: Yuille and Rangarajan (2002); Collobert, Sinz, Weston and Bottou (20
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from solution_paths.compilation import cached_njit
-from solution_paths.engine.operators import Operator, row_axpy, row_dot, rows_operator
 from solution_paths.objectives import Solution
 from solution_paths.objectives.robust import Robust, RobustHinge
 
@@ -43,9 +45,58 @@ Floats = NDArray[np.float64]
 # -- dual coordinate descent ------------------------------------------------------------------
 
 
+def _dot(rows: Any, i: Any, w: Any) -> None:
+    """Return x_i . w, of dense rows or of a CSR matrix's indptr, indices and data."""
+
+
+@overload(_dot, jit_options={"fastmath": True})
+def _dot_compiled(rows: Any, i: Any, w: Any) -> Callable[..., float]:
+    if isinstance(rows, types.Array):
+
+        def dense(rows: Any, i: Any, w: Any) -> float:
+            total = 0.0
+            for k in range(len(w)):
+                total += rows[i, k] * w[k]
+            return total
+
+        return dense
+
+    def sparse(rows: Any, i: Any, w: Any) -> float:
+        indptr, indices, x = rows
+        total = 0.0
+        for s in range(indptr[i], indptr[i + 1]):
+            total += x[s] * w[indices[s]]
+        return total
+
+    return sparse
+
+
+def _add(rows: Any, i: Any, factor: Any, w: Any) -> None:
+    """Add factor * x_i to w."""
+
+
+@overload(_add, jit_options={"fastmath": True})
+def _add_compiled(rows: Any, i: Any, factor: Any, w: Any) -> Callable[..., None]:
+    if isinstance(rows, types.Array):
+
+        def dense(rows: Any, i: Any, factor: Any, w: Any) -> None:
+            for k in range(len(w)):
+                w[k] += factor * rows[i, k]
+
+        return dense
+
+    def sparse(rows: Any, i: Any, factor: Any, w: Any) -> None:
+        indptr, indices, x = rows
+        for s in range(indptr[i], indptr[i + 1]):
+            w[indices[s]] += factor * x[s]
+
+    return sparse
+
+
 @cached_njit(fastmath=True)
 def _descend(
-    op: Operator,
+    rows: Any,
+    diagonal: Floats,
     y: Floats,
     low: Floats,
     high: Floats,
@@ -68,7 +119,7 @@ def _descend(
         k = 0
         while k < size:
             i = active[k]
-            gradient = row_dot(op, i, w) - y[i]
+            gradient = _dot(rows, i, w) - y[i]
             projected = gradient
             if a[i] <= low[i]:
                 if gradient > top and gradient > 0.0:
@@ -83,9 +134,9 @@ def _descend(
                     continue
                 projected = max(gradient, 0.0)
             largest, least = max(largest, projected), min(least, projected)
-            if projected != 0.0 and op.diagonal[i] > 0.0:
-                new = min(max(a[i] - gradient / op.diagonal[i], low[i]), high[i])
-                row_axpy(op, i, new - a[i], w)
+            if projected != 0.0 and diagonal[i] > 0.0:
+                new = min(max(a[i] - gradient / diagonal[i], low[i]), high[i])
+                _add(rows, i, new - a[i], w)
                 a[i] = new
             k += 1
         if size == 0 or largest - least <= tolerance:
@@ -98,6 +149,11 @@ def _descend(
     return -passes
 
 
+def _parts(X: Any) -> tuple[Any, Any, Floats]:
+    rows = sp.csr_array(X)
+    return rows.indptr, rows.indices, rows.data.astype(np.float64)
+
+
 class LinearSolver:
     """Dual coordinate descent on the rows of one data set.
 
@@ -107,8 +163,10 @@ class LinearSolver:
     """
 
     def __init__(self, X: Any):
-        self.op = rows_operator(X)
         self.X = X
+        self.rows: Any = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else _parts(X)
+        squares = X.power(2) if sp.issparse(X) else X**2
+        self.diagonal = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
         self._interior: Any = None
 
     def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
@@ -130,10 +188,10 @@ class LinearSolver:
         self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float
     ) -> tuple[Floats, Floats, int]:
         a = np.clip(a, low, high)
-        idle = self.op.diagonal == 0.0  # any dual minimises -y a at an end of its box
+        idle = self.diagonal == 0.0  # any dual minimises -y a at an end of its box
         a[idle] = np.where(y > 0, high, low)[idle]
         w = np.asarray(self.X.T @ a, dtype=np.float64).ravel()
-        passes = _descend(self.op, y, low, high, a, w, tolerance, PASSES, 1)
+        passes = _descend(self.rows, self.diagonal, y, low, high, a, w, tolerance, PASSES, 1)
         return a, w, passes
 
     def _interior_point(self, y: Floats, low: Floats, high: Floats) -> Floats | None:

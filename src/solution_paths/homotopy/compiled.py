@@ -1,51 +1,253 @@
 """How the functions of the homotopy are compiled, and the memory that they share.
 
-A `struct` is handed on as one address. Its type's name has a mark of this folder's files: numba
-keeps compiled functions as long as their own file stays as it is, although the functions that they
-call have become part of them.
+Lean functions don't count references: numba would count one for each array handed on, which costs
+more than the work on a short row. Such a function must not create arrays.
+
+A `struct` is handed on as one address; a tuple of arrays would be taken apart at each call.
 """
 
 from __future__ import annotations
 
+import ctypes
+import dataclasses
 import hashlib
+from numbers import Real
 from pathlib import Path
-from typing import Annotated, TypeVar, dataclass_transform
+from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import from_dtype, njit, types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    register_model,
+    unbox,
+)
+from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
-from ..engine.compiled import Indices, Matrix, Vector, entry, fma, inline, lean, new, record, sums
-from ..engine.compiled import struct as plain_struct
+from ..compilation import cached_njit
 
-__all__ = [
-    "Bytes",
-    "Flags",
-    "Indices",
-    "Matrix",
-    "Tables",
-    "Vector",
-    "entry",
-    "fma",
-    "inline",
-    "lean",
-    "new",
-    "njit",
-    "record",
-    "struct",
-    "sums",
-]
+# What Python calls is kept, and what that calls has become part of it: to keep each function, too,
+# takes a third of the time to compile.
+entry = cached_njit(slow=True, _nrt=False)
+lean = njit(_nrt=False)
+sums = njit(_nrt=False, fastmath=True)  # terms may be added up in any order
+inline = njit(_nrt=False, forceinline=True)
 
+
+@intrinsic
+def fma(typing, a, b, c):
+    """Return a * b + c, rounded once."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+# Fields of a struct: C-contiguous arrays with so many dimensions.
+Vector = Annotated[NDArray[np.float64], 1]
+Matrix = Annotated[NDArray[np.float64], 2]
 Tables = Annotated[NDArray[np.float64], 3]
-Flags = Annotated[NDArray[np.int8], 2]
+Indices = Annotated[NDArray[np.int64], 1]
 Bytes = Annotated[NDArray[np.int8], 1]
+Flags = Annotated[NDArray[np.int8], 2]
+WORD = ir.IntType(64)
+_addressof, _byte_of = ctypes.addressof, ctypes.c_char.from_buffer
+R = TypeVar("R")
+# Numba keeps compiled functions as long as their own file stays as it is, although the functions
+# that they call have become part of them. So the name of a struct's type has a mark of all files.
 CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.rglob("*.py")))
 MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
-S = TypeVar("S", bound=type)
+
+
+class Record(np.void):
+    """A structured scalar with its fields as attributes, three times as fast as `np.record`."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except ValueError:
+            raise AttributeError(f"a record has no field {name!r}") from None
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
+def record(cls: type) -> type:
+    """Make a class of annotated numbers a record, which compiled code reads and writes by name."""
+    hints = get_type_hints(cls)
+    taken = [name for name in hints if hasattr(np.void, name)]
+    if taken:
+        raise TypeError(
+            f"{cls.__name__}.{taken[0]} is a name that numpy's records use; take another."
+        )
+    numbers = [(name, np.int64 if hint is int else np.float64) for name, hint in hints.items()]
+    cls.dtype = np.dtype((Record, np.dtype(numbers, align=True)))
+    return cls
+
+
+def new(cls: type[R], **numbers: float) -> R:
+    """Return a record of zeros, but for the numbers given."""
+    made = np.zeros(cls.dtype.itemsize // 8, np.int64).view(cls.dtype)[0]
+    for name, number in numbers.items():
+        made[name] = number
+    return made
 
 
 @dataclass_transform(frozen_default=True)
-def struct(cls: S) -> S:
-    """Make a frozen dataclass of numbers, arrays, records and structs that goes as one address."""
-    cls.__qualname__ = f"{cls.__qualname__}@{MARK}"
-    return plain_struct(cls)
+def struct(cls: type) -> type:
+    """Make a frozen dataclass of numbers, arrays, records and structs that goes as one address.
+
+    An instance keeps its arrays alive, and a table of words that compiled code reads: a number, the
+    address of a record or of another struct, or an array's address and shape. The table never
+    changes, which lets loops keep what they read.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    fields = tuple((name, _field_type(hint)) for name, hint in hints.items())
+    cls._numba_type_ = StructType(cls.__qualname__, fields)
+    cls.__post_init__ = _write_words
+    return dataclasses.dataclass(frozen=True, eq=False)(cls)
+
+
+def _field_type(hint) -> types.Type:
+    """Return a field's numba type.
+
+    Fields are int, float, Annotated[NDArray[dtype], dimensions], a record's class or a struct's.
+    """
+    if hint in (int, float):
+        return types.int64 if hint is int else types.float64
+    if hasattr(hint, "_numba_type_"):
+        return hint._numba_type_
+    if isinstance(getattr(hint, "dtype", None), np.dtype):
+        return from_dtype(hint.dtype)
+    array, dimensions = get_args(hint)
+    dtype = get_args(get_args(array)[1])[0]
+    return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C")
+
+
+def _write_words(self) -> None:
+    """Write the table that compiled code reads."""
+    table, values = [], vars(self)
+    for name, ndim, dtype in self._numba_type_.plain:
+        value = values[name]
+        if ndim:
+            if value.dtype is not dtype or value.ndim != ndim or not value.flags.c_contiguous:
+                _check_array(self, name, ndim, dtype, value)
+            table.append(_address(value))
+            table += value.shape
+        else:
+            table.append(_word(self, name, dtype, value))
+    values["words"] = np.array(table, dtype=np.int64)
+    values["address"] = _address(values["words"])
+
+
+def _word(self, name, dtype, value) -> int:
+    """Return a number, or the address of a record or a struct, as 64 bits."""
+    if dtype is None:
+        return value.address
+    if dtype.names:
+        return _address(value.base.base)  # the words behind it, see `new`
+    if type(value) is not float and not isinstance(value, Real):
+        owner = type(self).__name__
+        raise ValueError(f"{owner}.{name} must be a number, not {value!r}; pass one.")
+    return int(value) if dtype.kind == "i" else np.float64(value).view(np.int64)
+
+
+def _address(array) -> int:
+    """Return where an array's numbers stand, if it has any."""
+    if not array.size:
+        return 0
+    try:
+        return _addressof(_byte_of(array))
+    except TypeError:  # nobody may write to it
+        return array.ctypes.data  # which takes five times as long
+
+
+def _check_array(self, name, ndim, dtype, value) -> None:
+    """Compiled code would read other memory than it should."""
+    if value.ndim != ndim or value.dtype != dtype or not value.flags.c_contiguous:
+        raise TypeError(
+            f"{type(self).__name__}.{name} must be a C-contiguous array of {ndim} dimensions of "
+            f"{dtype}, got {value.dtype} of shape {value.shape} and strides {value.strides}."
+        )
+
+
+class StructType(types.Type):
+    """The address of a struct's table."""
+
+    def __init__(self, name, fields):
+        self.fields = fields
+        self.kinds = dict(fields)
+        self.position, position = {}, 0
+        # (name, dimensions, numpy's dtype, of a struct none): numba's types are slow to compare
+        self.plain = []
+        for field, kind in fields:
+            self.position[field] = position
+            ndim = kind.ndim if isinstance(kind, types.Array) else 0
+            inner = isinstance(kind, StructType)
+            self.plain.append(
+                (field, ndim, None if inner else as_dtype(kind.dtype if ndim else kind))
+            )
+            position += 1 + ndim
+        described = ", ".join(f"{field}: {kind}" for field, kind in fields)
+        super().__init__(f"{name}@{MARK}({described})")
+
+
+@register_model(StructType)
+class _StructModel(models.OpaqueModel):
+    pass
+
+
+@infer_getattr
+class _StructAttribute(AttributeTemplate):
+    key = StructType
+
+    def generic_resolve(self, typ, name):
+        return typ.kinds.get(name)
+
+
+@unbox(StructType)
+def _unbox(typ, instance, c):
+    number = c.pyapi.object_getattr_string(instance, "address")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(address, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@lower_getattr_generic(StructType)
+def _read(context, builder, typ, address, name):
+    kind, position = typ.kinds[name], typ.position[name]
+
+    def word(k, as_type=WORD):
+        words = builder.bitcast(address, as_type.as_pointer())
+        loaded = builder.load(builder.gep(words, [WORD(position + k)]))
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return loaded
+
+    if not isinstance(kind, types.Array):
+        return word(0, context.get_value_type(kind))
+    array = context.make_array(kind)(context, builder)
+    shape = [word(1 + k) for k in range(kind.ndim)]
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides = [WORD(itemsize)]
+    for extent in shape[:0:-1]:
+        strides.insert(0, builder.mul(strides[0], extent))
+    count = shape[0]
+    for extent in shape[1:]:
+        count = builder.mul(count, extent)
+    array.data = word(0, array.data.type)
+    array.shape = cgutils.pack_array(builder, shape)
+    array.strides = cgutils.pack_array(builder, strides)
+    array.itemsize = WORD(itemsize)
+    array.nitems = count
+    array.meminfo = array.meminfo.type(None)
+    array.parent = array.parent.type(None)
+    return array._getvalue()

@@ -14,6 +14,7 @@ where s is the slope at p and q the curvature. All numbers move affinely in the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,18 @@ def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
                 side[ends, place] = [infinite, 0.0, 0.0, 0.0]
                 hollow[ends, k] = False
     return equation, lower, upper, hollow
+
+
+class Tabled(Protocol):
+    """What the loop reads of the graphs of all coordinates: see `Graphs`."""
+
+    equation: Array
+    lower: Array
+    upper: Array
+    curvature: Array
+    exists: NDArray[np.bool_]
+    hollow: NDArray[np.bool_]
+    still: NDArray[np.bool_]
 
 
 class Graphs:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, qr
 
@@ -23,8 +24,11 @@ Places = NDArray[np.int64]
 FALL, FALLS = 3.0, 16  # of mu from one smoothed objective to the next, and how often
 STEPS = 20  # of Newton's method for each mu
 ENOUGH = 1e-9  # of the quadratic terms: what a step of Newton's method must gain
+FAR = 27.0  # a fall of mu over which places that stay are those of the optimum
+LITTLE = 0.1  # of the quadratic terms: what smoothing adds where mu is small enough
 FEW = 0.05  # of the coordinates at knots: if fewer change their places, it is near enough
 SEARCHES = 8  # of a step's length
+FARTHEST = 2.0**40  # Newton steps at once, where the objective is nearly linear
 DEPENDENT = 1e-9  # of the first diagonal entry of a QR factor: below it columns are dependent
 
 
@@ -33,7 +37,7 @@ def near_optimum(statement: Statement, t: float) -> Places | None:
 
     The system that they state is regular but for rounding.
     """
-    if statement.constrained:
+    if statement.constrained or sp.issparse(statement.R):
         return None
     graph, n = GraphsAt.of(statement.graphs, t), len(statement.R)
     variables = np.arange(n, n + statement.R.shape[1])
@@ -52,7 +56,7 @@ def _followed(
     statement: Statement, graph: GraphsAt, mu: Array, point: Point
 ) -> tuple[Smoothed, Point]:
     """Follow the optimum of the smoothed objective, while mu falls, to where few places change."""
-    before = None
+    before, fall = None, FALL
     for _ in range(FALLS):
         smooth = Smoothed.of(graph, mu)
         if before is not None:  # as if all stayed in their places
@@ -62,10 +66,20 @@ def _followed(
         place, a, _ = smooth.at(point.arguments)
         if not np.isfinite(a).all():
             break
-        if before is not None and (place != before).sum() <= FEW * (place % 2 == 1).sum():
-            break
-        before, mu = place, mu / FALL
+        if before is not None and _few_changed(statement, a, place, before, FEW):
+            if fall >= FAR or _smoothing(smooth, point, place, a) <= LITTLE:
+                break
+            fall *= FALL  # nothing has happened yet
+        before, mu = place, mu / fall
     return smooth, _minimised(statement, smooth, point)
+
+
+def _smoothing(smooth: Smoothed, point: Point, place: Places, a: Array) -> float:
+    """Return the part of the smoothed objective that smoothing adds, by its quadratic terms."""
+    n = len(point.a)
+    own = np.where(place % 2 == 1, smooth.mu * a**2, 0.0).sum()
+    terms = point.pull[:n] @ point.a + point.pull[n:] @ point.x
+    return float(own / terms) if terms > 0.0 else np.inf
 
 
 class GraphsAt(NamedTuple):
@@ -192,17 +206,35 @@ def _minimised(statement: Statement, smooth: Smoothed, point: Point, few: float 
     It is near enough if a step changes so few places, as a share of those at knots.
     """
     place, a, bend = smooth.at(point.arguments)
+    free = bool((statement.ridge == 0.0).any())
     for _ in range(STEPS):
+        if free and not bend[: len(point.a)].any():  # as steep as any can be, where all are flat
+            bend[: len(point.a)] = 1.0 / smooth.mu[: len(point.a)]
         step, before = _newton(statement, point, a, bend), place
         start = _slope(point, step, a)
         if not start < 0.0:
             break
         point, (place, a, bend), s = _searched(smooth, point, step, start)
-        changed = (place != before).sum()  # if none, all graphs were straight on the way
-        near = s == 1.0 and changed <= few * (place % 2 == 1).sum()
+        near = s == 1.0 and _few_changed(statement, a, place, before, few)
         if near or -start * s <= ENOUGH * abs(a @ point.arguments):
             break
     return point
+
+
+def _few_changed(statement: Statement, a: Array, place: Places, before: Places, few: float) -> bool:
+    """Tell whether at most a share of those at knots changed: if none, graphs were straight.
+
+    Where none is at a knot, the duals of rows must balance beside free variables.
+    """
+    at_knots = (place % 2 == 1).sum()
+    if (place != before).sum() > few * at_knots:
+        return False
+    if at_knots:
+        return True
+    n, free = len(statement.R), statement.ridge == 0.0
+    R = statement.R[:, free]
+    off, size = a[n:][free] + R.T @ a[:n], np.abs(R).T @ np.abs(a[:n])
+    return bool((np.abs(off) <= ENOUGH * size).all())
 
 
 def _slope(point: Point, step: Point, a: Array) -> float:
@@ -219,19 +251,26 @@ def _searched(
     That is the whole step if the objective falls up to there, or hardly rises again.
     """
     low, high, at_low, at_high, s = 0.0, 1.0, start, 0.0, 1.0
-    for search in range(SEARCHES):
-        if search:
-            s = low - at_low * (high - low) / (at_high - at_low)
-            s = min(max(s, low + 0.05 * (high - low)), high - 0.05 * (high - low))
+    searches = 0
+    while True:
         there = point.ahead(step, s)
         graphs = smooth.at(there.arguments)
         slope = _slope(there, step, graphs[1])
-        if abs(slope) <= 0.1 * abs(start) or (s == 1.0 and slope < 0.0):
-            break
-        low, at_low, high, at_high = (
-            (s, slope, high, at_high) if slope < 0.0 else (low, at_low, s, slope)
-        )
-    return there, graphs, s
+        if slope <= 0.5 * start and s >= 1.0 and s < FARTHEST and at_high == 0.0:
+            low, at_low, s = s, slope, 4.0 * s  # the objective is nearly linear
+            continue
+        searches += 1
+        near = abs(slope) <= 0.1 * abs(start) or (s == 1.0 and slope < 0.0)
+        if near or searches == SEARCHES:
+            return there, graphs, s
+        if slope < 0.0:
+            low, at_low = s, slope
+        else:
+            high, at_high = s, slope
+        if at_high == 0.0:
+            return there, graphs, s
+        s = low - at_low * (high - low) / (at_high - at_low)
+        s = min(max(s, low + 0.05 * (high - low)), high - 0.05 * (high - low))
 
 
 def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
@@ -289,11 +328,17 @@ def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array
     rows, knots = np.arange(n), place[:n]
     lower, upper = graph.lower[rows, knots], graph.upper[rows, knots]
     inside = np.minimum(a[:n] - lower, upper - a[:n])  # those that are least so go first
+    inside = np.where(np.isfinite(inside), inside, 1.0)  # of one without limits: it goes last
     width = np.where(np.isfinite(upper - lower), upper - lower, 2.0 * inside)
+    width = np.where(np.isfinite(lower) | np.isfinite(upper), width, 1.0)
     inside = np.clip(inside / np.where(width > 0, width, 1.0), 0.01, 1.0)[at_knot]
-    for i in at_knot[_dependent(spanned * inside)]:
-        k, up = place[i], a[i] - lower[i] < upper[i] - a[i]
-        place[i] = k + 1 if up else k - 1
+    left = 0.0  # what rounding duals to a limit has left out so far: their sum stays what it is
+    for i in np.sort(at_knot[_dependent(spanned * inside)]):
+        below, above = a[i] - lower[i], upper[i] - a[i]
+        to_lower = below + left < above - left
+        left += below if to_lower else -above
+        left = left if np.isfinite(left) else 0.0
+        place[i] += 1 if to_lower else -1
     return place
 
 

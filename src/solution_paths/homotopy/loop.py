@@ -14,12 +14,14 @@ import numpy as np
 from . import tolerances
 from .compiled import entry, lean
 from .ratio import collect, first_exit, known_value
+from .rows import times
 from .state import at, begin, diagonal, is_hideable, is_variable, known_unknown, move
-from .systems.inverse import factor, hide, show, update
+from .systems.inverse import factor, hide, sharpen, show, update
 from .systems.solve import is_singular, point, rate
 from .twofold import accumulate, add
 
-DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER = range(5)
+DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
+WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 REPEATS = 4  # of the same places at the same t
 
 
@@ -29,8 +31,9 @@ def walk(w, steps):
 
     Returns
     -------
-    DONE, or UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), MORE_ROOM (call again
-    with larger arrays), DENSER (the same, with eliminated rows in the inverse).
+    DONE, or UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
+    solved), WALL (a coordinate is at a knot at which the walk stops), MORE_ROOM (call again with
+    larger arrays), DENSER (the same, with eliminated rows in the inverse).
     """
     now = w.now
     for _ in range(steps):
@@ -39,9 +42,10 @@ def walk(w, steps):
 
         # 1. The point afresh, and its rate.
         if not settle(w):
-            return DENSER
+            return DENSER if now.hidden else LOST
 
         # 2. The first coordinate that leaves its place.
+        now.end = max(now.end, now.endless * now.t) if now.endless > 0.0 else now.end
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         first_exit(w, False, left, left_low)
         if left - now.step <= now.rest:
@@ -59,8 +63,11 @@ def walk(w, steps):
             return DONE
 
         # 4. That coordinate changes its place; along a null vector another one follows.
-        if not change(w, now.found, next_place(w, now.found, now.side)):
+        first = now.found
+        if not change(w, first, next_place(w, first, now.side)):
             return UNBOUNDED
+        if is_at_wall(w, first) or is_at_wall(w, now.found):
+            return WALL
         if cycles(w):
             return CYCLE
     return MORE_ROOM
@@ -82,16 +89,19 @@ def has_room(w):
 
 @lean
 def settle(w):
-    """Solve for the point and its rate; a factor that is worth little is computed afresh."""
+    """Solve for the point and its rate; an inverse that is worth little is computed afresh."""
     for attempt in range(3):
         slow = point(w) > tolerances.CONTRACTION
         slow = rate(w) > tolerances.CONTRACTION or slow
-        if not slow or (attempt and not w.now.hidden):
+        if not slow:
             return True
-        if attempt:
-            return False
-        factor(w)
-    return True
+        if attempt == 0:
+            factor(w)
+        elif attempt == 1 and not w.now.hidden:
+            sharpen(w)
+        else:
+            break
+    return False
 
 
 @lean
@@ -123,7 +133,13 @@ def next_place(w, i, side):
     old = w.place[i]
     way = 1 - 2 * side if old % 2 else 2 * side - 1
     new = old + way
-    return new + way if new % 2 and w.graph.hollow[i, new] else new
+    return new + way if new % 2 and w.graph.hollow[i, new] == 1 else new
+
+
+@lean
+def is_at_wall(w, i):
+    """Tell whether a coordinate is at a knot at which the walk stops."""
+    return w.graph.hollow[i, w.place[i]] == WALL_MARK
 
 
 @lean
@@ -188,12 +204,18 @@ def turn(w, i, old, new):
     own = w.du[0, i]
     if at_knot and is_variable(w, i):  # its own pull is what the duals of rows leave
         own = 0.0
-        for k in range(m.n):
-            own -= m.R[k, i - m.n] * w.du[0, k]
+        if m.sparse:
+            own = -times(m, i, w.du[0])
+        else:
+            for k in range(m.n):
+                own -= m.R[k, i - m.n] * w.du[0, k]
     if not at_knot and not is_variable(w, i):
-        row, own = m.R[i] if i < m.n else w.sign, 0.0
-        for j in range(m.p):
-            own += row[j] * w.du[0, m.n + j]
+        if m.sparse and i < m.n:
+            own = times(m, i, w.du[0])
+        else:
+            row, own = m.R[i] if i < m.n else w.sign, 0.0
+            for j in range(m.p):
+                own += row[j] * w.du[0, m.n + j]
     inward = way * own
     if at_knot:
         inward = -way * own
@@ -252,19 +274,24 @@ def cycles(w):
 
 @lean
 def record(w):
-    """Keep a point of the path; rounding takes no unknown beyond the limits of its place."""
+    """Keep a point of the path; no unknown is beyond the limits of its place in double precision.
+
+    Second parts stay as they are: what the unknowns add up to may be much smaller than they are.
+    """
     now, n = w.now, w.now.nodes
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
         i = w.unknown[k]
+        if w.map.n <= i < w.map.n + w.map.silent:
+            continue
         x, e = w.u[0, i], w.u[1, i]
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
             lower, lower_e = at(w.graph.lower[i, w.place[i]], now.t, now.t_low)
             upper, upper_e = at(w.graph.upper[i, w.place[i]], now.t, now.t_low)
-            if (x - lower) + (e - lower_e) < 0.0:
+            if x < lower:
                 x, e = lower, lower_e
-            elif (upper - x) + (upper_e - e) < 0.0:
+            elif x > upper:
                 x, e = upper, upper_e
         w.entry[now.entries] = i
         w.entries[now.entries, 0], w.entries[now.entries, 1] = x, e
@@ -294,3 +321,16 @@ def prepare(w, out):
             x = (h - x) / w.graph.curvature[i, place]
         out[i] = x
     return shrank
+
+
+@entry
+def note(w):
+    """Record the point that all was computed from, before any step."""
+    collect(w, True)
+    record(w)
+
+
+@entry
+def push(w, i, new):
+    """Put a coordinate into a new place at the present t; False: it can move for ever."""
+    return settle(w) and change(w, i, new)

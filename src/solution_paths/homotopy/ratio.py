@@ -12,6 +12,7 @@ import numpy as np
 
 from . import tolerances
 from .compiled import inline, lean
+from .rows import of_unknowns, sharply_of_unknowns
 from .state import BLOCK, at, at_base, factors, is_variable
 from .systems.inverse import entry_of
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
@@ -21,7 +22,7 @@ TINY = 2.0**-96  # what a limit itself is rounded to
 DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
 UP = 1.0 + 2.0**-40
 LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
-FLOOR = tolerances.FLOOR
+NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
 # rows of `of_variables` and `of_rows`
 VH, VL, RH, RL, SIZE, RSIZE = range(6)
 # rows of `chance`
@@ -58,7 +59,7 @@ def collect(w, null):
     """List the unknown coordinates, and the variables and rows that add to others' values."""
     now, m = w.now, w.map
     now.unknowns = now.moving = now.pulling = 0
-    noise = now.pivot_accuracy if null else now.rate_noise
+    error = now.pivot_error if null else now.rate_error
     largest = m.known_value + abs(now.t) * m.known_rate
     fastest = 0.0 if null else m.known_rate
     for a in range(now.solved + now.hidden + 1):
@@ -78,7 +79,11 @@ def collect(w, null):
         i = w.unknown[u]
         w.work[0, i] = max(abs(w.u[0, i]), FLOOR * largest * m.scale[i])
         w.work[1, i] = max(abs(w.du[0, i]), FLOOR * fastest * m.scale[i])
-        if abs(w.du[0, i]) <= noise * w.work[1, i]:  # it stands still
+        w.work[2, i] = max(NOISE * w.work[0, i], now.point_error * largest * m.scale[i])
+        w.work[3, i] = max(NOISE * w.work[1, i], error * fastest * m.scale[i])
+        if null:  # a slower one's exchange would leave a singular system
+            w.work[3, i] = max(w.work[3, i], SINGULAR * fastest * m.scale[i])
+        if abs(w.du[0, i]) <= w.work[3, i]:  # it stands still
             w.du[0, i] = w.du[1, i] = 0.0
         if is_variable(w, i):
             k, to = now.moving, w.of_variables
@@ -190,20 +195,18 @@ def look_at_unknown(w, i, null, bound):
     if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
         return bound
     x, xe, dx, dxe = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
-    error, noise = now.point_noise * s[0, i], now.rate_noise * s[1, i]
-    if null:
-        noise = now.pivot_accuracy * s[1, i]
+    error, noise = s[2, i], s[3, i]
     place = w.place[i]
     if not is_variable(w, i) and place % 2 == 0:  # its z, from q z + a = right-hand side
         q = w.graph.curvature[i, place]
         row = w.graph.equation[i, place]
         h, e = at(row, now.t, now.t_low)
-        error = (error + now.point_noise * abs(h)) / q
+        error = (error + NOISE * abs(h)) / q
         h, e = add(h, e, -x, -xe)
         x, xe = divide(h, e, q, 0.0)
         h, e = -dx, -dxe
         if not null:
-            noise += now.rate_noise * abs(row[2])
+            noise += NOISE * abs(row[2])
             h, e = add(h, e, row[2], row[3])
         noise /= q
         dx, dxe = divide(h, e, q, 0.0)
@@ -231,8 +234,8 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
         limit, limit_e = add(limit, limit_e, -outward * w.u[0, last], -outward * w.u[1, last])
         h, e = -outward * way * w.du[0, last], -outward * way * w.du[1, last]
         drift, drift_e = add(drift, drift_e, h, e)
-        noise += now.rate_noise * w.work[1, last]
-        error += now.point_noise * w.work[0, last]
+        noise += w.work[3, last]
+        error += w.work[2, last]
     h, e = add(way * dx, way * dxe, -drift, -drift_e)
     h, e = outward * h, outward * e
     if h <= noise:
@@ -320,6 +323,11 @@ def roughly(w, i, part):
         x, k = dot(w.packed[i], w.share[part], now.solved), now.pending
         if k >= 0 and w.slot[k] < 0 and not w.known[k]:
             x += entry_of(w, i, k) * u[0, k]
+        return x
+    if m.sparse and i < m.n + m.p:
+        x = of_unknowns(w, i, u)
+        if variable and m.weights and not w.known[m.N - 1]:
+            x += w.sign[i - m.n] * u[0, m.N - 1]
         return x
     if variable:
         row, index, of, count, size = m.columns[i - m.n], w.rows, w.of_rows, now.pulling, m.n
@@ -411,12 +419,15 @@ def sharply(w, i, of_rate):
     high, low, size = (RH, RL, RSIZE) if of_rate else (VH, VL, SIZE)
     x, xe, terms = 0.0, 0.0, 0.0
     variable = is_variable(w, i)
-    if not variable:
+    if m.sparse and i < m.n + m.p:
+        sizes = w.work[1 if of_rate else 0]
+        x, xe, terms = sharply_of_unknowns(w, i, w.du if of_rate else w.u, sizes)
+    elif not variable:
         row, index, v = m.R[i] if i < m.n else w.sign, w.variables, w.of_variables
         x, xe = gathered_dot2(row, index, v[high], v[low], now.moving)
         for k in range(now.moving):
             terms += abs(row[index[k]]) * v[size, k]
-    if variable or (m.with_gram and i < m.n):
+    if m.sparse == 0 and (variable or (m.with_gram and i < m.n)):
         row, index, v = m.columns[i - m.n] if variable else m.gram[i], w.rows, w.of_rows
         h, e = gathered_dot2(row, index, v[high], v[low], now.pulling)
         x, xe = add(x, xe, h, e)
@@ -450,7 +461,7 @@ def look_closely(w, i, null, bound):
     if not null:
         dx, dxe = add(dx, dxe, w.base[2, i], w.base[3, i])
         dterms += w.base_terms[1, i]
-    noise = max(now.pivot_accuracy if null else now.rate_noise, m.noise) * max(dterms, 0.0)
+    noise = (SINGULAR if null else m.noise) * max(dterms, 0.0)
     stands = null or w.graph.lower[i, w.place[i], 2] == w.graph.upper[i, w.place[i], 2] == 0.0
     if stands and abs(dx) <= noise and m.weights == 0:
         return bound
@@ -458,7 +469,7 @@ def look_closely(w, i, null, bound):
     h, e = at_base(w, i, now.t, now.t_low)
     x, xe = add(x, xe, h, e)
     terms += w.base_terms[0, i] + abs(now.t) * w.base_terms[1, i]
-    error = max(now.point_noise, m.noise) * max(terms, 0.0)
+    error = m.noise * max(terms, 0.0)
     if is_variable(w, i):
         x, xe, dx, dxe = -x, -xe, -dx, -dxe
     for side in range(2):

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import PathError
 from . import loop, tolerances
 from .compiled import new
-from .graphs import Graphs
+from .graphs import Tabled
 from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
@@ -60,6 +61,9 @@ class Homotopy:
     near : float
         Share of the way from the first breakpoint to the end: changes that are nearer to the end
         are left out.
+    endless : float
+        If positive the walk goes upwards from t > 0 and has no end, but stops where nothing happens
+        up to so many times its t.
 
     Attributes
     ----------
@@ -72,7 +76,7 @@ class Homotopy:
     def __init__(
         self,
         statement: Statement,
-        graphs: Graphs,
+        graphs: Tabled,
         place: Places,
         t: float,
         end: float,
@@ -81,11 +85,13 @@ class Homotopy:
         lazy: bool = True,
         face: str = "auto",
         near: float = 0.0,
+        endless: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
         self.start = place.astype(np.int64)
         span = abs(end - t)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=span, near=near, pending=-1)
+        now.endless = endless
         now.rest = tolerances.NOISE * span
         known = _known(statement, graphs)
         now.eliminates, hidden = _eliminated(statement, graphs, face)
@@ -125,22 +131,38 @@ class Homotopy:
                 return self._track()
             if ending == loop.UNBOUNDED:
                 raise NoOptimum(f"beyond {self.reported()}")
+            if ending == loop.LOST:
+                raise PathError(
+                    f"The system at {self.reported()} can't be solved: its rows are dependent to "
+                    "within rounding; scale the data alike, or end the path before.",
+                    None,
+                )
             if ending == loop.CYCLE:
                 raise PathError(
                     f"The walk cycles at {self.reported()}: ties there can't be resolved; end the "
                     "path before, or move the data by less than they are known to.",
                     None,
                 )
-            if ending == loop.DENSER:
-                self.walk.now.eliminates = 0  # products square the condition
-            self._make_room()
-            if ending == loop.DENSER:
-                loop.prepare(self.walk, self.values)
+            self.go_on(ending)
         raise PathError(
             f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
             "parts.",
             None,
         )
+
+    def go_on(self, ending: int) -> None:
+        """Make room for more steps, after what a call of the loop ended with."""
+        if ending == loop.DENSER:
+            self.walk.now.eliminates = 0  # products square the condition
+        self._make_room()
+        if ending == loop.DENSER:
+            loop.prepare(self.walk, self.values)
+
+    def finish(self) -> None:
+        """Give back the memory of the systems: no step follows."""
+        now = self.walk.now
+        kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
+        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((6, 0)))
 
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
@@ -194,7 +216,7 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
     return grown if most is None else min(max(grown, needed), max(most, needed))
 
 
-def _eliminated(statement: Statement, graphs: Graphs, face: str) -> tuple[int, NDArray[np.bool_]]:
+def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, NDArray[np.bool_]]:
     """Return what is eliminated from the systems, and at which places: see `state.is_hideable`."""
     (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
     if statement.gram is not None or face == "saddle":
@@ -211,7 +233,7 @@ def _eliminated(statement: Statement, graphs: Graphs, face: str) -> tuple[int, N
     return (0, curved) if few or statement.constrained else (RIDGED, ridged)
 
 
-def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
+def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
     """Tell of each place whether its equation alone gives the unknown: see `state.is_known`."""
     knots = np.arange(graphs.equation.shape[1]) % 2 == 1
     straight = (graphs.curvature == 0.0) & graphs.exists
@@ -219,20 +241,21 @@ def _known(statement: Statement, graphs: Graphs) -> NDArray[np.bool_]:
 
 
 def _map(
-    statement: Statement, graphs: Graphs, known: NDArray[np.bool_], updated: bool, lazy: bool
+    statement: Statement, graphs: Tabled, known: NDArray[np.bool_], updated: bool, lazy: bool
 ) -> Map:
     n, p = statement.rows_and_variables
-    R, widening, units = statement.R, statement.widening, statement.units
+    widening, units = statement.widening, statement.units
     nothing = np.zeros((0, 0))
     gram, low = (nothing if own is None else own for own in (statement.gram, statement.low))
     scale, length = units.scale, units.length
-    limits = np.maximum(np.abs(graphs.lower), np.abs(graphs.upper))[..., 2]
+    limits = np.maximum(np.abs(graphs.lower[..., 2]), np.abs(graphs.upper[..., 2]))
     limits = np.where(np.isfinite(limits), limits, 0.0)
     drift = np.where(known, limits, 0.0).max(axis=1)
     # one whose value stands still is looked at always: any drift will do
     drift = np.where(length > 0, drift / np.where(length > 0, length, 1.0), 1e-300 * (drift > 0))
-    size = np.where(known[..., None], np.abs(graphs.equation), 0.0).max(axis=1) / scale[:, None]
-    rates = np.where(known, np.abs(graphs.equation[..., 2]), 0.0).max(axis=1)
+    values, rates = (
+        np.where(known, np.abs(graphs.equation[..., part]), 0.0).max(axis=1) for part in (0, 2)
+    )
     return Map(
         n=n,
         p=p,
@@ -241,8 +264,7 @@ def _map(
         widest=1.0 if widening is None else float(np.abs(widening).max(initial=1.0)),
         with_gram=int(len(gram) > 0),
         with_low=int(len(low) > 0),
-        R=R,
-        columns=statement.columns,
+        **_rows(statement),
         gram=gram,
         low=low,
         ridge=statement.ridge,
@@ -254,11 +276,26 @@ def _map(
         roam=float(np.sqrt((rates[:n] ** 2).sum())),
         row_drift=float(drift[:n].max(initial=0.0)),
         variable_drift=float(drift[n : n + p].max(initial=0.0)),
-        known_value=float(size[:, 0].max(initial=0.0)),
-        known_rate=float(size[:, 2].max(initial=0.0)),
+        known_value=float((values / scale).max(initial=0.0)),
+        known_rate=float((rates / scale).max(initial=0.0)),
+        silent=statement.silent,
         lazy=int(lazy),
         updated=int(updated),
     )
+
+
+def _rows(statement: Statement) -> dict[str, Any]:
+    """Return the fields of a map that hold R and its transpose."""
+    both = {"row": statement.R, "column": statement.columns}
+    sparse, nothing, no_places = sp.issparse(statement.R), np.zeros(0), np.zeros(0, np.int64)
+    fields: dict[str, Any] = {"sparse": int(sparse)}
+    for name, own in both.items():
+        dense = {"row": "R", "column": "columns"}[name]
+        fields[dense] = np.zeros((0, 0)) if sparse else own
+        fields[f"{name}_start"] = own.indptr.astype(np.int64) if sparse else no_places
+        fields[f"{name}_index"] = own.indices.astype(np.int64) if sparse else no_places
+        fields[f"{name}_entry"] = own.data if sparse else nothing
+    return fields
 
 
 def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
@@ -289,7 +326,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         of_rows=np.zeros((6, m.n)),
         dense=np.zeros((4, max(m.n, m.p))),
         unknown=np.zeros(N, np.int64),
-        work=np.zeros((13, N + 8)),
+        work=np.zeros((14, N + 8)),
         **{name: np.zeros(*one) for name, one in _growing(m, {}, 0).items()},
     )
 
@@ -307,6 +344,7 @@ def _growing(m: Map, sizes: dict[str, int], hidden: int) -> dict[str, tuple[tupl
         "E": ((cap, hidden), np.float64),
         "F": ((hidden, cap), np.float64),
         "inverse": ((cap, cap), np.float64),
+        "inverse_low": ((cap, cap), np.float64),
         "packed": ((m.n * m.with_gram, cap), np.float64),
         "share": ((2, cap), np.float64),
         "pair": ((8, cap), np.float64),
@@ -326,7 +364,11 @@ def _reallocated(w: Walk, sizes: dict[str, int], hidden: int) -> Walk:
         old = getattr(w, name)
         if old.shape != shape:
             larger = changed[name] = np.zeros(shape, dtype)
+            if name == "inverse_low":  # computed afresh whenever it is wanted
+                continue
+            used = {"event": w.now.events, "entry": w.now.entries, "entries": w.now.entries}
             kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
+            kept = (slice(min(kept[0].stop, used.get(name, shape[0]))), *kept[1:])
             larger[kept] = old[kept]
     made: Walk = replace(w, **changed)
     return made

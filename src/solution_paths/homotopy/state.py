@@ -20,6 +20,7 @@ from .compiled import (
     record,
     struct,
 )
+from .rows import add_sparsely
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
@@ -44,6 +45,13 @@ class Map:
     with_low: int
     R: Matrix  # (n, p)
     columns: Matrix  # (p, n), R'
+    sparse: int  # whether R is in CSR: then the two above are empty, else what follows
+    row_start: Indices  # (n + 1,)
+    row_index: Indices
+    row_entry: Vector
+    column_start: Indices  # (p + 1,), of R' in CSR
+    column_index: Indices
+    column_entry: Vector
     gram: Matrix  # (n, n), or nothing
     low: Matrix  # (n, n), what is missing of it in double precision, or nothing
     ridge: Vector  # (p,)
@@ -57,6 +65,7 @@ class Map:
     variable_drift: float  # the same of variables at knots
     known_value: float  # the largest known unknown, in its unit, is at most this
     known_rate: float  # plus t times this
+    silent: int  # variables, the first ones, that are not recorded
     lazy: int  # whether coordinates are looked at only when they can have moved to a limit
     updated: int  # whether the inverse is updated, or computed afresh
 
@@ -81,18 +90,21 @@ class Numbers:
     t_low: float
     end: float
     way: float  # 1 upwards, -1 downwards
+    endless: float  # times t, where a walk that has no end is left behind; 0 for others
     span: float  # length of the walk
     near: float  # share of the way from the first breakpoint to the end, next to that, ...
     rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds
     hidden: int  # coordinates that are eliminated from it
+    sharp: int  # whether it is known in twofold precision
     eliminates: int  # none, rows on curved segments (`CURVED`) or variables (`RIDGED`)
     pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
     unknowns: int  # entries of `unknown`
     moving: int  # entries of `variables`
     pulling: int  # entries of `rows`
-    point_noise: float  # accuracies of the unknowns, relative to the size of each
-    rate_noise: float
+    point_error: float  # of the unknowns, in their units, relative to the largest
+    rate_error: float
+    pivot_error: float
     contraction: float  # by which corrections of the motion shrank
     row_travel: float  # odometers: by how much rows, and variables' pulls, have moved at most
     variable_travel: float
@@ -115,7 +127,6 @@ class Numbers:
     key: int  # a hash of all places
     seen: int  # places that were seen at this t
     by_index: int
-    pivot_accuracy: float
     nodes: int  # what is recorded
     events: int
     entries: int
@@ -149,9 +160,10 @@ class Walk:
     E: Matrix  # (cap, most), H of solved and hidden coordinates
     F: Matrix  # (most, cap), its transpose: sums in twofold precision are vectors' only
     inverse: Matrix  # (cap, cap), of H plus the diagonal, without hidden coordinates
+    inverse_low: Matrix  # (cap, cap), what it leaves out where it is sharp
     packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
     share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known
-    work: Matrix  # (16, cap + rows + N)
+    work: Matrix  # (14, cap + rows + N)
     pair: Matrix  # (8, cap)
     # the ratio test
     unknown: Indices  # (cap + rows,)
@@ -279,8 +291,11 @@ def add_column(w, i, h, e, size, part):
     last = m.N - 1
     if is_variable(w, i):
         j = i - n
-        scaled_add(high, low, m.columns[j], n, h, e)
-        scaled_add_sizes(terms, m.columns[j], n, size)
+        if m.sparse:
+            add_sparsely(m, i, high, low, terms, h, e, size)
+        else:
+            scaled_add(high, low, m.columns[j], n, h, e)
+            scaled_add_sizes(terms, m.columns[j], n, size)
         x, y = accumulate(high[i], low[i], -m.ridge[j], h, e)
         high[i], low[i] = normalise(x, y)
         terms[i] += m.ridge[j] * size
@@ -288,6 +303,9 @@ def add_column(w, i, h, e, size, part):
             x, y = accumulate(high[last], low[last], w.sign[j], h, e)
             high[last], low[last] = normalise(x, y)
             terms[last] += abs(w.sign[j]) * size
+        return
+    if m.sparse and i < n:
+        add_sparsely(m, i, high, low, terms, h, e, size)
         return
     row = m.R[i] if i < n else w.sign
     scaled_add(high[n:], low[n:], row, p, h, e)

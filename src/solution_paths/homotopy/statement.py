@@ -38,6 +38,7 @@ class Statement:
     Attributes
     ----------
     R : (n, p)
+        An array; in CSR with sorted indices where it is large and sparse.
     gram, low : (n, n) or None
         In the primal face a sum of two parts, else one.
     ridge : (p,)
@@ -54,11 +55,13 @@ class Statement:
         Number r of free variables, the last of the p.
     sizes : list of int
         Of the groups of losses.
+    silent : int
+        Of so many variables, the first ones, nothing is recorded.
     parabolas : (B, q, s) or None
         In the primal face the losses' derivatives q z + s, and z = B (w, v).
     """
 
-    R: Array
+    R: Any
     gram: Array | None
     ridge: Array
     widening: Array | None
@@ -68,6 +71,7 @@ class Statement:
     free: int
     sizes: list[int]
     low: Array | None = None
+    silent: int = 0
     parabolas: tuple[Array, Array, Array] | None = None
 
     def __post_init__(self) -> None:
@@ -78,7 +82,8 @@ class Statement:
         self.is_row = np.ones(self.size, dtype=bool)
         self.is_row[n : n + p] = False
         self.widened = slice(n, n + p - self.free) if self.constrained else None
-        self.columns = np.ascontiguousarray(self.R.T)
+        sparse = sp.issparse(self.R)
+        self.columns = self.R.T.tocsr() if sparse else np.ascontiguousarray(self.R.T)
 
     @cached_property
     def units(self) -> Units:

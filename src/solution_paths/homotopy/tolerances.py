@@ -29,8 +29,8 @@ An entry is right to some 2**-52 of the lengths of its two rows.
 SINGULAR: Final = 2.0**-44
 """Backward error of a null vector, relative to its terms, below which a system is singular.
 
-A change of the data by this share would make the system singular exactly. It leaves a factor in
-double precision eight bits, which is what refinement needs to converge.
+A change of the data by this share would make the system singular exactly. So along a null vector
+what is slower than this share stands still: to exchange it would leave such a system.
 """
 
 HOLLOW: Final = 2.0**-40
@@ -40,4 +40,7 @@ Where two curved segments join smoothly the slope is a sum of rounded products.
 """
 
 CONTRACTION: Final = 2.0**-6
-"""Factor by which each refinement must reduce a correction; a slower factor is computed afresh."""
+"""Factor by which each refinement must reduce a correction, until only rounding is left.
+
+An inverse that is slower is computed afresh, and then in twofold precision.
+"""

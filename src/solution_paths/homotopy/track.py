@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .graphs import Graphs
+from .graphs import Tabled
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -45,7 +45,7 @@ class Track:
     entries: Array
     entry_at: Places
     start: Places
-    graphs: Graphs
+    graphs: Tabled
     is_row: NDArray[np.bool_]
 
     def __len__(self) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -33,23 +35,41 @@ class Units:
     largest: Array
 
     @classmethod
-    def of(cls, R: Array, gram: Array, ridge: Array, constrained: bool) -> Units:
+    def of(cls, R: Any, gram: Array, ridge: Array, constrained: bool) -> Units:
         """Compute them; ``gram`` is empty where there is none."""
         length, metric = _lengths(R, gram, constrained)
         return cls(equilibrate(R, gram, ridge, constrained), length, metric, _largest(R, gram))
 
 
-def _largest(R: Array, gram: Array) -> Array:
+def _largest(R: Any, gram: Array) -> Array:
     """Return the largest entries of variables over all rows, and of rows over all coordinates."""
     out = np.zeros((2, max(R.shape)))
-    out[0, : R.shape[1]] = np.abs(R).max(axis=0, initial=0.0)
-    out[1, : R.shape[0]] = np.abs(R).max(axis=1, initial=0.0)
+    out[0, : R.shape[1]] = _peaks(abs(R).T)
+    out[1, : R.shape[0]] = _peaks(abs(R))
     if len(gram):
         out[1, : len(gram)] = np.maximum(out[1, : len(gram)], np.abs(gram).max(axis=1))
     return out
 
 
-def _lengths(R: Array, gram: Array, constrained: bool) -> tuple[Array, Array]:
+def _peaks(A: Any, factor: Array | None = None) -> Array:
+    """Return the largest entry of each row of A >= 0, with columns times a factor."""
+    if not sp.issparse(A):
+        return np.asarray((A if factor is None else A * factor).max(axis=1, initial=0.0))
+    A = sp.csr_array(A)
+    if factor is not None:
+        A = sp.csr_array((A.data * factor[A.indices], A.indices, A.indptr), shape=A.shape)
+    return np.asarray(A.max(axis=1).toarray(), dtype=float).ravel()
+
+
+def _squares(R: Any, unit: Array | float = 1.0) -> Any:
+    """Return the squares of R's entries in units of its columns."""
+    if not sp.issparse(R):
+        return (R / unit) ** 2
+    own = R.data / np.broadcast_to(unit, R.shape[1])[R.indices]
+    return sp.csr_array((own**2, R.indices, R.indptr), shape=R.shape)
+
+
+def _lengths(R: Any, gram: Array, constrained: bool) -> tuple[Array, Array]:
     """Return by how much values move for a unit of their odometer, and the metric of variables.
 
     Rows' odometer is the length of the metric times the motion of the variables and, with a Gram
@@ -57,35 +77,36 @@ def _lengths(R: Array, gram: Array, constrained: bool) -> tuple[Array, Array]:
     """
     n, p = R.shape
     own = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)
-    if 0 < p <= WHITENED and not len(gram):
+    if 0 < p <= WHITENED and not len(gram) and not sp.issparse(R):
         second = R.T @ R / max(n, 1)
         second += np.diag(1e-9 * np.diagonal(second) + 1e-300)
         factor = np.linalg.cholesky(second)
         rows = np.sqrt((np.linalg.solve(factor, R.T) ** 2).sum(axis=0))
         metric = factor.T
     else:
-        unit = np.sqrt((R**2).mean(axis=0)) if n else np.ones(p)
+        unit = np.sqrt(_squares(R).mean(axis=0)) if n else np.ones(p)
         if len(gram):
             unit = unit / max(np.sqrt((own**2).mean()), 1e-300)
         unit = np.where(unit > 0, unit, 1.0)
-        rows, metric = np.sqrt(((R / unit) ** 2).sum(axis=1)), unit[None]
+        rows, metric = np.sqrt(_squares(R, unit).sum(axis=1)), unit[None]
     length = np.concatenate(
-        [np.hypot(rows, own), np.sqrt((R**2).sum(axis=0)), np.zeros(int(constrained))]
+        [np.hypot(rows, own), np.sqrt(_squares(R).sum(axis=0)), np.zeros(int(constrained))]
     )
     if constrained:
         length[n:] = 0.0  # always looked at: the multiplier moves their limits
     return length * (1.0 + 1e-9), np.ascontiguousarray(metric)
 
 
-def equilibrate(R: Array, gram: Array, ridge: Array, constrained: bool) -> Array:
+def equilibrate(R: Any, gram: Array, ridge: Array, constrained: bool) -> Array:
     """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
     n, p = R.shape
     rows, columns = np.ones(n), np.ones(p)
-    A = np.abs(R)
+    A = abs(R)
+    B = A.T.tocsr() if sp.issparse(A) else A.T
     diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
     for _ in range(8):
-        by_row = np.maximum((A * columns).max(axis=1, initial=0.0) * rows, diagonal * rows**2)
-        by_column = np.maximum((A.T * rows).max(axis=1, initial=0.0) * columns, ridge * columns**2)
+        by_row = np.maximum(_peaks(A, columns) * rows, diagonal * rows**2)
+        by_column = np.maximum(_peaks(B, rows) * columns, ridge * columns**2)
         rows /= np.sqrt(np.where(by_row > 0, by_row, 1.0))
         columns /= np.sqrt(np.where(by_column > 0, by_column, 1.0))
     scale = np.r_[rows, columns, [1.0 / columns.max(initial=1e-300)] * constrained]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -14,15 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..certify import ERROR_LIMIT, Verdict, states
-from ..engine.operators import Operator, gram_operator, rows_operator
-from ..engine.staircase import Staircases
-from ..engine.starts import balanced_guess, start_from_guess
-from ..engine.state import DONE, RAY
-from ..engine.tolerances import Tolerances
-from ..engine.trace import Trace
-from ..engine.walker import NUMERICAL, Walker, WalkError
 from ..errors import PathError, PathWarning
-from ..kernels import BLUR, FEW, Kernel, check_kernel, check_room, rows_of_gram
+from ..kernels import FEW, Kernel, check_kernel, check_room, rows_of_gram
 from ..objectives import Objective
 from ..objectives.centring import less, shifts_of
 from ..objectives.machine import Machine
@@ -42,6 +34,10 @@ from ..validation import (
     shown,
     warn_if_badly_scaled,
 )
+from ..walks.map import Map, gram_map, rows_map
+from ..walks.staircase import Staircases
+from ..walks.trace import Trace
+from ..walks.walker import DONE, NUMERICAL, RAY, Walker, WalkError, start
 
 NEARLY_ZERO = 1e-5  # targets nearer to each other than this share of their range count as equal
 # A map through the rows is the more accurate one, since its conditions are not squared.
@@ -157,23 +153,13 @@ def check_varied(vary: str, given: dict[str, float | None], choices: Sequence[st
         raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")
 
 
-def check_walk(lazy: object, tolerances: object, callback: object) -> None:
+def check_walk(lazy: object, callback: object) -> None:
     """Check what the walker is told."""
     if not isinstance(lazy, bool | np.bool_):
         raise TypeError(f"lazy must be True or False, not {shown(lazy)}.")
     if callback is not None and not callable(callback):
         found = shown(callback)
         raise TypeError(f"callback must be callable as callback(done, n_events), not {found}.")
-    if tolerances is None:
-        return
-    if not isinstance(tolerances, Tolerances):
-        raise TypeError(f"tolerances must be a solution_paths.Tolerances, not {shown(tolerances)}.")
-    for field in fields(tolerances):
-        name, value = f"tolerances.{field.name}", getattr(tolerances, field.name)
-        if field.type == "int":
-            check_number(value, name, least=1, whole=True)
-        else:  # only 'travelled' isn't a small share of something
-            check_number(value, name, least=0, most=None if field.name == "travelled" else 1)
 
 
 class Uncorrelated(ValueError):
@@ -203,7 +189,7 @@ class Progress:
         self(0.0, 0)
 
 
-def operator_of(objective: Machine) -> Operator:
+def operator_of(objective: Machine) -> Map:
     """Return the map of a machine: rows, unless they are very wide, or a kernel's matrix.
 
     A kernel of low rank has rows, too.
@@ -211,15 +197,15 @@ def operator_of(objective: Machine) -> Operator:
     free = np.ones((objective.n, 1)) if objective.free_bias else None
     scale = 1.0 / objective.lam
     if objective.diagonal == 0 and _rows_are_cheap(objective):
-        return rows_operator(objective.walked(), free, scale=scale)
+        return rows_map(objective.walked(), free, scale=scale)
     if objective.kernel.name != "precomputed":
         check_room(objective.n, objective.n, copies=2)  # this one, and the map's
     K = objective.centred_gram()
     centred = objective.centred_kernel is not objective.kernel
     rows = rows_of_gram(K, alike=centred or objective.kernel.name == "rbf")
     if rows is not None:
-        return rows_operator(rows, free, scale=scale, blur=BLUR)
-    return gram_operator(K, free, objective.lam)
+        return rows_map(rows, free, scale=scale)
+    return gram_map(K, free, scale)
 
 
 def _rows_are_cheap(objective: Machine) -> bool:
@@ -236,7 +222,6 @@ def walk_leg(
     t_end: float,
     offset: float,
     factor: float,
-    lazy: bool,
     progress: Progress,
     enough: float = np.inf,
 ) -> tuple[Leg, int, WalkError | None]:
@@ -245,7 +230,7 @@ def walk_leg(
     It may end at the first node after ``enough`` before that.
     """
     try:
-        ending = walker.walk(t_end, lazy=lazy, callback=progress, enough=enough)
+        ending = walker.walk(t_end, callback=progress, enough=enough)
     except WalkError as error:
         trace, ending, lost = error.trace, -1, error
     else:
@@ -260,12 +245,11 @@ def walk_leg(
 
 def walk_down(
     walker: Walker,
-    here: tuple[Any, ...],
+    here: Any,
     stairs: Staircases,
     begin: float,
     still: float,
     n: int,
-    lazy: bool,
     progress: Progress,
     unit: float = 1.0,
 ) -> tuple[Leg, WalkError | None]:
@@ -275,7 +259,7 @@ def walk_down(
     path's parameter is ``unit`` times t.
     """
     walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    leg, _, error = walk_leg(walker, -still, 0.0, -unit, lazy, progress)
+    leg, _, error = walk_leg(walker, -still, 0.0, -unit, progress)
     return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -unit)), error
 
 
@@ -476,7 +460,6 @@ def cost_path(
     *,
     unit: float = 1.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
     parameter: str = "C",
@@ -495,12 +478,12 @@ def cost_path(
         Where to stop; see `svm_path`.
     unit : float
         By how much predictions must change before they meet a kink: 1 for labels.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
     parameter, limit, kind
         What the path is said to be in, what users call its end, and its class.
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     enough = np.inf
     if C_max is not None:
         C_max = check_number(C_max, "C_max", above=0, infinite=True)
@@ -512,23 +495,21 @@ def cost_path(
             enough = usual_limit(objective.kernel, objective.X) / widest
     reach = float(op.diagonal[:n].sum()) * widest  # 0 where all rows are alike: any C will do
     begin = min(0.1 * unit / reach if reach > 0.0 else 1.0, C_max)
-    duals, anchor = balanced_guess(op, stairs, begin)
     progress = Progress(callback, 3 if begin < C_max else 2)
-    told = {"callback": progress, "anchor": anchor}
-    walker = start_from_guess(op, stairs, begin, duals, tolerances, lazy, **told)
+    walker = start(op, stairs, begin, lazy=lazy, callback=progress)
     start_events = walker.start_events
     progress.next(start_events)
     here, legs, counts = walker.snapshot(), [], []
     ray, lost = False, None
     if begin < C_max:
-        up, ending, lost = walk_leg(walker, C_max, 0.0, 1.0, lazy, progress, enough)
+        up, ending, lost = walk_leg(walker, C_max, 0.0, 1.0, progress, enough)
         ray = ending == RAY
         legs.append(up)
         counts.append(walker.statistics())
     still = nothing_below(begin, stairs.kinks(begin)[:n], unit)
-    down, error = walk_down(walker, here, stairs, begin, still, n, lazy, progress)
+    down, error = walk_down(walker, here, stairs, begin, still, n, progress)
     counts.append(walker.statistics())
-    diagnostics = total(*counts) | {"start_events": start_events, "ray": ray}
+    diagnostics: dict[str, Any] = total(*counts) | {"start_events": start_events, "ray": ray}
     legs, error = [down, *legs], error or lost  # the last one ends where the path does
     if error is None and not ray:
         diagnostics["limit"] = limit

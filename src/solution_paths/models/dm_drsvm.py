@@ -15,29 +15,23 @@ two coordinates: rho+ moves, r moves, or neither, while rho is held at 2 / kappa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..engine.operators import Operator, rows_operator
-from ..engine.staircase import Staircases, equality, stack, staircases
-from ..engine.starts import lines_from_guess, lost_start, start_from_guess
-from ..engine.state import WALL
-from ..engine.tolerances import Tolerances
-from ..engine.trace import Trace
-from ..engine.walker import Line, Walker, WalkError
 from ..errors import PathWarning
 from ..objectives import DoubleMarginNet
 from ..path import Leg, Path
 from ..surface import Surface
 from ..validation import Floats, Rows, check_number
+from ..walks.map import Map, rows_map
+from ..walks.staircase import Staircases, equality, stack, staircases, walls_at
+from ..walks.trace import Trace, between, joined
+from ..walks.walker import WALL, start
 from .common import (
     Callback,
-    Progress,
     check_varied,
     check_walk,
     dense,
@@ -48,6 +42,7 @@ from .common import (
     path_function,
     surface_of,
     total,
+    walk_leg,
 )
 from .elastic import Options, constant_fit, inverse_legs
 
@@ -67,7 +62,6 @@ def dm_drsvm_path(
     lam2: float | None = None,
     lam2_min: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -97,7 +91,7 @@ def dm_drsvm_path(
         With ``vary="lam1"``: > 0.
     lam2_min : float, default 0.0
         Where a path in lam2 ends, >= 0.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -132,10 +126,10 @@ def dm_drsvm_path(
     >>> bool(abs(path.coef(path.range[1])).max() < 1e-12)
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_varied(vary, {"lam1": lam1, "lam2": lam2}, ("lam1", "lam2"))
     samples = _samples(X, y, kappa, "dm_drsvm_path")
-    options = Options(lazy, tolerances, callback, check)
+    options = Options(lazy, callback, check)
     weight = 1.0 / len(samples["y"])
     if vary == "lam1":
         ridge = check_number(lam2, "lam2", above=0)
@@ -156,7 +150,6 @@ def dm_drsvm_grid(
     lam2_values: ArrayLike,
     *,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Surface:
@@ -176,7 +169,7 @@ def dm_drsvm_grid(
         >= 0; paths go from 0 to where all is zero.
     lam2_values : (k,) array
         > 0.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -209,7 +202,7 @@ def dm_drsvm_grid(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     samples = _samples(X, y, kappa, "dm_drsvm_grid")
     prices, ridges = (
         grid_values(lam1_values, "lam1_values"),
@@ -217,7 +210,7 @@ def dm_drsvm_grid(
     )
     for lam2 in ridges:
         check_number(lam2, "lam2_values", above=0)
-    options, weight = Options(lazy, tolerances, callback, check), 1.0 / len(samples["y"])
+    options, weight = Options(lazy, callback, check), 1.0 / len(samples["y"])
     objective = DoubleMarginNet(**samples, cost0=weight, lam11=1.0)
     return surface_of(_lines_in_lam1(objective, ridges, options), prices, "lam2", ridges)
 
@@ -238,7 +231,7 @@ def _samples(X: Rows, y: ArrayLike, kappa: float, function: str) -> dict[str, An
     return samples
 
 
-def _operator(p: DoubleMarginNet) -> Operator:
+def _operator(p: DoubleMarginNet) -> Map:
     """Return the saddle map.
 
     Rows: inner and outer hinge of each sample, the ball, rho. Columns: u and v (w = u - v), rho+,
@@ -252,7 +245,7 @@ def _operator(p: DoubleMarginNet) -> Operator:
     ball = np.concatenate([np.tile(1.0 / p.own_units, 2), [-1.0, 1.0, 0.0]])
     rho = np.concatenate([np.zeros(2 * d), [1.0, -1.0, 0.0]])
     rows = np.vstack([inner, outer, ball, rho])
-    return rows_operator(np.empty((len(rows), 0)), rows)
+    return rows_map(np.empty((len(rows), 0)), rows)
 
 
 def _staircases(p: DoubleMarginNet, stop: bool) -> Staircases:
@@ -275,141 +268,44 @@ def _staircases(p: DoubleMarginNet, stop: bool) -> Staircases:
     return stack(hinges, ball, rho, parts, above, below, equality())
 
 
-def _guess(p: DoubleMarginNet, t: float) -> tuple[Floats, tuple[int, int]]:
-    """Return duals of w = 0 and rho = 2 / kappa at t, and what is pinned."""
-    n, d = p.n, len(p.used)
+def _at(p: DoubleMarginNet) -> Floats:
+    """Return values of features and bias where w = 0."""
     kinks, levels = p.y[:, None], np.where(p.y[:, None] > 0, [1.0, 0.0], [0.0, -1.0])
-    _, duals, (anchor, _), bias = constant_fit(kinks, levels)
-    inner = p.dual_unit * (p.cost0 + t * p.cost1) * p.y * duals
-    rest = [np.zeros(n + 2 + 2 * d), [-2 / p.kappa, 0.0, -bias]]
-    return np.concatenate([inner, *rest]), (anchor, 0)
-
-
-def _walls(p: DoubleMarginNet, stairs: Staircases) -> NDArray[np.int64]:
-    """Return walls that stop a walk where rho is all but zero."""
-    walls = np.zeros(len(stairs), dtype=np.int64)
-    walls[2 * p.n + 1] = 1
-    return walls
+    *_, bias = constant_fit(kinks, levels)
+    return np.append(np.zeros(2 * len(p.used) + 2), bias)
 
 
 def _lines_in_lam1(p: DoubleMarginNet, ridges: Floats, options: Options) -> Callable[[int], Path]:
     """Return what builds the paths in lam1 = t, by number, for each of the ridges.
 
-    All lines go to their solutions at one lam1, then all down from there, then all up.
+    Each goes down, and up, from one lam1 at which rho > 0.
     """
-    stairs, progress = _staircases(p.at_ridge(1.0), stop=True), options.stages(3)
-    begin, op, soft = 0.1 * _certain_gain(p), _operator(p), ridges[:, None] * stairs.soft
-    starts = _starts(p, op, stairs, begin, ridges, options, progress)
-    whole = [k for k, start in enumerate(starts) if start.error is None]
-    progress.next(sum(start.events for start in starts))
-
-    def walk(own: Staircases, t: float, end: float, walls: NDArray[np.int64] | None) -> list[Line]:
-        if not whole:
-            return []
-        states = np.stack([starts[k].state for k in whole])
-        duals = np.stack([starts[k].duals for k in whole])
-        walker = Walker(op, own, states, duals, t, options.tolerances, soft[whole], walls)
-        lines = walker.walk_lines(end, options.lazy, progress)
-        _told(progress, lines)
-        return lines
-
-    downs = walk(stairs.substitute(0.0, -1.0), -begin, -1e-9 * begin, None)
-    ups = walk(stairs, begin, np.inf, _walls(p, stairs))
+    begin, op, at = 0.1 * _certain_gain(p), _operator(p), _at(p)
+    progress = options.stages(3 * len(ridges))
 
     def path(k: int) -> Path:
-        if starts[k].error is not None:
-            raise lost_start(starts[k].error) from starts[k].error
-        down, up = downs[whole.index(k)], ups[whole.index(k)]
-        behind = down.trace if down.error else down.trace.down_to_zero(0)
-        ahead = _without_rho(up.trace, p) if up.ending == WALL else up.trace
-        legs, error = [Leg(behind, 0.0, -1.0), Leg(ahead, 0.0, 1.0)], down.error or up.error
-        diagnostics = total(down.statistics, up.statistics) | {
-            "start_events": starts[k].events,
-            "ray": False,
-        }
         own = p.at_ridge(ridges[k])
+        stairs = _staircases(own, stop=True)
+        walker = start(op, stairs, begin, at=at, lazy=options.lazy, callback=progress)
+        events = walker.start_events
+        progress.next(events)
+        here = walker.snapshot()
+        walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
+        down, _, error = walk_leg(walker, -1e-9 * begin, 0.0, -1.0, progress)
+        counts = [walker.statistics()]
+        legs = [down if error else Leg(down.trace.down_to_zero(0), 0.0, -1.0)]
+        if error is None:
+            walker.restore(here, stairs, begin)
+            walker.walls = walls_at(len(stairs), 2 * p.n + 1, 0)
+            up, ending, error = walk_leg(walker, np.inf, 0.0, 1.0, progress)
+            if ending == WALL:
+                up = Leg(_without_rho(joined([up.trace, walker.standing()], stairs), p), 0.0, 1.0)
+            legs.append(up)
+            counts.append(walker.statistics())
+        diagnostics = total(*counts) | {"start_events": events, "ray": False}
         return finish("lam1", legs, own, diagnostics, error, check=options.check)
 
     return path
-
-
-class _Start(NamedTuple):
-    """Where a line in lam1 begins, the events that led there, and what broke that off, or None."""
-
-    state: NDArray[np.int8]
-    duals: Floats
-    events: int
-    error: WalkError | None
-
-
-def _starts(
-    p: DoubleMarginNet,
-    op: Operator,
-    stairs: Staircases,
-    lam1: float,
-    ridges: Floats,
-    options: Options,
-    progress: Progress,
-) -> list[_Start]:
-    """Return the solutions at one lam1 for each of the ridges.
-
-    One is found from a guess. The path in lam2 = 1 / t leads from there to the next smaller ridge,
-    and on; should it break off, the next is found from the guess again.
-    """
-    found: dict[int, _Start] = {}
-    left = np.argsort(-ridges, kind="stable").tolist()
-    guess, anchor = _guess(p, lam1)
-
-    def told(done: float, events: int) -> None:
-        before = sum(start.events for start in found.values())
-        progress((len(found) + done) / len(ridges), before + events)
-
-    while left:
-        first, *left = left
-        soft, borders = ridges[[first], None] * stairs.soft, np.array([len(stairs) - 1])
-        how = options.tolerances, options.lazy, told, anchor, borders
-        (line,) = lines_from_guess(op, stairs, soft, lam1, guess, *how)
-        found[first] = _Start(line.state, line.duals, line.statistics["events"], line.error)
-        if line.error is None:
-            for start in _starts_behind(p, op, line, lam1, ridges[[first, *left]], options, told):
-                next_one, *left = left
-                found[next_one] = start
-    return [found[k] for k in range(len(ridges))]
-
-
-def _starts_behind(
-    p: DoubleMarginNet,
-    op: Operator,
-    line: Line,
-    lam1: float,
-    ridges: Floats,
-    options: Options,
-    told: Callback,
-) -> Iterator[_Start]:
-    """Yield the solutions at falling ridges behind the first, from the first's, as far as it goes.
-
-    The objective is divided by lam2, and so are the duals of samples, ball and rho.
-    """
-    scaled = replace(p, ridge=1.0, cost0=0.0, cost1=p.cost0, lam10=0.0, lam11=lam1, inverse=1.0)
-    rows, times = 2 * p.n + 2, scaled.dual_unit / ridges
-    stairs = _staircases(scaled, stop=False).substitute(0.0, 1.0 / scaled.dual_unit)
-    duals = line.duals.copy()
-    duals[:rows] *= times[0]
-    walker = Walker(op, stairs, line.state, duals, times[0], options.tolerances)
-    for before, t in pairwise(times):
-        walker.begin(stairs, before)  # what is small is measured anew, since all levels grow with t
-        try:
-            walker.walk(t, options.lazy, told)
-        except WalkError:
-            return
-        duals = walker.duals()
-        duals[:rows] /= t
-        yield _Start(walker.s.state.copy(), duals, walker.events, None)
-
-
-def _told(progress: Progress, lines: list[Line]) -> None:
-    """Tell of a stage that has ended."""
-    progress.next(sum(line.statistics["events"] for line in lines))
 
 
 def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
@@ -427,27 +323,29 @@ def _without_rho(trace: Trace, p: DoubleMarginNet) -> Trace:
     while last > 0 and rho(trace.duals(last - 1)) <= rho(here):
         last -= 1
         here = trace.duals(last)
-    trace, there = trace.cut(last + 1), here
+    trace = trace.cut(last + 1)
     ahead, fall, before = rho(here), 0.0, last
     # rho may have fallen at one t; or it stands below the wall, and is rounding already
     while fall <= ahead and ahead > LEAST / p.kappa and before > 0:
         before -= 1
-        there = trace.duals(before)
-        fall = rho(there) - ahead
+        fall = rho(trace.duals(before)) - ahead
     share = ahead / fall if fall > ahead > 0.0 else 0.0
-    found = here + share * (here - there)
+    ends, own = trace.parts(np.array([last, before])), np.zeros(1, dtype=np.int64)
+    found, rest = (part[0] for part in between(*ends, own, own + 1, np.array([-share])))
     found[2 * n + 2 : 2 * n + 2 + 2 * d] = found[-1] = 0.0
     found[-2] = -2 / p.kappa
+    rest[2 * n + 2 :] = 0.0
     first = trace.start[last]
     P, kept = trace.P[first:], trace.a[:first]
     end = trace.t[last] + share * (trace.t[last] - trace.t[before])
     return trace._replace(
         t=np.concatenate([trace.t[:last], [end, BEHIND * end]]),
+        t_low=np.concatenate([trace.t_low[:last], np.zeros(2)]),
         event=np.append(trace.event, trace.event[last]),
         start=np.append(trace.start, trace.start[-1] + len(P)),
         P=np.concatenate([trace.P, P]),
         a=np.concatenate([kept, found[P], found[P]]),
-        low=np.concatenate([trace.low[:first], np.zeros(2 * len(P))]),
+        low=np.concatenate([trace.low[:first], rest[P], rest[P]]),
     )
 
 
@@ -459,10 +357,7 @@ def _in_lam2(p: DoubleMarginNet, least: float, options: Options) -> Path:
     reach = float((away @ away.sum(axis=0)).max()) / p.n or 1.0  # no column varies: any will do
     begin = min(0.1 * min(1.0, p.kappa / 2) / reach * p.dual_unit, end)
     progress = options.stages(3 if begin < end else 2)
-    guess, anchor = _guess(p, begin / p.dual_unit)
-    told = {"callback": progress, "anchor": anchor, "borders": np.array([len(stairs) - 1])}
-    how = options.tolerances, options.lazy
-    walker = start_from_guess(_operator(p), stairs, begin, guess, *how, **told)
+    walker = start(_operator(p), stairs, begin, at=_at(p), lazy=options.lazy, callback=progress)
     return inverse_legs(walker, p, stairs, (0.5 * begin, begin, end), options, progress, free=3)
 
 

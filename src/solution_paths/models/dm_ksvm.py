@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.staircase import Staircases, equality, stack, staircases
-from ..engine.tolerances import Tolerances
 from ..inverse import InversePath
 from ..objectives import DoubleMargin
 from ..path import Path
 from ..validation import Floats, Rows, check_number
+from ..walks.staircase import Staircases, equality, stack, staircases
 from .common import Callback, classification, cost_path, path_function
 from .weighted_svm import check_sample_weight
 
@@ -28,7 +27,6 @@ def dm_ksvm_path(
     degree: int = 3,
     coef0: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -60,7 +58,7 @@ def dm_ksvm_path(
         C_max of `svm_path`.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -107,7 +105,6 @@ def dm_ksvm_path(
         stack(double_margin(objective.y, kappa, weights), equality()),
         None if lam_min is None else weight / lam_min if lam_min > 0 else np.inf,
         lazy=lazy,
-        tolerances=tolerances,
         callback=callback,
         check=check,
         parameter="lam",

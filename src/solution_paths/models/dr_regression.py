@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.tolerances import Tolerances
 from ..objectives import ElasticNet
 from ..path import Path
 from ..surface import Surface
@@ -41,7 +40,6 @@ def dr_regression_path(
     lam2: float | None = None,
     lam2_min: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -79,7 +77,7 @@ def dr_regression_path(
         lam1; where it does any point between both ends is optimal.
     lam2_min : float, default 0.0
         Where a path in lam2 ends, >= 0.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -114,9 +112,9 @@ def dr_regression_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     samples = _samples(X, y, loss, "dr_regression_path")
-    options = Options(lazy, tolerances, callback, check)
+    options = Options(lazy, callback, check)
     return elastic_net_path(samples, vary, s, lam1, lam2, lam2_min, options)
 
 
@@ -131,7 +129,6 @@ def drlad_path(
     lam2: float | None = None,
     lam2_min: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -151,7 +148,7 @@ def drlad_path(
     X : (n, d) array
     y : (n,) array
         Real targets.
-    vary, s, lam1, lam2, lam2_min, lazy, tolerances, callback, check
+    vary, s, lam1, lam2, lam2_min, lazy, callback, check
         See `dr_regression_path`.
 
     Returns
@@ -184,9 +181,9 @@ def drlad_path(
     >>> int((first != 0).sum()), float(abs(first).sum().round(9))
     (3, 10.0)
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     samples = _samples(X, y, "absolute", "drlad_path")
-    options = Options(lazy, tolerances, callback, check)
+    options = Options(lazy, callback, check)
     return elastic_net_path(samples, vary, s, lam1, lam2, lam2_min, options)
 
 
@@ -198,7 +195,6 @@ def drlad_grid(
     lam2_values: ArrayLike,
     *,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Surface:
@@ -216,7 +212,7 @@ def drlad_grid(
         Radii of the l1 ball, >= 0; paths go from 0 to the largest.
     lam2_values : (k,) array
         Weights of ||w||^2 / 2, >= 0.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -253,11 +249,11 @@ def drlad_grid(
     ...                        surface.error(X[60:], y[60:])))
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     samples = _samples(X, y, "absolute", "drlad_grid")
     radii, ridges = grid_values(s_values, "s_values"), grid_values(lam2_values, "lam2_values")
     objective = ElasticNet(**samples, cost0=1.0 / len(samples["y"]), s0=0.0, s1=1.0)
-    options = Options(lazy, tolerances, callback, check)
+    options = Options(lazy, callback, check)
     line = ball_lines(objective, ridges, options, float(radii.max()))
     return surface_of(line, radii, "lam2", ridges)
 

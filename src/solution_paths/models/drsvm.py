@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.tolerances import Tolerances
 from ..path import Path
 from ..validation import Rows, check_choice
 from .common import Callback, check_walk, dense, labelled, path_function
@@ -23,7 +22,6 @@ def drsvm_path(
     lam2: float | None = None,
     lam2_min: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -50,7 +48,7 @@ def drsvm_path(
         With ``vary="lam1"``: >= 0, 0 if not given.
     lam2_min : float, default 0.0
         Where a path in lam2 ends, >= 0.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -82,10 +80,10 @@ def drsvm_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_choice(vary, "vary", ("lam1", "lam2"))
     samples = dense(labelled(X, y), "drsvm_path")
     samples |= {"kinks": np.zeros(1), "slopes": np.array([0.0, 1.0])}
-    options = Options(lazy, tolerances, callback, check)
+    options = Options(lazy, callback, check)
     lam1 = 0.0 if vary == "lam2" and lam1 is None else lam1
     return elastic_net_path(samples, vary, None, lam1, lam2, lam2_min, options)

@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.operators import Operator, rows_operator
-from ..engine.staircase import Staircases, equality, stack, staircases
-from ..engine.starts import start_from_guess
-from ..engine.tolerances import Tolerances
-from ..engine.trace import Trace
-from ..engine.walker import Line, Walker, WalkError
 from ..inverse import InversePath
 from ..objectives import ElasticNet
 from ..objectives.centring import uncorrelated
 from ..path import Leg, Path
 from ..validation import Floats
+from ..walks.map import Map, rows_map
+from ..walks.staircase import Staircases, equality, stack, staircases
+from ..walks.trace import Trace
+from ..walks.walker import Walker, WalkError, start
 from .common import (
     NEARLY_ZERO,
     Callback,
@@ -47,7 +45,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 1e20  # times the 1 / lam2 at which values begin to move: what is behind that is rounding
 
 
-def elastic_operator(objective: ElasticNet) -> Operator:
+def elastic_operator(objective: ElasticNet) -> Map:
     """Return the saddle map: samples, the ball's row, the features (two for each), the bias.
 
     Columns are centred, and divided by powers of two, which is exact: the pinned system hasn't
@@ -58,9 +56,9 @@ def elastic_operator(objective: ElasticNet) -> Operator:
     n = len(X)
     ones = np.ones((n, 1))
     if not objective.balled:
-        return rows_operator(np.empty((n, 0)), np.hstack([X, ones]))
+        return rows_map(np.empty((n, 0)), np.hstack([X, ones]))
     ball = np.append(np.tile(objective.unit / units, 2), 0.0)
-    return rows_operator(np.empty((n + 1, 0)), np.vstack([np.hstack([X, -X, ones]), ball]))
+    return rows_map(np.empty((n + 1, 0)), np.vstack([np.hstack([X, -X, ones]), ball]))
 
 
 def elastic_staircases(objective: ElasticNet) -> Staircases:
@@ -89,8 +87,7 @@ def elastic_staircases(objective: ElasticNet) -> Staircases:
             size=d,
         )
         return stack(samples, features, equality())
-    radius = [p.unit * p.s0], [0.0, -np.inf]
-    ball = staircases(*radius, kink_rates=[p.unit * p.s1], size=1)
+    ball = staircases([p.unit * p.s0], [0.0, -np.inf], kink_rates=[p.unit * p.s1], size=1)
     units = np.tile(units, 2)
     parts = staircases(
         [price0 / units],
@@ -138,12 +135,11 @@ def penalty_path(objective: ElasticNet, options: Options) -> Path:
     largest = _largest_correlation(p, duals) / p.unit
     stairs = elastic_staircases(p).substitute(0.0, -p.unit)
     states = np.concatenate([samples, np.full(d, 2), [1]]).astype(np.int8)
-    start = np.concatenate([duals, np.zeros(d), [-bias]])
-    begin = -1.001 * largest
-    walker = Walker(elastic_operator(p), stairs, states, start, begin, options.tolerances)
+    begin, lazy = -1.001 * largest, options.lazy
+    walker = start(elastic_operator(p), stairs, begin, states, bias_of(p, bias), lazy)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
     end, progress = -1e-12 * largest, options.stages(1)
-    leg, _, error = walk_leg(walker, end, 0.0, -p.unit, options.lazy, progress)
+    leg, _, error = walk_leg(walker, end, 0.0, -p.unit, progress)
     if error is None:
         leg = to_zero(leg, p.n if p.ridge == 0.0 else 0)
     return finish("lam1", [leg], p, walker.statistics(), error, check=options.check)
@@ -154,50 +150,29 @@ def ball_path(objective: ElasticNet, options: Options) -> Path:
     p, (states, duals, far) = objective, _ball_start(objective)
     radius = 1.0 / p.unit  # moves values as much as the walk's t
     stairs = elastic_staircases(p).substitute(0.0, radius)
-    walker = Walker(elastic_operator(p), stairs, states, duals, 0.0, options.tolerances)
+    walker = start(elastic_operator(p), stairs, 0.0, states, bias_of(p, -duals[-1]), options.lazy)
     progress = options.stages(1)
-    leg, _, error = walk_leg(walker, far / radius, 0.0, radius, options.lazy, progress)
+    leg, _, error = walk_leg(walker, far / radius, 0.0, radius, progress)
     return _ball_path(p, leg, error, walker.statistics(), duals[p.n], options)
 
 
 def ball_lines(
     objective: ElasticNet, ridges: Floats, options: Options, end: float
 ) -> Callable[[int], Path]:
-    """Return what builds the paths in s = t from 0 to end, by number, for each of the ridges.
-
-    At s = 0, where w = 0, the ridge makes no difference: where samples tie there, one line sorts
-    them out for all. It is that of the least ridge, as what is regular there is so everywhere.
-    """
+    """Return what builds the paths in s = t from 0 to end, by number, for each of the ridges."""
     p, (states, duals, far) = objective, _ball_start(objective)
     radius = 1.0 / p.unit
-    stairs = elastic_staircases(p.at_ridge(1.0)).substitute(0.0, radius)
     op, last = elastic_operator(p), min(far, end) / radius
-    progress = options.stages(min(len(ridges), 2))
-    soft, order = ridges[:, None] * stairs.soft, np.argsort(ridges, kind="stable")
-
-    def walk(own: NDArray[np.int64], states: States, duals: Floats) -> list[Line]:
-        walker = Walker(op, stairs, states, duals, 0.0, options.tolerances, soft[own])
-        lines = walker.walk_lines(last, options.lazy, progress)
-        progress.next(sum(line.statistics["events"] for line in lines))
-        return lines
-
-    lines = walk(order[:1], states, duals)
-    if len(order) > 1:
-        lines += walk(order[1:], *_sorted_out(lines[0].trace, states, duals))
-    place = np.argsort(order, kind="stable")
+    progress = options.stages(len(ridges))
 
     def path(k: int) -> Path:
-        line, own = lines[place[k]], p.at_ridge(ridges[k])
-        leg = Leg(line.trace, 0.0, radius)
-        return _ball_path(own, leg, line.error, line.statistics, duals[p.n], options)
+        own = p.at_ridge(ridges[k])
+        stairs = elastic_staircases(own).substitute(0.0, radius)
+        walker = start(op, stairs, 0.0, states, bias_of(p, -duals[-1]), options.lazy)
+        leg, _, error = walk_leg(walker, last, 0.0, radius, progress)
+        return _ball_path(own, leg, error, walker.statistics(), duals[p.n], options)
 
     return path
-
-
-def _sorted_out(trace: Trace, states: States, duals: Floats) -> tuple[States, Floats]:
-    """Return states and duals where a trace leaves its start, or those that it began with."""
-    node = int(np.searchsorted(trace.t, trace.t[0], side="right")) - 1 if len(trace.t) else 0
-    return (trace.states(node), trace.duals(node)) if node > 0 else (states, duals)
 
 
 def _ball_start(p: ElasticNet) -> tuple[States, Floats, float]:
@@ -213,8 +188,8 @@ def _ball_start(p: ElasticNet) -> tuple[States, Floats, float]:
     parts = np.zeros(2 * d)
     states = np.concatenate([samples, [1], parts, [1]]).astype(np.int8)
     states[p.n + 1 + first + (d if c[first] < 0 else 0)] = 1
-    start = np.concatenate([duals, [-theta], parts, [-bias]])
-    return states, start, FAR * p.scale / _typical_move(p)
+    found = np.concatenate([duals, [-theta], parts, [-bias]])
+    return states, found, FAR * p.scale / _typical_move(p)
 
 
 def _ball_path(
@@ -267,7 +242,7 @@ def _binding(trace: Trace, ball: int, least: float) -> int:
     There the ball may stay at its kink, when the same can be added to both parts of w.
     """
     count = len(trace.t)
-    while count > 1 and abs(trace.duals(count - 1)[ball]) <= least:
+    while count > 0 and abs(trace.duals(count - 1)[ball]) <= least:
         count -= 1
     return count
 
@@ -276,20 +251,13 @@ def inverse_path(objective: ElasticNet, least: float, options: Options) -> Path:
     """Return the path in lam2 = 1 / t, from infinity down to ``least``, 0 for ever."""
     p, op = objective, elastic_operator(objective)
     stairs = elastic_staircases(p).substitute(0.0, 1.0 / p.dual_unit)
-    _, duals, anchor, bias = constant_fit(p.walked_corners, p.levels)
-    duals = p.cost1 * duals
+    *_, bias = constant_fit(p.walked_corners, p.levels)
     end = p.dual_unit / least if least > 0 else np.inf
     reach = _reach(p)  # 0 where no column varies: then any t will do
     begin = min(0.1 * p.scale / reach * p.dual_unit if reach > 0.0 else 1.0, end)
-    c = p.varying.T @ duals
-    w = p.own_units / p.dual_unit * np.sign(c) * np.maximum(np.abs(c) - p.lam11, 0.0)
-    split = [[0.0], -np.maximum(w, 0.0), -np.maximum(-w, 0.0)] if p.balled else [-w]
-    guess = begin * np.concatenate([duals, *split, [0.0]])
-    guess[-1] = -bias
     progress = options.stages(3 if begin < end else 2)
-    bias_alone = np.array([len(stairs) - 1])
-    told = {"callback": progress, "anchor": anchor, "borders": bias_alone}
-    walker = start_from_guess(op, stairs, begin, guess, options.tolerances, options.lazy, **told)
+    near = bias_of(p, bias)
+    walker = start(op, stairs, begin, at=near, lazy=options.lazy, callback=progress)
     # A ball may cease to bind anywhere.
     still = NEARLY_ZERO * begin if p.balled else nothing_below(begin, p.walked_corners, p.scale)
     return inverse_legs(walker, p, stairs, (still, begin, end), options, progress)
@@ -312,17 +280,17 @@ def inverse_legs(
     (still, begin, end), unit = times, 1.0 / objective.dual_unit
     start_events = walker.start_events
     progress.next(start_events)
-    here, lazy = walker.snapshot(), options.lazy
+    here = walker.snapshot()
     vanish = len(stairs) - free
-    down, error = walk_down(walker, here, stairs, begin, still, vanish, lazy, progress, unit)
+    down, error = walk_down(walker, here, stairs, begin, still, vanish, progress, unit)
     counts, legs, ray = [walker.statistics()], [down], False
     if error is None and begin < end:
         walker.restore(here, stairs, begin)
         far, events, quiet = min(FARTHEST * begin, end), 0, 0
-        while error is None and walker.s.clock.t < far and quiet < QUIET:
+        while error is None and walker.t < far and quiet < QUIET:
             # What is small is measured anew now and then, since all levels grow with t.
-            stop = min(far, AGAIN * walker.s.clock.t)
-            up, _, error = walk_leg(walker, stop, 0.0, unit, lazy, progress)
+            stop = min(far, AGAIN * walker.t)
+            up, _, error = walk_leg(walker, stop, 0.0, unit, progress)
             own = walker.events
             events += own
             quiet = quiet + 1 if own == 0 and _rests(up, walker.op) else 0
@@ -338,28 +306,28 @@ def inverse_legs(
     )
 
 
-def _rests(leg: Leg, op: Operator) -> bool:
+def _rests(leg: Leg, op: Map) -> bool:
     """Tell whether no value moves along a leg but for the rounding of its terms.
 
     w itself may: along columns that are collinear but for rounding.
     """
     ends, _ = leg.trace.parts(np.array([0, len(leg.trace.t) - 1]))
     w = ends[:, op.n :]
-    terms = np.abs(op.X) @ np.abs(w[1])
-    return bool(np.abs(op.X @ (w[1] - w[0])).max() <= EPSILON * terms.max())
+    terms = np.abs(op.B) @ np.abs(w[1])
+    return bool(np.abs(op.B @ (w[1] - w[0])).max() <= EPSILON * terms.max())
+
+
+def bias_of(p: Any, bias: float) -> Floats:
+    """Return values of features and bias where w = 0."""
+    size = 2 * len(p.used) if p.balled else len(p.used)
+    return np.append(np.zeros(size), bias)
 
 
 class Options:
     """What a path function is told about its walk."""
 
-    def __init__(
-        self,
-        lazy: bool,
-        tolerances: Tolerances | None,
-        callback: Callback | None,
-        check: str,
-    ):
-        self.lazy, self.tolerances, self.callback, self.check = lazy, tolerances, callback, check
+    def __init__(self, lazy: bool, callback: Callback | None, check: str):
+        self.lazy, self.callback, self.check = lazy, callback, check
 
     def stages(self, number: int) -> Progress:
         """Return the progress of a walk in so many stages."""

@@ -12,13 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine.operators import rows_operator
-from ..engine.staircase import equality, hinge, stack, staircases
-from ..engine.tolerances import Tolerances
-from ..engine.walker import Walker
 from ..objectives import L1Hinge
 from ..path import Path
 from ..validation import Floats, Rows
+from ..walks.map import rows_map
+from ..walks.staircase import equality, hinge, stack, staircases
+from ..walks.walker import start
 from .common import (
     Callback,
     Progress,
@@ -31,6 +30,8 @@ from .common import (
     walk_leg,
 )
 
+LEAST = 1e-12  # of the terms of a correlation: what it is known to
+
 
 @path_function
 def l1_svm_path(
@@ -38,7 +39,6 @@ def l1_svm_path(
     y: ArrayLike,
     *,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -54,7 +54,7 @@ def l1_svm_path(
         A CSR matrix is never made dense.
     y : (n,) array
         Two labels; the larger one is +1.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -85,13 +85,16 @@ def l1_svm_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     objective = L1Hinge(**scaled(labelled(X, y)))
     y, (n, d) = objective.y, objective.X.shape
     unit = objective.unit  # of columns, which all share the penalty, and of lam
     X = objective.centred / unit
     state, duals = _start(y, d)
-    largest = max(np.abs(X.T @ duals[:n]).max(), 1e-300)
+    largest = float(np.abs(X.T @ duals[:n]).max())
+    # where all columns are balanced, a penalty that is as good as none holds w = 0
+    least = LEAST * float((abs(X).T @ np.abs(duals[:n])).max())
+    largest = max(largest, least) or 1.0
     features = staircases(
         [0.0, 0.0],
         [np.inf, 0.0, -np.inf],
@@ -100,12 +103,14 @@ def l1_svm_path(
     )
     stairs = stack(hinge(y, 1.0), features, equality())
     ones = np.ones((n, 1))
-    op = rows_operator(
+    op = rows_map(
         np.empty((n, 0)), sp.hstack([X, ones]) if sp.issparse(X) else np.hstack([X, ones])
     )
-    walker = Walker(op, stairs, state, duals, -1.001 * largest, tolerances)
+    walker = start(op, stairs, -1.001 * largest, state, -duals[n:], lazy)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -unit, lazy, Progress(callback, 1))
+    leg, _, error = walk_leg(
+        walker, -max(1e-12 * largest, 1e-6 * least), 0.0, -unit, Progress(callback, 1)
+    )
     if error is None:
         leg = to_zero(leg, n)
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)

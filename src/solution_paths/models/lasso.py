@@ -12,14 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..engine.operators import rows_operator
-from ..engine.staircase import stack, staircases
-from ..engine.tolerances import Tolerances
-from ..engine.walker import Walker
 from ..objectives import Lasso
 from ..objectives.centring import uncorrelated
 from ..path import Leg, Path
 from ..validation import Rows, check_flag
+from ..walks.map import rows_map
+from ..walks.staircase import stack, staircases
+from ..walks.walker import start
 from .common import (
     Callback,
     Progress,
@@ -40,7 +39,6 @@ def lasso_path(
     *,
     fit_intercept: bool = False,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -60,7 +58,7 @@ def lasso_path(
         Real targets.
     fit_intercept : bool, default False
         Whether b is fitted, too.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -95,7 +93,7 @@ def lasso_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_flag(fit_intercept, "fit_intercept")
     objective = Lasso(**scaled(targeted(X, y)), fit_intercept=bool(fit_intercept))
     X, y, d = objective.centred, objective.walked_targets, objective.X.shape[1]
@@ -115,10 +113,10 @@ def lasso_path(
     if objective.fit_intercept and sp.issparse(X):  # b is the coefficient of a column of ones
         rows, states = sp.vstack([rows, np.ones((1, len(y)))]), np.append(states, np.int8(1))
         stairs = stack(stairs, staircases([0.0], [np.inf, -np.inf], size=1))
-    op = rows_operator(sp.csr_array(rows) if sp.issparse(rows) else np.ascontiguousarray(rows))
-    walker = Walker(op, stairs, states, np.zeros(len(states)), -1.001 * largest, tolerances)
+    op = rows_map(sp.csr_array(rows) if sp.issparse(rows) else np.ascontiguousarray(rows))
+    walker = start(op, stairs, -1.001 * largest, states, lazy=lazy)
     # The last stretch is linear; nearer to zero rounding would decide where breakpoints are.
-    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, lazy, Progress(callback, 1))
+    leg, _, error = walk_leg(walker, -1e-12 * largest, 0.0, -1.0, Progress(callback, 1))
     if error is None:
         leg = Leg(leg.trace.down_to_zero(0), 0.0, -1.0)
     return finish("lam", [leg], objective, walker.statistics(), error, check=check)

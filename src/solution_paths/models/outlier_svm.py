@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine.jumps import Walls, values_of
-from ..engine.operators import Operator
-from ..engine.staircase import hinge, staircases
-from ..engine.tolerances import Tolerances
 from ..objectives.robust import RobustHinge
 from ..outliers import OutlierPath
 from ..validation import Floats, Rows, check_choice, check_number
+from ..walks.jumps import Walls
+from ..walks.map import Map
+from ..walks.staircase import hinge, staircases
 from .common import Callback, Progress, check_walk, classification, path_function
 from .outlier import HOMOTOPIES, convex_start, outlier_path, set_aside
 
@@ -59,7 +58,6 @@ def outlier_svm_path(
     degree: int = 3,
     coef0: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
@@ -90,7 +88,7 @@ def outlier_svm_path(
         What moves.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -127,7 +125,7 @@ def outlier_svm_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_choice(homotopy, "homotopy", HOMOTOPIES)
     objective = robust_hinge(
         **classification(X, y, kernel, gamma, degree, coef0), C=C, homotopy=homotopy
@@ -135,7 +133,6 @@ def outlier_svm_path(
     return robust_svm_path(
         objective,
         lazy=lazy,
-        tolerances=tolerances,
         callback=callback,
         check=check,
     )
@@ -144,10 +141,9 @@ def outlier_svm_path(
 def robust_svm_path(
     objective: RobustHinge,
     *,
-    op: Operator | None = None,
+    op: Map | None = None,
     guess: Floats | None = None,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
@@ -161,13 +157,13 @@ def robust_svm_path(
         Its map, from `operator_of`: objectives of the same rows can share one.
     guess : (n,) array, optional
         Signed duals near the optimum of the standard machine: the nearer, the faster the start.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
     """
     y, C = objective.y, objective.C
     progress = Progress(callback, 2)
-    walker = convex_start(objective, hinge(y, C), op, guess, tolerances, lazy, progress)
-    margins = y * values_of(walker)
+    walker = convex_start(objective, hinge(y, C), op, guess, lazy, progress)
+    margins = y * walker.values()
     if objective.theta1:
         walls, begin, factor = _walls(y, C, -C, 0.0), -1.0, -1.0
         outlier = margins < 0
@@ -175,9 +171,11 @@ def robust_svm_path(
         walls, begin, factor = _walls(y, C, 0.0, 1.0), min(margins.min(), 0.0) - BEFORE_SC, 1.0
         outlier = np.zeros(len(y), dtype=bool)
     still = walker.op.diagonal[: len(y)] == 0.0
-    walker.s.state[:] = _recode(walker.s.state, y, outlier & ~still)
-    set_aside(walker, walls, still, np.where(y > 0, COST, BEYOND - COST))
-    return outlier_path(walker, objective, walls, (begin, 0.0), factor, lazy, progress, check)
+    state = _recode(walker.state, y, outlier & ~still)
+    state[still] = 0
+    set_aside(walls, still, np.where(y > 0, COST, BEYOND - COST))
+    walker.stand(state)
+    return outlier_path(walker, objective, walls, (begin, 0.0), factor, progress, check)
 
 
 def _walls(y: Floats, C: float, cost1: float, rate: float) -> Walls:

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine.jumps import Walls, values_of
-from ..engine.operators import Operator
-from ..engine.staircase import staircases
-from ..engine.tolerances import Tolerances
 from ..objectives.robust import RobustTube
 from ..outliers import OutlierPath
 from ..validation import Floats, Rows, check_choice, check_number
+from ..walks.jumps import Walls
+from ..walks.map import Map
+from ..walks.staircase import staircases
 from .common import Callback, Progress, check_walk, path_function, regression
 from .outlier import HOMOTOPIES, convex_start, outlier_path, set_aside
 
@@ -64,7 +63,6 @@ def outlier_svr_path(
     degree: int = 3,
     coef0: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
@@ -94,7 +92,7 @@ def outlier_svr_path(
         the path ends (default a fifth of s_R, the largest residual of the standard machine).
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`.
 
     Returns
@@ -127,7 +125,7 @@ def outlier_svr_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_choice(homotopy, "homotopy", HOMOTOPIES)
     if s is not None:
         s = check_number(s, "s", above=0)
@@ -137,7 +135,6 @@ def outlier_svr_path(
         objective,
         s,
         lazy=lazy,
-        tolerances=tolerances,
         callback=callback,
         check=check,
     )
@@ -147,10 +144,9 @@ def robust_svr_path(
     objective: RobustTube,
     s: float | None = None,
     *,
-    op: Operator | None = None,
+    op: Map | None = None,
     guess: Floats | None = None,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
@@ -162,7 +158,7 @@ def robust_svr_path(
         From `robust_tube`.
     s : float, optional
         Where a path in s ends.
-    op, guess, lazy, tolerances, callback, check
+    op, guess, lazy, callback, check
         See `robust_svm_path`.
     """
     y, C, theta = objective.y, objective.C, bool(objective.theta1)
@@ -174,8 +170,8 @@ def robust_svr_path(
         )
     progress = Progress(callback, 2)
     standard = staircases([y], [C, -C], size=len(y))
-    walker = convex_start(objective, standard, op, guess, tolerances, lazy, progress)
-    residual = np.abs(y - values_of(walker))
+    walker = convex_start(objective, standard, op, guess, lazy, progress)
+    residual = np.abs(y - walker.values())
     if theta:
         walls, span = _walls(y, C, objective.s0, -C, 0.0), (-1.0, 0.0)
         outlier = residual > objective.s0
@@ -185,9 +181,11 @@ def robust_svr_path(
         walls, span = _walls(y, C, 0.0, 0.0, -1.0), (-max(BEFORE_SR * largest, 2.0 * end), -end)
         outlier = np.zeros(len(y), dtype=bool)
     still = walker.op.diagonal[: len(y)] == 0.0
-    walker.s.state[:] = _recode(walker.s.state, outlier & ~still)
-    set_aside(walker, walls, still, np.where(y >= 0, UP, DOWN))
-    return outlier_path(walker, objective, walls, span, -1.0, lazy, progress, check)
+    state = _recode(walker.state, outlier & ~still)
+    state[still] = 0
+    set_aside(walls, still, np.where(y >= 0, UP, DOWN))
+    walker.stand(state)
+    return outlier_path(walker, objective, walls, span, -1.0, progress, check)
 
 
 def _walls(y: Floats, C: float, s0: float, cost1: float, s1: float) -> Walls:

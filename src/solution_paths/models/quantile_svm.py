@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.staircase import hinge
-from ..engine.starts import coordinate_descent, start_from_guess
-from ..engine.tolerances import Tolerances
 from ..kernels import LINEAR, Kernel
 from ..objectives import Hinge
 from ..path import Path
 from ..validation import Floats, Rows
+from ..walks.staircase import hinge
+from ..walks.walker import start
 from .common import (
     Callback,
     Progress,
@@ -79,7 +78,6 @@ def quantile_svm_path(
     coef0: float = 0.0,
     intercept_scaling: float = 1.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -120,8 +118,6 @@ def quantile_svm_path(
     lazy : bool, default True
         Look at a row only when it may have reached its margin. Off, every row is looked at for
         each breakpoint; the result is the same.
-    tolerances : Tolerances, optional
-        Tolerances of the walker.
     callback : callable, optional
         Called now and then as ``callback(done, n_events)``, and at the end: neither ever goes
         back over the whole call, and done ends at 1.
@@ -155,26 +151,22 @@ def quantile_svm_path(
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
     >>> y = ["no", "no", "yes", "no", "yes", "yes"]
     >>> path = quantile_svm_path(X, y, lam=0.1)
-    >>> [decision.round(3).tolist() for decision in path.crossings([[3.0]])]  # where it flips
-    [[0.74]]
-    >>> path.predict([[3.0]], 0.73).tolist(), path.predict([[3.0]], 0.75).tolist()
+    >>> [decision.round(3).tolist() for decision in path.crossings([[3.2]])]  # where it flips
+    [[0.743]]
+    >>> path.predict([[3.2]], 0.73).tolist(), path.predict([[3.2]], 0.75).tolist()
     (['yes'], ['no'])
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     samples = classification(X, y, kernel, gamma, degree, coef0)
     weights = check_sample_weight(sample_weight, X, samples)
     shares = weights / weights.sum()
     objective = _hinge(samples, lam, intercept_scaling, shares)
-    y, n = objective.y, objective.n
     op = operator_of(objective)
-    stairs = hinge(y, objective.cost0, objective.cost1)
-    guess = coordinate_descent(
-        op, y, np.minimum(y, 0) * shares, np.maximum(y, 0) * shares, np.zeros(n), 0.0, 20, 1e-2
-    )
+    stairs = hinge(objective.y, objective.cost0, objective.cost1)
     progress = Progress(callback, 3)
-    walker = start_from_guess(op, stairs, 0.5, guess, tolerances, lazy, callback=progress)
+    walker = start(op, stairs, 0.5, lazy=lazy, callback=progress)
     progress.next(walker.start_events)
     start_events = walker.start_events
     legs, errors, counts = [], [], []
@@ -182,7 +174,7 @@ def quantile_svm_path(
     # With t = -(distance to the end), levels that vanish there keep their relative accuracy.
     for end, factor in ((1.0, 1.0), (0.0, -1.0)):
         walker.restore(begin, stairs.substitute(end, factor), -0.5)
-        leg, _, error = walk_leg(walker, 0.0, end, factor, lazy, progress)
+        leg, _, error = walk_leg(walker, 0.0, end, factor, progress)
         legs.append(leg)
         errors += [error] if error else []
         counts.append(walker.statistics())

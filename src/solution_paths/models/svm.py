@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..engine.staircase import equality, hinge, stack
-from ..engine.tolerances import Tolerances
 from ..objectives import Hinge
 from ..path import Path
 from ..validation import Rows
+from ..walks.staircase import equality, hinge, stack
 from .common import Callback, classification, cost_path, path_function
 from .weighted_svm import check_sample_weight
 
@@ -25,7 +24,6 @@ def svm_path(
     degree: int = 3,
     coef0: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -56,7 +54,6 @@ def svm_path(
         See `quantile_svm_path`.
     lazy : bool, default True
         Look at a row only when it may have reached its margin; the result is the same.
-    tolerances : Tolerances, optional
     callback : callable, optional
         See `quantile_svm_path`; done is a share of C_max, and leaps at the end if that is inf.
     check : {"warn", "raise", "ignore"}
@@ -104,7 +101,6 @@ def svm_path(
         stack(hinge(objective.y, 0.0 * weights, weights), equality()),
         C_max,
         lazy=lazy,
-        tolerances=tolerances,
         callback=callback,
         check=check,
     )

@@ -8,14 +8,12 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.staircase import Staircases, equality, hinge, stack
-from ..engine.starts import start_from_zero_weights
-from ..engine.tolerances import Tolerances
-from ..engine.walker import Walker
 from ..objectives import Hinge
 from ..objectives.machine import Machine
 from ..path import Path
 from ..validation import Floats, Labels, Rows, check_index, check_rows, check_weights, shown
+from ..walks.staircase import Staircases, equality, hinge, stack
+from ..walks.walker import Walker, start
 from .common import (
     Callback,
     Progress,
@@ -44,7 +42,6 @@ def weighted_svm_path(
     coef0: float = 0.0,
     diagonal: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -71,7 +68,7 @@ def weighted_svm_path(
         See `quantile_svm_path`.
     diagonal : float, default 0.0
         Added to the diagonal of the kernel matrix (the paper adds 1e-6).
-    lazy, tolerances, callback, check
+    lazy, callback, check
         See `quantile_svm_path`; done is a share of the way in theta, to which the start, which
         grows weights_from from zero, doesn't count.
 
@@ -109,7 +106,7 @@ def weighted_svm_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_index(X, weights_from, "weights_from")
     check_index(X, weights_to, "weights_to")
     objective = weighted_hinge(
@@ -118,18 +115,8 @@ def weighted_svm_path(
         weights_to=weights_to,
         diagonal=diagonal,
     )
-    y, before = objective.y, objective.cost0
-    op = operator_of(objective)
-    scaled = stack(hinge(y, 0.0 * before, before), equality())
-    walker = start_from_zero_weights(
-        op,
-        scaled,
-        hinge_staircases(objective),
-        before.max(),
-        tolerances,
-        lazy,
-    )
-    return weighted_path(walker, objective, hinge_staircases, lazy, callback, check)
+    walker = start(operator_of(objective), hinge_staircases(objective), 0.0, lazy=lazy)
+    return weighted_path(walker, objective, hinge_staircases, callback, check)
 
 
 def weighted_hinge(
@@ -161,21 +148,19 @@ def weighted_path(
     walker: Walker,
     objective: Machine,
     build: Build,
-    lazy: bool,
     callback: Callback | None,
     check: str,
 ) -> Path:
     """Walk theta from 0 to 1, from a walker at its start; the path can be continued."""
     progress = Progress(callback, 1, walker.start_events)
     progress(0.0, 0)
-    return _leg(walker, objective, build, lazy, progress, check, walker.start_events)
+    return _leg(walker, objective, build, progress, check, walker.start_events)
 
 
 def _leg(
     walker: Walker,
     objective: Machine,
     build: Build,
-    lazy: bool,
     progress: Progress,
     check: str,
     start_events: int = 0,
@@ -184,7 +169,7 @@ def _leg(
     end = 1.0 if objective.costs(1.0).sum() < objective.costs(0.0).sum() else 0.0
     if end:
         walker.begin(build(objective).substitute(1.0), -1.0)
-    leg, _, error = walk_leg(walker, 1.0 - end, end, 1.0, lazy, progress)
+    leg, _, error = walk_leg(walker, 1.0 - end, end, 1.0, progress)
     diagnostics = walker.statistics() | {"start_events": start_events}
 
     def usable(new_weights: ArrayLike) -> Floats:
@@ -194,7 +179,7 @@ def _leg(
         reached = objective.costs(1.0)
         onward = objective.with_costs(reached, new_weights - reached)
         walker.begin(build(onward), 0.0)
-        return _leg(walker, onward, build, lazy, Progress(progress.callback, 1), check)
+        return _leg(walker, onward, build, Progress(progress.callback, 1), check)
 
     resumed = None if error else (usable, resume)
     return finish("theta", [leg], objective, diagnostics, error, resumed, check)

@@ -6,12 +6,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..engine.staircase import Staircases, epsilon_insensitive, equality, stack
-from ..engine.starts import start_from_zero_weights
-from ..engine.tolerances import Tolerances
 from ..objectives import Tube
 from ..path import Path
 from ..validation import Floats, Rows, check_index
+from ..walks.staircase import Staircases, epsilon_insensitive, equality, stack
+from ..walks.walker import start
 from .common import Callback, check_walk, operator_of, path_function, regression
 from .weighted_svm import costs_between, weighted_path
 
@@ -30,7 +29,6 @@ def weighted_svr_path(
     coef0: float = 0.0,
     diagonal: float = 0.0,
     lazy: bool = True,
-    tolerances: Tolerances | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Path:
@@ -45,7 +43,7 @@ def weighted_svr_path(
 
     Parameters
     ----------
-    X, kernel, gamma, degree, coef0, diagonal, lazy, tolerances, callback, check
+    X, kernel, gamma, degree, coef0, diagonal, lazy, callback, check
         See `weighted_svm_path`.
     y : (n,) array
         Real targets.
@@ -85,7 +83,7 @@ def weighted_svr_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, tolerances, callback)
+    check_walk(lazy, callback)
     check_index(X, weights_from, "weights_from")
     check_index(X, weights_to, "weights_to")
     objective = weighted_tube(
@@ -95,17 +93,8 @@ def weighted_svr_path(
         epsilon=epsilon,
         diagonal=diagonal,
     )
-    y, before = objective.walked_targets, objective.cost0
-    tube = epsilon_insensitive(y, objective.epsilon0, 0.0 * before, 0.0, before)
-    walker = start_from_zero_weights(
-        operator_of(objective),
-        stack(tube, equality()),
-        tube_staircases(objective),
-        before.max(),
-        tolerances,
-        lazy,
-    )
-    return weighted_path(walker, objective, tube_staircases, lazy, callback, check)
+    walker = start(operator_of(objective), tube_staircases(objective), 0.0, lazy=lazy)
+    return weighted_path(walker, objective, tube_staircases, callback, check)
 
 
 def weighted_tube(

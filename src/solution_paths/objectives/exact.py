@@ -2,7 +2,7 @@
 
 Only additions and products of doubles, so that results are the same on every machine. A sum of m
 products carries an absolute error of (m EPSILON)^2 times the sum of their absolute values: see
-`relative`. Shares nothing with the engine.
+`relative`. Shares nothing with the walks.
 """
 
 from __future__ import annotations

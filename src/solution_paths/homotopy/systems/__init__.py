@@ -18,5 +18,5 @@ the graph of the penalty's conjugate.
 
 M is regular whenever the homotopy solves it. Its inverse, in double precision, only corrects:
 residuals come from the data in twofold precision, so what it is worth shows in how fast the
-corrections shrink.
+corrections shrink. Where that is not enough, it is computed in twofold precision as well.
 """

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ..compiled import lean
-from ..state import diagonal, elimination, is_hideable, meets
-from ..twofold import axpy, copy, dot
+from ..rows import entry_in
+from ..state import diagonal, elimination, factors, is_hideable, meets
+from ..twofold import add, axpy, copy, divide, dot, scaled_add
+
+LEAST = 2.0**-100  # in place of a pivot of 0: corrections show that the inverse is worth nothing
 
 
 @lean
@@ -16,7 +19,7 @@ def entry_of(w, k, i):
         return m.gram[k, i] if m.with_gram else 0.0
     if high < n + p:
         if low < n:
-            return m.R[low, high - n]
+            return entry_in(m, low, high - n)
         return -m.ridge[low - n] if low == high else 0.0
     return w.sign[low - n] if n <= low < n + p else 0.0
 
@@ -31,6 +34,7 @@ def rest_of(w, k, i):
 def insert(w, i):
     """Put a coordinate behind the solved ones; the inverse stays as it is."""
     now, k = w.now, w.now.solved
+    now.sharp = 0
     for a in range(k):
         w.H[a, k] = w.H[k, a] = entry_of(w, w.solved[a], i)
     w.H[k, k] = entry_of(w, i, i)
@@ -52,6 +56,7 @@ def insert(w, i):
 def take_out(w, i):
     """Take a coordinate out of the solved ones; the last one takes its place."""
     now, a, b = w.now, w.slot[i], w.now.solved - 1
+    now.sharp = 0
     if a != b:
         copy(w.H[a], w.H[b], b)
         w.H[a, a] = w.H[b, b]
@@ -133,7 +138,7 @@ def border(w, i, out):
 def factor(w):
     """Invert the matrix of the unknown coordinates afresh, by Gauss and Jordan with pivots."""
     now, m = w.now, w.map
-    now.solved = now.hidden = 0
+    now.solved = now.hidden = now.sharp = 0
     for i in range(m.N):
         w.slot[i] = -1
     for i in range(m.N):
@@ -154,14 +159,12 @@ def factor(w):
             for b in range(k):
                 if meets(w, w.solved[b]):
                     A[a, b] -= dot(w.E[b], pull, hidden)
-    for a in range(k):
-        for b in range(k):
-            A[a, b] *= m.scale[w.solved[a]] * m.scale[w.solved[b]]
+    _in_units(w, A)
     invert(A, k, w.looked)
     for a in range(k):
-        for b in range(a + 1):
-            x = 0.5 * (A[a, b] + A[b, a]) * (m.scale[w.solved[a]] * m.scale[w.solved[b]])
-            A[a, b] = A[b, a] = x
+        for b in range(a):
+            A[a, b] = A[b, a] = 0.5 * (A[a, b] + A[b, a])
+    _in_units(w, A)
 
 
 @lean
@@ -178,7 +181,7 @@ def invert(A, k, order):
                 A[c, b], A[best, b] = A[best, b], A[c, b]
         pivot = A[c, c]
         if pivot == 0.0:
-            pivot = 1e-300
+            pivot = LEAST
         A[c, c] = 1.0
         for b in range(k):
             A[c, b] /= pivot
@@ -192,6 +195,70 @@ def invert(A, k, order):
         if best != c:
             for a in range(k):
                 A[a, c], A[a, best] = A[a, best], A[a, c]
+
+
+@lean
+def sharpen(w):
+    """Invert the matrix afresh in twofold precision, where no coordinate is eliminated.
+
+    An inverse in double precision is worth nothing if the condition is beyond 2**53.
+    """
+    now, m, k, A, B = w.now, w.map, w.now.solved, w.inverse, w.inverse_low
+    for a in range(k):
+        i = w.solved[a]
+        copy(A[a], w.H[a], k)
+        B[a, :k] = 0.0
+        if m.with_low:
+            copy(B[a], w.L[a], k)
+        first, second = factors(w, i, w.place[i])
+        h, e = divide(second, 0.0, first, 0.0)
+        A[a, a], B[a, a] = add(A[a, a], B[a, a], h, e)
+    _in_units(w, A)
+    _in_units(w, B)
+    invert_sharply(A, B, k, w.looked)
+    _in_units(w, A)
+    _in_units(w, B)
+    now.sharp = 1
+
+
+@lean
+def _in_units(w, A):
+    """Multiply rows and columns by the units of their coordinates."""
+    k, scale = w.now.solved, w.map.scale
+    for a in range(k):
+        for b in range(k):
+            A[a, b] *= scale[w.solved[a]] * scale[w.solved[b]]
+
+
+@lean
+def invert_sharply(A, B, k, order):
+    """Replace A + B by its inverse, as `invert` does."""
+    for c in range(k):
+        best = c
+        for a in range(c + 1, k):
+            if abs(A[a, c]) > abs(A[best, c]):
+                best = a
+        order[c] = best
+        for b in range(k if best != c else 0):
+            A[c, b], A[best, b] = A[best, b], A[c, b]
+            B[c, b], B[best, b] = B[best, b], B[c, b]
+        pivot, rest = A[c, c], B[c, c]
+        if pivot == 0.0:
+            pivot = LEAST
+        A[c, c], B[c, c] = 1.0, 0.0
+        for b in range(k):
+            A[c, b], B[c, b] = divide(A[c, b], B[c, b], pivot, rest)
+        for a in range(k):
+            if a != c and A[a, c] != 0.0:
+                x, e = A[a, c], B[a, c]
+                A[a, c] = B[a, c] = 0.0
+                axpy(B[a], B[c], k, -x)
+                scaled_add(A[a], B[a], A[c], k, -x, -e)
+    for c in range(k - 1, -1, -1):
+        best = order[c]
+        for a in range(k if best != c else 0):
+            A[a, c], A[a, best] = A[a, best], A[a, c]
+            B[a, c], B[a, best] = B[a, best], B[a, c]
 
 
 @lean
@@ -212,6 +279,7 @@ def update(w, i, i_known, i_before, k, k_known, k_before):
         Their D, if they were not.
     """
     now, count = w.now, w.now.solved
+    now.sharp = 0
     extra = 1 if k < 0 else 2
     d00 = d11 = 1.0
     d01 = 0.0
@@ -243,9 +311,12 @@ def update(w, i, i_known, i_before, k, k_known, k_before):
         s01 = d01 - dot(w.pair[0], w.pair[3], count)
         s11 = d11 - dot(w.pair[1], w.pair[3], count)
         area = s00 * s11 - s01 * s01
-        s00, s01, s11 = s11 / area, -s01 / area, s00 / area
     else:
-        s00, s01, s11 = 1.0 / s00, 0.0, 0.0
+        s01, s11, area = 0.0, 1.0, s00
+    if area == 0.0:  # regular, but not in double precision
+        factor(w)
+        return
+    s00, s01, s11 = s11 / area, -s01 / area, s00 / area
     _spread(w, count, extra, s00, s01, s11)
     for g in range(extra):
         x, was_known = (i, i_known) if g == 0 else (k, k_known)

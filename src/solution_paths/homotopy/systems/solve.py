@@ -17,17 +17,16 @@ from ..state import (
     is_variable,
     meets,
 )
-from ..twofold import accumulate, add, axpy, copy, dot, dot2, normalise, scaled_add
-from .inverse import entry_of, factor, rest_of
+from ..twofold import accumulate, add, axpy, copy, divide, dot, dot2, normalise, scaled_add
+from .inverse import entry_of, factor, rest_of, sharpen
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
 SINGULAR = tolerances.SINGULAR
 TARGET = NOISE * FLOOR / 2.0
-CLEAR = 2.0**-20  # what an inverse is worth that makes errors shrink so fast; so is a pivot
 SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one did
 ROUNDS = 12
 # rows of `work`: targets and what known ones add up to, unknowns, residuals
-TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH = range(13)
+TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH, REST_LOW = range(14)
 
 
 @lean
@@ -42,7 +41,7 @@ def point(w):
     bound = w.map.known_value + abs(now.t) * w.map.known_rate
     accuracy, contraction = _refine(w, False, bound)
     _scatter(w, w.u)
-    now.point_noise = max(NOISE, 2.0 * accuracy / FLOOR)
+    now.point_error = 2.0 * accuracy
     return contraction
 
 
@@ -58,7 +57,7 @@ def rate(w):
         s[XH, a] = s[XL, a] = 0.0
     accuracy, contraction = _refine(w, True, w.map.known_rate)
     _scatter(w, w.du)
-    now.rate_noise, now.contraction = max(NOISE, 2.0 * accuracy / FLOOR), contraction
+    now.rate_error, now.contraction = 2.0 * accuracy, contraction
     return contraction
 
 
@@ -73,19 +72,19 @@ def is_singular(w, i, new):
     if not known and not was_known and after == before:
         return False
     _prepare(w, i, new)
-    if w.now.contraction < CLEAR:
-        pivot, whole = _quickly(w, i, known, was_known, after, before)
-        if abs(pivot) > CLEAR * whole:
-            return False
     own = 1.0 / w.map.scale[i] if was_known else 0.0
     accuracy, contraction = _refine(w, True, own)
-    if contraction > CONTRACTION and w.map.updated:
+    if contraction > CONTRACTION:
         factor(w)
         _prepare(w, i, new)
         accuracy, contraction = _refine(w, True, own)
-    w.now.pivot_accuracy = max(NOISE, 2.0 * accuracy / FLOOR)
+    if contraction > CONTRACTION and not w.now.hidden:
+        sharpen(w)
+        _prepare(w, i, new)
+        accuracy, contraction = _refine(w, True, own)
+    w.now.pivot_error = 2.0 * accuracy
     pivot, whole = _pivot(w, i, known, was_known, after, before)
-    if abs(pivot) > SINGULAR * whole:
+    if abs(pivot) > whole:
         return False
     w.du[:] = 0.0
     _scatter(w, w.du)
@@ -110,44 +109,38 @@ def _prepare(w, i, new):
 
 
 @lean
-def _quickly(w, i, known, was_known, after, before):
-    """Return a pivot and the sum of its terms in double precision."""
-    s, now, m = w.work, w.now, w.map
-    k, count = now.solved, now.solved + now.hidden
-    if was_known:
-        for a in range(count):
-            s[REST, a] = -s[BH, a]
-        _correct(w)
-        pivot, whole = entry_of(w, i, i) + after, abs(after) + abs(entry_of(w, i, i))
-        largest = 1.0 / m.scale[i]
-        for a in range(count):
-            pivot += s[BH, a] * s[STEP, a]
-            largest = max(largest, abs(s[STEP, a]) / m.scale[_coordinate(w, a)])
-        for a in range(count):
-            whole += abs(s[BH, a]) * largest * m.scale[_coordinate(w, a)]
-        return pivot, whole + 1.0 / m.scale[i] ** 2
-    own, row = w.slot[i], w.inverse[w.slot[i]]
-    if known:
-        whole = 0.0
-        for a in range(k):
-            whole = max(whole, abs(row[a]) / m.scale[w.solved[a]])
-        if now.eliminates == RIDGED:  # these move with rows, and decide
-            move = s[PUSH]
-            move[: now.hidden] = 0.0
-            for a in range(k):
-                axpy(move, w.E[a], now.hidden, row[a])
-            for c in range(now.hidden):
-                h = w.hidden[c]
-                whole = max(whole, abs(move[c] * elimination(w, h)) / m.scale[h])
-        return row[own] / m.scale[i], whole
-    step = (after - before) * row[own]
-    return 1.0 + step, 1.0 + abs(step)
+def _of_row(w, i, enters):
+    """Return the quadratic part of the objective of a push of row i, and when that counts as zero.
+
+    That is where a room that counts as none would move the row's dual by more than the least that
+    counts.
+    """
+    s, m = w.work, w.map
+    bent, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
+    for a in range(w.now.solved + w.now.hidden):
+        k = _coordinate(w, a)
+        x, unit, q = abs(s[XH, a]), m.scale[k], w.graph.curvature[k, w.place[k]]
+        if is_variable(w, k):
+            bends = m.ridge[k - m.n] + q
+            if enters:
+                bent = max(bent, bends * x * unit)
+            else:
+                whole = max(whole, x / unit)
+                bent = max(bent, x / unit if bends > 0.0 else 0.0)
+        elif k != i:
+            if enters:
+                whole = max(whole, x / unit)
+            if q > 0.0:
+                bent = max(bent, x / unit if enters else x / q * unit)
+    return bent, SINGULAR * whole
 
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
-    """Return the pivot of a push that has been solved for, and the sum of its terms."""
+    """Return the pivot of a push that has been solved for, and below what it counts as zero."""
     s, now, m = w.work, w.now, w.map
+    if i < m.n and known != was_known and not m.with_gram and not m.weights:
+        return _of_row(w, i, was_known)
     count = now.solved + now.hidden
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
@@ -169,7 +162,7 @@ def _pivot(w, i, known, was_known, after, before):
                 total += size * (terms + abs(s[BH, a]))
         if m.with_gram and not m.with_low:
             whole += total
-        return h + e, whole + SINGULAR / m.scale[i] ** 2
+        return h + e, SINGULAR * (whole + SINGULAR / m.scale[i] ** 2)
     own = s[XH, w.slot[i]]
     if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
         largest = 0.0
@@ -177,9 +170,9 @@ def _pivot(w, i, known, was_known, after, before):
             k = _coordinate(w, a)
             if is_variable(w, k) != is_variable(w, i):
                 largest = max(largest, abs(s[XH, a]) / m.scale[k])
-        return abs(own) / m.scale[i], largest
+        return abs(own) / m.scale[i], SINGULAR * largest
     step = (after - before) * own
-    return 1.0 + step, 1.0 + abs(step)
+    return 1.0 + step, SINGULAR * (1.0 + abs(step))
 
 
 @lean
@@ -251,6 +244,11 @@ def _correct(w):
     """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated coordinates."""
     s, k, hidden = w.work, w.now.solved, w.now.hidden
     rest, step = s[REST], s[STEP]
+    if w.now.sharp:
+        for a in range(k):
+            h, e = dot2(w.inverse[a], rest, s[REST_LOW], k)
+            step[a] = h + (e + dot(w.inverse_low[a], rest, k))
+        return
     if hidden:
         push, left = s[PUSH], step[k:]
         for c in range(hidden):
@@ -271,7 +269,7 @@ def _correct(w):
 
 @lean
 def _refine(w, nothing, known):
-    """Solve in place, with residuals in twofold precision.
+    """Solve in place, with residuals in twofold precision, until these or corrections are rounding.
 
     Parameters
     ----------
@@ -288,27 +286,36 @@ def _refine(w, nothing, known):
         Largest ratio of two corrections that count.
     """
     s, m, count = w.work, w.map, w.now.solved + w.now.hidden
-    last, accuracy, contraction = np.inf, 0.0, 0.0
+    last, rest_before, accuracy, contraction, whole = np.inf, np.inf, 0.0, 0.0, known
     for a in range(count):
         i = _coordinate(w, a)
         s[FIRST, a], s[SECOND, a] = factors(w, i, w.place[i])
+        whole = max(whole, abs(s[XH, a]) / m.scale[i])
     for turn in range(ROUNDS if count else 0):
         _residual(w, nothing and turn == 0)
         for a in range(count):
             h, e = accumulate(s[TH, a], s[TL, a], -s[FIRST, a], s[RH, a], s[RL, a])
             h, e = accumulate(h, e, -s[SECOND, a], s[XH, a], s[XL, a])
-            s[REST, a] = (h + e) / s[FIRST, a]
+            s[REST, a], s[REST_LOW, a] = divide(h, e, s[FIRST, a], 0.0)
         _correct(w)
-        size, whole = 0.0, known
+        size, rest, before, whole, finite = 0.0, 0.0, whole, known, True
         for a in range(count):
             unit = m.scale[_coordinate(w, a)]
             s[XH, a], s[XL, a] = add(s[XH, a], s[XL, a], s[STEP, a], 0.0)
             size = max(size, abs(s[STEP, a]) / unit)
+            finite = finite and np.isfinite(s[XH, a])
+            rest = max(rest, abs(s[REST, a]) * unit)
             whole = max(whole, abs(s[XH, a]) / unit)
+        if not finite:  # the inverse is worth nothing, nor is what it gave
+            s[XH, :count] = 0.0
+            s[XL, :count] = 0.0
+            return np.inf, np.inf
         accuracy = size / whole if whole > 0.0 else 0.0
-        if accuracy <= TARGET:
+        solved = rest <= TARGET * before
+        if accuracy <= TARGET or (solved and 4.0 * rest > rest_before):
             break
-        if last < np.inf:
+        rest_before = rest
+        if last < np.inf and not solved:
             if accuracy > 2.0**-90:
                 contraction = max(contraction, size / last)
             if size > CONTRACTION * last:

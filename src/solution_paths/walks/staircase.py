@@ -13,6 +13,7 @@ coefficient (l1 penalty).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,10 +83,10 @@ class Staircases:
 
 
 def staircases(
-    kinks: list[ArrayLike],
-    levels: list[ArrayLike],
-    kink_rates: list[ArrayLike] | None = None,
-    level_rates: list[ArrayLike] | None = None,
+    kinks: Sequence[ArrayLike],
+    levels: Sequence[ArrayLike],
+    kink_rates: Sequence[ArrayLike] | None = None,
+    level_rates: Sequence[ArrayLike] | None = None,
     soft: ArrayLike = 0.0,
     size: int | None = None,
 ) -> Staircases:
@@ -93,9 +94,9 @@ def staircases(
 
     Parameters
     ----------
-    kinks, kink_rates : lists of q scalars or (size,) arrays
+    kinks, kink_rates : sequences of q scalars or (size,) arrays
         Kinks at t = 0 and their rates, in increasing order.
-    levels, level_rates : lists of q + 1 scalars or (size,) arrays
+    levels, level_rates : sequences of q + 1 scalars or (size,) arrays
         Levels at t = 0 and their rates, in decreasing order.
     soft : scalar or (size,) array
         Softness, see `Staircases`.
@@ -107,7 +108,7 @@ def staircases(
     if size is None:
         size = max(np.size(v) for v in [*kinks, *levels, *kink_rates, *level_rates, soft])
 
-    def table(columns: list[ArrayLike]) -> Floats:
+    def table(columns: Sequence[ArrayLike]) -> Floats:
         out = np.empty((size, len(columns)))
         for j, column in enumerate(columns):
             out[:, j] = column
@@ -157,6 +158,13 @@ def epsilon_insensitive(
 def equality(size: int = 1, at: float = 0.0) -> Staircases:
     """Return coordinates whose value is pinned for good: a free bias (balance ``at`` = 0)."""
     return staircases([at], [np.inf, -np.inf], size=size)
+
+
+def walls_at(size: int, i: int, kink: int) -> NDArray[np.int64]:
+    """Return walls, (size,) ints whose bit q is set where kink q is one, at one coordinate."""
+    walls = np.zeros(size, dtype=np.int64)
+    walls[i] = 1 << kink
+    return walls
 
 
 def stack(*groups: Staircases) -> Staircases:

@@ -1,1 +1,0 @@
-"""The walker, its stages, and what they need: the map, the factor, staircases, starts, traces."""

@@ -1,0 +1,86 @@
+"""Rows and columns of the map's R, which is dense or, where it is large and sparse, in CSR."""
+
+from __future__ import annotations
+
+from .compiled import inline, lean
+from .twofold import accumulate, add, normalise
+
+
+@inline
+def entry_in(m, i, j):
+    """Return R[i, j]."""
+    if m.sparse == 0:
+        return m.R[i, j]
+    return _found(m.row_start, m.row_index, m.row_entry, i, j)
+
+
+@lean
+def _found(start, index, entry, i, j):
+    """Return an entry of CSR rows by bisection."""
+    first, last = start[i], start[i + 1]
+    while first < last:
+        middle = (first + last) // 2
+        if index[middle] < j:
+            first = middle + 1
+        else:
+            last = middle
+    return entry[first] if first < start[i + 1] and index[first] == j else 0.0
+
+
+@inline
+def line_of(m, i):
+    """Return where row i of R begins and ends, or column i - n, and the other side's first place.
+
+    That is of the coordinates: first, last, index, entry, offset.
+    """
+    if i < m.n:
+        return m.row_start[i], m.row_start[i + 1], m.row_index, m.row_entry, m.n
+    j = i - m.n
+    return m.column_start[j], m.column_start[j + 1], m.column_index, m.column_entry, 0
+
+
+@lean
+def add_sparsely(m, i, high, low, terms, h, e, size):
+    """Add (h + e) times row i of R, or column i - n, to running sums and their absolute terms."""
+    first, last, index, entry, offset = line_of(m, i)
+    for s in range(first, last):
+        k, x = offset + index[s], entry[s]
+        a, b = accumulate(high[k], low[k], x, h, e)
+        high[k], low[k] = normalise(a, b)
+        terms[k] += abs(x) * size
+
+
+@lean
+def times(m, i, x):
+    """Return row i of R times x of variables, or column i - n times x of rows; x is (N,)."""
+    first, last, index, entry, offset = line_of(m, i)
+    total = 0.0
+    for s in range(first, last):
+        total += entry[s] * x[offset + index[s]]
+    return total
+
+
+@lean
+def of_unknowns(w, i, u):
+    """Return the same with the unknown ones among u (2, N) alone, in double precision."""
+    first, last, index, entry, offset = line_of(w.map, i)
+    total = 0.0
+    for s in range(first, last):
+        k = offset + index[s]
+        if not w.known[k]:
+            total += entry[s] * u[0, k]
+    return total
+
+
+@lean
+def sharply_of_unknowns(w, i, u, sizes):
+    """Return the same in twofold precision, and the sum of absolute terms by sizes (N,)."""
+    first, last, index, entry, offset = line_of(w.map, i)
+    x = xe = terms = 0.0
+    for s in range(first, last):
+        k = offset + index[s]
+        if not w.known[k]:
+            x, xe = accumulate(x, xe, entry[s], u[0, k], u[1, k])
+            terms += abs(entry[s]) * sizes[k]
+    x, xe = add(x, xe, 0.0, 0.0)
+    return x, xe, terms

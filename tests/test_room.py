@@ -1,0 +1,101 @@
+"""The loop writes nothing beyond the arrays that it is given, however little room it has."""
+
+import math
+from bisect import bisect_left
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import stated_models as models
+from solution_paths.homotopy import loop, run
+from solution_paths.homotopy.run import Homotopy
+from solution_paths.problem import Losses, Problem, losses, penalties
+from walks import walked
+
+GUARDS = 200  # entries behind each array, more than any row of it has
+MARK = 77
+
+
+def least_sizes(w, hidden):
+    """Return the sizes at which there is just room for a step, as `has_room` has it."""
+    now = w.now
+    used = {"cap": now.solved, "nodes": now.nodes, "events": now.events, "entries": now.entries}
+    used["seen"] = now.seen
+    arrays = {"cap": w.solved, "nodes": w.node, "events": w.event, "entries": w.entry}
+    sizes = {name: len(array) for name, array in arrays.items()} | {"seen": len(w.seen_keys)}
+    assert loop.has_room(w)
+    for name in sizes:
+
+        def is_enough(size, name=name):
+            return loop.has_room(run._reallocated(w, sizes | {name: size}, hidden))
+
+        own = range(used[name], sizes[name] + 1)
+        sizes[name] = own[bisect_left(own, True, key=is_enough)]
+    return sizes
+
+
+def with_guards(w, sizes, hidden):
+    """Return the same walk in arrays of such sizes, and the marked entries behind each array."""
+    changed, behind = {}, {}
+    for name, (shape, dtype) in run._growing(w.map, sizes, hidden).items():
+        size, old = math.prod(shape), getattr(w, name)
+        memory = np.zeros(size + GUARDS, dtype)
+        memory[size:] = MARK
+        behind[name] = memory[size:]
+        changed[name] = memory[:size].reshape(shape)
+        kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
+        changed[name][kept] = old[kept]
+    return replace(w, **changed), behind
+
+
+def run_in_little_room(self, limit=0):
+    """Stand in for `Homotopy.run`: before each step there is just room for one."""
+    ending = loop.MORE_ROOM
+    while ending in (loop.MORE_ROOM, loop.DENSER):
+        self.go_on(ending)
+        hidden = len(self.walk.hidden)
+        self.walk, behind = with_guards(self.walk, least_sizes(self.walk, hidden), hidden)
+        ending = loop.walk(self.walk, 1)
+        assert [name for name, own in behind.items() if (own != MARK).any()] == []
+    assert ending == loop.DONE
+    return self._track()
+
+
+def degenerate_lasso():
+    """Return a lasso of few different numbers, in which rows and columns come twice."""
+    r = np.random.default_rng(0)
+    X, y = r.integers(0, 3, (20, 8)).astype(float), r.integers(0, 3, 20).astype(float)
+    X[10:], X[:, 5] = X[:10], X[:, 4]
+    return lambda lam: Problem(Losses(losses.squared(y), X, 1.0), penalties.l1(8, lam)), 90.0, 0.1
+
+
+def degenerate_svm():
+    """Return an SVM in which all samples come three times."""
+    r = np.random.default_rng(1)
+    X = np.repeat(r.integers(0, 3, (10, 2)).astype(float), 3, axis=0)
+    y = np.where(X[:, 0] + r.normal(size=30) > 1.0, 1.0, -1.0)
+    return lambda C: models.svm(X, y, C), 0.01, 5.0
+
+
+WALKS = {
+    f"{name}, {face}": (own, face)
+    for name, own in models.EXAMPLES.items()
+    for face in ("auto", "saddle")
+}
+WALKS |= {
+    "lasso of twins": (degenerate_lasso(), "auto"),
+    "lasso of twins, saddle": (degenerate_lasso(), "saddle"),
+    "SVM of triplets": (degenerate_svm(), "auto"),
+}
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_nothing_is_written_behind_arrays_with_room_for_one_step(name, monkeypatch):
+    (model, *ends), face = WALKS[name]
+    expected = walked(model, *ends, face=face)
+    monkeypatch.setattr(Homotopy, "run", run_in_little_room)
+    found = walked(model, *ends, face=face)
+    np.testing.assert_array_equal(found.track.events, expected.track.events)
+    np.testing.assert_allclose(found.t, expected.t, rtol=1e-12)
+    np.testing.assert_allclose(found.unknowns, expected.unknowns, rtol=1e-9, atol=1e-12)
