@@ -26,7 +26,7 @@ NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
 # rows of `of_variables` and `of_rows`
 VH, VL, RH, RL, SIZE, RSIZE = range(6)
 # rows of `chance`
-ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST = range(6)
+ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST, DOUBT = range(7)
 
 
 @lean
@@ -249,6 +249,7 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     w.chance[ROOM, c], w.chance[ROOM_LOW, c] = r, f
     w.chance[CLOSING, c], w.chance[CLOSING_LOW, c] = h, e
     w.chance[WEIGHT, c] = m.scale[i] if at_knot == is_variable(w, i) else 1.0 / m.scale[i]
+    w.chance[DOUBT, c] = error / h
     now.candidates = c + 1
     return min(bound, (r + error) / h)
 
@@ -478,11 +479,43 @@ def look_closely(w, i, null, bound):
 
 
 @lean
+def soonest(w, bound):
+    """Return the candidate with the least step, in twofold precision, or -1."""
+    found = -1
+    for c in range(w.now.candidates):
+        if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
+            continue
+        if found < 0 or lead(w, c, found) < 0.0:
+            found = c
+    return found
+
+
+@lean
+def lead(w, c, other):
+    """Return by how much the step of a candidate is longer than another's."""
+    h, e = step_of(w, c)
+    r, f = step_of(w, other)
+    h, e = add(h, e, -r, -f)
+    return h + e
+
+
+@inline
+def step_of(w, c):
+    """Return the step of a candidate."""
+    own = w.chance
+    return divide(own[ROOM, c], own[ROOM_LOW, c], own[CLOSING, c], own[CLOSING_LOW, c])
+
+
+@lean
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat."""
     now, chosen, best = w.now, -1, -1.0
-    for c in range(now.candidates):
+    nearest = soonest(w, bound)
+    for c in range(now.candidates if nearest >= 0 else 0):
         if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
+            continue
+        doubt = w.chance[DOUBT, c] + w.chance[DOUBT, nearest]
+        if lead(w, c, nearest) > doubt:
             continue
         if now.by_index:
             if chosen < 0 or w.candidate[c] < w.candidate[chosen]:
@@ -494,12 +527,7 @@ def choose(w, bound, left, left_low):
     now.found, now.side, now.step, now.step_low = -1, 0, left, left_low
     if chosen < 0:
         return
-    h, e = divide(
-        w.chance[ROOM, chosen],
-        w.chance[ROOM_LOW, chosen],
-        w.chance[CLOSING, chosen],
-        w.chance[CLOSING_LOW, chosen],
-    )
+    h, e = step_of(w, chosen)
     r, f = add(h, e, -left, -left_low)
     if r + f > 0.0:
         return

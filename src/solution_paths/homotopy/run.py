@@ -162,7 +162,7 @@ class Homotopy:
         """Give back the memory of the systems: no step follows."""
         now = self.walk.now
         kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
-        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((6, 0)))
+        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((7, 0)))
 
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
@@ -319,7 +319,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         looked_at=np.zeros(N, np.int64),
         looked=np.zeros(2 * N + 8, np.int64),
         candidate=np.zeros(4 * N, np.int64),
-        chance=np.zeros((6, 4 * N)),
+        chance=np.zeros((7, 4 * N)),
         variables=np.zeros(m.p, np.int64),
         of_variables=np.zeros((6, m.p)),
         rows=np.zeros(m.n, np.int64),

@@ -175,7 +175,7 @@ class Walk:
     looked: Indices  # (2 N,)
     looked_at: Indices  # (N,): the number of the last look at a coordinate
     candidate: Indices  # (4 N,): 2 i + side
-    chance: Matrix  # (6, 4 N)
+    chance: Matrix  # (7, 4 N)
     # what is recorded
     seen_keys: Indices
     node: Matrix  # (nodes, 2): t
