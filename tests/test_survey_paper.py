@@ -41,8 +41,9 @@ def numbers_of(name):
     return [*points, *sums, *(float(np.sum(path.intercept(t))) for t in points)]
 
 
-# Of the doubly regularised machine, as of a linear programme, more than one solution may be best.
-UNIQUE = [name for name in MODELS if name not in ("drsvm", "l1_svm")]
+# Of the doubly regularised machine, as of a linear programme, more than one solution may be best;
+# ties choose the breakpoints of the multicategory machine, on which its points depend.
+UNIQUE = [name for name in MODELS if name not in ("drsvm", "l1_svm", "multicategory")]
 
 
 @pytest.mark.parametrize("name", UNIQUE)
