@@ -19,7 +19,6 @@ from .walks.trace import Trace, combine
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Whereabouts = tuple[Places, Places, Floats, Floats]  # see `Path._pieces`
-MANY = 64  # nodes whose solutions are held at once
 COLUMNS = 64  # parameters whose duals are found together
 NEAR = 2.0**-40  # of the largest dual: what the double next to a node may be off by
 ROUNDING = 2.0**-50  # of a coordinate, in units of its range: what a number at a level is off by
@@ -227,11 +226,6 @@ class Nodes:
         if not isinstance(objective, Machine) or objective.linear:
             return self._models_at(nodes)[1]
         b = np.empty(len(nodes))
-        if objective.centred_kernel is not objective.kernel:
-            for k in range(0, len(nodes), MANY):
-                own = nodes[k : k + MANY]
-                b[k : k + MANY] = objective.intercepts(self._node_solutions(own))
-            return b
         for trace, places, blocks in self._blocks(nodes, 1):
             for place, own in zip(places, intercepts(objective, trace, blocks), strict=True):
                 b[place] = own

@@ -327,14 +327,13 @@ class Path(Nodes):
         if _single(t):
             return self.objective.coefs(self._solution(t))
         if not isinstance(self.objective, Machine):
-            return self._settled_coefs(self._check_values(t))
+            return self._of_solutions(self._check_values(t), self.objective.coefs)
         return self._at(t, self._coefs_at)
 
-    def _settled_coefs(self, ts: Floats) -> Floats:
-        """Return the (d, k) coefficients of a model whose coordinates they are."""
+    def _of_solutions(self, ts: Floats, read: Callable[[Solution], Floats]) -> Floats:
+        """Return (..., k) numbers of solutions, a few of which are held at a time."""
         blocks = [ts[first : first + COLUMNS] for first in range(0, len(ts), COLUMNS)]
-        objective = self.objective
-        return np.hstack([objective.coefs(self._solutions_at(own)) for own in blocks])
+        return np.concatenate([read(self._solutions_at(own)) for own in blocks], axis=-1)
 
     def _check_linear(self) -> None:
         if not self.objective.linear:
@@ -364,9 +363,7 @@ class Path(Nodes):
             return float(objective.intercepts(self._solution(t)))
         if not isinstance(objective, Machine) or objective.centred_kernel is objective.kernel:
             return self._at(t, self._intercepts_at)
-        ts = self._check_values(t)
-        blocks = [ts[first : first + COLUMNS] for first in range(0, len(ts), COLUMNS)]
-        return np.concatenate([objective.intercepts(self._solutions_at(own)) for own in blocks])
+        return self._of_solutions(self._check_values(t), objective.intercepts)
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at parameter t, or (m, k) at k parameters.

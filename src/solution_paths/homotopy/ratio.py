@@ -479,7 +479,7 @@ def look_closely(w, i, null, bound):
 
 
 @lean
-def soonest(w, bound):
+def first_candidate(w, bound):
     """Return the candidate with the least step, in twofold precision, or -1."""
     found = -1
     for c in range(w.now.candidates):
@@ -510,7 +510,7 @@ def step_of(w, c):
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat."""
     now, chosen, best = w.now, -1, -1.0
-    nearest = soonest(w, bound)
+    nearest = first_candidate(w, bound)
     for c in range(now.candidates if nearest >= 0 else 0):
         if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
             continue

@@ -89,10 +89,9 @@ class Homotopy:
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
         self.start = place.astype(np.int64)
-        span = abs(end - t)
-        now = new(Numbers, t=t, end=end, way=np.sign(end - t), span=span, near=near, pending=-1)
+        now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
         now.endless = endless
-        now.rest = tolerances.NOISE * span
+        now.rest = tolerances.NOISE * abs(end - t)
         known = _known(statement, graphs)
         now.eliminates, hidden = _eliminated(statement, graphs, face)
         tables = Graph(

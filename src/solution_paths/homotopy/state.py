@@ -91,7 +91,6 @@ class Numbers:
     end: float
     way: float  # 1 upwards, -1 downwards
     endless: float  # times t, where a walk that has no end is left behind; 0 for others
-    span: float  # length of the walk
     near: float  # share of the way from the first breakpoint to the end, next to that, ...
     rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds
@@ -105,7 +104,6 @@ class Numbers:
     point_error: float  # of the unknowns, in their units, relative to the largest
     rate_error: float
     pivot_error: float
-    contraction: float  # by which corrections of the motion shrank
     row_travel: float  # odometers: by how much rows, and variables' pulls, have moved at most
     variable_travel: float
     row_speed: float

@@ -208,7 +208,10 @@ class Trace(NamedTuple):
             return self
         high, rest = self.parts(np.arange(len(self.t) - 2, len(self.t)))
         length = (self.t[-1] - self.t[-2]) + (self.t_low[-1] - self.t_low[-2])
-        rate = ((high[1] - high[0]) + (rest[1] - rest[0])) / length
+        return self.at_a_double(((high[1] - high[0]) + (rest[1] - rest[0])) / length)
+
+    def at_a_double(self, rate: Floats) -> Trace:
+        """Return the trace with its last node where t is a double; all duals move at a rate (N,)."""
         last = slice(self.start[-2], None)
         t_low, low = self.t_low.copy(), self.low.copy()
         low[last] -= t_low[-1] * rate[self.P[last]]
@@ -233,14 +236,6 @@ class Trace(NamedTuple):
             a=self.a[first:],
             low=self.low[first:],
         )
-
-    def at_a_double(self) -> Trace:
-        """Return the trace with its last node where t is a double, along its ray."""
-        last = slice(self.start[-2], None)
-        t_low, low = self.t_low.copy(), self.low.copy()
-        low[last] -= t_low[-1] * self.ray[self.P[last]]
-        t_low[-1] = 0.0
-        return self._replace(t_low=t_low, low=low)
 
     def down_to_zero(self, n: int) -> Trace:
         """Return the trace with its last node, where nothing happened, moved on to t = 0.

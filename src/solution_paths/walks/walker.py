@@ -141,7 +141,8 @@ class Walker:
             self._trace = self.standing()
         self.forget()
         if endless and ending == DONE and self.t == homotopy.walk.now.end:
-            self._trace = self._trace.cut(len(self._trace.t) - 1).at_a_double()
+            before = self._trace.cut(len(self._trace.t) - 1)
+            self._trace = before.at_a_double(before.ray)
             return RAY
         return ending
 

@@ -168,14 +168,20 @@ def factor(w):
 
 
 @lean
+def largest_below(A, c, k):
+    """Return the row, from c on, whose entry in column c is the largest."""
+    best = c
+    for a in range(c + 1, k):
+        if abs(A[a, c]) > abs(A[best, c]):
+            best = a
+    return best
+
+
+@lean
 def invert(A, k, order):
     """Replace A by its inverse, with rows exchanged for the largest pivot."""
     for c in range(k):
-        best = c
-        for a in range(c + 1, k):
-            if abs(A[a, c]) > abs(A[best, c]):
-                best = a
-        order[c] = best
+        best = order[c] = largest_below(A, c, k)
         if best != c:
             for b in range(k):
                 A[c, b], A[best, b] = A[best, b], A[c, b]
@@ -234,11 +240,7 @@ def _in_units(w, A):
 def invert_sharply(A, B, k, order):
     """Replace A + B by its inverse, as `invert` does."""
     for c in range(k):
-        best = c
-        for a in range(c + 1, k):
-            if abs(A[a, c]) > abs(A[best, c]):
-                best = a
-        order[c] = best
+        best = order[c] = largest_below(A, c, k)
         for b in range(k if best != c else 0):
             A[c, b], A[best, b] = A[best, b], A[c, b]
             B[c, b], B[best, b] = B[best, b], B[c, b]

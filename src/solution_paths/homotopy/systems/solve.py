@@ -57,7 +57,7 @@ def rate(w):
         s[XH, a] = s[XL, a] = 0.0
     accuracy, contraction = _refine(w, True, w.map.known_rate)
     _scatter(w, w.du)
-    now.rate_error, now.contraction = 2.0 * accuracy, contraction
+    now.rate_error = 2.0 * accuracy
     return contraction
 
 
@@ -83,8 +83,8 @@ def is_singular(w, i, new):
         _prepare(w, i, new)
         accuracy, contraction = _refine(w, True, own)
     w.now.pivot_error = 2.0 * accuracy
-    pivot, whole = _pivot(w, i, known, was_known, after, before)
-    if abs(pivot) > whole:
+    pivot, least = _pivot(w, i, known, was_known, after, before)
+    if abs(pivot) > least:
         return False
     w.du[:] = 0.0
     _scatter(w, w.du)
@@ -110,10 +110,10 @@ def _prepare(w, i, new):
 
 @lean
 def _of_row(w, i, enters):
-    """Return the quadratic part of the objective of a push of row i, and when that counts as zero.
+    """Return how far what bends the objective moves with a push of row i, and when that is none.
 
-    That is where a room that counts as none would move the row's dual by more than the least that
-    counts.
+    The pivot itself, the quadratic part of the objective, is a sum of squares: as small as rounding
+    where a row is only nearly dependent.
     """
     s, m = w.work, w.map
     bent, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
@@ -137,7 +137,7 @@ def _of_row(w, i, enters):
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
-    """Return the pivot of a push that has been solved for, and below what it counts as zero."""
+    """Return the pivot of a push that has been solved for, and the largest that counts as zero."""
     s, now, m = w.work, w.now, w.map
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
         return _of_row(w, i, was_known)
