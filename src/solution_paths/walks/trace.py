@@ -211,7 +211,7 @@ class Trace(NamedTuple):
         return self.at_a_double(((high[1] - high[0]) + (rest[1] - rest[0])) / length)
 
     def at_a_double(self, rate: Floats) -> Trace:
-        """Return the trace with its last node where t is a double, given the rates of duals (N,)."""
+        """Return the trace with its last node where t is a double, given rates of duals (N,)."""
         last = slice(self.start[-2], None)
         t_low, low = self.t_low.copy(), self.low.copy()
         low[last] -= t_low[-1] * rate[self.P[last]]
