@@ -122,15 +122,24 @@ def end_on_interrupt() -> None:
     What is started from now on doesn't see the interrupt itself: it would print its stack. To be
     called in the main thread.
     """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        signal.signal(signal.SIGINT, _end_interrupted)
+        return
+    heard, tell = os.pipe()
 
     def wait() -> None:
-        signal.sigwait({signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        while os.read(heard, 1) != bytes([signal.SIGINT]):
+            pass
         _end_interrupted()
 
-    signal.signal(signal.SIGINT, _end_interrupted)  # for threads that there are already
-    if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        threading.Thread(target=wait, daemon=True).start()
+    # A thread that there is already, such as OpenBLAS's, may be given the interrupt. A handler in
+    # Python then waits until the main thread wakes up, which it may not; the byte comes at once.
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGINT, lambda *_: None)  # only `wait` ends the process
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _end_interrupted(*_: object) -> None:
