@@ -11,6 +11,7 @@ from solution_paths.errors import PathError
 from solution_paths.homotopy import loop, run, tolerances
 from solution_paths.homotopy.moving import Twofold
 from solution_paths.homotopy.state import RIDGED
+from solution_paths.homotopy.systems.solve import FEW
 from solution_paths.homotopy.twofold import weighted_squares
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.solution import follow
@@ -143,8 +144,45 @@ def test_a_path_is_the_same_from_its_end(name, monkeypatch):
 def test_an_updated_factor_changes_no_event(name):
     model, t0, t1 = models.EXAMPLES[name]
     path, plain = (walked(model, t0, t1, updated=updated) for updated in (True, False))
-    np.testing.assert_array_equal(path.t, plain.t)
-    np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+    np.testing.assert_array_equal(path.track.events, plain.track.events)
+    if np.diff(path.track.entry_at).max() + path.statement.silent <= FEW:
+        np.testing.assert_array_equal(path.t, plain.t)
+        np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+    else:
+        assert_carried(path, plain)
+
+
+def assert_carried(path, plain):
+    """Points that are carried along are known to `tolerances.CARRIED`."""
+    np.testing.assert_allclose(path.t, plain.t, rtol=1e-12, atol=1e-12)
+    size = np.abs(plain.unknowns).max(axis=-1, keepdims=True)
+    np.testing.assert_array_less(np.abs(path.unknowns - plain.unknowns) / size, 1e-11)
+
+
+@pytest.mark.parametrize("name", ["kernel", "many features", "one-hot"])
+def test_large_systems_are_carried_along_without_changing_an_event(name):
+    """Systems of more than `FEW` unknowns, with and without updates."""
+    r = np.random.default_rng(7)
+    X = r.normal(size=(220, 3))
+    kernel = None
+    if name == "kernel":
+        kernel = np.exp(-3.0 * ((X[:, None] - X) ** 2).sum(axis=2))
+    elif name == "many features":
+        X = r.normal(size=(220, 90))
+    else:
+        X = np.eye(4)[r.integers(0, 4, (220, 25))].reshape(220, 100)
+    y = np.where(X[:, 0] + 0.5 * r.normal(size=220) > X[:, 1], 1.0, -1.0)
+
+    def model(C):
+        loss = losses.hinge(y, C)
+        if kernel is None:
+            return Problem(Losses(loss, X, np.ones((220, 1))), ridge=1.0)
+        return Problem(Losses(loss, np.eye(220), np.ones((220, 1))), ridge=1.0, kernel=kernel)
+
+    path, plain = (walked(model, 0.01, 10.0, updated=updated) for updated in (True, False))
+    np.testing.assert_array_equal(path.track.events, plain.track.events)
+    assert np.diff(path.track.entry_at).max() > FEW
+    assert_carried(path, plain)
 
 
 @pytest.mark.parametrize("name", models.EXAMPLES)

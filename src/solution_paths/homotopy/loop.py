@@ -13,15 +13,18 @@ import numpy as np
 
 from . import tolerances
 from .compiled import entry, lean
-from .ratio import collect, first_exit, known_value
+from .ratio import SHARP, collect, first_exit, known_value
 from .rows import times
-from .state import at, begin, diagonal, is_hideable, is_variable, known_unknown, move
+from .state import at, begin, is_hideable, is_variable, known_unknown, move
+from .systems.carry import answers, carry, risen
 from .systems.inverse import factor, hide, sharpen, show, update
-from .systems.solve import is_singular, point, rate
+from .systems.solve import FEW, ROUGH, coordinate, goal_of, is_idle, is_singular, point, push, rate
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
+CAREFUL = 16  # pushes after a doubt that are solved for to rounding
+SINGULAR = tolerances.SINGULAR
 REPEATS = 4  # of the same places at the same t
 
 
@@ -40,14 +43,21 @@ def walk(w, steps):
         if not has_room(w):
             return MORE_ROOM
 
-        # 1. The point afresh, and its rate.
-        if not settle(w):
+        # 1. The point, and its rate.
+        if now.shrink > ROUGH and now.changes - now.factored > now.solved:
+            factor(w)
+        if not (is_settled(w, 0.0) or settle(w)):
             return DENSER if now.hidden else LOST
 
         # 2. The first coordinate that leaves its place.
         now.end = max(now.end, now.endless * now.t) if now.endless > 0.0 else now.end
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         first_exit(w, False, left, left_low)
+        if now.doubt or (now.carried == 2 and not is_settled(w, now.step)):
+            now.careful = CAREFUL if now.doubt else now.careful
+            if not settle(w):
+                return DENSER if now.hidden else LOST
+            first_exit(w, False, left, left_low)
         if left - now.step <= now.rest:
             now.found, now.step, now.step_low = -1, left, left_low
 
@@ -88,13 +98,32 @@ def has_room(w):
 
 
 @lean
+def is_settled(w, step):
+    """Tell whether the point is known well enough as it is carried along, up to a step from here.
+
+    An error of a row's value costs its slope, which must be little in comparison with the duals.
+    """
+    now = w.now
+    if not now.carried or not w.map.updated:
+        return False
+    error = now.point_error + step * now.rate_error
+    if now.solved + now.hidden <= FEW:
+        return error <= SHARP * now.largest and now.rate_error <= SHARP * now.fastest
+    cost = error * now.row_unit * (now.width + step * now.width_rate)
+    return error <= SINGULAR * now.largest and cost <= SINGULAR * now.value * now.held
+
+
+@lean
 def settle(w):
     """Solve for the point and its rate; an inverse that is worth little is computed afresh."""
+    w.now.doubt = 0
     for attempt in range(3):
         slow = point(w) > tolerances.CONTRACTION
         slow = rate(w) > tolerances.CONTRACTION or slow
         if not slow:
+            w.now.carried = 1
             return True
+        w.now.carried = 0
         if attempt == 0:
             factor(w)
         elif attempt == 1 and not w.now.hidden:
@@ -111,18 +140,19 @@ def advance(w, step, step_low):
     now.t, now.t_low = add(now.t, now.t_low, step, step_low)
     if now.found < 0:
         now.t, now.t_low = now.end, 0.0
-    glide(w, step, step_low)
+    glide(w, step, step_low, now.rate_error)
 
 
 @lean
-def glide(w, step, step_low):
-    """Move the unknowns along their motion."""
+def glide(w, step, step_low, error):
+    """Move the unknowns along their motion, which has an error."""
     now = w.now
     for k in range(now.unknowns):
         i = w.unknown[k]
         h, e = accumulate(w.u[0, i], w.u[1, i], w.du[0, i], step, step_low)
         h, e = accumulate(h, e, w.du[1, i], step, 0.0)
         w.u[0, i], w.u[1, i] = add(h, e, 0.0, 0.0)
+    now.point_error += abs(step) * error
     now.row_travel += abs(step) * now.row_speed
     now.variable_travel += abs(step) * now.variable_speed
 
@@ -152,42 +182,38 @@ def change(w, i, new):
     if w.slot[i] <= -2:
         show(w, i)
     was_known = w.known[i]
-    before = 0.0 if was_known else diagonal(w, i, old)
     if was_known:
         w.u[0, i], w.u[1, i] = known_unknown(w, i)
-    singular = is_singular(w, i, new)
+    idle = is_idle(w, i, old, new)
+    singular = not idle and is_singular(w, i, new)
     move(w, i, new)
     if singular:
         turn(w, i, old, new)
-        return exchange(w, i, was_known, before)
-    renew(w, i, was_known, before, -1, 0, 0.0)
+        return exchange(w, i, old, was_known)
+    if idle:
+        w.now.carried = 0
+    else:
+        renew(w, i, old, was_known, -1, 0, 0)
     return True
 
 
 @lean
-def renew(w, i, i_known, i_before, k, k_known, k_before):
-    """Bring the inverse up to date after a change of i, and of k if that is not -1."""
-    i_idle = is_idle(w, i, i_known, i_before)
-    k_idle = k < 0 or is_idle(w, k, k_known, k_before)
-    if i_idle and k_idle:
-        return
-    full = not w.map.updated or i == k
-    if full:
+def renew(w, i, i_old, i_known, k, k_old, k_known):
+    """Bring rates and inverse up to date after a change of i, and of k if that is not -1."""
+    now = w.now
+    if not w.map.updated:
+        now.carried = 0
         factor(w)
         return
-    x, x_known, x_before = (k, k_known, k_before) if i_idle else (i, i_known, i_before)
-    update(w, x, x_known, x_before, -1 if i_idle or k_idle else k, k_known, k_before)
+    if now.carried:
+        carry(w, i, i_old, i_known, k, k_old, k_known)
+    answers(w, w.first, w.schur, i, i_old, i_known, k, k_old, k_known)
+    i_rise, _ = risen(w, i, i_old, i_known)
+    k_rise, _ = risen(w, k, k_old, k_known) if k >= 0 else (1.0, 0.0)
+    update(w, i, i_known, i_rise, k, k_known, k_rise)
     for x in (i, k):
         if x >= 0 and w.slot[x] >= 0 and is_hideable(w, x):
             hide(w, x)
-
-
-@lean
-def is_idle(w, i, was_known, before):
-    """Tell whether a change of places leaves the system's matrix as it was."""
-    if was_known or w.known[i]:
-        return was_known and w.known[i]
-    return diagonal(w, i, w.place[i]) == before
 
 
 @lean
@@ -198,8 +224,10 @@ def turn(w, i, old, new):
     parts have null vectors of their own.
     """
     m, at_knot, way = w.map, new % 2 == 1, float(np.sign(new - old))
+    w.now.bent = 0.0
     for k in range(m.N):
         if is_variable(w, k) == at_knot:
+            w.now.bent = max(w.now.bent, abs(w.du[0, k]) / m.scale[k])
             w.du[0, k] = w.du[1, k] = 0.0
     own = w.du[0, i]
     if at_knot and is_variable(w, i):  # its own pull is what the duals of rows leave
@@ -227,7 +255,7 @@ def turn(w, i, old, new):
 
 
 @lean
-def exchange(w, i, was_known, before):
+def exchange(w, i, i_old, i_known):
     """Move along the null vector, t standing still, until a coordinate leaves its place."""
     now = w.now
     now.pending = i
@@ -238,25 +266,46 @@ def exchange(w, i, was_known, before):
             now.pending = -1
             return False
         old, new = w.place[k], next_place(w, k, now.side)
-        glide(w, now.step, now.step_low)
+        glide(w, now.step, now.step_low, now.push_error + now.bent)
         if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
             break
         move(w, k, new)  # nothing changes there
     if w.slot[k] <= -2:
         show(w, k)
     k_known = w.known[k]
-    k_before = 0.0 if k_known else diagonal(w, k, old)
     if k_known:
         w.u[0, k], w.u[1, k] = known_unknown(w, k)
+    idle = is_idle(w, k, old, new)
+    if k != i and not idle and w.map.updated:
+        push_before(w, i, i_old, k, new)
     move(w, k, new)
     now.pending = -1
-    if k == i:
+    if k == i or idle:
+        now.carried = 0
         signed = w.map.n <= i < w.map.n + w.map.weights  # in the l1 constraint's row
-        if signed or not is_idle(w, i, was_known, before):
+        if signed or k != i or not is_idle(w, i, i_old, new):
             factor(w)
         return True
-    renew(w, i, was_known, before, k, k_known, k_before)
+    restore_rates(w, i, k)
+    renew(w, i, i_old, i_known, k, old, k_known)
     return True
+
+
+@lean
+def push_before(w, i, i_old, k, new):
+    """Push coordinate k, too, in the system that i was in before it changed its place."""
+    i_new, w.place[i] = w.place[i], i_old
+    w.now.other_error = push(w, k, new, goal_of(w), 1)
+    w.place[i] = i_new
+
+
+@lean
+def restore_rates(w, i, k):
+    """Take the rates back from where they were kept."""
+    now = w.now
+    for a in range(now.solved + now.hidden):
+        x = coordinate(w, a)
+        w.du[0, x], w.du[1, x] = w.kept[0, x], w.kept[1, x]
 
 
 @lean
@@ -307,6 +356,7 @@ def prepare(w, out):
     """
     now, m = w.now, w.map
     begin(w)
+    now.carried = 0
     factor(w)
     shrank = point(w)
     w.du[:] = 0.0
@@ -331,6 +381,6 @@ def note(w):
 
 
 @entry
-def push(w, i, new):
+def put(w, i, new):
     """Put a coordinate into a new place at the present t; False: it can move for ever."""
     return settle(w) and change(w, i, new)

@@ -13,7 +13,7 @@ import numpy as np
 from . import tolerances
 from .compiled import inline, lean
 from .rows import of_unknowns, sharply_of_unknowns
-from .state import BLOCK, at, at_base, factors, is_variable
+from .state import BLOCK, RIDGED, at, at_base, factors, is_variable
 from .systems.inverse import entry_of
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
 
@@ -22,11 +22,12 @@ TINY = 2.0**-96  # what a limit itself is rounded to
 DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
 UP = 1.0 + 2.0**-40
 LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
+SHARP = tolerances.NOISE / 16.0  # errors below it change no comparison
 NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
 # rows of `of_variables` and `of_rows`
 VH, VL, RH, RL, SIZE, RSIZE = range(6)
 # rows of `chance`
-ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST, DOUBT = range(7)
+ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST, DOUBT, SOONEST, FASTEST = range(9)
 
 
 @lean
@@ -44,7 +45,7 @@ def first_exit(w, null, left, left_low):
         Distance to the end of the walk.
     """
     now = w.now
-    now.candidates = 0
+    now.candidates, now.leaving = 0, 0.0
     collect(w, null)
     speeds(w, null)
     bound = left
@@ -59,7 +60,7 @@ def collect(w, null):
     """List the unknown coordinates, and the variables and rows that add to others' values."""
     now, m = w.now, w.map
     now.unknowns = now.moving = now.pulling = 0
-    error = now.pivot_error if null else now.rate_error
+    error = now.push_error if null else now.rate_error
     largest = m.known_value + abs(now.t) * m.known_rate
     fastest = 0.0 if null else m.known_rate
     for a in range(now.solved + now.hidden + 1):
@@ -75,21 +76,27 @@ def collect(w, null):
         now.unknowns += 1
         largest = max(largest, abs(w.u[0, i]) / m.scale[i])
         fastest = max(fastest, abs(w.du[0, i]) / m.scale[i])
+    now.largest, now.fastest, now.rough = largest, fastest, 0
+    now.value = now.held = now.width = now.width_rate = 0.0
+    if now.carried > 1 and not null:
+        sharp = now.point_error <= SHARP * largest and error <= SHARP * fastest
+        now.rough = 0 if sharp else 1
     for u in range(now.unknowns):
         i = w.unknown[u]
         w.work[0, i] = max(abs(w.u[0, i]), FLOOR * largest * m.scale[i])
         w.work[1, i] = max(abs(w.du[0, i]), FLOOR * fastest * m.scale[i])
-        w.work[2, i] = max(NOISE * w.work[0, i], now.point_error * largest * m.scale[i])
-        w.work[3, i] = max(NOISE * w.work[1, i], error * fastest * m.scale[i])
+        w.work[2, i] = max(NOISE * w.work[0, i], now.point_error * m.scale[i])
+        w.work[3, i] = max(NOISE * w.work[1, i], error * m.scale[i])
         if null:  # a slower one's exchange would leave a singular system
             w.work[3, i] = max(w.work[3, i], SINGULAR * fastest * m.scale[i])
-        if abs(w.du[0, i]) <= w.work[3, i]:  # it stands still
+        if not now.rough and abs(w.du[0, i]) <= w.work[3, i]:  # it stands still
             w.du[0, i] = w.du[1, i] = 0.0
         if is_variable(w, i):
             k, to = now.moving, w.of_variables
             w.variables[k] = i - m.n
             now.moving += 1
         elif i < m.n:
+            weigh_values(w, i)
             k, to = now.pulling, w.of_rows
             w.rows[k] = i
             now.pulling += 1
@@ -98,6 +105,21 @@ def collect(w, null):
         to[VH, k], to[VL, k], to[RH, k], to[RL, k] = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
         to[SIZE, k], to[RSIZE, k] = w.work[0, i], w.work[1, i]
     spread(w)
+
+
+@lean
+def weigh_values(w, i):
+    """Add to what says how well values of rows must be known: an error of one costs its slope."""
+    now, own, row = w.now, w.limit[i], w.graph.equation[i, w.place[i]]
+    now.value = max(now.value, abs(row[0] + now.t * row[2]))
+    if w.place[i] % 2 == 1:
+        now.held += abs(w.u[0, i])
+        steepest = rate = 0.0
+        for side in range(0, 4, 2):
+            if np.isfinite(own[side]):
+                steepest = max(steepest, abs(own[side] + now.t * own[side + 1]))
+                rate = max(rate, abs(own[side + 1]))
+        now.width, now.width_rate = now.width + steepest, now.width_rate + rate
 
 
 @lean
@@ -112,10 +134,13 @@ def spread(w):
         size, index = (m.p, w.variables) if part == 0 else (m.n, w.rows)
         count, of = (now.moving, w.of_variables) if part == 0 else (now.pulling, w.of_rows)
         x, dx, most = w.dense[2 * part], w.dense[2 * part + 1], w.map.largest[part]
-        terms = dterms = 0.0
+        terms = dterms = whole = dblur = 0.0
         for k in range(count):
             terms += most[index[k]] * of[SIZE, k]
             dterms += most[index[k]] * of[RSIZE, k]
+            i = index[k] + (m.n if part == 0 else 0)
+            whole += (most[index[k]] * m.scale[i]) ** 2
+            dblur += (most[index[k]] * w.work[3, i]) ** 2
         if 2 * count > size:
             x[:size] = 0.0
             dx[:size] = 0.0
@@ -126,8 +151,15 @@ def spread(w):
             dterms += m.widest * w.work[1, m.N - 1]
         if part == 0:
             now.row_terms, now.row_rate_terms = terms, dterms
+            now.row_unit, now.row_rate_blur = whole, dblur
         else:
             now.variable_terms, now.variable_rate_terms = terms, dterms
+            if m.with_gram:
+                now.row_unit, now.row_rate_blur = now.row_unit + whole, now.row_rate_blur + dblur
+            now.variable_unit, now.variable_rate_blur = np.sqrt(whole), np.sqrt(dblur)
+            now.row_unit, now.row_rate_blur = np.sqrt(now.row_unit), np.sqrt(now.row_rate_blur)
+    now.row_blur = now.row_unit * now.point_error
+    now.variable_blur = now.variable_unit * now.point_error
     if m.with_gram:
         for a in range(now.solved):
             i = w.solved[a]
@@ -164,7 +196,25 @@ def speeds(w, null):
             total += dot(m.metric[k], x, m.p) ** 2
     if m.with_gram:
         total += gram_speed(w, null, x)
-    now.row_speed = np.sqrt(total) * UP + (0.0 if null else m.row_drift)
+    now.row_speed = np.sqrt(total) * UP
+    if now.eliminates == RIDGED and total <= of_rounding(w):
+        now.row_speed = 0.0
+    now.row_speed += 0.0 if null else m.row_drift
+
+
+@lean
+def of_rounding(w):
+    """Return the squared speed that rounding makes of weights which stand still.
+
+    A ridged weight's rate is a sum over rows, which may cancel out.
+    """
+    now, m, total = w.now, w.map, 0.0
+    for k in range(now.moving):
+        j = w.variables[k]
+        if m.ridge[j] == 0.0:
+            return 0.0
+        total += (m.metric[0, j] / m.ridge[j]) ** 2
+    return (NOISE * now.variable_rate_terms) ** 2 * total
 
 
 @lean
@@ -238,19 +288,27 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
         error += w.work[2, last]
     h, e = add(way * dx, way * dxe, -drift, -drift_e)
     h, e = outward * h, outward * e
-    if h <= noise:
+    if h <= (-noise if now.rough else noise):
         return bound
     r, f = add(limit, limit_e, -x, -xe)
     r, f = outward * r, outward * f
-    if r <= error:
-        r, f = 0.0, 0.0
     c = now.candidates
+    if now.rough:
+        w.chance[SOONEST, c] = max(r - error, 0.0) / (h + noise)
+        if w.chance[SOONEST, c] > bound:
+            return bound
+    elif r <= error:
+        r, f = 0.0, 0.0
     w.candidate[c] = 2 * i + side
     w.chance[ROOM, c], w.chance[ROOM_LOW, c] = r, f
     w.chance[CLOSING, c], w.chance[CLOSING_LOW, c] = h, e
     w.chance[WEIGHT, c] = m.scale[i] if at_knot == is_variable(w, i) else 1.0 / m.scale[i]
-    w.chance[DOUBT, c] = error / h
     now.candidates = c + 1
+    if now.rough:
+        return min(bound, max(r + error, 0.0) / (h - noise)) if h > noise else bound
+    w.chance[DOUBT, c] = error / h
+    if r == 0.0:
+        now.leaving = max(now.leaving, h * w.chance[WEIGHT, c])
     return min(bound, (r + error) / h)
 
 
@@ -287,25 +345,47 @@ def look_at_known(w, null, bound):
                         continue
                     w.looked_at[i] = now.look_number
                     now.looks += 1
-                    soonest, latest = look(w, i, null, bound)
+                    soonest, latest, fastest = look(w, i, null, bound)
                     if latest < bound:
                         bound = latest
                         ahead = min(ahead, speed * bound)
                     if soonest <= bound:
                         w.looked[kept] = i
                         w.chance[LEAST, kept] = soonest
+                        w.chance[FASTEST, kept] = fastest * m.scale[i]
                         kept += 1
                 w.block[b] = least(w.due, BLOCK * b, min(m.N, BLOCK * (b + 1)))
             again = again or (speed > 0.0 and near < speed * bound)
         if not again:
             break
         factor *= 8.0
-    for c in range(kept):
-        if w.chance[LEAST, c] <= bound:
-            bound = look_closely(w, w.looked[c], null, bound)
+    bound = look_at_kept(w, kept, null, bound)
     if bound < np.inf:
         now.usual_rows = usual_length(now.usual_rows, now.row_speed * bound)
         now.usual_variables = usual_length(now.usual_variables, now.variable_speed * bound)
+    return bound
+
+
+@lean
+def look_at_kept(w, kept, null, bound):
+    """Look closely at coordinates that may be first; return the new bound.
+
+    Of those that are at a limit now the fastest one is chosen, so slower ones need no look.
+    """
+    now, first = w.now, -1
+    by_speed = not now.rough and not now.by_index
+    for c in range(kept if by_speed else 0):
+        faster = first < 0 or w.chance[FASTEST, c] > w.chance[FASTEST, first]
+        if w.chance[LEAST, c] == 0.0 and faster:
+            first = c
+    if first >= 0:
+        bound = look_closely(w, w.looked[first], null, bound)
+    for c in range(kept):
+        if c == first or w.chance[LEAST, c] > bound:
+            continue
+        if by_speed and w.chance[FASTEST, c] < now.leaving:
+            continue
+        bound = look_closely(w, w.looked[c], null, bound)
     return bound
 
 
@@ -353,6 +433,8 @@ def look(w, i, null, bound):
     soonest, latest : float
         Bounds of the step at which it meets its first limit; both infinite where that is beyond
         ``bound``.
+    speed : float
+        Bound of its speed towards a limit.
     """
     now, m, limit = w.now, w.map, w.limit[i]
     t, variable = now.t, is_variable(w, i)
@@ -370,18 +452,22 @@ def look(w, i, null, bound):
         below, above = below - w.u[0, m.N - 1], above - w.u[0, m.N - 1]
         of_lower, of_upper = of_lower + w.work[0, m.N - 1], of_upper + w.work[0, m.N - 1]
     if m.lazy and m.length[i] > 0.0:
-        nearest = max(min(below - DOUBLE * of_lower, above - DOUBLE * of_upper), 0.0)
+        nearest = min(below - DOUBLE * of_lower, above - DOUBLE * of_upper)
+        nearest = max(nearest - (now.variable_blur if variable else now.row_blur), 0.0)
         travel = now.variable_travel if variable else now.row_travel
         speed = now.variable_speed if variable else now.row_speed
         w.due[i] = travel + nearest / m.length[i]
         if (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound:
-            return np.inf, np.inf
+            return np.inf, np.inf, 0.0
     return exits(w, i, null, x, terms, widened)
 
 
 @lean
 def exits(w, i, null, x, terms, widened):
-    """Return bounds of the step at which a value x, known in double precision, meets a limit."""
+    """Return bounds of the step at which a value x, known in double precision, meets a limit.
+
+    The third number is a bound of its speed towards a limit.
+    """
     now, m, t, variable = w.now, w.map, w.now.t, is_variable(w, i)
     dx, way = roughly(w, i, 1), (1.0 if null else now.way)
     dterms = now.variable_rate_terms if variable else now.row_rate_terms
@@ -391,7 +477,7 @@ def exits(w, i, null, x, terms, widened):
         dx += w.base[2, i]
         dterms += w.base_terms[1, i]
     dx = -dx if variable else dx
-    soonest = latest = np.inf
+    soonest, latest, speed = np.inf, np.inf, 0.0
     for side in range(2):
         value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
         if not np.isfinite(value):
@@ -400,6 +486,8 @@ def exits(w, i, null, x, terms, widened):
         drift = 0.0 if null else way * rate
         error = DOUBLE * (terms + abs(value) + abs(rate * t))
         noise = DOUBLE * (dterms + abs(drift))
+        error += now.variable_blur if variable else now.row_blur
+        noise += now.variable_rate_blur if variable else now.row_rate_blur
         if widened:
             limit -= outward * w.u[0, m.N - 1]
             drift -= outward * way * w.du[0, m.N - 1]
@@ -410,7 +498,8 @@ def exits(w, i, null, x, terms, widened):
             latest = min(latest, (max(room, 0.0) + error) / (closing - noise))
         if closing > -noise:
             soonest = min(soonest, max(room - error, 0.0) / (closing + noise))
-    return soonest, latest
+            speed = max(speed, closing + noise)
+    return soonest, latest, speed
 
 
 @lean
@@ -464,13 +553,17 @@ def look_closely(w, i, null, bound):
         dterms += w.base_terms[1, i]
     noise = (SINGULAR if null else m.noise) * max(dterms, 0.0)
     stands = null or w.graph.lower[i, w.place[i], 2] == w.graph.upper[i, w.place[i], 2] == 0.0
-    if stands and abs(dx) <= noise and m.weights == 0:
+    if now.rough:
+        noise += now.variable_rate_blur if is_variable(w, i) else now.row_rate_blur
+    elif stands and abs(dx) <= noise and m.weights == 0:
         return bound
     x, xe, terms = sharply(w, i, False)
     h, e = at_base(w, i, now.t, now.t_low)
     x, xe = add(x, xe, h, e)
     terms += w.base_terms[0, i] + abs(now.t) * w.base_terms[1, i]
     error = m.noise * max(terms, 0.0)
+    if now.rough:
+        error += now.variable_blur if is_variable(w, i) else now.row_blur
     if is_variable(w, i):
         x, xe, dx, dxe = -x, -xe, -dx, -dxe
     for side in range(2):
@@ -510,6 +603,9 @@ def step_of(w, c):
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat."""
     now, chosen, best = w.now, -1, -1.0
+    if now.rough:
+        choose_the_only(w, bound, left, left_low)
+        return
     nearest = first_candidate(w, bound)
     for c in range(now.candidates if nearest >= 0 else 0):
         if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
@@ -533,3 +629,19 @@ def choose(w, bound, left, left_low):
         return
     now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
     now.step, now.step_low = h, e
+
+
+@lean
+def choose_the_only(w, bound, left, left_low):
+    """Choose the candidate that is first whatever the errors are; there may be doubt."""
+    now, possible, chosen = w.now, 0, -1
+    for c in range(now.candidates):
+        if w.chance[SOONEST, c] <= bound:
+            possible, chosen = possible + 1, c
+    now.found, now.side, now.step, now.step_low = -1, 0, left, left_low
+    now.doubt = 1 if possible > 1 or (possible == 1 and bound >= left) else 0
+    if possible == 1 and not now.doubt:
+        now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
+        now.step, now.step_low = step_of(w, chosen)
+        if now.step <= 0.0:
+            now.doubt = 1

@@ -53,7 +53,8 @@ class Homotopy:
     origin : float
         What is added to t where it is reported.
     updated : bool
-        Whether the factor of the system is updated, or computed afresh at each change.
+        Whether point, rates and the inverse of the system are updated, or computed afresh at each
+        change.
     lazy : bool
         Whether coordinates are looked at only when they can have come to a limit.
     face : str
@@ -161,7 +162,7 @@ class Homotopy:
         """Give back the memory of the systems: no step follows."""
         now = self.walk.now
         kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
-        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((7, 0)))
+        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((9, 0)))
 
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
@@ -277,10 +278,17 @@ def _map(
         variable_drift=float(drift[n : n + p].max(initial=0.0)),
         known_value=float((values / scale).max(initial=0.0)),
         known_rate=float((rates / scale).max(initial=0.0)),
+        limited=int(_limited(graphs, n, p)),
         silent=statement.silent,
         lazy=int(lazy),
         updated=int(updated),
     )
+
+
+def _limited(graphs: Tabled, n: int, p: int) -> bool:
+    """Tell whether any variable has a limit, at any of its places but knots of free ones."""
+    lower, upper = (side[n : n + p, ::2, 0] for side in (graphs.lower, graphs.upper))
+    return bool((np.isfinite(lower) | np.isfinite(upper)).any())
 
 
 def _rows(statement: Statement) -> dict[str, Any]:
@@ -311,6 +319,11 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         base_terms=np.zeros((2, N)),
         u=np.zeros((2, N)),
         du=np.zeros((2, N)),
+        kept=np.zeros((2, N)),
+        push=np.zeros((4, N)),
+        answer=np.zeros((2, 4)),
+        first=np.zeros((4, N)),
+        schur=np.zeros((2, 4)),
         due=np.zeros(N),
         limit=np.zeros((N, 4)),
         block=np.zeros(N // BLOCK + 1),
@@ -318,14 +331,14 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         looked_at=np.zeros(N, np.int64),
         looked=np.zeros(2 * N + 8, np.int64),
         candidate=np.zeros(4 * N, np.int64),
-        chance=np.zeros((7, 4 * N)),
+        chance=np.zeros((9, 4 * N)),
         variables=np.zeros(m.p, np.int64),
         of_variables=np.zeros((6, m.p)),
         rows=np.zeros(m.n, np.int64),
         of_rows=np.zeros((6, m.n)),
         dense=np.zeros((4, max(m.n, m.p))),
         unknown=np.zeros(N, np.int64),
-        work=np.zeros((14, N + 8)),
+        work=np.zeros((15, N + 8)),
         **{name: np.zeros(*one) for name, one in _growing(m, {}, 0).items()},
     )
 

@@ -1,7 +1,7 @@
 """What the homotopy remembers between two steps: the parameter, and a place for each coordinate.
 
-All else in `Walk` is computed from these two: what the known coordinates add up to, the factor of
-the system of the others, a guess of its solution, and how long a coordinate needs no look.
+All else in `Walk` is computed from these two: what the known coordinates add up to, the inverse of
+the system of the others and its solution, and how long a coordinate needs no look.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ class Map:
     variable_drift: float  # the same of variables at knots
     known_value: float  # the largest known unknown, in its unit, is at most this
     known_rate: float  # plus t times this
+    limited: int  # whether any variable has limits
     silent: int  # variables, the first ones, that are not recorded
     lazy: int  # whether coordinates are looked at only when they can have moved to a limit
-    updated: int  # whether the inverse is updated, or computed afresh
+    updated: int  # whether point, rates and inverse are updated, or computed afresh
 
 
 @struct
@@ -101,9 +102,29 @@ class Numbers:
     unknowns: int  # entries of `unknown`
     moving: int  # entries of `variables`
     pulling: int  # entries of `rows`
-    point_error: float  # of the unknowns, in their units, relative to the largest
+    carried: int  # 0: rates must be solved for, 1: they have been, 2: they are carried along since
+    rough: int  # whether errors may decide which coordinate is first
+    doubt: int  # whether they do
+    factored: int  # changes of places when the inverse was computed afresh
+    careful: int  # pushes that are solved for sharply, as there was doubt
+    shrink: float  # how fast corrections shrink
+    point_error: float  # of unknowns, in their units
     rate_error: float
-    pivot_error: float
+    push_error: float  # of the last push, and of that of the coordinate exchanged with it
+    other_error: float
+    bent: float  # what a null vector leaves out
+    largest: float  # unknown, in its unit
+    fastest: float
+    value: float  # the largest value at which a row is held
+    held: float  # the sum of the duals of rows at knots
+    width: float  # that of their largest slopes, and its rate
+    width_rate: float
+    row_unit: float  # by how much a row's value may be wrong if all unknowns are by their unit
+    row_blur: float  # what errors of unknowns make of rows, and of their motion
+    row_rate_blur: float
+    variable_unit: float  # and of variables' pulls
+    variable_blur: float
+    variable_rate_blur: float
     row_travel: float  # odometers: by how much rows, and variables' pulls, have moved at most
     variable_travel: float
     row_speed: float
@@ -122,6 +143,7 @@ class Numbers:
     step: float
     step_low: float
     candidates: int
+    leaving: float  # the largest speed of those that are at a limit
     key: int  # a hash of all places
     seen: int  # places that were seen at this t
     by_index: int
@@ -146,6 +168,11 @@ class Walk:
     base_terms: Matrix  # (2, N): sums of the absolute terms of these
     u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
     du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
+    kept: Matrix  # (2, N): that for a unit of t, while du is a null vector
+    answer: Matrix  # (2, 4): how their equations answer to the pushes
+    first: Matrix  # (4, N): the pushes by the inverse alone, without refinement; no second parts
+    schur: Matrix  # (2, 4): how the equations answer to these
+    push: Matrix  # (4, N): how unknowns answer to pushes of one or two coordinates
     due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
     limit: Matrix  # (N, 4), lower and upper limit of its place: value and rate in double precision
     block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
@@ -161,7 +188,7 @@ class Walk:
     inverse_low: Matrix  # (cap, cap), what it leaves out where it is sharp
     packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
     share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known
-    work: Matrix  # (14, cap + rows + N)
+    work: Matrix  # (15, cap + rows + N)
     pair: Matrix  # (8, cap)
     # the ratio test
     unknown: Indices  # (cap + rows,)
@@ -173,7 +200,7 @@ class Walk:
     looked: Indices  # (2 N,)
     looked_at: Indices  # (N,): the number of the last look at a coordinate
     candidate: Indices  # (4 N,): 2 i + side
-    chance: Matrix  # (7, 4 N)
+    chance: Matrix  # (9, 4 N)
     # what is recorded
     seen_keys: Indices
     node: Matrix  # (nodes, 2): t

@@ -30,7 +30,8 @@ SINGULAR: Final = 2.0**-44
 """Backward error of a null vector, relative to its terms, below which a system is singular.
 
 A change of the data by this share would make the system singular exactly. So along a null vector
-what is slower than this share stands still: to exchange it would leave such a system.
+what is slower than this share stands still: to exchange it would leave such a system. By the same
+share knots may differ from those whose optimum a point is that large systems carry along.
 """
 
 HOLLOW: Final = 2.0**-40

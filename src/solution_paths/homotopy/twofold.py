@@ -103,6 +103,15 @@ def dot(x, y, m):
     return total
 
 
+@sums
+def absolute_dot(x, y, m):
+    """Return |x|'y in double precision."""
+    total = 0.0
+    for k in range(m):
+        total += abs(x[k]) * y[k]
+    return total
+
+
 @lean
 def least(x, first, last):
     """Return the least of x[first:last]; of two at a time, as each minimum waits."""

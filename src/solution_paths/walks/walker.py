@@ -215,7 +215,7 @@ class Walker:
             if self.place[i] % 2 == 1:
                 homotopy = self._standing()
                 homotopy.go_on(loop.MORE_ROOM)
-                if loop.push(homotopy.walk, int(i), int(self.place[i]) - 1):
+                if loop.put(homotopy.walk, int(i), int(self.place[i]) - 1):
                     self.place = homotopy.place.copy()
 
     def standing(self) -> Trace:

@@ -117,28 +117,12 @@ def show(w, i):
 
 
 @lean
-def border(w, i, out):
-    """Write column i of H at the solved rows, less what eliminated rows take off; return corner."""
-    k, corner = w.now.solved, entry_of(w, i, i)
-    for a in range(k):
-        out[a] = entry_of(w, w.solved[a], i)
-    if w.now.hidden and meets(w, i):
-        pull, hidden = w.work[0], w.now.hidden
-        for c in range(hidden):
-            x = entry_of(w, w.hidden[c], i)
-            pull[c] = elimination(w, w.hidden[c]) * x
-            corner -= pull[c] * x
-        for a in range(k):
-            if meets(w, w.solved[a]):
-                out[a] -= dot(w.E[a], pull, hidden)
-    return corner
-
-
-@lean
 def factor(w):
     """Invert the matrix of the unknown coordinates afresh, by Gauss and Jordan with pivots."""
     now, m = w.now, w.map
     now.solved = now.hidden = now.sharp = 0
+    now.shrink = 1.0
+    now.factored = now.changes
     for i in range(m.N):
         w.slot[i] = -1
     for i in range(m.N):
@@ -264,12 +248,14 @@ def invert_sharply(A, B, k, order):
 
 
 @lean
-def update(w, i, i_known, i_before, k, k_known, k_before):
+def update(w, i, i_known, i_rise, k, k_known, k_rise):
     """Update the inverse for a change of i and, if k >= 0, of k; their places are the new ones.
 
     The matrix gets a border for each. A coordinate put in is a border of its own; one taken out is
     held at 0 by a unit vector; one whose diagonal D rises by d has a unit vector with -1 / d behind
-    it.
+    it. The inverse times a border is what the push was solved for at first, but for the sign, and
+    `schur` has the Schur complement of the borders. Both are those of the inverse as it is, not of
+    the exact one: then its errors stay those of a matrix near by.
 
     Parameters
     ----------
@@ -277,44 +263,22 @@ def update(w, i, i_known, i_before, k, k_known, k_before):
         What has changed; k = -1: nothing else.
     i_known, k_known : int
         Whether they were known.
-    i_before, k_before : float
-        Their D, if they were not.
+    i_rise, k_rise : float
+        By how much their D has risen, if they were not and are not; else 1.
     """
-    now, count = w.now, w.now.solved
+    now, count, S = w.now, w.now.solved, w.schur
     now.sharp = 0
     extra = 1 if k < 0 else 2
-    d00 = d11 = 1.0
-    d01 = 0.0
     for g in range(extra):
-        x, was_known, before = (i, i_known, i_before) if g == 0 else (k, k_known, k_before)
-        after = 0.0 if w.known[x] else diagonal(w, x, w.place[x])
-        B, C = w.pair[g], w.pair[2 + g]
-        if was_known:
-            corner = border(w, x, B) + after
-            for a in range(count):
-                C[a] = dot(w.inverse[a], B, count)
-        else:
-            B[:count] = 0.0
-            B[w.slot[x]] = 1.0
-            copy(C, w.inverse[w.slot[x]], count)
-            corner = 0.0 if w.known[x] else -1.0 / (after - before)
-        if g == 0:
-            d00 = corner
-        else:
-            d11 = corner
-    if extra == 2 and i_known and k_known:
-        d01 = entry_of(w, i, k)
-        if now.hidden and meets(w, i) and meets(w, k):
-            for c in range(now.hidden):
-                r = w.hidden[c]
-                d01 -= elimination(w, r) * entry_of(w, r, i) * entry_of(w, r, k)
-    s00 = d00 - dot(w.pair[0], w.pair[2], count)
+        sign, C = -1.0 if (i_known if g == 0 else k_known) else 1.0, w.pair[2 + g]
+        for a in range(count):
+            C[a] = sign * w.first[2 * g, w.solved[a]]
+    i_sign, k_sign = 1.0 if i_known else -1.0, 1.0 if k_known else -1.0
+    s00, s01, s11 = i_sign * S[0, 0], 0.0, 1.0
     if extra == 2:
-        s01 = d01 - dot(w.pair[0], w.pair[3], count)
-        s11 = d11 - dot(w.pair[1], w.pair[3], count)
-        area = s00 * s11 - s01 * s01
-    else:
-        s01, s11, area = 0.0, 1.0, s00
+        s01, s11 = k_sign * S[0, 1], k_sign * S[0, 3]
+    s00, s01, s11 = s00 / i_rise, s01 / i_rise, s11 / k_rise
+    area = s00 * s11 - s01 * s01
     if area == 0.0:  # regular, but not in double precision
         factor(w)
         return

@@ -17,16 +17,31 @@ from ..state import (
     is_variable,
     meets,
 )
-from ..twofold import accumulate, add, axpy, copy, divide, dot, dot2, normalise, scaled_add
+from ..twofold import (
+    absolute_dot,
+    accumulate,
+    add,
+    axpy,
+    copy,
+    divide,
+    dot,
+    dot2,
+    normalise,
+    scaled_add,
+)
 from .inverse import entry_of, factor, rest_of, sharpen
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
 SINGULAR = tolerances.SINGULAR
 TARGET = NOISE * FLOOR / 2.0
+FEW = 64  # unknowns: systems of so many are always solved to rounding
+ROUGH = 2.0**12 * SINGULAR  # error of a push that is not refined: a step is a small part of the way
+NULL = SINGULAR * FLOOR  # error of a push that decides whether the system is singular
+SAFE = 2.0**-3  # by which an inverse may be worse than it was when last seen
 SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one did
 ROUNDS = 12
 # rows of `work`: targets and what known ones add up to, unknowns, residuals
-TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH, REST_LOW = range(14)
+TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH, REST_LOW, ITERATE = range(15)
 
 
 @lean
@@ -34,14 +49,14 @@ def point(w):
     """Solve for the point at t; return how fast corrections shrank."""
     now, s = w.now, w.work
     for a in range(now.solved + now.hidden):
-        i = _coordinate(w, a)
+        i = coordinate(w, a)
         s[TH, a], s[TL, a] = at(w.graph.equation[i, w.place[i]], now.t, now.t_low)
         s[BH, a], s[BL, a] = at_base(w, i, now.t, now.t_low)
         s[XH, a], s[XL, a] = w.u[0, i], w.u[1, i]
     bound = w.map.known_value + abs(now.t) * w.map.known_rate
-    accuracy, contraction = _refine(w, False, bound)
+    error, contraction = _refine(w, False, bound, TARGET)
     _scatter(w, w.u)
-    now.point_error = 2.0 * accuracy
+    now.point_error = 2.0 * error
     return contraction
 
 
@@ -50,47 +65,86 @@ def rate(w):
     """Solve for the motion of the point for a unit of t; return how fast corrections shrank."""
     now, s = w.now, w.work
     for a in range(now.solved + now.hidden):
-        i = _coordinate(w, a)
+        i = coordinate(w, a)
         row = w.graph.equation[i, w.place[i]]
         s[TH, a], s[TL, a] = row[2], row[3]
         s[BH, a], s[BL, a] = w.base[2, i], w.base[3, i]
-        s[XH, a] = s[XL, a] = 0.0
-    accuracy, contraction = _refine(w, True, w.map.known_rate)
+        s[XH, a], s[XL, a] = (w.du[0, i], w.du[1, i]) if now.carried else (0.0, 0.0)
+    error, contraction = _refine(w, now.carried == 0, w.map.known_rate, TARGET)
     _scatter(w, w.du)
-    now.rate_error = 2.0 * accuracy
+    now.rate_error = 2.0 * error
     return contraction
+
+
+@lean
+def is_idle(w, i, old, new):
+    """Tell whether the system's matrix is the same with i in either place."""
+    was_known, known = is_known(w, i, old), is_known(w, i, new)
+    if known or was_known:
+        return known and was_known
+    return diagonal(w, i, new) == diagonal(w, i, old)
+
+
+@lean
+def goal_of(w):
+    """Return how well a push is to be solved for."""
+    now = w.now
+    few = now.solved + now.hidden <= FEW
+    sharply = few or now.careful or w.map.limited or not w.map.updated
+    return TARGET if sharply else ROUGH
 
 
 @lean
 def is_singular(w, i, new):
     """Tell whether the system with i in its new place is singular; then du is its null vector."""
     known, was_known = is_known(w, i, new), w.known[i] == 1
-    if known and was_known:
-        return False
     after = 0.0 if known else diagonal(w, i, new)
     before = 0.0 if was_known else diagonal(w, i, w.place[i])
-    if not known and not was_known and after == before:
-        return False
-    _prepare(w, i, new)
-    own = 1.0 / w.map.scale[i] if was_known else 0.0
-    accuracy, contraction = _refine(w, True, own)
-    if contraction > CONTRACTION:
-        factor(w)
-        _prepare(w, i, new)
-        accuracy, contraction = _refine(w, True, own)
-    if contraction > CONTRACTION and not w.now.hidden:
-        sharpen(w)
-        _prepare(w, i, new)
-        accuracy, contraction = _refine(w, True, own)
-    w.now.pivot_error = 2.0 * accuracy
+    now, goal = w.now, goal_of(w)
+    now.careful = max(now.careful - 1, 0)
+    now.push_error = push(w, i, new, goal, 0)
     pivot, least = _pivot(w, i, known, was_known, after, before)
+    if goal > NULL and SURE * SINGULAR * abs(pivot) <= ROUGH * least:
+        now.push_error = push(w, i, new, NULL, 0)
+        pivot, least = _pivot(w, i, known, was_known, after, before)
+    if SURE * SINGULAR * abs(pivot) <= ROUGH * least:
+        now.shrink = 1.0  # the inverse may be worth less than before
     if abs(pivot) > least:
         return False
+    for a in range(now.solved + now.hidden):
+        k = coordinate(w, a)
+        w.kept[0, k], w.kept[1, k] = w.du[0, k], w.du[1, k]
     w.du[:] = 0.0
     _scatter(w, w.du)
     w.du[0, i] = 0.0 if known else (1.0 if was_known else w.du[0, i])
     w.du[1, i] = 0.0 if known or was_known else w.du[1, i]
     return True
+
+
+@lean
+def push(w, i, new, goal, number):
+    """Solve for how unknowns answer to a push of coordinate i: keep it, return its error.
+
+    A known one's unknown moves by a unit, of another one the equation's right-hand side does.
+    """
+    now, kept, first = w.now, w.push[2 * number :], w.first[2 * number]
+    own = 1.0 / w.map.scale[i] if w.known[i] else 0.0
+    for attempt in range(3):
+        _prepare(w, i, new)
+        error, contraction = _refine(w, True, own, goal)
+        if contraction <= CONTRACTION:
+            break
+        if attempt == 0:
+            factor(w)
+        elif attempt == 1 and not now.hidden:
+            sharpen(w)
+    _scatter(w, kept)
+    for a in range(now.solved + now.hidden):
+        first[coordinate(w, a)] = w.work[ITERATE, a]
+    if w.known[i]:
+        kept[0, i], kept[1, i] = 1.0, 0.0
+        first[i] = 1.0
+    return 2.0 * error
 
 
 @lean
@@ -100,7 +154,7 @@ def _prepare(w, i, new):
     if w.map.n <= i < w.map.n + w.map.weights and w.known[i]:
         w.sign[i - w.map.n] = new - 1.0
     for a in range(now.solved + now.hidden):
-        k = _coordinate(w, a)
+        k = coordinate(w, a)
         s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
             s[BH, a], s[BL, a] = entry_of(w, k, i), rest_of(w, k, i)
@@ -118,7 +172,7 @@ def _of_row(w, i, enters):
     s, m = w.work, w.map
     bent, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
     for a in range(w.now.solved + w.now.hidden):
-        k = _coordinate(w, a)
+        k = coordinate(w, a)
         x, unit, q = abs(s[XH, a]), m.scale[k], w.graph.curvature[k, w.place[k]]
         if is_variable(w, k):
             bends = m.ridge[k - m.n] + q
@@ -144,30 +198,38 @@ def _pivot(w, i, known, was_known, after, before):
     count = now.solved + now.hidden
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
-        largest = max(largest, abs(s[XH, a]) / m.scale[_coordinate(w, a)])
+        largest = max(largest, abs(s[XH, a]) / m.scale[coordinate(w, a)])
     if was_known and not known:
         h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
         whole = abs(entry_of(w, i, i)) + abs(after)
-        total = whole
+        among = across = duals = 0.0
         for a in range(count):
-            size = max(abs(s[XH, a]), FLOOR * largest * m.scale[_coordinate(w, a)])
+            size = max(abs(s[XH, a]), FLOOR * largest * m.scale[coordinate(w, a)])
             h, e = accumulate(h, e, s[BH, a], s[XH, a], s[XL, a])
             e += s[BL, a] * s[XH, a]
             whole += abs(s[BH, a]) * size
-            if m.with_gram and not m.with_low:
-                terms = 0.0
-                for b in range(count):
-                    other = max(abs(s[XH, b]), FLOOR * largest * m.scale[_coordinate(w, b)])
-                    terms += abs(w.H[a, b]) * other
-                total += size * (terms + abs(s[BH, a]))
+            s[REST, a] = size
+            k = coordinate(w, a)
+            if is_variable(w, k):
+                across += m.largest[0, k - m.n] * size
+            elif k < m.n:
+                duals += size
+                among += size * np.sqrt(m.gram[k, k]) if m.with_gram else 0.0
+        pivot = h + e
         if m.with_gram and not m.with_low:
-            whole += total
-        return h + e, SINGULAR * (whole + SINGULAR / m.scale[i] ** 2)
+            total = 2.0 * whole
+            most = total + among**2 + 2.0 * across * duals  # by the Cauchy-Schwarz inequality
+            if SURE * abs(pivot) > ROUGH * most:
+                return pivot, SINGULAR * most
+            for a in range(count):
+                total += s[REST, a] * absolute_dot(w.H[a], s[REST], count)
+            whole = total
+        return pivot, SINGULAR * (whole + SINGULAR / m.scale[i] ** 2)
     own = s[XH, w.slot[i]]
     if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
         largest = 0.0
         for a in range(count):
-            k = _coordinate(w, a)
+            k = coordinate(w, a)
             if is_variable(w, k) != is_variable(w, i):
                 largest = max(largest, abs(s[XH, a]) / m.scale[k])
         return abs(own) / m.scale[i], SINGULAR * largest
@@ -176,7 +238,7 @@ def _pivot(w, i, known, was_known, after, before):
 
 
 @lean
-def _coordinate(w, a):
+def coordinate(w, a):
     """Return the coordinate of an unknown: first those of the inverse, then eliminated ones."""
     return w.solved[a] if a < w.now.solved else w.hidden[a - w.now.solved]
 
@@ -184,7 +246,7 @@ def _coordinate(w, a):
 @lean
 def _scatter(w, to):
     for a in range(w.now.solved + w.now.hidden):
-        i = _coordinate(w, a)
+        i = coordinate(w, a)
         to[0, i], to[1, i] = w.work[XH, a], w.work[XL, a]
 
 
@@ -268,7 +330,7 @@ def _correct(w):
 
 
 @lean
-def _refine(w, nothing, known):
+def _refine(w, nothing, known, goal):
     """Solve in place, with residuals in twofold precision, until these or corrections are rounding.
 
     Parameters
@@ -277,18 +339,20 @@ def _refine(w, nothing, known):
         Whether the guess of the unknowns is zero.
     known : float
         Size of the largest known unknown, in its unit.
+    goal : float
+        Error that is good enough, relative to the largest unknown; `TARGET` is rounding.
 
     Returns
     -------
-    accuracy : float
-        What is wrong, relative to the largest unknown, in their units.
+    error : float
+        What is wrong with unknowns, in their units.
     contraction : float
         Largest ratio of two corrections that count.
     """
-    s, m, count = w.work, w.map, w.now.solved + w.now.hidden
+    s, m, now, count = w.work, w.map, w.now, w.now.solved + w.now.hidden
     last, rest_before, accuracy, contraction, whole = np.inf, np.inf, 0.0, 0.0, known
     for a in range(count):
-        i = _coordinate(w, a)
+        i = coordinate(w, a)
         s[FIRST, a], s[SECOND, a] = factors(w, i, w.place[i])
         whole = max(whole, abs(s[XH, a]) / m.scale[i])
     for turn in range(ROUNDS if count else 0):
@@ -298,9 +362,11 @@ def _refine(w, nothing, known):
             h, e = accumulate(h, e, -s[SECOND, a], s[XH, a], s[XL, a])
             s[REST, a], s[REST_LOW, a] = divide(h, e, s[FIRST, a], 0.0)
         _correct(w)
+        if nothing and turn == 0:
+            copy(s[ITERATE], s[STEP], count)
         size, rest, before, whole, finite = 0.0, 0.0, whole, known, True
         for a in range(count):
-            unit = m.scale[_coordinate(w, a)]
+            unit = m.scale[coordinate(w, a)]
             s[XH, a], s[XL, a] = add(s[XH, a], s[XL, a], s[STEP, a], 0.0)
             size = max(size, abs(s[STEP, a]) / unit)
             finite = finite and np.isfinite(s[XH, a])
@@ -311,6 +377,11 @@ def _refine(w, nothing, known):
             s[XL, :count] = 0.0
             return np.inf, np.inf
         accuracy = size / whole if whole > 0.0 else 0.0
+        if goal > TARGET:
+            if last < np.inf and last > 0.0:
+                now.shrink = size / last / SAFE
+            if accuracy * now.shrink <= goal:
+                return accuracy * now.shrink * whole, contraction
         solved = rest <= TARGET * before
         if accuracy <= TARGET or (solved and 4.0 * rest > rest_before):
             break
@@ -324,4 +395,6 @@ def _refine(w, nothing, known):
                 accuracy *= size / last / SURE
                 break
         last = size
-    return accuracy, contraction
+    if contraction > 0.0:
+        now.shrink = contraction / SAFE
+    return accuracy * whole, contraction
