@@ -107,10 +107,12 @@ def is_settled(w, step):
     if not now.carried or not w.map.updated:
         return False
     error = now.point_error + step * now.rate_error
-    if now.solved + now.hidden <= FEW:
-        return error <= SHARP * now.largest and now.rate_error <= SHARP * now.fastest
+    few = now.solved + now.hidden <= FEW
+    if few and now.rate_error > SHARP * now.fastest:
+        return False
     cost = error * now.row_unit * (now.width + step * now.width_rate)
-    return error <= SINGULAR * now.largest and cost <= SINGULAR * now.value * now.held
+    known = error <= (SHARP if few else SINGULAR) * now.largest
+    return known and cost <= SINGULAR * now.value * now.held
 
 
 @lean
