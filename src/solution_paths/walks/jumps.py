@@ -118,7 +118,8 @@ class JumpingWalk:
         still = self.walls.stairs.substitute(t, 0.0)
         go = True
         while go:
-            walker.begin(self._changed(still, chosen), -1.0)
+            walker.begin(still, t)
+            walker.alter(*self._changed(still, chosen))
             try:
                 walker.walk(0.0)
             except WalkError as error:
@@ -136,9 +137,12 @@ class JumpingWalk:
         kink = np.minimum(state // 2, self.walls.beyond.shape[1] - 1)
         return (state % 2 == 1) & (self.walls.beyond[np.arange(len(state)), kink] >= 0)
 
-    def _changed(self, still: Staircases, chosen: Places | None) -> Staircases:
+    def _changed(
+        self, still: Staircases, chosen: Places | None
+    ) -> tuple[Staircases, float, Places]:
         """Put coordinates at walls, if chosen, on the pieces beyond; return how levels move there.
 
+        Returned are staircases, where their parameter begins, and whose they are.
         Each level begins, at -1, at the dual that the coordinate brings, and ends, at 0, where it
         belongs. Its neighbours' levels start there as well where this one would pass them: the
         staircase stays one.
@@ -164,7 +168,7 @@ class JumpingWalk:
                     level1[i, k] = goal - (dual if k == piece else begin)
             state[i] = 2 * piece
         walker.stand(state)
-        return replace(still, level1=level1, kink1=np.zeros_like(still.kink1))
+        return replace(still, level1=level1, kink1=np.zeros_like(still.kink1)), -1.0, who
 
     def _next(self, t: float, all_do: bool) -> tuple[bool, Places | None]:
         """Return whether sides change at t, and whose: None for all that are pinned at walls.

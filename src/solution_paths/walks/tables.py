@@ -160,6 +160,17 @@ class Layout:
         _reach_over(made, np.r_[n:first, first + np.flatnonzero(self.free[n:])])
         return made
 
+    def altered(self, tables: Tables, stairs: Staircases, who: Places) -> Tables:
+        """Return tables in which some samples have other staircases."""
+        P = tables.exists.shape[1]
+        part = _empty(len(who), P)
+        _write_samples(part, slice(0, len(who)), _part(stairs, who), self.unit)
+        part.still[:] = part.hollow
+        altered = Tables(**{name: own.copy() for name, own in vars(tables).items()})
+        for name, own in vars(part).items():
+            getattr(altered, name)[who] = own
+        return altered
+
     def walls(self, tables: Tables, walls: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the marks of places: knots that are hollow, and samples' kinks that are walls."""
         marks = tables.hollow.astype(np.int8)
@@ -193,7 +204,7 @@ def _beside(X: Any, B: Any) -> Any:
     return R
 
 
-def _part(stairs: Staircases, of: slice) -> Staircases:
+def _part(stairs: Staircases, of: slice | Places) -> Staircases:
     return Staircases(*(own[of] for own in vars(stairs).values()))
 
 

@@ -32,6 +32,7 @@ DONE, RAY, WALL = range(3)
 ENDLESS = 2.0**70  # times the last breakpoint: what happens behind it is rounding
 SOME = 16  # events after which a walk looks whether they are enough
 KEPT = 2**20  # numbers of tables that are kept: larger ones are made again
+RECENT = 3  # tables that are kept: of a leg, of a jump from it, and of where the jump stands still
 LARGE = 500  # coordinates from which on Newton's method costs less than the way that it saves
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 
@@ -66,30 +67,41 @@ class Walker:
         self.layout = Layout.of(op, stairs)
         self.start_events, self.at = 0, np.zeros(op.p)
         self.place = self.layout.places(state)
+        self._made: list[tuple[Staircases, Tables]] = []
+        self._known_point: tuple[Any, Floats] | None = None
         self.begin(stairs, t)
 
     def begin(self, stairs: Staircases, t: float) -> None:
         """Start a leg at t with new staircases, from the present states."""
         if not np.array_equal(stairs.soft, getattr(self, "stairs", stairs).soft):
-            self.layout = Layout.of(self.op, stairs)
+            self.layout, self._made = Layout.of(self.op, stairs), []
         self.stairs, self.t = stairs, t
         self.walls: NDArray[np.int64] | None = None
         self._walk: Homotopy | None = None
-        self._own: Tables | None = None
         self._trace: Trace | None = None
         self._counts = {"events": 0, "rows_looked_at": 0}
 
     @property
     def tables(self) -> Tables:
-        """The graphs of the present staircases."""
-        if self._own is None:
-            self._own = self.layout.tables(self.layout.expanded(self.stairs, self.at))
-        return self._own
+        """The graphs of the present staircases; a jump comes back to those before it."""
+        found = next((own for own in self._made if own[0] is self.stairs), None)
+        if found is None:
+            found = self.stairs, self.layout.tables(self.layout.expanded(self.stairs, self.at))
+        return self._keep(found)
+
+    def _keep(self, found: tuple[Staircases, Tables]) -> Tables:
+        self._made = [found, *(own for own in self._made if own is not found)][:RECENT]
+        return found[1]
+
+    def alter(self, stairs: Staircases, t: float, who: Places) -> None:
+        """Start a leg at t with staircases that differ from the present ones of some samples."""
+        altered = self.layout.altered(self.tables, self.layout.expanded(stairs, self.at), who)
+        self.begin(stairs, t)
+        self._keep((stairs, altered))
 
     def forget(self) -> None:
         """Give back the memory of large tables, which can be made again."""
-        if self._own is not None and self._own.equation.size > KEPT:
-            self._own = None
+        self._made = [own for own in self._made if own[1].equation.size <= KEPT]
 
     def snapshot(self) -> Places:
         """Return a copy of where the walk stands, for `restore`."""
@@ -188,7 +200,10 @@ class Walker:
     def point(self) -> tuple[Floats, Floats]:
         """Return the (n + p,) duals where the walk stands, and the values of samples on pieces."""
         layout, own = self.layout, self.layout.own
-        x = self._standing().values[own]
+        key = self.stairs, self.t, self.place.tobytes()
+        if self._known_point is None or not _same(self._known_point[0], key):
+            self._known_point = key, self._standing().values
+        x = self._known_point[1][own]
         state = self.state.astype(np.int64)
         level = self.stairs.levels(self.t)[np.arange(len(own)), state // 2]
         duals = np.where(state % 2 == 0, level, x)
@@ -243,6 +258,11 @@ class Walker:
             return dict(self._counts)
         now = self._walk.walk.now
         return {"events": int(now.events), "rows_looked_at": int(now.looks)}
+
+
+def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Tell whether two keys have the same staircases, parameter and places."""
+    return a[0] is b[0] and a[1:] == b[1:]
 
 
 def start(
