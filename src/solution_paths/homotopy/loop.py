@@ -356,12 +356,28 @@ def prepare(w, out):
 
     That is its dual at a knot, and z elsewhere. Returns how fast corrections shrank.
     """
-    now, m = w.now, w.map
     begin(w)
-    now.carried = 0
+    w.now.carried = 0
     factor(w)
     shrank = point(w)
     w.du[:] = 0.0
+    write_values(w, out)
+    return shrank
+
+
+@entry
+def present(w, out):
+    """Write the same of the point where the walk stands now; False: it can't be solved for."""
+    if not settle(w):
+        return False
+    write_values(w, out)
+    return True
+
+
+@lean
+def write_values(w, out):
+    """Write the value of each coordinate that its place limits."""
+    now, m = w.now, w.map
     collect(w, True)
     for i in range(m.N):
         x = w.u[0, i]
@@ -372,7 +388,6 @@ def prepare(w, out):
             h, _ = at(w.graph.equation[i, place], now.t, now.t_low)
             x = (h - x) / w.graph.curvature[i, place]
         out[i] = x
-    return shrank
 
 
 @entry

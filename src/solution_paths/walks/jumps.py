@@ -75,6 +75,7 @@ class JumpingWalk:
         self.walker, self.walls, self.improve = walker, walls, improve
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
         self.traces: list[Trace] = []
+        walker.keeps_point = True
         self._begin(t)
         # Of the jumps at one t: where that is, how many, and what changed sides in which states.
         self._at, self._number = np.nan, 0
@@ -118,7 +119,7 @@ class JumpingWalk:
         still = self.walls.stairs.substitute(t, 0.0)
         go = True
         while go:
-            walker.begin(still, t)
+            walker.begin(still, t, same=True)
             walker.alter(*self._changed(still, chosen))
             try:
                 walker.walk(0.0)
@@ -126,7 +127,7 @@ class JumpingWalk:
                 raise WalkError(f"in a jump at t = {t:.17g}: {error}", self.trace()) from error
             self.counts["jump_events"] += walker.events
             self.counts["rounds"] += 1
-            walker.begin(still, t)
+            walker.begin(still, t, same=True)
             go, chosen = self._next(t, bool(self._at_walls().any()))
         self._begin(t)
         self.traces.append(walker.standing())

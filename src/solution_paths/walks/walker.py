@@ -58,6 +58,11 @@ class Walker:
     t : float
     lazy : bool
         Whether coordinates are looked at only when they can have come to a limit.
+
+    Attributes
+    ----------
+    keeps_point : bool
+        Whether the point at the end of each leg is kept, as it is asked for.
     """
 
     def __init__(
@@ -68,11 +73,14 @@ class Walker:
         self.start_events, self.at = 0, np.zeros(op.p)
         self.place = self.layout.places(state)
         self._made: list[tuple[Staircases, Tables]] = []
-        self._known_point: tuple[Any, Floats] | None = None
+        self._known_point: tuple[Places, Floats] | None = None
+        self.keeps_point = False
         self.begin(stairs, t)
 
-    def begin(self, stairs: Staircases, t: float) -> None:
-        """Start a leg at t with new staircases, from the present states."""
+    def begin(self, stairs: Staircases, t: float, same: bool = False) -> None:
+        """Start a leg at t with new staircases, from the present states (same: and point)."""
+        if not same:
+            self._known_point = None
         if not np.array_equal(stairs.soft, getattr(self, "stairs", stairs).soft):
             self.layout, self._made = Layout.of(self.op, stairs), []
         self.stairs, self.t = stairs, t
@@ -146,6 +154,9 @@ class Walker:
         finally:
             self.place = homotopy.place.copy()
             self.t = float(homotopy.walk.now.t)
+        values = np.empty(len(self.place))
+        if self.keeps_point and loop.present(homotopy.walk, values):
+            self._known_point = self.place.copy(), values
         if len(self.place) > LARGE:
             homotopy.finish()
         self._trace, self._counts, self._walk = trace_of(self, homotopy), self.statistics(), None
@@ -200,10 +211,10 @@ class Walker:
     def point(self) -> tuple[Floats, Floats]:
         """Return the (n + p,) duals where the walk stands, and the values of samples on pieces."""
         layout, own = self.layout, self.layout.own
-        key = self.stairs, self.t, self.place.tobytes()
-        if self._known_point is None or not _same(self._known_point[0], key):
-            self._known_point = key, self._standing().values
-        x = self._known_point[1][own]
+        known = self._known_point
+        if known is None or not np.array_equal(known[0], self.place):
+            known = self._known_point = self.place.copy(), self._standing().values
+        x = known[1][own]
         state = self.state.astype(np.int64)
         level = self.stairs.levels(self.t)[np.arange(len(own)), state // 2]
         duals = np.where(state % 2 == 0, level, x)
@@ -258,11 +269,6 @@ class Walker:
             return dict(self._counts)
         now = self._walk.walk.now
         return {"events": int(now.events), "rows_looked_at": int(now.looks)}
-
-
-def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Tell whether two keys have the same staircases, parameter and places."""
-    return a[0] is b[0] and a[1:] == b[1:]
 
 
 def start(
