@@ -24,7 +24,7 @@ from .twofold import accumulate, add
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 CAREFUL = 16  # pushes after a doubt that are solved for to rounding
-SINGULAR = tolerances.SINGULAR
+SINGULAR, ZERO = tolerances.SINGULAR, tolerances.NOISE * tolerances.FLOOR
 REPEATS = 4  # of the same places at the same t
 
 
@@ -328,8 +328,12 @@ def record(w):
     """Keep a point of the path; no unknown is beyond the limits of its place in double precision.
 
     Second parts stay as they are: what the unknowns add up to may be much smaller than they are.
+    What is rounding in comparison with the largest unknown is zero.
     """
-    now, n = w.now, w.now.nodes
+    now, n, largest = w.now, w.now.nodes, 0.0
+    for k in range(now.unknowns):
+        i = w.unknown[k]
+        largest = max(largest, abs(w.u[0, i]) / w.map.scale[i])
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
@@ -337,6 +341,8 @@ def record(w):
         if w.map.n <= i < w.map.n + w.map.silent:
             continue
         x, e = w.u[0, i], w.u[1, i]
+        if abs(x) <= ZERO * largest * w.map.scale[i]:
+            x = e = 0.0
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
             lower, lower_e = at(w.graph.lower[i, w.place[i]], now.t, now.t_low)
             upper, upper_e = at(w.graph.upper[i, w.place[i]], now.t, now.t_low)
