@@ -486,3 +486,21 @@ def test_gram_matrices_are_right_to_a_hundred_bits():
 def test_there_are_at_most_six_tolerances():
     named = [name for name in vars(tolerances) if name.isupper()]
     assert 0 < len(named) <= 6
+
+
+@pytest.mark.parametrize("name", models.EXAMPLES)
+def test_an_inverse_that_is_worth_nothing_changes_no_event(name, monkeypatch):
+    """The walk notices in the middle of a step, and computes it afresh."""
+    model, t0, t1 = models.EXAMPLES[name]
+    plain = walked(model, t0, t1)
+    one_step = loop.walk
+
+    def spoiled(w, steps):
+        w.inverse[:] = -w.inverse
+        w.now.shrink = 1.0
+        return one_step(w, 1)
+
+    monkeypatch.setattr(loop, "walk", spoiled)
+    path = walked(model, t0, t1)
+    np.testing.assert_array_equal(path.track.events, plain.track.events)
+    np.testing.assert_allclose(path.t, plain.t, rtol=1e-12, atol=1e-12)

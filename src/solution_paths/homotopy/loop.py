@@ -43,21 +43,11 @@ def walk(w, steps):
         if not has_room(w):
             return MORE_ROOM
 
-        # 1. The point, and its rate.
-        if now.shrink > ROUGH and now.changes - now.factored > now.solved:
-            factor(w)
-        if not (is_settled(w, 0.0) or settle(w)):
-            return DENSER if now.hidden else LOST
-
-        # 2. The first coordinate that leaves its place.
+        # 1. The point and its rate. 2. The first coordinate that leaves its place.
         now.end = max(now.end, now.endless * now.t) if now.endless > 0.0 else now.end
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
-        first_exit(w, False, left, left_low)
-        if now.doubt or (now.carried == 2 and not is_settled(w, now.step)):
-            now.careful = CAREFUL if now.doubt else now.careful
-            if not settle(w):
-                return DENSER if now.hidden else LOST
-            first_exit(w, False, left, left_low)
+        if not find_exit(w, left, left_low):
+            return DENSER if now.hidden else LOST
         if left - now.step <= now.rest:
             now.found, now.step, now.step_low = -1, left, left_low
 
@@ -95,6 +85,26 @@ def has_room(w):
         and now.entries + 2 * unknowns + 8 <= len(w.entry)
         and now.seen + 2 <= len(w.seen_keys)
     )
+
+
+@lean
+def find_exit(w, left, left_low):
+    """Find the first coordinate that leaves its place; False: the point can't be solved for.
+
+    Point and rate are solved for where what is carried along is not known well enough.
+    """
+    now = w.now
+    if now.shrink > ROUGH and now.changes - now.factored > now.solved:
+        factor(w)
+    if not (is_settled(w, 0.0) or settle(w)):
+        return False
+    first_exit(w, False, left, left_low)
+    if now.doubt or (now.carried == 2 and not is_settled(w, now.step)):
+        now.careful = CAREFUL if now.doubt else now.careful
+        if not settle(w):
+            return False
+        first_exit(w, False, left, left_low)
+    return True
 
 
 @lean
@@ -279,7 +289,7 @@ def exchange(w, i, i_old, i_known):
         w.u[0, k], w.u[1, k] = known_unknown(w, k)
     idle = is_idle(w, k, old, new)
     if k != i and not idle and w.map.updated:
-        push_before(w, i, i_old, k, new)
+        push_before(w, i, i_old, i_known, k, new)
     move(w, k, new)
     now.pending = -1
     if k == i or idle:
@@ -288,21 +298,22 @@ def exchange(w, i, i_old, i_known):
         if signed or k != i or not is_idle(w, i, i_old, new):
             factor(w)
         return True
-    restore_rates(w, i, k)
+    restore_rates(w)
     renew(w, i, i_old, i_known, k, old, k_known)
     return True
 
 
 @lean
-def push_before(w, i, i_old, k, new):
+def push_before(w, i, i_old, i_known, k, new):
     """Push coordinate k, too, in the system that i was in before it changed its place."""
-    i_new, w.place[i] = w.place[i], i_old
-    w.now.other_error = push(w, k, new, goal_of(w), 1)
-    w.place[i] = i_new
+    i_new, i_new_known = w.place[i], w.known[i]
+    w.place[i], w.known[i] = i_old, i_known
+    w.now.other_error = push(w, k, new, goal_of(w), 1, i)
+    w.place[i], w.known[i] = i_new, i_new_known
 
 
 @lean
-def restore_rates(w, i, k):
+def restore_rates(w):
     """Take the rates back from where they were kept."""
     now = w.now
     for a in range(now.solved + now.hidden):

@@ -286,7 +286,7 @@ def _map(
 
 
 def _limited(graphs: Tabled, n: int, p: int) -> bool:
-    """Tell whether any variable has a limit, at any of its places but knots of free ones."""
+    """Tell whether a variable has a limit on any of its segments."""
     lower, upper = (side[n : n + p, ::2, 0] for side in (graphs.lower, graphs.upper))
     return bool((np.isfinite(lower) | np.isfinite(upper)).any())
 

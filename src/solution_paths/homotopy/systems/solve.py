@@ -29,7 +29,7 @@ from ..twofold import (
     normalise,
     scaled_add,
 )
-from .inverse import entry_of, factor, rest_of, sharpen
+from .inverse import entry_of, factor, rest_of, sharpen, show
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
 SINGULAR = tolerances.SINGULAR
@@ -102,10 +102,10 @@ def is_singular(w, i, new):
     before = 0.0 if was_known else diagonal(w, i, w.place[i])
     now, goal = w.now, goal_of(w)
     now.careful = max(now.careful - 1, 0)
-    now.push_error = push(w, i, new, goal, 0)
+    now.push_error = push(w, i, new, goal, 0, -1)
     pivot, least = _pivot(w, i, known, was_known, after, before)
     if goal > NULL and SURE * SINGULAR * abs(pivot) <= ROUGH * least:
-        now.push_error = push(w, i, new, NULL, 0)
+        now.push_error = push(w, i, new, NULL, 0, -1)
         pivot, least = _pivot(w, i, known, was_known, after, before)
     if SURE * SINGULAR * abs(pivot) <= ROUGH * least:
         now.shrink = 1.0  # the inverse may be worth less than before
@@ -122,10 +122,11 @@ def is_singular(w, i, new):
 
 
 @lean
-def push(w, i, new, goal, number):
+def push(w, i, new, goal, number, also):
     """Solve for how unknowns answer to a push of coordinate i: keep it, return its error.
 
     A known one's unknown moves by a unit, of another one the equation's right-hand side does.
+    Neither i nor another one that changes its place, ``also`` or -1, is eliminated.
     """
     now, kept, first = w.now, w.push[2 * number :], w.first[2 * number]
     own = 1.0 / w.map.scale[i] if w.known[i] else 0.0
@@ -136,6 +137,9 @@ def push(w, i, new, goal, number):
             break
         if attempt == 0:
             factor(w)
+            for x in (i, also):
+                if x >= 0 and w.slot[x] <= -2:
+                    show(w, x)
         elif attempt == 1 and not now.hidden:
             sharpen(w)
     _scatter(w, kept)
