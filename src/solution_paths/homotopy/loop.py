@@ -15,7 +15,7 @@ from . import tolerances
 from .compiled import entry, lean
 from .ratio import SHARP, collect, first_exit, known_value
 from .rows import times
-from .state import at, begin, is_hideable, is_variable, known_unknown, move
+from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
 from .systems.carry import answers, carry, risen
 from .systems.inverse import factor, hide, sharpen, show, update
 from .systems.solve import FEW, ROUGH, coordinate, goal_of, is_idle, is_singular, point, push, rate
@@ -53,9 +53,9 @@ def walk(w, steps):
 
         # 3. Record both ends of the straight piece.
         if now.step > 0.0:
-            record(w)
+            keep(w)
             advance(w, now.way * now.step, now.way * now.step_low)
-            record(w)
+            keep(w)
             now.seen = now.by_index = 0
             if now.nodes == 2:
                 now.rest = max(now.rest, now.near * (left - now.step))
@@ -181,7 +181,7 @@ def next_place(w, i, side):
 @lean
 def is_at_wall(w, i):
     """Tell whether a coordinate is at a knot at which the walk stops."""
-    return w.graph.hollow[i, w.place[i]] == WALL_MARK
+    return not w.now.jumping and w.graph.hollow[i, w.place[i]] == WALL_MARK
 
 
 @lean
@@ -335,6 +335,13 @@ def cycles(w):
 
 
 @lean
+def keep(w):
+    """Record the point, unless t stands still."""
+    if not w.now.jumping:
+        record(w)
+
+
+@lean
 def record(w):
     """Keep a point of the path; no unknown is beyond the limits of its place in double precision.
 
@@ -355,8 +362,8 @@ def record(w):
         if abs(x) <= ZERO * largest * w.map.scale[i]:
             x = e = 0.0
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
-            lower, lower_e = at(w.graph.lower[i, w.place[i]], now.t, now.t_low)
-            upper, upper_e = at(w.graph.upper[i, w.place[i]], now.t, now.t_low)
+            lower, lower_e = value_of(w, i, w.graph.lower[i, w.place[i]])
+            upper, upper_e = value_of(w, i, w.graph.upper[i, w.place[i]])
             if x < lower:
                 x, e = lower, lower_e
             elif x > upper:
@@ -394,7 +401,7 @@ def present(w, out):
 @lean
 def write_values(w, out):
     """Write the value of each coordinate that its place limits."""
-    now, m = w.now, w.map
+    m = w.map
     collect(w, True)
     for i in range(m.N):
         x = w.u[0, i]
@@ -402,7 +409,7 @@ def write_values(w, out):
         if w.known[i]:
             x = known_value(w, i)
         elif not is_variable(w, i) and place % 2 == 0:
-            h, _ = at(w.graph.equation[i, place], now.t, now.t_low)
+            h, _ = value_of(w, i, w.graph.equation[i, place])
             x = (h - x) / w.graph.curvature[i, place]
         out[i] = x
 
@@ -416,5 +423,12 @@ def note(w):
 
 @entry
 def put(w, i, new):
-    """Put a coordinate into a new place at the present t; False: it can move for ever."""
-    return settle(w) and change(w, i, new)
+    """Put a coordinate into a new place at the present t.
+
+    Returns DONE, MORE_ROOM (see `walk`), LOST or UNBOUNDED, where it can move for ever.
+    """
+    if not has_room(w):
+        return MORE_ROOM
+    if not settle(w):
+        return LOST
+    return DONE if change(w, i, new) else UNBOUNDED

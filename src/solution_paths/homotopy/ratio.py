@@ -13,7 +13,21 @@ import numpy as np
 from . import tolerances
 from .compiled import inline, lean
 from .rows import of_unknowns, sharply_of_unknowns
-from .state import BLOCK, RIDGED, at, at_base, factors, is_variable
+from .state import (
+    BLOCK,
+    RIDGED,
+    at_base,
+    at_base_roughly,
+    base_rate,
+    base_terms,
+    clock,
+    factors,
+    is_variable,
+    known_rate_bound,
+    known_value_bound,
+    rate_of,
+    value_of,
+)
 from .systems.inverse import entry_of
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
 
@@ -61,8 +75,8 @@ def collect(w, null):
     now, m = w.now, w.map
     now.unknowns = now.moving = now.pulling = 0
     error = now.push_error if null else now.rate_error
-    largest = m.known_value + abs(now.t) * m.known_rate
-    fastest = 0.0 if null else m.known_rate
+    largest = known_value_bound(w)
+    fastest = 0.0 if null else known_rate_bound(w)
     for a in range(now.solved + now.hidden + 1):
         if a < now.solved:
             i = w.solved[a]
@@ -111,14 +125,15 @@ def collect(w, null):
 def weigh_values(w, i):
     """Add to what says how well values of rows must be known: an error of one costs its slope."""
     now, own, row = w.now, w.limit[i], w.graph.equation[i, w.place[i]]
-    now.value = max(now.value, abs(row[0] + now.t * row[2]))
+    t, _, flow = clock(w, i)
+    now.value = max(now.value, abs(row[0] + t * row[2]))
     if w.place[i] % 2 == 1:
         now.held += abs(w.u[0, i])
         steepest = rate = 0.0
         for side in range(0, 4, 2):
             if np.isfinite(own[side]):
-                steepest = max(steepest, abs(own[side] + now.t * own[side + 1]))
-                rate = max(rate, abs(own[side + 1]))
+                steepest = max(steepest, abs(own[side] + t * own[side + 1]))
+                rate = max(rate, flow * abs(own[side + 1]))
         now.width, now.width_rate = now.width + steepest, now.width_rate + rate
 
 
@@ -179,9 +194,10 @@ def speeds(w, null):
         pull += w.of_rows[RH, k] ** 2
     now.variable_speed = np.sqrt(pull) * UP
     if not null:
-        now.variable_speed = np.sqrt(pull + m.roam**2) * UP + m.variable_drift
+        drift = 0.0 if now.jumping else m.variable_drift
+        now.variable_speed = np.sqrt(pull + roam(w) ** 2) * UP + drift
     x[: m.p] = 0.0
-    if not null:
+    if not (null or now.jumping):
         for j in range(m.p):
             if w.known[m.n + j]:
                 x[j] = w.graph.equation[m.n + j, w.place[m.n + j], 2]
@@ -199,7 +215,20 @@ def speeds(w, null):
     now.row_speed = np.sqrt(total) * UP
     if now.eliminates == RIDGED and total <= of_rounding(w):
         now.row_speed = 0.0
-    now.row_speed += 0.0 if null else m.row_drift
+    now.row_speed += 0.0 if null or now.jumping else m.row_drift
+
+
+@lean
+def roam(w):
+    """Return by how much the duals of known rows move at most."""
+    now, total = w.now, 0.0
+    if not now.jumping:
+        return w.map.roam
+    for k in range(now.jumpers):
+        i = w.jumper[k]
+        if w.known[i]:
+            total += w.graph.equation[i, w.place[i], 2] ** 2
+    return np.sqrt(total)
 
 
 @lean
@@ -221,19 +250,23 @@ def of_rounding(w):
 def gram_speed(w, null, x):
     """Return an upper bound of a'K a, with a the motion of all duals."""
     now, m = w.now, w.map
-    total = 0.0 if null else now.known_form
-    size = 0.0 if null else now.known_peak
+    total = size = 0.0
+    if not null:
+        total = now.jump_form if now.jumping else now.known_form
+        size = now.jump_peak if now.jumping else now.known_peak
     for k in range(now.pulling):
         i, a = w.rows[k], w.of_rows[RH, k]
         first, second = factors(w, i, w.place[i])
         z = -second * a
         if not null:
-            z += w.graph.equation[i, w.place[i], 2]
+            h, _ = rate_of(w, i, w.graph.equation[i, w.place[i]])
+            z += h
         z /= first
         term = a * (z - dot(m.R[i], x, m.p))
         total, size = total + term, size + abs(term)
         if not null:
-            term = a * w.base[2, i]
+            h, _ = base_rate(w, i)
+            term = a * h
             total, size = total + term, size + abs(term)
     return max(total, 0.0) + 2.0**-36 * size
 
@@ -241,7 +274,7 @@ def gram_speed(w, null, x):
 @lean
 def look_at_unknown(w, i, null, bound):
     """Add what an unknown coordinate may meet to the candidates; return the new bound."""
-    now, s = w.now, w.work
+    s = w.work
     if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
         return bound
     x, xe, dx, dxe = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
@@ -250,14 +283,15 @@ def look_at_unknown(w, i, null, bound):
     if not is_variable(w, i) and place % 2 == 0:  # its z, from q z + a = right-hand side
         q = w.graph.curvature[i, place]
         row = w.graph.equation[i, place]
-        h, e = at(row, now.t, now.t_low)
+        h, e = value_of(w, i, row)
         error = (error + NOISE * abs(h)) / q
         h, e = add(h, e, -x, -xe)
         x, xe = divide(h, e, q, 0.0)
         h, e = -dx, -dxe
         if not null:
-            noise += NOISE * abs(row[2])
-            h, e = add(h, e, row[2], row[3])
+            r, f = rate_of(w, i, row)
+            noise += NOISE * abs(r)
+            h, e = add(h, e, r, f)
         noise /= q
         dx, dxe = divide(h, e, q, 0.0)
     for side in range(2):
@@ -273,11 +307,12 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
     if not np.isfinite(row[0]):
         return bound
-    limit, limit_e = at(row, now.t, now.t_low)
+    limit, limit_e = value_of(w, i, row)
     way = 1.0 if null else now.way
     drift, drift_e = 0.0, 0.0
     if not null:
-        drift, drift_e = way * row[2], way * row[3]
+        drift, drift_e = rate_of(w, i, row)
+        drift, drift_e = way * drift, way * drift_e
     noise, error = noise + TINY * abs(drift), error + TINY * abs(limit)
     at_knot, last = w.place[i] % 2 == 1, m.N - 1
     if at_knot and m.n <= i < m.n + m.weights and not w.known[last]:
@@ -437,9 +472,10 @@ def look(w, i, null, bound):
         Bound of its speed towards a limit.
     """
     now, m, limit = w.now, w.map, w.limit[i]
-    t, variable = now.t, is_variable(w, i)
-    x = (w.base[0, i] + t * w.base[2, i]) + roughly(w, i, 0)
-    terms = w.base_terms[0, i] + abs(t) * w.base_terms[1, i]
+    variable = is_variable(w, i)
+    t, _, _ = clock(w, i)
+    x = at_base_roughly(w, i) + roughly(w, i, 0)
+    terms, _ = base_terms(w, i)
     terms += now.variable_terms if variable else now.row_terms
     if m.with_gram:
         terms += now.variable_terms
@@ -451,7 +487,7 @@ def look(w, i, null, bound):
     if widened:
         below, above = below - w.u[0, m.N - 1], above - w.u[0, m.N - 1]
         of_lower, of_upper = of_lower + w.work[0, m.N - 1], of_upper + w.work[0, m.N - 1]
-    if m.lazy and m.length[i] > 0.0:
+    if m.lazy and m.length[i] > 0.0 and not w.jumps[i]:
         nearest = min(below - DOUBLE * of_lower, above - DOUBLE * of_upper)
         nearest = max(nearest - (now.variable_blur if variable else now.row_blur), 0.0)
         travel = now.variable_travel if variable else now.row_travel
@@ -468,14 +504,16 @@ def exits(w, i, null, x, terms, widened):
 
     The third number is a bound of its speed towards a limit.
     """
-    now, m, t, variable = w.now, w.map, w.now.t, is_variable(w, i)
+    now, m, variable = w.now, w.map, is_variable(w, i)
+    t, _, flow = clock(w, i)
     dx, way = roughly(w, i, 1), (1.0 if null else now.way)
     dterms = now.variable_rate_terms if variable else now.row_rate_terms
     if m.with_gram:
         dterms += now.variable_rate_terms
     if not null:
-        dx += w.base[2, i]
-        dterms += w.base_terms[1, i]
+        h, _ = base_rate(w, i)
+        _, size = base_terms(w, i)
+        dx, dterms = dx + h, dterms + size
     dx = -dx if variable else dx
     soonest, latest, speed = np.inf, np.inf, 0.0
     for side in range(2):
@@ -483,7 +521,7 @@ def exits(w, i, null, x, terms, widened):
         if not np.isfinite(value):
             continue
         outward, limit = 2.0 * side - 1.0, value + rate * t
-        drift = 0.0 if null else way * rate
+        drift = 0.0 if null else way * flow * rate
         error = DOUBLE * (terms + abs(value) + abs(rate * t))
         noise = DOUBLE * (dterms + abs(drift))
         error += now.variable_blur if variable else now.row_blur
@@ -538,7 +576,7 @@ def sharply(w, i, of_rate):
 def known_value(w, i):
     """Return the value of a known coordinate in double precision."""
     x, xe, _ = sharply(w, i, False)
-    h, e = at_base(w, i, w.now.t, w.now.t_low)
+    h, e = at_base(w, i)
     x, xe = add(x, xe, h, e)
     return -x if is_variable(w, i) else x
 
@@ -549,18 +587,23 @@ def look_closely(w, i, null, bound):
     now, m = w.now, w.map
     dx, dxe, dterms = sharply(w, i, True)
     if not null:
-        dx, dxe = add(dx, dxe, w.base[2, i], w.base[3, i])
-        dterms += w.base_terms[1, i]
+        h, e = base_rate(w, i)
+        _, size = base_terms(w, i)
+        dx, dxe = add(dx, dxe, h, e)
+        dterms += size
     noise = (SINGULAR if null else m.noise) * max(dterms, 0.0)
-    stands = null or w.graph.lower[i, w.place[i], 2] == w.graph.upper[i, w.place[i], 2] == 0.0
+    h, _ = rate_of(w, i, w.graph.lower[i, w.place[i]])
+    r, _ = rate_of(w, i, w.graph.upper[i, w.place[i]])
+    stands = null or h == r == 0.0
     if now.rough:
         noise += now.variable_rate_blur if is_variable(w, i) else now.row_rate_blur
     elif stands and abs(dx) <= noise and m.weights == 0:
         return bound
     x, xe, terms = sharply(w, i, False)
-    h, e = at_base(w, i, now.t, now.t_low)
+    h, e = at_base(w, i)
     x, xe = add(x, xe, h, e)
-    terms += w.base_terms[0, i] + abs(now.t) * w.base_terms[1, i]
+    size, _ = base_terms(w, i)
+    terms += size
     error = m.noise * max(terms, 0.0)
     if now.rough:
         error += now.variable_blur if is_variable(w, i) else now.row_blur

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import PathError
-from . import loop, tolerances
+from . import jump, loop, tolerances
 from .compiled import new
 from .graphs import Tabled
 from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
@@ -19,6 +19,8 @@ from .track import Track
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+# Of a jump: from -1 to 0.
+GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "endless": 0.0, "near": 0.0}
 STEPS = 2_000  # between two looks at Python's signals
 FEW = 16  # steps for which there is room at least
 MANY = 30  # variables from which on it pays to eliminate them
@@ -68,6 +70,8 @@ class Homotopy:
 
     Attributes
     ----------
+    after_jumps : list of int
+        The nodes that were recorded first after jumps.
     values : (N,)
         At the start, the value of each coordinate that its place limits: its dual or z.
     regular : bool
@@ -89,6 +93,7 @@ class Homotopy:
         endless: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
+        self.after_jumps: list[int] = []
         self.start = place.astype(np.int64)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
         now.endless = endless
@@ -174,9 +179,42 @@ class Homotopy:
         now = self.walk.now
         return None if now.t == now.end else now.t + now.t_low
 
+    def put(self, i: int, place: int) -> bool:
+        """Put a coordinate into another place at the present t; False: that can't be done."""
+        ending = loop.put(self.walk, i, place)
+        while ending == loop.MORE_ROOM:
+            self._make_room()
+            ending = loop.put(self.walk, i, place)
+        return bool(ending == loop.DONE)
+
+    def begin_jump(self, who: Places, graphs: Tabled) -> None:
+        """Let t stand still, and the graphs of some rows be others, of a parameter from -1 to 0."""
+        w, now = self.walk, self.walk.now
+        names = "equation", "lower", "upper", "hollow"
+        before = [getattr(w.graph, name)[who] for name in names]
+        self._jump = who, before, {name: getattr(now, name) for name in GOAL}
+        for name, number in GOAL.items():
+            setattr(now, name, number)
+        given = (graphs.equation, graphs.lower, graphs.upper, graphs.hollow.astype(np.int8))
+        jump.begin_jump(w, who, *given)
+
+    def end_jump(self) -> None:
+        """Go on with t and the graphs as they were before the jump."""
+        who, before, goal = self._jump
+        jump.end_jump(self.walk, who, *before)
+        for name, number in goal.items():
+            setattr(self.walk.now, name, number)
+
     def reported(self) -> str:
         """Return the parameter as the user knows it."""
         return f"{self.walk.now.t + self.origin:.12g}"
+
+    def note_after_jump(self) -> None:
+        """Record the point as a piece without length, which follows a jump."""
+        self._make_room()
+        self.after_jumps.append(int(self.walk.now.nodes))
+        if not jump.note_twice(self.walk):
+            raise np.linalg.LinAlgError("the system after a jump can't be solved")
 
     def _make_room(self, at_start: int | None = None) -> None:
         """Enlarge what is too small for a few more steps; or for so many unknowns at the start."""
@@ -315,8 +353,10 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         place=place.copy(),
         known=np.zeros(N, np.int8),
         sign=np.zeros(m.p),
-        base=np.zeros((4, N)),
-        base_terms=np.zeros((2, N)),
+        base=np.zeros((6, N)),
+        base_terms=np.zeros((3, N)),
+        jumps=np.zeros(N, np.int8),
+        jumper=np.zeros(N, np.int64),
         u=np.zeros((2, N)),
         du=np.zeros((2, N)),
         kept=np.zeros((2, N)),

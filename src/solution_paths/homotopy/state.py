@@ -138,6 +138,14 @@ class Numbers:
     look_number: int
     known_form: float  # a'K a of the rates of known rows, where there is a Gram matrix
     known_peak: float
+    jumping: int  # whether t stands still and only graphs that jump move, with the parameter s
+    still: float  # where it stands still; t, end, way and so on are then those of s
+    still_low: float
+    jumpers: int  # entries of `jumper`
+    jump_form: float  # a'K a of the rates of known rows that jump
+    jump_peak: float
+    jump_value: float  # the largest known unknown of these, in its unit, and its rate
+    jump_rate: float
     found: int  # what the ratio test found: coordinate, side of its limits and step
     side: int
     step: float
@@ -164,8 +172,10 @@ class Walk:
     place: Indices  # (N,): 2 k on segment k, 2 k + 1 at knot k
     known: Bytes  # (N,): rows on straight segments, variables at knots
     sign: Vector  # (p,), the l1 constraint's row
-    base: Matrix  # (4, N): what known coordinates add to H u, value and rate, two parts each
-    base_terms: Matrix  # (2, N): sums of the absolute terms of these
+    base: Matrix  # (6, N): what known ones add to H u, value and rates by t and s, two parts each
+    base_terms: Matrix  # (3, N): sums of the absolute terms of these
+    jumps: Bytes  # (N,): whose graphs jump
+    jumper: Indices  # (N,): these coordinates
     u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
     du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
     kept: Matrix  # (2, N): that for a unit of t, while du is a null vector
@@ -279,17 +289,85 @@ def at(row, t, t_low):
 
 
 @inline
-def at_base(w, i, t, t_low):
+def clock(w, i):
+    """Return the parameter that the graph of i depends on, in two parts, and its rate, 0 or 1."""
+    now = w.now
+    if now.jumping and not w.jumps[i]:
+        return now.still, now.still_low, 0.0
+    return now.t, now.t_low, 1.0
+
+
+@inline
+def value_of(w, i, row):
+    """Return a number of the graph of i."""
+    t, t_low, _ = clock(w, i)
+    return at(row, t, t_low)
+
+
+@inline
+def rate_of(w, i, row):
+    """Return the rate of a number of the graph of i."""
+    _, _, flow = clock(w, i)
+    return flow * row[2], flow * row[3]
+
+
+@inline
+def at_base(w, i):
     """Return what known coordinates add to (H u)_i."""
-    b = w.base
+    b, now = w.base, w.now
+    t, t_low = (now.still, now.still_low) if now.jumping else (now.t, now.t_low)
     h, e = accumulate(b[0, i], b[1, i], b[2, i], t, t_low)
-    return accumulate(h, e, b[3, i], t, t_low)
+    h, e = accumulate(h, e, b[3, i], t, t_low)
+    if now.jumping:
+        h, e = accumulate(h, e, b[4, i], now.t, now.t_low)
+        h, e = accumulate(h, e, b[5, i], now.t, now.t_low)
+    return h, e
+
+
+@inline
+def at_base_roughly(w, i):
+    """Return the same in double precision."""
+    b, now = w.base, w.now
+    if now.jumping:
+        return (b[0, i] + now.still * b[2, i]) + now.t * b[4, i]
+    return b[0, i] + now.t * b[2, i]
+
+
+@inline
+def base_terms(w, i):
+    """Return the sum of the absolute terms of this, and of its rate."""
+    own, now = w.base_terms, w.now
+    if now.jumping:
+        return own[0, i] + abs(now.still) * own[1, i] + abs(now.t) * own[2, i], own[2, i]
+    return own[0, i] + abs(now.t) * own[1, i], own[1, i]
+
+
+@inline
+def base_rate(w, i):
+    """Return the rate of what known coordinates add to (H u)_i."""
+    part = 4 if w.now.jumping else 2
+    return w.base[part, i], w.base[part + 1, i]
+
+
+@inline
+def known_value_bound(w):
+    """Return a bound of the known unknowns, in their units."""
+    m, now = w.map, w.now
+    if now.jumping:
+        return max(m.known_value + abs(now.still) * m.known_rate, now.jump_value)
+    return m.known_value + abs(now.t) * m.known_rate
+
+
+@inline
+def known_rate_bound(w):
+    """Return a bound of the known unknowns' rates, in their units."""
+    return w.now.jump_rate if w.now.jumping else w.map.known_rate
 
 
 @inline
 def known_unknown(w, i):
     """Return the unknown of a known coordinate."""
-    return at(w.graph.equation[i, w.place[i]], w.now.t, w.now.t_low)
+    return value_of(w, i, w.graph.equation[i, w.place[i]])
 
 
 @inline
@@ -310,7 +388,7 @@ def keep_limits(w, i):
 
 @lean
 def add_column(w, i, h, e, size, part):
-    """Add (h + e) times column i of H to what known ones add up to; part 0: values, 1: rates."""
+    """Add (h + e) times column i of H to a part of what known ones add up to, see `Walk.base`."""
     m, n, p = w.map, w.map.n, w.map.p
     high, low, terms = w.base[2 * part], w.base[2 * part + 1], w.base_terms[part]
     last = m.N - 1
@@ -345,19 +423,29 @@ def add_column(w, i, h, e, size, part):
 @lean
 def add_known(w, i, way):
     """Add (way 1) or take off (-1) what a known coordinate adds to H u."""
-    row, now = w.graph.equation[i, w.place[i]], w.now
-    for part in range(2):
-        h, e = row[2 * part], row[2 * part + 1]
-        if h == 0.0:
-            continue
-        quadratic = part == 1 and w.map.with_gram == 1 and i < w.map.n
-        if quadratic and way > 0:
-            now.known_form += h * (2.0 * w.base[2, i] + h * w.map.gram[i, i])
-        add_column(w, i, way * h, way * e, way * abs(h), part)
-        if quadratic and way < 0:
-            now.known_form -= h * (2.0 * w.base[2, i] + h * w.map.gram[i, i])
-        if quadratic:
-            now.known_peak = max(now.known_peak, abs(now.known_form))
+    row = w.graph.equation[i, w.place[i]]
+    if row[0] != 0.0:
+        add_column(w, i, way * row[0], way * row[1], way * abs(row[0]), 0)
+    h, e, part = row[2], row[3], 2 if w.jumps[i] else 1
+    if h == 0.0:
+        return
+    if w.map.with_gram and i < w.map.n and way > 0:
+        add_to_form(w, h * (2.0 * w.base[2 * part, i] + h * w.map.gram[i, i]), part)
+    add_column(w, i, way * h, way * e, way * abs(h), part)
+    if w.map.with_gram and i < w.map.n and way < 0:
+        add_to_form(w, -h * (2.0 * w.base[2 * part, i] + h * w.map.gram[i, i]), part)
+
+
+@inline
+def add_to_form(w, term, part):
+    """Add to a'K a of the rates of known rows."""
+    now = w.now
+    if part == 2:
+        now.jump_form += term
+        now.jump_peak = max(now.jump_peak, abs(now.jump_form))
+    else:
+        now.known_form += term
+        now.known_peak = max(now.known_peak, abs(now.known_form))
 
 
 @lean
@@ -390,6 +478,7 @@ def begin(w):
     w.base_terms[:] = 0.0
     w.block[:] = ALWAYS
     now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
+    now.jump_form = now.jump_peak = 0.0
     for i in range(w.map.N):
         place = w.place[i]
         now.key ^= mixed(i, place)

@@ -59,9 +59,9 @@ def outlier_path(
     def improve(duals: Floats, u: float) -> NDArray[np.int64] | None:
         return objective.better_partition(Solution(duals), factor * u)[1]
 
-    walk = JumpingWalk(walker, walls, span[0], improve)
+    walk = JumpingWalk(walker, walls, *span, improve)
     try:
-        walk.walk(span[1], progress)
+        walk.walk(progress)
         trace = walk.trace()
     except WalkError as broken:
         error, trace = broken, broken.trace

@@ -1,14 +1,14 @@
 """Jumps: paths of local optima, which leave one convex piece of an objective for another.
 
-Some kinks are *walls*: beyond one a coordinate's staircase is another one. Within walls the walk
-is as always; it stops where a value reaches one. There the coordinate goes to the piece on the
-other side, with its dual where it is, and the level of that piece is moved, at fixed t, from this
-dual to where it belongs. This is a walk like any other, in its own parameter from -1 to 0, in which
-all walls hold. Where some coordinates are at walls at its end, they change sides in turn.
+Some kinks are *walls*: beyond one a sample's staircase is another one. Within walls the walk is as
+always; it stops where a value reaches one. There the sample goes to the piece on the other side,
+with its dual where it is, and the level of that piece is moved, at fixed t, from this dual to where
+it belongs. This is a walk like any other, in its own parameter from -1 to 0, in which all walls
+hold. Where some samples are at walls at its end, they change sides in turn.
 
-All staircases of a coordinate are one table, in which the walls of both sides are kinks of
-their own: so states and the log mean the same everywhere, and a jump leaves one event for each
-coordinate whose state it changed, between two nodes at the same t.
+All staircases of a sample are one table, in which the walls of both sides are kinks of their own:
+so states and the log mean the same everywhere, and a jump leaves one event for each coordinate
+whose state it changed, between two nodes at the same t.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..homotopy import jump, loop
+from ..homotopy.track import PLACES
 from .staircase import Staircases
-from .trace import Trace, joined
-from .walker import DONE, WALL, Walker, WalkError
+from .trace import Trace, trace_of
+from .walker import DONE, NUMERICAL, WALL, Walker, WalkError
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -58,11 +60,12 @@ class JumpingWalk:
     walker : Walker
         It stands at the start, with the states of ``walls.stairs``.
     walls : Walls
-    t : float
-        Where it begins.
+        Of samples.
+    t, t_end : float
+        Where it begins and ends.
     improve : callable
-        Maps (duals, t) of a solution with values at walls to the coordinates that must change sides
-        so that there is a better one near by, None if there is none.
+        Maps (duals, t) of a solution with values at walls to the samples that must change sides so
+        that there is a better one near by, None if there is none.
     """
 
     def __init__(
@@ -70,19 +73,22 @@ class JumpingWalk:
         walker: Walker,
         walls: Walls,
         t: float,
+        t_end: float,
         improve: Callable[[Floats, float], Places | None],
     ):
         self.walker, self.walls, self.improve = walker, walls, improve
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
-        self.traces: list[Trace] = []
-        walker.keeps_point = True
-        self._begin(t)
+        walker.begin(walls.stairs, t)
+        walker.walls = walls.bits
+        self.homotopy, self._end = walker.set_out(t_end), t_end
+        kinks = np.abs(walls.stairs.kink0).max() + abs(t) * np.abs(walls.stairs.kink1).max()
+        self._near = 2.0 * TOUCHING * max(float(kinks), 1e-300) * walker.layout.unit
         # Of the jumps at one t: where that is, how many, and what changed sides in which states.
         self._at, self._number = np.nan, 0
-        self._seen: set[tuple[bytes, bytes]] = set()
+        self._seen: set[tuple[int, bytes]] = set()
 
-    def walk(self, t_end: float, callback: Any) -> int:
-        """Walk to t_end; return how it ended (DONE).
+    def walk(self, callback: Any) -> int:
+        """Walk to the end; return how it ended (DONE).
 
         Raises
         ------
@@ -90,105 +96,141 @@ class JumpingWalk:
             See `Walker.walk`.
         """
         while True:
-            ending = self.walker.walk(t_end, callback)
-            t = self.walker.t
-            trace = self.walker.trace()
-            go, chosen = self._next(t, ending == WALL)
-            self.traces.append(trace.ending_at_a_double() if go else trace)
+            ending = self.walker.go(self.homotopy, callback)
+            jump.halt(self.homotopy.walk)
+            go, chosen = self._next(ending == WALL)
             if go:
-                self._leap(t, chosen)
-                if t == t_end:
-                    return DONE
-            elif ending != WALL:
-                return ending
-            else:
-                self._begin(t)
+                self._leap(chosen)
+            if self._t == self._end if go else ending != WALL:
+                break
+        if not self.homotopy.walk.now.nodes:  # there was no way to go
+            self.homotopy.note_after_jump()
+        return DONE
 
     def trace(self) -> Trace:
         """Return what was recorded, with the jumps as events between two nodes."""
-        return joined(self.traces, self.walls.stairs)
+        return trace_of(self.walker, self.homotopy)
 
-    def _begin(self, t: float) -> None:
-        self.walker.begin(self.walls.stairs, t)
-        self.walker.walls = self.walls.bits
+    @property
+    def _t(self) -> float:
+        return float(self.homotopy.walk.now.t)
 
-    def _leap(self, t: float, chosen: Places | None) -> None:
+    def _leap(self, chosen: Places | None) -> None:
         """Jump: change sides, those at walls or those chosen, until that leads no further."""
-        walker = self.walker
+        now, t = self.homotopy.walk.now, self._t
+        events, place = int(now.events), self.homotopy.place.copy()
         self.counts["jumps"] += 1
-        still = self.walls.stairs.substitute(t, 0.0)
         go = True
         while go:
-            walker.begin(still, t, same=True)
-            walker.alter(*self._changed(still, chosen))
             try:
-                walker.walk(0.0)
-            except WalkError as error:
+                self._change_sides(self._at_walls() if chosen is None else chosen)
+            except (WalkError, *NUMERICAL) as error:
+                now = self.homotopy.walk.now
+                now.events, self.homotopy.place[:] = events, place
                 raise WalkError(f"in a jump at t = {t:.17g}: {error}", self.trace()) from error
-            self.counts["jump_events"] += walker.events
             self.counts["rounds"] += 1
-            walker.begin(still, t, same=True)
-            go, chosen = self._next(t, bool(self._at_walls().any()))
-        self._begin(t)
-        self.traces.append(walker.standing())
+            go, chosen = self._next(len(self._at_walls()) > 0)
+        self._log_changes(events, place)
+        self.homotopy.note_after_jump()
 
-    def _at_walls(self) -> NDArray[np.bool_]:
-        """Tell which coordinates are pinned at walls."""
-        state = self.walker.state.astype(np.int64)
-        kink = np.minimum(state // 2, self.walls.beyond.shape[1] - 1)
-        return (state % 2 == 1) & (self.walls.beyond[np.arange(len(state)), kink] >= 0)
+    def _change_sides(self, who: Places) -> None:
+        """Put samples on the pieces beyond, and move the levels there to where they belong."""
+        homotopy = self.homotopy
+        who, stairs, place = self._beyond(who)
+        homotopy.begin_jump(who, self.walker.layout.samples(stairs, homotopy.graphs))
+        for i, new in zip(who.tolist(), place.tolist(), strict=True):
+            if not homotopy.put(i, new):
+                raise np.linalg.LinAlgError("rows there are dependent to within rounding")
+        before = int(homotopy.walk.now.events)
+        self.walker.go(homotopy)
+        self.counts["jump_events"] += int(homotopy.walk.now.events) - before
+        homotopy.end_jump()
 
-    def _changed(
-        self, still: Staircases, chosen: Places | None
-    ) -> tuple[Staircases, float, Places]:
-        """Put coordinates at walls, if chosen, on the pieces beyond; return how levels move there.
+    def _beyond(self, who: Places) -> tuple[Places, Staircases, Places]:
+        """Return which samples are next to walls, how levels move, and their places beyond.
 
-        Returned are staircases, where their parameter begins, and whose they are.
-        Each level begins, at -1, at the dual that the coordinate brings, and ends, at 0, where it
+        Each level begins, at -1, at the dual that the sample brings, and ends, at 0, where it
         belongs. Its neighbours' levels start there as well where this one would pass them: the
         staircase stays one.
         """
-        walker, beyond = self.walker, self.walls.beyond
-        duals, values = walker.point()
-        state, pinned = walker.state.astype(np.int64), self._at_walls()
-        who = np.flatnonzero(pinned) if chosen is None else chosen
-        level1 = np.zeros_like(still.level0)
-        for i in who.tolist():
-            kink = state[i] // 2
-            if not pinned[i]:
-                kinks = [q for q in (kink - 1, kink) if 0 <= q < still.n_kinks[i]]
-                kinks = [q for q in kinks if beyond[i, q] >= 0]
-                if state[i] % 2 or not kinks:
-                    continue
-                kink = min(kinks, key=lambda q: abs(values[i] - still.kink0[i, q]))
-            piece, dual = int(beyond[i, kink]), duals[i]
-            for k in range(still.n_kinks[i] + 1):
-                goal = still.level0[i, k]
+        w, walls = self.homotopy.walk, self.walls
+        kink = self._kinks(who)
+        who, kink = who[kink >= 0], kink[kink >= 0]
+        duals = np.empty(len(who))
+        if not jump.duals_of(w, who, duals):
+            raise np.linalg.LinAlgError("the system there can't be solved")
+        stairs = Staircases(*(own[who] for own in vars(walls.stairs).values()))
+        still = stairs.substitute(self._t, 0.0)
+        piece, level1 = walls.beyond[who, kink].astype(np.int64), np.zeros_like(still.level0)
+        for k, dual in enumerate(duals.tolist()):
+            for q in range(still.n_kinks[k] + 1):
+                goal = still.level0[k, q]
                 if np.isfinite(goal):
-                    begin = max(goal, dual) if k < piece else min(goal, dual)
-                    level1[i, k] = goal - (dual if k == piece else begin)
-            state[i] = 2 * piece
-        walker.stand(state)
-        return replace(still, level1=level1, kink1=np.zeros_like(still.kink1)), -1.0, who
+                    begin = max(goal, dual) if q < piece[k] else min(goal, dual)
+                    level1[k, q] = goal - (dual if q == piece[k] else begin)
+        still = replace(still, level1=level1, kink1=np.zeros_like(still.kink1))
+        return who, still, 2 * piece
 
-    def _next(self, t: float, all_do: bool) -> tuple[bool, Places | None]:
-        """Return whether sides change at t, and whose: None for all that are pinned at walls.
+    def _kinks(self, who: Places) -> Places:
+        """Return the wall that each sample is at, or the one nearest to its piece, or -1."""
+        w, walls = self.homotopy.walk, self.walls
+        place, values = self.homotopy.place[who], np.full(len(who), np.nan)
+        on_piece = place % 2 == 0
+        if on_piece.any():
+            found = np.empty(int(on_piece.sum()))
+            jump.values_of(w, who[on_piece], found)
+            values[on_piece] = found / self.walker.layout.unit
+        kinks = walls.stairs.kink0[who] + self._t * walls.stairs.kink1[who]
+        chosen = np.full(len(who), -1)
+        for k, i in enumerate(who.tolist()):
+            beside = [place[k] // 2] if not on_piece[k] else [place[k] // 2 - 1, place[k] // 2]
+            beside = [q for q in beside if 0 <= q < walls.stairs.n_kinks[i]]
+            beside = [q for q in beside if walls.beyond[i, q] >= 0]
+            if beside:
+                chosen[k] = min(beside, key=lambda q: abs(values[k] - kinks[k, q]))
+        return chosen
+
+    def _log_changes(self, events: int, place: Places) -> None:
+        """Let the log hold one event for each coordinate that the jump has put elsewhere."""
+        w, now = self.homotopy.walk, self.homotopy.walk.now
+        changed = np.unique(w.event[events : now.events] // PLACES)
+        changed = changed[w.place[changed] != place[changed]]
+        now.events = events + len(changed)
+        w.event[events : now.events] = changed * PLACES + w.place[changed]
+
+    def _at_walls(self) -> Places:
+        """Return the samples that are pinned at walls."""
+        w = self.homotopy.walk
+        unknown = w.solved[: w.now.solved]
+        return np.sort(unknown[w.graph.hollow[unknown, w.place[unknown]] == loop.WALL_MARK])
+
+    def _next(self, all_do: bool) -> tuple[bool, Places | None]:
+        """Return whether sides change, and whose: None for all that are pinned at walls.
 
         All do first; where that leads in a circle, those who must for a better solution near by.
         """
-        if all_do and not self._repeats(t, None):
+        if all_do and not self._repeats(None):
             return True, None
-        if not self._at_walls().any() and not self._touches(t):
+        if not len(self._at_walls()) and not self._touches():
             return False, None
-        chosen = self.improve(self.walker.point()[0], t)
-        return chosen is not None and not self._repeats(t, chosen), chosen
+        chosen = self.improve(self._point()[0], self._t)
+        return chosen is not None and not self._repeats(chosen), chosen
 
-    def _touches(self, t: float) -> bool:
+    def _point(self) -> tuple[Floats, Floats]:
+        """Return all duals, and the values of samples on pieces."""
+        values = np.empty(len(self.homotopy.place))
+        if not loop.present(self.homotopy.walk, values):
+            raise np.linalg.LinAlgError("the system there can't be solved")
+        return self.walker.parted(values, self.homotopy.place, self._t)
+
+    def _touches(self) -> bool:
         """Tell whether any value on a piece is at a wall."""
+        if not jump.may_touch(self.homotopy.walk, self._near):
+            return False
         stairs, beyond = self.walls.stairs, self.walls.beyond
-        _, values = self.walker.point()
-        state = self.walker.state.astype(np.int64)
-        kinks, own = stairs.kinks(t), np.arange(len(state))
+        _, values = self._point()
+        state = self.walker.layout.states(self.homotopy.place).astype(np.int64)
+        kinks, own = stairs.kinks(self._t), np.arange(len(state))
         scale = max(float(np.abs(kinks).max(initial=0.0)), 1e-300)
         for beside in (state // 2 - 1, state // 2):
             q = np.clip(beside, 0, beyond.shape[1] - 1)
@@ -198,12 +240,13 @@ class JumpingWalk:
                 return True
         return False
 
-    def _repeats(self, t: float, chosen: Places | None) -> bool:
+    def _repeats(self, chosen: Places | None) -> bool:
         """Tell whether a change of sides would lead in a circle, and note it.
 
         At one t the states determine the solution, as the pinned rows are independent. Rows that
         depend on each other may take up any change of a level, and the values stay what they are.
         """
+        t = self._t
         if not abs(t - self._at) <= SAME * max(1.0, abs(t)):
             self._at, self._number, self._seen = t, 0, set()
         self._number += 1
@@ -213,7 +256,7 @@ class JumpingWalk:
                 "exact part up to there is kept with this error.",
                 self.trace(),
             )
-        change = self.walker.state.tobytes(), b"" if chosen is None else chosen.tobytes()
+        change = int(self.homotopy.walk.now.key), b"" if chosen is None else chosen.tobytes()
         circle = change in self._seen
         self._seen.add(change)
         self.counts["stays"] += circle

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..homotopy import loop, tolerances
+from ..homotopy.graphs import Tabled
 from ..homotopy.moving import Twofold
 from ..homotopy.statement import Statement
 from ..homotopy.twofold import weighted_squares
@@ -160,16 +161,11 @@ class Layout:
         _reach_over(made, np.r_[n:first, first + np.flatnonzero(self.free[n:])])
         return made
 
-    def altered(self, tables: Tables, stairs: Staircases, who: Places) -> Tables:
-        """Return tables in which some samples have other staircases."""
-        P = tables.exists.shape[1]
-        part = _empty(len(who), P)
-        _write_samples(part, slice(0, len(who)), _part(stairs, who), self.unit)
-        part.still[:] = part.hollow
-        altered = Tables(**{name: own.copy() for name, own in vars(tables).items()})
-        for name, own in vars(part).items():
-            getattr(altered, name)[who] = own
-        return altered
+    def samples(self, stairs: Staircases, like: Tabled) -> Tables:
+        """Return the graphs of some samples, with as many places as those of ``like``."""
+        part = _empty(len(stairs), like.exists.shape[1])
+        _write_samples(part, slice(0, len(stairs)), stairs, self.unit)
+        return part
 
     def walls(self, tables: Tables, walls: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the marks of places: knots that are hollow, and samples' kinks that are walls."""

@@ -202,14 +202,6 @@ class Trace(NamedTuple):
             low=self.low[:end],
         )
 
-    def ending_at_a_double(self) -> Trace:
-        """Return the trace with its last node where t is a double, along its last piece."""
-        if len(self.t) < 2 or self.t[-1] == self.t[-2]:
-            return self
-        high, rest = self.parts(np.arange(len(self.t) - 2, len(self.t)))
-        length = (self.t[-1] - self.t[-2]) + (self.t_low[-1] - self.t_low[-2])
-        return self.at_a_double(((high[1] - high[0]) + (rest[1] - rest[0])) / length)
-
     def at_a_double(self, rate: Floats) -> Trace:
         """Return the trace with its last node where t is a double, given rates of duals (N,)."""
         last = slice(self.start[-2], None)
@@ -264,6 +256,11 @@ def trace_of(walker: Walker, homotopy: Homotopy) -> Trace:
     events, entries = w.node_at[: 2 * now.nodes].reshape(-1, 2).T
     kept = np.ones(len(t), dtype=bool)
     kept[1:-1:2] = np.diff(events)[1::2] != 1  # else it is where the next piece begins
+    behind = np.array(homotopy.after_jumps, dtype=np.int64)  # the first of two nodes in one place
+    kept[behind[behind > 0] - 1] = True
+    kept[behind + 1] = False
+    further = behind[behind + 2 < len(t)]
+    kept[further + 2] = events[further + 2] != events[further]
     nodes = np.flatnonzero(kept)
     ends = np.append(entries[1:], now.entries)
     where = np.full(len(w.place), -1, dtype=np.int64)

@@ -32,7 +32,6 @@ DONE, RAY, WALL = range(3)
 ENDLESS = 2.0**70  # times the last breakpoint: what happens behind it is rounding
 SOME = 16  # events after which a walk looks whether they are enough
 KEPT = 2**20  # numbers of tables that are kept: larger ones are made again
-RECENT = 3  # tables that are kept: of a leg, of a jump from it, and of where the jump stands still
 LARGE = 500  # coordinates from which on Newton's method costs less than the way that it saves
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 
@@ -58,11 +57,6 @@ class Walker:
     t : float
     lazy : bool
         Whether coordinates are looked at only when they can have come to a limit.
-
-    Attributes
-    ----------
-    keeps_point : bool
-        Whether the point at the end of each leg is kept, as it is asked for.
     """
 
     def __init__(
@@ -72,17 +66,15 @@ class Walker:
         self.layout = Layout.of(op, stairs)
         self.start_events, self.at = 0, np.zeros(op.p)
         self.place = self.layout.places(state)
-        self._made: list[tuple[Staircases, Tables]] = []
+        self._made: tuple[Staircases, Tables] | None = None
         self._known_point: tuple[Places, Floats] | None = None
-        self.keeps_point = False
         self.begin(stairs, t)
 
-    def begin(self, stairs: Staircases, t: float, same: bool = False) -> None:
-        """Start a leg at t with new staircases, from the present states (same: and point)."""
-        if not same:
-            self._known_point = None
+    def begin(self, stairs: Staircases, t: float) -> None:
+        """Start a leg at t with new staircases, from the present states."""
+        self._known_point = None
         if not np.array_equal(stairs.soft, getattr(self, "stairs", stairs).soft):
-            self.layout, self._made = Layout.of(self.op, stairs), []
+            self.layout, self._made = Layout.of(self.op, stairs), None
         self.stairs, self.t = stairs, t
         self.walls: NDArray[np.int64] | None = None
         self._walk: Homotopy | None = None
@@ -91,25 +83,16 @@ class Walker:
 
     @property
     def tables(self) -> Tables:
-        """The graphs of the present staircases; a jump comes back to those before it."""
-        found = next((own for own in self._made if own[0] is self.stairs), None)
-        if found is None:
-            found = self.stairs, self.layout.tables(self.layout.expanded(self.stairs, self.at))
-        return self._keep(found)
-
-    def _keep(self, found: tuple[Staircases, Tables]) -> Tables:
-        self._made = [found, *(own for own in self._made if own is not found)][:RECENT]
-        return found[1]
-
-    def alter(self, stairs: Staircases, t: float, who: Places) -> None:
-        """Start a leg at t with staircases that differ from the present ones of some samples."""
-        altered = self.layout.altered(self.tables, self.layout.expanded(stairs, self.at), who)
-        self.begin(stairs, t)
-        self._keep((stairs, altered))
+        """The graphs of the present staircases."""
+        if self._made is None or self._made[0] is not self.stairs:
+            made = self.layout.tables(self.layout.expanded(self.stairs, self.at))
+            self._made = self.stairs, made
+        return self._made[1]
 
     def forget(self) -> None:
         """Give back the memory of large tables, which can be made again."""
-        self._made = [own for own in self._made if own[1].equation.size <= KEPT]
+        if self._made is not None and self._made[1].equation.size > KEPT:
+            self._made = None
 
     def snapshot(self) -> Places:
         """Return a copy of where the walk stands, for `restore`."""
@@ -140,36 +123,39 @@ class Walker:
         WalkError
             The path could not be followed to its end; the exact part comes with the error.
         """
-        endless = ENDLESS if np.isinf(t_end) else 0.0
-        far = endless * max(self.t, 1e-300) if endless else t_end
-        statement, tables, place = self.layout.statement, self.tables, self.place
-        homotopy = Homotopy(statement, tables, place, self.t, far, lazy=self.lazy, endless=endless)
-        self._walk = homotopy
-        if self.walls is not None:
-            homotopy.walk.graph.hollow[:] = self.layout.walls(self.tables, self.walls)
+        homotopy = self.set_out(t_end)
         try:
-            ending = self._go(homotopy, callback, enough)
+            ending = self.go(homotopy, callback, enough)
         except NUMERICAL as error:
             raise self._broken(f"{type(error).__name__}: {error}") from error
         finally:
             self.place = homotopy.place.copy()
             self.t = float(homotopy.walk.now.t)
-        values = np.empty(len(self.place))
-        if self.keeps_point and loop.present(homotopy.walk, values):
-            self._known_point = self.place.copy(), values
         if len(self.place) > LARGE:
             homotopy.finish()
         self._trace, self._counts, self._walk = trace_of(self, homotopy), self.statistics(), None
         if ending == DONE and not len(self._trace.t):  # there was no way to go
             self._trace = self.standing()
         self.forget()
-        if endless and ending == DONE and self.t == homotopy.walk.now.end:
+        if np.isinf(t_end) and ending == DONE and self.t == homotopy.walk.now.end:
             before = self._trace.cut(len(self._trace.t) - 1)
             self._trace = before.at_a_double(before.ray)
             return RAY
         return ending
 
-    def _go(self, homotopy: Homotopy, callback: Any, enough: float) -> int:
+    def set_out(self, t_end: float) -> Homotopy:
+        """Return a homotopy from here to t_end, before its first step."""
+        endless = ENDLESS if np.isinf(t_end) else 0.0
+        far = endless * max(self.t, 1e-300) if endless else t_end
+        statement, tables, place = self.layout.statement, self.tables, self.place
+        homotopy = Homotopy(statement, tables, place, self.t, far, lazy=self.lazy, endless=endless)
+        if self.walls is not None:
+            homotopy.walk.graph.hollow[:] = self.layout.walls(tables, self.walls)
+        self._walk = homotopy
+        return homotopy
+
+    def go(self, homotopy: Homotopy, callback: Any = None, enough: float = np.inf) -> int:
+        """Walk on along a homotopy; return how it ended (DONE or WALL)."""
         begin = self.t
         now = homotopy.walk.now
         steps = STEPS if np.isinf(enough) else SOME
@@ -210,13 +196,16 @@ class Walker:
 
     def point(self) -> tuple[Floats, Floats]:
         """Return the (n + p,) duals where the walk stands, and the values of samples on pieces."""
-        layout, own = self.layout, self.layout.own
         known = self._known_point
         if known is None or not np.array_equal(known[0], self.place):
             known = self._known_point = self.place.copy(), self._standing().values
-        x = known[1][own]
-        state = self.state.astype(np.int64)
-        level = self.stairs.levels(self.t)[np.arange(len(own)), state // 2]
+        return self.parted(known[1], self.place, self.t)
+
+    def parted(self, values: Floats, place: Places, t: float) -> tuple[Floats, Floats]:
+        """Return the same by what places limit at t: a dual, or a value."""
+        layout, own = self.layout, self.layout.own
+        x, state = values[own], layout.states(place).astype(np.int64)
+        level = self.stairs.levels(t)[np.arange(len(own)), state // 2]
         duals = np.where(state % 2 == 0, level, x)
         feature = np.arange(len(own)) >= layout.n
         duals[feature] = np.where(state % 2 == 0, level, -x / layout.unit)[feature]
@@ -241,7 +230,7 @@ class Walker:
             if self.place[i] % 2 == 1:
                 homotopy = self._standing()
                 homotopy.go_on(loop.MORE_ROOM)
-                if loop.put(homotopy.walk, int(i), int(self.place[i]) - 1):
+                if homotopy.put(int(i), int(self.place[i]) - 1):
                     self.place = homotopy.place.copy()
 
     def standing(self) -> Trace:

@@ -7,7 +7,7 @@ that of the coordinate in its new place; for two coordinates these are two multi
 from __future__ import annotations
 
 from ..compiled import inline, lean
-from ..state import at, at_base, factors
+from ..state import at_base, base_rate, factors, rate_of, value_of
 from ..twofold import accumulate, add, divide, normalise, times
 from .inverse import entry_of, rest_of
 from .solve import coordinate
@@ -24,9 +24,7 @@ def diagonal2(w, i, place):
 def given(w, i, place, of_rate):
     """Return the right-hand side of a place's equation, or its rate."""
     row = w.graph.equation[i, place]
-    if of_rate:
-        return row[2], row[3]
-    return at(row, w.now.t, w.now.t_low)
+    return rate_of(w, i, row) if of_rate else value_of(w, i, row)
 
 
 @inline
@@ -92,7 +90,7 @@ def gap(w, u, of_rate, x, x_old, x_known, y, y_known):
         r, f = times(r, f, u[0, x], u[1, x])
         return add(h, e, -r, -f)
     r, f = of_entered(w, x, y, y_known, u[0], u[1])
-    a, b = (w.base[2, x], w.base[3, x]) if of_rate else at_base(w, x, w.now.t, w.now.t_low)
+    a, b = base_rate(w, x) if of_rate else at_base(w, x)
     r, f = add(r, f, a, b)
     if y >= 0 and w.known[y] and not y_known:  # it is in base, and still among the unknowns
         a, b = given(w, y, w.place[y], of_rate)

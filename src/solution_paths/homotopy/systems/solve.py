@@ -8,14 +8,18 @@ from .. import tolerances
 from ..compiled import lean
 from ..state import (
     RIDGED,
-    at,
     at_base,
+    base_rate,
     diagonal,
     elimination,
     factors,
     is_known,
     is_variable,
+    known_rate_bound,
+    known_value_bound,
     meets,
+    rate_of,
+    value_of,
 )
 from ..twofold import (
     absolute_dot,
@@ -50,11 +54,10 @@ def point(w):
     now, s = w.now, w.work
     for a in range(now.solved + now.hidden):
         i = coordinate(w, a)
-        s[TH, a], s[TL, a] = at(w.graph.equation[i, w.place[i]], now.t, now.t_low)
-        s[BH, a], s[BL, a] = at_base(w, i, now.t, now.t_low)
+        s[TH, a], s[TL, a] = value_of(w, i, w.graph.equation[i, w.place[i]])
+        s[BH, a], s[BL, a] = at_base(w, i)
         s[XH, a], s[XL, a] = w.u[0, i], w.u[1, i]
-    bound = w.map.known_value + abs(now.t) * w.map.known_rate
-    error, contraction = _refine(w, False, bound, TARGET)
+    error, contraction = _refine(w, False, known_value_bound(w), TARGET)
     _scatter(w, w.u)
     now.point_error = 2.0 * error
     return contraction
@@ -66,11 +69,10 @@ def rate(w):
     now, s = w.now, w.work
     for a in range(now.solved + now.hidden):
         i = coordinate(w, a)
-        row = w.graph.equation[i, w.place[i]]
-        s[TH, a], s[TL, a] = row[2], row[3]
-        s[BH, a], s[BL, a] = w.base[2, i], w.base[3, i]
+        s[TH, a], s[TL, a] = rate_of(w, i, w.graph.equation[i, w.place[i]])
+        s[BH, a], s[BL, a] = base_rate(w, i)
         s[XH, a], s[XL, a] = (w.du[0, i], w.du[1, i]) if now.carried else (0.0, 0.0)
-    error, contraction = _refine(w, now.carried == 0, w.map.known_rate, TARGET)
+    error, contraction = _refine(w, now.carried == 0, known_rate_bound(w), TARGET)
     _scatter(w, w.du)
     now.rate_error = 2.0 * error
     return contraction

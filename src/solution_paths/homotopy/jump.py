@@ -1,0 +1,149 @@
+"""Jumps: t stands still, and the graphs of a few coordinates move with a parameter of their own.
+
+In a jump this parameter s goes from -1 to 0 in the place of t. Graphs of all others stay as they
+are at t. The loop walks through a jump as through any path, but doesn't record it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiled import entry, lean
+from .loop import WALL_MARK, known_value, record, settle
+from .ratio import DOUBLE, collect, roughly
+from .state import (
+    ALWAYS,
+    BLOCK,
+    add_known,
+    at_base_roughly,
+    base_terms,
+    is_variable,
+    keep_limits,
+    known_unknown,
+    value_of,
+)
+
+
+@entry
+def halt(w):
+    """Let the last recorded piece, and t, end at a double."""
+    now, n = w.now, w.now.nodes
+    moved, now.t_low = now.t_low, 0.0
+    now.carried = 0
+    same = n > 1 and w.node[n - 1, 0] == now.t and w.node[n - 1, 1] == moved
+    if moved == 0.0 or not same or w.node[n - 2, 0] == now.t:
+        return
+    length = (now.t - w.node[n - 2, 0]) + (moved - w.node[n - 2, 1])
+    first, last = w.node_at[2 * n - 3], w.node_at[2 * n - 1]
+    for k in range(last - first):  # both ends of a piece have the same unknowns
+        a, b = w.entries[first + k], w.entries[last + k]
+        b[1] -= moved * (((b[0] - a[0]) + (b[1] - a[1])) / length)
+    w.node[n - 1, 1] = 0.0
+
+
+@entry
+def duals_of(w, who, out):
+    """Write the unknowns of coordinates; False: they can't be solved for."""
+    if not settle(w):
+        return False
+    for k in range(len(who)):
+        out[k] = w.u[0, who[k]]
+        if w.known[who[k]]:
+            out[k], _ = known_unknown(w, who[k])
+    return True
+
+
+@entry
+def values_of(w, who, out):
+    """Write the values of known coordinates; False: they can't be solved for."""
+    if not settle(w):
+        return False
+    collect(w, True)
+    for k in range(len(who)):
+        out[k] = known_value(w, who[k])
+    return True
+
+
+@entry
+def begin_jump(w, who, equation, lower, upper, hollow):
+    """Let t stand still, and the graphs of some coordinates be given ones, of s, which is -1."""
+    now = w.now
+    now.still, now.still_low = now.t, now.t_low
+    w.base[4:] = 0.0
+    w.base_terms[2] = 0.0
+    now.jump_form = now.jump_peak = now.jump_value = now.jump_rate = 0.0
+    now.t, now.t_low, now.jumping = -1.0, 0.0, 1
+    _rewrite(w, who, equation, lower, upper, hollow, 1)
+    now.jumpers = len(who)
+    for k in range(len(who)):
+        i = w.jumper[k] = who[k]
+        for place in range(equation.shape[1]):
+            value, rate = abs(equation[k, place, 0]), abs(equation[k, place, 2])
+            if np.isfinite(value):
+                now.jump_value = max(now.jump_value, (value + rate) / w.map.scale[i])
+                now.jump_rate = max(now.jump_rate, rate / w.map.scale[i])
+    now.seen = now.by_index = 0
+
+
+@entry
+def end_jump(w, who, equation, lower, upper, hollow):
+    """Go on with t, and with the graphs as they were before the jump."""
+    now = w.now
+    _rewrite(w, who, equation, lower, upper, hollow, 0)
+    now.t, now.t_low, now.jumping, now.jumpers = now.still, now.still_low, 0, 0
+    now.seen = now.by_index = 0
+
+
+@lean
+def _rewrite(w, who, equation, lower, upper, hollow, jumps):
+    """Replace graphs; what known coordinates add up to follows."""
+    for k in range(len(who)):
+        i = who[k]
+        if w.known[i]:
+            add_known(w, i, -1.0)
+        w.jumps[i] = jumps
+        for place in range(equation.shape[1]):
+            w.graph.hollow[i, place] = hollow[k, place]
+            for part in range(4):
+                w.graph.equation[i, place, part] = equation[k, place, part]
+                w.graph.lower[i, place, part] = lower[k, place, part]
+                w.graph.upper[i, place, part] = upper[k, place, part]
+        keep_limits(w, i)
+        if w.known[i]:
+            add_known(w, i, 1.0)
+            w.due[i] = w.block[i // BLOCK] = ALWAYS
+    w.now.carried = 0
+
+
+@entry
+def note_twice(w):
+    """Record the point as a piece without length; False: it can't be solved for."""
+    if not settle(w):
+        return False
+    collect(w, True)
+    record(w)
+    record(w)
+    return True
+
+
+@entry
+def may_touch(w, near):
+    """Tell whether the value of any known row may be next to a knot at which the walk stops."""
+    if not settle(w):
+        return True
+    collect(w, True)
+    for i in range(w.map.n):
+        if not w.known[i] or is_variable(w, i):
+            continue
+        z, terms = np.inf, 0.0
+        for place in range(max(w.place[i] - 1, 0), min(w.place[i] + 2, w.graph.hollow.shape[1])):
+            if w.graph.hollow[i, place] != WALL_MARK:
+                continue
+            if z == np.inf:
+                z = at_base_roughly(w, i) + roughly(w, i, 0)
+                terms, _ = base_terms(w, i)
+                terms += w.now.row_terms + (w.now.variable_terms if w.map.with_gram else 0.0)
+            knot, _ = value_of(w, i, w.graph.equation[i, place])
+            if abs(z - knot) <= near + DOUBLE * (terms + abs(knot)):
+                return True
+    return False
