@@ -412,8 +412,7 @@ def look(case: Case, D: Data, seed: int) -> dict[str, Any]:
     size = 1e-6 * (float(np.abs(D.u).sum()) or len(D.u))  # below it an objective is zero
     for t in places(path, seed):
         s = path._own(float(t))
-        w, v = path._variables(path.points.unknowns(s))
-        duals = path.statement.answer(path.points.unknowns(s))[2]
+        w, v, duals = path.statement.answer(path.points.unknowns(s))
         problem = path.line.at(float(s[0]))
         own = float(judge(problem, Answer(w[0], v[0], [a[0] for a in duals])).primal)
         scale = max(abs(own), size)

@@ -453,7 +453,7 @@ def test_where_all_lines_are_lost_there_is_no_surface(monkeypatch):
         raise ZeroDivisionError("on purpose")
 
     X, y, _ = data("gauss")
-    monkeypatch.setattr(walker.Walker, "_go", lost)
+    monkeypatch.setattr(walker.Walker, "go", lost)
     with pytest.raises(PathError, match=r"Line 0 of 2, .* 0 are in error.surface") as caught:
         drlad_grid(X, y, [1.0], [1.0, 0.1])
     assert caught.value.surface is caught.value.path is None

@@ -76,6 +76,7 @@ def compile_all() -> None:
             path.decision_function(rows, path.breakpoints[:2])
     elastic_net_path(X, target)
     logistic_path(X, y, 0.1)
+    outlier_svm_path([[1.0], [1.0], [-1.0]], [1, -1, 1], 1.0, homotopy="s")  # at a wall, no jump
     weighted_svm_path(X[:2], [1, -1], np.ones(2), np.ones(2))  # no sample holds the bias at first
     _compile_the_rest(X, sparse)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import entry, lean
-from .loop import WALL_MARK, known_value, record, settle
+from .loop import WALL_MARK, record, settle
 from .ratio import DOUBLE, collect, roughly
 from .state import (
     ALWAYS,
@@ -50,17 +50,6 @@ def duals_of(w, who, out):
         out[k] = w.u[0, who[k]]
         if w.known[who[k]]:
             out[k], _ = known_unknown(w, who[k])
-    return True
-
-
-@entry
-def values_of(w, who, out):
-    """Write the values of known coordinates; False: they can't be solved for."""
-    if not settle(w):
-        return False
-    collect(w, True)
-    for k in range(len(who)):
-        out[k] = known_value(w, who[k])
     return True
 
 

@@ -91,6 +91,11 @@ class Statement:
         gram = np.zeros((0, 0)) if self.gram is None else self.gram
         return Units.of(self.R, gram, self.ridge, self.constrained)
 
+    @cached_property
+    def separate(self) -> bool:
+        """Whether each weight is that of one row."""
+        return np.array_equal(self.rows, np.eye(len(self.rows)))
+
     @property
     def face(self) -> str:
         """Which unknowns are eliminated: weights (dual), duals of losses (primal), or none."""
@@ -109,18 +114,34 @@ class Statement:
 
     def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
         """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
-        n, p = self.R.shape
+        n, _ = self.R.shape
+        w, v = self.variables(u[..., self.held])
         if self.parabolas is not None:
             B, q, s = self.parabolas
-            w, v = u[..., : n - self.free], u[..., n - self.free :]
             a = -(s + q * (u @ B.T))
             rounding = (n + 2) * np.finfo(float).eps * (np.abs(s) + q * (np.abs(u) @ np.abs(B).T))
             a = np.where(np.abs(a) <= rounding, 0.0, a)
         else:
-            a, x = u[..., :n], u[..., n : n + p]
-            w = x[..., : p - self.free] if self.gram is None else a @ self.rows / self.scale
-            v = x[..., p - self.free :] / self.scale
+            a = u[..., :n]
         return w, v, np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
+
+    @property
+    def held(self) -> slice:
+        """The unknowns that w and v follow from."""
+        n, p = self.R.shape
+        if self.parabolas is not None:
+            return slice(0, n)
+        return slice(n if self.gram is None else 0, n + p)
+
+    def variables(self, u: Array) -> tuple[Array, Array]:
+        """Return w and v by the unknowns `held` (..., k)."""
+        w, v = np.split(u, [u.shape[-1] - self.free], axis=-1)
+        if self.parabolas is not None:
+            return w, v
+        if self.gram is not None:
+            a = u[..., : self.R.shape[0]]
+            w = (a if self.separate else a @ self.rows) / self.scale
+        return w, v / self.scale
 
 
 def read(line: Line, face: str = "auto") -> Statement:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit
 from .graphs import Tabled
 
 Array = NDArray[np.float64]
@@ -51,44 +52,60 @@ class Track:
     def __len__(self) -> int:
         return len(self.t)
 
-    @cached_property
-    def checkpoints(self) -> tuple[int, NDArray[np.int8]]:
-        """Every so many events, and the places after each multiple of them."""
-        every = max(64, len(self.start) // 4)
-        kept = np.empty((len(self.events) // every + 1, len(self.start)), dtype=np.int8)
-        place = self.start.copy()
-        for k in range(len(kept)):
-            if k:
-                _apply(place, self.events[(k - 1) * every : k * every])
-            kept[k] = place
-        return every, kept
+    def unknowns(
+        self, which: Places | list[int], columns: slice = slice(None), parts: int = 2
+    ) -> Array:
+        """Return the unknowns of some points, (len(which), parts, N), or those of some columns.
 
-    def places(self, k: int) -> Places:
-        """Return the places of all coordinates at point k."""
-        every, kept = self.checkpoints
-        count = int(self.event_at[k])
-        place = kept[count // every].astype(np.int64)
-        _apply(place, self.events[count - count % every : count])
-        return place
-
-    def unknowns(self, which: Places | list[int]) -> Array:
-        """Return the unknowns of some points, (len(which), 2, N)."""
-        which = np.asarray(which)
-        out = np.empty((len(which), 2, len(self.start)))
-        rows = np.arange(len(self.start))
-        for b, k in enumerate(which):
-            row = self.graphs.equation[rows, self.places(int(k))]
-            t, low = self.t[k]
-            known = row[:, 0] + (row[:, 2] * t)
-            out[b, 0] = known
-            out[b, 1] = ((row[:, 0] - known) + row[:, 2] * t) + (
-                row[:, 1] + row[:, 2] * low + row[:, 3] * t
-            )
-            of = slice(self.entry_at[k], self.entry_at[k + 1])
-            out[b][:, self.entry[of]] = self.entries[of].T
+        Parameters
+        ----------
+        which : (k,) of int
+        columns : slice, optional
+            Coordinates that follow each other.
+        parts : {1, 2}
+            Whether the second part is wanted.
+        """
+        which = np.asarray(which, dtype=np.int64)
+        first, last, _ = columns.indices(len(self.start))
+        order = np.argsort(which, kind="stable")
+        out = np.empty((len(which), parts, max(last - first, 0)))
+        recorded = self.t, self.events, self.event_at, self.entry, self.entries, self.entry_at
+        _read(self.graphs.equation, self.start.copy(), *recorded, which, order, first, out)
         return out
 
 
-def _apply(place: Places, events: Places) -> None:
-    """Change places; of several changes of a coordinate the last one counts."""
-    place[events // PLACES] = events % PLACES
+@cached_njit
+def _read(
+    equation: Any,
+    place: Any,
+    t: Any,
+    events: Any,
+    event_at: Any,
+    entry: Any,
+    entries: Any,
+    entry_at: Any,
+    which: Any,
+    order: Any,
+    first: int,
+    out: Any,
+) -> None:
+    """Write unknowns of points, in ascending order; places are those at the start, and follow."""
+    parts, size, event = out.shape[1], out.shape[2], 0
+    for b in order:
+        k = which[b]
+        for e in range(event, event_at[k]):
+            place[events[e] // PLACES] = events[e] % PLACES
+        event = max(event, event_at[k])
+        high, low = t[k, 0], t[k, 1]
+        for c in range(size):
+            row = equation[first + c, place[first + c]]
+            moved = row[2] * high
+            known = row[0] + moved
+            out[b, 0, c] = known
+            if parts == 2:
+                out[b, 1, c] = ((row[0] - known) + moved) + (row[1] + row[2] * low + row[3] * high)
+        for e in range(entry_at[k], entry_at[k + 1]):
+            c = entry[e] - first
+            if 0 <= c < size:
+                for part in range(parts):
+                    out[b, part, c] = entries[e, part]

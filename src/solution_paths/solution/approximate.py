@@ -68,6 +68,15 @@ class Parts:
         """Itself: nothing of it moves."""
         return self
 
+    @property
+    def held(self) -> slice:
+        """The unknowns that w and b follow from."""
+        return slice(0, self.features + 1)
+
+    def variables(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Return w (K, d) and b (K, 1)."""
+        return unknowns[:, : self.features], unknowns[:, self.features :]
+
     def answer(self, unknowns: Floats) -> tuple[Floats, Floats, list[Floats]]:
         """Return w (K, d), b (K, 1), and a (K, n) of the one group of losses."""
         d = self.features

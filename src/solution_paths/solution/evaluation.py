@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..curves import (
@@ -54,12 +55,26 @@ def sign_changes(t: Floats, f: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 def blocks(path: SolutionPath, rows: Any) -> Any:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
-    w, v = path._variables(path.points.at(np.arange(len(path.points))))
+    w, v = path.variables_at(np.arange(len(path.points)))
     size = max(1, ENTRIES // (len(w) * path.reading.outputs))
     for first in range(0, rows.shape[0], size):
         own = rows[first : first + size]
-        f, largest = path.reading.decisions(own, w, v), path.reading.sizes(own, w, v)
-        yield np.where(np.abs(f) <= ROUNDED * largest, 0.0, f)
+        f = path.reading.decisions(own, w, v)
+        _clear_rounding(path.reading, f, own, w, v)
+        yield f
+
+
+def _clear_rounding(reading: Any, f: Floats, rows: Any, w: Floats, v: Floats) -> None:
+    """Let decisions (m, o, K) be zero that are nothing but rounding of their terms."""
+    most = abs(rows).max(axis=0)
+    most = most.toarray() if sp.issparse(most) else most
+    bound = reading.sizes(np.atleast_2d(most), w, v)  # (1, o, K), no row's terms are larger
+    size = np.abs(f)
+    doubtful = ((size <= ROUNDED * bound) & (size > 0.0)).any(axis=1)
+    for k in np.flatnonzero(doubtful.any(axis=0)).tolist():
+        i = np.flatnonzero(doubtful[:, k])
+        sizes = reading.sizes(rows[i], w[[k]], v[[k]])[:, :, 0]
+        f[i, :, k] = np.where(size[i, :, k] <= ROUNDED * sizes, 0.0, f[i, :, k])
 
 
 def error_curve(
@@ -177,7 +192,7 @@ def _wrong(path: SolutionPath, metric: str) -> Callable[..., Curve]:
         return winners(edges, left, right, y, shares)
 
     def ordered(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
-        _, v = path._variables(path.points.at(np.arange(len(t))))
+        _, v = path.variables_at(np.arange(len(t)))
         z, side, own = [], [], []
         for j in range(v.shape[1]):  # above threshold j
             counted = np.full(len(y), True) if metric == "absolute" else (y == j) | (y == j + 1)

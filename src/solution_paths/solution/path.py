@@ -148,13 +148,13 @@ class SolutionPath:
             own = np.where(np.abs(node - own) <= 2 * np.spacing(np.abs(own)), node, own)
         return own if self.ray else np.clip(own, self.points.t[0], self.points.t[-1])
 
-    def _variables(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return w (k, d) and v (k, r)."""
-        w, v, _ = self.statement.answer(unknowns)
-        return w, v
+    def variables_at(self, nodes: Places) -> tuple[Floats, Floats]:
+        """Return w (k, d) and v (k, r) at recorded points."""
+        return self.statement.variables(self.points.at(nodes, self.statement.held))
 
     def _at(self, t: float | Parameters) -> tuple[Floats, Floats]:
-        return self._variables(self.points.unknowns(self._own(t)))
+        """Return w (k, d) and v (k, r) at parameters."""
+        return self.statement.variables(self.points.unknowns(self._own(t), self.statement.held))
 
     def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
@@ -433,7 +433,7 @@ class SolutionPath:
             return flat(self.coef(t))
 
         def at(nodes: Places) -> Floats:
-            w, _ = self._variables(self.points.at(nodes))
+            w, _ = self.variables_at(nodes)
             return (
                 w.T if not self._several else flat(self.reading.coefficients(w).transpose(1, 2, 0))
             )

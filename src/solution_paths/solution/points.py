@@ -13,6 +13,7 @@ from ..validation import Floats
 
 Places = NDArray[np.int64]
 NOTHING = 2.0**-70  # of an unknown's size: smaller ones are zero
+ALL = slice(None)
 SAMPLE = 64  # points at which these are looked for
 
 
@@ -25,11 +26,11 @@ class Points:
     t : (K,)
         The parameter.
     at : callable
-        Of (k,) places, returns unknowns (k, N).
+        Of (k,) places, returns unknowns (k, N), or those of a slice of columns.
     """
 
     t: Floats
-    at: Callable[[Places], Floats]
+    at: Callable[..., Floats]
 
     def __len__(self) -> int:
         return len(self.t)
@@ -53,7 +54,7 @@ class Points:
         walked = _Recorded(track, t0)
         t, last = walked.t.copy(), len(walked.t) - 1
         back, start = abs(t[-1] - t0) < abs(t[0] - t0), t[last - 1]
-        at: Callable[[Places], Floats] = walked
+        at: Callable[..., Floats] = walked
         if back:
             t[[0, last]] = t[0] if ray else t1, t0
         elif ray:
@@ -63,7 +64,7 @@ class Points:
             t[last] = t1
         points = cls(t, at)
         if t[-1] < t[0]:
-            points = cls(t[::-1], lambda which: at(last - np.asarray(which)))
+            points = cls(t[::-1], lambda which, own=ALL: at(last - np.asarray(which), own))
         return points if sizes is None else cls(points.t, _Clean(points, sizes))
 
     def until(self, last: int) -> Points:
@@ -95,11 +96,11 @@ class Points:
         share = np.where(inside, moved / np.where(step > 0, step, 1.0), 0.0)
         return here, there, np.where(beyond, share, np.minimum(share, 1.0))
 
-    def unknowns(self, s: Floats) -> Floats:
-        """Return the unknowns (k, N) at k parameters."""
+    def unknowns(self, s: Floats, columns: slice = ALL) -> Floats:
+        """Return the unknowns (k, N) at k parameters, or those of some columns."""
         here, there, share = self.find(s)
         nodes, place = np.unique(np.concatenate([here, there]), return_inverse=True)
-        values = self.at(nodes)
+        values = self.at(nodes, columns)
         first, second = values[place[: len(s)]], values[place[len(s) :]]
         w = share[:, None]
         return np.where(w == 1.0, second, first + w * (second - first))
@@ -113,8 +114,8 @@ class _Recorded:
         high, low = _sum(t0, track.t[:, 0])
         self.t, self.low = _sum_parts(high, low + track.t[:, 1])
 
-    def __call__(self, which: Places) -> Floats:
-        return self.track.unknowns(which)[:, 0]
+    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+        return self.track.unknowns(which, columns, parts=1)[:, 0]
 
     def moved(self, which: int, t: float) -> Floats:
         """Return the unknowns at t, beyond a point or before it on its piece."""
@@ -132,9 +133,9 @@ class _Ended:
     last: int
     unknowns: Floats
 
-    def __call__(self, which: Places) -> Floats:
-        found = self.walked(which)
-        found[np.asarray(which) == self.last] = self.unknowns
+    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+        found = self.walked(which, columns)
+        found[np.asarray(which) == self.last] = self.unknowns[columns]
         return found
 
 
@@ -146,9 +147,10 @@ class _Clean:
         some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
         self.least = NOTHING * sizes(np.abs(self.at(some)).max(axis=0))
 
-    def __call__(self, which: Places) -> Floats:
-        found = self.at(which)
-        return np.where(np.abs(found) < self.least, 0.0, found)
+    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+        found = self.at(which, columns)
+        found[np.abs(found) < self.least[columns]] = 0.0
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +159,8 @@ class _Kept:
 
     unknowns: Floats
 
-    def __call__(self, which: Places) -> Floats:
-        return self.unknowns[which]
+    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+        return self.unknowns[which][:, columns]
 
 
 def _sum(a: float, b: Floats) -> tuple[Floats, Floats]:

@@ -21,6 +21,7 @@ import numpy as np
 from ..objectives.exact import UNIT, add
 from ..problem import Pieces
 from ..validation import Floats
+from .areas import areas, plain
 
 # Knots, and the unit of coefficients, are known to this share of their size. What that may change
 # in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.
@@ -113,18 +114,6 @@ class Graph:
         columns = [[getattr(own, name) for own in stated] for name in names]
         return cls(*(np.stack(own, axis=-1) for own in columns))
 
-    def mirrored(self) -> Graph:
-        """Return the graphs of z -> f(-z); ``value`` is that of no knot, and isn't used."""
-        return Graph(
-            -self.knots[:, ::-1],
-            -self.right[:, ::-1],
-            -self.left[:, ::-1],
-            self.curvature[:, ::-1],
-            self.value,
-            -self.high,
-            -self.low,
-        )
-
     # -- positions -----------------------------------------------------------------------------
 
     def clipped(self, z: Pair) -> tuple[Pair, Floats]:
@@ -182,30 +171,13 @@ class Graph:
 
     def distances(self, z: Pair, u: Pair) -> Distances:
         """Return the area between points and their graphs, and the distances; both in range."""
-        one = self._below(z, u)
-        other = self.mirrored()._below(z.negative(), u.negative())
-        return Distances(
-            one.area + other.area, one.width + other.width, np.maximum(one.height, other.height)
-        )
-
-    def _below(self, z: Pair, u: Pair) -> Distances:
-        """Return the area, and its extent, where x < z and f'(x) > u."""
-        dz, q = self._offsets(z), self.curvature
-        # segment 0, which ends at the first knot; it may begin at minus infinity
-        back = np.minimum(dz[:, 0], 0.0)
-        top = _difference(self.left[:, 0], u) + q[:, 0] * back
-        reach = np.maximum(back + (self.knots[:, 0] - self.low), 0.0)
-        found = [_over(top, reach, q[:, 0])]
-        # the others begin at a knot: at its right derivative
-        length = np.clip(dz, 0.0, self._widths)
-        start = _difference(self.right, Pair(*(part[:, None] for part in u)))
-        top = start + q[:, 1:] * length
-        found += [_over(top[:, k], length[:, k], q[:, k + 1]) for k in range(self.knots.shape[1])]
-        return Distances(
-            np.sum([part.area for part in found], axis=0),
-            np.sum([part.width for part in found], axis=0),
-            np.max([part.height for part in found], axis=0),
-        )
+        shape = z.hi.shape
+        out = np.zeros((3, *shape))
+        slopes = np.broadcast_arrays(self.left, self.right)
+        ends = np.broadcast_arrays(self.low, self.high)
+        graph = map(plain, (self.knots, *slopes, self.curvature, *ends))
+        areas(*graph, *(plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo)), out)
+        return Distances(*out)
 
     def rounding(self, z: Pair, u: Pair, area: Floats) -> Floats:
         """Return how far off areas may be, whatever z and u are within their ``off``.
@@ -227,23 +199,6 @@ class Graph:
         bent = (q > 0).any(axis=1)
         size = np.maximum(np.abs(self.left), np.abs(self.right)).max(axis=1) + np.abs(u.hi)
         return np.where(bent, size, 0.0)
-
-
-def _over(top: Floats, length: Floats, q: Floats) -> Distances:
-    """Return the part above zero of lines of slope q that end, after a length, at height top."""
-    above = (top > 0) & (length > 0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        start = np.where(q > 0, top - q * length, top)
-        width = np.where(start >= 0, length, top / np.where(q > 0, q, 1.0))
-        area = np.where(start >= 0, length * (start + top) / 2, width * top / 2)
-    zero = np.zeros_like(area)
-    return Distances(*(np.where(above, own, zero) for own in (area, width, np.maximum(top, 0.0))))
-
-
-def _difference(level: Floats, u: Pair) -> Floats:
-    """Return level - u, rounded once."""
-    difference, rest = add(level, -u.hi)
-    return difference + (rest - u.lo)
 
 
 def _between(low: Floats, x: Pair, high: Floats) -> tuple[Pair, Floats]:

@@ -173,13 +173,10 @@ class JumpingWalk:
 
     def _kinks(self, who: Places) -> Places:
         """Return the wall that each sample is at, or the one nearest to its piece, or -1."""
-        w, walls = self.homotopy.walk, self.walls
-        place, values = self.homotopy.place[who], np.full(len(who), np.nan)
+        walls = self.walls
+        place = self.homotopy.place[who]
         on_piece = place % 2 == 0
-        if on_piece.any():
-            found = np.empty(int(on_piece.sum()))
-            jump.values_of(w, who[on_piece], found)
-            values[on_piece] = found / self.walker.layout.unit
+        values = self._point()[1][who] if on_piece.any() else np.full(len(who), np.nan)
         kinks = walls.stairs.kink0[who] + self._t * walls.stairs.kink1[who]
         chosen = np.full(len(who), -1)
         for k, i in enumerate(who.tolist()):

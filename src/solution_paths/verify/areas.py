@@ -1,0 +1,91 @@
+"""Areas between points and monotone graphs, and the extent of these areas; compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compilation import cached_njit
+
+
+@cached_njit(inline="always")
+def _plus(x, y, rest):
+    """Return (x + y) + rest, rounded once."""
+    s = x + y
+    z = s - x
+    return s + (((x - (s - z)) + (y - z)) + rest)
+
+
+@cached_njit(inline="always")
+def _over(top, length, q):
+    """Return area, width and height of a line of slope q that ends, after a length, at top.
+
+    Of its part above zero.
+    """
+    if not (top > 0 and length > 0):
+        return 0.0, 0.0, 0.0
+    start = top - q * length if q > 0 else top
+    if start >= 0:
+        return length * (start + top) / 2, length, top
+    return (top / q) * top / 2, top / q, top
+
+
+@cached_njit
+def areas(
+    knots: Any,
+    left: Any,
+    right: Any,
+    curvature: Any,
+    low: Any,
+    high: Any,
+    zh: Any,
+    zl: Any,
+    uh: Any,
+    ul: Any,
+    out: Any,
+) -> None:
+    """Write, for n graphs and B points each, area, width and height between them, (3, n, B).
+
+    On each side of z: where x < z and the derivative is above u, and in the mirror image. The
+    numbers of graphs are (n, m or m + 1, B or 1), ends of domains (n, B or 1), z and u pairs.
+    """
+    n, m = knots.shape[0], knots.shape[1]
+    for i in range(n):
+        for b in range(zh.shape[1]):
+            g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
+            d, e = min(b, left.shape[2] - 1), min(b, low.shape[1] - 1)
+            for mirror in range(2):
+                s = -1.0 if mirror else 1.0
+                z, z_low, u, u_low = s * zh[i, b], s * zl[i, b], s * uh[i, b], s * ul[i, b]
+                begin, end = (-high[i, e], -low[i, e]) if mirror else (low[i, e], high[i, e])
+                first = m - 1 if mirror else 0
+                # segment 0, which ends at the first knot; it may begin at minus infinity
+                q = curvature[i, m if mirror else 0, c]
+                knot = s * knots[i, first, g]
+                slope = -right[i, first, d] if mirror else left[i, first, d]
+                dz = _plus(z, -knot, z_low)
+                back = min(dz, 0.0)
+                top = _plus(slope, -u, -u_low) + q * back
+                area, width, height = _over(top, max(back + (knot - begin), 0.0), q)
+                for k in range(m):  # the others begin at a knot: at its right derivative
+                    own = m - 1 - k if mirror else k
+                    knot = s * knots[i, own, g]
+                    behind = end
+                    if k + 1 < m:
+                        behind = s * knots[i, own - 1 if mirror else own + 1, g]
+                    length = min(max(_plus(z, -knot, z_low), 0.0), behind - knot)
+                    q = curvature[i, m - 1 - k if mirror else k + 1, c]
+                    slope = -left[i, own, d] if mirror else right[i, own, d]
+                    top = _plus(slope, -u, -u_low) + q * length
+                    a, w, h = _over(top, length, q)
+                    area, width, height = area + a, width + w, max(height, h)
+                out[0, i, b] += area
+                out[1, i, b] += width
+                out[2, i, b] = max(out[2, i, b], height)
+
+
+def plain(x: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Return a contiguous array of doubles."""
+    x = np.asarray(x, dtype=np.float64)
+    return np.ascontiguousarray(x if shape is None else np.broadcast_to(x, shape))
