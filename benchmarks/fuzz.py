@@ -594,7 +594,8 @@ def at_each(path):
 def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, where, and harm.
 
-    Harm is how far off the worst answer is for a user.
+    Harm is how far off the worst answer is for a user: where a gap alone tells, as far as doubles
+    could state the answer better.
     """
     path = getattr(path, "straight", path)
     nodes = path._t
@@ -621,11 +622,13 @@ def judge(path, seed=0, points=24, units=2.0):
             worst, at = gap, t
         off = float(off) if np.isfinite(off) else np.inf
         outside = max(outside, off)
-        if gap > HARMFUL:
-            harm = max(harm, min(gap, float(np.nan_to_num(values.off_graphs(t, side), nan=np.inf))))
         harm = max(harm, off)
         limit = float(limit / scale) if scale > 0 else 0.0
-        beyond = max(beyond, gap if gap > units * limit else 0.0)
+        stated = gap if gap > units * limit else 0.0
+        if gap > HARMFUL:
+            apart = float(values.off_graphs(t, side))
+            harm = max(harm, min(gap, apart) if np.isfinite(apart) else stated)
+        beyond = max(beyond, stated)
     return worst, beyond, outside, at, harm
 
 

@@ -133,6 +133,14 @@ SADDLE = {
     ("dm_ksvm", "counts"): "6 13 64 79",
 }
 FUZZED += [(*name, int(seed)) for name, seeds in SADDLE.items() for seed in seeds.split()]
+# Starts whose first steps are 1e16 times as long as the last ones, which odometers must show.
+FUZZED += [("weighted_svr", "unix_time", seed) for seed in (1020, 1145)]
+# What is carried along must be as exact as the sums over rows in which it is used.
+FUZZED += [("svm", "units", 1096), ("quantile", "units", 1004), ("dm_ksvm", "rbf", 1086)]
+FUZZED += [("dm_ksvm", "units", 1134), *(("lasso", "wide", seed) for seed in (1021, 1084))]
+FUZZED += [("dm_drsvm_lam1", "duplicated", seed) for seed in (1077, 1110)]
+# Breakpoints next to lam1 = 0.
+FUZZED += [("dm_drsvm_grid", "scales", 1050), ("dm_drsvm_lam1", "units", 2031)]
 # Rounding decides whether these are followed to their ends; where they aren't, the user is told.
 TOLD = [
     ("dm_ksvm", "rbf_flat", 11),

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import tolerances
 from .compiled import entry, lean
-from .ratio import SHARP, collect, first_exit, known_value
+from .ratio import FINE, collect, first_exit, known_value
 from .rows import times
 from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
 from .systems.carry import answers, carry, risen
@@ -24,7 +24,9 @@ from .twofold import accumulate, add
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 CAREFUL = 16  # pushes after a doubt that are solved for to rounding
-SINGULAR, ZERO = tolerances.SINGULAR, tolerances.NOISE * tolerances.FLOOR
+ZERO = tolerances.NOISE * tolerances.FLOOR
+KEPT = 2.0**-10 * tolerances.SINGULAR  # of what many carry along: doubles resolve no more
+UPWARDS = 1.0 + 2.0**-52  # odometers are rounded upwards
 REPEATS = 4  # of the same places at the same t
 
 
@@ -118,11 +120,11 @@ def is_settled(w, step):
         return False
     error = now.point_error + step * now.rate_error
     few = now.solved + now.hidden <= FEW
-    if few and now.rate_error > SHARP * now.fastest:
+    if few and now.rate_error > FINE * now.fastest:
         return False
     cost = error * now.row_unit * (now.width + step * now.width_rate)
-    known = error <= (SHARP if few else SINGULAR) * now.largest
-    return known and cost <= SINGULAR * now.value * now.held
+    known = error <= (FINE if few else KEPT) * now.largest
+    return known and cost <= KEPT * now.value * now.held
 
 
 @lean
@@ -165,8 +167,8 @@ def glide(w, step, step_low, error):
         h, e = accumulate(h, e, w.du[1, i], step, 0.0)
         w.u[0, i], w.u[1, i] = add(h, e, 0.0, 0.0)
     now.point_error += abs(step) * error
-    now.row_travel += abs(step) * now.row_speed
-    now.variable_travel += abs(step) * now.variable_speed
+    now.row_travel = (now.row_travel + abs(step) * now.row_speed) * UPWARDS
+    now.variable_travel = (now.variable_travel + abs(step) * now.variable_speed) * UPWARDS
 
 
 @lean

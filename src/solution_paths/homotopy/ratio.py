@@ -14,6 +14,7 @@ from . import tolerances
 from .compiled import inline, lean
 from .rows import of_unknowns, sharply_of_unknowns
 from .state import (
+    ALWAYS,
     BLOCK,
     RIDGED,
     at_base,
@@ -35,9 +36,10 @@ NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itsel
 TINY = 2.0**-96  # what a limit itself is rounded to
 DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
 UP = 1.0 + 2.0**-40
+FAR = 2.0**-30  # of what an odometer shows: usual steps that are shorter are lost in its rounding
 LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
-SHARP = tolerances.NOISE / 16.0  # errors below it change no comparison
 NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
+FINE = 4.0 * NOISE * FLOOR  # error of unknowns, of the largest, that no sum over a row feels
 # rows of `of_variables` and `of_rows`
 VH, VL, RH, RL, SIZE, RSIZE = range(6)
 # rows of `chance`
@@ -93,7 +95,7 @@ def collect(w, null):
     now.largest, now.fastest, now.rough = largest, fastest, 0
     now.value = now.held = now.width = now.width_rate = 0.0
     if now.carried > 1 and not null:
-        sharp = now.point_error <= SHARP * largest and error <= SHARP * fastest
+        sharp = now.point_error <= FINE * largest and error <= FINE * fastest
         now.rough = 0 if sharp else 1
     for u in range(now.unknowns):
         i = w.unknown[u]
@@ -356,6 +358,12 @@ def look_at_known(w, null, bound):
     """
     now, m = w.now, w.map
     now.look_number += 1
+    if now.usual_rows < FAR * now.row_travel:
+        now.row_travel = 0.0
+        look_again(w, 0, m.n)
+    if now.usual_variables < FAR * now.variable_travel:
+        now.variable_travel = 0.0
+        look_again(w, m.n, m.N)
     kept, factor = 0, 2.0
     while True:
         again = False
@@ -399,6 +407,14 @@ def look_at_known(w, null, bound):
         now.usual_rows = usual_length(now.usual_rows, now.row_speed * bound)
         now.usual_variables = usual_length(now.usual_variables, now.variable_speed * bound)
     return bound
+
+
+@lean
+def look_again(w, first, last):
+    """Let all known coordinates of a range be looked at, as their odometer begins anew."""
+    for i in range(first, last):
+        if w.known[i]:
+            w.due[i] = w.block[i // BLOCK] = ALWAYS
 
 
 @lean
@@ -492,7 +508,7 @@ def look(w, i, null, bound):
         nearest = max(nearest - (now.variable_blur if variable else now.row_blur), 0.0)
         travel = now.variable_travel if variable else now.row_travel
         speed = now.variable_speed if variable else now.row_speed
-        w.due[i] = travel + nearest / m.length[i]
+        w.due[i] = (travel + nearest / m.length[i]) - 2.0**-51 * travel
         if (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound:
             return np.inf, np.inf, 0.0
     return exits(w, i, null, x, terms, widened)

@@ -48,6 +48,7 @@ from .elastic import Options, constant_fit, inverse_legs
 
 LEAST = 1e-9  # of 2 / kappa: below that rho goes straight to zero
 LEAST_REACH = 1e-5  # of a column, in predictions: below that accuracy is lost
+LOWEST = 2.0**-60  # of the lam1 where a path begins: below it nothing happens any more
 BEHIND = 1.001  # how far a path in lam1 goes beyond the value from which all is zero
 
 
@@ -291,7 +292,7 @@ def _lines_in_lam1(p: DoubleMarginNet, ridges: Floats, options: Options) -> Call
         progress.next(events)
         here = walker.snapshot()
         walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-        down, _, error = walk_leg(walker, -1e-9 * begin, 0.0, -1.0, progress)
+        down, _, error = walk_leg(walker, -LOWEST * begin, 0.0, -1.0, progress)
         counts = [walker.statistics()]
         legs = [down if error else Leg(down.trace.down_to_zero(0), 0.0, -1.0)]
         if error is None:
