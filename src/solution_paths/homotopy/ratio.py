@@ -607,7 +607,8 @@ def look_closely(w, i, null, bound):
         _, size = base_terms(w, i)
         dx, dxe = add(dx, dxe, h, e)
         dterms += size
-    noise = (SINGULAR if null else m.noise) * max(dterms, 0.0)
+    # along a null vector, and where places repeat, rows stand still that count as dependent
+    noise = (SINGULAR if null or now.by_index else m.noise) * max(dterms, 0.0)
     h, _ = rate_of(w, i, w.graph.lower[i, w.place[i]])
     r, _ = rate_of(w, i, w.graph.upper[i, w.place[i]])
     stands = null or h == r == 0.0
