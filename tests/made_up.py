@@ -122,9 +122,8 @@ def told(study):
 
 
 def figures(study):
-    """Return what figures show of a study, but for those of curves that it has none of."""
-    without = {"weighted_svm": ("figure_5",), "distributionally_robust": ("figure_5_1",)}
-    return figures_of(get_outputs(study.paper), study, without.get(study.paper, ()))
+    """Return what figures show of a study; those of curves that it has none of are not drawn."""
+    return figures_of(get_outputs(study.paper), study)
 
 
 def exit_status(made, folder, results=None):

@@ -442,9 +442,9 @@ def figure_4_3(study: Study) -> Figure | None:
 @OUTPUTS.figure
 def figure_5_1(study: Study) -> Figure | None:
     """Draw the points of the first repetition."""
-    if not study.ran("moons"):
-        return None
     own = study.curve("points", experiment="moons", split=0)
+    if not len(own):
+        return None
     own = own.assign(noise=hyper(own, "noises").astype(float))
     noises = sorted(own["noise"].unique())
     figure, axes = fig.new_figure(len(noises), size=(2.4, 2.4))

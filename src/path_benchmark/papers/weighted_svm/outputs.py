@@ -403,10 +403,12 @@ def figure_2(study: Study) -> Figure | None:
 @OUTPUTS.figure
 def figure_5(study: Study) -> Figure | None:
     """Draw the steps of the first tasks, each with its exact minimiser."""
+    drawn = study.curve("validation_error", experiment="validation", split=0)["dataset"].unique()
     found = validations(study)
+    found = found[(found["split"] == 0) & found["dataset"].isin(drawn)]
     if not len(found):
         return None
-    first = found[(found["split"] == 0) & (found["C0"] == found["C0"].min())].head(PANELS)
+    first = found[found["C0"] == found["C0"].min()].head(PANELS)
     figure, axes = fig.new_figure(len(first), size=(3.7, 3.2))
     for ax, v in zip(axes[0], first.itertuples(), strict=True):
         theta, error = steps(study, v.dataset, v.split, v.C0)
