@@ -10,7 +10,7 @@ that takes these moves back ends at the optimum of the given one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -289,31 +289,21 @@ def start(
     still = layout.expanded(stairs.substitute(t, 0.0), at)
     hollow = walker.tables.hollow
     walker.forget()
-    tables = layout.tables(still, hollow)
-    near = _near(layout, tables, still, state)
-    better = _better(layout, tables)
-    tries = [] if better is None else [better]
-    tries += [near] if state is None else [layout.places(state), near]
-    for place in tries:
-        off = Misfit(layout, tables, place)
-        if off.regular and not off.any:
-            walker.place = place.copy()
-            walker.let_go()
-            return walker
-        if not off.regular:
-            continue
-        if tables.equation.size > KEPT:
-            del tables
-        moved = layout.tables(off.taken_up(still), hollow)
-        homotopy = Homotopy(layout.statement, moved, place, 1.0, 0.0, lazy=lazy)
+    lost: object = "no system near it is regular"
+    for place, off in _misfits(layout, still, hollow, state):
         try:
-            homotopy.run()
+            walker.place, walker.start_events = place.copy(), 0
+            if off.any:
+                moved = layout.tables(off.taken_up(still), hollow)
+                homotopy = Homotopy(layout.statement, moved, place, 1.0, 0.0, lazy=lazy)
+                homotopy.run()
+                walker.place = homotopy.place.copy()
+                walker.start_events = int(homotopy.walk.now.events)
         except PathError as error:
-            lost, tables = error, layout.tables(still, hollow)
+            lost = error
             continue
-        walker.place, walker.start_events = homotopy.place.copy(), int(homotopy.walk.now.events)
         walker.let_go()
-        if callback is not None:
+        if callback is not None and off.any:
             callback(1.0, walker.start_events)
         return walker
     raise PathError(
@@ -321,6 +311,26 @@ def start(
         "alike, or take a larger penalty.",
         None,
     )
+
+
+def _misfits(
+    layout: Layout, still: Staircases, hollow: NDArray[np.bool_], state: NDArray[Any] | None
+) -> Iterator[tuple[Places, Misfit]]:
+    """Yield guesses whose system is regular, the most promising first, and what they violate."""
+    tables = layout.tables(still, hollow)
+    near, better = _near(layout, tables, still, state), _better(layout, tables)
+    guesses = [] if better is None else [better]
+    guesses += [near] if state is None else [layout.places(state), near]
+    for place in guesses:
+        off = Misfit(layout, tables, place)
+        if not off.regular:
+            continue
+        if tables.equation.size > KEPT:
+            del tables
+            yield place, off
+            tables = layout.tables(still, hollow)
+        else:
+            yield place, off
 
 
 def _better(layout: Layout, tables: Tables) -> Places | None:
