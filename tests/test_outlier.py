@@ -18,6 +18,7 @@ from solution_paths.models.outlier_svm import robust_hinge
 from solution_paths.models.outlier_svr import robust_tube
 from solution_paths.objectives import Hinge, Solution, Tube
 from solution_paths.objectives.robust import MOST
+from solution_paths.walks import walker
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 
@@ -274,6 +275,24 @@ def test_choices_are_those_of_a_fine_grid_and_of_both_sides_of_jumps(task, homot
     seen = [error(t) for t in grid] + [error(t, "before") for t in path.breakpoints]
     assert best.value <= min(seen) + 1e-9
     assert error(best.parameter) == pytest.approx(best.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("task", ["svm", "svr"])
+def test_jumps_keep_the_system_and_what_is_known(task, monkeypatch):
+    begun = []
+    init = walker.Homotopy.__init__
+
+    def counted(self, *arguments, **options):
+        begun.append(self)
+        init(self, *arguments, **options)
+
+    monkeypatch.setattr(walker.Homotopy, "__init__", counted)
+    X, y = problem(task, n=120, d=3)
+    one = path_of(task, X, y, 3.0, homotopy="s", check="ignore")
+    several = len(begun)
+    path_of(task, X[:20], y[:20], 3.0, homotopy="s", check="ignore")
+    assert one.diagnostics["jumps"] > 3
+    assert len(begun) == 2 * several  # as many as a path with hardly any jump
 
 
 def test_crossings_are_where_decisions_change_jumps_included():
