@@ -1,8 +1,9 @@
 """Papers' tables, figures and claims from what is finished so far of a suite.
 
 A run of the suite `paper` takes hours, and the workflow writes its tables when all of it is done.
-This writes those of what there is into results/so_far/<paper>, and says what is still to come. A
-data set counts in an experiment when all its splits are there.
+This takes over what the reference results hold, writes the tables of what there is into
+results/so_far/<paper>, and says what is still to come. A data set counts in an experiment when all
+its splits are there.
 
     python benchmarks/so_far.py                # every paper of which something is finished
     python benchmarks/so_far.py robust_svm
@@ -20,6 +21,7 @@ from path_benchmark.papers import get_paper
 from path_benchmark.papers.reports import write_outputs
 from path_benchmark.runs.cells import collect, file_of, rows_of
 from path_benchmark.runs.paper import Paper
+from path_benchmark.runs.reference import take
 
 
 def at_hand(
@@ -74,12 +76,16 @@ def main() -> None:
     parser.add_argument("papers", nargs="*", help="all, unless named")
     parser.add_argument("--suite", default="paper", choices=sorted(config["suites"]))
     parser.add_argument("--results", type=Path, default=ROOT / "results")
+    parser.add_argument("--reference", type=Path, default=ROOT / config["reference"])
     given = parser.parse_args()
     if unknown := set(given.papers) - set(config["papers"]):
         parser.error(
             f"no paper is called {', '.join(sorted(unknown))}: {', '.join(config['papers'])}"
         )
+    config["results"] = str(given.results)
     for name in given.papers or config["papers"]:
+        for sentence in take(get_paper(name), config, given.suite, given.reference / given.suite):
+            print(sentence)
         print(*write(name, config, given.suite, given.results), sep="\n")
 
 
