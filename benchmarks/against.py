@@ -37,6 +37,7 @@ PROBLEMS = (
     *("diabetes", "spam", "splice", "g500 rbf", "g1000 rbf", "g2000 rbf", "g1000 linear"),
     *("growth tau 1000", "growth C 100000", "growth tau 100000", "a8a C", "a8a tau"),
     *("lasso 500 100", "lasso 2000 200", "l1 500 20", "small 10 3", "small 100 5"),
+    *("outlier 4000 5 linear", "outlier 10000 5 linear", "outlier 1000 5 rbf"),
 )
 
 
@@ -49,6 +50,7 @@ def serve() -> None:
 
     paths = {"C": solution_paths.svm_path, "tau": solution_paths.quantile_svm_path}
     paths |= {"lasso": solution_paths.lasso_path, "l1": solution_paths.l1_svm_path}
+    paths["outlier"] = solution_paths.outlier_svm_path
     answers = sys.stdout.buffer
     warnings.simplefilter("ignore")
     while True:
@@ -81,7 +83,7 @@ class Engine:
 
     def walk(self, problem, times: int) -> tuple[float, int]:
         """Return the seconds of so many walks and the number of breakpoints of a path."""
-        options = {"lam": problem.lam} if problem.kind == "tau" else {}
+        options = {"tau": {"lam": problem.lam}, "outlier": {"C": 1.0}}.get(problem.kind, {})
         if problem.kernel != "linear":
             options["kernel"] = problem.kernel
             options["gamma"] = problem.gamma
@@ -122,10 +124,10 @@ def build(key: str):
 
     problems.use_mirror()
     kind, *sizes = key.split()
-    if kind not in ("lasso", "l1", "small"):
+    if kind not in ("lasso", "l1", "small", "outlier"):
         problem = problems.build(key)
         return problem, problem.head()
-    problem = problems.gaussians(*map(int, sizes))
+    problem = problems.gaussians(*map(int, sizes[:2]), *sizes[2:])
     if kind == "small":
         return problem, problem
     problem = replace(problem, kind=kind)
