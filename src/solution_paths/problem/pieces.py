@@ -62,14 +62,16 @@ class Pieces:
     def _check(self) -> None:
         finite = ("knots", "slopes", "curvature", "value")
         for name in finite:
-            rows = ~np.isfinite(getattr(self, name)).reshape(len(self), -1).all(axis=1)
-            _refuse(rows, f"{name} contains NaN or infinity in row {{row}}; give finite numbers.")
+            _refuse(
+                ~np.isfinite(getattr(self, name)),
+                f"{name} contains NaN or infinity in row {{row}}; give finite numbers.",
+            )
         _refuse(
             np.isnan(self.low) | np.isnan(self.high),
             "low or high of row {row} is NaN: give a number, or infinity for no bound.",
         )
         _refuse(
-            (np.diff(self.knots, axis=1) < 0).any(axis=1),
+            np.diff(self.knots, axis=1) < 0,
             "knots of row {row} are not in ascending order: sort them, with their slopes.",
         )
         _refuse(
@@ -77,15 +79,17 @@ class Pieces:
             "a knot of row {row} is outside of its domain [low, high]: drop the knot.",
         )
         _refuse(
-            (self.curvature < 0).any(axis=1),
+            self.curvature < 0,
             "curvature of row {row} is negative: a convex function has none below zero.",
         )
+        fall = self._unordered() - self.slopes[:, 1:]
+        if (fall <= 0).all():
+            return
         size = np.abs(self.slopes).max(axis=1) + (self._bends).max(axis=1, initial=0.0)
         # a knot such as y - delta is rounded to a share of y, however short the segments are
         bent = self.curvature.max(axis=1) * np.abs(self.knots).max(axis=1)
-        fall = (self._unordered() - self.slopes[:, 1:]).max(axis=1)
         _refuse(
-            fall > ROUNDED * (size + bent),
+            fall.max(axis=1) > ROUNDED * (size + bent),
             "slopes of row {row} fall at a knot: a convex function's slopes ascend (from "
             "segment to segment, and by curvature times width within one).",
         )
@@ -214,8 +218,7 @@ def pieces(
     return Pieces(rows(knots), rows(slopes), rows(flat), *one)
 
 
-def _refuse(rows: Any, message: str) -> None:
-    """Raise an error about the first row for which something is wrong."""
-    wrong = np.flatnonzero(rows)
-    if len(wrong):
-        raise ValueError(message.format(row=wrong[0]))
+def _refuse(wrong: Any, message: str) -> None:
+    """Raise an error about the first row of which anything is wrong."""
+    if wrong.any():
+        raise ValueError(message.format(row=np.nonzero(wrong)[0][0]))
