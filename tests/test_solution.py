@@ -11,7 +11,7 @@ import pytest
 import stated_models as models
 from solution_paths import Path, PathError, PathWarning, SolutionPath, solution_path
 from solution_paths.problem import L1Constraint, Losses, Problem, losses, penalties, pieces
-from solution_paths.solution import Reading, Scale
+from solution_paths.solution import Reading, Scale, evaluation
 from solution_paths.verify import Answer, judge
 
 X, U, Y, K = models.X, models.U, models.Y, models.K
@@ -181,6 +181,42 @@ def test_a_walk_downwards_reads_upwards():
     back = solution_path(lambda t: models.svr(X, U, 1.0, t), 0.02, 1.03)
     np.testing.assert_allclose(there.breakpoints, back.breakpoints, rtol=1e-9)
     np.testing.assert_allclose(there.coef([0.1, 0.5]), back.coef([0.1, 0.5]), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda t: models.svr(X, U, 1.0, t),
+        lambda t: tube(1.0 + t),
+        lambda t: models.kernel_quantile(X, U, 0.3 + t / 10, 0.1, K),
+        lambda t: models.l1_svm(X, Y, t),
+    ],
+)
+def test_parts_of_recorded_points_are_those_of_the_whole(model):
+    path = solution_path(model, 0.02, 1.0)
+    points, count = path.points, len(path.points)
+    which = np.random.default_rng(0).permutation(count)
+    whole = points.at(np.arange(count))
+    np.testing.assert_array_equal(points.at(which), whole[which])
+    held = path.statement.held
+    np.testing.assert_array_equal(points.at(which, held), whole[which][:, held])
+    w, v, _ = path.statement.answer(whole)
+    for own, other in zip(path.variables_at(np.arange(count)), (w, v), strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def test_decisions_that_are_nothing_but_rounding_are_zero():
+    path = solution_path(lambda t: models.svr(X, U, 1.0, t), 0.02, 1.0)
+    w, v = path.variables_at(np.arange(len(path.points)))
+    middle = len(w) // 2
+    rows = np.vstack([X[:5], X[:5]])
+    # move along w until a decision vanishes at one recorded point but for rounding
+    rows[:5] -= np.outer(X[:5] @ w[middle] + v[middle], w[middle] / (w[middle] @ w[middle]))
+    (f,) = evaluation.blocks(path, rows)
+    plain = path.reading.decisions(rows, w, v)
+    tiny = np.abs(plain) <= evaluation.ROUNDED * path.reading.sizes(rows, w, v)
+    assert tiny[:5, 0, middle].any()
+    np.testing.assert_array_equal(f, np.where(tiny, 0.0, plain))
 
 
 # ---------------------------------------------------------------------- certificates
