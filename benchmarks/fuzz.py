@@ -119,6 +119,16 @@ def _lattice(rng, n):
     return rng.integers(-2, 3, size=(n, int(rng.integers(1, 4)))).astype(float)
 
 
+def _genes(rng, n):
+    """Many more columns than rows, some rare, some alike; and a few rows twice."""
+    X = rng.normal(size=(n, int(rng.integers(210, 400))))
+    if rng.random() < 0.5:
+        X = (rng.uniform(0.0, 2.0, X.shape[1]) < X).astype(float)
+    X[:, ::9] = X[:, :1]
+    X[rng.integers(0, n, n // 6)] = X[0]
+    return X
+
+
 DATA = {
     "gaussian": _gaussian,
     "scales": _scales,
@@ -132,6 +142,7 @@ DATA = {
     "duplicated": _duplicated,
     "collinear": _collinear,
     "wide": lambda rng, n: rng.normal(size=(min(n, 40), 60)),
+    "genes": lambda rng, n: _genes(rng, min(n, 100)),
     "words": _words,
     "year": lambda rng, n: np.column_stack([rng.integers(1950, 2020, n), rng.normal(size=n)]),
     # beside a free bias

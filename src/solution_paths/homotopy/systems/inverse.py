@@ -26,8 +26,8 @@ def entry_of(w, k, i):
 
 @lean
 def rest_of(w, k, i):
-    """Return what an entry of H in double precision leaves out."""
-    return w.map.low[k, i] if w.map.with_low else 0.0
+    """Return what an entry of H in double precision leaves out: of two rows, as others are data."""
+    return w.map.low[k, i] if w.map.with_low and max(k, i) < w.map.n else 0.0
 
 
 @lean
