@@ -37,7 +37,8 @@ def _product(x, y):
 
 
 @cached_njit(inline="always")
-def _sum(x, y):
+def two_sum(x: float, y: float) -> tuple[float, float]:
+    """Return x + y as a pair; compiled, of two numbers."""
     s = x + y
     z = s - x
     return s, (x - (s - z)) + (y - z)
@@ -48,7 +49,7 @@ def _affine(start, slope, t, low, out, rest):
     for i in range(len(start)):
         for k in range(len(t)):
             p, e = _product(slope[i], t[k])
-            s, f = _sum(start[i], p)
+            s, f = two_sum(start[i], p)
             e += f + slope[i] * low[k]
             out[i, k] = s + e
             rest[i, k] = e - (out[i, k] - s)
@@ -65,7 +66,7 @@ def affine(start: Floats, slope: Floats, t: Floats, low: Floats) -> tuple[Floats
 def _column_sums(hi, lo, out, rest):
     for i in range(hi.shape[0]):
         for k in range(hi.shape[1]):
-            s, e = _sum(out[k], hi[i, k])
+            s, e = two_sum(out[k], hi[i, k])
             out[k] = s
             rest[k] += e + lo[i, k]
 
@@ -115,7 +116,7 @@ def _transposed_dense(X, a, out, rest):
                 row = X[i]
                 for k in range(X.shape[1]):
                     p, e = _product(factor, row[k])
-                    s, f = _sum(total[k], p)
+                    s, f = two_sum(total[k], p)
                     total[k] = s
                     lost[k] += e + f
 
@@ -130,7 +131,7 @@ def _transposed_sparse(indptr, indices, x, a, out, rest):
                 for at in range(indptr[i], indptr[i + 1]):
                     k = indices[at]
                     p, e = _product(factor, x[at])
-                    s, f = _sum(total[k], p)
+                    s, f = two_sum(total[k], p)
                     total[k] = s
                     lost[k] += e + f
 
@@ -162,9 +163,9 @@ def _rows_dense(X, wanted, hi, lo, out, rest):
                 for j in range(m):
                     k = used[j]
                     p, e = _product(X[i, k], hi[b, k])
-                    total, f = _sum(total, p)
+                    total, f = two_sum(total, p)
                     lost += (e + f) + X[i, k] * lo[b, k]
-                out[b, i], rest[b, i] = _sum(total, lost)
+                out[b, i], rest[b, i] = two_sum(total, lost)
 
 
 @cached_njit
@@ -176,9 +177,9 @@ def _rows_sparse(indptr, indices, x, wanted, hi, lo, out, rest):
                 for at in range(indptr[i], indptr[i + 1]):
                     k = indices[at]
                     p, e = _product(x[at], hi[b, k])
-                    total, f = _sum(total, p)
+                    total, f = two_sum(total, p)
                     lost += (e + f) + x[at] * lo[b, k]
-                out[b, i], rest[b, i] = _sum(total, lost)
+                out[b, i], rest[b, i] = two_sum(total, lost)
 
 
 def rows_times(

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..compilation import cached_njit
+from ..objectives.exact import two_sum
 
 
 @cached_njit(inline="always")
 def _plus(x, y, rest):
     """Return (x + y) + rest, rounded once."""
-    s = x + y
-    z = s - x
-    return s + (((x - (s - z)) + (y - z)) + rest)
+    s, e = two_sum(x, y)
+    return s + (e + rest)
 
 
 @cached_njit(inline="always")

@@ -125,7 +125,6 @@ class JumpingWalk:
             try:
                 self._change_sides(self._at_walls() if chosen is None else chosen)
             except (WalkError, *NUMERICAL) as error:
-                now = self.homotopy.walk.now
                 now.events, self.homotopy.place[:] = events, place
                 raise WalkError(f"in a jump at t = {t:.17g}: {error}", self.trace()) from error
             self.counts["rounds"] += 1
