@@ -220,6 +220,24 @@ def test_decisions_that_are_nothing_but_rounding_are_zero():
 
 
 # ---------------------------------------------------------------------- certificates
+@pytest.mark.parametrize("seed", [0, 2, 4, 6, 9, 12])
+def test_small_weights_stay_where_duals_grow_large(seed):
+    # a weight of a column of thousands was taken for what rounding leaves of costs of 1e12
+    rng, n = np.random.default_rng(seed), 14
+    wide = np.column_stack(
+        [rng.integers(18, 90, n), rng.normal(4e4, 1e4, n).round(-2), rng.random(n)]
+    )
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+
+    def model(t):
+        loss = Losses(losses.hinge(y, t / n), wide, free=1.0)
+        return Problem(loss, penalties.l1(3, 0.05 * t), ridge=1.0)
+
+    path = solution_path(model, 0.0, 1e12, check="ignore")
+    assert path.certify(at_breakpoints=True).ok
+
+
 def test_a_wrong_path_fails_its_certificate_and_warns():
     path = solution_path(tube, 0.0, 5.0)
     unknowns = path.points.arrays()["unknowns"]

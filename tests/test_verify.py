@@ -486,6 +486,31 @@ def test_order_of_thresholds_is_kept():
     assert judge(stated, swapped).status == "fails"
 
 
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+def test_a_point_beside_a_corner_is_near_the_graph(mirror):
+    # a dual of .3, rounded, at a value just behind the knot to whose left .3 is: along z the graph
+    # is 1 away, along u .5
+    own = pieces([0.0, 1.0], [-1.0, 0.3, 0.8], n=1).mirrored(mirror < 0)
+    graph = Graph.of([own])
+
+    def apart(z, u, units=(1.0, 1.0)):
+        pair = [Pair.of(np.array([[mirror * v]])) for v in (z, u)]
+        return graph.distances(*pair, *units).apart[0, 0]
+
+    assert apart(1.0 + 1e-12, 0.3 - 1e-13) == pytest.approx(1e-12, rel=1e-3)
+    assert apart(1.1, 0.28) == pytest.approx(0.1)
+    assert apart(1.1, 0.1) == pytest.approx(0.2)
+    assert apart(1.1, 0.1, (0.1, 1.0)) == pytest.approx(0.7)  # straight up is nearer, then
+    assert apart(1.1, 0.1, (10.0, 0.1)) == pytest.approx(0.11)  # and here the vertical at 0
+    assert apart(0.5, 0.3) == apart(1.0, 0.6) == 0.0
+
+
+def test_a_point_beside_a_sloping_segment_is_as_far_as_its_nearer_end():
+    graph = Graph.of([pieces([0.0], [0.0, 0.0], [1.0, 1.0], n=1)])  # z^2 / 2
+    pair = Pair.of(np.array([[1.0]])), Pair.of(np.array([[0.9]]))
+    assert graph.distances(*pair).apart[0, 0] == pytest.approx(0.1)
+
+
 def test_pairs_of_doubles_move_into_domains():
     own = penalties.at_least(1, 1.0)
     graph = Graph.of([own])

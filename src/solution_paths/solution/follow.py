@@ -209,15 +209,22 @@ def _endless(
 
 
 def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:
-    """Return recorded points, without unknowns that are zero but for rounding.
+    """Return recorded points, without unknowns that are zero but for rounding."""
+    return Points.of(track, line.t0, line.t1, ray, _sizes(statement, line.t0))
 
-    An unknown is compared with the terms that it is summed from: weights under a ridge with those
-    of X'a, free variables with what weights make of the values beside them.
+
+def _sizes(statement: Statement, t0: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Return the sizes of unknowns, by the largest of the path and parameters t, as a function.
+
+    An unknown's size is that of the terms it is summed from: of a weight under a ridge those of
+    X'a, of a free variable what weights make of the values beside it. Where duals grow with t, as
+    costs do, so do these.
     """
     (n, p), free = statement.rows_and_variables, statement.free
     R, m = np.abs(statement.R), max(p - free, 0)  # in the primal face all unknowns are rows
+    known: dict[str, np.ndarray] = {}
 
-    def sizes(largest: np.ndarray) -> np.ndarray:
+    def of_largest(largest: np.ndarray) -> np.ndarray:
         a, x = largest[:n], largest[n : n + p]
         ridge = statement.ridge[:m]
         pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
@@ -228,7 +235,19 @@ def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points
         rest = np.zeros(len(largest) - n - p)
         return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
 
-    return Points.of(track, line.t0, line.t1, ray, sizes)
+    segments = statement.graphs.equation[:n, ::2]
+    straight = not statement.graphs.curvature[:n].any()
+    value, rate = (float(np.abs(segments[..., k]).max(initial=0.0)) for k in (0, 2))
+
+    def sizes(largest: np.ndarray, t: np.ndarray) -> np.ndarray:
+        if "sizes" not in known:
+            known["sizes"] = of_largest(largest)
+        most = float(largest[:n].max(initial=0.0))
+        levels = value + rate * np.abs(t - t0) if straight else np.full(len(t), most)
+        share = np.minimum(levels / most, 1.0) if most > 0.0 else np.ones(len(t))
+        return np.asarray(share[:, None] * known["sizes"])
+
+    return sizes
 
 
 def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:

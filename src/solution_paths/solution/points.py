@@ -12,7 +12,7 @@ from ..homotopy.track import Track
 from ..validation import Floats
 
 Places = NDArray[np.int64]
-NOTHING = 2.0**-70  # of an unknown's size: smaller ones are zero
+NOTHING = 2.0**-90  # of the terms of an unknown: smaller ones are zero
 ALL = slice(None)
 SAMPLE = 64  # points at which these are looked for
 
@@ -42,14 +42,14 @@ class Points:
         t0: float,
         t1: float,
         ray: bool,
-        sizes: Callable[[Floats], Floats] | None = None,
+        sizes: Callable[[Floats, Floats], Floats] | None = None,
     ) -> Points:
         """Return the points of a walk, to its end or, if it came from there, to t0.
 
         Those of a path on a ray end soon after its last breakpoint.
 
-        ``sizes`` tells, of the largest unknowns, what each one's size is, beside which it may be
-        nothing but rounding.
+        ``sizes`` tells, of the largest unknowns and of (k,) parameters, the sizes (k, N) beside
+        which unknowns may be nothing but rounding.
         """
         walked = _Recorded(track, t0)
         t, last = walked.t.copy(), len(walked.t) - 1
@@ -142,14 +142,15 @@ class _Ended:
 class _Clean:
     """Unknowns without those that are zero but for rounding in twice the working precision."""
 
-    def __init__(self, points: Points, sizes: Callable[[Floats], Floats]) -> None:
-        self.at = points.at
+    def __init__(self, points: Points, sizes: Callable[[Floats, Floats], Floats]) -> None:
+        self.t, self.at, self.sizes = points.t, points.at, sizes
         some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
-        self.least = NOTHING * sizes(np.abs(self.at(some)).max(axis=0))
+        self.largest = np.abs(self.at(some)).max(axis=0)
 
     def __call__(self, which: Places, columns: slice = ALL) -> Floats:
         found = self.at(which, columns)
-        found[np.abs(found) < self.least[columns]] = 0.0
+        sizes = self.sizes(self.largest, self.t[which])[:, columns]
+        found[np.abs(found) < NOTHING * sizes] = 0.0
         return found
 
 

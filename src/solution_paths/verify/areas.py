@@ -1,4 +1,4 @@
-"""Areas between points and monotone graphs, and the extent of these areas; compiled."""
+"""Areas between points and monotone graphs, and distances of the points; compiled."""
 
 from __future__ import annotations
 
@@ -19,16 +19,22 @@ def _plus(x, y, rest):
 
 @cached_njit(inline="always")
 def _over(top, length, q):
-    """Return area, width and height of a line of slope q that ends, after a length, at top.
+    """Return area and width of a line of slope q that ends, after a length, at top.
 
     Of its part above zero.
     """
     if not (top > 0 and length > 0):
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0
     start = top - q * length if q > 0 else top
     if start >= 0:
-        return length * (start + top) / 2, length, top
-    return (top / q) * top / 2, top / q, top
+        return length * (start + top) / 2, length
+    return (top / q) * top / 2, top / q
+
+
+@cached_njit(inline="always")
+def _nearer(found, across, height, z_unit, u_unit):
+    """Return the least of a distance and that of a point so far across, and so much below."""
+    return min(found, max(across / z_unit, max(height, 0.0) / u_unit))
 
 
 @cached_njit
@@ -43,18 +49,21 @@ def areas(
     zl: Any,
     uh: Any,
     ul: Any,
+    units: Any,
     out: Any,
 ) -> None:
-    """Write, for n graphs and B points each, area, width and height between them, (3, n, B).
+    """Write, for n graphs and B points each, area, width and distance between them, (3, n, B).
 
     On each side of z: where x < z and the derivative is above u, and in the mirror image. The
-    numbers of graphs are (n, m or m + 1, B or 1), ends of domains (n, B or 1), z and u pairs.
+    numbers of graphs are (n, m or m + 1, B or 1), ends of domains (n, B or 1), z and u pairs. The
+    distance is the larger of its parts along z and along u, in their units (2, B).
     """
     n, m = knots.shape[0], knots.shape[1]
     for i in range(n):
         for b in range(zh.shape[1]):
             g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
             d, e = min(b, left.shape[2] - 1), min(b, low.shape[1] - 1)
+            z_unit, u_unit = units[0, b], units[1, b]
             for mirror in range(2):
                 s = -1.0 if mirror else 1.0
                 z, z_low, u, u_low = s * zh[i, b], s * zl[i, b], s * uh[i, b], s * ul[i, b]
@@ -67,22 +76,36 @@ def areas(
                 dz = _plus(z, -knot, z_low)
                 back = min(dz, 0.0)
                 top = _plus(slope, -u, -u_low) + q * back
-                area, width, height = _over(top, max(back + (knot - begin), 0.0), q)
+                length = max(back + (knot - begin), 0.0)
+                area, width = _over(top, length, q)
+                highest, across = top if length > 0.0 else 0.0, max(dz, 0.0)
+                # the nearest point is where a segment ends, or on a sloping one at u
+                apart = _nearer(np.inf, _plus(z, -begin, z_low), 0.0, z_unit, u_unit)
+                apart = _nearer(apart, across, top, z_unit, u_unit)
+                if q > 0.0:
+                    apart = _nearer(apart, across + width, top - q * width, z_unit, u_unit)
                 for k in range(m):  # the others begin at a knot: at its right derivative
                     own = m - 1 - k if mirror else k
                     knot = s * knots[i, own, g]
                     behind = end
                     if k + 1 < m:
                         behind = s * knots[i, own - 1 if mirror else own + 1, g]
-                    length = min(max(_plus(z, -knot, z_low), 0.0), behind - knot)
+                    dz = _plus(z, -knot, z_low)
+                    length = min(max(dz, 0.0), behind - knot)
+                    if not length > 0.0:
+                        continue
                     q = curvature[i, m - 1 - k if mirror else k + 1, c]
                     slope = -left[i, own, d] if mirror else right[i, own, d]
                     top = _plus(slope, -u, -u_low) + q * length
-                    a, w, h = _over(top, length, q)
-                    area, width, height = area + a, width + w, max(height, h)
+                    a, w = _over(top, length, q)
+                    area, width, highest, across = area + a, width + w, top, dz - length
+                    apart = _nearer(apart, across, top, z_unit, u_unit)
+                    if q > 0.0:
+                        apart = _nearer(apart, across + w, top - q * w, z_unit, u_unit)
                 out[0, i, b] += area
                 out[1, i, b] += width
-                out[2, i, b] = max(out[2, i, b], height)
+                if highest > 0.0:
+                    out[2, i, b] = max(out[2, i, b], apart)
 
 
 def plain(x: Any, shape: tuple[int, ...] | None = None) -> Any:

@@ -103,8 +103,7 @@ def of_coefficients(
     stated, stated_outside = graph.subgradient(given)
     area = graph.distances(inside, u).area + outside * np.abs(w.hi) + np.abs(u.hi) * far
     doubt = graph.rounding(inside, u, area) + c.off * np.abs(w.hi) * (outside > 0)
-    apart_from = graph.distances(inside, stated)
-    apart = np.minimum(apart_from.width / scales.w, apart_from.height / scales.c)
+    apart = graph.distances(inside, stated, scales.w, scales.c).apart
     outer = np.maximum(far / scales.w, stated_outside / scales.c)
     infeasible = outer.max(axis=0, initial=0.0)
     kkt = np.maximum(apart, outer).max(axis=0, initial=0.0)

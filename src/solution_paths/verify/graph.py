@@ -6,15 +6,15 @@ ends of the domain. For any z and any u that some point has as a subgradient
     f(z) + f*(u) - u z  =  the area between (z, u) and the graph,
 
 f* the conjugate: an integral over x < z of (f'(x) - u)^+ and over x > z of (u - f'(x))^+. So it is
-summed here, segment by segment, from terms that are never negative: no digits cancel. The
-horizontal and vertical distances from the graph come out beside it.
+summed here, segment by segment, from terms that are never negative: no digits cancel. The distance
+from the graph comes out beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,13 +78,13 @@ class Share(NamedTuple):
 class Distances(NamedTuple):
     """What lies between points and their graphs on one side of z, or on both; each (n, B).
 
-    ``area`` is a share of the gap, ``width`` the horizontal distance from the graph, ``height``
-    the vertical one.
+    ``area`` is a share of the gap, ``width`` the horizontal distance from the graph, and ``apart``
+    the distance of the nearest point of it: the larger of the parts along z and u, in their units.
     """
 
     area: Floats
     width: Floats
-    height: Floats
+    apart: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +169,18 @@ class Graph:
 
     # -- distances -----------------------------------------------------------------------------
 
-    def distances(self, z: Pair, u: Pair) -> Distances:
-        """Return the area between points and their graphs, and the distances; both in range."""
+    def distances(self, z: Pair, u: Pair, z_unit: Any = 1.0, u_unit: Any = 1.0) -> Distances:
+        """Return the area between points and their graphs, and the distances; both in range.
+
+        Units are numbers, or one for each solution.
+        """
         shape = z.hi.shape
+        units = np.stack([np.broadcast_to(unit, shape[1]) for unit in (z_unit, u_unit)])
         out = np.zeros((3, *shape))
         slopes = np.broadcast_arrays(self.left, self.right)
         ends = np.broadcast_arrays(self.low, self.high)
         graph = map(plain, (self.knots, *slopes, self.curvature, *ends))
-        areas(*graph, *(plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo)), out)
+        areas(*graph, *(plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo)), plain(units), out)
         return Distances(*out)
 
     def rounding(self, z: Pair, u: Pair, area: Floats) -> Floats:

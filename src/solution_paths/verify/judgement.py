@@ -301,8 +301,7 @@ def _of_losses(
     pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
     area = graph.distances(z, bound).area
     doubt = graph.rounding(z, bound, area)
-    apart_from = graph.distances(z, given)
-    apart = np.minimum(apart_from.width / z_unit, apart_from.height / a_unit)
+    apart = graph.distances(z, given, z_unit, a_unit).apart
     outer = np.maximum(values.outside / z_unit, duals.outside[k] / a_unit)
     counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
     size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
