@@ -7,9 +7,20 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import stated_models as models
-from solution_paths import Path, PathError, PathWarning, SolutionPath, solution_path
+from solution_paths import (
+    Path,
+    PathError,
+    PathWarning,
+    SolutionPath,
+    elastic_net_path,
+    rlad_path,
+    solution_path,
+    svr_path,
+)
+from solution_paths.homotopy import statement as homotopy_statement
 from solution_paths.problem import L1Constraint, Losses, Problem, losses, penalties, pieces
 from solution_paths.solution import Reading, Scale, evaluation
 from solution_paths.verify import Answer, judge
@@ -349,6 +360,66 @@ def test_what_is_wrong_is_said(change, said):
 def test_a_path_without_an_optimum_says_where():
     with pytest.raises(PathError, match=r"no optimum beyond 0\.6"):
         solution_path(lambda t: models.nu_svm(X, Y, t), 0.3, np.inf)
+
+
+@pytest.mark.parametrize("name", ["elastic net", "SVR", "LAD, l1", "LAD, constraint"])
+def test_large_sparse_rows_are_walked_in_csr(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 25)) * (rng.random((60, 25)) < 0.2)
+    u = rows[:, 0] - rows[:, 1] + 0.3 * rng.normal(size=60)
+    trace = {
+        "elastic net": lambda rows: elastic_net_path(rows, u, lam2=0.3),
+        "SVR": lambda rows: svr_path(rows, u),
+        "LAD, l1": lambda rows: rlad_path(rows, u),
+        "LAD, constraint": lambda rows: rlad_path(rows, u, vary="s"),
+    }[name]
+    dense = trace(rows)
+    monkeypatch.setattr(homotopy_statement, "ENTRIES", 0)
+    own = trace(sp.csr_array(rows))
+    assert sp.issparse(own.statement.R)
+    assert not sp.issparse(trace(rows).statement.R)
+    t = np.quantile(dense.breakpoints, [0.1, 0.5, 0.8])
+    np.testing.assert_allclose(own.coef(t), dense.coef(t), rtol=0, atol=1e-12)
+    assert own.certify(at_breakpoints=True).ok
+
+
+def test_duals_at_zero_of_an_inverse_are_their_limits():
+    path = svr_path(X, U, vary="lam")
+    least = path.breakpoints[0]
+    np.testing.assert_allclose(path.dual(0.0), path.dual(1e-9 * least), rtol=1e-6, atol=1e-9)
+
+
+def test_an_error_hands_over_the_part_before_it():
+    # from t = 3 on the slopes of a free variable's losses all fall
+    def model(t):
+        loss = pieces(knots=[U], slopes=[-1.0 - t, 2.0 - t])
+        return Problem(Losses(loss, X, free=1.0), ridge=1.0)
+
+    with pytest.raises(PathError, match="no optimum beyond 2") as told:
+        solution_path(model, 0.0, 3.0)
+    for error in (told.value, pickle.loads(pickle.dumps(told.value))):
+        assert error.path.range == (0.0, pytest.approx(2.0))
+        assert error.path.certify(at_breakpoints=True).ok
+    assert "error.path is the certified part, t from 0 to 2." in str(told.value)
+
+
+@pytest.mark.parametrize("end", [1.0, np.inf])
+def test_a_callback_is_told_of_progress_and_may_end_it(end):
+    told = []
+    path = solution_path(tube, 0.0, end, callback=lambda *now: told.append(now))
+    done, events = np.transpose(told)
+    assert (np.diff(done) >= 0).all()
+    assert (np.diff(events) >= 0).all()
+    assert told[-1] == (1.0, path.diagnostics["events"])
+    assert events[-1] >= len(path.breakpoints) - 2
+
+    def stop(done, events):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solution_path(tube, 0.0, end, callback=stop)
+    with pytest.raises(TypeError, match="callback must be callable"):
+        solution_path(tube, 0.0, end, callback=3)
 
 
 def test_decisions_that_are_not_known_are_asked_for():

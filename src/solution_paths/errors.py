@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .path import Path
-    from .surface import Surface
+from typing import Any
 
 
 class PathWarning(UserWarning):
@@ -18,17 +14,16 @@ class PathError(RuntimeError):
 
     Attributes
     ----------
-    path : Path or None
-        The part of the path whose nodes the judge of `Path.certify` has passed; None when there is
-        none.
+    path : Path, SolutionPath or None
+        The part of the path that the judge of its ``certify`` has passed; None when there is none.
     surface : Surface or None
         Of a grid: the lines that could be followed; None when there are none.
     """
 
-    def __init__(self, message: str, path: Path | None, surface: Surface | None = None):
+    def __init__(self, message: str, path: Any, surface: Any = None):
         super().__init__(message)
         self.path, self.surface = path, surface
 
-    def __reduce__(self) -> tuple[type[PathError], tuple[str, Path | None, Surface | None]]:
+    def __reduce__(self) -> tuple[type[PathError], tuple[Any, ...]]:
         # an error that can't be pickled breaks the pool of processes in which it is raised
         return type(self), (self.args[0], self.path, self.surface)

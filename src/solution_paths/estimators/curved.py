@@ -54,7 +54,7 @@ class Curved(Tuned):
         except PathError as error:
             if error.path is None or self.check == "raise":
                 raise
-            model = Stated(error.path)  # type: ignore[arg-type]
+            model = Stated(error.path)
             model.errors = [error]
             return model
 

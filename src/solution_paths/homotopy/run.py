@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ Places = NDArray[np.int64]
 # Of a jump: from -1 to 0.
 GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "endless": 0.0, "near": 0.0}
 STEPS = 2_000  # between two looks at Python's signals
+TOLD = 64  # steps between two calls of a callback
 FEW = 16  # steps for which there is room at least
 MANY = 30  # variables from which on it pays to eliminate them
 
@@ -37,7 +39,7 @@ class NoOptimum(PathError):
         )
 
     def __reduce__(self) -> Any:
-        return PathError, (self.args[0], None, None)
+        return PathError, (self.args[0], self.path, self.surface)
 
 
 class Homotopy:
@@ -128,12 +130,22 @@ class Homotopy:
         """The unit of each unknown."""
         return self.walk.map.scale
 
-    def run(self, limit: int = 1_000_000) -> Track:
-        """Walk to the end; return both ends of each straight piece."""
-        for _ in range(-(-limit // STEPS)):
-            ending = loop.walk(self.walk, STEPS)
+    def run(
+        self, callback: Callable[[float, int], object] | None = None, limit: int = 1_000_000
+    ) -> Track:
+        """Walk to the end; return both ends of each straight piece.
+
+        A callback is told now and then how much of the way is done, and the events so far. After an
+        error `track` has the pieces up to there.
+        """
+        begin, steps = self.walk.now.t, STEPS if callback is None else TOLD
+        for _ in range(-(-limit // steps)):
+            ending = loop.walk(self.walk, steps)
+            if callback is not None:
+                now = self.walk.now
+                callback(abs(now.t - begin) / abs(now.end - begin), int(now.events))
             if ending == loop.DONE:
-                return self._track()
+                return self.track()
             if ending == loop.UNBOUNDED:
                 raise NoOptimum(f"beyond {self.reported()}")
             if ending == loop.LOST:
@@ -231,7 +243,8 @@ class Homotopy:
         }
         self.walk = _reallocated(w, sizes, hidden)
 
-    def _track(self) -> Track:
+    def track(self) -> Track:
+        """Return what has been recorded."""
         w, now = self.walk, self.walk.now
         at = w.node_at[: 2 * now.nodes].reshape(-1, 2)
         return Track(

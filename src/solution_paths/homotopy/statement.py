@@ -29,6 +29,8 @@ from .units import Units
 
 Array = NDArray[np.float64]
 ROOM = 2_000  # variables whose Gram matrix always fits into memory
+WIDE = 4  # times as many variables as losses: from there on their Gram matrix costs more
+ENTRIES = 2**24  # 128 MB: so many are kept dense, and read several times as fast
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Statement:
     widening: Array | None
     shapes: list[Shape]
     scale: float
-    rows: Array
+    rows: Any
     free: int
     sizes: list[int]
     low: Array | None = None
@@ -94,7 +96,7 @@ class Statement:
     @cached_property
     def separate(self) -> bool:
         """Whether each weight is that of one row."""
-        return np.array_equal(self.rows, np.eye(len(self.rows)))
+        return not sp.issparse(self.rows) and np.array_equal(self.rows, np.eye(len(self.rows)))
 
     @property
     def face(self) -> str:
@@ -155,17 +157,20 @@ def read(line: Line, face: str = "auto") -> Statement:
         "dual" eliminates the weights where a ridge alone holds them; by default with a kernel, and
         where there are more features than losses. "primal" eliminates the duals of losses that are
         parabolas, beside piecewise linear penalties; by default where there are no more variables
-        than losses, or `ROOM`. Where that can't be, and in "saddle", nothing is.
+        than losses, or than `WIDE` times as many and `ROOM`. Where that can't be, and in "saddle",
+        nothing is.
     """
     problem, rates = line.start, line.rates
     d, free = problem.features, problem.n_free
-    rows = np.vstack([_dense(group.X) for group in problem.losses])
+    rows = _below([group.X for group in problem.losses], problem.kernel is None)
     columns = np.vstack([_dense(group.free) for group in problem.losses])
-    if face == "primal" or (face == "auto" and d + free <= max(len(rows), ROOM)):
+    n = rows.shape[0]
+    few = not sp.issparse(rows) and d + free <= max(n, min(ROOM, WIDE * n))
+    if face == "primal" or (face == "auto" and few):
         found = _primal(problem, rates, rows, columns)
         if found is not None:
             return found
-    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > len(rows)))
+    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > rows.shape[0]))
     eliminated = problem.kernel is not None or possible
     scale = float(problem.ridge) if eliminated else 1.0
     shapes = [
@@ -176,9 +181,9 @@ def read(line: Line, face: str = "auto") -> Statement:
     constraint = problem.constraint
     if constraint is not None:
         shapes.append(_bound(constraint.radius, float(rates["constraint.radius"])))
-    weights = rows[:, :0] if eliminated else rows
+    weights = np.zeros((rows.shape[0], 0)) if eliminated else rows
     return Statement(
-        R=np.ascontiguousarray(np.hstack([weights, columns])),
+        R=_beside(weights, columns),
         gram=_gram(rows, problem.kernel) if eliminated else None,
         ridge=np.r_[np.full(weights.shape[1], float(problem.ridge)), np.zeros(free)],
         widening=None if constraint is None else np.asarray(constraint.free, float),
@@ -203,7 +208,7 @@ def _variables(problem: Problem, rates: dict[str, Array], weights: int) -> list[
 
 
 def _primal(
-    problem: Problem, rates: dict[str, Array], rows: Array, columns: Array
+    problem: Problem, rates: dict[str, Array], rows: Any, columns: Array
 ) -> Statement | None:
     """Return the statement in weights and free variables alone, if losses are fixed parabolas.
 
@@ -226,7 +231,7 @@ def _primal(
     knot = np.concatenate([group.pieces.knots[:, 0] for group in problem.losses])
     slope = np.concatenate([group.pieces.slopes[:, 0] for group in problem.losses])
     s = Twofold.of(slope).plus(Twofold.of(knot).by(-q))
-    B = np.ascontiguousarray(np.hstack([rows, columns]))
+    B = np.ascontiguousarray(np.hstack([_dense(rows), columns]))
     d, p = rows.shape[1], B.shape[1]
     high, low = np.zeros((p, p + 1)), np.zeros((p, p + 1))
     weighted_squares(B, q, *s, high, low)
@@ -262,14 +267,33 @@ def _is_parabola(f: Pieces) -> bool:
     return bool(alike and f.smooth and (at == at[:, :1]).all())
 
 
+def _below(maps: list[Any], sparsely: bool) -> Any:
+    """Return matrices below each other: an array or, if they may be, in CSR where that is large."""
+    parts = [entries(X) for X in maps]
+    size = sum(part.shape[0] * part.shape[1] for part in parts)
+    if sparsely and size > ENTRIES:
+        count = sum(part.nnz if sp.issparse(part) else part.size for part in parts)
+        if 2 * count <= size:
+            return sp.csr_array(sp.vstack([sp.csr_array(part) for part in parts]), dtype=float)
+    return np.vstack([_dense(part) for part in parts])
+
+
+def _beside(weights: Any, columns: Array) -> Any:
+    """Return two matrices beside each other, in CSR if the first one is."""
+    if not sp.issparse(weights):
+        return np.ascontiguousarray(np.hstack([weights, columns]))
+    R = sp.csr_array(sp.hstack([weights, sp.csr_array(columns)]), dtype=float)
+    R.sum_duplicates()  # indices are in order, too
+    return R
+
+
 def _dense(X: Any) -> Array:
-    X = entries(X)
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
-def _gram(rows: Array, kernel: Array | None) -> Array:
+def _gram(rows: Any, kernel: Array | None) -> Array:
     if kernel is None:
-        K = rows @ rows.T
+        K = _dense(rows @ rows.T)
     elif np.array_equal(rows, np.eye(len(rows))):
         K = kernel
     else:

@@ -9,14 +9,13 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..certify import ERROR_LIMIT, Verdict, states
 from ..errors import PathError, PathWarning
 from ..kernels import FEW, Kernel, check_kernel, check_room, rows_of_gram
 from ..objectives import Objective
-from ..objectives.centring import less, shifts_of
+from ..objectives.centring import about_columns
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..surface import Surface
@@ -61,8 +60,6 @@ RANGES = {
     "s": (-np.inf, np.inf),
 }
 SEARCHED = 1e6  # costs C of a kernel with K_ii = 1: 30 times the largest that users look at
-UNEVEN = 1e3  # a column so many times larger than the median of all, or than what its entries
-# differ by, is named in the warning
 
 
 def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -370,27 +367,8 @@ def _remedy(objective: Objective) -> str:
     """Say what to do about a path that is not accurate."""
     if objective.kernel.name == "precomputed":
         return "scale the kernel matrix, or add to its diagonal"
-    shifts = shifts_of(objective.X)
-    wide = _largest_entries(less(objective.X, shifts))
-    apart = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
-    k = int(apart.argmax())
-    if apart[k] > UNEVEN:
-        return (
-            f"column {k} lies {apart[k]:.0e} times further from zero than its entries from each "
-            "other: subtract its mean"
-        )
-    top = _largest_entries(objective.X)
-    middle = np.median(top[top > 0]) if top.any() else 1.0
-    k = int(top.argmax())
-    if top[k] > UNEVEN * middle:
-        return f"column {k} is {top[k] / middle:.0e} times larger than most: scale it"
-    return "scale the columns of X alike, or take a larger penalty (a smaller cost)"
-
-
-def _largest_entries(X: Any) -> Floats:
-    """Return the largest absolute entry of each column."""
-    top = (abs(sp.csr_array(X)) if sp.issparse(X) else np.abs(X)).max(axis=0)
-    return np.asarray(top.toarray() if sp.issparse(top) else top).ravel()
+    found = about_columns(objective.X)
+    return found or "scale the columns of X alike, or take a larger penalty (a smaller cost)"
 
 
 def level_of_caller() -> int:

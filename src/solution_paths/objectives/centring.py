@@ -17,6 +17,7 @@ from ..validation import Floats
 from .exact import UNIT, add, column_sums, multiply, relative
 
 FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
+UNEVEN = 1e3  # times larger than most columns, or than what its entries differ by: told
 NEARLY_FULL = 0.9  # of a sparse column: with more zeros its mean is nearer to zero than that
 
 
@@ -101,3 +102,28 @@ def bias_at_zero(b: Floats, shifts: Floats, w: Floats, target: float = 0.0) -> F
     total, rest = column_sums(*multiply(own, shifts[far, None]))
     b, lost = add(b, -total.reshape(np.shape(b)))
     return b + (low + lost - rest.reshape(np.shape(b)))
+
+
+def about_columns(X: Any) -> str:
+    """Say which column lies far from zero, or is larger than most, and what to do; or nothing."""
+    shifts = shifts_of(X)
+    wide = _largest_entries(less(X, shifts))
+    apart = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
+    k = int(apart.argmax())
+    if apart[k] > UNEVEN:
+        return (
+            f"column {k} lies {apart[k]:.0e} times further from zero than its entries from each "
+            "other: subtract its mean"
+        )
+    top = _largest_entries(X)
+    middle = np.median(top[top > 0]) if top.any() else 1.0
+    k = int(top.argmax())
+    if top[k] > UNEVEN * middle:
+        return f"column {k} is {top[k] / middle:.0e} times larger than most: scale it"
+    return ""
+
+
+def _largest_entries(X: Any) -> Floats:
+    """Return the largest absolute entry of each column."""
+    top = (abs(sp.csr_array(X)) if sp.issparse(X) else np.abs(X)).max(axis=0)
+    return np.asarray(top.toarray() if sp.issparse(top) else top).ravel()

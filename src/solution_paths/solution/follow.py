@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..certify import Verdict, states
 from ..errors import PathError, PathWarning
@@ -13,12 +16,14 @@ from ..homotopy.run import Homotopy
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
+from ..objectives.centring import about_columns
 from ..problem import Line, Problem, along
-from ..validation import _callers_level, check_choice, check_number
+from ..validation import _callers_level, check_choice, check_number, shown
 from .path import SolutionPath
 from .points import Points
 from .reading import Reading, Scale, usual
 
+Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 FACES = ("auto", "dual", "primal", "saddle")
 FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
@@ -27,6 +32,8 @@ NEAR = 2.0**-40  # of the way to the end: what changes so near to it is decided 
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
 ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
 MARGIN = 4.0  # how far before what doesn't hold such a path ends
+BESIDE = 2.0**-10  # of t0's size or 1: where a path starts that can't at t0 itself
+CUT = 1000  # recorded points that are looked at, at most, to find the part that is certified
 LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
 NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
 
@@ -40,6 +47,7 @@ def solution_path(
     reading: Reading | None = None,
     scale: Scale | None = None,
     face: str = "auto",
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Follow the optima of any convex piecewise linear-quadratic model along a parameter.
@@ -61,6 +69,9 @@ def solution_path(
     face : {"auto", "dual", "primal", "saddle"}
         Which unknowns are eliminated: weights, duals of parabolas or none; by default the statement
         decides. The path is the same.
+    callback : callable, optional
+        Called now and then as ``callback(done, n_events)``, with the share of the way from t0 to
+        t1, which leaps at the end if that is infinite; whatever it raises ends the walk.
     check : {"warn", "raise", "ignore"}
         What happens if a quick look at some solutions finds one that is off by more than 1e-6.
 
@@ -73,7 +84,8 @@ def solution_path(
     ValueError
         The model isn't affine in its parameter, or its parts don't fit together.
     PathError
-        There is no optimum beyond some parameter, or the path can't be followed.
+        There is no optimum beyond some parameter, or the path can't be followed; ``error.path`` is
+        the certified part before.
 
     Examples
     --------
@@ -98,20 +110,72 @@ def solution_path(
     check_choice(check, "check", CHECKS)
     check_choice(face, "face", FACES)
     check_number(t0, "t0")
+    told = None if callback is None else _Told(callback)
     endless = isinstance(t1, float) and np.isinf(t1)
-    line, points, statement, ray = (
-        _endless(model, t0, t1, face)
-        if endless
-        else (
-            *_followed(along(model, t0, t1), face),
-            False,
-        )
-    )
-    reading = usual(line.start) if reading is None else reading
+    if endless:
+        found = _endless(model, t0, t1, face, told)
+    else:
+        found = _followed(along(model, t0, t1), face, told)
     path = SolutionPath(
-        line, statement, points, parameter=parameter, scale=scale, reading=reading, ray=ray
+        found.line,
+        found.statement,
+        found.points,
+        parameter=parameter,
+        scale=scale,
+        reading=usual(found.line.start) if reading is None else reading,
+        ray=found.ray,
+        diagnostics={"events": found.events},
     )
+    if found.lost is not None:
+        raise _with_part(found.lost, path)
+    if told is not None:
+        told(1.0, found.events)
     return path if check == "ignore" else _checked(path, check, endless)
+
+
+class _Told:
+    """A callback that is never told less than before."""
+
+    def __init__(self, callback: Callback) -> None:
+        if not callable(callback):
+            raise TypeError(
+                f"callback must be callable as callback(done, n_events), not {shown(callback)}."
+            )
+        self.callback, self.done, self.events = callback, 0.0, 0
+
+    def __call__(self, done: float, events: int) -> None:
+        self.done, self.events = max(self.done, min(float(done), 1.0)), max(self.events, events)
+        self.callback(self.done, self.events)
+
+    def of_second_half(self, done: float, events: int) -> None:
+        """Tell of a walk in whose first half nothing happens."""
+        self(max(2.0 * done - 1.0, 0.0), events)
+
+
+@dataclass(frozen=True, eq=False)
+class _Followed:
+    """A path as far as it was followed, and the error that ended it."""
+
+    line: Line
+    statement: Statement
+    points: Points
+    ray: bool
+    events: int
+    lost: PathError | None = None
+
+    @classmethod
+    def of(
+        cls,
+        line: Line,
+        statement: Statement,
+        track: Track,
+        ray: bool = False,
+        lost: PathError | None = None,
+    ) -> _Followed:
+        """Return what a walk recorded, without unknowns that are zero but for rounding."""
+        end = line.t1 if lost is None else None
+        points = Points.of(track, line.t0, end, ray, _sizes(statement, line.t0))
+        return cls(line, statement, points, ray, len(track.events), lost)
 
 
 def walk(
@@ -123,28 +187,62 @@ def walk(
     coordinates are looked at only when they can have come to a limit, changes the path.
     """
     statement = read(line, face)
-    return statement, _from_the_start(line, statement, face, updated, lazy)
+    track, lost = _from_the_start(line, statement, face, None, updated, lazy)
+    if lost is not None:
+        raise lost
+    return statement, track
 
 
 def _from_the_start(
-    line: Line, statement: Statement, face: str, updated: bool = True, lazy: bool = True
-) -> Track:
-    t0, length = line.t0, line.t1 - line.t0
-    try:
-        off = Misfit.at(statement, 0.0, face)
-        place = starting_places(statement, off, t0, updated, lazy, face)
-        return Homotopy(
-            statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
-        ).run()
-    except NUMERICAL as error:
-        raise PathError(
-            f"The path could not be computed ({type(error).__name__}: {error}); scale the columns "
-            "of X alike, or take another range of the parameter.",
-            None,
-        ) from error
+    line: Line,
+    statement: Statement,
+    face: str,
+    told: _Told | None,
+    updated: bool = True,
+    lazy: bool = True,
+) -> tuple[Track, PathError | None]:
+    """Walk from t0; return what was recorded, and the error if the walk broke off."""
+    t0, length, error = line.t0, line.t1 - line.t0, PathError("", None)
+    for beside in (0.0, np.copysign(BESIDE * max(abs(t0), 1.0), length)):
+        if abs(beside) > abs(length):
+            break
+        try:
+            place = starting_places(
+                statement, Misfit.at(statement, beside, face), t0, updated, lazy, face
+            )
+            layers = (updated, lazy, face, NEAR)
+            if beside:  # walk back to t0, where many coordinates may change at once
+                back = Homotopy(statement, statement.graphs, place, beside, 0.0, t0, *layers)
+                back.run()
+                place = back.place
+            homotopy = Homotopy(statement, statement.graphs, place, 0.0, length, t0, *layers)
+        except (PathError, *NUMERICAL) as found:
+            error = error if beside else _as_path_error(found)
+            continue
+        try:
+            return homotopy.run(told), None
+        except (PathError, *NUMERICAL) as found:
+            track = homotopy.track()
+            if len(track) >= 2:
+                return track, _as_path_error(found)
+            error = error if beside else _as_path_error(found)
+    raise error
 
 
-def _from_the_end(line: Line, statement: Statement, face: str, ray: bool) -> Track | None:
+def _as_path_error(error: Exception) -> PathError:
+    """Return the error of a path for one of arithmetic; one of a path itself."""
+    if isinstance(error, PathError):
+        return error
+    return PathError(
+        f"The path could not be computed ({type(error).__name__}: {error}); scale the columns of X "
+        "alike, or take another range of the parameter.",
+        None,
+    )
+
+
+def _from_the_end(
+    line: Line, statement: Statement, face: str, ray: bool, told: _Told | None
+) -> Track | None:
     """Walk from the end of a line back to t0, if it is easier to start there.
 
     So it is where penalties hold all weights: at a small penalty many have to be found at once,
@@ -166,51 +264,80 @@ def _from_the_end(line: Line, statement: Statement, face: str, ray: bool) -> Tra
         top = homotopy(end).first()
         if top is None or (ray and not 0.0 < top <= end / CLEAR):
             return None
-        return homotopy(2 * top if ray else end).run()
+        if not ray:
+            return homotopy(end).run(told)
+        return homotopy(2 * top).run(None if told is None else told.of_second_half)
     except (PathError, *NUMERICAL):
         return None
 
 
-def _followed(line: Line, face: str) -> tuple[Line, Points, Statement]:
+def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
     statement = read(line, face)
-    track = _from_the_end(line, statement, face, ray=False)
+    track, lost = _from_the_end(line, statement, face, False, told), None
     if track is None:
-        track = _from_the_start(line, statement, face)
-    return line, _points(statement, track, line, ray=False), statement
+        track, lost = _from_the_start(line, statement, face, told)
+    return _Followed.of(line, statement, track, lost=lost)
 
 
 def _endless(
-    model: Callable[[float], Problem], t0: float, t1: float, face: str
-) -> tuple[Line, Points, Statement, bool]:
+    model: Callable[[float], Problem], t0: float, t1: float, face: str, told: _Told | None
+) -> _Followed:
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     if t1 < 0:
         raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
-    found: tuple[Line, Points, Statement, bool] | None = None
+    found: _Followed | None = None
     for far in (FAR, FARTHER):
         line = along(model, t0, t0 + far * max(abs(t0), 1.0))
         statement = read(line, face)
         if found is None:
-            track = _from_the_end(line, statement, face, ray=True)
+            track = _from_the_end(line, statement, face, True, told)
             if track is not None:
-                return line, _points(statement, track, line, ray=True), statement, True
+                return _Followed.of(line, statement, track, ray=True)
         try:
-            track = _from_the_start(line, statement, face)
+            track, lost = _from_the_start(line, statement, face, told)
         except PathError:
             if found is None:
                 raise
+            break
+        if lost is not None and found is not None:
             break  # so far out rounding decides: the path ends where it was left before
+        if lost is not None:
+            return _Followed.of(line, statement, track, lost=lost)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
         ray = bool(line.t1 >= CLEAR * abs(last))
-        found = line, _points(statement, track, line, ray), statement, ray
+        found = _Followed.of(line, statement, track, ray)
         if ray:
             break
     assert found is not None
     return found
 
 
-def _points(statement: Statement, track: Track, line: Line, ray: bool) -> Points:
-    """Return recorded points, without unknowns that are zero but for rounding."""
-    return Points.of(track, line.t0, line.t1, ray, _sizes(statement, line.t0))
+def _with_part(lost: PathError, path: SolutionPath) -> PathError:
+    """Return the error of a walk with the part that is certified, up to where it broke off."""
+    t = path.points.t
+    some = np.unique(np.linspace(0, len(t) - 1, CUT).astype(np.int64))
+    state = states(path._judged(some, np.empty(0))[1])
+    failed = np.flatnonzero(state == "fails")
+    holding = np.flatnonzero(state[: failed[0] if len(failed) else None] == "holds")
+    if not len(holding):
+        return lost
+    part = _until(path, int(some[holding[-1]]))
+    low, high = part.range
+    said = f"{str(lost)[:-1]}; error.path is the certified part, {path.parameter} from "
+    return PathError(f"{said}{low:.12g} to {high:.12g}.", part)
+
+
+def _until(path: SolutionPath, last: int) -> SolutionPath:
+    """Return a path up to one of its recorded points."""
+    return SolutionPath(
+        path.line,
+        path.statement,
+        path.points.until(last),
+        parameter=path.parameter,
+        scale=path.scale,
+        reading=path.reading_or_none,
+        diagnostics=path.diagnostics,
+    )
 
 
 def _sizes(statement: Statement, t0: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -221,7 +348,7 @@ def _sizes(statement: Statement, t0: float) -> Callable[[np.ndarray, np.ndarray]
     costs do, so do these.
     """
     (n, p), free = statement.rows_and_variables, statement.free
-    R, m = np.abs(statement.R), max(p - free, 0)  # in the primal face all unknowns are rows
+    R, m = abs(statement.R), max(p - free, 0)  # in the primal face all unknowns are rows
     known: dict[str, np.ndarray] = {}
 
     def of_largest(largest: np.ndarray) -> np.ndarray:
@@ -230,7 +357,7 @@ def _sizes(statement: Statement, t0: float) -> Callable[[np.ndarray, np.ndarray]
         pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
         w = np.maximum(x[:m].max(initial=0.0), pulled)
         z = R[:, :m] @ w if statement.gram is None else np.abs(statement.gram) @ a
-        columns = R[:, m:].max(axis=0, initial=0.0)
+        columns = statement.units.largest[0, m:p]
         v = z.max(initial=0.0) / np.where(columns > 0, columns, 1.0)
         rest = np.zeros(len(largest) - n - p)
         return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
@@ -281,14 +408,7 @@ def _shorter(path: SolutionPath) -> SolutionPath | None:
     last = int(np.searchsorted(t, end, side="right")) - 1
     if last < 1 or end < ENOUGH * usual / MARGIN:
         return None
-    return SolutionPath(
-        path.line,
-        path.statement,
-        path.points.until(last),
-        parameter=path.parameter,
-        scale=path.scale,
-        reading=path.reading_or_none,
-    )
+    return _until(path, last)
 
 
 def _look(path: SolutionPath) -> tuple[np.ndarray, Verdict]:
@@ -314,5 +434,13 @@ def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
     return (
         f"The path in {path.parameter} {'is wrong' if sure else 'may be inaccurate'}: at "
         f"{path.parameter} = {place:.6g} its solution is off by {'' if sure else 'up to '}"
-        f"{size:.1e}; scale the columns of X alike, or take another range of the parameter."
+        f"{size:.1e}; {_remedy(path.line.start)}, or take another range of the parameter."
     )
+
+
+def _remedy(problem: Problem) -> str:
+    """Say what to do about a path that is not accurate."""
+    X = problem.losses[0].X
+    plain = isinstance(X, np.ndarray) or sp.issparse(X)
+    columns = about_columns(X) if plain and problem.kernel is None else ""
+    return columns or "scale the columns of X alike"

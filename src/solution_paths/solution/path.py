@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
-BLOCK = 64  # solutions that are judged together
+BLOCK = 64  # solutions that are judged together, ...
+ENTRIES = 200_000  # ... or as many as have so many unknowns
 
 
 class SolutionPath:
@@ -45,6 +46,8 @@ class SolutionPath:
         Parameters at which the active set changes, ascending, each once, finite ends included.
     range : (float, float)
         Least and largest parameter; infinite where the path goes on for ever.
+    diagnostics : dict
+        Counts of the walk: its events.
 
     Examples
     --------
@@ -66,7 +69,9 @@ class SolutionPath:
         scale: Scale | None = None,
         reading: Reading | None = None,
         ray: bool = False,
+        diagnostics: dict[str, Any] | None = None,
     ):
+        self.diagnostics = dict(diagnostics or {})
         self.line, self.statement, self.points = line, statement, points
         self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
         self.scale = PLAIN if scale is None else scale
@@ -217,7 +222,18 @@ class SolutionPath:
         duals = self.statement.answer(self.points.unknowns(own))[2]
         check_number(group, "group", least=0, most=len(duals) - 1, whole=True)
         found = self._scaled_duals(duals[group].T, own, group)
+        endless = (np.atleast_1d(t) == 0.0) & self.scale.inverse & self.scale.divided
+        if endless.any():
+            found[:, endless] = self._limits(group)[:, None]
         return found[..., 0] if _single(t) else found
+
+    def _limits(self, group: int) -> Floats:
+        """Return the duals at 0 of a path in an inverse: the rates at which the walk's own end."""
+        last = np.array([max(len(self.points) - 2, 0), len(self.points) - 1])
+        a = self.statement.answer(self.points.at(last))[2][group]
+        step = np.diff(self.points.t[last])
+        rates = np.diff(a, axis=0)[0] / step if step > 0 else np.zeros(a.shape[1])
+        return np.asarray(self.scale.objective * self.scale.unit * rates)
 
     def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
         """Return duals (n, k) of the user's objective, from those of the statement."""
@@ -381,9 +397,9 @@ class SolutionPath:
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
         """Return parameters, and what the judge says of recorded points, then of others."""
         s = np.concatenate([self.points.t[nodes], others])
-        found = []
-        for first in range(0, len(s), BLOCK):
-            at = np.arange(first, min(first + BLOCK, len(s)))
+        found, block = [], max(1, min(BLOCK, ENTRIES // self.statement.size))
+        for first in range(0, len(s), block):
+            at = np.arange(first, min(first + block, len(s)))
             own, rest = at[at < len(nodes)], at[at >= len(nodes)]
             unknowns = np.concatenate([self.points.at(nodes[own]), self.points.unknowns(s[rest])])
             w, v, duals = self.statement.answer(unknowns)

@@ -40,11 +40,13 @@ class Points:
         cls,
         track: Track,
         t0: float,
-        t1: float,
+        t1: float | None,
         ray: bool,
         sizes: Callable[[Floats, Floats], Floats] | None = None,
     ) -> Points:
-        """Return the points of a walk, to its end or, if it came from there, to t0.
+        """Return the points of a walk, to its end t1 or, if it came from there, to t0.
+
+        One that broke off, whose t1 is None, ends at its last point.
 
         Those of a path on a ray end soon after its last breakpoint.
 
@@ -56,11 +58,11 @@ class Points:
         back, start = abs(t[-1] - t0) < abs(t[0] - t0), t[last - 1]
         at: Callable[..., Floats] = walked
         if back:
-            t[[0, last]] = t[0] if ray else t1, t0
+            t[[0, last]] = t[0] if ray or t1 is None else t1, t0
         elif ray:
             t[last] = start + (abs(start) or 1.0)
             at = _Ended(walked, last, walked.moved(last - 1, t[last]))
-        else:
+        elif t1 is not None:
             t[last] = t1
         points = cls(t, at)
         if t[-1] < t[0]:

@@ -33,6 +33,7 @@ def write(file: File, path: SolutionPath) -> None:
         "parameter": path.parameter,
         "scale": asdict(path.scale),
         "ray": path.ray,
+        "diagnostics": path.diagnostics,
         "ends": [path.line.t0, path.line.t1],
         "face": path.statement.face,
         "problem": plain,
@@ -62,6 +63,7 @@ def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
             scale=Scale(**meta["scale"]),
             reading=take_reading(meta["reading"], content),
             ray=meta["ray"],
+            diagnostics=meta.get("diagnostics"),
         )
 
     return read_archive(file, build, KIND, FORMAT)

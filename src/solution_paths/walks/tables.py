@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from ..homotopy import loop, tolerances
 from ..homotopy.graphs import Tabled
 from ..homotopy.moving import Twofold
-from ..homotopy.statement import Statement
+from ..homotopy.statement import ENTRIES, Statement
 from ..homotopy.twofold import weighted_squares
 from ..homotopy.units import Units
 from .map import Map
 from .staircase import Staircases
 
 SMALL = 200  # rows and columns of which the system may hold all: products square its condition
-ENTRIES = 2**24  # 128 MB: so many are kept dense, and read several times as fast
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
