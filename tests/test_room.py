@@ -49,7 +49,7 @@ def with_guards(w, sizes, hidden):
     return replace(w, **changed), behind
 
 
-def run_in_little_room(self, limit=0):
+def run_in_little_room(self, callback=None):
     """Stand in for `Homotopy.run`: before each step there is just room for one."""
     ending = loop.MORE_ROOM
     while ending in (loop.MORE_ROOM, loop.DENSER):
@@ -59,7 +59,7 @@ def run_in_little_room(self, limit=0):
         ending = loop.walk(self.walk, 1)
         assert [name for name, own in behind.items() if (own != MARK).any()] == []
     assert ending == loop.DONE
-    return self._track()
+    return self.track()
 
 
 def degenerate_lasso():
