@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables reference pages status crate test test-generic generic lint types format docs wheel timing benchmark fuzz slurm faults mutants long lock clean
+.PHONY: help env quick tables reference pages status crate test test-generic generic lint types format docs wheel timing benchmark fuzz bounds slurm faults mutants long lock clean
 
 SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -111,6 +111,9 @@ benchmark: $(READY)  ## measure speed and accuracy beside other solvers, about 2
 
 fuzz: $(READY)  ## trace random problems (ROWS="400 1500": of other sizes) for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
 	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED) $(if $(ROWS),--rows $(ROWS))
+
+bounds: $(READY)  ## trace a problem of each kind with every index of compiled code checked; compiles into build/bounds
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python benchmarks/fuzz.py --seeds 0 1
 
 slurm: $(READY)  ## bring up a Slurm of two nodes on this host (Debian, root), run the suite quick on it
 	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py

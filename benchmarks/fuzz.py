@@ -807,6 +807,8 @@ def main():
         if arguments.verbose or row["end"] not in FINE or row.get("user") in ("silent", "alarmed"):
             print(row, flush=True)
     print(dict(ends), dict(met))
+    if broken := [row for row in bad if row["end"] not in ("close", "wrong", "PathError")]:
+        sys.exit(f"error: {len(broken)} calls ended with another error (see above).")
     if silent := [row for row in bad if row["end"] == "wrong" and not row.get("told")]:
         sys.exit(f"error: {len(silent)} paths are wrong and nothing said so (see above).")
     if len(bad) > max(MOST * sum(ends.values()), 2):
