@@ -390,7 +390,7 @@ def test_duals_at_zero_of_an_inverse_are_their_limits():
 
 
 def test_an_error_hands_over_the_part_before_it():
-    # from t = 3 on the slopes of a free variable's losses all fall
+    # beyond t = 2 the losses fall for ever, and with them the objective along the bias
     def model(t):
         loss = pieces(knots=[U], slopes=[-1.0 - t, 2.0 - t])
         return Problem(Losses(loss, X, free=1.0), ridge=1.0)
@@ -418,6 +418,14 @@ def test_a_callback_is_told_of_progress_and_may_end_it(end):
 
     with pytest.raises(KeyboardInterrupt):
         solution_path(tube, 0.0, end, callback=stop)
+
+    def divide(done, events):
+        raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(PathError, match="on purpose"):
+        solution_path(tube, 0.0, end, callback=divide)
+    with pytest.raises(PathError, match="on purpose"):  # one that is walked from its end
+        solution_path(lambda t: models.elastic_net(X, U, t), 0.0, np.inf, callback=divide)
     with pytest.raises(TypeError, match="callback must be callable"):
         solution_path(tube, 0.0, end, callback=3)
 

@@ -18,6 +18,7 @@ from .objectives.base import Terms
 from .validation import Floats
 
 KKT_LIMIT = 1e-7
+LOOKED_AT = 1000  # solutions, at most, to find the part of a path that is certified
 GAP_LIMIT = 1e-9
 SAID = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
@@ -404,6 +405,19 @@ def states(found: Verdict) -> NDArray[np.str_]:
             for gap, kkt in zip(gaps, conditions, strict=True)
         ]
     )
+
+
+def evenly(count: int) -> NDArray[np.int64]:
+    """Return the places of some of so many points, evenly spread, both ends among them."""
+    return np.unique(np.linspace(0, count - 1, LOOKED_AT).astype(np.int64))
+
+
+def last_holding(found: Verdict) -> int:
+    """Return the place of the last solution that holds with none before it that fails, or -1."""
+    state = states(found)
+    failed = np.flatnonzero(state == "fails")
+    holding = np.flatnonzero(state[: failed[0] if len(failed) else None] == "holds")
+    return int(holding[-1]) if len(holding) else -1
 
 
 def summary(points: Floats, found: Verdict) -> Certificate:

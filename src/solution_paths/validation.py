@@ -95,6 +95,14 @@ def check_flag(value: object, name: str) -> bool:
     return bool(value)
 
 
+def check_callback(callback: object) -> None:
+    """Check what is to be told of a walk's progress."""
+    if not callable(callback):
+        raise TypeError(
+            f"callback must be callable as callback(done, n_events), not {shown(callback)}."
+        )
+
+
 def check_choice(value: object, name: str, choices: Sequence[str]) -> str:
     """Return one of the names that there are."""
     if not (isinstance(value, str) and value in choices):

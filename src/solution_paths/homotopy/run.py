@@ -24,6 +24,7 @@ Places = NDArray[np.int64]
 GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "endless": 0.0, "near": 0.0}
 STEPS = 2_000  # between two looks at Python's signals
 TOLD = 64  # steps between two calls of a callback
+MOST = 1_000_000  # steps of a walk
 FEW = 16  # steps for which there is room at least
 MANY = 30  # variables from which on it pays to eliminate them
 
@@ -130,16 +131,14 @@ class Homotopy:
         """The unit of each unknown."""
         return self.walk.map.scale
 
-    def run(
-        self, callback: Callable[[float, int], object] | None = None, limit: int = 1_000_000
-    ) -> Track:
+    def run(self, callback: Callable[[float, int], object] | None = None) -> Track:
         """Walk to the end; return both ends of each straight piece.
 
         A callback is told now and then how much of the way is done, and the events so far. After an
         error `track` has the pieces up to there.
         """
         begin, steps = self.walk.now.t, STEPS if callback is None else TOLD
-        for _ in range(-(-limit // steps)):
+        for _ in range(-(-MOST // steps)):
             ending = loop.walk(self.walk, steps)
             if callback is not None:
                 now = self.walk.now
@@ -162,7 +161,7 @@ class Homotopy:
                 )
             self.go_on(ending)
         raise PathError(
-            f"The path stopped at {self.reported()} after {limit} changes; follow it in shorter "
+            f"The path stopped at {self.reported()} after {MOST} changes; follow it in shorter "
             "parts.",
             None,
         )

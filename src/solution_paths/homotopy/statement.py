@@ -163,14 +163,14 @@ def read(line: Line, face: str = "auto") -> Statement:
     problem, rates = line.start, line.rates
     d, free = problem.features, problem.n_free
     rows = _below([group.X for group in problem.losses], problem.kernel is None)
-    columns = np.vstack([_dense(group.free) for group in problem.losses])
+    columns = np.vstack([dense(group.free) for group in problem.losses])
     n = rows.shape[0]
     few = not sp.issparse(rows) and d + free <= max(n, min(ROOM, WIDE * n))
     if face == "primal" or (face == "auto" and few):
         found = _primal(problem, rates, rows, columns)
         if found is not None:
             return found
-    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > rows.shape[0]))
+    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > n))
     eliminated = problem.kernel is not None or possible
     scale = float(problem.ridge) if eliminated else 1.0
     shapes = [
@@ -181,9 +181,9 @@ def read(line: Line, face: str = "auto") -> Statement:
     constraint = problem.constraint
     if constraint is not None:
         shapes.append(_bound(constraint.radius, float(rates["constraint.radius"])))
-    weights = np.zeros((rows.shape[0], 0)) if eliminated else rows
+    weights = np.zeros((n, 0)) if eliminated else rows
     return Statement(
-        R=_beside(weights, columns),
+        R=beside(weights, columns),
         gram=_gram(rows, problem.kernel) if eliminated else None,
         ridge=np.r_[np.full(weights.shape[1], float(problem.ridge)), np.zeros(free)],
         widening=None if constraint is None else np.asarray(constraint.free, float),
@@ -231,7 +231,7 @@ def _primal(
     knot = np.concatenate([group.pieces.knots[:, 0] for group in problem.losses])
     slope = np.concatenate([group.pieces.slopes[:, 0] for group in problem.losses])
     s = Twofold.of(slope).plus(Twofold.of(knot).by(-q))
-    B = np.ascontiguousarray(np.hstack([_dense(rows), columns]))
+    B = beside(dense(rows), columns)
     d, p = rows.shape[1], B.shape[1]
     high, low = np.zeros((p, p + 1)), np.zeros((p, p + 1))
     weighted_squares(B, q, *s, high, low)
@@ -275,25 +275,26 @@ def _below(maps: list[Any], sparsely: bool) -> Any:
         count = sum(part.nnz if sp.issparse(part) else part.size for part in parts)
         if 2 * count <= size:
             return sp.csr_array(sp.vstack([sp.csr_array(part) for part in parts]), dtype=float)
-    return np.vstack([_dense(part) for part in parts])
+    return np.vstack([dense(part) for part in parts])
 
 
-def _beside(weights: Any, columns: Array) -> Any:
-    """Return two matrices beside each other, in CSR if the first one is."""
-    if not sp.issparse(weights):
-        return np.ascontiguousarray(np.hstack([weights, columns]))
-    R = sp.csr_array(sp.hstack([weights, sp.csr_array(columns)]), dtype=float)
+def beside(A: Any, B: Any) -> Any:
+    """Return two matrices beside each other, in CSR if any is."""
+    if not (sp.issparse(A) or sp.issparse(B)):
+        return np.ascontiguousarray(np.hstack([A, B]))
+    R = sp.csr_array(sp.hstack([sp.csr_array(A), sp.csr_array(B)]), dtype=float)
     R.sum_duplicates()  # indices are in order, too
     return R
 
 
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+def dense(X: Any) -> Array:
+    """Return an array, rows in order, of an array or a sparse matrix."""
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
 def _gram(rows: Any, kernel: Array | None) -> Array:
     if kernel is None:
-        K = _dense(rows @ rows.T)
+        K = dense(rows @ rows.T)
     elif np.array_equal(rows, np.eye(len(rows))):
         K = kernel
     else:

@@ -6,23 +6,25 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..certify import ERROR_LIMIT, Verdict, states
+from ..certify import ERROR_LIMIT, Verdict, evenly, last_holding
 from ..errors import PathError, PathWarning
 from ..kernels import FEW, Kernel, check_kernel, check_room, rows_of_gram
 from ..objectives import Objective
 from ..objectives.centring import about_columns
 from ..objectives.machine import Machine
 from ..path import Leg, Path
+from ..solution import Callback as Callback
 from ..surface import Surface
 from ..validation import (
     HUGE,
     Floats,
     Rows,
+    check_callback,
     check_choice,
     check_index,
     check_labels,
@@ -45,11 +47,9 @@ FEW_COLUMNS = 500  # vectors of so many cost nothing
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, at least, that are looked at before a path is returned, and points between
 ENTRIES = 5_000  # of X, times nodes: as many more as take no time beside the walk
-CUT = 1000  # nodes that are looked at, at most, before a leg is cut back to where it is right
 RANGES = {
     "tau": (0.0, 1.0),
     "theta": (0.0, 1.0),
@@ -154,9 +154,8 @@ def check_walk(lazy: object, callback: object) -> None:
     """Check what the walker is told."""
     if not isinstance(lazy, bool | np.bool_):
         raise TypeError(f"lazy must be True or False, not {shown(lazy)}.")
-    if callback is not None and not callable(callback):
-        found = shown(callback)
-        raise TypeError(f"callback must be callable as callback(done, n_events), not {found}.")
+    if callback is not None:
+        check_callback(callback)
 
 
 class Uncorrelated(ValueError):
@@ -422,13 +421,11 @@ def _certified(leg: Leg, parameter: str, objective: Objective) -> Leg | None:
     if not count:
         return None
     path = Path(parameter, [leg.cut(count)], objective)
-    nodes = np.unique(np.linspace(0, count - 1, CUT).astype(np.int64))
+    nodes = evenly(count)
     # a path's nodes ascend, a leg's may descend
     places = nodes if leg.factor > 0 else count - 1 - nodes
-    state = states(path._judged_at(places, np.empty(0))[1])
-    failed = np.flatnonzero(state == "fails")
-    holding = np.flatnonzero(state[: failed[0] if len(failed) else None] == "holds")
-    return leg.cut(int(nodes[holding[-1]]) + 1) if len(holding) else None
+    last = last_holding(path._judged_at(places, np.empty(0))[1])
+    return leg.cut(int(nodes[last]) + 1) if last >= 0 else None
 
 
 def cost_path(

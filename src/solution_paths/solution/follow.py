@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..certify import Verdict, states
+from ..certify import Verdict, evenly, last_holding, states
 from ..errors import PathError, PathWarning
 from ..homotopy.run import Homotopy
 from ..homotopy.start import Misfit, starting_places
@@ -18,7 +19,7 @@ from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..objectives.centring import about_columns
 from ..problem import Line, Problem, along
-from ..validation import _callers_level, check_choice, check_number, shown
+from ..validation import _callers_level, check_callback, check_choice, check_number
 from .path import SolutionPath
 from .points import Points
 from .reading import Reading, Scale, usual
@@ -32,8 +33,6 @@ NEAR = 2.0**-40  # of the way to the end: what changes so near to it is decided 
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
 ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
 MARGIN = 4.0  # how far before what doesn't hold such a path ends
-BESIDE = 2.0**-10  # of t0's size or 1: where a path starts that can't at t0 itself
-CUT = 1000  # recorded points that are looked at, at most, to find the part that is certified
 LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
 NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
 
@@ -137,15 +136,15 @@ class _Told:
     """A callback that is never told less than before."""
 
     def __init__(self, callback: Callback) -> None:
-        if not callable(callback):
-            raise TypeError(
-                f"callback must be callable as callback(done, n_events), not {shown(callback)}."
-            )
+        check_callback(callback)
         self.callback, self.done, self.events = callback, 0.0, 0
+        self.calling = False  # still so if the callback raised an error
 
     def __call__(self, done: float, events: int) -> None:
         self.done, self.events = max(self.done, min(float(done), 1.0)), max(self.events, events)
+        self.calling = True
         self.callback(self.done, self.events)
+        self.calling = False
 
     def of_second_half(self, done: float, events: int) -> None:
         """Tell of a walk in whose first half nothing happens."""
@@ -173,8 +172,8 @@ class _Followed:
         lost: PathError | None = None,
     ) -> _Followed:
         """Return what a walk recorded, without unknowns that are zero but for rounding."""
-        end = line.t1 if lost is None else None
-        points = Points.of(track, line.t0, end, ray, _sizes(statement, line.t0))
+        end, size = line.t1 if lost is None else None, partial(_sizes, statement)
+        points = Points.of(track, line.t0, end, ray, size, partial(_share, statement, line.t0))
         return cls(line, statement, points, ray, len(track.events), lost)
 
 
@@ -202,31 +201,22 @@ def _from_the_start(
     lazy: bool = True,
 ) -> tuple[Track, PathError | None]:
     """Walk from t0; return what was recorded, and the error if the walk broke off."""
-    t0, length, error = line.t0, line.t1 - line.t0, PathError("", None)
-    for beside in (0.0, np.copysign(BESIDE * max(abs(t0), 1.0), length)):
-        if abs(beside) > abs(length):
-            break
-        try:
-            place = starting_places(
-                statement, Misfit.at(statement, beside, face), t0, updated, lazy, face
-            )
-            layers = (updated, lazy, face, NEAR)
-            if beside:  # walk back to t0, where many coordinates may change at once
-                back = Homotopy(statement, statement.graphs, place, beside, 0.0, t0, *layers)
-                back.run()
-                place = back.place
-            homotopy = Homotopy(statement, statement.graphs, place, 0.0, length, t0, *layers)
-        except (PathError, *NUMERICAL) as found:
-            error = error if beside else _as_path_error(found)
-            continue
-        try:
-            return homotopy.run(told), None
-        except (PathError, *NUMERICAL) as found:
-            track = homotopy.track()
-            if len(track) >= 2:
-                return track, _as_path_error(found)
-            error = error if beside else _as_path_error(found)
-    raise error
+    t0, length = line.t0, line.t1 - line.t0
+    try:
+        off = Misfit.at(statement, 0.0, face)
+        place = starting_places(statement, off, t0, updated, lazy, face)
+        homotopy = Homotopy(
+            statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
+        )
+    except NUMERICAL as error:
+        raise _as_path_error(error) from error
+    try:
+        return homotopy.run(told), None
+    except (PathError, *NUMERICAL) as error:
+        lost, track = _as_path_error(error), homotopy.track()
+        if len(track) < 2:
+            raise lost from (None if lost is error else error)
+        return track, lost
 
 
 def _as_path_error(error: Exception) -> PathError:
@@ -267,7 +257,9 @@ def _from_the_end(
         if not ray:
             return homotopy(end).run(told)
         return homotopy(2 * top).run(None if told is None else told.of_second_half)
-    except (PathError, *NUMERICAL):
+    except (PathError, *NUMERICAL) as error:
+        if told is not None and told.calling:
+            raise _as_path_error(error) from error
         return None
 
 
@@ -314,14 +306,11 @@ def _endless(
 
 def _with_part(lost: PathError, path: SolutionPath) -> PathError:
     """Return the error of a walk with the part that is certified, up to where it broke off."""
-    t = path.points.t
-    some = np.unique(np.linspace(0, len(t) - 1, CUT).astype(np.int64))
-    state = states(path._judged(some, np.empty(0))[1])
-    failed = np.flatnonzero(state == "fails")
-    holding = np.flatnonzero(state[: failed[0] if len(failed) else None] == "holds")
-    if not len(holding):
+    some = evenly(len(path.points))
+    last = last_holding(path._judged(some, np.empty(0))[1])
+    if last < 0:
         return lost
-    part = _until(path, int(some[holding[-1]]))
+    part = _until(path, int(some[last]))
     low, high = part.range
     said = f"{str(lost)[:-1]}; error.path is the certified part, {path.parameter} from "
     return PathError(f"{said}{low:.12g} to {high:.12g}.", part)
@@ -340,41 +329,36 @@ def _until(path: SolutionPath, last: int) -> SolutionPath:
     )
 
 
-def _sizes(statement: Statement, t0: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return the sizes of unknowns, by the largest of the path and parameters t, as a function.
+def _sizes(statement: Statement, largest: np.ndarray) -> np.ndarray:
+    """Return the sizes of unknowns, by the largest of the path.
 
     An unknown's size is that of the terms it is summed from: of a weight under a ridge those of
-    X'a, of a free variable what weights make of the values beside it. Where duals grow with t, as
-    costs do, so do these.
+    X'a, of a free variable what weights make of the values beside it.
     """
     (n, p), free = statement.rows_and_variables, statement.free
     R, m = abs(statement.R), max(p - free, 0)  # in the primal face all unknowns are rows
-    known: dict[str, np.ndarray] = {}
+    a, x = largest[:n], largest[n : n + p]
+    ridge = statement.ridge[:m]
+    pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
+    w = np.maximum(x[:m].max(initial=0.0), pulled)
+    z = R[:, :m] @ w if statement.gram is None else np.abs(statement.gram) @ a
+    columns = statement.units.largest[0, m:p]
+    v = z.max(initial=0.0) / np.where(columns > 0, columns, 1.0)
+    rest = np.zeros(len(largest) - n - p)
+    return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
 
-    def of_largest(largest: np.ndarray) -> np.ndarray:
-        a, x = largest[:n], largest[n : n + p]
-        ridge = statement.ridge[:m]
-        pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
-        w = np.maximum(x[:m].max(initial=0.0), pulled)
-        z = R[:, :m] @ w if statement.gram is None else np.abs(statement.gram) @ a
-        columns = statement.units.largest[0, m:p]
-        v = z.max(initial=0.0) / np.where(columns > 0, columns, 1.0)
-        rest = np.zeros(len(largest) - n - p)
-        return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
 
-    segments = statement.graphs.equation[:n, ::2]
-    straight = not statement.graphs.curvature[:n].any()
-    value, rate = (float(np.abs(segments[..., k]).max(initial=0.0)) for k in (0, 2))
+def _share(statement: Statement, t0: float, largest: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return the largest dual that there can be at parameters t, by the largest of the path.
 
-    def sizes(largest: np.ndarray, t: np.ndarray) -> np.ndarray:
-        if "sizes" not in known:
-            known["sizes"] = of_largest(largest)
-        most = float(largest[:n].max(initial=0.0))
-        levels = value + rate * np.abs(t - t0) if straight else np.full(len(t), most)
-        share = np.minimum(levels / most, 1.0) if most > 0.0 else np.ones(len(t))
-        return np.asarray(share[:, None] * known["sizes"])
-
-    return sizes
+    Where duals grow with t, as costs do, so do the sizes of what is summed from them.
+    """
+    n, _ = statement.rows_and_variables
+    most, graphs = float(largest[:n].max(initial=0.0)), statement.graphs
+    if most == 0.0 or graphs.curvature[:n].any():
+        return np.ones(len(t))
+    value, rate = (float(np.abs(graphs.equation[:n, ::2, k]).max(initial=0.0)) for k in (0, 2))
+    return np.asarray(np.minimum((value + rate * np.abs(t - t0)) / most, 1.0))
 
 
 def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:

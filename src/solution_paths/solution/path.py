@@ -229,11 +229,7 @@ class SolutionPath:
 
     def _limits(self, group: int) -> Floats:
         """Return the duals at 0 of a path in an inverse: the rates at which the walk's own end."""
-        last = np.array([max(len(self.points) - 2, 0), len(self.points) - 1])
-        a = self.statement.answer(self.points.at(last))[2][group]
-        step = np.diff(self.points.t[last])
-        rates = np.diff(a, axis=0)[0] / step if step > 0 else np.zeros(a.shape[1])
-        return np.asarray(self.scale.objective * self.scale.unit * rates)
+        return self.scale.objective * self._rates_of_duals(len(self.points) - 2, group)
 
     def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
         """Return duals (n, k) of the user's objective, from those of the statement."""
@@ -246,11 +242,17 @@ class SolutionPath:
 
     def _duals_at_zero(self, group: int) -> Floats:
         """Return the limit of duals / t as t goes to 0, where all duals are 0."""
-        t = self.points.t
-        if t[0] != 0.0 or len(t) == 1:
+        if self.points.t[0] != 0.0:
             return np.zeros(len(self.line.start.losses[group].pieces))
-        duals = self.statement.answer(self.points.at(np.array([0, 1])))[2][group]
-        return np.asarray(self.scale.unit * (duals[1] - duals[0]) / (t[1] - t[0]))
+        return self._rates_of_duals(0, group)
+
+    def _rates_of_duals(self, k: int, group: int) -> Floats:
+        """Return unit times the rates of duals from recorded point k on; 0 of one point alone."""
+        if len(self.points) == 1:
+            return np.zeros(len(self.line.start.losses[group].pieces))
+        a = self.statement.answer(self.points.at(np.array([k, k + 1])))[2][group]
+        step = self.points.t[k + 1] - self.points.t[k]
+        return np.asarray(self.scale.unit * (a[1] - a[0]) / step)
 
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters.

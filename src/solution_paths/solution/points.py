@@ -42,7 +42,8 @@ class Points:
         t0: float,
         t1: float | None,
         ray: bool,
-        sizes: Callable[[Floats, Floats], Floats] | None = None,
+        sizes: Callable[[Floats], Floats] | None = None,
+        share: Callable[[Floats, Floats], Floats] | None = None,
     ) -> Points:
         """Return the points of a walk, to its end t1 or, if it came from there, to t0.
 
@@ -50,8 +51,8 @@ class Points:
 
         Those of a path on a ray end soon after its last breakpoint.
 
-        ``sizes`` tells, of the largest unknowns and of (k,) parameters, the sizes (k, N) beside
-        which unknowns may be nothing but rounding.
+        ``sizes`` tells, of the largest unknowns, what each one's size is, beside which it may be
+        nothing but rounding, and ``share``, of these and of (k,) parameters, how much of it there.
         """
         walked = _Recorded(track, t0)
         t, last = walked.t.copy(), len(walked.t) - 1
@@ -67,7 +68,9 @@ class Points:
         points = cls(t, at)
         if t[-1] < t[0]:
             points = cls(t[::-1], lambda which, own=ALL: at(last - np.asarray(which), own))
-        return points if sizes is None else cls(points.t, _Clean(points, sizes))
+        if sizes is None or share is None:
+            return points
+        return cls(points.t, _Clean(points, sizes, share))
 
     def until(self, last: int) -> Points:
         """Return the points up to one of them."""
@@ -144,15 +147,20 @@ class _Ended:
 class _Clean:
     """Unknowns without those that are zero but for rounding in twice the working precision."""
 
-    def __init__(self, points: Points, sizes: Callable[[Floats, Floats], Floats]) -> None:
-        self.t, self.at, self.sizes = points.t, points.at, sizes
+    def __init__(
+        self,
+        points: Points,
+        sizes: Callable[[Floats], Floats],
+        share: Callable[[Floats, Floats], Floats],
+    ) -> None:
+        self.at = points.at
         some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
-        self.largest = np.abs(self.at(some)).max(axis=0)
+        largest = np.abs(self.at(some)).max(axis=0)
+        self.least, self.share = NOTHING * sizes(largest), share(largest, points.t)
 
     def __call__(self, which: Places, columns: slice = ALL) -> Floats:
         found = self.at(which, columns)
-        sizes = self.sizes(self.largest, self.t[which])[:, columns]
-        found[np.abs(found) < NOTHING * sizes] = 0.0
+        found[np.abs(found) < self.share[which, None] * self.least[columns]] = 0.0
         return found
 
 

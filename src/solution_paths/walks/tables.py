@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..homotopy import loop, tolerances
 from ..homotopy.graphs import Tabled
 from ..homotopy.moving import Twofold
-from ..homotopy.statement import ENTRIES, Statement
+from ..homotopy.statement import ENTRIES, Statement, beside, dense
 from ..homotopy.twofold import weighted_squares
 from ..homotopy.units import Units
 from .map import Map
@@ -83,7 +83,7 @@ class Layout:
             gram, low = _products(X)
             X = X[:, :0]
         columns, unit = (X.shape[1], 1.0) if gram is None else (0, 1.0 / op.scale)
-        R = _dense(op.B) if gram is not None else _beside(X, op.B)
+        R = dense(op.B) if gram is not None else _beside(X, op.B)
         if (stairs.soft[:n] != 0.0).any():
             raise NotImplementedError("Samples with soft kinks have a curvature of their own.")
         ridge = np.concatenate([np.full(columns, 1.0 / op.scale), -stairs.soft[n:]])
@@ -177,7 +177,7 @@ class Layout:
 def _products(X: Any) -> tuple[Floats, Floats | None]:
     """Return X X' in two parts; of sparse rows the first alone."""
     if sp.issparse(X):
-        return _dense(X @ X.T), None
+        return dense(X @ X.T), None
     n, columns = X.shape
     ones, none = np.ones(columns), np.zeros(columns)
     high, low = np.zeros((n, n + 1)), np.zeros((n, n + 1))
@@ -185,18 +185,10 @@ def _products(X: Any) -> tuple[Floats, Floats | None]:
     return np.ascontiguousarray(high[:, :n]), np.ascontiguousarray(low[:, :n])
 
 
-def _dense(X: Any) -> Floats:
-    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
 def _beside(X: Any, B: Any) -> Any:
     """Return (X, B) as an array or, if any is sparse and both are large, in CSR."""
-    sparse = sp.issparse(X) or sp.issparse(B)
-    if not sparse or X.shape[0] * (X.shape[1] + B.shape[1]) <= ENTRIES:
-        return np.ascontiguousarray(np.hstack([_dense(X), _dense(B)]))
-    R = sp.csr_array(sp.hstack([sp.csr_array(X), sp.csr_array(B)]), dtype=np.float64)
-    R.sum_duplicates()  # indices are in order, too
-    return R
+    few = X.shape[0] * (X.shape[1] + B.shape[1]) <= ENTRIES
+    return beside(dense(X), dense(B)) if few else beside(X, B)
 
 
 def _part(stairs: Staircases, of: slice | Places) -> Staircases:
