@@ -79,8 +79,9 @@ def almost_quadratic_path(
     else:
         signs, classes = samples.labels(y, X)
         own, reading = losses.squared_hinge(signs), samples.reading("sign", classes, bias)
+    data = samples.losses(own, free)
 
     def model(lam: float) -> Problem:
-        return Problem(samples.losses(own, free), penalties.l1(samples.features, lam))
+        return Problem(data, penalties.l1(samples.features, lam))
 
     return solution_path(model, 0.0, np.inf, parameter="lam", reading=reading, check=check)

@@ -71,11 +71,10 @@ def elastic_net_path(
     check_flag(fit_intercept, "fit_intercept")
     lam2 = check_number(lam2, "lam2", least=0)
     samples = Samples.of(X)
-    y, free = samples.targets(y, X), 1.0 if fit_intercept else None
+    data = samples.losses(losses.squared(samples.targets(y, X)), 1.0 if fit_intercept else None)
 
     def model(lam1: float) -> Problem:
-        penalty = penalties.l1(samples.features, lam1)
-        return Problem(samples.losses(losses.squared(y), free), penalty, ridge=lam2)
+        return Problem(data, penalties.l1(samples.features, lam1), ridge=lam2)
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]])
     return solution_path(model, 0.0, np.inf, parameter="lam1", reading=reading, check=check)

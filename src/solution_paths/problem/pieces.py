@@ -210,12 +210,20 @@ def pieces(
         )
     size = sizes.pop()
 
-    def rows(entries: Sequence[Entry]) -> Floats:
-        columns = [np.broadcast_to(np.asarray(e, dtype=np.float64), size) for e in entries]
-        return np.column_stack(columns) if columns else np.empty((size, 0))
+    def rows(entries: Sequence[Any]) -> Floats:
+        found = np.empty((size, len(entries)))
+        for k, entry in enumerate(entries):
+            found[:, k] = entry
+        return found
 
-    one = [np.broadcast_to(np.asarray(e, dtype=np.float64), size) for e in (value, low, high)]
-    return Pieces(rows(knots), rows(slopes), rows(flat), *one)
+    m, segments = len(knots), len(slopes)
+    ends = rows(given[-3:])
+    return Pieces(
+        rows(given[:m]),
+        rows(given[m : m + segments]),
+        rows(given[m + segments : -3]),
+        *(np.ascontiguousarray(ends[:, k]) for k in range(3)),
+    )
 
 
 def _refuse(wrong: Any, message: str) -> None:

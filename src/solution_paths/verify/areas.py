@@ -37,6 +37,57 @@ def _nearer(found, across, height, z_unit, u_unit):
     return min(found, max(across / z_unit, max(height, 0.0) / u_unit))
 
 
+@cached_njit(inline="always")
+def _point(knots, left, right, curvature, low, high, i, b, zh, zl, uh, ul, z_unit, u_unit):
+    """Return area, width and distance between graph i and one point, in solution b."""
+    m = knots.shape[1]
+    g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
+    d, e = min(b, left.shape[2] - 1), min(b, low.shape[1] - 1)
+    total, wide, far = 0.0, 0.0, 0.0
+    for mirror in range(2):
+        s = -1.0 if mirror else 1.0
+        z, z_low, u, u_low = s * zh, s * zl, s * uh, s * ul
+        begin, end = (-high[i, e], -low[i, e]) if mirror else (low[i, e], high[i, e])
+        first = m - 1 if mirror else 0
+        # segment 0, which ends at the first knot; it may begin at minus infinity
+        q = curvature[i, m if mirror else 0, c]
+        knot = s * knots[i, first, g]
+        slope = -right[i, first, d] if mirror else left[i, first, d]
+        dz = _plus(z, -knot, z_low)
+        back = min(dz, 0.0)
+        top = _plus(slope, -u, -u_low) + q * back
+        length = max(back + (knot - begin), 0.0)
+        area, width = _over(top, length, q)
+        highest, across = top if length > 0.0 else 0.0, max(dz, 0.0)
+        # the nearest point is where a segment ends, or on a sloping one at u
+        apart = _nearer(np.inf, _plus(z, -begin, z_low), 0.0, z_unit, u_unit)
+        apart = _nearer(apart, across, top, z_unit, u_unit)
+        if q > 0.0:
+            apart = _nearer(apart, across + width, top - q * width, z_unit, u_unit)
+        for k in range(m):  # the others begin at a knot: at its right derivative
+            own = m - 1 - k if mirror else k
+            knot = s * knots[i, own, g]
+            behind = end
+            if k + 1 < m:
+                behind = s * knots[i, own - 1 if mirror else own + 1, g]
+            dz = _plus(z, -knot, z_low)
+            length = min(max(dz, 0.0), behind - knot)
+            if not length > 0.0:
+                continue
+            q = curvature[i, m - 1 - k if mirror else k + 1, c]
+            slope = -left[i, own, d] if mirror else right[i, own, d]
+            top = _plus(slope, -u, -u_low) + q * length
+            a, w = _over(top, length, q)
+            area, width, highest, across = area + a, width + w, top, dz - length
+            apart = _nearer(apart, across, top, z_unit, u_unit)
+            if q > 0.0:
+                apart = _nearer(apart, across + w, top - q * w, z_unit, u_unit)
+        total, wide = total + area, wide + width
+        if highest > 0.0:
+            far = max(far, apart)
+    return total, wide, far
+
+
 @cached_njit
 def areas(
     knots: Any,
@@ -58,54 +109,72 @@ def areas(
     numbers of graphs are (n, m or m + 1, B or 1), ends of domains (n, B or 1), z and u pairs. The
     distance is the larger of its parts along z and along u, in their units (2, B).
     """
-    n, m = knots.shape[0], knots.shape[1]
-    for i in range(n):
+    for i in range(knots.shape[0]):
         for b in range(zh.shape[1]):
-            g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
-            d, e = min(b, left.shape[2] - 1), min(b, low.shape[1] - 1)
-            z_unit, u_unit = units[0, b], units[1, b]
-            for mirror in range(2):
-                s = -1.0 if mirror else 1.0
-                z, z_low, u, u_low = s * zh[i, b], s * zl[i, b], s * uh[i, b], s * ul[i, b]
-                begin, end = (-high[i, e], -low[i, e]) if mirror else (low[i, e], high[i, e])
-                first = m - 1 if mirror else 0
-                # segment 0, which ends at the first knot; it may begin at minus infinity
-                q = curvature[i, m if mirror else 0, c]
-                knot = s * knots[i, first, g]
-                slope = -right[i, first, d] if mirror else left[i, first, d]
-                dz = _plus(z, -knot, z_low)
-                back = min(dz, 0.0)
-                top = _plus(slope, -u, -u_low) + q * back
-                length = max(back + (knot - begin), 0.0)
-                area, width = _over(top, length, q)
-                highest, across = top if length > 0.0 else 0.0, max(dz, 0.0)
-                # the nearest point is where a segment ends, or on a sloping one at u
-                apart = _nearer(np.inf, _plus(z, -begin, z_low), 0.0, z_unit, u_unit)
-                apart = _nearer(apart, across, top, z_unit, u_unit)
-                if q > 0.0:
-                    apart = _nearer(apart, across + width, top - q * width, z_unit, u_unit)
-                for k in range(m):  # the others begin at a knot: at its right derivative
-                    own = m - 1 - k if mirror else k
-                    knot = s * knots[i, own, g]
-                    behind = end
-                    if k + 1 < m:
-                        behind = s * knots[i, own - 1 if mirror else own + 1, g]
-                    dz = _plus(z, -knot, z_low)
-                    length = min(max(dz, 0.0), behind - knot)
-                    if not length > 0.0:
-                        continue
-                    q = curvature[i, m - 1 - k if mirror else k + 1, c]
-                    slope = -left[i, own, d] if mirror else right[i, own, d]
-                    top = _plus(slope, -u, -u_low) + q * length
-                    a, w = _over(top, length, q)
-                    area, width, highest, across = area + a, width + w, top, dz - length
-                    apart = _nearer(apart, across, top, z_unit, u_unit)
-                    if q > 0.0:
-                        apart = _nearer(apart, across + w, top - q * w, z_unit, u_unit)
-                out[0, i, b] += area
-                out[1, i, b] += width
-                if highest > 0.0:
-                    out[2, i, b] = max(out[2, i, b], apart)
+            z, z_low, u, u_low = zh[i, b], zl[i, b], uh[i, b], ul[i, b]
+            out[0, i, b], out[1, i, b], out[2, i, b] = _point(
+                knots,
+                left,
+                right,
+                curvature,
+                low,
+                high,
+                i,
+                b,
+                z,
+                z_low,
+                u,
+                u_low,
+                units[0, b],
+                units[1, b],
+            )
+
+
+@cached_njit(inline="always")
+def _moved(hi, lo, by, low, high):
+    """Return hi + lo + by, moved between bounds, in two parts."""
+    hi, lo = two_sum(hi, lo + by)
+    if (np.isfinite(low) and (low - hi) - lo > 0.0) or (
+        np.isfinite(high) and (hi - high) + lo > 0.0
+    ):
+        lo = 0.0
+    return min(max(hi, low), high), lo
+
+
+@cached_njit
+def largest_areas(
+    knots: Any,
+    left: Any,
+    right: Any,
+    curvature: Any,
+    low: Any,
+    high: Any,
+    zh: Any,
+    zl: Any,
+    z_off: Any,
+    uh: Any,
+    ul: Any,
+    u_off: Any,
+    least: Any,
+    most: Any,
+    out: Any,
+) -> None:
+    """Write the largest area if z and u are off by as much as they may be, each within its bounds.
+
+    An area is convex in z, and in u: it is largest at a corner. ``out`` (n, B) holds what it is at
+    least; ``least`` and ``most`` are bounds of u, (n, B or 1).
+    """
+    for i in range(knots.shape[0]):
+        for b in range(zh.shape[1]):
+            e, f = min(b, low.shape[1] - 1), min(b, least.shape[1] - 1)
+            for up in (-1.0, 1.0):
+                u, u_low = _moved(uh[i, b], ul[i, b], up * u_off[i, b], least[i, f], most[i, f])
+                for way in (-1.0, 1.0):
+                    z, z_low = _moved(zh[i, b], zl[i, b], way * z_off[i, b], low[i, e], high[i, e])
+                    area, _, _ = _point(
+                        knots, left, right, curvature, low, high, i, b, z, z_low, u, u_low, 1.0, 1.0
+                    )
+                    out[i, b] = max(out[i, b], area)
 
 
 def plain(x: Any, shape: tuple[int, ...] | None = None) -> Any:

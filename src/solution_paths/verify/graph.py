@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from ..objectives.exact import UNIT, add
 from ..problem import Pieces
 from ..validation import Floats
-from .areas import areas, plain
+from .areas import areas, largest_areas, plain
 
 # Knots, and the unit of coefficients, are known to this share of their size. What that may change
 # in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.
@@ -176,26 +177,27 @@ class Graph:
         """
         shape = z.hi.shape
         units = np.stack([np.broadcast_to(unit, shape[1]) for unit in (z_unit, u_unit)])
-        out = np.zeros((3, *shape))
-        slopes = np.broadcast_arrays(self.left, self.right)
-        ends = np.broadcast_arrays(self.low, self.high)
-        graph = map(plain, (self.knots, *slopes, self.curvature, *ends))
-        areas(*graph, *(plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo)), plain(units), out)
+        out = np.empty((3, *shape))
+        points = (plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo))
+        areas(*self._tables, *points, plain(units), out)
         return Distances(*out)
 
-    def rounding(self, z: Pair, u: Pair, area: Floats) -> Floats:
-        """Return how far off areas may be, whatever z and u are within their ``off``.
+    @cached_property
+    def _tables(self) -> tuple[Floats, ...]:
+        """What compiled code reads: see `areas`."""
+        slopes = np.broadcast_arrays(self.left, self.right)
+        ends = np.broadcast_arrays(self.low, self.high)
+        return tuple(map(plain, (self.knots, *slopes, self.curvature, *ends)))
 
-        An area is convex in z, and in u: it is largest at a corner.
-        """
-        worst = area
-        level = 2 * UNIT * self._level_sizes(z, u)
-        for up in (-1.0, 1.0):
-            for right in (-1.0, 1.0):
-                own_z, _ = self.clipped(Pair(z.hi, z.lo + right * z.off, z.off))
-                own_u, _ = self.subgradient(Pair(u.hi, u.lo + up * (u.off + level), u.off))
-                worst = np.maximum(worst, self.distances(own_z, own_u).area)
-        return worst - area + 8 * UNIT * worst
+    def rounding(self, z: Pair, u: Pair, area: Floats) -> Floats:
+        """Return how far off areas may be, whatever z and u are within their ``off``."""
+        shape = z.hi.shape
+        u_off = u.off + 2 * UNIT * self._level_sizes(z, u)
+        points = (plain(x, shape) for x in (z.hi, z.lo, z.off, u.hi, u.lo, u_off))
+        bounds = map(plain, np.broadcast_arrays(*self.slopes_at_infinity))
+        worst = plain(area, shape).copy()
+        largest_areas(*self._tables, *points, *bounds, worst)
+        return np.asarray(worst - area + 8 * UNIT * worst)
 
     def _level_sizes(self, z: Pair, u: Pair) -> Floats:
         """Return how large what derivatives are summed from is: 0 where there is one term."""
