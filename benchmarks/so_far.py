@@ -1,9 +1,9 @@
 """Papers' tables, figures and claims from what is finished so far of a suite.
 
 A run of the suite `paper` takes hours, and the workflow writes its tables when all of it is done.
-This takes over what the reference results hold, writes the tables of what there is into
-results/so_far/<paper>, and says what is still to come. A data set counts in an experiment when all
-its splits are there.
+This writes the tables of what there is, here or in the reference results (seconds of other
+machines, too), into results/so_far/<paper>, and says what is still to come. A data set counts in
+an experiment when all its splits are there.
 
     python benchmarks/so_far.py                # every paper of which something is finished
     python benchmarks/so_far.py robust_svm
@@ -23,25 +23,31 @@ from path_benchmark.runs.cells import collect, file_of, rows_of
 from path_benchmark.runs.paper import Paper
 from path_benchmark.runs.reference import take
 
+TAKEN = "so_far/reference"  # where cells of the reference are laid, beside those of a run
+
 
 def at_hand(
-    paper: Paper, config: dict, suite: str, folder: Path
+    paper: Paper, config: dict, suite: str, *folders: Path
 ) -> tuple[list[Path], dict[str, tuple[int, int]]]:
     """Return the files of the cells to show, and how many of each kind are there, and wanted.
 
-    A kind is an experiment on a data set; it is shown when it is whole.
+    A kind is an experiment on a data set; it is shown when it is whole. A cell is taken from the
+    first folder that has it.
     """
     found: dict[str, list[Path]] = {}
     for job in paper.jobs(config, suite):
         splits = range(job.first, job.last + 1)
         cells = paper.cells(config, suite, job.experiment, job.dataset, splits)
         own = found.setdefault(f"{job.experiment} {job.dataset}", [])
-        own += [file_of(cell, folder) for cell in cells]
-    there = {
-        k: [f for f in own if f.is_file() and rows_of(f).is_file()] for k, own in found.items()
-    }
-    shown = [file for kind, own in found.items() if there[kind] == own for file in own]
+        own += [_there([file_of(cell, folder) for folder in folders]) for cell in cells]
+    there = {kind: [file for file in own if file] for kind, own in found.items()}
+    shown = [file for kind, own in found.items() if there[kind] == own for file in own if file]
     return shown, {kind: (len(there[kind]), len(own)) for kind, own in found.items()}
+
+
+def _there(files: list[Path]) -> Path | None:
+    """Return the first of a cell's files that is whole."""
+    return next((file for file in files if file.is_file() and rows_of(file).is_file()), None)
 
 
 def unfinished(counts: dict[str, tuple[int, int]]) -> list[str]:
@@ -56,12 +62,13 @@ def unfinished(counts: dict[str, tuple[int, int]]) -> list[str]:
 
 def write(name: str, config: dict, suite: str, results: Path) -> list[str]:
     """Write what there is of a paper; say what is left and what was written."""
-    folder, out = results / suite / "cells" / name, results / "so_far" / name
-    files, counts = at_hand(get_paper(name), config, suite, folder)
+    out = results / "so_far" / name
+    folders = [place / suite / "cells" / name for place in (results, results / TAKEN)]
+    files, counts = at_hand(get_paper(name), config, suite, *folders)
     left = unfinished(counts)
     shutil.rmtree(out, ignore_errors=True)
     if not files:
-        return [*left, f"{name}: nothing is finished in {folder}"]
+        return [*left, f"{name}: nothing is finished in {folders[0]}"]
     out.mkdir(parents=True)
     rows = collect(files, out / "results.parquet", out / "curves.parquet")
     write_outputs(config, suite, name, out, left)
@@ -84,7 +91,11 @@ def main() -> None:
         )
     config["results"] = str(given.results)
     for name in given.papers or config["papers"]:
-        for sentence in take(get_paper(name), config, given.suite, given.reference / given.suite):
+        own, folder = (
+            config | {"results": str(given.results / TAKEN)},
+            given.reference / given.suite,
+        )
+        for sentence in take(get_paper(name), own, given.suite, folder, anywhere=True):
             print(sentence)
         print(*write(name, config, given.suite, given.results), sep="\n")
 

@@ -254,6 +254,8 @@ def test_what_is_finished_so_far_is_found_and_the_rest_counted(tmp_path, monkeyp
     assert files == [so_far.file_of(cell, tmp_path)]
     assert counts["dual_path two_moons"] == (1, 1)
     assert counts["optima noisy_labels"][0] == 0
+    elsewhere = tmp_path / "elsewhere"  # another folder may have it
+    assert so_far.at_hand(paper, config, "quick", elsewhere, tmp_path)[0] == files
     part = list(paper.cells(config, "quick", "errors", "breast_cancer", [0]))
     for own in (so_far.file_of(cell, tmp_path) for cell in part):
         own.touch()

@@ -117,6 +117,9 @@ def test_seconds_of_another_machine_are_not_taken(exported, tmp_path, monkeypatc
     assert sorted(name.split("-")[0] for name in names) == ["kinks", "kinks"]
     assert len(said) == 2
     assert said[1].startswith("1 timing cells of quantile_svm")
+    names, said = taken(config | {"results": str(tmp_path / "shown")}, folder, anywhere=True)
+    assert len(names) == 3  # pages show them, and say whose they are
+    assert len(said) == 1
 
 
 def test_recompute_takes_cells_of_this_code_only(exported, tmp_path, monkeypatch):

@@ -174,10 +174,18 @@ def _finished(file: Path, identity: str) -> Kept | None:
     return None
 
 
-def take(paper: Paper, config: dict, suite: str, folder: Path, write: bool = True) -> list[str]:
+def take(
+    paper: Paper,
+    config: dict,
+    suite: str,
+    folder: Path,
+    write: bool = True,
+    anywhere: bool = False,
+) -> list[str]:
     """Take over what a paper's unfinished jobs need and a folder of reference results holds.
 
     A job all of whose cells are there then counts as finished. Nothing is written unless ``write``.
+    Timing cells of other machines are taken only if ``anywhere``: to be shown, not to be added to.
 
     Returns
     -------
@@ -194,9 +202,8 @@ def take(paper: Paper, config: dict, suite: str, folder: Path, write: bool = Tru
     for job, cells in left.items():
         found = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
         found = {f: cell for f, cell in found.items() if _wanted(cell, config, paper.name)}
-        here = {
-            f: cell for f, cell in found.items() if job.lane != "timing" or _measured_here(cell)
-        }
+        usable = anywhere or job.lane != "timing"
+        here = {f: cell for f, cell in found.items() if usable or _measured_here(cell)}
         elsewhere, taken = elsewhere + len(found) - len(here), taken + len(here)
         for file, cell in here.items() if write else ():
             cell.store(file)
