@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from ..kernels import Kernel, room_for
+from ..kernels import Kernel, check_room, room_for
 from .centred_kernel import Centred, CentredKernel
 
 ENTRIES = 4_000_000  # of rows that are made dense at once
@@ -27,6 +27,9 @@ def reference_matrix(X, kernel: Centred) -> np.ndarray:
     n, d = X.shape
     size = max(1, ENTRIES // d) if sp.issparse(X) else n
     blocks = [slice(first, first + size) for first in range(0, n, size)]
+    if len(blocks) == 1:
+        check_room(n, n)
+        return _block(_dense(X), _dense(X), kernel)
     K = room_for(n, n)
     for rows in blocks:
         for columns in blocks:
@@ -38,7 +41,7 @@ def _block(X: np.ndarray, Z: np.ndarray, kernel: Centred) -> np.ndarray:
     if isinstance(kernel, CentredKernel):
         return _centred_block(X, Z, kernel.kernel, kernel.origin)
     if kernel.name == "rbf":
-        return np.exp(-kernel.gamma * cdist(X, Z, "sqeuclidean"))
+        return _of_distances(X, Z, kernel.gamma, np.exp)
     inner = np.einsum("id,jd->ij", X, Z)
     if kernel.name == "linear":
         return inner
@@ -54,8 +57,9 @@ def _centred_block(X: np.ndarray, Z: np.ndarray, kernel: Kernel, origin: np.ndar
     """Return k(x, z) - k(x, o) - k(o, z) + k(o, o): of a power those terms that depend on both."""
     if kernel.name == "rbf":
         pairs = ((X, Z), (X, origin[None]), (origin[None], Z))
-        own, left, right = (np.expm1(-kernel.gamma * cdist(*pair, "sqeuclidean")) for pair in pairs)
-        return own - (left + right)
+        own, left, right = (_of_distances(*pair, kernel.gamma, np.expm1) for pair in pairs)
+        own -= left + right
+        return own
     U, V, degree = X - origin, Z - origin, int(kernel.degree)
     at = kernel.gamma * np.dot(origin, origin) + kernel.coef0
     left, right = (kernel.gamma * np.einsum("id,d->i", rows, origin) for rows in (U, V))
@@ -67,6 +71,13 @@ def _centred_block(X: np.ndarray, Z: np.ndarray, kernel: Kernel, origin: np.ndar
             ways = factorial(degree) // prod(factorial(m) for m in (i, j, k, rest))
             total += ways * at**rest * np.outer(left**i, right**j) * inner**k
     return total
+
+
+def _of_distances(X: np.ndarray, Z: np.ndarray, gamma: float, function: np.ufunc) -> np.ndarray:
+    """Return function(-gamma ||x - z||^2), in place: new memory costs more than the numbers."""
+    K = cdist(X, Z, "sqeuclidean")
+    K *= -gamma
+    return np.asarray(function(K, out=K))
 
 
 def _dense(rows) -> np.ndarray:
