@@ -240,7 +240,8 @@ class Machine(Objective):
 
     @property
     def _largest_entries(self) -> Floats:
-        return self._once("largest", lambda: np.abs(self.judged_gram).max(axis=1))
+        K = self.judged_gram
+        return self._once("largest", lambda: np.maximum(K.max(axis=1), -K.min(axis=1)))
 
     @property
     def rows(self) -> Floats | sp.csr_array:
