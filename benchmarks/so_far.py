@@ -34,7 +34,7 @@ def at_hand(
     A kind is an experiment on a data set; it is shown when it is whole. A cell is taken from the
     first folder that has it.
     """
-    found: dict[str, list[Path]] = {}
+    found: dict[str, list[Path | None]] = {}
     for job in paper.jobs(config, suite):
         splits = range(job.first, job.last + 1)
         cells = paper.cells(config, suite, job.experiment, job.dataset, splits)
@@ -90,12 +90,11 @@ def main() -> None:
             f"no paper is called {', '.join(sorted(unknown))}: {', '.join(config['papers'])}"
         )
     config["results"] = str(given.results)
+    taken = config | {"results": str(given.results / TAKEN)}
+    folder = given.reference / given.suite
+    shutil.rmtree(taken["results"], ignore_errors=True)  # the reference may have newer cells by now
     for name in given.papers or config["papers"]:
-        own, folder = (
-            config | {"results": str(given.results / TAKEN)},
-            given.reference / given.suite,
-        )
-        for sentence in take(get_paper(name), own, given.suite, folder, anywhere=True):
+        for sentence in take(get_paper(name), taken, given.suite, folder, anywhere=True):
             print(sentence)
         print(*write(name, config, given.suite, given.results), sep="\n")
 

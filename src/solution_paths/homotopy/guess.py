@@ -38,10 +38,10 @@ def near_optimum(statement: Statement, t: float) -> Places | None:
     The system that they state is regular but for rounding. With more variables than rows there are
     none: most variables stay at knots, and a step of Newton's method solves for all of them.
     """
-    if statement.constrained or sp.issparse(statement.R) or np.diff(statement.R.shape)[0] > 0:
+    n, p = statement.R.shape
+    if statement.constrained or sp.issparse(statement.R) or p > n:
         return None
-    graph, n = GraphsAt.of(statement.graphs, t), len(statement.R)
-    variables = np.arange(n, n + statement.R.shape[1])
+    graph, variables = GraphsAt.of(statement.graphs, t), np.arange(n, n + p)
     x = graph.equation[variables, graph.nearest_to_zero()[variables]]
     mu, point = _first_mu(statement, graph, x), Point.of(statement, x)
     try:

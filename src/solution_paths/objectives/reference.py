@@ -29,11 +29,12 @@ def reference_matrix(X, kernel: Centred) -> np.ndarray:
     blocks = [slice(first, first + size) for first in range(0, n, size)]
     if len(blocks) == 1:
         check_room(n, n)
-        return _block(_dense(X), _dense(X), kernel)
+        rows = _dense(X)
+        return _block(rows, rows, kernel)
     K = room_for(n, n)
-    for rows in blocks:
-        for columns in blocks:
-            K[rows, columns] = _block(_dense(X[rows]), _dense(X[columns]), kernel)
+    for here in blocks:
+        for there in blocks:
+            K[here, there] = _block(_dense(X[here]), _dense(X[there]), kernel)
     return K
 
 
