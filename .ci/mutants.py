@@ -69,8 +69,6 @@ MODULES = {
     "solution_paths/objectives/double_net.py": NETS,
     "solution_paths/objectives/elastic_net.py": NETS,
     "solution_paths/objectives/hinge.py": JUDGED,
-    "solution_paths/objectives/l1_hinge.py": JUDGED,
-    "solution_paths/objectives/lasso.py": JUDGED,
     "solution_paths/objectives/machine.py": (*JUDGED, "certify_exact"),
     "solution_paths/objectives/penalised.py": ("promises", *NETS),
     "solution_paths/objectives/robust.py": (*JUDGED, "promises", "outlier"),

@@ -30,6 +30,7 @@ import warnings
 import zlib
 from collections import Counter
 from pathlib import Path as FilePath
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,7 @@ from solution_paths import (
     OutlierPath,
     PathError,
     PathWarning,
+    SolutionPath,
     dm_drsvm_grid,
     dm_drsvm_path,
     dm_ksvm_path,
@@ -420,11 +422,22 @@ def _robust_gap(path, t, state):
     return primal + floor, dual + floor, max(box, LONG(0)), HALF_A_UNIT * C * terms.sum()
 
 
+def facts(path):
+    """Return the objective of a path, or of one that states a problem what its losses tell."""
+    if not isinstance(path, SolutionPath):
+        return path.objective
+    group = path.line.start.losses[0]
+    y, lasso = group.pieces.knots[:, 0].copy(), bool(group.pieces.curvature.any())
+    classes = () if lasso else path.reading.classes
+    return SimpleNamespace(X=group.X, y=y, n=len(y), classes=classes, lasso=lasso)
+
+
 def _penalised_gap(path, t, state):
-    p, X, t = path.objective, state["X"], LONG(t)
+    """Judge a lasso without an intercept, or an l1-penalised machine."""
+    p, X, t = facts(path), state["X"], LONG(t)
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
     y, f = p.y.astype(LONG), X @ w + b
-    if type(p).__name__ == "Lasso":
+    if p.lasso:
         residual = y - f
         primal = residual @ residual / 2 + t * np.abs(w).sum()
         c = np.abs(X.T @ residual).max()
@@ -433,7 +446,7 @@ def _penalised_gap(path, t, state):
         floor = LONG(1e-5) * (y @ y)  # at lam = 0 the optimum may be zero
         dual = y @ feasible - feasible @ feasible / 2
         return primal + floor, dual + floor, LONG(0), LONG(0)
-    a = path._solution(float(t)).a.astype(LONG)[: p.n]
+    a = path.dual(float(t)).astype(LONG)
     limit = HALF_A_UNIT * (np.abs(X) @ np.abs(w) + abs(b)).sum()
     primal = np.maximum(1 - y * f, 0).sum() + t * np.abs(w).sum()
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300))
@@ -517,17 +530,20 @@ def off_graphs(path, t, state):
 
     Infinite where the gap alone judges: for local optima, and double margins in a ball.
     """
-    p, found, t = path.objective, path._solution(float(t)), LONG(t)
+    p, t = facts(path), LONG(t)
     if isinstance(path, OutlierPath) or isinstance(p, DoubleMarginNet):
         return np.inf
+    stated = isinstance(path, SolutionPath)
+    a = LONG(1) * (path.dual(float(t)) if stated else path._solution(float(t)).a[: p.n])
     y, X = p.y.astype(LONG), state["X"]
     unit = LONG(1) if len(p.classes) else np.ptp(y) or np.abs(y).max() or LONG(1)
-    lasso = type(p).__name__ == "Lasso"
-    a = y if lasso else LONG(1) * found.a[: p.n]
+    lasso = stated and p.lasso
     if hasattr(p, "lam"):
         losses = _losses(p, p.cost0 + t * p.cost1, y)
         if "K" in state:
-            f = state["K"] @ a / LONG(p.lam) + (LONG(found.b) if p.bias == "free" else 0)
+            f = state["K"] @ a / LONG(p.lam) + (
+                LONG(path.intercept(float(t))) if p.bias == "free" else 0
+            )
             return losses.off_graph(f, a, unit).max()
         f = X @ path.coef(float(t)).astype(LONG) + LONG(path.intercept(float(t)))
         own = (state["centred"] if p.bias == "free" else X).T @ a / LONG(p.lam)
@@ -579,7 +595,7 @@ def at_each(path):
 
     And whether values and duals are right where these say that they aren't, see `off_graphs`.
     """
-    p = path.objective
+    p = facts(path)
     X = p.X.toarray() if sp.issparse(p.X) else np.asarray(p.X)
     # Beside a free bias columns less their means are the same problem, and in it duals in double
     # can say what is rounded away where a column lies far from zero.
@@ -609,7 +625,9 @@ def judge(path, seed=0, points=24, units=2.0):
     could state the answer better.
     """
     path = getattr(path, "straight", path)
-    nodes = path._t
+    nodes, ray = (
+        (path.points.t, path.ray) if isinstance(path, SolutionPath) else (path._t, path._has_ray)
+    )
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan, np.inf
     values = at_each(path)
@@ -620,7 +638,7 @@ def judge(path, seed=0, points=24, units=2.0):
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
     worst, beyond, outside, at, harm = 0.0, 0.0, 0.0, np.nan, 0.0
     places = [(path, t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
-    if path._has_ray and nodes[-1] > 0:
+    if ray and nodes[-1] > 0:
         places += [(path, factor * nodes[-1]) for factor in RAYS]
     if isinstance(path, OutlierPath):
         places += [(path._facing("before"), t) for t in inner]

@@ -10,10 +10,6 @@ from solution_paths.verify import Answer
 
 def statement(objective, t, solution=None):
     """Return the problem of an objective at t; a solution says who is an outlier."""
-    if isinstance(objective, own.Lasso):
-        return models.lasso(objective.X, objective.y, t)
-    if isinstance(objective, own.L1Hinge):
-        return models.l1_svm(objective.X, objective.y, t)
     if isinstance(objective, own.DoubleMarginNet):
         return _double_margin_net(objective, t)
     if isinstance(objective, own.ElasticNet):
@@ -69,11 +65,9 @@ def _double_margin_net(p, t):
 def answer(objective, t, s):
     """Return one solution (without columns) as an answer to `statement`."""
     p = objective
-    if isinstance(p, own.Lasso):
-        return Answer(s.w)
     if isinstance(p, own.DoubleMarginNet):
         return _double_margin_answer(p, t, s)
-    free = [s.b] if not isinstance(p, own.Lasso) and getattr(p, "free_bias", True) else None
+    free = [s.b] if getattr(p, "free_bias", True) else None
     w = s.w
     if w is not None and getattr(p, "bias_value", 0.0):
         w = np.r_[w, s.b / p.bias_value]

@@ -14,6 +14,7 @@ from solution_paths import (
     PathLasso,
     PathSVC,
     QuantileSVC,
+    SolutionPath,
     WeightedSVC,
     WeightedSVR,
 )
@@ -146,7 +147,9 @@ def test_labels_of_every_kind_come_back(model):
         fitted = clone(model).fit(X, y)
         np.testing.assert_array_equal(fitted.predict(X) == fitted.classes_[1], expected)
         assert set(fitted.predict(X)) <= set(np.asarray(y))
-        assert fitted.path_.objective.classes.tolist() == fitted.classes_.tolist()
+        path = fitted.path_
+        own = path.reading if isinstance(path, SolutionPath) else path.objective
+        assert own.classes.tolist() == fitted.classes_.tolist()
 
 
 @pytest.mark.parametrize("model", REGRESSIONS, **BY_NAME)

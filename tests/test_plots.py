@@ -13,6 +13,7 @@ import pytest
 from solution_paths import (
     Curve,
     DmKSVC,
+    DrLAD,
     PathLasso,
     PathSVC,
     QuantileSVC,
@@ -63,7 +64,7 @@ def curves_of(ax):
 @pytest.mark.parametrize("name", PATHS)
 def test_what_is_drawn_are_solutions_also_between_drawn_points(name, what):
     path = PATHS[name]()
-    if what == "coef" and not path.objective.linear:
+    if what == "coef" and not path.linear:
         return
     ax = path.plot(what)
     lines = curves_of(ax)
@@ -107,7 +108,7 @@ def test_a_breakpoint_of_rounding_does_not_stretch_the_axis():
 
 def test_names_are_those_of_columns_and_the_largest_at_the_mark():
     path = lasso_path(FRAME, TARGET - TARGET.mean())
-    end = path.range[1]
+    end = path.breakpoints[-1]
     ax = path.plot(mark=0.9 * end)
     largest = np.abs(path.coef(0.9 * end)).argmax()
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -180,7 +181,8 @@ def test_estimators_mark_their_parameter():
     DmKSVC(lam=1e9).fit(X, Y).plot("dual")
     several = np.digitize(X[:, 0], [-0.5, 0.5])
     assert len(QuantileSVC().fit(X, several).plot()) == 3
-    plain = PathLasso().fit(X, np.ones(60))
+    PathLasso().fit(X, np.ones(60)).plot()
+    plain = DrLAD().fit(X, np.ones(60))
     if plain.path_ is None:
         with pytest.raises(ValueError, match="constant"):
             plain.plot()

@@ -13,6 +13,7 @@ from numpydoc.docscrape import NumpyDocString
 from sklearn.base import ClassifierMixin, clone
 
 import solution_paths
+from broken import first_half
 from solution_paths import (
     L1SVC,
     DmDrSVC,
@@ -328,27 +329,24 @@ def test_alpha_is_lam_over_n():
 
 
 @pytest.mark.parametrize(
-    ("model", "path", "unit", "down"),
-    [(PathLasso(), "lasso.lasso_path", 40, True), (PathSVC(), "classifiers.svm_path", 1, False)],
+    ("model", "path", "unit"),
+    [(PathLasso(), "lasso.lasso_path", 40), (PathSVC(), "classifiers.svm_path", 1)],
     ids=["alpha", "C"],
 )
-def test_a_path_that_breaks_off_is_used_up_to_where_it_does(model, path, unit, down, monkeypatch):
+def test_a_path_that_breaks_off_is_used_up_to_where_it_does(model, path, unit, monkeypatch):
     """In the estimator's own unit: alpha is lam / n."""
     X, y = numbers(40) if unit == 40 else classes(40)
     follow, ends = getattr(solution_paths, path.split(".")[1]), []
 
     def part(*arguments, **options):
-        whole = follow(*arguments, **options)
-        *legs, last = whole._legs
-        legs.append(last.cut(len(last.trace.t) // 2))
-        kept = type(whole)(whole.parameter, legs, whole.objective, {"ray": False})
-        ends.append(kept.range[0 if down else 1] / unit)
+        kept = first_half(follow(*arguments, **options))
+        ends.append(kept.range[1] / unit)
         raise solution_paths.PathError("The path broke off.", kept)
 
     monkeypatch.setattr(f"solution_paths.estimators.{path}", part)
     with suppress(solution_paths.PathError):
         clone(model).fit(X, y)
-    for factor, fine in ((1.01, down), (0.99, not down)):
+    for factor, fine in ((1.01, False), (0.99, True)):
         own = clone(model).set_params(**{model._parameter: factor * ends[-1]})
         if fine:
             own.fit(X, y)
@@ -448,7 +446,7 @@ def test_jumps_come_in_the_order_of_the_walk(name):
 def test_coefficients_that_are_not_in_use_are_zeros_without_a_sign():
     X, y = classes(40)
     path = l1_svm_path(X, y)
-    w = path.coef(np.linspace(0.3, 0.95, 20) * path.range[1])
+    w = path.coef(np.linspace(0.3, 0.95, 20) * path.breakpoints[-1])
     assert 5 < (w == 0.0).sum() < w.size
     assert not np.signbit(w[w == 0.0]).any()
 

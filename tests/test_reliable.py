@@ -23,6 +23,7 @@ from solution_paths import (
 )
 from solution_paths import certify as certification
 from solution_paths.objectives import Solution
+from solution_paths.verify import Answer, judge
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 import fuzz
@@ -53,7 +54,8 @@ def solved(file):
 
 def violation(path, t):
     """Return the largest violation of an optimality condition, in its coordinate's own units."""
-    p, X = path.objective, np.asarray(path.objective.X, dtype=LONG)
+    p = fuzz.facts(path)
+    X = np.asarray(p.X, dtype=LONG)
     w, b, y = path.coef(t).astype(LONG), LONG(path.intercept(t)), p.y.astype(LONG)
     f = X @ w + b
     if not hasattr(p, "cost0"):  # the lasso
@@ -144,9 +146,9 @@ def test_a_column_of_small_units_counts_in_these():
     path = lasso_path(X, y)
     t = 1e-3 * path.breakpoints[1]
     w = path.coef(t)
-    assert judged(path.objective, t, Solution(w=w)).reliable
+    assert judge(path.line.at(t), Answer(w)).status == "holds"
     w[1] *= 1.001
-    found = judged(path.objective, t, Solution(w=w))
+    found = judge(path.line.at(t), Answer(w))
     assert found.kkt < LIMIT < found.error
 
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 from solution_paths import (
+    SolutionPath,
     dm_drsvm_path,
     dm_ksvm_path,
     dr_regression_path,
@@ -49,7 +50,7 @@ MODELS = {
     "weighted_svm": (lambda X, y, _: weighted_svm_path(X, y, *weights(len(y))), (1, 0)),
     "weighted_svr": (lambda X, _, y: weighted_svr_path(X, y, *weights(len(y)), 0.1), (1, -1)),
     "dm_ksvm": (lambda X, y, _: dm_ksvm_path(X, y, 3.0), (1, -1)),
-    "l1_svm": (lambda X, y, _: l1_svm_path(X, y), (1, 0)),
+    "l1_svm": (lambda X, y, _: l1_svm_path(X, y), (1, -1)),
     "lasso": (lambda X, _, y: lasso_path(X, y), None),
     "drlad": (lambda X, _, y: drlad_path(X, y), None),
     "drlad_lam2": (lambda X, _, y: drlad_path(X, y, vary="lam2", s=1.0), None),
@@ -61,6 +62,8 @@ MODELS = {
 
 def costs_of(path, t):
     """Return what bounds duals at t."""
+    if isinstance(path, SolutionPath):
+        return 1.0
     if path.parameter == "lam":
         return 1.0 if path.objective.inverse == 0.0 else path.objective.inverse
     return path.objective.costs(t)

@@ -26,8 +26,6 @@ PATHS = {
     "weighted svr, rbf": lambda: own.weighted_svr_path(X, u, *weights, epsilon=0.2, kernel="rbf"),
     "quantile": lambda: own.quantile_svm_path(X, y, lam=0.1),
     "quantile, rbf": lambda: own.quantile_svm_path(X, y, lam=0.1, kernel="rbf"),
-    "lasso": lambda: own.lasso_path(X, u),
-    "l1 svm": lambda: own.l1_svm_path(X, y),
     "drsvm in lam1": lambda: own.drsvm_path(X, y, vary="lam1", lam2=0.1),
     "drsvm in lam2": lambda: own.drsvm_path(X, y, vary="lam2", lam1=0.05),
     "drlad in s": lambda: own.drlad_path(X, u, vary="s", lam2=0.1),
@@ -71,8 +69,6 @@ def test_paths_pass_both_judges(name):
 # Where duals are out of balance, or correlations beyond a penalty, the judges put them right in
 # different ways; either bound is below the optimum.
 OTHER_REPAIR = {
-    "lasso",
-    "l1 svm",
     "drsvm in lam1",
     "lad in s",
     "drlad in lam2",

@@ -32,6 +32,7 @@ from solution_paths import (
     PathLasso,
     PathSVC,
     QuantileSVC,
+    SolutionPath,
     Surface,
     WeightedSVC,
     WeightedSVR,
@@ -65,8 +66,9 @@ path = quantile_svm_path(X, labels, lam=0.1, kernel="rbf", gamma="scale", callba
 assert_type(path, Path)
 assert_type(quantile_svm_path(pd.DataFrame(X), pd.Series(labels), 0.1), Path)
 assert_type(svm_path(csr_array(X), np.array(labels), C_max=10.0, check="raise"), Path)
-assert_type(l1_svm_path(X.tolist(), labels, lazy=False), Path)
-assert_type(lasso_path(X, [0.0, 1.0, 2.0, 3.0]), Path)
+assert_type(quantile_svm_path(X.tolist(), labels, 0.1, lazy=False), Path)
+assert_type(l1_svm_path(X.tolist(), labels), SolutionPath)
+assert_type(lasso_path(X, [0.0, 1.0, 2.0, 3.0]), SolutionPath)
 assert_type(weighted_svr_path(X, np.arange(4), 1.0, [1.0, 1.0, 0.0, 2.0], epsilon=0.1), Path)
 weighted = weighted_svm_path(X, labels, 1.0, 2.0)
 assert_type(update_instances(weighted, leave=[0], weight=2.0), Path)

@@ -29,6 +29,7 @@ from .sweep import row_blocks
 from .validation import (
     Rows,
     check_choice,
+    check_edges,
     check_index,
     check_known_labels,
     check_new_rows,
@@ -335,8 +336,13 @@ class Path(Nodes):
         blocks = [ts[first : first + COLUMNS] for first in range(0, len(ts), COLUMNS)]
         return np.concatenate([read(self._solutions_at(own)) for own in blocks], axis=-1)
 
+    @property
+    def linear(self) -> bool:
+        """Whether solutions have coefficients."""
+        return self.objective.linear
+
     def _check_linear(self) -> None:
-        if not self.objective.linear:
+        if not self.linear:
             raise AttributeError(
                 f"A path with kernel={self.objective.kernel.name!r} has no coefficients; use "
                 "decision_function, or dual for the expansion in training rows."
@@ -496,7 +502,8 @@ class Path(Nodes):
         ([[4.0, 2.0]], [[2.0, 0.0]])
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
-        edges = np.minimum(self._check_edges(edges), self._t[-1])
+        edges = check_edges(edges, self.breakpoints, self._t[0], self.parameter)
+        edges = np.minimum(edges, self._t[-1])
         here = np.searchsorted(self._t, edges[:-1], side="right") - 1
         there = np.searchsorted(self._t, edges[1:])  # legs may have been joined in between
         f = np.concatenate(
@@ -513,18 +520,6 @@ class Path(Nodes):
             return before + np.where(step > 0, (t - self._t[here]) / wide, 0.0) * (after - before)
 
         return value(edges[:-1]), value(edges[1:])
-
-    def _check_edges(self, edges: ArrayLike) -> Floats:
-        """Return ascending parameters, from the path's first one on, among them breakpoints."""
-        edges = check_vector(edges, np.size(edges), "edges", scalar=False, of="the path")
-        low, own = self._t[0], self.breakpoints
-        fine = len(edges) > 1 and (np.diff(edges) > 0).all() and edges[0] >= low
-        if not fine or not np.isin(own[(own > edges[0]) & (own < edges[-1])], edges).all():
-            raise ValueError(
-                f"edges must be two or more ascending values of {self.parameter} >= {low:g}, among "
-                "them all breakpoints in between; take a part of path.breakpoints."
-            )
-        return edges
 
     def error_curve(
         self,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .files import replace_atomically
 from .nodes import Leg
-from .objectives import Objective, from_arrays, to_arrays
+from .objectives import FAMILIES, Objective, from_arrays, to_arrays
 from .validation import shown
 from .walks.staircase import Staircases
 from .walks.trace import Trace
@@ -108,7 +108,9 @@ def _existing(file: File) -> File:
 def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]], Path]) -> Path:
     """Build what `write` wrote from its parameter, legs, objective and diagnostics."""
 
-    def whole(meta: dict[str, Any], content: dict[str, NDArray[Any]]) -> Path:
+    def whole(meta: dict[str, Any], content: dict[str, NDArray[Any]]) -> Path | None:
+        if meta["objective"]["family"] not in FAMILIES:
+            return None  # one that is a `SolutionPath` by now
         return build(*_parts(meta, content))
 
     return read_archive(file, whole, KIND, FORMAT, OLDER)
@@ -116,7 +118,7 @@ def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]]
 
 def read_archive(
     file: File,
-    build: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Found],
+    build: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Found | None],
     kind: str,
     version: int,
     older: tuple[int, ...] = (),
@@ -138,10 +140,9 @@ def read_archive(
     if own != kind:
         raise ValueError(f"{file} was written by {own}.save; read it by {own}.load.")
     if found is None:
-        raise ValueError(
-            f"{file} has format {meta['format']}, this version reads {version}; compute the "
-            "path again."
-        )
+        what = f"format {meta['format']}, this version reads {version}"
+        what = f"a model that {kind}.load no longer reads" if known else what
+        raise ValueError(f"{file} has {what}; compute the path again.")
     return found
 
 

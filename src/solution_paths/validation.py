@@ -326,6 +326,19 @@ def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: st
     return v
 
 
+def check_edges(edges: ArrayLike, breakpoints: Floats, low: float, name: str) -> Floats:
+    """Return ascending parameters of a path, from its first one on, among them breakpoints."""
+    edges = check_vector(edges, np.size(edges), "edges", scalar=False, of="the path")
+    fine = len(edges) > 1 and (np.diff(edges) > 0).all() and edges[0] >= low
+    between = breakpoints[(breakpoints > edges[0]) & (breakpoints < edges[-1])] if fine else ()
+    if not fine or not np.isin(between, edges).all():
+        raise ValueError(
+            f"edges must be two or more ascending values of {name} >= {low:g}, among them all "
+            "breakpoints in between; take a part of path.breakpoints."
+        )
+    return edges
+
+
 def check_counts(y: ArrayLike, n: int, name: str, of: str = "X") -> Floats:
     """Return n finite floats >= 0, which need not be whole."""
     y = check_vector(y, n, name, scalar=False, of=of)

@@ -13,11 +13,12 @@ from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..path import Floats, Path
+from ..solution import SolutionPath
 from ..validation import Rows, check_flag
 from .base import Expanded, Linear, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
 from .fitted import OneVsRest
-from .tuning import Unweighted, WeightedTuned
+from .tuning import WeightedTuned
 
 
 class PathSVC(PathClassifier, Expanded, WeightedTuned):
@@ -296,16 +297,18 @@ def probabilities(model: OneVsRest, X: Any) -> Floats:
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
 
 
-class L1SVC(PathClassifier, Linear, Unweighted):
+class L1SVC(PathClassifier, Linear, WeightedTuned):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
-    Minimises ``sum_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1``; see `l1_svm_path`.
-    There are no sample weights, since the path's start asks for losses that count alike.
+    Minimises ``sum_i s_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1`` with weights s_i of samples;
+    see `l1_svm_path`.
 
     Parameters
     ----------
     lam : float, default 1.0
         Weight of the penalty, >= 0; not looked at with ``cv``.
+    class_weight : dict or "balanced", optional
+        See `PathSVC`.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
     scoring, rule, n_jobs, check
@@ -313,7 +316,7 @@ class L1SVC(PathClassifier, Linear, Unweighted):
 
     Attributes
     ----------
-    path_ : Path or list of Path
+    path_ : SolutionPath or list of SolutionPath
         In lam; for more than two classes one for each class against the rest.
     lam_ : float
         The penalty that is used.
@@ -342,6 +345,7 @@ class L1SVC(PathClassifier, Linear, Unweighted):
         self,
         lam: float = 1.0,
         *,
+        class_weight: ClassWeight = None,
         cv: Folds = None,
         scoring: str = "error",
         rule: str = "min",
@@ -349,11 +353,12 @@ class L1SVC(PathClassifier, Linear, Unweighted):
         check: str = "warn",
     ):
         self.lam = lam
+        self.class_weight = class_weight
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
-        return l1_svm_path(X, y, **self._check())
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
+        return l1_svm_path(X, y, sample_weight=weights, **self._check())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,18 @@ from ..curves import Curve, mean_curve, tied, winners
 from ..errors import PathError, PathWarning
 from ..inverse import InversePath
 from ..path import SCALES, Floats, Path
+from ..solution import SolutionPath
 from ..validation import check_number, check_shares
 
 PENALTIES = ("lam", "lam1")
+AnyPath: TypeAlias = Path | SolutionPath
 VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints
 
 
 class Followed(NamedTuple):
     """A path, from where to where it is known, and its error where it broke off."""
 
-    path: Path
+    path: AnyPath
     begin: float
     end: float
     error: PathError | None
@@ -35,7 +37,7 @@ class Fitted:
 
     Attributes
     ----------
-    paths : list of Path
+    paths : list of Path or SolutionPath
     labels : list
         Whose against the rest the paths are; None for a path alone.
     begin, end : float
@@ -54,7 +56,7 @@ class Fitted:
     kept: NDArray[np.int64] | None = None
 
     def __init__(self, found: list[Followed], labels: list[Any] | None = None, unit: float = 1.0):
-        self.paths = [own.path for own in found]
+        self.paths: list[Any] = [own.path for own in found]
         self.labels = [None] * len(found) if labels is None else labels
         self.begin = max((own.begin for own in found), default=0.0) / unit
         self.end = min((own.end for own in found), default=np.inf) / unit
@@ -62,7 +64,7 @@ class Fitted:
         self.unit = unit
 
     @property
-    def path(self) -> Path | list[Path] | None:
+    def path(self) -> AnyPath | list[AnyPath] | None:
         """The path, or those of all classes in their order; None where there is none."""
         if not self.paths:
             return None
@@ -78,11 +80,11 @@ class Fitted:
         least = None if above == self.begin else self.begin
         return check_number(t, name, above=above, least=least, most=most(self.end))
 
-    def place(self, path: Path, t: float) -> float:
+    def place(self, path: AnyPath, t: float) -> float:
         """Return the parameter of one of the paths where the estimator's is t."""
         return inside(path, t * self.unit)
 
-    def certificates(self, t: float) -> list[tuple[Any, Path, Certificate]]:
+    def certificates(self, t: float) -> list[tuple[Any, AnyPath, Certificate]]:
         """Return labels, paths and certificates of the solutions at t that are not reliable."""
         found = [
             (label, path, path.certify(at=[self.place(path, t)]))
@@ -95,7 +97,7 @@ class Fitted:
         rows = []
         for path in self.paths:
             a = path._solution(self.place(path, t)).a
-            assert a is not None  # machines have duals
+            assert a is not None
             rows.append(a / getattr(path.objective, "lam", 1.0))
         return np.stack(rows)
 
@@ -170,13 +172,13 @@ class OneVsRest(Fitted):
     Parameters
     ----------
     fit : callable
-        Maps X and two labels (-1, +1, where there are more classes) to a `Path`, and what else is
+        Maps X and two labels (-1, +1, where there are more classes) to a path, and what else is
         given here.
     X, y : rows and labels
     """
 
     def __init__(
-        self, fit: Callable[..., Path], X: Any, y: NDArray[Any], *others: Any, **options: Any
+        self, fit: Callable[..., AnyPath], X: Any, y: NDArray[Any], *others: Any, **options: Any
     ):
         self.classes = np.unique(y)
         if len(self.classes) < 2:
@@ -229,7 +231,7 @@ class OneVsRest(Fitted):
 
 
 def followed(
-    fit: Callable[..., Path], *arguments: Any, label: Any = None, **options: Any
+    fit: Callable[..., AnyPath], *arguments: Any, label: Any = None, **options: Any
 ) -> Followed:
     """Return a path as far as it could be followed; errors name the class against the rest.
 
@@ -247,7 +249,7 @@ def followed(
         return Followed(path, begin, end, lost)
     if lost is None:  # one that was told where to stop isn't known below that
         return Followed(path, begin if "limit" in path.diagnostics else 0.0, np.inf, None)
-    zero = end < np.inf and path.objective.linear and not path.coef(end).any()
+    zero = end < np.inf and path.linear and not path.coef(end).any()
     return Followed(path, begin, np.inf if zero else end, lost)
 
 
@@ -260,13 +262,13 @@ def most(end: float) -> float | None:
     return end if end < np.inf else None
 
 
-def inside(path: Path, t: float) -> float:
+def inside(path: AnyPath, t: float) -> float:
     """Return t, or the path's nearest value: beyond it a path in a penalty doesn't change."""
     return min(max(t, path.range[0]), path.range[1]) if path.parameter in PENALTIES else t
 
 
 def joint_error(
-    paths: list[Path], X: Any, codes: NDArray[np.int64], shares: Floats | None = None
+    paths: list[AnyPath], X: Any, codes: NDArray[np.int64], shares: Floats | None = None
 ) -> Curve:
     """Return the error of the largest decision as an exact step function of one parameter.
 
@@ -284,7 +286,7 @@ def joint_error(
     """
     if isinstance(paths[0], InversePath):  # in whose own parameter decisions are no lines
         unit = paths[0].objective.inverse
-        straight = [path.straight for path in paths]  # type: ignore[attr-defined]
+        straight: list[AnyPath] = [own.straight for own in paths if isinstance(own, InversePath)]
         return replace(joint_error(straight, X, codes, shares).inverted(unit), log=True)
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
     if len(edges) == 1:  # nothing ever moves

@@ -2,76 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import partial
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..curves import Curve
-from ..models.common import Uncorrelated
 from ..models.lasso import lasso_path
-from ..objectives.centring import centred
 from ..path import Floats
-from ..validation import check_flag
 from .base import LinearRegressor
 from .checking import Folds
-from .fitted import Constant, Followed, followed
+from .fitted import Fitted, followed
 from .tuning import WeightedTuned
 
 
-class InAlpha(Constant):
-    """A lasso's path in alpha = lam / n, or a constant where no column tells anything.
-
-    Weighted rows are multiplied by the roots of their weights, once they have been centred; the
-    means are added to predictions.
-    """
-
-    log = True
-
-    def __init__(self, X: Any, y: Floats, weights: Floats | None, intercept: bool, **check: Any):
-        n, d = X.shape
-        middle = float(centred(y)[1]) if intercept else 0.0
-        self.x_mean, self.y_mean = np.zeros(d), 0.0
-        if weights is not None:
-            shares = weights / weights.sum()
-            if intercept:
-                X = X.toarray() if sp.issparse(X) else X
-                self.x_mean = _weighted_mean(np.asarray(X), shares)
-                self.y_mean = middle = float(_weighted_mean(y, shares))
-                X, y = X - self.x_mean, y - self.y_mean
-            X, y = _scaled(X, np.sqrt(n * shares)), y * np.sqrt(n * shares)
-        found: list[Followed] = []
-        own = intercept and weights is None
-        with suppress(Uncorrelated):
-            found = [followed(partial(lasso_path, fit_intercept=own, **check), X, y)]
-        super().__init__(found, d, middle, unit=float(n))
-
-    def intercepts(self, t: float) -> Floats:
-        """Return b, (1,)."""
-        own = super().intercepts(t)
-        return own + self.y_mean - self.coefs(t) @ self.x_mean if self.paths else own
+class InAlpha(Fitted):
+    """A lasso's path in lam, by alpha = lam / sum_i s_i."""
 
     def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
         """Return the mean error, over weighted rows, as an exact function of alpha."""
-        if not self.paths:
-            return super().error(X, y, metric, weights)
-        if self.x_mean.any():
-            X = (X.toarray() if sp.issparse(X) else X) - self.x_mean
-        return super().error(X, y - self.y_mean, metric, weights)
-
-
-def _weighted_mean(values: Floats, shares: Floats) -> Floats:
-    """Return the mean over rows; in two steps, so that it is a constant's own value."""
-    first = values.mean(axis=0)
-    return np.asarray(first + shares @ (values - first))
-
-
-def _scaled(X: Any, roots: Floats) -> Any:
-    """Return X with its rows multiplied by numbers."""
-    return sp.csr_array(sp.diags_array(roots) @ X) if sp.issparse(X) else (X.T * roots).T
+        curve = super().error(X, y, metric, weights).scaled(1.0 / self.unit)
+        return curve.over(self.begin, self.end)
 
 
 class PathLasso(LinearRegressor, WeightedTuned):
@@ -85,8 +35,7 @@ class PathLasso(LinearRegressor, WeightedTuned):
     alpha : float, default 1.0
         Weight of the penalty, >= 0; not looked at with ``cv``.
     fit_intercept : bool, default True
-        Whether b is fitted; without, b = 0. CSR rows are made dense if there are sample weights
-        beside it, and else never.
+        Whether b is fitted; without, b = 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
         absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
@@ -100,10 +49,8 @@ class PathLasso(LinearRegressor, WeightedTuned):
 
     Attributes
     ----------
-    path_ : Path or None
-        In lam = n alpha (with sample weights of centred data, whose rows are multiplied by the
-        roots of n times their weights' shares); None where y correlates with no column at all, so
-        that w = 0 for every alpha.
+    path_ : SolutionPath
+        In lam = n alpha, or alpha times the sum of sample weights.
     alpha_ : float
         The penalty that is used.
     coef_ : (d,) array
@@ -148,5 +95,6 @@ class PathLasso(LinearRegressor, WeightedTuned):
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
-        check_flag(self.fit_intercept, "fit_intercept")
-        return InAlpha(X, y, weights, self.fit_intercept, **self._check())
+        own: dict[str, Any] = {"fit_intercept": self.fit_intercept, "sample_weight": weights}
+        total = float(X.shape[0] if weights is None else weights.sum())
+        return InAlpha([followed(lasso_path, X, y, **own, **self._check())], unit=total)

@@ -33,13 +33,13 @@ class Stated(Fitted):
 
     def __init__(self, path: SolutionPath) -> None:
         super().__init__([])
-        self.paths, self.labels = [path], [None]  # type: ignore[list-item]
+        self.paths, self.labels = [path], [None]
         self.begin, self.end = path.range
 
     @property
     def own(self) -> SolutionPath:
         """The path."""
-        return self.paths[0]  # type: ignore[return-value]
+        return self.paths[0]
 
     def place(self, path: Any, t: float) -> float:
         """Return the parameter of the path: the estimator's."""

@@ -162,6 +162,11 @@ class Graphs:
             self.curvature[of, :p:2] = q
             self.exists[of, :p], self.hollow[of, 1:p:2] = True, tables[3]
             self.still[of, 1:p:2] = tables[3] & (q[:, 1:] == q[:, :-1])
+            point = np.all(self.equation[of, 1] == self.equation[of, p - 2], axis=1)
+            held = first + np.flatnonzero(point & shape.closed.all(axis=1))
+            # a domain of one point: its knots hold any dual, so that none is ever left
+            self.lower[held, 1:p:2] = [-np.inf, 0.0, 0.0, 0.0]
+            self.upper[held, 1:p:2] = [np.inf, 0.0, 0.0, 0.0]
             first += len(shape)
         if widened is not None:
             self.hollow[widened] = self.still[widened] = False

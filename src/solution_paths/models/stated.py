@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..kernels import LINEAR, Kernel, check_kernel, check_room
 from ..problem import Losses, Pieces, Problem, Product
-from ..solution import Reading, Scale, SolutionPath, solution_path
+from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
 from ..validation import (
     Floats,
     Labels,
@@ -27,7 +27,15 @@ from ..validation import (
 
 IN_INVERSE = Scale(inverse=True, divided=True)  # a weight lam of the ridge, in t = 1 / lam
 
-__all__ = ["IN_INVERSE", "Reading", "Samples", "Scale", "SolutionPath", "solution_path"]
+__all__ = [
+    "IN_INVERSE",
+    "Callback",
+    "Reading",
+    "Samples",
+    "Scale",
+    "SolutionPath",
+    "solution_path",
+]
 
 
 @dataclass(frozen=True, eq=False)

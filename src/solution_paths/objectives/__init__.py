@@ -5,19 +5,16 @@ from .double_margin import DoubleMargin
 from .double_net import DoubleMarginNet
 from .elastic_net import ElasticNet
 from .hinge import Hinge
-from .l1_hinge import L1Hinge
-from .lasso import Lasso
 from .robust import RobustHinge, RobustTube
-from .saving import from_arrays, to_arrays
+from .saving import FAMILIES, from_arrays, to_arrays
 from .tube import Tube
 
 __all__ = [
+    "FAMILIES",
     "DoubleMargin",
     "DoubleMarginNet",
     "ElasticNet",
     "Hinge",
-    "L1Hinge",
-    "Lasso",
     "Objective",
     "RobustHinge",
     "RobustTube",

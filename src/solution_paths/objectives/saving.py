@@ -14,8 +14,6 @@ from .double_margin import DoubleMargin
 from .double_net import DoubleMarginNet
 from .elastic_net import ElasticNet
 from .hinge import Hinge
-from .l1_hinge import L1Hinge
-from .lasso import Lasso
 from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
@@ -26,8 +24,6 @@ FAMILIES = {
         DoubleMarginNet,
         ElasticNet,
         Hinge,
-        L1Hinge,
-        Lasso,
         RobustHinge,
         RobustTube,
         Tube,

@@ -53,6 +53,22 @@ def sign_changes(t: Floats, f: Floats) -> tuple[NDArray[np.int64], Floats]:
     return row, t[piece] + left / (left - right) * (t[piece + 1] - t[piece])
 
 
+def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
+    """Return f (m, k) at both ends of k pieces between edges in t; see `SolutionPath`."""
+    t = path.points.t
+    edges = edges if path.ray else np.minimum(edges, t[-1])
+    f = np.concatenate([block[:, 0] for block in blocks(path, rows)])
+    if len(t) == 1:
+        same = np.repeat(f, len(edges) - 1, axis=1)
+        return same, same
+    middle = edges[:-1] + 0.5 * np.diff(edges)
+    here = np.clip(np.searchsorted(t, middle) - 1, 0, len(t) - 2)
+    before, step = f[:, here], t[here + 1] - t[here]
+    rate = (f[:, here + 1] - before) / np.where(step > 0, step, np.inf)
+    left, right = (before + rate * (ends - t[here]) for ends in (edges[:-1], edges[1:]))
+    return left, right
+
+
 def blocks(path: SolutionPath, rows: Any) -> Any:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
     w, v = path.variables_at(np.arange(len(path.points)))

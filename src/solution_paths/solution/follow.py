@@ -252,10 +252,12 @@ def _from_the_end(
             return None
         place = starting_places(statement, there, line.t0, face=face)
         top = homotopy(end).first()
-        if top is None or (ray and not 0.0 < top <= end / CLEAR):
-            return None
         if not ray:
-            return homotopy(end).run(told)
+            return None if top is None else homotopy(end).run(told)
+        if top is None:  # nothing ever changes: a place to walk from
+            return homotopy(max(abs(line.t0), 1.0)).run(told)
+        if not 0.0 < top <= end / CLEAR:
+            return None
         return homotopy(2 * top).run(None if told is None else told.of_second_half)
     except (PathError, *NUMERICAL) as error:
         if told is not None and told.calling:
@@ -288,9 +290,11 @@ def _endless(
         try:
             track, lost = _from_the_start(line, statement, face, told)
         except PathError:
-            if found is None:
+            if found is not None:
+                break
+            if far == FARTHER:
                 raise
-            break
+            continue  # from farther out it may be easier
         if lost is not None and found is not None:
             break  # so far out rounding decides: the path ends where it was left before
         if lost is not None:

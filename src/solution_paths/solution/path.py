@@ -16,7 +16,7 @@ from ..homotopy.statement import Statement
 from ..path import SCALES, Parameters, _single
 from ..problem import Line
 from ..storage import File
-from ..validation import Floats, Rows, check_index, check_number, shown
+from ..validation import Floats, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
 from . import evaluation, storage
 from .model import Affine
@@ -188,8 +188,13 @@ class SolutionPath:
         found = self.reading.coefficients(w).transpose(1, 2, 0) if self._several else w.T
         return found[..., 0] if _single(t) else found
 
+    @property
+    def linear(self) -> bool:
+        """Whether solutions have coefficients."""
+        return self.line.start.kernel is None
+
     def _check_linear(self) -> None:
-        if self.line.start.kernel is not None:
+        if not self.linear:
             raise AttributeError(
                 "A path with a kernel has no coefficients; use decision_function, or expansion."
             )
@@ -285,6 +290,41 @@ class SolutionPath:
             raise ValueError("crossings is for one output a row; this path has several.")
         return [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
 
+    def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
+        """Return f at both ends of all pieces between edges, each approached from inside.
+
+        What jumps at a breakpoint has two values there, and `decision_function` gives one.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            As in `decision_function`.
+        edges : (k + 1,) array
+            Ascending parameters, among them the breakpoints between the first and the last; after
+            the end of a path f stays what it is there.
+
+        Returns
+        -------
+        left, right : (m, k) arrays
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> left, right = path.piece_values([[1.0, 1.0]], [0.0, 1.0, 3.0])
+        >>> left.round(9).tolist(), right.round(9).tolist()
+        ([[4.0, 2.0]], [[2.0, 0.0]])
+        """
+        rows = self.reading.checked(X_new)
+        edges = check_edges(edges, self.breakpoints, self.range[0], self.parameter)
+        if self.reading.outputs > 1:
+            raise ValueError("piece_values is for one output a row; this path has several.")
+        own = self.scale.own(edges)
+        if not self.scale.inverse:
+            return evaluation.piece_values(self, rows, own)
+        left, right = evaluation.piece_values(self, rows, own[::-1])
+        return right[:, ::-1], left[:, ::-1]
+
     def error_curve(
         self,
         X_val: Rows,
@@ -318,6 +358,21 @@ class SolutionPath:
         elif self.scale.unit != 1.0:
             curve = curve.scaled(self.scale.unit)
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
+
+    def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the validation 0-1 error as an exact step function of the parameter.
+
+        See `error_curve`.
+
+        Returns
+        -------
+        edges : (k + 1,) array
+            Ends of the steps, ascending.
+        error : (k,) array
+            Mean error on each open step.
+        """
+        curve = self.error_curve(X_val, y_val, "zero_one")
+        return curve.edges, curve.left
 
     def _curve(
         self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
@@ -460,9 +515,8 @@ class SolutionPath:
             found = self.statement.answer(self.points.at(nodes))[2][0].T
             return self._scaled_duals(found, self.points.t[nodes], 0)
 
-        linear = self.line.start.kernel is None
         facts = SimpleNamespace(
-            linear=linear, X=np.empty((0, self.line.start.features)), classes=(), y=()
+            linear=self.linear, X=np.empty((0, self.line.start.features)), classes=(), y=()
         )
         inner = slice(None, -1) if self.ray and len(self.points) > 1 else slice(None)
         return SimpleNamespace(

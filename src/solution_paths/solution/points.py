@@ -15,6 +15,7 @@ Places = NDArray[np.int64]
 NOTHING = 2.0**-90  # of the terms of an unknown: smaller ones are zero
 ALL = slice(None)
 SAMPLE = 64  # points at which these are looked for
+AT_ONCE = 8  # of them that are held together
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +156,9 @@ class _Clean:
     ) -> None:
         self.at = points.at
         some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
-        largest = np.abs(self.at(some)).max(axis=0)
+        largest = np.zeros(())
+        for few in np.array_split(some, -(-len(some) // AT_ONCE)):
+            largest = np.maximum(largest, np.abs(self.at(few)).max(axis=0))
         self.least, self.share = NOTHING * sizes(largest), share(largest, points.t)
 
     def __call__(self, which: Places, columns: slice = ALL) -> Floats:

@@ -107,9 +107,10 @@ def areas(
 
     On each side of z: where x < z and the derivative is above u, and in the mirror image. The
     numbers of graphs are (n, m or m + 1, B or 1), ends of domains (n, B or 1), z and u pairs. The
-    distance is the larger of its parts along z and along u, in their units (2, B).
+    distance is the larger of its parts along z and along u, in their units (2, n or 1, B).
     """
     for i in range(knots.shape[0]):
+        h = min(i, units.shape[1] - 1)
         for b in range(zh.shape[1]):
             z, z_low, u, u_low = zh[i, b], zl[i, b], uh[i, b], ul[i, b]
             out[0, i, b], out[1, i, b], out[2, i, b] = _point(
@@ -125,8 +126,8 @@ def areas(
                 z_low,
                 u,
                 u_low,
-                units[0, b],
-                units[1, b],
+                units[0, h, b],
+                units[1, h, b],
             )
 
 

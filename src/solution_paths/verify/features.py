@@ -14,7 +14,7 @@ from ..problem import Problem, penalties
 from ..validation import Floats
 from .graph import KNOWN, Graph, Pair, Share
 from .products import Matrix
-from .scales import Scales
+from .scales import Own, Scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +88,14 @@ def of_coefficients(
     w: Pair,
     kernel: Matrix | None,
     scales: Scales,
+    own: Own | None,
     coarse: Floats | None,
 ) -> Share:
     """Return what coefficients w lack, beside correlations c = X'a of duals put in balance.
 
-    ``given`` are those of the duals as they were: the violations are theirs. ``coarse`` is what
-    rounding the answer may change in c, where that is asked for.
+    ``given`` are those of the duals as they were: the violations are theirs. ``own`` are the
+    units of each one, ``coarse`` is what rounding the answer may change in c, where these are
+    asked for.
     """
     if held.graph is None:
         return _ridge_alone(held.ridge, c, given, w, kernel, scales, coarse)
@@ -103,11 +105,16 @@ def of_coefficients(
     stated, stated_outside = graph.subgradient(given)
     area = graph.distances(inside, u).area + outside * np.abs(w.hi) + np.abs(u.hi) * far
     doubt = graph.rounding(inside, u, area) + c.off * np.abs(w.hi) * (outside > 0)
-    apart = graph.distances(inside, stated, scales.w, scales.c).apart
-    outer = np.maximum(far / scales.w, stated_outside / scales.c)
-    infeasible = outer.max(axis=0, initial=0.0)
-    kkt = np.maximum(apart, outer).max(axis=0, initial=0.0)
-    kkt_off = (c.off / scales.c + w.off / scales.w).max(axis=0, initial=0.0)
+
+    def violations(w_unit: Floats, c_unit: Floats) -> tuple[Floats, Floats, Floats]:
+        apart = graph.distances(inside, stated, w_unit, c_unit).apart
+        outer = np.maximum(far / w_unit, stated_outside / c_unit)
+        off = (c.off / c_unit + w.off / w_unit).max(axis=0, initial=0.0)
+        wrong = np.maximum(apart, outer).max(axis=0, initial=0.0)
+        return wrong, off, outer.max(axis=0, initial=0.0)
+
+    kkt, kkt_off, infeasible = violations(scales.w, scales.c)
+    alone = (kkt, kkt_off) if own is None else violations(own.w, own.c)[:2]
     gap, rounding = area.sum(axis=0), doubt.sum(axis=0)
     zero = np.zeros(w.hi.shape[1])
     resolution = kkt_resolution = zero
@@ -115,8 +122,11 @@ def of_coefficients(
         resolution = graph.rounding(inside, Pair(u.hi, u.lo, coarse), area).sum(axis=0)
         kkt_resolution = (coarse / scales.c).max(axis=0, initial=0.0)
     rounding = rounding + 2 * (len(w.hi) + 8) * UNIT * gap
-    own = Share(gap, rounding, kkt, kkt_off, infeasible, resolution, kkt_resolution, zero)
-    return own if held.multiplier is None else Share.total([own, _of_constraint(held, w, scales)])
+    coarser = (resolution, kkt_resolution, zero)
+    found = Share(gap, rounding, kkt, kkt_off, infeasible, *coarser, *alone)
+    if held.multiplier is None:
+        return found
+    return Share.total([found, _of_constraint(held, w, scales)])
 
 
 def _of_constraint(held: Regulariser, w: Pair, scales: Scales) -> Share:
@@ -132,7 +142,7 @@ def _of_constraint(held: Regulariser, w: Pair, scales: Scales) -> Share:
     kkt = np.maximum(over, np.minimum(np.maximum(slack, 0.0) / unit, mu / scales.c))
     rounding = mu * 4 * UNIT * (np.abs(held.radius) + size)
     zero = np.zeros_like(mu)
-    return Share(mu * np.abs(slack), rounding, kkt, zero, over, zero, zero, zero)
+    return Share(mu * np.abs(slack), rounding, kkt, zero, over, zero, zero, zero, kkt, zero)
 
 
 def _ridge_alone(
@@ -177,6 +187,8 @@ def _ridge_alone(
         resolution,
         kkt_resolution,
         ridge / 2 * (KNOWN * least) ** 2 / GAP_LIMIT,
+        far / length,
+        far_off / length,
     )
 
 

@@ -57,6 +57,7 @@ class Share(NamedTuple):
     infeasible : the largest of those without which there is no bound
     resolution, kkt_resolution : what rounding the answer itself to doubles may cause
     floor : what the gap is relative to, at least
+    own, own_rounding : as ``kkt``, but of each coordinate in its own units
     """
 
     gap: Floats
@@ -67,6 +68,8 @@ class Share(NamedTuple):
     resolution: Floats
     kkt_resolution: Floats
     floor: Floats
+    own: Floats
+    own_rounding: Floats
 
     @classmethod
     def total(cls, shares: Sequence[Share]) -> Share:
@@ -173,10 +176,12 @@ class Graph:
     def distances(self, z: Pair, u: Pair, z_unit: Any = 1.0, u_unit: Any = 1.0) -> Distances:
         """Return the area between points and their graphs, and the distances; both in range.
 
-        Units are numbers, or one for each solution.
+        Units are numbers, or one for each solution (B,), or for each function, too, (n, B).
         """
         shape = z.hi.shape
-        units = np.stack([np.broadcast_to(unit, shape[1]) for unit in (z_unit, u_unit)])
+        each = max(np.ndim(z_unit), np.ndim(u_unit)) == 2
+        size = shape if each else (1, shape[1])
+        units = np.stack([np.broadcast_to(unit, size) for unit in (z_unit, u_unit)])
         out = np.empty((3, *shape))
         points = (plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo))
         areas(*self._tables, *points, plain(units), out)

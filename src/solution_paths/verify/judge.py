@@ -98,8 +98,8 @@ def judge(
     else:
         found = _twice(problems, columns, lower_bound)
         with np.errstate(invalid="ignore"):  # a gap and its rounding may both be infinite
-            least = np.fmin(found.gap - found.rounding, found.kkt - found.kkt_rounding)
-        most = np.fmin(found.gap + found.rounding, found.kkt + found.kkt_rounding)
+            least = np.fmin(found.gap - found.rounding, found.least_error)
+        most = np.fmin(found.gap + found.rounding, found.error)
         found = replace(found, error=most, least_error=least)
     return found.alone() if alone else found
 

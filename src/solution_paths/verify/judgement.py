@@ -16,7 +16,7 @@ from .balance import rebalanced
 from .features import Regulariser, of_coefficients
 from .graph import KNOWN, Graph, Pair, Share
 from .products import Matrix, total
-from .scales import Scales, scales_of
+from .scales import Own, Scales, own_of, scales_of
 
 
 class Columns(NamedTuple):
@@ -99,7 +99,9 @@ class Judgement:
                     [np.max(own.outside, axis=0, initial=0.0) for own in values], axis=0
                 )
                 gap = np.where(outside > 0, np.inf, np.abs(primal - bound))
-                found, dual = Share(gap, unsure, zero + np.nan, *[zero] * 5), zero + np.nan
+                nothing = zero + np.nan
+                found = Share(gap, unsure, nothing, zero, zero, zero, zero, zero, nothing, zero)
+                dual = nothing
             else:
                 found = Share.total(self._shares(answer, w, values, exact))
                 bound = dual = primal - found.gap
@@ -111,25 +113,31 @@ class Judgement:
             relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
             violation = (found.kkt, rounding, found.kkt_rounding)
             coarse = (found.resolution / size, found.kkt_resolution)
-            return Verdict(primal, dual, relative, *violation, *coarse)
+            errors = found.own + found.own_rounding, found.own - found.own_rounding
+            return Verdict(primal, dual, relative, *violation, *coarse, *errors)
 
     def _shares(self, answer: Columns, w: Pair, values: list[Values], exact: bool) -> list[Share]:
         """Return what each group of losses, the coefficients and the balances contribute."""
         scales = self.scales(w, values)
         duals, held = self._duals(answer, w, values, scales, exact)
         coarse = self._coarse(answer, duals, values) if exact else None
+        own = own_of(self.groups, scales) if exact and self.kernel is None else None
         shares = [
-            _of_losses(group.graph, own, duals, k, scales, exact)
-            for k, (group, own) in enumerate(zip(self.groups, values, strict=True))
+            _of_losses(group.graph, z, duals, k, scales, own, exact)
+            for k, (group, z) in enumerate(zip(self.groups, values, strict=True))
         ]
-        shares.append(of_coefficients(held, duals.c_bound, duals.c, w, self.kernel, scales, coarse))
+        shares.append(
+            of_coefficients(held, duals.c_bound, duals.c, w, self.kernel, scales, own, coarse)
+        )
         unbalanced = np.abs(duals.beta.hi + duals.beta.lo) / scales.balance
         zero = np.zeros(w.hi.shape[1])
         cost = np.where(duals.left > 0, duals.left * duals.price, 0.0).sum(axis=0)
         doubt = np.where(duals.beta.off > 0, duals.beta.off * duals.price, 0.0).sum(axis=0)
         wrong = unbalanced.max(axis=0, initial=0.0)
         wrong_off = (duals.beta.off / scales.balance).max(axis=0, initial=0.0)
-        shares.append(Share(cost, doubt, wrong, wrong_off, wrong, zero, zero, zero))
+        shares.append(
+            Share(cost, doubt, wrong, wrong_off, wrong, zero, zero, zero, wrong, wrong_off)
+        )
         return shares
 
     def scales(self, w: Pair, values: list[Values]) -> Scales:
@@ -293,7 +301,13 @@ def _all_stated(answer: Columns) -> list[Floats]:
 
 
 def _of_losses(
-    graph: Graph, values: Values, duals: Duals, k: int, scales: Scales, exact: bool
+    graph: Graph,
+    values: Values,
+    duals: Duals,
+    k: int,
+    scales: Scales,
+    own: Own | None,
+    exact: bool,
 ) -> Share:
     """Return what the losses of group k contribute."""
     z, given, bound = values.inside, duals.given[k], duals.bound[k]
@@ -301,8 +315,13 @@ def _of_losses(
     pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
     area = graph.distances(z, bound).area
     doubt = graph.rounding(z, bound, area)
-    apart = graph.distances(z, given, z_unit, a_unit).apart
-    outer = np.maximum(values.outside / z_unit, duals.outside[k] / a_unit)
+
+    def violations(unit: Floats) -> tuple[Floats, Floats]:
+        apart = graph.distances(z, given, z_unit, unit).apart
+        outer = np.maximum(values.outside / z_unit, duals.outside[k] / unit)
+        return np.maximum(apart, outer).max(axis=0, initial=0.0), outer.max(axis=0, initial=0.0)
+
+    kkt, infeasible = violations(a_unit)
     counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
     size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
     if not graph.knots.any():  # then what rounding does to values is to their terms
@@ -318,10 +337,12 @@ def _of_losses(
     return Share(
         gap,
         rounding + 2 * (len(area) + 8) * UNIT * gap,
-        np.maximum(apart, outer).max(axis=0, initial=0.0),
+        kkt,
         counted.max(axis=0, initial=0.0),
-        outer.max(axis=0, initial=0.0),
+        infeasible,
         resolution,
         kkt_resolution,
         floor.sum(axis=0) / GAP_LIMIT + zero,
+        kkt if own is None else violations(own.a[k])[0],
+        counted.max(axis=0, initial=0.0),
     )

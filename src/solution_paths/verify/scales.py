@@ -62,6 +62,37 @@ def scales_of(
     return Scales(z, a, length, _or_else(c, 1.0), _or_else(np.max(shares, axis=0), 1.0))
 
 
+class Own(NamedTuple):
+    """The units of each coordinate by itself, none larger than those of all.
+
+    Attributes
+    ----------
+    a : of each group's duals (n, B): the row's own range of slopes
+    w : (d, B) of coefficients: what moves some value by the unit of values
+    c : (d, B) of correlations: the sizes that their terms may have
+    """
+
+    a: list[Floats]
+    w: Floats
+    c: Floats
+
+
+def own_of(groups: Sequence[Any], scales: Scales) -> Own:
+    """Return the units of each loss and of each coefficient by itself."""
+    shape = (groups[0].X.shape[1], len(scales.w))
+    a, w, c = [], np.full(shape, np.inf), np.zeros(shape)
+    for group, z, largest in zip(groups, scales.z, scales.a, strict=True):
+        own = _ranges(group.graph, z) + np.zeros((group.X.shape[0], len(z)))
+        a.append(_or_else(own, largest))
+        c = c + np.asarray(group.X.size.T @ a[-1])
+        column = group.X.largest_of_columns()
+        if column is not None:
+            with np.errstate(divide="ignore"):
+                w = np.minimum(w, z / column[:, None])
+    w = np.where(np.isfinite(w), w, scales.w)
+    return Own(a, w, np.minimum(_or_else(c, scales.c), scales.c))
+
+
 def _or_else(values: Floats, other: Floats | float) -> Floats:
     """Return values, others where they are zero."""
     return np.where(values > 0, values, other)
@@ -89,5 +120,10 @@ def _largest(values: Any, axis: int | None = None) -> Any:
 
 def _range(graph: Any, unit: Floats) -> Floats:
     """Return the largest range of slopes of a group, with what curvature adds over a unit."""
+    return _ranges(graph, unit).max(axis=0) + np.zeros(len(unit))
+
+
+def _ranges(graph: Any, unit: Floats) -> Floats:
+    """Return the range of slopes of each function, with what curvature adds over a unit."""
     bends = np.maximum(graph.curvature[:, 0], graph.curvature[:, -1])
-    return (graph.right[:, -1] - graph.left[:, 0] + bends * unit).max(axis=0) + np.zeros(len(unit))
+    return np.asarray(graph.right[:, -1] - graph.left[:, 0] + bends * unit)

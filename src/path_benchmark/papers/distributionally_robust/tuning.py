@@ -401,7 +401,7 @@ def largest_length(X: Floats, y: Floats) -> float:
 
 def largest_penalty(X: Floats, y: Floats) -> float:
     """Return the least lam1 at which w = 0."""
-    return float(l1_svm_path(X, y, check="ignore").range[1]) / len(y)
+    return float(l1_svm_path(X, y, check="ignore").breakpoints[-1]) / len(y)
 
 
 def radii(largest: float, size: int) -> Floats:
