@@ -21,7 +21,7 @@ from solution_paths import (
 )
 from solution_paths import certify as certification
 from solution_paths.models import common
-from solution_paths.objectives import Hinge, Lasso, Solution, exact
+from solution_paths.objectives import Hinge, exact
 from solution_paths.walks.walker import Walker, WalkError
 
 
@@ -340,12 +340,6 @@ def test_the_path_of_an_error_is_certified(spoiled, monkeypatch):
 
 
 # -- smaller things ---------------------------------------------------------------------------
-
-
-def test_gaps_are_absolute_where_a_lasso_is_solved_by_zero():
-    X, y = np.eye(3), np.array([1.0, 2.0, 3.0])
-    found = Solution(w=np.array([[1.0], [2.0], [3.0]]))
-    assert certification.certify(Lasso(X, y), np.zeros(1), lambda index: found).ok
 
 
 def test_costs_near_an_end_keep_their_digits():

@@ -174,7 +174,7 @@ def test_the_user_is_told_to_subtract_the_mean(name):
 # -- other units --------------------------------------------------------------------------------
 
 UNITS = {
-    "l1 svm": (lambda u: l1_svm_path(u * X, LABEL), 1),
+    "l1 svm": (lambda u: l1_svm_path(u * X[1:], LABEL[1:]), 1),  # of classes of two sizes
     "lasso": (lambda u: lasso_path(u * X, TARGET), 1),
     "drlad in s": (lambda u: drlad_path(u * X, TARGET, lam2=0.1 * u**2), -1),
     "drlad in s, no ridge": (lambda u: drlad_path(u * X, TARGET), -1),

@@ -23,7 +23,6 @@ from . import (
     dm_ksvm_path,
     drlad_path,
     drsvm_path,
-    elastic_net_path,
     kernels,
     l1_svm_path,
     lasso_path,
@@ -58,7 +57,6 @@ def compile_all() -> None:
         quantile_svm_path(X, y, 1e-2),
         weighted_svm_path(X, y, *weights, kernel="rbf").continue_to(weights[0]),
         weighted_svr_path(X, target, *weights, 0.05, kernel="rbf"),
-        lasso_path(X, target),
         *(outlier_svm_path(own, y, 1.0, homotopy="s") for own in (X, sparse)),
         outlier_svr_path(X, target, 1.0, homotopy="s", kernel="rbf"),
         drlad_path(X, target, vary="s", lam2=0.1),
@@ -66,7 +64,6 @@ def compile_all() -> None:
         drsvm_path(X, y, vary="lam1", lam2=0.1),
         dm_drsvm_path(X, y, 3.0, lam1=0.01),
         dm_ksvm_path(X, y, 3.0, kernel="rbf"),
-        l1_svm_path(X, y),
     ]
     for path in paths:
         path.certify()
@@ -74,7 +71,11 @@ def compile_all() -> None:
         for rows in (X @ X.T,) if by_kernel == "precomputed" else (X, sparse, frozen):
             path.error_curve(rows, path.objective.y, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
-    elastic_net_path(X, target)
+    for own in (X, sparse):
+        path = lasso_path(own, target, fit_intercept=True)
+        path.certify()
+        path.error_curve(own, target)
+    l1_svm_path(X, y)
     logistic_path(X, y, 0.1)
     outlier_svm_path([[1.0], [1.0], [-1.0]], [1, -1, 1], 1.0, homotopy="s")  # at a wall, no jump
     weighted_svm_path(X[:2], [1, -1], np.ones(2), np.ones(2))  # no sample holds the bias at first

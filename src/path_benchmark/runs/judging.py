@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from path_benchmark import solvers
+from solution_paths import SolutionPath
 from solution_paths.certify import Certificate, Verdict, judge
 
 from ..data.protocols import Split
@@ -22,13 +23,18 @@ ORACLE_ROWS = 1000
 LARGEST_CERTIFICATE = 1e11
 
 
+def data_of(path: Any) -> Any:
+    """Return the rows that a path is of: of a statement the map of its first group of losses."""
+    return path.line.start.losses[0].X if isinstance(path, SolutionPath) else path.objective.X
+
+
 def add_certificate(rows: Rows, path: Any, **columns: Any) -> dict[str, Any]:
     """Add the certificate of a path as a row; return what other rows of the path carry.
 
     Every breakpoint is looked at, or a sample of 1,000 where that would take many minutes.
     """
-    p = path.objective
-    entries = p.n * p.n if not p.linear else p.X.nnz if sp.issparse(p.X) else p.X.size
+    X = data_of(path)
+    entries = X.shape[0] ** 2 if not path.linear else X.nnz if sp.issparse(X) else X.size
     everywhere = len(path.breakpoints) * entries <= LARGEST_CERTIFICATE
     found = path.certify(at_breakpoints=True) if everywhere else path.certify(n_random=1000)
     return add_found(rows, path, found, "" if everywhere else ", a sample", **columns)

@@ -140,6 +140,8 @@ class Graphs:
         Knots that have no width at any t: they are passed through.
     still : (N, P) of bool
         Hollow knots at which nothing changes: no system feels them.
+    single : (N,) of bool
+        Whose domain is one point at any t: its knots hold any dual.
     """
 
     def __init__(
@@ -151,7 +153,7 @@ class Graphs:
         self.equation = np.zeros((N, P, 4))
         self.lower, self.upper = np.zeros((N, P, 4)), np.zeros((N, P, 4))
         self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf
-        self.curvature = np.zeros((N, P))
+        self.curvature, self.single = np.zeros((N, P)), np.zeros(N, dtype=bool)
         self.exists, self.hollow, self.still = (np.zeros((N, P), dtype=bool) for _ in range(3))
         first = 0
         for shape in shapes:
@@ -162,23 +164,23 @@ class Graphs:
             self.curvature[of, :p:2] = q
             self.exists[of, :p], self.hollow[of, 1:p:2] = True, tables[3]
             self.still[of, 1:p:2] = tables[3] & (q[:, 1:] == q[:, :-1])
-            point = np.all(self.equation[of, 1] == self.equation[of, p - 2], axis=1)
-            held = first + np.flatnonzero(point & shape.closed.all(axis=1))
-            # a domain of one point: its knots hold any dual, so that none is ever left
-            self.lower[held, 1:p:2] = [-np.inf, 0.0, 0.0, 0.0]
-            self.upper[held, 1:p:2] = [np.inf, 0.0, 0.0, 0.0]
+            alike = np.all(self.equation[of, 1] == self.equation[of, p - 2], axis=1)
+            self.single[of] = alike & shape.closed.all(axis=1)
             first += len(shape)
         if widened is not None:
             self.hollow[widened] = self.still[widened] = False
         if like is not None:
             self.hollow &= like.hollow
             self.still &= like.still
+            self.single &= like.single
         self._forget()
 
     def _forget(self) -> None:
-        """Let segments reach over the knots of coordinates where nothing ever changes."""
+        """Let segments reach over knots where nothing ever changes, and single knots over all."""
         places = np.arange(self.lower.shape[1])
         knots = (places % 2 == 1) & self.exists
         nothing = np.flatnonzero(np.all(self.still | ~knots, axis=1))
         self.lower[nothing, ::2] = [-np.inf, 0.0, 0.0, 0.0]
         self.upper[nothing, ::2] = [np.inf, 0.0, 0.0, 0.0]
+        self.lower[self.single, 1::2] = [-np.inf, 0.0, 0.0, 0.0]
+        self.upper[self.single, 1::2] = [np.inf, 0.0, 0.0, 0.0]

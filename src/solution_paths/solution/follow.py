@@ -19,9 +19,10 @@ from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..objectives.centring import about_columns
 from ..problem import Line, Problem, along
+from ..problem.maps import absolute
 from ..validation import _callers_level, check_callback, check_choice, check_number
 from .path import SolutionPath
-from .points import Points
+from .points import NOTHING, Points
 from .reading import Reading, Scale, usual
 
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
@@ -251,18 +252,33 @@ def _from_the_end(
         if there.count >= here.count:
             return None
         place = starting_places(statement, there, line.t0, face=face)
-        top = homotopy(end).first()
         if not ray:
-            return None if top is None else homotopy(end).run(told)
-        if top is None:  # nothing ever changes: a place to walk from
+            return None if homotopy(end).first() is None else homotopy(end).run(told)
+        begin, least, top = end, _least_event(line), None
+        while top is None and begin > least:  # the way down is looked at in parts
+            top, begin = homotopy(begin).first(), NEAR * begin
+        if top is None or top < least:  # nothing ever changes: a place to walk from
             return homotopy(max(abs(line.t0), 1.0)).run(told)
-        if not 0.0 < top <= end / CLEAR:
+        if top > end / CLEAR:
             return None
         return homotopy(2 * top).run(None if told is None else told.of_second_half)
     except (PathError, *NUMERICAL) as error:
         if told is not None and told.calling:
             raise _as_path_error(error) from error
         return None
+
+
+def _least_event(line: Line) -> float:
+    """Return where penalties are as small as rounding of correlations in twice double precision."""
+    largest = float(np.abs(line.rates["penalty.slopes"]).max(initial=0.0))
+    pulls = np.zeros(line.start.features)
+    for group in line.start.losses:
+        f = group.pieces
+        steep = np.abs(f.slopes).max(axis=1) + (
+            f.curvature.max(axis=1) * np.abs(f.knots).max(axis=1)
+        )
+        pulls = pulls + np.asarray(absolute(group.X).T @ steep)
+    return NOTHING * float(pulls.max(initial=0.0)) / largest if largest > 0.0 else 1.0
 
 
 def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
@@ -280,28 +296,28 @@ def _endless(
     if t1 < 0:
         raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
     found: _Followed | None = None
+    if model(t0).penalty is not None:
+        line = along(model, t0, t0 + FARTHER * max(abs(t0), 1.0))
+        statement = read(line, face)
+        down = _from_the_end(line, statement, face, True, told)
+        if down is not None:
+            return _Followed.of(line, statement, down, ray=True)
     for far in (FAR, FARTHER):
         line = along(model, t0, t0 + far * max(abs(t0), 1.0))
         statement = read(line, face)
-        if found is None:
-            track = _from_the_end(line, statement, face, True, told)
-            if track is not None:
-                return _Followed.of(line, statement, track, ray=True)
         try:
             track, lost = _from_the_start(line, statement, face, told)
         except PathError:
-            if found is not None:
-                break
-            if far == FARTHER:
+            if found is None:
                 raise
-            continue  # from farther out it may be easier
+            break
         if lost is not None and found is not None:
             break  # so far out rounding decides: the path ends where it was left before
         if lost is not None:
             return _Followed.of(line, statement, track, lost=lost)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
-        ray = bool(line.t1 >= CLEAR * abs(last))
-        found = _Followed.of(line, statement, track, ray)
+        ray = bool(line.t1 >= CLEAR * abs(last)) and (last > t0 or far == FARTHER)
+        found = _Followed.of(line, statement, track, ray or last == t0)
         if ray:
             break
     assert found is not None

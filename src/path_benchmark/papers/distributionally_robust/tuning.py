@@ -28,6 +28,7 @@ from solution_paths import (
 from solution_paths.curves import Curve, mean_curve
 from solution_paths.kernels import LINEAR, Kernel
 
+from ...runs.judging import data_of
 from ...solvers import GridSolver
 from ...solvers.programmes import (
     DoubleMargin,
@@ -133,7 +134,7 @@ class Model:
         """Return the path's parameter at values; outside its range the solution stands still."""
         own = np.asarray(values, dtype=np.float64)
         if not hasattr(path, "straight"):
-            own = coordinate(line, own) / self.unit(path.objective.n)
+            own = coordinate(line, own) / self.unit(data_of(path).shape[0])
         low, high = path.range
         # behind the last breakpoint in s nothing changes
         return np.clip(own, low, path.breakpoints[-1] if line.vary == "s" else high)
@@ -150,9 +151,9 @@ class Model:
         else:
             classes = [y == c for c in (-1.0, 1.0) if (y == c).any()]
             found = mean_curve([straight.error_curve(X[own], y[own]) for own in classes])
-        objective = path.objective
-        inverse = straight is not path
-        return found.scaled(1.0 / objective.inverse if inverse else self.unit(objective.n))
+        if straight is not path:
+            return found.scaled(1.0 / path.objective.inverse)
+        return found.scaled(self.unit(data_of(path).shape[0]))
 
 
 def coordinate(line: Line, values: Floats) -> Floats:

@@ -136,14 +136,8 @@ def _weighted_svr(data: Data, theta: float) -> Problem:
     return _machine(loss, data, kernel=True)
 
 
-def _lasso(data: Data, lam: float) -> Problem:
-    own = Losses(losses.squared(data.y), data.X, free=1.0)
-    return Problem(own, penalties.l1(data.X.shape[1], lam))
-
-
-def _few_features(data: Data, lam1: float, mean: bool, ridge: float = 0.0) -> Problem:
-    cost = 1.0 / len(data.y) if mean else 1.0
-    own = Losses(losses.hinge(data.y, cost), data.X, free=1.0)
+def _few_features(data: Data, lam1: float, ridge: float) -> Problem:
+    own = Losses(losses.hinge(data.y, 1.0 / len(data.y)), data.X, free=1.0)
     return Problem(own, penalties.l1(data.X.shape[1], lam1), ridge=ridge)
 
 
@@ -175,8 +169,7 @@ REGRESSION = {
         "lasso_path",
         "Lasso",
         lambda D: sp.lasso_path(D.X, D.y, fit_intercept=True),
-        _lasso,
-        lambda D: Descent(D.X, D.y),
+        rival=lambda D: Descent(D.X, D.y),
     ),
     "elastic_net": Model(
         "elastic net",
@@ -286,7 +279,6 @@ CLASSIFICATION = {
         "l1_svm_path",
         "l1-SVM",
         lambda D: sp.l1_svm_path(D.X, D.y),
-        partial(_few_features, mean=False),
     ),
     "l1_svm_s": Model(
         "l1-SVM, constraint",
@@ -299,14 +291,14 @@ CLASSIFICATION = {
         "drsvm_path",
         "DrSVM",
         lambda D: sp.drsvm_path(D.X, D.y, lam2=0.1),
-        lambda D, lam1: _few_features(D, lam1, mean=True, ridge=0.1),
+        lambda D, lam1: _few_features(D, lam1, 0.1),
     ),
     "drsvm_lam2": Model(
         "doubly regularised SVM",
         "drsvm_path",
         "DrSVM",
         lambda D: sp.drsvm_path(D.X, D.y, vary="lam2", lam1=0.01),
-        lambda D, lam2: _few_features(D, 0.01, mean=True, ridge=lam2),
+        lambda D, lam2: _few_features(D, 0.01, lam2),
     ),
     "nu_svm": Model(
         "nu-SVM, RBF",
