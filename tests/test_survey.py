@@ -11,6 +11,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 
 import solution_paths as paths
 from solution_paths import SolutionPath
+from solution_paths.problem import Losses, Problem, losses, penalties
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -326,3 +327,56 @@ def test_held_out_data_are_what_their_name_says(kind):
         assert np.linalg.matrix_rank(D.X) < D.X.shape[1]
     if kind == "conflicting copies":
         assert len(np.unique(D.X, axis=0)) < len(D.X)
+
+
+# ---------------------------------------------------------------------- any units
+
+
+@pytest.mark.parametrize("y_unit", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("x_unit", [1e-9, 1.0, 1e9])
+def test_a_lasso_is_the_same_in_any_units(x_unit, y_unit):
+    """A penalty of 2^40 once counted as the end of all paths: beyond, breakpoints were missed."""
+    X = np.random.default_rng(3).normal(size=(50, 3))
+    y = X @ [1.0, -0.5, 0.1] + np.random.default_rng(4).normal(size=50)
+    plain = paths.lasso_path(X, y, fit_intercept=True)
+    path = paths.lasso_path(x_unit * X, y_unit * y, fit_intercept=True)
+    unit = x_unit * y_unit
+    np.testing.assert_allclose(path.breakpoints, unit * plain.breakpoints, rtol=1e-9)
+    t = np.linspace(0.0, 1.2, 7) * plain.breakpoints[-1]
+    w = path.coef(unit * t) * x_unit / y_unit
+    np.testing.assert_allclose(w, plain.coef(t), rtol=0, atol=1e-12)
+    assert path.certify().ok
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_signs_at_a_penalty_of_zero_are_those_beyond(seed):
+    """A start at lam = 0, where knots of penalties coincide, lost on which side weights were."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 6)) * 1e7
+    y = X @ rng.normal(size=6) / 1e7 + rng.normal(size=60)
+    t1 = 0.5 * np.abs(X.T @ y).max()
+    data = losses.squared(y)
+
+    def model(lam):
+        return Problem(Losses(data, X), penalties.l1(6, lam))
+
+    path = paths.solution_path(model, 0.0, t1)  # ends before all weights are 0
+    assert path.certify(at_breakpoints=True).ok
+    np.testing.assert_allclose(path.coef(0.0), np.linalg.lstsq(X, y, rcond=None)[0], rtol=1e-9)
+
+
+def test_an_intercept_that_passes_zero_is_no_breakpoint():
+    X = np.random.default_rng(0).normal(size=(40, 3)) + [5.0, 0.0, 0.0]
+    y = X @ [1.0, -1.0, 0.0] - 2.0 + 0.3 * np.random.default_rng(1).normal(size=40)
+    path = paths.lasso_path(X, y, fit_intercept=True)
+    assert np.ptp(np.sign(path.intercept(path.breakpoints))) == 2
+    centred = paths.lasso_path(X - X.mean(axis=0), y, fit_intercept=True)
+    np.testing.assert_allclose(path.breakpoints, centred.breakpoints, rtol=1e-9)
+    np.testing.assert_array_equal((path.coef(path.breakpoints) != 0).sum(axis=0)[-2:], [1, 0])
+
+
+def test_a_constant_target_has_a_path():
+    for columns in (np.eye(4)[np.arange(12) % 4], np.full((12, 2), 1e6 + 0.1)):
+        path = paths.elastic_net_path(columns, np.full(12, 0.3))
+        assert not path.coef([0.0, 1.0]).any()
+        assert path.intercept([0.0, 1.0]).tolist() == [0.3, 0.3]

@@ -30,7 +30,8 @@ CHECKS = ("warn", "raise", "ignore")
 FACES = ("auto", "dual", "primal", "saddle")
 FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
 FARTHER = 2.0**80
-NEAR = 2.0**-40  # of the way to the end: what changes so near to it is decided by rounding of data
+NEAR = 2.0**-48  # of the way to the end: what changes so near to it is decided by rounding of data
+PART = 2.0**-40  # of the way, of the parts in which a first event is looked for
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
 ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
 MARGIN = 4.0  # how far before what doesn't hold such a path ends
@@ -256,7 +257,7 @@ def _from_the_end(
             return None if homotopy(end).first() is None else homotopy(end).run(told)
         begin, least, top = end, _least_event(line), None
         while top is None and begin > least:  # the way down is looked at in parts
-            top, begin = homotopy(begin).first(), NEAR * begin
+            top, begin = homotopy(begin).first(), PART * begin
         if top is None or top < least:  # nothing ever changes: a place to walk from
             return homotopy(max(abs(line.t0), 1.0)).run(told)
         if top > end / CLEAR:
@@ -317,7 +318,7 @@ def _endless(
             return _Followed.of(line, statement, track, lost=lost)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
         ray = bool(line.t1 >= CLEAR * abs(last)) and (last > t0 or far == FARTHER)
-        found = _Followed.of(line, statement, track, ray or last == t0)
+        found = _Followed.of(line, statement, track, bool(ray or last == t0))
         if ray:
             break
     assert found is not None

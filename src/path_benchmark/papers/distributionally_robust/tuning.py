@@ -401,8 +401,13 @@ def largest_length(X: Floats, y: Floats) -> float:
 
 
 def largest_penalty(X: Floats, y: Floats) -> float:
-    """Return the least lam1 at which w = 0."""
-    return float(l1_svm_path(X, y, check="ignore").breakpoints[-1]) / len(y)
+    """Return a lam1 at which w = 0: just above max |X'a| for duals of as many rows of each class.
+
+    Of the larger class the first rows; b is its label.
+    """
+    rows = [np.flatnonzero(y == label) for label in (-1.0, 1.0)]
+    some = np.concatenate([own[: min(map(len, rows))] for own in rows])
+    return 1.001 * float(np.abs(X[some].T @ y[some]).max()) / len(y)
 
 
 def radii(largest: float, size: int) -> Floats:
