@@ -366,7 +366,7 @@ def test_signs_at_a_penalty_of_zero_are_those_beyond(seed):
 
 
 def test_an_intercept_that_passes_zero_is_no_breakpoint():
-    X = np.random.default_rng(0).normal(size=(40, 3)) + [5.0, 0.0, 0.0]
+    X = np.random.default_rng(0).normal(size=(40, 3)) + np.array([5.0, 0.0, 0.0])
     y = X @ [1.0, -1.0, 0.0] - 2.0 + 0.3 * np.random.default_rng(1).normal(size=40)
     path = paths.lasso_path(X, y, fit_intercept=True)
     assert np.ptp(np.sign(path.intercept(path.breakpoints))) == 2
@@ -380,3 +380,20 @@ def test_a_constant_target_has_a_path():
         path = paths.elastic_net_path(columns, np.full(12, 0.3))
         assert not path.coef([0.0, 1.0]).any()
         assert path.intercept([0.0, 1.0]).tolist() == [0.3, 0.3]
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_costs_that_grow_beside_a_penalty_that_stands_still(unit):
+    """The solution at C is that of the l1-penalised machine at lam = 1 / C."""
+    X = unit * np.random.default_rng(3).normal(size=(40, 3))
+    y = np.where(X[:, 0] + unit * np.random.default_rng(4).normal(size=40) > 0, 1.0, -1.0)
+
+    def model(C):
+        return Problem(Losses(losses.hinge(y, C), X, 1.0), penalties.l1(3, 1.0))
+
+    path = paths.solution_path(model, 0.0, np.inf, parameter="C")
+    other = paths.l1_svm_path(X, y)
+    lam = np.linspace(0.05, 0.9, 6) * other.breakpoints[-1]
+    found, expected = unit * path.coef(1.0 / lam), unit * other.coef(lam)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert np.abs(expected).max() > 0.5

@@ -134,14 +134,10 @@ class Constant(Fitted):
         Number of columns.
     middle : float
         The constant.
-    unit : float
-        See `Fitted`.
     """
 
-    log = False  # whether the parameter is a scale
-
-    def __init__(self, found: list[Followed], d: int, middle: float, unit: float = 1.0):
-        super().__init__(found, unit=unit)
+    def __init__(self, found: list[Followed], d: int, middle: float):
+        super().__init__(found)
         self.d, self.middle = d, middle
 
     def coefs(self, t: float) -> Floats:
@@ -159,11 +155,10 @@ class Constant(Fitted):
     def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
         """Return the mean error, over weighted rows, as an exact function of the parameter."""
         if self.paths:
-            curve = super().error(X, y, metric, weights).scaled(1.0 / self.unit)
-            return curve.over(self.begin, self.end)
+            return super().error(X, y, metric, weights).over(self.begin, self.end)
         off = np.abs(y - self.middle)
         flat = np.array([np.average(off if metric == "absolute" else off**2, weights=weights)])
-        return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1), log=self.log)
+        return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
 
 
 class OneVsRest(Fitted):

@@ -279,7 +279,7 @@ def _least_event(line: Line) -> float:
             f.curvature.max(axis=1) * np.abs(f.knots).max(axis=1)
         )
         pulls = pulls + np.asarray(absolute(group.X).T @ steep)
-    return NOTHING * float(pulls.max(initial=0.0)) / largest if largest > 0.0 else 1.0
+    return NOTHING * float(pulls.max(initial=0.0)) / largest if largest > 0.0 else 0.0
 
 
 def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
