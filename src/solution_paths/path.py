@@ -319,10 +319,10 @@ class Path(Nodes):
 
         Examples
         --------
-        >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
-        >>> path.coef([0.5, 2.0]).round(9).tolist()
-        [[2.5, 1.0], [0.5, 0.0]]
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.coef([0.1, 0.5]).round(9).tolist()
+        [[0.2, 0.666666667]]
         """
         self._check_linear()
         if _single(t):
@@ -495,11 +495,11 @@ class Path(Nodes):
 
         Examples
         --------
-        >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
-        >>> left, right = path.piece_values([[1.0, 1.0]], [0.0, 1.0, 3.0])
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> left, right = path.piece_values([[3.0]], [*path.breakpoints, 2.0])
         >>> left.round(9).tolist(), right.round(9).tolist()
-        ([[4.0, 2.0]], [[2.0, 0.0]])
+        ([[-1.0, 1.0]], [[1.0, 1.0]])
         """
         X_new = check_new_rows(X_new, self.objective, "X_new")
         edges = check_edges(edges, self.breakpoints, self._t[0], self.parameter)
@@ -550,12 +550,12 @@ class Path(Nodes):
 
         Examples
         --------
-        >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
-        >>> curve = path.error_curve([[1.0, 1.0]], [2.0], metric="squared")
+        >>> from solution_paths import drlad_path
+        >>> path = drlad_path([[1.0], [2.0], [3.0], [4.0], [5.0]], [2.0, 4.0, 6.0, 8.0, 99.0])
+        >>> curve = path.error_curve([[6.0]], [9.0], metric="squared")
         >>> curve([0.0, 0.5, 1.0, 2.0]).round(9).tolist()
-        [4.0, 1.0, 0.0, 1.0]
-        >>> curve.best().parameter
+        [9.0, 2.25, 0.0, 9.0]
+        >>> round(curve.best().parameter, 9)
         1.0
         """
         zero_one = check_choice(metric, "metric", METRICS) == "zero_one"
@@ -832,11 +832,11 @@ class Path(Nodes):
 
         Examples
         --------
-        >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> axes = path.plot("coef")
         >>> axes.get_xlabel(), len(axes.lines)
-        ('lam', 2)
+        ('C', 1)
         """
         return plots.draw_path(self, what, ax, max_lines, mark)
 

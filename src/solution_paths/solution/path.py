@@ -291,21 +291,7 @@ class SolutionPath:
         return [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
 
     def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
-        """Return f at both ends of all pieces between edges, each approached from inside.
-
-        What jumps at a breakpoint has two values there, and `decision_function` gives one.
-
-        Parameters
-        ----------
-        X_new : (m, d) array or CSR
-            As in `decision_function`.
-        edges : (k + 1,) array
-            Ascending parameters, among them the breakpoints between the first and the last; after
-            the end of a path f stays what it is there.
-
-        Returns
-        -------
-        left, right : (m, k) arrays
+        """Return f at both ends of all pieces between edges; see `Path.piece_values`.
 
         Examples
         --------
@@ -360,17 +346,7 @@ class SolutionPath:
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
 
     def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the validation 0-1 error as an exact step function of the parameter.
-
-        See `error_curve`.
-
-        Returns
-        -------
-        edges : (k + 1,) array
-            Ends of the steps, ascending.
-        error : (k,) array
-            Mean error on each open step.
-        """
+        """Return the 0-1 error as an exact step function; see `Path.error_steps`."""
         curve = self.error_curve(X_val, y_val, "zero_one")
         return curve.edges, curve.left
 

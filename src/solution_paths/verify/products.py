@@ -50,13 +50,6 @@ class Matrix:
         """Return the largest sum of absolute entries of a row."""
         return float(np.max(self.size @ np.ones(self.shape[1]), initial=0.0))
 
-    def largest_of_columns(self) -> Floats | None:
-        """Return the largest absolute entry of each column; None of a map without entries."""
-        if isinstance(self.size, Product | Repeated):
-            return None
-        largest = self.size.max(axis=0)
-        return np.ravel(largest.toarray() if sp.issparse(largest) else largest)
-
 
 def total(parts: list[Pair], shape: tuple[int, int]) -> Pair:
     """Return a sum of pairs."""

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..certify import KKT_LIMIT
+from ..problem import Product, Repeated
 from ..validation import Floats
 from .products import Matrix
 
@@ -63,7 +64,7 @@ def scales_of(
 
 
 class Own(NamedTuple):
-    """The units of each coordinate by itself, none larger than those of all.
+    """The units of each coordinate by itself.
 
     Attributes
     ----------
@@ -85,10 +86,9 @@ def own_of(groups: Sequence[Any], scales: Scales) -> Own:
         own = _ranges(group.graph, z) + np.zeros((group.X.shape[0], len(z)))
         a.append(_or_else(own, largest))
         c = c + np.asarray(group.X.size.T @ a[-1])
-        column = group.X.largest_of_columns()
-        if column is not None:
+        if not isinstance(group.X.size, Product | Repeated):  # whose entries aren't at hand
             with np.errstate(divide="ignore"):
-                w = np.minimum(w, z / column[:, None])
+                w = np.minimum(w, z / _largest(group.X.size, axis=0)[:, None])
     w = np.where(np.isfinite(w), w, scales.w)
     return Own(a, w, np.minimum(_or_else(c, scales.c), scales.c))
 
