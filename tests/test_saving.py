@@ -19,6 +19,7 @@ from solution_paths import (
     drsvm_path,
     lasso_path,
     quantile_svm_path,
+    storage,
     svm_path,
     update_instances,
     weighted_svm_path,
@@ -328,3 +329,11 @@ def test_a_name_gets_the_suffix_that_numpy_gives(tmp_path):
         Path.load(tmp_path / "other")
     with pytest.raises(FileNotFoundError):
         Path.load(tmp_path / "nothing")
+
+
+def test_a_model_that_is_no_path_of_this_kind_is_refused(tmp_path, monkeypatch):
+    """Files of lasso and l1 paths, once of this kind: no attempt to read their arrays."""
+    make("svr").save(tmp_path / "path.npz")
+    monkeypatch.delitem(storage.FAMILIES, "Tube")
+    with pytest.raises(ValueError, match=r"a model that Path\.load no longer reads; compute the"):
+        Path.load(tmp_path / "path.npz")

@@ -110,7 +110,7 @@ def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]]
 
     def whole(meta: dict[str, Any], content: dict[str, NDArray[Any]]) -> Path | None:
         if meta["objective"]["family"] not in FAMILIES:
-            return None  # one that is a `SolutionPath` by now
+            return None
         return build(*_parts(meta, content))
 
     return read_archive(file, whole, KIND, FORMAT, OLDER)

@@ -258,7 +258,7 @@ def _from_the_end(
         begin, least, top = end, _least_event(line), None
         while top is None and begin > least:  # the way down is looked at in parts
             top, begin = homotopy(begin).first(), PART * begin
-        if top is None or top < least:  # nothing ever changes: a place to walk from
+        if not top or top < least:  # nothing ever changes: a place to walk from
             return homotopy(max(abs(line.t0), 1.0)).run(told)
         if top > end / CLEAR:
             return None
