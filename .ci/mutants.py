@@ -37,7 +37,7 @@ NOT_COPIED = (".git", ".venv", ".snakemake", "data", "results", "logs", "build",
 TIMEOUT_S = 600.0
 
 JUDGED = ("known_judges", "conditions", "certify", "reliable")
-NETS = ("known_judges", "conditions", "elastic_net", "reliable")
+NETS = ("known_answers", "promises", "elastic_net", "input")
 CHOICES = ("known_answers", "promises", "estimators_input", "estimators_weights", "leaks")
 STATED = ("known_judges", "known_answers", "statement", "verify", "solution")
 SOLVED = ("known_answers", "solution", "survey_paper", "saving", "survey")
@@ -66,11 +66,8 @@ MODULES = {
         "elastic_net",
     ),
     "solution_paths/objectives/double_margin.py": JUDGED,
-    "solution_paths/objectives/double_net.py": NETS,
-    "solution_paths/objectives/elastic_net.py": NETS,
     "solution_paths/objectives/hinge.py": JUDGED,
     "solution_paths/objectives/machine.py": (*JUDGED, "certify_exact"),
-    "solution_paths/objectives/penalised.py": ("promises", *NETS),
     "solution_paths/objectives/robust.py": (*JUDGED, "promises", "outlier"),
     "solution_paths/objectives/tube.py": JUDGED,
     "solution_paths/verify/balance.py": VERIFIED,
@@ -175,11 +172,16 @@ MODULES = {
     "solution_paths/models/almost_quadratic.py": SURVEYED,
     "solution_paths/models/asymmetric_svm.py": SURVEYED,
     "solution_paths/models/common.py": (*MODEL, "states"),
-    "solution_paths/models/dm_drsvm.py": ("known_answers", "promises", "elastic_net", "input"),
+    "solution_paths/models/dm_drsvm.py": NETS,
+    "solution_paths/models/dm_drsvm_grid.py": NETS,
     "solution_paths/models/dm_ksvm.py": ("known_answers", "promises", "elastic_net", "input"),
-    "solution_paths/models/dr_regression.py": ("known_answers", "promises", "elastic_net", "input"),
-    "solution_paths/models/drsvm.py": ("known_answers", "promises", "elastic_net", "input"),
-    "solution_paths/models/elastic.py": ("known_answers", "promises", "elastic_net", "input"),
+    "solution_paths/models/dr_regression.py": NETS,
+    "solution_paths/models/drlad.py": NETS,
+    "solution_paths/models/drlad_grid.py": NETS,
+    "solution_paths/models/margins.py": NETS,
+    "solution_paths/models/residuals.py": NETS,
+    "solution_paths/models/drsvm.py": NETS,
+    "solution_paths/models/elastic.py": NETS,
     "solution_paths/models/elastic_net.py": SURVEYED,
     "solution_paths/models/generalized_lasso.py": SURVEYED,
     "solution_paths/models/hhsvm.py": SURVEYED,

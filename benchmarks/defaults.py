@@ -50,7 +50,7 @@ from sklearn.preprocessing import StandardScaler
 
 import solution_paths as library
 from path_benchmark.data import load
-from solution_paths import PathWarning
+from solution_paths import PathWarning, SolutionPath
 
 SURE = 1e-9  # a gap that needs no second bound
 PROMISED, HARMFUL = 1e-8, 1e-6
@@ -134,6 +134,8 @@ class Answer:
         if path is not None:
             t = min(max(t, path.range[0]), path.range[1])
             self.duals, self.b = path.dual(t).astype(LONG), LONG(path.intercept(t))
+            if isinstance(path, SolutionPath) and len(path.line.start.losses) > 1:  # outer margins
+                self.duals -= path.dual(t, 1)
         if hasattr(model, "coef_"):
             w, self.b = np.atleast_2d(model.coef_)[k], LONG(np.ravel(model.intercept_)[k])
             self.w = w.astype(LONG)
@@ -152,7 +154,8 @@ def objective_and_bound(kind, model, answer, X, y):
         return double_margin_in_ball(*given, centred(X), model.kappa, model.lam1_, model.lam2)
     one, K = np.ones(n, dtype=LONG), None
     a = np.sign(y - answer.f) / n if answer.duals is None else answer.duals
-    a = y * a if is_classifier(model) else a
+    signed = kind == "L1SVC" or not is_classifier(model)
+    a = a if signed else y * a
     ridge = {"QuantileSVC": "lam", "DmKSVC": "lam_"}.get(kind)
     ridge = LONG(getattr(model, ridge) if ridge else 1.0)
     if answer.w is None:

@@ -31,6 +31,7 @@ import zlib
 from collections import Counter
 from pathlib import Path as FilePath
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -60,9 +61,9 @@ from solution_paths import (
     weighted_svr_path,
 )
 from solution_paths.homotopy.compiled import MARK
-from solution_paths.objectives.double_net import DoubleMarginNet
-from solution_paths.objectives.elastic_net import ElasticNet
+from solution_paths.objectives.centring import less
 from solution_paths.path import RAYS
+from solution_paths.problem import Product
 
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
@@ -423,37 +424,69 @@ def _robust_gap(path, t, state):
 
 
 def facts(path):
-    """Return the objective of a path, or of one that states a problem what its losses tell."""
+    """Return the objective of a path, or of one that states a problem what its losses tell.
+
+    Of these y are labels or, where the loss has one knot, targets.
+    """
     if not isinstance(path, SolutionPath):
         return path.objective
-    group = path.line.start.losses[0]
-    y, lasso = group.pieces.knots[:, 0].copy(), bool(group.pieces.curvature.any())
-    classes = () if lasso else path.reading.classes
-    return SimpleNamespace(X=group.X, y=y, n=len(y), classes=classes, lasso=lasso)
+    group, shifts = path.line.start.losses[0], path.reading.shifts
+    knots, X, classes = group.pieces.knots, group.X, path.reading.classes
+    own = SimpleNamespace(n=len(knots), classes=classes, lasso=bool(group.pieces.curvature.any()))
+    if isinstance(X, Product):  # of double margins
+        own.y, X, own.kappa = group.free[:, 0], X.factors[1], 2.0 * float(group.free[0, 2])
+    else:
+        own.y = np.sign(knots[:, 0]) if len(classes) else knots[:, -1].copy()
+    own.X = X if shifts is None else less(X, -shifts)
+    return own
 
 
-def _penalised_gap(path, t, state):
-    """Judge a lasso without an intercept, or an l1-penalised machine."""
+class _Held(NamedTuple):
+    """What the objective of a path is at one parameter, as users know it."""
+
+    knots: np.ndarray  # (n, m), of the losses of f
+    slopes: np.ndarray  # (n, m + 1)
+    lam1: LONG
+    ridge: LONG
+    radius: LONG
+
+    @classmethod
+    def of(cls, path, t):
+        problem = path.line.at(float(path._own(float(t))[0]))
+        factor = LONG(t) if path.scale.divided else LONG(1)
+        pieces, margins = problem.losses[0].pieces, len(problem.losses) > 1
+        lam1, radius = LONG(0), LONG(np.inf)
+        if problem.penalty is not None:
+            lam1 = LONG(problem.penalty.slopes[0, -1])
+        elif margins:
+            lam1 = LONG(problem.linear[1])
+        elif problem.constraint is not None:
+            radius = LONG(problem.constraint.radius)
+        slopes = factor * pieces.slopes.astype(LONG)
+        ridge = factor * LONG(problem.ridge)
+        knots = pieces.knots + LONG(path.reading.offset)
+        return cls(knots, slopes, factor * lam1, ridge, radius)
+
+    def losses(self):
+        """Return them as the largest of lines; the least value of each is 0."""
+        steps = np.cumsum(np.diff(self.slopes, axis=1) * self.knots, axis=1)
+        starts = np.column_stack([0 * self.knots[:, :1], -steps])
+        values = (self.slopes[:, None] * self.knots[..., None] + starts[:, None]).max(axis=2)
+        return self.slopes, starts - values.min(axis=1)[:, None]
+
+
+def _lasso_gap(path, t, state):
+    """Judge a lasso without an intercept."""
     p, X, t = facts(path), state["X"], LONG(t)
-    w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
-    y, f = p.y.astype(LONG), X @ w + b
-    if p.lasso:
-        residual = y - f
-        primal = residual @ residual / 2 + t * np.abs(w).sum()
-        c = np.abs(X.T @ residual).max()
-        scale = max(np.abs(X.T @ y).max(), LONG(1e-300))
-        feasible = residual * min(LONG(1), (t + LONG(1e-11) * scale) / max(c, LONG(1e-300)))
-        floor = LONG(1e-5) * (y @ y)  # at lam = 0 the optimum may be zero
-        dual = y @ feasible - feasible @ feasible / 2
-        return primal + floor, dual + floor, LONG(0), LONG(0)
-    a = path.dual(float(t)).astype(LONG)
-    limit = HALF_A_UNIT * (np.abs(X) @ np.abs(w) + abs(b)).sum()
-    primal = np.maximum(1 - y * f, 0).sum() + t * np.abs(w).sum()
-    scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300))
-    outside = max((-y * a).max(), (y * a - 1).max(), abs(a.sum()), LONG(0))
-    outside = max(outside, (np.abs(X.T @ a).max() - t) / scale)
-    floor = LONG(1e-6) * len(y)
-    return primal + floor, (y * a).sum() + floor, outside, limit
+    w, y = path.coef(float(t)).astype(LONG), p.y.astype(LONG)
+    residual = y - X @ w
+    primal = residual @ residual / 2 + t * np.abs(w).sum()
+    c = np.abs(X.T @ residual).max()
+    scale = max(np.abs(X.T @ y).max(), LONG(1e-300))
+    feasible = residual * min(LONG(1), (t + LONG(1e-11) * scale) / max(c, LONG(1e-300)))
+    floor = LONG(1e-5) * (y @ y)  # at lam = 0 the optimum may be zero
+    dual = y @ feasible - feasible @ feasible / 2
+    return primal + floor, dual + floor, LONG(0), LONG(0)
 
 
 def _bought(c, ridge, price, radius):
@@ -474,55 +507,57 @@ def _lost(c, ridge, lam):
 
 
 def _net_gap(path, t, state):
-    """Judge a loss under an elastic net or in a ball, by its conjugate."""
-    p, X, given, t = path.objective, state["X"], (path.coef(t), path.intercept(t)), LONG(t)
-    w, b, a = (np.asarray(v, dtype=LONG) for v in (*given, path._solution(float(t)).a))
-    cost, lam1 = (LONG(u) + t * LONG(v) for u, v in ((p.cost0, p.cost1), (p.lam10, p.lam11)))
-    ridge, y = LONG(p.ridge), p.y.astype(LONG)
-    f, c = X @ w + b, state["centred"].T @ a
+    """Judge a loss under an elastic net or an l1 constraint, by its conjugate."""
+    if hasattr(facts(path), "kappa"):
+        return _margins_gap(path, t, state)
+    held, X = _Held.of(path, t), state["X"]
+    w, b, a = (np.asarray(v, dtype=LONG) for v in (path.coef(t), path.intercept(t), path.dual(t)))
+    level = LONG(0) if len(state["classes"]) else held.knots.mean()
+    f, c, knots = X @ w + b - level, state["centred"].T @ a, held.knots - level
+    slopes, starts = held._replace(knots=knots).losses()
+    unit, terms = max(np.abs(slopes).max(), LONG(1e-300)), np.abs(X) @ np.abs(w) + abs(b)
+    scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300)) * unit
+    size = np.abs(w).sum()
+    primal = held.ridge / 2 * (w @ w) + held.lam1 * size
+    primal += (f[:, None] * slopes + starts).max(axis=1).sum()
+    # minus the conjugate is the least of loss(f) + a f over f, at a knot
+    worth = (slopes[:, None] * knots[..., None] + starts[:, None]).max(axis=2)
+    dual = (worth + a[:, None] * knots).min(axis=1).sum()
+    outside = max(abs(a.sum()) / unit, (-a - slopes[:, -1]).max() / unit, LONG(0))
+    outside = max(outside, (slopes[:, 0] + a).max() / unit)
+    theta = LONG(0)
+    if np.isfinite(held.radius):
+        theta = _bought(c, held.ridge, held.lam1, held.radius)
+        dual = dual - theta * held.radius
+        outside = max(outside, (size - held.radius) / max(held.radius, size, LONG(1e-300)))
+    lost, off = _lost(c, held.ridge, held.lam1 + theta)
+    floor = LONG(1e-6) * len(f) * unit * max(np.abs(knots).max(), LONG(1e-300))
+    primal = primal + abs(a.sum()) * np.abs(f).max()
+    limit = HALF_A_UNIT * unit * terms.sum()
+    return primal + floor, dual - lost + floor, max(outside, off / scale), limit
+
+
+def _margins_gap(path, t, state):
+    """Judge double margins with rho, by their conjugate."""
+    p, held, X = facts(path), _Held.of(path, t), state["X"]
+    w, b = path.coef(t).astype(LONG), LONG(path.intercept(t))
+    g = path.dual(t, 0).astype(LONG) - path.dual(t, 1)
+    y, cost, lam1, ridge = p.y.astype(LONG), -held.slopes[0, 0], held.lam1, held.ridge
+    f, c = X @ w + b, state["centred"].T @ (y * g)
     unit, terms = cost if cost > 0 else LONG(1), np.abs(X) @ np.abs(w) + abs(b)
     scale = max(np.abs(X).sum(axis=0).max(), LONG(1e-300)) * unit
-    primal, size = ridge / 2 * (w @ w), np.abs(w).sum()
-    outside = abs(a.sum()) / unit
-    if hasattr(p, "kappa"):
-        kappa, m, g = LONG(p.kappa), y * f, y * a
-        ends = np.append(np.maximum(np.minimum(1 + m, 2 * m) / kappa, size), size)
-        losses = np.maximum(np.maximum(1 - m, 1 + m - kappa * ends[:, None]), 0).sum(axis=1)
-        primal += (lam1 * ends + cost * losses).min()
-        most = lam1 - kappa * np.maximum(-g, 0).sum()
-        least = most - kappa * np.maximum(cost - np.abs(g), 0).sum() / 2
-        theta = min(max(_bought(c, ridge, 0, 2 / kappa), least, LONG(0)), max(most, LONG(0)))
-        lost, off = _lost(c, ridge, theta)
-        dual = np.abs(g).sum() + 2 * (most - theta) / kappa - lost
-        outside = max(outside, max(-most, least - theta, 0) / (kappa * p.n * unit))
-        outside = max(outside, (np.abs(g) - cost).max() / unit, off / scale)
-        return primal, dual, outside, HALF_A_UNIT * cost * terms.sum()
-    kinks, slopes = p.kinks.astype(LONG), p.slopes.astype(LONG)
-    starts = np.concatenate([[LONG(0)], -np.cumsum(np.diff(slopes) * kinks)])
-    starts = starts - (kinks[:, None] * slopes + starts).max(axis=1).min()
-    side = y if len(p.classes) else np.ones(p.n, dtype=LONG)
-    level = _level(p)
-    base, f = np.ones(p.n, dtype=LONG) if len(p.classes) else y - level, f - level
-    r = base - side * f
-    primal += cost * (r[:, None] * slopes + starts).max(axis=1).sum() + lam1 * size
-    # minus the conjugate is the least of loss(r) - alpha r over r, at a kink, plus alpha base
-    alpha = side * a
-    worth = cost * (kinks[:, None] * slopes + starts).max(axis=1) - alpha[:, None] * kinks
-    dual = worth.min(axis=1).sum() + alpha @ base
-    outside = max(outside, (alpha - cost * slopes[-1]).max() / unit)
-    outside = max(outside, (cost * slopes[0] - alpha).max() / unit, LONG(0))
-    theta = LONG(0)
-    if np.isfinite(p.s0):
-        radius = LONG(p.s0) + t * LONG(p.s1)
-        theta = _bought(c, ridge, lam1, radius)
-        dual = dual - theta * radius
-        outside = max(outside, (size - radius) / max(radius, size, LONG(1e-300)))
-    lost, off = _lost(c, ridge, lam1 + theta)
-    typical = LONG(1) if len(p.classes) else np.abs(y).max()
-    floor = LONG(1e-6) * p.n * cost * typical
-    primal = primal + abs(a.sum()) * np.abs(f).max()
-    limit = HALF_A_UNIT * cost * np.abs(slopes).max() * terms.sum()
-    return primal + floor, dual - lost + floor, max(outside, off / scale), limit
+    size, kappa, m = np.abs(w).sum(), LONG(p.kappa), y * f
+    ends = np.append(np.maximum(np.minimum(1 + m, 2 * m) / kappa, size), size)
+    losses = np.maximum(np.maximum(1 - m, 1 + m - kappa * ends[:, None]), 0).sum(axis=1)
+    primal = ridge / 2 * (w @ w) + (lam1 * ends + cost * losses).min()
+    most = lam1 - kappa * np.maximum(-g, 0).sum()
+    least = most - kappa * np.maximum(cost - np.abs(g), 0).sum() / 2
+    theta = min(max(_bought(c, ridge, 0, 2 / kappa), least, LONG(0)), max(most, LONG(0)))
+    lost, off = _lost(c, ridge, theta)
+    dual = np.abs(g).sum() + 2 * (most - theta) / kappa - lost
+    outside = max(abs((y * g).sum()) / unit, max(-most, least - theta, 0) / (kappa * p.n * unit))
+    outside = max(outside, (np.abs(g) - cost).max() / unit, off / scale)
+    return primal, dual, outside, HALF_A_UNIT * cost * terms.sum()
 
 
 def off_graphs(path, t, state):
@@ -531,9 +566,9 @@ def off_graphs(path, t, state):
     Infinite where the gap alone judges: for local optima, and double margins in a ball.
     """
     p, t = facts(path), LONG(t)
-    if isinstance(path, OutlierPath) or isinstance(p, DoubleMarginNet):
-        return np.inf
     stated = isinstance(path, SolutionPath)
+    if isinstance(path, OutlierPath) or (stated and hasattr(p, "kappa")):
+        return np.inf
     a = LONG(1) * (path.dual(float(t)) if stated else path._solution(float(t)).a[: p.n])
     y, X = p.y.astype(LONG), state["X"]
     unit = LONG(1) if len(p.classes) else np.ptp(y) or np.abs(y).max() or LONG(1)
@@ -553,16 +588,13 @@ def off_graphs(path, t, state):
         more = np.ptp(more) if p.bias == "free" else np.abs(more).max()
         return max(losses.off_graph(f, a, unit).max(), more / unit)
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
-    lam1, ridge, radius, off, Z = t, LONG(0), np.inf, LONG(0), state["centred"]
+    held, off, Z = _Held.of(path, t), LONG(0), state["centred"]
+    lam1, ridge, radius = held.lam1, held.ridge, held.radius
     if lasso:
         a, Z, steep = y - X @ w, X, np.linalg.norm(y)
-    elif isinstance(p, ElasticNet):
-        losses, lam1 = _losses(p, p.cost0 + t * p.cost1, y), LONG(p.lam10) + t * LONG(p.lam11)
-        ridge, radius = LONG(p.ridge), LONG(p.s0) + t * LONG(p.s1)
     else:
-        losses = hinge(y, np.ones(p.n, dtype=LONG))
-    if not lasso:
-        steep = np.abs(losses.slopes).max()
+        pairs = zip(*(own.T for own in held.losses()), strict=True)
+        losses, steep = lines(*pairs, **everywhere(p.n)), np.abs(held.slopes).max()
         off = losses.off_graph(X @ w + b, a, unit).max()
     c, size, scale = Z.T @ a, np.abs(w).sum(), np.abs(Z).sum(axis=0) * steep
     scale = np.where(scale > 0, scale, 1)
@@ -578,16 +610,10 @@ def off_graphs(path, t, state):
 
 
 def _losses(p, cost, y):
-    """Return the losses of a machine or of an elastic net."""
+    """Return the losses of a machine."""
     if hasattr(p, "kappa"):
         return double_margin(y, cost, p.kappa)
-    if hasattr(p, "lam"):
-        return hinge(y, cost) if len(p.classes) else tube(y, cost, np.asarray(p.epsilon0))
-    kinks, slopes = p.kinks.astype(LONG), p.slopes.astype(LONG)
-    starts = np.concatenate([[LONG(0)], -np.cumsum(np.diff(slopes) * kinks)])
-    side, base = (y, np.ones(p.n)) if len(p.classes) else (np.ones(p.n), y)
-    pairs = [(-cost * side * s, cost * (base * s + v)) for s, v in zip(slopes, starts, strict=True)]
-    return lines(*pairs, **everywhere(p.n))
+    return hinge(y, cost) if len(p.classes) else tube(y, cost, np.asarray(p.epsilon0))
 
 
 def at_each(path):
@@ -600,16 +626,17 @@ def at_each(path):
     # Beside a free bias columns less their means are the same problem, and in it duals in double
     # can say what is rounded away where a column lies far from zero.
     state = {"X": X.astype(LONG)}
+    state["classes"] = p.classes
     state["centred"] = state["X"] - state["X"].mean(axis=0)
     machine = hasattr(p, "lam")
     if machine and not (p.linear and not p.diagonal):
         state["K"] = _kernel(p)
         state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
-    gap_of = _machine_gap if machine else _penalised_gap
-    if isinstance(p, ElasticNet | DoubleMarginNet):
-        gap_of = _net_gap
+    gap_of = _machine_gap
     if isinstance(path, OutlierPath):
         gap_of = _robust_gap
+    elif not machine:
+        gap_of = _lasso_gap if p.lasso else _net_gap
 
     def values(t, side=path):
         return gap_of(side, float(t), state)
@@ -625,9 +652,10 @@ def judge(path, seed=0, points=24, units=2.0):
     could state the answer better.
     """
     path = getattr(path, "straight", path)
-    nodes, ray = (
-        (path.points.t, path.ray) if isinstance(path, SolutionPath) else (path._t, path._has_ray)
-    )
+    if isinstance(path, SolutionPath):
+        nodes, ray = path.breakpoints, np.isinf(path.range[1])
+    else:
+        nodes, ray = path._t, path._has_ray
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan, np.inf
     values = at_each(path)

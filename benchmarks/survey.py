@@ -224,6 +224,16 @@ def fused(path: Any, t: float, D: Data, smooth: bool) -> float:
     return float(((D.u - fit) ** 2).sum() / 2 + t * np.abs(np.diff(w)).sum())
 
 
+def margins(path: Any, t: float, D: Data, kappa: float, lam1: float, lam2: float) -> float:
+    """Return the objective of double margins with rho."""
+    f, square, absolute = model_of(path, t, D)
+    _, above, below = path.free(t)
+    rho, m = above - below, D.y * f
+    assert absolute <= rho + 1e-9
+    loss = np.maximum(plus(1 - m), 1 + m - kappa * rho).mean()
+    return float(loss + lam1 * rho + lam2 / 2 * square)
+
+
 def differences(d: int) -> np.ndarray:
     """Return the differences of neighbours; of one coefficient, itself less nothing."""
     return np.diff(np.eye(d), axis=0) if d > 1 else np.zeros((1, 1))
@@ -352,6 +362,42 @@ CASES = {
     "multicategory_kernel": Case(
         lambda D: sp.multicategory_svm_path(D.K, D.classes, **G),
         lambda path, t, D: multicategory(path, t, D, True),
+    ),
+    "lasso": Case(
+        lambda D: sp.lasso_path(D.X, D.u),
+        of_f(lambda f, t, D: (f - D.u) ** 2 / 2, lambda q, a, t: t * a),
+    ),
+    "l1_svm": Case(
+        lambda D: sp.l1_svm_path(D.X, D.y),
+        of_f(lambda f, t, D: plus(1 - D.y * f), lambda q, a, t: t * a),
+    ),
+    "drsvm_lam1": Case(
+        lambda D: sp.drsvm_path(D.X, D.y, lam2=0.3),
+        of_f(lambda f, t, D: plus(1 - D.y * f) / len(f), lambda q, a, t: t * a + 0.15 * q),
+    ),
+    "drsvm_lam2": Case(
+        lambda D: sp.drsvm_path(D.X, D.y, vary="lam2", lam1=0.05),
+        of_f(lambda f, t, D: plus(1 - D.y * f) / len(f), lambda q, a, t: 0.05 * a + t * q / 2),
+    ),
+    "drlad_s": Case(
+        lambda D: sp.drlad_path(D.X, D.u, lam2=0.1),
+        of_f(lambda f, t, D: np.abs(f - D.u) / len(f), lambda q, a, t: 0.05 * q),
+    ),
+    "drlad_lam2": Case(
+        lambda D: sp.drlad_path(D.X, D.u, vary="lam2", s=0.7),
+        of_f(lambda f, t, D: np.abs(f - D.u) / len(f), lambda q, a, t: t * q / 2),
+    ),
+    "dr_regression_lam1": Case(
+        lambda D: sp.dr_regression_path(D.X, D.u, ("quantile", 0.3), vary="lam1", lam2=0.2),
+        of_f(lambda f, t, D: pinball(D.u - f, 0.3) / len(f), lambda q, a, t: t * a + 0.1 * q),
+    ),
+    "dm_drsvm_lam1": Case(
+        lambda D: sp.dm_drsvm_path(D.X, D.y, 1.5, vary="lam1", lam2=0.1),
+        lambda path, t, D: margins(path, t, D, 1.5, t, 0.1),
+    ),
+    "dm_drsvm_lam2": Case(
+        lambda D: sp.dm_drsvm_path(D.X, D.y, 3.0, lam1=0.05),
+        lambda path, t, D: margins(path, t, D, 3.0, 0.05, t),
     ),
     "l1_constrained": Case(
         lambda D: sp.l1_constrained_svm_path(D.X, D.y),

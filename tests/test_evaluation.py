@@ -5,8 +5,6 @@ import pytest
 import scipy.sparse as sp
 
 from solution_paths import (
-    drlad_path,
-    drsvm_path,
     lasso_path,
     quantile_svm_path,
     svm_path,
@@ -17,18 +15,14 @@ from solution_paths.curves import Curve, mean_curve, steps
 from solution_paths.walks.trace import Trace
 from test_path import KINDS, a_path, new_rows, rows
 
-ALL = [*KINDS, "drlad", "drsvm", "svm-rbf", "raw", "bounded"]
-REGRESSIVE = ["svr", "drlad", "drsvm", "svm", "svm-rbf"]
+ALL = [*KINDS, "svm-rbf", "raw", "bounded"]
+REGRESSIVE = ["svr", "svm", "svm-rbf"]
 LINEAR = [kind for kind in ALL if kind not in ("weighted", "precomputed")]
 LINEAR = [kind for kind in LINEAR if "rbf" not in kind]
 
 
 def any_path(kind):
     X, y = rows(50)
-    if kind == "drlad":
-        return drlad_path(X, X[:, 0] - 0.4 * X[:, 1] + 0.1 * y, lam2=0.1)
-    if kind == "drsvm":
-        return drsvm_path(X, y, lam2=0.1)
     if kind == "svm-rbf":
         return svm_path(X, y, kernel="rbf", gamma=0.7)
     if kind == "raw":  # duals many orders of magnitude larger than what they combine to
@@ -172,7 +166,7 @@ def test_bad_parameters_are_named(bad, said):
             call(bad)
 
 
-@pytest.mark.parametrize("kind", ["drsvm", "quantile", "svm", "svm-rbf", "precomputed"])
+@pytest.mark.parametrize("kind", ["quantile", "svm", "svm-rbf", "precomputed"])
 def test_both_ends_of_pieces_are_approached_from_inside(kind):
     path = any_path(kind)
     X_new, _ = new_rows(path)
@@ -198,7 +192,7 @@ def test_edges_that_are_no_pieces_are_refused(bad):
         path.piece_values(new_rows(path)[0], bad)
 
 
-@pytest.mark.parametrize("kind", ["drsvm", "quantile", "svm-rbf"])
+@pytest.mark.parametrize("kind", ["quantile", "svm-rbf"])
 def test_signs_alternate_between_crossings_also_where_a_path_jumps(kind):
     path = any_path(kind)
     X_new = rows(60, seed=7)[0]

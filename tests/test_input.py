@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from solution_paths import (
     PathError,
     PathWarning,
     SolutionPath,
+    dm_drsvm_path,
     drlad_path,
     drsvm_path,
     l1_svm_path,
@@ -49,7 +51,6 @@ REGRESSIONS = {
 }
 FUNCTIONS = CLASSIFIERS | REGRESSIONS
 KERNELS = [quantile_svm_path, svm_path, weighted_svm_path, weighted_svr_path]
-DENSE = {drlad_path: {"lam2": 0.1}, drsvm_path: {"lam2": 0.1}}
 
 
 def arguments(function, **changes):
@@ -307,10 +308,14 @@ def test_bad_options_of_the_walk(function, name, value):
     assert_refused(lambda: function(**arguments(function, **{name: value})), name)
 
 
-@pytest.mark.parametrize("function", DENSE)
-def test_doubly_regularised_models_need_dense_rows(function):
-    with pytest.raises(ValueError, match=f"^{function.__name__} needs a dense X; call X.toarray"):
-        function(sp.csr_array(X), Y, **DENSE[function])
+@pytest.mark.parametrize("vary", ["lam1", "lam2"])
+@pytest.mark.parametrize("function", [drlad_path, drsvm_path, partial(dm_drsvm_path, kappa=2.0)])
+def test_sparse_rows_give_the_paths_of_dense_ones(function, vary):
+    given = {"vary": vary, "lam1" if vary == "lam2" else "lam2": 0.1}
+    path, other = (function(rows, Y, **given) for rows in (sp.csr_array(X), X))
+    t = other.breakpoints[len(other.breakpoints) // 2]
+    np.testing.assert_allclose(path.coef(t), other.coef(t), atol=1e-12)
+    assert path.certify().ok
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -169,7 +169,7 @@ def surface_of(name):
     asked = {"fixed": lambda: own.fixed_values, "best": lambda: own.best(NEW, targets)[:4]}
     for k, curve in enumerate(own.error(NEW, targets)):
         asked[f"error of line {k}"] = lambda c=curve: [c.best().value, c.best().parameter]
-    if hasattr(own, "coefs"):
+    if own.values is not None:
         asked |= {what: getattr(own, what) for what in ("coefs", "intercepts")}
         asked["coefs between"] = lambda: own.coefs(t)
         asked["intercepts between"] = lambda: own.intercepts(t)

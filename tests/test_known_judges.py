@@ -14,15 +14,12 @@ from path_benchmark.solvers.stated import by_clarabel
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import (
     DoubleMargin,
-    DoubleMarginNet,
-    ElasticNet,
     Hinge,
     RobustHinge,
     RobustTube,
     Solution,
     Tube,
 )
-from solution_paths.objectives.machine import Machine
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 from stated_models import EXAMPLES
@@ -32,10 +29,6 @@ RBF = Kernel("rbf", 0.3)
 # ---------------------------------------------------------------- terms of objectives
 
 COSTS = {"cost0": BEFORE, "cost1": AFTER}
-NET = {"cost0": 0.25, "cost1": 0.25, "lam10": 0.1, "lam11": 0.2}
-BALL = {"cost0": 0.25, "cost1": 0.25, "s0": 0.5, "s1": 0.1}
-HINGE = {"kinks": [0.0], "slopes": [0.0, 1.0], "classes": (-1.0, 1.0)}
-LOSS = {"kinks": [-1.0, 0.5], "slopes": [-1.0, -0.25, 2.0]}
 OUTLIERS = {"theta0": 1.0, "theta1": -0.7, "s0": -0.2, "s1": 0.1}
 FAR = {"theta0": 0.9, "theta1": -0.7, "s0": 0.8, "s1": 0.1, "epsilon0": 0.1}
 OBJECTIVES = {
@@ -57,23 +50,6 @@ OBJECTIVES = {
     "robust hinge, rbf": lambda: RobustHinge(X, Y, cost0=0.5, kernel=RBF, **OUTLIERS),
     "robust tube": lambda: RobustTube(X, U, cost0=0.5, **FAR),
     "robust tube, rbf": lambda: RobustTube(X, U, cost0=0.5, kernel=RBF, **FAR),
-    "elastic net": lambda: ElasticNet(X, Y, ridge=0.5, **NET, **HINGE),
-    "elastic net, no ridge": lambda: ElasticNet(X, Y, **NET, **HINGE),
-    "elastic net, 1 / lam2": lambda: ElasticNet(
-        X, Y, ridge=1.0, cost1=0.03, lam11=0.2, inverse=1.0, **HINGE
-    ),
-    "ball": lambda: ElasticNet(X, U, ridge=0.5, **BALL, **LOSS),
-    "ball and penalty": lambda: ElasticNet(X, U, ridge=0.5, **BALL, lam10=0.3, **LOSS),
-    "ball and penalty, no ridge": lambda: ElasticNet(X, U, **BALL, lam10=0.3, **LOSS),
-    "ball, no ridge": lambda: ElasticNet(X, U, **BALL, **LOSS),
-    "double net": lambda: DoubleMarginNet(X, Y, kappa=2.5, ridge=0.5, **NET),
-    "double net, kappa below 2": lambda: DoubleMarginNet(X, Y, kappa=1.5, ridge=0.5, **NET),
-    "elastic net, small columns": lambda: ElasticNet(1e-3 * X, Y, ridge=0.5, **NET, **HINGE),
-    "ball, small columns": lambda: ElasticNet(1e-3 * X, U, ridge=0.5, **BALL, **LOSS),
-    "double net, small columns": lambda: DoubleMarginNet(1e-3 * X, Y, kappa=2.5, ridge=0.5, **NET),
-    "elastic net, no costs": lambda: ElasticNet(X, Y, ridge=0.5, lam10=0.1, **HINGE),
-    "double net, no costs": lambda: DoubleMarginNet(X, Y, kappa=2.5, ridge=0.5, lam10=0.1),
-    "double net, no ridge": lambda: DoubleMarginNet(X, Y, kappa=2.5, **NET),
 }
 CASES = (("", False, 0.0), (", exact", True, 0.0), (", two parts", True, 0.25))
 CASES = (*CASES, (", w implied", False, 0.0), (", w implied, exact", True, 0.0))
@@ -102,8 +78,6 @@ def terms_of(name):
         s = Solution(s.a, s.w, np.zeros(6))
     for case, exact, low in CASES:
         given = Solution(s.a, None, s.b) if "implied" in case else s
-        if given.w is None and not isinstance(own, Machine):
-            continue
         terms = own.terms(np.linspace(0.1, 0.9, 6), given, exact, low)._asdict()
         shown = {k: np.broadcast_to(np.nan if v is None else v, 6) for k, v in terms.items()}
         shown = {k: np.nan_to_num(v, nan=-1.0, posinf=-2.0) for k, v in shown.items()}

@@ -40,16 +40,15 @@ from solution_paths import (
     svm_path,
     weighted_svm_path,
 )
-from solution_paths.estimators.fitted import Constant
 from solution_paths.kernels import Kernel
-from solution_paths.models import common, dm_drsvm
+from solution_paths.models import common, margins
 
 # -- defaults ---------------------------------------------------------------------------------
 
 # What users get and don't make: their attributes are documented, no parameters of theirs.
 GIVEN = {"Best", "BestOnSurface", "Certificate", "InversePath", "Jump", "MeanCurve"}
 GIVEN |= {"OutlierCertificate", "OutlierPath", "Path", "PathError", "PathWarning", "Surface"}
-GIVEN |= {"ApproximatePath", "GapCertificate", "PathLines", "RocCurve", "SolutionPath"}
+GIVEN |= {"ApproximatePath", "GapCertificate", "RocCurve", "SolutionPath"}
 GIVEN |= {"Curve"}  # dataclasses, whose fields say it themselves
 
 
@@ -262,25 +261,25 @@ def test_a_regression_without_a_path_is_the_median():
     """Where no column tells anything: of the targets, not their mean, which a skew moves."""
     X, y = np.array([[1.0], [-1.0], [0.0], [1.0], [-1.0]]), np.array([0.0, 0.5, 1.0, 2.0, 30.0])
     model = DrLAD(s=1.0).fit(X, y)
-    assert model.path_ is None
+    assert not model.coef_.any()
     assert model.intercept_ == np.median(y) == 1.0 != np.mean(y)
     assert model.predict([[5.0]]).tolist() == [1.0]
-    fitted, weights = Constant([], 1, 1.0), np.array([1.0, 1.0, 2.0, 0.0, 0.0])
+    weights = np.array([1.0, 1.0, 2.0, 0.0, 0.0])
     for metric, error in (("absolute", (1.0 + 0.5) / 4), ("squared", (1.0 + 0.25) / 4)):
-        curve = fitted.error(X, y, metric, weights)
-        assert curve([0.0, 0.3, 1e6]).tolist() == [error] * 3
+        curve = model.path_.error_curve(X, y, metric, weights)
+        np.testing.assert_allclose(curve([0.0, 0.3, 1e6]), error, rtol=1e-15)
 
 
 @pytest.mark.parametrize("kappa", [1.5, 4.0])
 def test_columns_too_short_to_move_a_prediction_are_told_in_their_units(kappa):
     """From end to end a column moves predictions by its range times rho, about 2 / kappa."""
     X, y = classes(20)
-    unit = dm_drsvm.LEAST_REACH * kappa / 2.0 / np.ptp(X, axis=0).max()
+    unit = margins.LEAST_REACH * kappa / 2.0 / np.ptp(X, axis=0).max()
     with pytest.warns(PathWarning, match="at most, beside margins of 1"):
-        dm_drsvm._samples(0.99 * unit * X, y, kappa, "f")
+        margins.Margins.of(0.99 * unit * X, y, kappa)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        dm_drsvm._samples(1.01 * unit * X, y, kappa, "f")
+        margins.Margins.of(1.01 * unit * X, y, kappa)
 
 
 @pytest.mark.parametrize("more", ["a", "b"])
@@ -476,7 +475,7 @@ def test_a_surfaces_objective_is_the_one_that_its_docstring_states():
             expected = np.abs(u - X @ w - b).mean() + lam2 / 2 * w @ w
             assert surface.objective(i, s) == pytest.approx(expected, rel=1e-9)
     paths = [drlad_path(X, u, vary="lam2", s=s) for s in (0.5, 1.0)]  # lines in an inverse
-    surface = Surface(paths, np.array([0.1, 0.4]), "s", np.array([0.5, 1.0]))
+    surface = Surface(paths, "s", np.array([0.5, 1.0]), np.array([0.1, 0.4]))
     for lam2 in surface.values:
         w, b = surface.coef(1, lam2), surface.intercept(1, lam2)
         expected = np.abs(u - X @ w - b).mean() + lam2 / 2 * w @ w

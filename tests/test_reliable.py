@@ -175,8 +175,11 @@ def test_a_solution_inside_its_ball_is_none_where_the_ball_binds():
     y = X @ [2.0, -1.0, 0.5] + rng.normal(size=25)
     path = drlad_path(X, y, lam2=1e-3)
     radius = 1.0
-    assert judged(path.objective, radius, path._solution(radius)).reliable
-    assert not judged(path.objective, radius, path._solution(0.99 * radius)).reliable
+    assert path.certify(at=radius).reliable
+    w, b, a = path.coef(radius), path.intercept(radius), path.dual(radius)
+    for part in (1.0, 0.99):
+        found = judge(path.line.at(radius), Answer(part * w, [b], [a]))
+        assert found.reliable == (part == 1.0)
 
 
 @pytest.mark.parametrize("spoil", [np.nan, np.inf])

@@ -15,7 +15,6 @@ X = np.round(r.normal(size=(n, d)), 1)
 u = np.round(X[:, 0] - X[:, 1] + r.normal(size=n), 1)
 y = np.where(u > 0, 1, -1)
 weights = r.uniform(0, 2, size=(2, n))
-LOSS = ([-1, 0, 2], [-1, -0.5, 0.2, 2])
 
 PATHS = {
     "svm": lambda: own.svm_path(X, y),
@@ -26,16 +25,8 @@ PATHS = {
     "weighted svr, rbf": lambda: own.weighted_svr_path(X, u, *weights, epsilon=0.2, kernel="rbf"),
     "quantile": lambda: own.quantile_svm_path(X, y, lam=0.1),
     "quantile, rbf": lambda: own.quantile_svm_path(X, y, lam=0.1, kernel="rbf"),
-    "drsvm in lam1": lambda: own.drsvm_path(X, y, vary="lam1", lam2=0.1),
-    "drsvm in lam2": lambda: own.drsvm_path(X, y, vary="lam2", lam1=0.05),
-    "drlad in s": lambda: own.drlad_path(X, u, vary="s", lam2=0.1),
-    "lad in s": lambda: own.drlad_path(X, u, vary="s", lam2=0.0),
-    "drlad in lam2": lambda: own.drlad_path(X, u, vary="lam2", s=0.7),
-    "own loss": lambda: own.dr_regression_path(X, u, loss=LOSS, vary="s", lam2=0.1),
     "dm_ksvm, rbf": lambda: own.dm_ksvm_path(X, y, kappa=3.0, kernel="rbf"),
     "dm_ksvm, kappa < 2": lambda: own.dm_ksvm_path(X, y, kappa=1.5, kernel="linear"),
-    "dm_drsvm in lam1": lambda: own.dm_drsvm_path(X, y, kappa=2.5, vary="lam1", lam2=0.1),
-    "dm_drsvm in lam2": lambda: own.dm_drsvm_path(X, y, kappa=2.5, vary="lam2", lam1=0.1),
     "outlier svm": lambda: own.outlier_svm_path(X, y, 1.0, kernel="rbf", homotopy="theta"),
     "outlier svr": lambda: own.outlier_svr_path(X, u, 1.0, kernel="rbf", homotopy="theta"),
 }
@@ -66,16 +57,6 @@ def test_paths_pass_both_judges(name):
         assert abs(found.gap - old.gap[0]) <= found.rounding + old.rounding[0] + 1e-15
 
 
-# Where duals are out of balance, or correlations beyond a penalty, the judges put them right in
-# different ways; either bound is below the optimum.
-OTHER_REPAIR = {
-    "drsvm in lam1",
-    "lad in s",
-    "drlad in lam2",
-    "dm_drsvm in lam1",
-}
-
-
 @pytest.mark.parametrize("name", PATHS)
 def test_both_judges_bound_the_optimum_alike_from_spoilt_solutions(name):
     path, rng, compared = PATHS[name](), np.random.default_rng(1), 0
@@ -94,6 +75,5 @@ def test_both_judges_bound_the_optimum_alike_from_spoilt_solutions(name):
                 continue
             compared += 1
             assert found.dual <= best + 1e-13 * abs(best)
-            if name not in OTHER_REPAIR:
-                assert found.gap == pytest.approx(old.gap[0], rel=1e-3, abs=1e-15)
+            assert found.gap == pytest.approx(old.gap[0], rel=1e-3, abs=1e-15)
     assert compared

@@ -74,11 +74,13 @@ weighted = weighted_svm_path(X, labels, 1.0, 2.0)
 assert_type(update_instances(weighted, leave=[0], weight=2.0), Path)
 assert_type(weighted.continue_to([1.0, 1.0, 2.0, 2.0]), Path)
 
-assert_type(drlad_path(X, np.arange(4), lam2=0.1), Path)
-assert_type(dr_regression_path(X, np.arange(4), ("quantile", 0.3), vary="lam2", s=1.0), Path)
-assert_type(dr_regression_path(X, np.arange(4), ([-1.0, 1.0], [-1.0, 0.0, 2.0])), Path)
-assert_type(drsvm_path(X, labels, vary="lam2", lam1=0.1), Path)
-assert_type(dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=0.1), Path)
+assert_type(drlad_path(X, np.arange(4), lam2=0.1), SolutionPath)
+assert_type(
+    dr_regression_path(X, np.arange(4), ("quantile", 0.3), vary="lam2", s=1.0), SolutionPath
+)
+assert_type(dr_regression_path(X, np.arange(4), ([-1.0, 1.0], [-1.0, 0.0, 2.0])), SolutionPath)
+assert_type(drsvm_path(X, labels, vary="lam2", lam1=0.1), SolutionPath)
+assert_type(dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=0.1), SolutionPath)
 assert_type(dm_ksvm_path(X, labels, kappa=3.0, kernel="rbf"), Path)
 surface = drlad_grid(X, np.arange(4), [1.0, 2.0], [0.0, 0.1])
 assert_type(surface, Surface)

@@ -9,9 +9,12 @@ from .errors import PathError, PathWarning
 from .inverse import InversePath
 from .models.almost_quadratic import almost_quadratic_path
 from .models.asymmetric_svm import asymmetric_svm_path
-from .models.dm_drsvm import dm_drsvm_grid, dm_drsvm_path
+from .models.dm_drsvm import dm_drsvm_path
+from .models.dm_drsvm_grid import dm_drsvm_grid
 from .models.dm_ksvm import dm_ksvm_path
-from .models.dr_regression import dr_regression_path, drlad_grid, drlad_path
+from .models.dr_regression import dr_regression_path
+from .models.drlad import drlad_path
+from .models.drlad_grid import drlad_grid
 from .models.drsvm import drsvm_path
 from .models.elastic_net import elastic_net_path
 from .models.generalized_lasso import generalized_lasso_path
@@ -40,9 +43,9 @@ from .models.weighted_svm import update_instances, weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
-from .solution import PathLines, SolutionPath, path_lines, solution_path
+from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
-from .surface import BestOnSurface, Surface
+from .surface import BestOnSurface, Surface, path_lines
 
 if TYPE_CHECKING:
     from .estimators import (
@@ -94,7 +97,6 @@ __all__ = [
     "PathElasticNet",
     "PathError",
     "PathLasso",
-    "PathLines",
     "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",

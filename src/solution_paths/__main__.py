@@ -22,7 +22,6 @@ from . import (
     dm_drsvm_path,
     dm_ksvm_path,
     drlad_path,
-    drsvm_path,
     kernels,
     l1_svm_path,
     lasso_path,
@@ -59,23 +58,25 @@ def compile_all() -> None:
         weighted_svr_path(X, target, *weights, 0.05, kernel="rbf"),
         *(outlier_svm_path(own, y, 1.0, homotopy="s") for own in (X, sparse)),
         outlier_svr_path(X, target, 1.0, homotopy="s", kernel="rbf"),
-        drlad_path(X, target, vary="s", lam2=0.1),
-        drlad_path(X, target, vary="lam2", s=0.1),
-        drsvm_path(X, y, vary="lam1", lam2=0.1),
-        dm_drsvm_path(X, y, 3.0, lam1=0.01),
         dm_ksvm_path(X, y, 3.0, kernel="rbf"),
     ]
     for path in paths:
         path.certify()
-        by_kernel = path.objective.kernel.name if hasattr(path.objective, "kernel") else "linear"
-        for rows in (X @ X.T,) if by_kernel == "precomputed" else (X, sparse, frozen):
+        given = path.objective.kernel.name == "precomputed"
+        for rows in (X @ X.T,) if given else (X, sparse, frozen):
             path.error_curve(rows, path.objective.y, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
     for own in (X, sparse):
-        path = lasso_path(own, target, fit_intercept=True)
-        path.certify()
-        path.error_curve(own, target)
+        stated = [
+            lasso_path(own, target, fit_intercept=True),
+            drlad_path(own, target, vary="s", lam2=0.1),
+            drlad_path(own, target, vary="lam2", s=0.1),
+        ]
+        for found in stated:
+            found.certify()
+            found.error_curve(own, target)
     l1_svm_path(X, y)
+    dm_drsvm_path(X, y, 3.0, lam1=0.01)
     logistic_path(X, y, 0.1)
     outlier_svm_path([[1.0], [1.0], [-1.0]], [1, -1, 1], 1.0, homotopy="s")  # at a wall, no jump
     weighted_svm_path(X[:2], [1, -1], np.ones(2), np.ones(2))  # no sample holds the bias at first

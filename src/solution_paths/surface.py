@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from . import plots
 from .certify import Certificate, Verdict, summary
 from .curves import Curve
-from .nodes import Floats
-from .path import Parameters, Path
-from .validation import Rows, check_number, check_vector
+from .errors import PathError
+from .path import Parameters
+from .solution import Callback, SolutionPath
+from .validation import Floats, Rows, check_number, check_vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ class Surface:
 
     Attributes
     ----------
-    paths : list of k Path
+    paths : list of k SolutionPath
         The lines.
     parameter : str
         The parameter along lines.
@@ -46,8 +47,8 @@ class Surface:
         The one that stands still on each.
     fixed_values : (k,) array
         Its values, in the order of the lines.
-    values : (m,) array
-        The values of ``parameter`` that were asked for.
+    values : (m,) array or None
+        The values of ``parameter`` that were asked for, if any were.
 
     Examples
     --------
@@ -65,7 +66,13 @@ class Surface:
     (0.0, 0.01)
     """
 
-    def __init__(self, paths: Sequence[Path], values: Floats, fixed: str, fixed_values: Floats):
+    def __init__(
+        self,
+        paths: Sequence[SolutionPath],
+        fixed: str,
+        fixed_values: Floats,
+        values: Floats | None = None,
+    ):
         self.paths = list(paths)
         self.parameter = self.paths[0].parameter
         self.values, self.fixed, self.fixed_values = values, fixed, fixed_values
@@ -90,7 +97,8 @@ class Surface:
 
     def intercept(self, i: int, t: float | Parameters) -> float | Floats:
         """Return the bias on line i at t, or (k,) of them."""
-        return self.paths[i].intercept(self._inside(i, t))
+        found: float | Floats = self.paths[i].intercept(self._inside(i, t))
+        return found
 
     def decision_function(self, i: int, X_new: Rows, t: float | Parameters) -> Floats:
         """Return f at the rows of X_new on line i at t: (m,), or (m, k) at k parameters."""
@@ -107,17 +115,18 @@ class Surface:
         return np.stack([np.asarray(self.intercept(i, values)) for i in range(len(self))])
 
     def _asked(self, values: ArrayLike | None) -> Floats:
-        if values is None:
-            return self.values
-        return check_vector(values, np.size(values), "values", scalar=False, of="the grid")
+        if values is not None:
+            return check_vector(values, np.size(values), "values", scalar=False, of="the grid")
+        if self.values is None:
+            raise ValueError(
+                f"This surface has no grid of its own; give values of {self.parameter}."
+            )
+        return self.values
 
     def objective(self, i: int, t: float) -> float:
         """Return the objective's value on line i at t, recomputed from the data."""
-        path, at = self.paths[i], check_number(t, self.parameter, least=0)
-        own = path._check(self._inside(i, at))
-        found = path.objective.terms(np.array([own]), path._solutions_at(np.array([own])))
-        value = float(found.primal[0])
-        return value * at if path.objective.inverse else value
+        at = check_number(t, self.parameter, least=0)
+        return self.paths[i].objective_value(self._inside(i, at))
 
     def error(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> list[Curve]:
         """Return a validation error along each line, as exact functions of the parameter.
@@ -126,14 +135,14 @@ class Surface:
         ----------
         X_val, y_val : (m, d), (m,)
             Validation data.
-        metric : {"zero_one", "absolute", "squared"}, optional
-            By default the 0-1 error of classes, and the mean absolute error in regression.
+        metric : str, optional
+            See `SolutionPath.error_curve`.
         """
-        if metric is None:
-            metric = "zero_one" if len(self.paths[0].objective.classes) else "absolute"
         curves = [path.error_curve(X_val, y_val, metric) for path in self.paths]
-        last = float(self.values.max())  # behind its last breakpoint a line stays what it is
-        return [own.over(own.edges[0], max(own.edges[-1], last)) for own in curves]
+        if self.parameter != "lam1":
+            return curves
+        last = max(float(curve.edges[-1]) for curve in curves)  # see `_inside`
+        return [curve.over(float(curve.edges[0]), last) for curve in curves]
 
     def best(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> BestOnSurface:
         """Return the exact minimiser of a validation error over all lines; see `error`."""
@@ -170,5 +179,91 @@ class Surface:
             See `Path.certify`; of each line.
         seed : int, default 0
         """
-        points, found = zip(*(path._judged(n_random, seed) for path in self.paths), strict=True)
-        return summary(np.concatenate(points), Verdict.together(found))
+        check_number(n_random, "n_random", least=0, whole=True)
+        judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
+        places = [path.scale.value(s) for path, (s, _) in zip(self.paths, judged, strict=True)]
+        return summary(np.concatenate(places), Verdict.together([own for _, own in judged]))
+
+
+def path_lines(function: Callable[[float], SolutionPath], fixed: str, values: ArrayLike) -> Surface:
+    """Compute paths in one parameter at several values of another one.
+
+    Parameters
+    ----------
+    function : callable
+        Of one value, returns a path.
+    fixed : str
+        What the other parameter is called.
+    values : (k,) array
+        Its values.
+
+    Returns
+    -------
+    Surface
+
+    Raises
+    ------
+    PathError
+        A line can't be followed to its end: ``error.path`` is its certified part, and
+        ``error.surface`` has the other lines.
+
+    Examples
+    --------
+    Quantile regression over tau and lam; the best of all, exactly along each line:
+
+    >>> import numpy as np
+    >>> from solution_paths import kernel_quantile_path, path_lines
+    >>> X = np.linspace(0, 3, 12)[:, None]
+    >>> y = np.sin(2 * X[:, 0])
+    >>> lines = path_lines(lambda lam: kernel_quantile_path(X, y, lam=lam), "lam", [0.01, 0.1])
+    >>> lines
+    <Surface of 2 lines in tau, lam from 0.01 to 0.1>
+    >>> lines.best(X, y, "absolute").fixed
+    0.01
+    >>> path = lines.paths[0]
+    >>> path.certify().ok
+    True
+    """
+    values = check_vector(values, np.size(values), fixed, scalar=False, of="the grid")
+    if not len(values):
+        raise ValueError(f"{fixed} must hold one value at least: give some.")
+    return lines_at(lambda value, _: function(value), fixed, values)
+
+
+def lines_at(
+    function: Callable[[float, Callback | None], SolutionPath],
+    fixed: str,
+    fixed_values: Floats,
+    values: Floats | None = None,
+    callback: Callback | None = None,
+) -> Surface:
+    """Return the surface of the paths that a function of one value and a callback returns.
+
+    The error of the first line that can't be followed is raised when all others are there. The
+    callback is told of all lines together.
+    """
+    paths: dict[int, SolutionPath] = {}
+    errors: dict[int, PathError] = {}
+    events, count = 0, len(fixed_values)
+    for k, value in enumerate(fixed_values):
+
+        def told(done: float, own: int, k: int = k, before: int = events) -> None:
+            assert callback is not None
+            callback((k + done) / count, before + own)
+
+        try:
+            paths[k] = function(float(value), None if callback is None else told)
+            events += int(paths[k].diagnostics["events"])
+        except PathError as error:
+            errors[k] = error
+    found = list(paths.values())
+    surface = Surface(found, fixed, fixed_values[list(paths)], values) if found else None
+    if surface is not None and not errors:
+        return surface
+    k, first = next(iter(errors.items()))
+    raise PathError(
+        f"Line {k} of {count}, where {fixed} = {fixed_values[k]:g}, is lost, {len(found)} are in "
+        f"error.surface: {first}",
+        first.path,
+        surface,
+    ) from first

@@ -280,11 +280,11 @@ def warn_if_badly_scaled(X: Floats | sp.csr_array, names: Names | None = None) -
         "with sklearn.preprocessing.StandardScaler), or the small ones hardly count and accuracy "
         "is lost.",
         PathWarning,
-        stacklevel=_callers_level(),
+        stacklevel=callers_level(),
     )
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """Return the stack level, as `warnings.warn` counts in the calling function, of the user."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
@@ -324,6 +324,15 @@ def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: st
     _check_length(v, n, name, of)
     _check_entries(v, name)
     return v
+
+
+def check_grid(values: ArrayLike, name: str, above: bool = False) -> Floats:
+    """Return the values of a parameter on a grid: one or more, all >= 0 (or > 0)."""
+    values = check_vector(values, np.size(values), name, scalar=False, of="the grid")
+    if not len(values) or values.min() < 0 or (above and values.min() == 0):
+        sign = ">" if above else ">="
+        raise ValueError(f"{name} must hold numbers {sign} 0, at least one: correct it.")
+    return values
 
 
 def check_edges(edges: ArrayLike, breakpoints: Floats, low: float, name: str) -> Floats:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from path_benchmark import solvers
 from solution_paths import SolutionPath
 from solution_paths.certify import Certificate, Verdict, judge
+from solution_paths.problem import Product
 
 from ..data.protocols import Split
 from ..solvers import Answer
@@ -25,7 +26,10 @@ LARGEST_CERTIFICATE = 1e11
 
 def data_of(path: Any) -> Any:
     """Return the rows that a path is of: of a statement the map of its first group of losses."""
-    return path.line.start.losses[0].X if isinstance(path, SolutionPath) else path.objective.X
+    if not isinstance(path, SolutionPath):
+        return path.objective.X
+    X = path.line.start.losses[0].X
+    return X.factors[-1] if isinstance(X, Product) else X
 
 
 def add_certificate(rows: Rows, path: Any, **columns: Any) -> dict[str, Any]:

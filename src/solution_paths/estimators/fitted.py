@@ -123,44 +123,6 @@ class Fitted:
         return np.array([path.intercept(self.place(path, t)) for path in self.paths])
 
 
-class Constant(Fitted):
-    """A path of a linear regression, or a constant where w = 0 whatever the parameter is.
-
-    Parameters
-    ----------
-    found : list of Followed
-        One, or none.
-    d : int
-        Number of columns.
-    middle : float
-        The constant.
-    """
-
-    def __init__(self, found: list[Followed], d: int, middle: float):
-        super().__init__(found)
-        self.d, self.middle = d, middle
-
-    def coefs(self, t: float) -> Floats:
-        """Return w, (1, d)."""
-        return super().coefs(t) if self.paths else np.zeros((1, self.d))
-
-    def intercepts(self, t: float) -> Floats:
-        """Return b, (1,)."""
-        return super().intercepts(t) if self.paths else np.array([self.middle])
-
-    def decision(self, X: Any, t: float) -> Floats:
-        """Return predictions (m,)."""
-        return np.asarray(X @ self.coefs(t)[0]) + self.intercepts(t)[0]
-
-    def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
-        """Return the mean error, over weighted rows, as an exact function of the parameter."""
-        if self.paths:
-            return super().error(X, y, metric, weights).over(self.begin, self.end)
-        off = np.abs(y - self.middle)
-        flat = np.array([np.average(off if metric == "absolute" else off**2, weights=weights)])
-        return Curve(np.array([0.0, np.inf]), flat, flat, np.zeros(1))
-
-
 class OneVsRest(Fitted):
     """A path for two classes, or one for each of more, against all others.
 

@@ -6,8 +6,9 @@ import warnings
 
 from ..certify import ERROR_LIMIT
 from ..errors import PathError, PathWarning
-from ..models.common import _remedy, level_of_caller
+from ..models.common import _remedy
 from ..solution.approximate import GapCertificate
+from ..validation import callers_level
 from .fitted import Fitted
 
 
@@ -51,7 +52,7 @@ def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitte
     )
     if check == "raise":
         raise PathError(text, path)
-    warnings.warn(text, PathWarning, stacklevel=level_of_caller())
+    warnings.warn(text, PathWarning, stacklevel=callers_level())
 
 
 def _listed(labels: list[str]) -> str:
@@ -68,4 +69,4 @@ def warn_of_cut(name: str, begin: float, end: float, errors: list[PathError], ch
         f"{name} is chosen from {begin:.6g} to {end:.6g} alone, where all paths are exact, since "
         f"{paths} could not be followed further: {errors[0]}"
     )
-    warnings.warn(text, PathWarning, stacklevel=level_of_caller())
+    warnings.warn(text, PathWarning, stacklevel=callers_level())

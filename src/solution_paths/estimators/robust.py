@@ -1,34 +1,20 @@
-"""Distributionally robust estimators: least absolute deviations in a ball, and double margins."""
+"""Distributionally robust estimators: least absolute deviations, and double margins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ..models.common import Uncorrelated
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
-from ..models.dr_regression import drlad_path
+from ..models.drlad import drlad_path
 from ..path import Floats, Path
+from ..solution import SolutionPath
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
-from .fitted import Constant, followed
+from .fitted import Fitted, followed
 from .tuning import Unweighted, WeightedTuned
-
-
-class InBall(Constant):
-    """A path in the radius s of a ball, or a constant where no column tells anything."""
-
-    def __init__(self, X: Any, y: Floats, fit: Callable[..., Path]):
-        found = []
-        with suppress(Uncorrelated):
-            found = [followed(fit, X, y)]
-        super().__init__(found, X.shape[1], float(np.median(y)))
 
 
 class DrLAD(LinearRegressor, Unweighted):
@@ -40,7 +26,7 @@ class DrLAD(LinearRegressor, Unweighted):
     Parameters
     ----------
     s : float, default 1.0
-        Radius of the l1 ball, >= 0; not looked at with ``cv``.
+        Radius of the l1 constraint, >= 0; not looked at with ``cv``.
     lam2 : float, default 0.0
         Weight of ||w||^2 / 2, >= 0.
     cv : int, splitter or iterable of (train, test), optional
@@ -56,8 +42,8 @@ class DrLAD(LinearRegressor, Unweighted):
 
     Attributes
     ----------
-    path_ : Path or None
-        In s; None where no column correlates with y's signs about its median, so that w = 0.
+    path_ : SolutionPath
+        In s.
     s_ : float
         The radius that is used.
     coef_ : (d,) array
@@ -100,8 +86,8 @@ class DrLAD(LinearRegressor, Unweighted):
         self.n_jobs = n_jobs
         self.check = check
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InBall:
-        return InBall(X, y, partial(drlad_path, lam2=self.lam2, **self._check()))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
+        return Fitted([followed(drlad_path, X, y, lam2=self.lam2, **self._check())])
 
 
 class DmKSVC(PathClassifier, Expanded, WeightedTuned):
@@ -220,7 +206,7 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
 
     Attributes
     ----------
-    path_ : Path or list of Path
+    path_ : SolutionPath or list of SolutionPath
         In lam1; for more than two classes one for each class against the rest.
     lam1_ : float
         The radius that is used.
@@ -265,5 +251,5 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
         self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         return dm_drsvm_path(X, y, self.kappa, vary="lam1", lam2=self.lam2, **self._check())

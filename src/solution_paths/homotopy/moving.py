@@ -31,6 +31,8 @@ class Twofold(NamedTuple):
 
     def by(self, factor: Array | float) -> Twofold:
         """Return the product with doubles."""
+        if np.ndim(factor) == 0 and factor == -1.0:
+            return Twofold(-self.high, -self.low)
         factor = np.broadcast_to(np.asarray(factor, float), self.high.shape)
         p = self.high * factor
         (a, b), (c, d) = _halves(self.high), _halves(factor)

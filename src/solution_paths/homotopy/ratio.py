@@ -661,8 +661,12 @@ def step_of(w, c):
 
 @lean
 def choose(w, bound, left, left_low):
-    """Choose among ties the fastest candidate, or the smallest index where places repeat."""
+    """Choose among ties the fastest candidate, or the smallest index where places repeat.
+
+    An l1 constraint goes first: where it ceases to bind no weight need take up what it leaves.
+    """
     now, chosen, best = w.now, -1, -1.0
+    constraint = w.map.N - 1 if w.map.weights > 0 else -1
     if now.rough:
         choose_the_only(w, bound, left, left_low)
         return
@@ -678,6 +682,7 @@ def choose(w, bound, left, left_low):
                 chosen = c
             continue
         speed = w.chance[CLOSING, c] * w.chance[WEIGHT, c]
+        speed = np.inf if w.candidate[c] // 2 == constraint else speed
         if speed > best or (speed == best and w.candidate[c] < w.candidate[chosen]):
             best, chosen = speed, c
     now.found, now.side, now.step, now.step_low = -1, 0, left, left_low

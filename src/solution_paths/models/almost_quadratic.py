@@ -72,10 +72,11 @@ def almost_quadratic_path(
     check_choice(loss, "loss", ("huber", "squared_hinge"))
     check_flag(fit_intercept, "fit_intercept")
     delta = check_number(delta, "delta", above=0)
-    samples, free = Samples.of(X), 1.0 if fit_intercept else None
+    samples, free = Samples.of(X).centred(fit_intercept), 1.0 if fit_intercept else None
     bias = [[1.0]] if fit_intercept else [[]]
     if loss == "huber":
-        own, reading = losses.huber(samples.targets(y, X), delta), samples.reading(bias=bias)
+        targets, level = samples.near_targets(y, X, fit_intercept)
+        own, reading = losses.huber(targets, delta), samples.reading(bias=bias, offset=level)
     else:
         signs, classes = samples.labels(y, X)
         own, reading = losses.squared_hinge(signs), samples.reading("sign", classes, bias)

@@ -79,7 +79,7 @@ def asymmetric_svm_path(
     )
     if min(first.min(), last.min()) < 0:
         raise ValueError("costs_from and costs_to must hold costs (C+, C-) >= 0: correct them.")
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
 
     def model(ratio: float) -> Problem:

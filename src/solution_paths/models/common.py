@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -19,13 +18,11 @@ from ..objectives.centring import about_columns
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..solution import Callback as Callback
-from ..surface import Surface
 from ..validation import (
     HUGE,
-    Floats,
     Rows,
+    callers_level,
     check_callback,
-    check_choice,
     check_index,
     check_labels,
     check_number,
@@ -37,7 +34,6 @@ from ..validation import (
 )
 from ..walks.map import Map, gram_map, rows_map
 from ..walks.staircase import Staircases
-from ..walks.trace import Trace
 from ..walks.walker import DONE, NUMERICAL, RAY, Walker, WalkError, start
 
 NEARLY_ZERO = 1e-5  # targets nearer to each other than this share of their range count as equal
@@ -82,14 +78,6 @@ def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
     return call
 
 
-def grid_values(values: ArrayLike, name: str) -> Floats:
-    """Check the values of a grid's parameter."""
-    values = check_vector(values, np.size(values), name, scalar=False, of="the grid")
-    if not len(values) or values.min() < 0:
-        raise ValueError(f"{name} must hold numbers >= 0, at least one: correct it.")
-    return values
-
-
 def labelled(X: Rows, y: ArrayLike, own: bool = True) -> dict[str, Any]:
     """Check samples and labels; return these arguments of an objective, by name."""
     check_index(X, y, "y")
@@ -130,36 +118,12 @@ def _with_kernel(
     return samples | {"kernel": checked}
 
 
-def dense(samples: dict[str, Any], function: str) -> dict[str, Any]:
-    """Check that the rows of a linear model are dense; warn where columns are badly scaled."""
-    if not isinstance(samples["X"], np.ndarray):
-        raise ValueError(f"{function} needs a dense X; call X.toarray() first.")
-    return scaled(samples)
-
-
-def scaled(samples: dict[str, Any]) -> dict[str, Any]:
-    """Warn where the columns of a linear model are badly scaled."""
-    warn_if_badly_scaled(samples["X"], samples["feature_names"])
-    return samples
-
-
-def check_varied(vary: str, given: dict[str, float | None], choices: Sequence[str]) -> None:
-    """Check which parameter varies, and that it isn't given a value."""
-    check_choice(vary, "vary", choices)
-    if given[vary] is not None:
-        raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")
-
-
 def check_walk(lazy: object, callback: object) -> None:
     """Check what the walker is told."""
     if not isinstance(lazy, bool | np.bool_):
         raise TypeError(f"lazy must be True or False, not {shown(lazy)}.")
     if callback is not None:
         check_callback(callback)
-
-
-class Uncorrelated(ValueError):
-    """No column of X correlates with the loss's slopes: w = 0 whatever the penalty."""
 
 
 class Progress:
@@ -259,28 +223,6 @@ def walk_down(
     return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -unit)), error
 
 
-def without_loss(trace: Trace, node: int, n: int) -> bool:
-    """Tell whether no loss of the first n coordinates, the samples, is positive at a node.
-
-    Each is at level 0, or at a kink between levels of both signs. Then, without a ridge, where no
-    penalty pulls any longer all their duals may be zero, and are but for rounding.
-    """
-    states, levels = trace.states(node)[:n], trace.stairs.level0
-    own, above = np.arange(n), states // 2
-    here = levels[own, above]
-    below = levels[own, np.minimum(above + 1, levels.shape[1] - 1)]
-    return bool(np.where(states % 2 == 1, (here >= 0.0) & (below <= 0.0), here == 0.0).all())
-
-
-def to_zero(leg: Leg, n: int) -> Leg:
-    """Return the leg of a walk down to a penalty of almost zero, gone on to zero.
-
-    The duals of the first n coordinates vanish there where their loss does.
-    """
-    vanish = n if without_loss(leg.trace, len(leg.trace.t) - 1, n) else 0
-    return Leg(leg.trace.down_to_zero(vanish), leg.offset, leg.factor)
-
-
 def finish(
     parameter: str,
     legs: list[Leg],
@@ -318,35 +260,9 @@ def finish(
         f"The path in {parameter} {'is wrong' if sure else 'may be inaccurate'}: {fault}; "
         f"{_remedy(objective)}.",
         PathWarning,
-        stacklevel=level_of_caller(),
+        stacklevel=callers_level(),
     )
     return path
-
-
-def surface_of(
-    line: Callable[[int], Path], values: Floats, fixed: str, fixed_values: Floats
-) -> Surface:
-    """Return the surface whose lines ``line`` builds, by their numbers.
-
-    The error of the first one that can't be followed is raised when all others have been built.
-    """
-    paths, errors = {}, {}
-    for k in range(len(fixed_values)):
-        try:
-            paths[k] = line(k)
-        except PathError as error:
-            errors[k] = error
-    found = list(paths.values())
-    surface = Surface(found, values, fixed, fixed_values[list(paths)]) if found else None
-    if surface is not None and not errors:
-        return surface
-    k, first = next(iter(errors.items()))
-    raise PathError(
-        f"Line {k} of {len(fixed_values)}, where {fixed} = {fixed_values[k]:g}, is lost, "
-        f"{len(found)} are in error.surface: {first}",
-        first.path,
-        surface,
-    ) from first
 
 
 def _fault(parameter: str, points: np.ndarray, found: Verdict) -> tuple[str, bool]:
@@ -368,14 +284,6 @@ def _remedy(objective: Objective) -> str:
         return "scale the kernel matrix, or add to its diagonal"
     found = about_columns(objective.X)
     return found or "scale the columns of X alike, or take a larger penalty (a smaller cost)"
-
-
-def level_of_caller() -> int:
-    """Return the stacklevel at which a warning points to the code that called this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("solution_paths."):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _in_order(leg: Leg, parameter: str) -> int:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..path import Path
+from ..problem import Pieces, losses
 from ..validation import Rows, check_choice
-from .common import Callback, check_walk, dense, labelled, path_function
-from .dr_regression import elastic_net_path
-from .elastic import Options
+from .elastic import elastic_path
+from .stated import Callback, Samples, SolutionPath
 
 
-@path_function
 def drsvm_path(
     X: Rows,
     y: ArrayLike,
@@ -21,10 +18,9 @@ def drsvm_path(
     lam1: float | None = None,
     lam2: float | None = None,
     lam2_min: float = 0.0,
-    lazy: bool = True,
     callback: Callback | None = None,
     check: str = "warn",
-) -> Path:
+) -> SolutionPath:
     """Compute the doubly regularised support vector machine for every lam1, or every lam2.
 
     Minimises, for all values of one of them at once, ::
@@ -37,7 +33,7 @@ def drsvm_path(
 
     Parameters
     ----------
-    X : (n, d) array
+    X : (n, d) array or CSR matrix
     y : (n,) array
         Two labels; the larger one is +1.
     vary : {"lam1", "lam2"}
@@ -48,14 +44,14 @@ def drsvm_path(
         With ``vary="lam1"``: >= 0, 0 if not given.
     lam2_min : float, default 0.0
         Where a path in lam2 ends, >= 0.
-    lazy, callback, check
-        See `quantile_svm_path`.
+    callback, check
+        See `solution_path`.
 
     Returns
     -------
-    Path
-        In ``lam1`` from 0 to just above the least value at which w = 0; in ``lam2`` (an
-        `InversePath`) from infinity down to lam2_min. ``dual`` gives 0 <= alpha_i <= 1/n.
+    SolutionPath
+        In ``lam1`` from 0 to infinity; in ``lam2`` from infinity down to lam2_min. ``dual`` is
+        signed, y_i alpha_i with 0 <= alpha_i <= 1/n.
 
     Raises
     ------
@@ -80,10 +76,13 @@ def drsvm_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, callback)
     check_choice(vary, "vary", ("lam1", "lam2"))
-    samples = dense(labelled(X, y), "drsvm_path")
-    samples |= {"kinks": np.zeros(1), "slopes": np.array([0.0, 1.0])}
-    options = Options(lazy, callback, check)
-    lam1 = 0.0 if vary == "lam2" and lam1 is None else lam1
-    return elastic_net_path(samples, vary, None, lam1, lam2, lam2_min, options)
+    samples = Samples.of(X).centred()
+    signs, classes = samples.labels(y, X)
+
+    def own(cost: float) -> Pieces:
+        return losses.hinge(signs, cost)
+
+    given = {"s": None, "lam1": 0.0 if vary == "lam2" and lam1 is None else lam1, "lam2": lam2}
+    reading = samples.reading("sign", classes)
+    return elastic_path(samples, own, reading, vary, given, lam2_min, callback, check)

@@ -70,11 +70,12 @@ def elastic_net_path(
     """
     check_flag(fit_intercept, "fit_intercept")
     lam2 = check_number(lam2, "lam2", least=0)
-    samples = Samples.of(X)
-    data = samples.losses(losses.squared(samples.targets(y, X)), 1.0 if fit_intercept else None)
+    samples = Samples.of(X).centred(fit_intercept)
+    targets, level = samples.near_targets(y, X, fit_intercept)
+    data = samples.losses(losses.squared(targets), 1.0 if fit_intercept else None)
 
     def model(lam1: float) -> Problem:
         return Problem(data, penalties.l1(samples.features, lam1), ridge=lam2)
 
-    reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]])
+    reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
     return solution_path(model, 0.0, np.inf, parameter="lam1", reading=reading, check=check)

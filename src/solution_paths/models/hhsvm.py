@@ -62,7 +62,7 @@ def hhsvm_path(
     True
     """
     lam2, delta = check_number(lam2, "lam2", least=0), check_number(delta, "delta", above=0)
-    samples = Samples.of(X)
+    samples = Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
     data = samples.losses(losses.huberised_hinge(signs, delta))
 

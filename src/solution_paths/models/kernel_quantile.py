@@ -78,12 +78,12 @@ def kernel_quantile_path(
     """
     check_choice(vary, "vary", ("tau", "lam"))
     lam, tau = check_number(lam, "lam", above=0), check_number(tau, "tau", least=0, most=1)
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
-    y = samples.targets(y, X)
-    reading = samples.reading()
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
+    targets, level = samples.near_targets(y, X)
+    reading = samples.reading(offset=level)
     if vary == "tau":
         return solution_path(
-            lambda t: samples.machine(losses.pinball(y, t, 1.0 / samples.n), ridge=lam),
+            lambda t: samples.machine(losses.pinball(targets, t, 1.0 / samples.n), ridge=lam),
             0.0,
             1.0,
             parameter="tau",
@@ -92,7 +92,7 @@ def kernel_quantile_path(
         )
 
     def model(t: float) -> Problem:  # divided by lam = 1 / t
-        return samples.machine(losses.pinball(y, tau, t / samples.n))
+        return samples.machine(losses.pinball(targets, tau, t / samples.n))
 
     return solution_path(
         model, 0.0, np.inf, parameter="lam", reading=reading, scale=IN_INVERSE, check=check

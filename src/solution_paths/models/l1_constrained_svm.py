@@ -59,7 +59,7 @@ def l1_constrained_svm_path(
     >>> path.certify().ok
     True
     """
-    lam2, samples = check_number(lam2, "lam2", least=0), Samples.of(X)
+    lam2, samples = check_number(lam2, "lam2", least=0), Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
     data = samples.losses(losses.hinge(signs))
 

@@ -64,7 +64,7 @@ def l1_svm_path(
     >>> path.certify().ok
     True
     """
-    samples = Samples.of(X)
+    samples = Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, {"y": signs, "classes": classes})
     data = samples.losses(losses.hinge(signs, weights))

@@ -75,15 +75,15 @@ def lasso_path(
     True
     """
     check_flag(fit_intercept, "fit_intercept")
-    samples = Samples.of(X)
-    targets = samples.targets(y, X)
+    samples = Samples.of(X).centred(fit_intercept)
+    targets, level = samples.near_targets(y, X, fit_intercept)
     weights = check_sample_weight(sample_weight, X, {"y": targets, "classes": ()})
     data = samples.losses(losses.squared(targets, weights), 1.0 if fit_intercept else None)
 
     def model(lam: float) -> Problem:
         return Problem(data, penalties.l1(samples.features, lam))
 
-    reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]])
+    reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
     return solution_path(
         model, 0.0, np.inf, parameter="lam", reading=reading, callback=callback, check=check
     )

@@ -68,7 +68,7 @@ def nu_svm_path(
     >>> path.certify().ok
     True
     """
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
     n = samples.n
     loss = losses.of_margin(signs, losses.shortfall(np.zeros(n)))

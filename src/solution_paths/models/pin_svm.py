@@ -81,7 +81,7 @@ def pin_svm_path(
     check_choice(vary, "vary", ("tau", "C"))
     C, tau = check_number(C, "C", above=0), check_number(tau, "tau", least=-1, most=1)
     tau_from = check_number(tau_from, "tau_from", least=-1, most=0)
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
     sizes = sorted([(signs < 0).sum(), (signs > 0).sum()])
     name, least = ("tau_from", tau_from) if vary == "tau" else ("tau", tau)

@@ -58,12 +58,13 @@ def rlad_path(X: Rows, y: ArrayLike, *, vary: str = "lam", check: str = "warn") 
     True
     """
     check_choice(vary, "vary", ("lam", "s"))
-    samples = Samples.of(X)
-    own = samples.losses(losses.absolute(samples.targets(y, X)))
+    samples = Samples.of(X).centred()
+    targets, level = samples.near_targets(y, X)
+    own, reading = samples.losses(losses.absolute(targets)), samples.reading(offset=level)
 
     def model(t: float) -> Problem:
         if vary == "s":
             return Problem(own, constraint=t)
         return Problem(own, penalties.l1(samples.features, t))
 
-    return solution_path(model, 0.0, np.inf, parameter=vary, reading=samples.reading(), check=check)
+    return solution_path(model, 0.0, np.inf, parameter=vary, reading=reading, check=check)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import LINEAR, Kernel, check_kernel, check_room
+from ..objectives.centring import less, shift_of_targets, shifts_of
 from ..problem import Losses, Pieces, Problem, Product
 from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
 from ..validation import (
@@ -34,6 +35,7 @@ __all__ = [
     "Samples",
     "Scale",
     "SolutionPath",
+    "end_of",
     "solution_path",
 ]
 
@@ -48,12 +50,15 @@ class Samples:
     kernel : Kernel
     names : names of columns, or None
     K : (n, n) array or None
+    shifts : (d,) array or None
+        What has been taken off the columns of X.
     """
 
     X: Any
     kernel: Kernel
     names: Names | None
     K: Floats | None
+    shifts: Floats | None = None
 
     @classmethod
     def of(
@@ -76,6 +81,16 @@ class Samples:
         check_room(X.shape[0], X.shape[0], copies=2)
         return cls(X, own, names, _symmetric(own(X, X)))
 
+    def centred(self, bias: bool = True) -> Samples:
+        """Return samples whose columns are near zero, if a bias of the model makes up for it.
+
+        Those that lie far from zero, like a year, lose most of it, and constant ones all.
+        """
+        if self.kernel.name != "linear" or not bias:
+            return self
+        shifts = shifts_of(self.X)
+        return replace(self, X=less(self.X, shifts), shifts=shifts) if shifts.any() else self
+
     @property
     def n(self) -> int:
         """The number of samples."""
@@ -90,6 +105,12 @@ class Samples:
         """Check real targets; X is as it was given."""
         check_index(X, y, "y")
         return check_vector(y, self.n, "y", scalar=False)
+
+    def near_targets(self, y: ArrayLike, X: Rows, bias: bool = True) -> tuple[Floats, float]:
+        """Check real targets; return them less a constant, where they lie far from zero, and it."""
+        own = self.targets(y, X)
+        level = shift_of_targets(own) if bias else 0.0
+        return own - level, level
 
     def labels(self, y: ArrayLike, X: Rows) -> tuple[Floats, Labels]:
         """Check two labels; return them as -1 and +1, and what these stand for."""
@@ -122,8 +143,22 @@ class Samples:
         own = Reading(self.X.shape[1], np.array(bias, dtype=np.float64), kernel=self.kernel)
         rows = self.X if self.kernel.name in ("rbf", "poly") else None
         return replace(
-            own, rows=rows, kind=kind, classes=np.asarray(classes), names=self.names, offset=offset
+            own,
+            rows=rows,
+            kind=kind,
+            classes=np.asarray(classes),
+            names=self.names,
+            offset=offset,
+            shifts=self.shifts,
         )
+
+
+def end_of(least: float) -> float:
+    """Return where a path in 1 / lam ends that goes down to the least lam, if not to 0."""
+    if least == 0.0:
+        return float("inf")
+    end = 1.0 / least
+    return end if 1.0 / end <= least else float(np.nextafter(end, np.inf))
 
 
 def _symmetric(K: Any) -> Floats:

@@ -79,15 +79,15 @@ def svr_path(
     """
     check_choice(vary, "vary", ("C", "lam", "epsilon"))
     C, epsilon = check_number(C, "C", above=0), check_number(epsilon, "epsilon", least=0)
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
-    y = samples.targets(y, X)
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
+    targets, level = samples.near_targets(y, X)
 
     def model(t: float) -> Problem:
         cost, tube = (C, t) if vary == "epsilon" else (t, epsilon)
-        return samples.machine(losses.epsilon_insensitive(y, tube, cost))
+        return samples.machine(losses.epsilon_insensitive(targets, tube, cost))
 
     scale = IN_INVERSE if vary == "lam" else None
-    reading = samples.reading()
+    reading = samples.reading(offset=level)
     return solution_path(
         model, 0.0, np.inf, parameter=vary, reading=reading, scale=scale, check=check
     )

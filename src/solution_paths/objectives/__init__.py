@@ -2,8 +2,6 @@
 
 from .base import Objective, Solution
 from .double_margin import DoubleMargin
-from .double_net import DoubleMarginNet
-from .elastic_net import ElasticNet
 from .hinge import Hinge
 from .robust import RobustHinge, RobustTube
 from .saving import FAMILIES, from_arrays, to_arrays
@@ -12,8 +10,6 @@ from .tube import Tube
 __all__ = [
     "FAMILIES",
     "DoubleMargin",
-    "DoubleMarginNet",
-    "ElasticNet",
     "Hinge",
     "Objective",
     "RobustHinge",

@@ -92,7 +92,7 @@ class Terms(NamedTuple):
 
 
 class Objective(ABC):
-    """The face of every objective; see `Machine` and `Penalised`, on which all families stand."""
+    """The face of every objective; see `Machine`, on which all families stand."""
 
     X: Any  # (n, d) array or CSR, or the (n, n) Gram matrix
     y: Floats

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import Floats
-from .exact import UNIT, add, column_sums, multiply, relative
+from .exact import add, column_sums, multiply
 
 FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
 UNEVEN = 1e3  # times larger than most columns, or than what its entries differ by: told
@@ -44,15 +44,6 @@ def _of_dense(X: Floats) -> Floats:
     return shifts
 
 
-def spreads_of(X: Any) -> Floats:
-    """Return the standard deviations of the columns of an array or CSR matrix, (d,)."""
-    if not sp.issparse(X):
-        return np.sqrt(((X - X.mean(axis=0)) ** 2).mean(axis=0))
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    square = np.asarray(X.power(2).mean(axis=0)).ravel()
-    return np.sqrt(np.maximum(square - mean**2, 0.0))
-
-
 def less(X: Any, shifts: Floats) -> Any:
     """Return X less what is taken off its columns: X itself where that is nothing."""
     far = np.flatnonzero(shifts)
@@ -63,25 +54,6 @@ def less(X: Any, shifts: Floats) -> Any:
     n, entries = X.shape[0], np.tile(shifts[far], X.shape[0])
     indptr = np.arange(n + 1) * len(far)
     return sp.csr_array(X - sp.csr_array((entries, np.tile(far, n), indptr), shape=X.shape))
-
-
-def centred(X: Any) -> tuple[Any, Any]:
-    """Return an array (n,) or (n, d) less the means of its columns, and these.
-
-    Equal entries leave exactly 0, and so do entries that differ by no more than the rounding of a
-    mean and of a difference: that isn't data.
-    """
-    first = X[0]
-    mean = first + (X - first).mean(axis=0)
-    left = X - mean
-    size = np.abs(X).max(axis=0) + np.abs(mean)
-    return np.where(np.abs(left).max(axis=0) <= 2 * UNIT * size, 0.0, left), mean
-
-
-def uncorrelated(X: Any, a: Floats) -> bool:
-    """Tell whether X'a is zero but for the rounding of X, of a, and of these sums."""
-    sizes = abs(X).T @ np.abs(a)
-    return bool((np.abs(X.T @ a) <= 2 * relative(len(a), False) * sizes).all())
 
 
 def shift_of_targets(y: Floats) -> float:

@@ -11,23 +11,12 @@ from ..kernels import Kernel
 from ..validation import check_X
 from .base import Objective
 from .double_margin import DoubleMargin
-from .double_net import DoubleMarginNet
-from .elastic_net import ElasticNet
 from .hinge import Hinge
 from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
 FAMILIES = {
-    family.__name__: family
-    for family in (
-        DoubleMargin,
-        DoubleMarginNet,
-        ElasticNet,
-        Hinge,
-        RobustHinge,
-        RobustTube,
-        Tube,
-    )
+    family.__name__: family for family in (DoubleMargin, Hinge, RobustHinge, RobustTube, Tube)
 }
 
 

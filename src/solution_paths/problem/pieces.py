@@ -126,7 +126,7 @@ class Pieces:
         """Return the functions z -> f(-z), where ``rows`` (a bool, or one a row) says so."""
         inner = self._bends * np.diff(self.knots, axis=1) / 2
         rise = self.slopes[:, 1:-1] * np.diff(self.knots, axis=1) + inner
-        other = Pieces(
+        other = self._derived(
             -self.knots[:, ::-1],
             -np.column_stack([self.slopes[:, -1], self.left[:, ::-1]]),
             self.curvature[:, ::-1],
@@ -135,17 +135,27 @@ class Pieces:
             -self.low,
         )
         chosen = np.broadcast_to(np.asarray(rows, dtype=bool), len(self))
-        return Pieces(
+        if chosen.all():
+            return other
+        return self._derived(
             *(
                 np.where(chosen.reshape(-1, *[1] * (own.ndim - 1)), new, own)
                 for own, new in zip(vars(self).values(), vars(other).values(), strict=True)
             )
         )
 
+    @classmethod
+    def _derived(cls, *parts: Floats) -> Pieces:
+        """Return functions that follow from others, which have been checked."""
+        made = object.__new__(cls)
+        for field, own in zip(fields(cls), parts, strict=True):
+            object.__setattr__(made, field.name, own)
+        return made
+
     def plus_ridge(self, ridge: float) -> Pieces:
         """Return f(z) + ridge z^2 / 2."""
         at = self.knots[:, [0, *range(self.knots.shape[1])]]
-        return Pieces(
+        return self._derived(
             self.knots,
             self.slopes + ridge * at,
             self.curvature + ridge,

@@ -69,6 +69,19 @@ def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, 
     return left, right
 
 
+def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
+    """Return both ends (m, k) of where f >= 0 on each of k pieces between recorded points."""
+    t = path.points.t[:-1] if path.ray and len(path.points) > 1 else path.points.t
+    f = np.concatenate([block[:, 0, : len(t)] for block in blocks(path, rows)])
+    left, right = f[:, :-1], f[:, 1:]
+    apart = (left >= 0) != (right >= 0)
+    share = np.where(apart, left / np.where(apart, left - right, 1.0), 0.0)
+    root = t[:-1] + share * np.diff(t)
+    first = np.where(left >= 0, t[:-1], np.where(right >= 0, root, t[1:]))
+    last = np.where(right >= 0, t[1:], np.where(left >= 0, root, t[1:]))
+    return first, last
+
+
 def blocks(path: SolutionPath, rows: Any) -> Any:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
     w, v = path.variables_at(np.arange(len(path.points)))

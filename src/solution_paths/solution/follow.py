@@ -20,7 +20,7 @@ from ..homotopy.track import Track
 from ..objectives.centring import about_columns
 from ..problem import Line, Problem, along
 from ..problem.maps import absolute
-from ..validation import _callers_level, check_callback, check_choice, check_number
+from ..validation import callers_level, check_callback, check_choice, check_number
 from .path import SolutionPath
 from .points import NOTHING, Points
 from .reading import Reading, Scale, usual
@@ -205,8 +205,11 @@ def _from_the_start(
     """Walk from t0; return what was recorded, and the error if the walk broke off."""
     t0, length = line.t0, line.t1 - line.t0
     try:
-        off = Misfit.at(statement, 0.0, face)
+        begin = _begin(line)
+        off = Misfit.at(statement, begin, face)
         place = starting_places(statement, off, t0, updated, lazy, face)
+        if begin > 0.0:
+            place = _walked(statement, place, begin, 0.0, updated, lazy, face)
         homotopy = Homotopy(
             statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
         )
@@ -219,6 +222,51 @@ def _from_the_start(
         if len(track) < 2:
             raise lost from (None if lost is error else error)
         return track, lost
+
+
+def _begin(line: Line) -> float:
+    """Return how far from t0 places are looked for: 0, or where no loss costs anything at t0.
+
+    There every point is optimal as far as losses go. A little behind, where values have moved by no
+    more than a tenth of what knots differ by, it is known which are the optima at t0.
+    """
+    start, rates = line.start, line.rates
+    terms = [(group.pieces, rates[f"losses[{k}].slopes"]) for k, group in enumerate(start.losses)]
+    if start.penalty is not None:
+        terms.append((start.penalty, rates["penalty.slopes"]))
+    idle = all(not own.slopes.any() and not own.curvature.any() for own, _ in terms)
+    if start.ridge == 0.0 or not idle or start.linear.any():
+        return 0.0
+    steep = [np.abs(own).max(axis=1) for _, own in terms]
+    sizes = [absolute(group.X) for group in start.losses]
+    pull = sum(X.T @ own for X, own in zip(sizes, steep, strict=False))
+    pull = pull if start.kernel is None else np.abs(start.kernel) @ pull
+    reach = max(float(np.max(X @ pull, initial=0.0)) for X in sizes) / start.ridge
+    knots = np.concatenate(
+        [own.knots[by > 0].ravel() for (own, _), by in zip(terms, steep, strict=True)]
+    )
+    knots = knots[np.isfinite(knots)]
+    if not reach or not len(knots):
+        return 0.0
+    unit = float(np.ptp(knots) or np.abs(knots).max() or 1.0)
+    return min(0.1 * unit / reach, line.t1 - line.t0)
+
+
+def _walked(
+    statement: Statement,
+    place: np.ndarray,
+    begin: float,
+    end: float,
+    updated: bool,
+    lazy: bool,
+    face: str,
+) -> np.ndarray:
+    """Return the places at one t of those at another."""
+    homotopy = Homotopy(
+        statement, statement.graphs, place, begin, end, 0.0, updated, lazy, face, NEAR
+    )
+    homotopy.run()
+    return homotopy.place
 
 
 def _as_path_error(error: Exception) -> PathError:
@@ -388,8 +436,9 @@ def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
     One that was to go on for ever ends where rounding takes over, if that is far enough.
     """
     s, found = _look(path)
-    if endless and not (states(found) == "holds").all():
-        shorter = _shorter(path)
+    fine = (states(found) == "holds").all() or (found.reliable.all() and _rests(path))
+    if endless and not fine:
+        shorter = _shorter(path, float(s[states(found) != "holds"].max()))
         if shorter is not None:
             path = shorter
             s, found = _look(path)
@@ -398,22 +447,34 @@ def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
         return path
     if check == "raise":
         raise PathError(said, None)
-    warnings.warn(said, PathWarning, stacklevel=_callers_level())
+    warnings.warn(said, PathWarning, stacklevel=callers_level())
     return path
 
 
-def _shorter(path: SolutionPath) -> SolutionPath | None:
-    """Return the part of a path before what doesn't hold, if that is all that anybody looks at."""
+def _rests(path: SolutionPath) -> bool:
+    """Tell whether a path goes on for ever, and nothing that a user reads moves any more."""
+    last = len(path.points) - 1
+    ends = zip(*(path.variables_at(np.array([k])) for k in (last - 1, last)), strict=True)
+    return path.ray and last > 0 and all(np.array_equal(*pair) for pair in ends)
+
+
+def _shorter(path: SolutionPath, last: float) -> SolutionPath | None:
+    """Return the part of a path before what doesn't hold, if that is all that anybody looks at.
+
+    Of some points that were looked at, ``last`` is the last one that doesn't.
+    """
     t = path.points.t
-    found = path._judged(np.arange(len(t)), np.empty(0))[1]
     positive = t[t > 0]
     usual = np.median(positive[: len(positive) // 2 + 1]) if len(positive) else np.inf
+    if last < ENOUGH * usual:
+        return None
+    found = path._judged(np.arange(len(t)), np.empty(0))[1]
     wrong = (states(found) != "holds") & (t >= ENOUGH * usual)
     end = t[np.argmax(wrong)] / MARGIN if wrong.any() else t[-2]
-    last = int(np.searchsorted(t, end, side="right")) - 1
-    if last < 1 or end < ENOUGH * usual / MARGIN:
+    place = int(np.searchsorted(t, end, side="right")) - 1
+    if place < 1 or end < ENOUGH * usual / MARGIN:
         return None
-    return _until(path, last)
+    return _until(path, place)
 
 
 def _look(path: SolutionPath) -> tuple[np.ndarray, Verdict]:

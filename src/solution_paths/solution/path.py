@@ -201,12 +201,13 @@ class SolutionPath:
 
     def free(self, t: float | Parameters) -> Floats:
         """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin."""
-        found = self._at(t)[1].T
+        own, reading = self._at(t), self.reading_or_none
+        found = (own[1] if reading is None else reading.free(*own)).T
         return found[..., 0] if _single(t) else found
 
     def intercept(self, t: float | Parameters) -> Any:
         """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k)."""
-        found = self.reading.intercepts(self._at(t)[1]).T
+        found = self.reading.intercepts(*self._at(t)).T
         found = found[0] if len(found) == 1 else found
         if not _single(t):
             return found
@@ -259,6 +260,27 @@ class SolutionPath:
         step = self.points.t[k + 1] - self.points.t[k]
         return np.asarray(self.scale.unit * (a[1] - a[0]) / step)
 
+    def objective_value(self, t: float) -> float:
+        """Return the objective at t, recomputed from the data.
+
+        Examples
+        --------
+        >>> from solution_paths import lasso_path
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> round(path.objective_value(1.0), 9)
+        3.0
+        """
+        own, scale = self._own(t), self.scale
+        if t == 0 and scale.inverse and scale.divided:  # the limit, as w stands still
+            own = self._own(self.breakpoints[0] * np.array([0.5, 0.25]))
+            low, high = self._primal(own)
+            return float((high - low) / (own[1] - own[0]) * scale.unit * scale.objective)
+        factor = float(scale.value(own)[0]) if scale.divided else 1.0
+        return float(self._primal(own)[0]) * factor * scale.objective
+
+    def _primal(self, own: Floats) -> Floats:
+        return np.asarray(self._judged(np.empty(0, dtype=np.int64), own)[1].primal)
+
     def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters.
 
@@ -288,7 +310,29 @@ class SolutionPath:
         rows = self.reading.checked(X_new)
         if self.reading.outputs > 1:
             raise ValueError("crossings is for one output a row; this path has several.")
-        return [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
+        found = [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
+        return [own[np.isfinite(own)] for own in found]
+
+    def positive_length(self, X_new: Rows) -> Floats:
+        """Return, for each row, the total length of all parameters at which f >= 0.
+
+        Of a path in the inverse of its parameter from the least breakpoint on, else up to the last.
+
+        Examples
+        --------
+        >>> from solution_paths import kernel_quantile_path
+        >>> path = kernel_quantile_path([[0.0], [1.0], [2.0]], [-1.0, 0.5, 2.0], lam=0.01)
+        >>> p = path.positive_length([[0.0], [2.0]])  # of a positive target
+        >>> bool(p[0] < 0.5 < p[1])
+        True
+        """
+        rows = self.reading.checked(X_new)
+        if self.reading.outputs > 1:
+            raise ValueError("positive_length is for one output a row; this path has several.")
+        ends = evaluation.positive_parts(self, rows)
+        with np.errstate(invalid="ignore"):
+            lengths = np.abs(self.scale.value(ends[1]) - self.scale.value(ends[0]))
+        return np.asarray(np.where(ends[0] == ends[1], 0.0, lengths).sum(axis=1))
 
     def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
         """Return f at both ends of all pieces between edges; see `Path.piece_values`.

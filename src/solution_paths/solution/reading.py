@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels import LINEAR, Kernel
+from ..objectives.centring import bias_at_zero, less
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 
@@ -54,7 +55,7 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """How weights w and free variables v read as f(x) = mix (W x + bias v) + offset.
+    """How weights w and free variables v read as f(x) = mix (W (x - shifts) + bias v) + offset.
 
     W has the blocks of w as its rows; with a kernel x is replaced by its kernel values with all
     training rows.
@@ -75,6 +76,9 @@ class Reading:
     classes : labels
     names : names of columns, or None
     offset : float
+    shifts : (D,) array or None
+        What the statement has taken off the columns; then there is one block, whose bias is the
+        first free variable.
     """
 
     columns: int
@@ -86,6 +90,7 @@ class Reading:
     classes: Labels = field(default_factory=lambda: np.empty(0))
     names: Names | None = None
     offset: float = 0.0
+    shifts: Floats | None = None
 
     @property
     def linear(self) -> bool:
@@ -121,22 +126,31 @@ class Reading:
             blocks if self.mix is None else np.asarray(np.einsum("ob,kbd->kod", self.mix, blocks))
         )
 
-    def intercepts(self, v: Floats) -> Floats:
-        """Return the intercepts (k, o) of free variables (k, r)."""
-        own = v @ self.bias.T
+    def free(self, w: Floats, v: Floats) -> Floats:
+        """Return free variables (k, r) beside columns of which nothing is taken off."""
+        if self.shifts is None:
+            return v
+        return np.concatenate([bias_at_zero(v[:, 0], self.shifts, w.T)[:, None], v[:, 1:]], axis=1)
+
+    def intercepts(self, w: Floats, v: Floats) -> Floats:
+        """Return the intercepts (k, o) of weights (k, b D) and free variables (k, r)."""
+        own = self.free(w, v) @ self.bias.T
         return np.asarray((own if self.mix is None else own @ self.mix.T) + self.offset)
 
     def decisions(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return f (m, o, k) at checked rows, for k solutions."""
-        own = self.coefficients(w)
+        own, plain = self.coefficients(w), self
+        if self.shifts is not None:
+            rows, plain = less(rows, self.shifts), replace(self, shifts=None)
         k, o, D = own.shape
         f = np.asarray(rows @ own.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
-        return np.asarray((f + self.intercepts(v)).transpose(0, 2, 1))
+        return np.asarray((f + plain.intercepts(w, v)).transpose(0, 2, 1))
 
     def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms of all decisions, (m, o, k)."""
         mix = None if self.mix is None else np.abs(self.mix)
-        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset))
+        rows = rows if self.shifts is None else less(rows, self.shifts)
+        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset), shifts=None)
         return own.decisions(abs(rows), abs(w), abs(v))
 
     def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:

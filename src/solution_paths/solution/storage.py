@@ -78,8 +78,9 @@ def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
     if reading is None:
         return None
     content |= {"reading/bias": reading.bias, "reading/classes": reading.classes}
-    if reading.mix is not None:
-        content["reading/mix"] = reading.mix
+    for name in ("mix", "shifts"):
+        if getattr(reading, name) is not None:
+            content[f"reading/{name}"] = getattr(reading, name)
     rows = None if reading.rows is None else put_matrix(reading.rows, "reading/rows", content)
     return {
         "columns": reading.columns,
@@ -106,4 +107,5 @@ def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
         classes=np.asarray(content["reading/classes"]),
         names=None if plain["names"] is None else tuple(plain["names"]),
         offset=plain["offset"],
+        shifts=content.get("reading/shifts"),
     )

@@ -86,6 +86,9 @@ def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], Floats]:
     r = B.shape[1]
     if len(fit) < r:
         return fit[:0], B[:0]
+    if r == 1:
+        best = fit[[np.argmax(np.abs(B[fit, 0]) / far[fit])]]
+        return (best, 1.0 / B[best]) if B[best].any() else (fit[:0], B[:0])
     _, R, order = qr((B[fit] / far[fit, None]).T, mode="economic", pivoting=True)
     if not np.abs(R[r - 1, r - 1]) > 0:
         return fit[:0], B[:0]

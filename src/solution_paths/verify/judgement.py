@@ -122,8 +122,9 @@ class Judgement:
         duals, held = self._duals(answer, w, values, scales, exact)
         coarse = self._coarse(answer, duals, values) if exact else None
         own = own_of(self.groups, scales) if exact and self.kernel is None else None
+        bare = not any(group.graph.knots.any() for group in self.groups)
         shares = [
-            _of_losses(group.graph, z, duals, k, scales, own, exact)
+            _of_losses(group.graph, z, duals, k, scales, own, exact, bare)
             for k, (group, z) in enumerate(zip(self.groups, values, strict=True))
         ]
         shares.append(
@@ -308,8 +309,9 @@ def _of_losses(
     scales: Scales,
     own: Own | None,
     exact: bool,
+    bare: bool,
 ) -> Share:
-    """Return what the losses of group k contribute."""
+    """Return what the losses of group k contribute; ``bare`` says that all knots are 0."""
     z, given, bound = values.inside, duals.given[k], duals.bound[k]
     z_unit, a_unit = scales.z[k], scales.a[k]
     pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
@@ -326,6 +328,8 @@ def _of_losses(
     size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
     if not graph.knots.any():  # then what rounding does to values is to their terms
         size = KNOWN / UNIT / 2 * values.coarse
+    if bare:  # and where nothing has a size, units are arbitrary
+        size = np.maximum(size, KNOWN * z_unit)
     floor = np.maximum(np.abs(bound.hi) * size, graph.rounding(Pair(z.hi, z.lo, size), bound, area))
     zero = np.zeros(z.hi.shape[1])
     resolution = kkt_resolution = zero

@@ -160,13 +160,6 @@ def equality(size: int = 1, at: float = 0.0) -> Staircases:
     return staircases([at], [np.inf, -np.inf], size=size)
 
 
-def walls_at(size: int, i: int, kink: int) -> NDArray[np.int64]:
-    """Return walls, (size,) ints whose bit q is set where kink q is one, at one coordinate."""
-    walls = np.zeros(size, dtype=np.int64)
-    walls[i] = 1 << kink
-    return walls
-
-
 def stack(*groups: Staircases) -> Staircases:
     """Put groups of coordinates below each other, padding to the largest number of kinks."""
     width = max(g.kink0.shape[1] for g in groups)

@@ -133,7 +133,7 @@ class Model:
     def places(self, path: Any, line: Line, values: Floats) -> Floats:
         """Return the path's parameter at values; outside its range the solution stands still."""
         own = np.asarray(values, dtype=np.float64)
-        if not hasattr(path, "straight"):
+        if path.parameter != line.vary:
             own = coordinate(line, own) / self.unit(data_of(path).shape[0])
         low, high = path.range
         # behind the last breakpoint in s nothing changes
@@ -145,14 +145,13 @@ class Model:
 
     def curve(self, path: Any, X: Floats, y: Floats) -> Curve:
         """Return the loss as an exact function of u."""
-        straight = getattr(path, "straight", path)
         if self.regression:
-            found = straight.error_curve(X, y, "squared")
+            found = path.error_curve(X, y, "squared")
         else:
             classes = [y == c for c in (-1.0, 1.0) if (y == c).any()]
-            found = mean_curve([straight.error_curve(X[own], y[own]) for own in classes])
-        if straight is not path:
-            return found.scaled(1.0 / path.objective.inverse)
+            found = mean_curve([path.error_curve(X[own], y[own]) for own in classes])
+        if found.reciprocal:
+            return found.inverted(1.0)
         return found.scaled(self.unit(data_of(path).shape[0]))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import solution_paths as sp
 from solution_paths.kernels import Kernel
-from solution_paths.problem import Losses, Pieces, Problem, losses, penalties
+from solution_paths.problem import Losses, Pieces, Problem, losses
 
 from ...data.protocols import fit_scaler, fit_standardiser
 from .rivals import Descent, Libsvm
@@ -134,11 +134,6 @@ def _weighted_svm(data: Data, theta: float) -> Problem:
 def _weighted_svr(data: Data, theta: float) -> Problem:
     loss = losses.epsilon_insensitive(data.y, TUBE, data.weights_at(theta))
     return _machine(loss, data, kernel=True)
-
-
-def _few_features(data: Data, lam1: float, ridge: float) -> Problem:
-    own = Losses(losses.hinge(data.y, 1.0 / len(data.y)), data.X, free=1.0)
-    return Problem(own, penalties.l1(data.X.shape[1], lam1), ridge=ridge)
 
 
 # ---------------------------------------------------------------- LIBSVM, with the same parameters
@@ -291,14 +286,12 @@ CLASSIFICATION = {
         "drsvm_path",
         "DrSVM",
         lambda D: sp.drsvm_path(D.X, D.y, lam2=0.1),
-        lambda D, lam1: _few_features(D, lam1, 0.1),
     ),
     "drsvm_lam2": Model(
         "doubly regularised SVM",
         "drsvm_path",
         "DrSVM",
         lambda D: sp.drsvm_path(D.X, D.y, vary="lam2", lam1=0.01),
-        lambda D, lam2: _few_features(D, 0.01, lam2),
     ),
     "nu_svm": Model(
         "nu-SVM, RBF",
