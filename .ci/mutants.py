@@ -222,7 +222,6 @@ MODULES = {
     "solution_paths/solution/approximate.py": GLM,
     "solution_paths/solution/evaluation.py": SOLVED,
     "solution_paths/solution/follow.py": SOLVED,
-    "solution_paths/solution/lines.py": SOLVED,
     "solution_paths/solution/model.py": SOLVED,
     "solution_paths/solution/path.py": SOLVED,
     "solution_paths/solution/points.py": SOLVED,

@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from path_benchmark.data import load
 from solution_paths import (
     PathError,
+    PathWarning,
     SolutionPath,
     dm_drsvm_grid,
     dm_drsvm_path,
@@ -21,9 +22,11 @@ from solution_paths import (
     drlad_path,
     drsvm_path,
     l1_svm_path,
+    solution_path,
     svm_path,
 )
 from solution_paths.homotopy import run
+from solution_paths.problem import Losses, Problem, losses
 
 CASES = ("gauss", "ties", "collinear", "wide")
 ABSOLUTE = ([0.0], [-1.0, 1.0])
@@ -584,3 +587,44 @@ def test_the_objective_at_a_ridge_of_zero_is_that_of_the_plain_loss():
     agree(path.objective_value(0.0), least_net(X, y, np.ones(len(y)), ABSOLUTE, lam1=0.1))
     for lam2 in (1e-3, 0.3):
         agree(path.objective_value(lam2), least_net(X, y, np.ones(len(y)), ABSOLUTE, lam2, 0.1))
+
+
+def raw_units(n, d, seed):
+    """Return ages, incomes, Unix times, a constant, dummies and numbers; and labels of both."""
+    rng = np.random.default_rng(seed)
+    plain = [rng.integers(18, 90, n), rng.lognormal(10, 1, n).round()]
+    plain += [1.7e9 + rng.integers(0, 10**7, n), np.ones(n)]
+    plain += [rng.integers(0, 2, n) if k % 2 else rng.normal(size=n) for k in range(d)]
+    X = np.array(plain, dtype=float).T
+    y = X[:, 5] + X[:, 0] / 20 + rng.standard_t(2, size=n)
+    return X, np.where(y > np.median(y), 1.0, -1.0)
+
+
+STARTS = {
+    "more rows": (150, 14, lambda X, y: dm_drsvm_path(X, y, 1.0, lam1=0.05, check="ignore")),
+    "two margins": (150, 14, lambda X, y: dm_drsvm_path(X, y, 3.0, lam1=0.05, check="ignore")),
+    "more columns": (40, 130, lambda X, y: drsvm_path(X, y, vary="lam2", check="ignore")),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", STARTS)
+def test_paths_in_raw_units_begin_where_losses_cost_nothing(name, seed):
+    """Begun at lam2 = infinity itself they took a million changes there, or left the optimum."""
+    n, d, trace = STARTS[name]
+    with pytest.warns(PathWarning, match="columns of X differ in scale"):
+        path = trace(*raw_units(n, d, seed))
+    found = path.certify()
+    assert found.status != "fails", found
+    assert len(path.breakpoints) > 50
+
+
+def test_a_start_behind_is_on_the_side_where_the_path_goes():
+    X, _, y = data("gauss")
+
+    def model(t):
+        return Problem(Losses(losses.hinge(y, -t), X, 1.0), ridge=1.0)
+
+    path, other = solution_path(model, 0.0, -2.0), svm_path(X, y, C_max=2.0)
+    assert path.certify(at_breakpoints=True).ok
+    np.testing.assert_allclose(path.coef(-1.5), other.coef(1.5), atol=1e-12)

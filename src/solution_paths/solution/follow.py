@@ -22,7 +22,7 @@ from ..problem import Line, Problem, along
 from ..problem.maps import absolute
 from ..validation import callers_level, check_callback, check_choice, check_number
 from .path import SolutionPath
-from .points import NOTHING, Points
+from .points import NOTHING, Places, Points
 from .reading import Reading, Scale, usual
 
 Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
@@ -205,30 +205,53 @@ def _from_the_start(
     """Walk from t0; return what was recorded, and the error if the walk broke off."""
     t0, length = line.t0, line.t1 - line.t0
     try:
-        begin = _begin(line)
-        off = Misfit.at(statement, begin, face)
-        place = starting_places(statement, off, t0, updated, lazy, face)
-        if begin > 0.0:
-            place = _walked(statement, place, begin, 0.0, updated, lazy, face)
+        place, begin, back = _behind_the_start(line, statement, face, updated, lazy)
+        if place is None:
+            off = Misfit.at(statement, 0.0, face)
+            place = starting_places(statement, off, t0, updated, lazy, face)
         homotopy = Homotopy(
-            statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
+            statement, statement.graphs, place, begin, length, t0, updated, lazy, face, NEAR
         )
     except NUMERICAL as error:
         raise _as_path_error(error) from error
     try:
-        return homotopy.run(told), None
+        track, lost = homotopy.run(told), None
     except (PathError, *NUMERICAL) as error:
         lost, track = _as_path_error(error), homotopy.track()
         if len(track) < 2:
             raise lost from (None if lost is error else error)
-        return track, lost
+    return track if back is None else track.from_before(back), lost
 
 
-def _begin(line: Line) -> float:
-    """Return how far from t0 places are looked for: 0, or where no loss costs anything at t0.
+def _behind_the_start(
+    line: Line, statement: Statement, face: str, updated: bool, lazy: bool
+) -> tuple[Places | None, float, Track | None]:
+    """Return places to walk from, where, and the walk from there back to t0 if that isn't there.
 
-    There every point is optimal as far as losses go. A little behind, where values have moved by no
-    more than a tenth of what knots differ by, it is known which are the optima at t0.
+    Where no loss costs anything at t0 every point is optimal there as far as losses go; to find the
+    one that the path goes on from takes many changes, more of them the worse columns are scaled. So
+    places are those of an optimum behind it. Else there are none.
+    """
+    begin = _way(line)
+    if begin == 0.0:
+        return None, 0.0, None
+    try:
+        off = Misfit.at(statement, begin, face)
+        place = starting_places(statement, off, line.t0, updated, lazy, face)
+        graphs, own = statement.graphs, (updated, lazy, face, NEAR)
+        homotopy = Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
+        back = homotopy.run()
+    except PathError:
+        return None, 0.0, None
+    if len(back.events) or begin == line.t1 - line.t0:
+        return homotopy.place, 0.0, None
+    return place, begin, back
+
+
+def _way(line: Line) -> float:
+    """Return a way from t0, if no loss costs anything there; else 0.
+
+    On it values move by a tenth of what knots differ by, at most.
     """
     start, rates = line.start, line.rates
     terms = [(group.pieces, rates[f"losses[{k}].slopes"]) for k, group in enumerate(start.losses)]
@@ -245,28 +268,11 @@ def _begin(line: Line) -> float:
     knots = np.concatenate(
         [own.knots[by > 0].ravel() for (own, _), by in zip(terms, steep, strict=True)]
     )
-    knots = knots[np.isfinite(knots)]
     if not reach or not len(knots):
         return 0.0
     unit = float(np.ptp(knots) or np.abs(knots).max() or 1.0)
-    return min(0.1 * unit / reach, line.t1 - line.t0)
-
-
-def _walked(
-    statement: Statement,
-    place: np.ndarray,
-    begin: float,
-    end: float,
-    updated: bool,
-    lazy: bool,
-    face: str,
-) -> np.ndarray:
-    """Return the places at one t of those at another."""
-    homotopy = Homotopy(
-        statement, statement.graphs, place, begin, end, 0.0, updated, lazy, face, NEAR
-    )
-    homotopy.run()
-    return homotopy.place
+    length = line.t1 - line.t0
+    return float(np.copysign(min(0.1 * unit / reach, abs(length)), length))
 
 
 def _as_path_error(error: Exception) -> PathError:
