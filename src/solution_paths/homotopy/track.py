@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from .graphs import Tabled
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-NOTHING = 2.0**-80  # of what an unknown was: as much less of it is rounding
 PLACES = 64  # an event is a coordinate times this, plus its new place
 
 
@@ -52,22 +51,6 @@ class Track:
 
     def __len__(self) -> int:
         return len(self.t)
-
-    def from_before(self, back: Track) -> Track:
-        """Return these points, the first one replaced by the last one of a walk back from there.
-
-        On that way no coordinate changed its place: the first piece is longer, and straight.
-        """
-        cut, (first, last) = self.entry_at[1], back.entry_at[-2:]
-        here, there = back.entries[: last - first], back.entries[first:last]
-        nothing = np.abs(there[:, :1]) <= NOTHING * np.abs(here[:, :1])
-        return replace(
-            self,
-            t=np.concatenate([back.t[-1:], self.t[1:]]),
-            entry=np.concatenate([back.entry[first:last], self.entry[cut:]]),
-            entries=np.concatenate([np.where(nothing, 0.0, there), self.entries[cut:]]),
-            entry_at=np.append(0, self.entry_at[1:] + (last - first - cut)),
-        )
 
     def unknowns(
         self, which: Places | list[int], columns: slice = slice(None), parts: int = 2

@@ -205,47 +205,44 @@ def _from_the_start(
     """Walk from t0; return what was recorded, and the error if the walk broke off."""
     t0, length = line.t0, line.t1 - line.t0
     try:
-        place, begin, back = _behind_the_start(line, statement, face, updated, lazy)
+        place = _behind_the_start(line, statement, face, updated, lazy)
         if place is None:
             off = Misfit.at(statement, 0.0, face)
             place = starting_places(statement, off, t0, updated, lazy, face)
         homotopy = Homotopy(
-            statement, statement.graphs, place, begin, length, t0, updated, lazy, face, NEAR
+            statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
         )
     except NUMERICAL as error:
         raise _as_path_error(error) from error
     try:
-        track, lost = homotopy.run(told), None
+        return homotopy.run(told), None
     except (PathError, *NUMERICAL) as error:
         lost, track = _as_path_error(error), homotopy.track()
         if len(track) < 2:
             raise lost from (None if lost is error else error)
-    return track if back is None else track.from_before(back), lost
+        return track, lost
 
 
 def _behind_the_start(
     line: Line, statement: Statement, face: str, updated: bool, lazy: bool
-) -> tuple[Places | None, float, Track | None]:
-    """Return places to walk from, where, and the walk from there back to t0 if that isn't there.
+) -> Places | None:
+    """Return places at t0 that are those of optima behind it, or None where t0 tells them itself.
 
     Where no loss costs anything at t0 every point is optimal there as far as losses go; to find the
-    one that the path goes on from takes many changes, more of them the worse columns are scaled. So
-    places are those of an optimum behind it. Else there are none.
+    one that the path goes on from takes many changes, more of them the worse columns are scaled.
     """
     begin = _way(line)
     if begin == 0.0:
-        return None, 0.0, None
+        return None
     try:
         off = Misfit.at(statement, begin, face)
         place = starting_places(statement, off, line.t0, updated, lazy, face)
         graphs, own = statement.graphs, (updated, lazy, face, NEAR)
-        homotopy = Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
-        back = homotopy.run()
+        back = Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
+        back.run()
     except PathError:
-        return None, 0.0, None
-    if len(back.events) or begin == line.t1 - line.t0:
-        return homotopy.place, 0.0, None
-    return place, begin, back
+        return None
+    return back.place
 
 
 def _way(line: Line) -> float:
