@@ -163,6 +163,25 @@ def test_saved_paths_say_the_same(tmp_path):
     assert np.array_equal(again.coef(5.0), path.coef(5.0))
 
 
+def test_stated_paths_read_rows_on_either_side_of_what_is_taken_off_columns(tmp_path):
+    own = np.random.default_rng(0)
+    time = 1.7e9 + own.integers(-(10**6), 10**6, 60)
+    columns = np.column_stack([time, own.normal(size=60)])
+    labels = np.where(columns[:, 1] + (time - 1.7e9) / 1e6 > 0, "later", "before")
+    for path in (l1_svm_path(columns, labels), drsvm_path(columns, labels, lam2=0.1)):
+        t = float(np.median(path.breakpoints))
+        f = path.decision_function(columns, t)
+        expected = columns @ path.coef(t) + path.intercept(t)
+        np.testing.assert_allclose(f, expected, atol=1e-9 * np.abs(columns @ path.coef(t)).max())
+        assert path.free(t).tolist() == [path.intercept(t)]
+        wrong = np.mean(path.predict(columns, t) != labels)
+        assert path.error_curve(columns, labels)(t) == pytest.approx(wrong, abs=1e-12)
+        path.save(tmp_path / "path.npz")
+        again = type(path).load(tmp_path / "path.npz")
+        np.testing.assert_array_equal(again.decision_function(columns, t), f)
+        assert again.intercept(t) == path.intercept(t)
+
+
 @pytest.mark.filterwarnings("error::solution_paths.PathWarning")
 def test_the_user_is_told_to_subtract_the_mean():
     with pytest.raises((PathError, PathWarning), match=r"subtract its mean|centre the columns"):

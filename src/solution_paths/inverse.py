@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from . import certify as certification
 from .curves import Curve
 from .nodes import Floats, Places
-from .objectives import Objective
 from .objectives.machine import Machine
 from .path import SCALES, Parameters, Path, _single
 from .validation import Rows
@@ -25,7 +24,7 @@ class InversePath(Path):
     """
 
     @classmethod
-    def _suits(cls, objective: Objective) -> bool:
+    def _suits(cls, objective: Machine) -> bool:
         return objective.inverse > 0.0
 
     @property
@@ -94,8 +93,6 @@ class InversePath(Path):
     def _scaled(self, alpha: Floats, own: Floats, factor: Floats) -> Floats:
         """Return duals times a factor; those at their costs, by which they end, just there."""
         objective, scaled = self.objective, alpha * factor
-        if not isinstance(objective, Machine):
-            return scaled
         costs = (objective.inverse * objective.cost1)[:, None]
         at_end = (np.abs(alpha) == objective.costs(own)) & (alpha != 0.0)
         return np.clip(np.where(at_end, np.copysign(costs, alpha), scaled), -costs, costs)

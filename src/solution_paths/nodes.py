@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .curves import changes
-from .objectives import Objective, Solution
+from .objectives import Solution
 from .objectives.machine import Machine
 from .sweep import blocks_of, coefficients, decisions, intercepts, overlapping, row_blocks, width_of
 from .walks.trace import Trace, combine
@@ -120,7 +120,7 @@ class Nodes:
         The leg of each node, and its place in that leg's trace.
     """
 
-    def __init__(self, legs: list[Leg], objective: Objective):
+    def __init__(self, legs: list[Leg], objective: Machine):
         self.objective = objective
         found = [(leg, *leg.ascending()) for leg in legs]
         found.sort(key=lambda own: own[1][[0, -1]].tolist())  # the nodes at its ends
@@ -192,10 +192,7 @@ class Nodes:
         """
         objective = self.objective
         found = objective.solution(np.ascontiguousarray(duals.T))
-        if not isinstance(objective, Machine) and found.a is not None and low.any():
-            rest = objective.solution(np.ascontiguousarray(low.T)).a  # what is added up may cancel
-            return found if rest is None else found._replace(a=found.a + rest)
-        if not (objective.linear and isinstance(objective, Machine)):
+        if not objective.linear:
             return found
         n, lam = objective.n, objective.lam
         w = combine(objective.centred, duals, low, lam)
@@ -210,7 +207,7 @@ class Nodes:
         for number, leg in enumerate(self._legs):
             own = np.flatnonzero(self._leg[nodes] == number)
             own = own[np.argsort(self._index[nodes[own]], kind="stable")]
-            places = blocks_of(own, width_of(self.objective, leg.trace, m))
+            places = blocks_of(own, width_of(self.objective, m))
             yield leg.trace, places, [self._index[nodes[place]] for place in places]
 
     def _coefs_at(self, nodes: Places) -> Floats:
@@ -223,7 +220,7 @@ class Nodes:
         objective, (known, values) = self.objective, self._known
         if np.array_equal(nodes, known):
             return values
-        if not isinstance(objective, Machine) or objective.linear:
+        if objective.linear:
             return self._models_at(nodes)[1]
         b = np.empty(len(nodes))
         for trace, places, blocks in self._blocks(nodes, 1):
@@ -260,8 +257,6 @@ class Nodes:
     def _duals_of(self, solution: Solution, t: Floats, low: Floats, places: Whereabouts) -> Floats:
         """Return the (n, B) duals that users see of solutions at t + low, as their states say."""
         objective = self.objective
-        if not isinstance(objective, Machine):
-            return objective.public_dual(solution)
         duals = np.zeros((len(t), len(self._legs[0].trace.stairs)))
         duals[:, : objective.n] = np.transpose(np.asarray(solution.a))
         duals, outer = self._settle(duals, *places)
@@ -271,9 +266,7 @@ class Nodes:
         alpha = np.where(outer & (alpha != 0.0), np.copysign(costs, alpha), alpha)
         return np.clip(alpha, -costs, costs) + 0.0
 
-    def _solutions(
-        self, near: Places, far: Places, part: Floats, beyond: Floats, settle: bool = True
-    ) -> Solution:
+    def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
         raise NotImplementedError
 
     def _duals_at(self, nodes: Places) -> Floats:
@@ -287,7 +280,7 @@ class Nodes:
         for number, leg in enumerate(self._legs):
             own = np.flatnonzero(self._leg == number)
             walk = own if leg.factor > 0 else own[::-1]
-            width = width_of(self.objective, leg.trace, X_new.shape[0])
+            width = width_of(self.objective, X_new.shape[0])
             blocks = overlapping(blocks_of(walk, width))
             found = decisions(self.objective, leg.trace, [self._index[b] for b in blocks], X_new)
             for nodes, f in zip(blocks, found, strict=True):

@@ -22,7 +22,7 @@ from .curves import (
     steps,
 )
 from .nodes import COLUMNS, Floats, Leg, Nodes, Places, alone
-from .objectives import Objective, Solution
+from .objectives import Solution
 from .objectives.machine import Machine
 from .storage import File
 from .sweep import row_blocks
@@ -65,19 +65,19 @@ class Path(Nodes):
         Name of the parameter, for example ``"tau"``.
     breakpoints : (K,) array
         Parameter values at which some coordinate changes state, ascending, both ends included.
-    objective : Objective
+    objective : Machine
         Data and objective.
     diagnostics : dict
         Counts of the walk: events, rows looked at, and the events of the start.
     """
 
-    OF: type[Objective]  # subclasses: whose paths are of their kind
+    OF: type[Machine]  # subclasses: whose paths are of their kind
 
     def __init__(
         self,
         parameter: str,
         legs: list[Leg],
-        objective: Objective,
+        objective: Machine,
         diagnostics: dict[str, Any] | None = None,
         resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     ):
@@ -219,18 +219,11 @@ class Path(Nodes):
         part[part <= AT] = 0.0
         return np.where(first, here, there), np.where(first, there, here), part, beyond
 
-    def _solutions(
-        self, near: Places, far: Places, part: Floats, beyond: Floats, settle: bool = True
-    ) -> Solution:
-        """Return the solutions, in columns, where `_pieces` says; see `_settle`."""
+    def _solutions(self, near: Places, far: Places, part: Floats, beyond: Floats) -> Solution:
+        """Return the solutions, in columns, where `_pieces` says."""
         nodes, place = np.unique(np.concatenate([near, far]), return_inverse=True)
         here, there = place[: len(near)], place[len(near) :]
         duals, low = between(*self._parts(nodes), here, there, part)
-        if settle and not isinstance(self.objective, Machine):  # coordinates are coefficients, too
-            whole = duals + low
-            rest = (duals - whole) + low
-            duals, _ = self._settle(whole, near, far, part, np.zeros(len(part)))
-            low = np.where(duals == whole, rest, 0.0)
         found = self._finished(duals, low)
         if not (self._has_ray and beyond.any()):
             return found
@@ -327,8 +320,6 @@ class Path(Nodes):
         self._check_linear()
         if _single(t):
             return self.objective.coefs(self._solution(t))
-        if not isinstance(self.objective, Machine):
-            return self._of_solutions(self._check_values(t), self.objective.coefs)
         return self._at(t, self._coefs_at)
 
     def _of_solutions(self, ts: Floats, read: Callable[[Solution], Floats]) -> Floats:
@@ -367,7 +358,7 @@ class Path(Nodes):
         objective = self.objective
         if _single(t):
             return float(objective.intercepts(self._solution(t)))
-        if not isinstance(objective, Machine) or objective.centred_kernel is objective.kernel:
+        if objective.centred_kernel is objective.kernel:
             return self._at(t, self._intercepts_at)
         return self._of_solutions(self._check_values(t), objective.intercepts)
 
@@ -768,8 +759,8 @@ class Path(Nodes):
 
         def solutions(index: Places) -> Solution:
             places = near[index], far[index], part[index], beyond[index]
-            found = self._solutions(*places, settle)
-            if not (settle and isinstance(objective, Machine)):
+            found = self._solutions(*places)
+            if not settle:
                 return found
             a = objective.signed_dual(self._duals_of(found, t[index], low[index], places))
             assert found.a is not None  # machines have duals
@@ -886,7 +877,7 @@ class Path(Nodes):
 
     @classmethod
     def _kind_of(
-        cls, parameter: str, legs: list[Leg], objective: Objective, diagnostics: dict[str, Any]
+        cls, parameter: str, legs: list[Leg], objective: Machine, diagnostics: dict[str, Any]
     ) -> Path:
         """Build a path of the kind that its objective asks for."""
         kinds = Path.__subclasses__()
@@ -894,7 +885,7 @@ class Path(Nodes):
         return kind(parameter, legs, objective, diagnostics)
 
     @classmethod
-    def _suits(cls, objective: Objective) -> bool:
+    def _suits(cls, objective: Machine) -> bool:
         """Tell whether a path of this objective is of this kind."""
         return isinstance(objective, cls.OF)
 
@@ -906,7 +897,7 @@ class Path(Nodes):
         )
 
 
-def _labels(objective: Objective, f: Floats) -> NDArray[Any]:
+def _labels(objective: Machine, f: Floats) -> NDArray[Any]:
     return np.where(objective.positive(f), objective.classes[1], objective.classes[0])
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from .files import replace_atomically
 from .nodes import Leg
-from .objectives import FAMILIES, Objective, from_arrays, to_arrays
+from .objectives import FAMILIES, from_arrays, to_arrays
+from .objectives.machine import Machine
 from .validation import shown
 from .walks.staircase import Staircases
 from .walks.trace import Trace
@@ -49,7 +50,7 @@ def write(
     file: File,
     parameter: str,
     legs: list[Leg],
-    objective: Objective,
+    objective: Machine,
     diagnostics: dict[str, Any],
 ) -> None:
     """Write what a path consists of, atomically, to a file's name or a binary file object."""
@@ -105,7 +106,7 @@ def _existing(file: File) -> File:
     return _with_suffix(file) if _with_suffix(file).exists() else file
 
 
-def read(file: File, build: Callable[[str, list[Leg], Objective, dict[str, Any]], Path]) -> Path:
+def read(file: File, build: Callable[[str, list[Leg], Machine, dict[str, Any]], Path]) -> Path:
     """Build what `write` wrote from its parameter, legs, objective and diagnostics."""
 
     def whole(meta: dict[str, Any], content: dict[str, NDArray[Any]]) -> Path | None:
@@ -148,7 +149,7 @@ def read_archive(
 
 def _parts(
     meta: dict[str, Any], content: dict[str, NDArray[Any]]
-) -> tuple[str, list[Leg], Objective, dict[str, Any]]:
+) -> tuple[str, list[Leg], Machine, dict[str, Any]]:
     legs = [
         Leg(_trace_from(content, f"leg{number}/"), leg["offset"], leg["factor"])
         for number, leg in enumerate(meta["legs"])

@@ -18,7 +18,6 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from .compilation import cached_njit
-from .objectives import Objective
 from .objectives.machine import Machine
 from .walks.trace import Trace, add_product
 
@@ -215,13 +214,9 @@ class Carried:
 
 
 def coefficients(
-    objective: Objective, trace: Trace, blocks: Iterable[Nodes]
+    objective: Machine, trace: Trace, blocks: Iterable[Nodes]
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield a linear model's w (d, B) and b (B,) at the nodes of ascending blocks."""
-    if not isinstance(objective, Machine):
-        for nodes in blocks:
-            yield _pinned_coefficients(objective, trace, nodes)
-        return
     carried = Carried(trace, objective.centred, objective.bias_units, True)
     for nodes in blocks:
         sums = carried.at(nodes)
@@ -237,13 +232,13 @@ def intercepts(objective: Machine, trace: Trace, blocks: Iterable[Nodes]) -> Ite
 
 
 def decisions(
-    objective: Objective, trace: Trace, blocks: Iterable[Nodes], X_new: Any
+    objective: Machine, trace: Trace, blocks: Iterable[Nodes], X_new: Any
 ) -> Iterator[Floats]:
     """Yield f at the rows of X_new, (m, B), at the nodes of ascending blocks.
 
     For a kernel it takes 8 n bytes for each row of X_new, for the kernel values.
     """
-    if not isinstance(objective, Machine) or objective.linear:
+    if objective.linear:
         for w, b in coefficients(objective, trace, blocks):
             yield np.asarray(X_new @ w) + b
         return
@@ -290,19 +285,8 @@ def _add_pinned(sums: Floats, trace: Trace, nodes: Nodes, rows: Floats, units: F
     sums[:, -1] += duals @ units[used]
 
 
-def _pinned_coefficients(objective: Objective, trace: Trace, nodes: Nodes) -> tuple[Floats, Floats]:
-    """Return w and b of a model whose coefficients are coordinates: not zero where pinned."""
-    place, coordinate, dual = _pinned(trace, nodes)
-    coordinates = np.zeros((len(trace.stairs), len(nodes)))
-    coordinates[coordinate, place] = dual
-    found = objective.solution(coordinates)
-    return objective.coefs(found), objective.intercepts(found)
-
-
-def width_of(objective: Objective, trace: Trace, m: int) -> int:
+def width_of(objective: Machine, m: int) -> int:
     """Return how many numbers a node takes while m rows are predicted."""
-    if not isinstance(objective, Machine):
-        return max(m, len(trace.stairs))
     return max(m, objective.X.shape[1] if objective.linear else 0)
 
 
@@ -318,7 +302,7 @@ def overlapping(blocks: list[Nodes]) -> list[Nodes]:
     return [np.concatenate([node, block]) for node, block in zip(last, blocks, strict=False)]
 
 
-def row_blocks(objective: Objective, m: int) -> Iterator[slice]:
+def row_blocks(objective: Machine, m: int) -> Iterator[slice]:
     """Cut m rows to predict into blocks whose kernel values don't fill the memory."""
     size = m if objective.linear else max(KERNEL_ENTRIES // objective.n, 1)
     for first in range(0, m, size):

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from ..certify import ERROR_LIMIT, Verdict, evenly, last_holding
 from ..errors import PathError, PathWarning
 from ..kernels import FEW, Kernel, check_kernel, check_room, rows_of_gram
-from ..objectives import Objective
 from ..objectives.centring import about_columns
 from ..objectives.machine import Machine
 from ..path import Leg, Path
@@ -226,7 +225,7 @@ def walk_down(
 def finish(
     parameter: str,
     legs: list[Leg],
-    objective: Objective,
+    objective: Machine,
     diagnostics: dict[str, Any],
     error: WalkError | None,
     resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
@@ -278,7 +277,7 @@ def _fault(parameter: str, points: np.ndarray, found: Verdict) -> tuple[str, boo
     ), sure
 
 
-def _remedy(objective: Objective) -> str:
+def _remedy(objective: Machine) -> str:
     """Say what to do about a path that is not accurate."""
     if objective.kernel.name == "precomputed":
         return "scale the kernel matrix, or add to its diagonal"
@@ -298,7 +297,7 @@ def _in_order(leg: Leg, parameter: str) -> int:
 def _path_error(
     parameter: str,
     legs: list[Leg],
-    objective: Objective,
+    objective: Machine,
     diagnostics: dict[str, Any],
     reason: str,
     kind: type[Path] = Path,
@@ -323,7 +322,7 @@ def _path_error(
     )
 
 
-def _certified(leg: Leg, parameter: str, objective: Objective) -> Leg | None:
+def _certified(leg: Leg, parameter: str, objective: Machine) -> Leg | None:
     """Return the leg up to the last node that holds with none before it that fails."""
     count = _in_order(leg, parameter)
     if not count:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -239,7 +239,7 @@ def update_instances(
             f"path must be a Path, not {shown(path)}; compute one with weighted_svm_path."
         )
     path.check_continuable()
-    weights = cast(Machine, path.objective).costs(1.0)  # others can't be continued
+    weights = path.objective.costs(1.0)
     new = moved_weights(weights, enter, leave, weight)
     classes = np.asarray(path.objective.classes)
     labels = classes[(path.objective.y > 0).astype(int)] if len(classes) else None

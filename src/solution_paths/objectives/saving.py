@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from ..kernels import Kernel
 from ..validation import check_X
-from .base import Objective
 from .double_margin import DoubleMargin
 from .hinge import Hinge
+from .machine import Machine
 from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
@@ -20,7 +20,7 @@ FAMILIES = {
 }
 
 
-def to_arrays(objective: Objective) -> tuple[dict, dict]:
+def to_arrays(objective: Machine) -> tuple[dict, dict]:
     """Split an objective into plain values and arrays."""
     plain, arrays = {"family": type(objective).__name__}, {}
     for field in fields(objective):
@@ -40,7 +40,7 @@ def to_arrays(objective: Objective) -> tuple[dict, dict]:
     return plain, arrays
 
 
-def from_arrays(plain: dict, arrays: dict) -> Objective:
+def from_arrays(plain: dict, arrays: dict) -> Machine:
     """Undo `to_arrays`."""
     values = dict(plain)
     family = FAMILIES[values.pop("family")]

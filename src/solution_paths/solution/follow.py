@@ -258,10 +258,10 @@ def _way(line: Line) -> float:
     if start.ridge == 0.0 or not idle or start.linear.any():
         return 0.0
     steep = [np.abs(own).max(axis=1) for _, own in terms]
-    sizes = [absolute(group.X) for group in start.losses]
-    pull = sum(X.T @ own for X, own in zip(sizes, steep, strict=False))
+    pull = _pulls(start, steep)
     pull = pull if start.kernel is None else np.abs(start.kernel) @ pull
-    reach = max(float(np.max(X @ pull, initial=0.0)) for X in sizes) / start.ridge
+    values = [absolute(group.X) @ pull for group in start.losses]
+    reach = max(float(np.max(own, initial=0.0)) for own in values) / start.ridge
     knots = np.concatenate(
         [own.knots[by > 0].ravel() for (own, _), by in zip(terms, steep, strict=True)]
     )
@@ -323,14 +323,19 @@ def _from_the_end(
 def _least_event(line: Line) -> float:
     """Return where penalties are as small as rounding of correlations in twice double precision."""
     largest = float(np.abs(line.rates["penalty.slopes"]).max(initial=0.0))
-    pulls = np.zeros(line.start.features)
-    for group in line.start.losses:
-        f = group.pieces
-        steep = np.abs(f.slopes).max(axis=1) + (
-            f.curvature.max(axis=1) * np.abs(f.knots).max(axis=1)
-        )
-        pulls = pulls + np.asarray(absolute(group.X).T @ steep)
+    own = [group.pieces for group in line.start.losses]
+    steep = [
+        np.abs(f.slopes).max(axis=1) + f.curvature.max(axis=1) * np.abs(f.knots).max(axis=1)
+        for f in own
+    ]
+    pulls = _pulls(line.start, steep)
     return NOTHING * float(pulls.max(initial=0.0)) / largest if largest > 0.0 else 0.0
+
+
+def _pulls(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
+    """Return how strongly losses with such slopes pull each weight, at most."""
+    pairs = zip(problem.losses, steep, strict=False)
+    return np.sum([np.asarray(absolute(group.X).T @ own) for group, own in pairs], axis=0)
 
 
 def _followed(line: Line, face: str, told: _Told | None) -> _Followed:

@@ -103,7 +103,7 @@ class Reading:
         return len(self.bias if self.mix is None else self.mix)
 
     def checked(self, X_new: Rows, name: str = "X_new") -> Any:
-        """Return rows to predict: new columns, or their kernel values."""
+        """Return rows to predict: new columns less the shifts, or their kernel values."""
         _check_names(feature_names(X_new), self.names, name)
         X_new = check_X(X_new, name, own=False)
         if X_new.shape[1] != self.columns:
@@ -115,7 +115,7 @@ class Reading:
                 f"{self.columns}; pass {remedy}."
             )
         if self.rows is None:
-            return X_new
+            return X_new if self.shifts is None else less(X_new, self.shifts)
         self.kernel.check_sizes(X_new, name)
         return self.kernel(X_new, self.rows)
 
@@ -134,23 +134,24 @@ class Reading:
 
     def intercepts(self, w: Floats, v: Floats) -> Floats:
         """Return the intercepts (k, o) of weights (k, b D) and free variables (k, r)."""
-        own = self.free(w, v) @ self.bias.T
+        return self._biases(self.free(w, v))
+
+    def _biases(self, v: Floats) -> Floats:
+        """Return what free variables (k, r) add to outputs, (k, o)."""
+        own = v @ self.bias.T
         return np.asarray((own if self.mix is None else own @ self.mix.T) + self.offset)
 
     def decisions(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return f (m, o, k) at checked rows, for k solutions."""
-        own, plain = self.coefficients(w), self
-        if self.shifts is not None:
-            rows, plain = less(rows, self.shifts), replace(self, shifts=None)
+        own = self.coefficients(w)
         k, o, D = own.shape
         f = np.asarray(rows @ own.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
-        return np.asarray((f + plain.intercepts(w, v)).transpose(0, 2, 1))
+        return np.asarray((f + self._biases(v)).transpose(0, 2, 1))
 
     def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms of all decisions, (m, o, k)."""
         mix = None if self.mix is None else np.abs(self.mix)
-        rows = rows if self.shifts is None else less(rows, self.shifts)
-        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset), shifts=None)
+        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset))
         return own.decisions(abs(rows), abs(w), abs(v))
 
     def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:
