@@ -61,7 +61,6 @@ from solution_paths import (
     weighted_svr_path,
 )
 from solution_paths.homotopy.compiled import MARK
-from solution_paths.objectives.centring import less
 from solution_paths.path import RAYS
 from solution_paths.problem import Product
 
@@ -325,9 +324,7 @@ def _kernel(p):
         for column in X.T:
             K += (column[:, None] - column[None, :]) ** 2
         K = np.exp(-LONG(kernel.gamma) * K)
-    if p.bias == "feature":
-        K = K + LONG(p.intercept_scaling) ** 2
-    return K + LONG(p.diagonal) * np.eye(len(X), dtype=LONG)
+    return K + getattr(p, "feature", LONG(0)) ** 2
 
 
 def _level(p):
@@ -336,24 +333,23 @@ def _level(p):
 
 
 def _machine_gap(path, t, state):
-    p, A = path.objective, path._solution(float(t)).a.astype(LONG)
-    a, lam = A[: p.n], LONG(p.lam)
-    if p.linear and not p.diagonal:
+    p, lam = facts(path), LONG(path.line.start.ridge)
+    a = LONG(1) * path.dual(float(t)) * p.signs
+    if path.linear:
         X = state["X"]
         w, b = path.coef(t).astype(LONG), LONG(path.intercept(t))
         f, norm2 = X @ w + b, w @ w
-        own = (state["centred"] if p.bias == "free" else X).T @ a / lam
+        own = (state["centred"] if p.free else X).T @ a / lam
         own2 = own @ own
-        if p.bias == "feature":
-            scaling = LONG(p.intercept_scaling)
-            norm2 = norm2 + (b / scaling) ** 2
-            own2 = own2 + (scaling * a.sum() / lam) ** 2
+        if p.feature:
+            norm2 = norm2 + (b / p.feature) ** 2
+            own2 = own2 + (p.feature * a.sum() / lam) ** 2
     else:
         Ka = state["K"] @ a / lam
         norm2 = own2 = a @ Ka / lam
-        f = Ka + (LONG(path.intercept(t)) if p.bias == "free" else 0)
-    cost = np.maximum(p.cost0.astype(LONG) + LONG(t) * p.cost1.astype(LONG), 0)
-    y, level = p.y.astype(LONG), _level(p) if p.bias == "free" else LONG(0)
+        f = Ka + (LONG(path.intercept(t)) if p.free else 0)
+    cost = _costs(path, t)
+    y, level = p.y.astype(LONG), _level(p) if p.free else LONG(0)
     if hasattr(p, "kappa"):
         half = LONG(p.kappa) / 2
         loss = np.maximum(np.maximum(1 - y * f, 1 + y * f - 2 * half), 0)
@@ -363,7 +359,7 @@ def _machine_gap(path, t, state):
         loss, linear = np.maximum(1 - y * f, 0), (y * a).sum()
         box = np.maximum(-y * a, y * a - cost).max()
     else:
-        epsilon = LONG(float(np.asarray(p.epsilon0)))
+        epsilon = LONG(p.epsilon)
         loss = np.maximum(np.abs(y - f) - epsilon, 0)
         linear, box = (y - level) @ a - epsilon * np.abs(a).sum(), (np.abs(a) - cost).max()
         linear = linear + LONG(1e-6) * cost.sum() * np.abs(y).max()  # all may lie in the tube
@@ -372,12 +368,12 @@ def _machine_gap(path, t, state):
         primal = primal + LONG(1e-6) * cost.sum() * np.abs(y).max()
     unit = cost.max() if cost.max() > 0 else LONG(1)
     outside = max(box, 0) / unit
-    if p.bias == "free":
+    if p.free:
         outside = max(outside, abs(a.sum()) / unit)
         primal = primal + abs(a.sum()) * abs(f - level).max()  # what an unbalanced dual is worth
     # What is handed out in double can't say more: values are off by half a unit of the last place
     # of their terms.
-    terms = np.abs(X) @ np.abs(w) + abs(b) if p.linear and not p.diagonal else state["absK"](a, lam)
+    terms = np.abs(X) @ np.abs(w) + abs(b) if path.linear else state["absK"](a, lam)
     limit = HALF_A_UNIT * (cost @ terms)
     return primal, dual, outside, limit
 
@@ -430,15 +426,41 @@ def facts(path):
     """
     if not isinstance(path, SolutionPath):
         return path.objective
-    group, shifts = path.line.start.losses[0], path.reading.shifts
-    knots, X, classes = group.pieces.knots, group.X, path.reading.classes
+    group, reading = path.line.start.losses[0], path.reading
+    knots, classes = group.pieces.knots, reading.classes
     own = SimpleNamespace(n=len(knots), classes=classes, lasso=bool(group.pieces.curvature.any()))
-    if isinstance(X, Product):  # of double margins
-        own.y, X, own.kappa = group.free[:, 0], X.factors[1], 2.0 * float(group.free[0, 2])
+    own.signs = 1.0 if reading.signs is None else reading.signs
+    own.X, own.feature, own.free = path.rows, LONG(reading.feature), path.line.start.n_free > 0
+    own.kernel = getattr(reading.kernel, "kernel", reading.kernel)
+    if isinstance(group.X, Product):  # of double margins
+        own.y, own.kappa = group.free[:, 0], 2.0 * float(group.free[0, 2])
+    elif len(classes):
+        own.y = np.sign(knots[:, 0]) if reading.signs is None else reading.signs
+        if is_double(path):
+            own.kappa = float(np.sum(own.y[:1] * knots[0])) * (3 - knots.shape[1])
     else:
-        own.y = np.sign(knots[:, 0]) if len(classes) else knots[:, -1].copy()
-    own.X = X if shifts is None else less(X, -shifts)
+        own.y = knots.mean(axis=1) + reading.offset
+        own.epsilon = float(np.ptp(knots[0]) / 2)
     return own
+
+
+def is_double(path):
+    """Tell whether losses cost something on both sides, wherever they cost at all."""
+    rates = path.line.rates["losses[0].slopes"]
+    return len(path.reading.classes) > 0 and bool((rates[:, 0] * rates[:, -1] < 0).any())
+
+
+def is_machine(path):
+    """Tell whether a ridge alone holds the weights of a path of one group of losses."""
+    problem = path.line.start
+    return problem.pure_ridge and len(problem.losses) == 1 and not facts(path).lasso
+
+
+def _costs(path, t):
+    """Return the costs of a machine's samples."""
+    slopes = path.line.at(float(path._own(float(t))[0])).losses[0].pieces.slopes.astype(LONG)
+    width = slopes[:, -1] - slopes[:, 0]
+    return width / 2 if hasattr(facts(path), "kappa") or not len(path.reading.classes) else width
 
 
 class _Held(NamedTuple):
@@ -569,23 +591,20 @@ def off_graphs(path, t, state):
     stated = isinstance(path, SolutionPath)
     if isinstance(path, OutlierPath) or (stated and hasattr(p, "kappa")):
         return np.inf
-    a = LONG(1) * (path.dual(float(t)) if stated else path._solution(float(t)).a[: p.n])
+    a = LONG(1) * path.dual(float(t)) * p.signs
     y, X = p.y.astype(LONG), state["X"]
     unit = LONG(1) if len(p.classes) else np.ptp(y) or np.abs(y).max() or LONG(1)
     lasso = stated and p.lasso
-    if hasattr(p, "lam"):
-        losses = _losses(p, p.cost0 + t * p.cost1, y)
+    if is_machine(path):
+        losses, lam = _losses(p, _costs(path, t), y), LONG(path.line.start.ridge)
         if "K" in state:
-            f = state["K"] @ a / LONG(p.lam) + (
-                LONG(path.intercept(float(t))) if p.bias == "free" else 0
-            )
+            f = state["K"] @ a / lam + (LONG(path.intercept(float(t))) if p.free else 0)
             return losses.off_graph(f, a, unit).max()
         f = X @ path.coef(float(t)).astype(LONG) + LONG(path.intercept(float(t)))
-        own = (state["centred"] if p.bias == "free" else X).T @ a / LONG(p.lam)
+        own = (state["centred"] if p.free else X).T @ a / lam
         more = X @ own - f  # but for a free bias nothing
-        if p.bias == "feature":
-            more = more + LONG(p.intercept_scaling) ** 2 * a.sum() / LONG(p.lam)
-        more = np.ptp(more) if p.bias == "free" else np.abs(more).max()
+        more = more + p.feature**2 * a.sum() / lam
+        more = np.ptp(more) if p.free else np.abs(more).max()
         return max(losses.off_graph(f, a, unit).max(), more / unit)
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
     held, off, Z = _Held.of(path, t), LONG(0), state["centred"]
@@ -613,7 +632,7 @@ def _losses(p, cost, y):
     """Return the losses of a machine."""
     if hasattr(p, "kappa"):
         return double_margin(y, cost, p.kappa)
-    return hinge(y, cost) if len(p.classes) else tube(y, cost, np.asarray(p.epsilon0))
+    return hinge(y, cost) if len(p.classes) else tube(y, cost, np.asarray(p.epsilon))
 
 
 def at_each(path):
@@ -628,12 +647,13 @@ def at_each(path):
     state = {"X": X.astype(LONG)}
     state["classes"] = p.classes
     state["centred"] = state["X"] - state["X"].mean(axis=0)
-    machine = hasattr(p, "lam")
-    if machine and not (p.linear and not p.diagonal):
+    robust = isinstance(path, OutlierPath)
+    machine = not robust and is_machine(path)
+    if (machine or robust) and not path.linear:
         state["K"] = _kernel(p)
         state["absK"] = lambda a, lam: np.abs(state["K"]) @ np.abs(a) / lam
     gap_of = _machine_gap
-    if isinstance(path, OutlierPath):
+    if robust:
         gap_of = _robust_gap
     elif not machine:
         gap_of = _lasso_gap if p.lasso else _net_gap
@@ -651,7 +671,8 @@ def judge(path, seed=0, points=24, units=2.0):
     Harm is how far off the worst answer is for a user: where a gap alone tells, as far as doubles
     could state the answer better.
     """
-    path = getattr(path, "straight", path)
+    if isinstance(path, SolutionPath) and is_machine(path):
+        path = path.straight
     if isinstance(path, SolutionPath):
         nodes, ray = path.breakpoints, np.isinf(path.range[1])
     else:

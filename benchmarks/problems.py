@@ -13,8 +13,8 @@ import numpy as np
 from path_benchmark.data import load
 from path_benchmark.papers.quantile_svm import data as paper
 from solution_paths.kernels import Kernel
-from solution_paths.models.quantile_svm import quantile_hinge
 from solution_paths.objectives import Hinge
+from solution_paths.objectives.hinge import quantile_hinge
 
 HERE = Path(__file__).parent
 STORED = ("g200", "dup200", "int200", "unb200")

@@ -158,6 +158,11 @@ def pin(u: np.ndarray, tau: float) -> np.ndarray:
     return np.maximum(u, -tau * u)
 
 
+def double_margin(m: np.ndarray, kappa: float) -> np.ndarray:
+    """Return max(0, 1 - m, 1 + m - kappa)."""
+    return np.maximum(plus(1 - m), 1 + m - kappa)
+
+
 @dataclass(frozen=True)
 class Case:
     """A function with its options, and its objective at a parameter."""
@@ -242,6 +247,22 @@ def differences(d: int) -> np.ndarray:
 G = {"kernel": "precomputed"}
 SQ, HALF = of_f(lambda f, t, D: (f - D.u) ** 2 / 2, lambda q, a, t: t * a + 0.35 * q), 0.5
 CASES = {
+    "svm": Case(
+        lambda D: sp.svm_path(D.X, D.y),
+        of_f(lambda f, t, D: t * plus(1 - D.y * f), lambda q, a, t: q / 2),
+    ),
+    "svm_kernel": Case(
+        lambda D: sp.svm_path(D.K, D.y, sample_weight=2.0 + D.y, **G),
+        of_f(lambda f, t, D: t * (2.0 + D.y) * plus(1 - D.y * f), lambda q, a, t: q / 2),
+    ),
+    "dm_ksvm": Case(
+        lambda D: sp.dm_ksvm_path(D.X, D.y, 1.5),
+        of_f(lambda f, t, D: double_margin(D.y * f, 1.5) / len(f), lambda q, a, t: t * q / 2),
+    ),
+    "dm_ksvm_kernel": Case(
+        lambda D: sp.dm_ksvm_path(D.K, D.y, 3.0, **G),
+        of_f(lambda f, t, D: double_margin(D.y * f, 3.0) / len(f), lambda q, a, t: t * q / 2),
+    ),
     "elastic_net": Case(lambda D: sp.elastic_net_path(D.X, D.u, lam2=0.7), SQ),
     "lasso_intercept": Case(
         lambda D: sp.elastic_net_path(D.X, D.u),
@@ -458,7 +479,7 @@ def look(case: Case, D: Data, seed: int) -> dict[str, Any]:
     size = 1e-6 * (float(np.abs(D.u).sum()) or len(D.u))  # below it an objective is zero
     for t in places(path, seed):
         s = path._own(float(t))
-        w, v, duals = path.statement.answer(path.points.unknowns(s))
+        (w, v), (*_, duals) = path._variables(s), path.statement.answer(path.points.unknowns(s))
         problem = path.line.at(float(s[0]))
         own = float(judge(problem, Answer(w[0], v[0], [a[0] for a in duals])).primal)
         scale = max(abs(own), size)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from path_benchmark import solvers
 from path_benchmark.solvers import Answer, judge, liblinear
 from solution_paths.kernels import Kernel
-from solution_paths.models.quantile_svm import quantile_hinge
 from solution_paths.objectives import Hinge, Tube
+from solution_paths.objectives.hinge import quantile_hinge
 
 
 def _clouds(n: int = 60, d: int = 4, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:

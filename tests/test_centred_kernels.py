@@ -1,13 +1,20 @@
 """Kernels whose values hardly differ: beside a free bias the same path as of centred ones."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths import Path as SolutionPath
-from solution_paths import PathSVC, dm_ksvm_path, svm_path, weighted_svm_path, weighted_svr_path
+from solution_paths import (
+    PathSVC,
+    SolutionPath,
+    dm_ksvm_path,
+    svm_path,
+    weighted_svm_path,
+    weighted_svr_path,
+)
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Hinge
 from solution_paths.objectives.centred_kernel import CentredKernel, centred_kernel
@@ -208,15 +215,12 @@ def test_the_intercept_is_that_beside_the_kernel_itself():
 
 
 def test_a_judge_reads_the_intercept_beside_the_kernel_itself():
-    from types import SimpleNamespace
-
     X, kernel = case("nearly flat rbf")
-    path = svm_path(X, LABEL, C_max=1e3, **options_of(kernel))
-    C = 10.0
-    answer = SimpleNamespace(alpha=path.dual(C), w=None, b=path.intercept(C))
+    path = weighted_svm_path(X, LABEL, 1.0, 10.0, **options_of(kernel))
+    answer = SimpleNamespace(alpha=path.dual(1.0), w=None, b=path.intercept(1.0))
     stated = path.objective.stated(answer)
     terms = path.objective.terms(
-        np.array([C]), type(stated)(stated.a[:, None], None, stated.b[None])
+        np.array([1.0]), type(stated)(stated.a[:, None], None, stated.b[None])
     )
     assert terms.gap[0] < 1e-8 * terms.primal[0]
 
@@ -240,4 +244,4 @@ def test_ties_of_exact_data_stay_ties():
         np.testing.assert_allclose(
             far.decision_function(K + 2.0**33, C), plain.decision_function(K, C), atol=1e-10
         )
-    np.testing.assert_array_equal(far.objective.centred_gram() % 1.0, 0.0)  # whole numbers
+    np.testing.assert_array_equal(far.line.start.kernel % 1.0, 0.0)  # whole numbers

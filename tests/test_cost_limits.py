@@ -5,8 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from path_benchmark import data
-from solution_paths import DmKSVC, PathError, PathSVC, dm_ksvm_path, svm_path
-from solution_paths import Path as SolutionPath
+from solution_paths import DmKSVC, PathError, PathSVC, SolutionPath, dm_ksvm_path, svm_path
 
 RNG = np.random.default_rng(4)
 N = 80
@@ -95,7 +94,7 @@ def test_beyond_its_end_a_path_says_how_to_go_on(tmp_path):
         for call in (own.dual, own.intercept, lambda t, own=own: own.predict(X, [1.0, t])):
             with pytest.raises(ValueError, match=said):
                 call(1e8)
-    with pytest.raises(ValueError, match=r"choose a value in that range\.$"):
+    with pytest.raises(ValueError, match=r"choose a finite value in that range\.$"):
         path.dual(-1.0)
     with pytest.raises(ValueError, match=r"compute it with C_max=2\.0\.$"):
         svm_path(X, NOISY, C_max=1.0).dual(2.0)

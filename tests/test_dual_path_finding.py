@@ -8,7 +8,7 @@ from path_benchmark.papers.quantile_svm.dual_path_finding import dual_path_findi
 from path_benchmark.solvers import Answer
 from solution_paths import quantile_svm_path
 from solution_paths.certify import judge
-from solution_paths.models.quantile_svm import quantile_hinge
+from solution_paths.objectives.hinge import quantile_hinge
 
 TAUS = [0.05, 0.3, 0.5, 0.7, 0.95]
 

@@ -6,7 +6,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from solution_paths import Path, PathSVC, dm_ksvm_path, svm_path
+from solution_paths import PathSVC, SolutionPath, dm_ksvm_path, svm_path
+from solution_paths.solution.points import Points
 
 
 def cubes(n=150, seed=2):
@@ -69,7 +70,7 @@ def test_the_function_rests_behind_the_last_breakpoint(name, kind):
     file = io.BytesIO()
     path.save(file)
     file.seek(0)
-    for own in (path, Path.load(file)):
+    for own in (path, SolutionPath.load(file)):
         np.testing.assert_allclose(own.intercept(t), b, rtol=1e-9)
         many = own.decision_function(X_new, [float(last), *t])
         np.testing.assert_array_equal(many, np.repeat(many[:, :1], len(t) + 1, axis=1))
@@ -94,10 +95,11 @@ def test_the_function_rests_behind_the_last_breakpoint(name, kind):
 def test_a_wrong_ray_fails(name):
     (X, y, kernel), _ = case(name)
     path = svm_path(X, y, **kernel)
-    trace = path._legs[-1].trace
-    # an active one: others are at levels, whatever it says
-    k = int(trace.P[np.not_equal(trace.P, len(y))][-1])
-    trace.ray[k] += 0.5 * y[k] if trace.ray[k] * y[k] < 0.4 else -0.5 * y[k]
+    recorded = path.points.arrays()
+    last, (t, end) = recorded["unknowns"][-1], recorded["t"][-2:]
+    k = int(np.argmax(np.abs(path.dual(t) - 0.5 * t) < 0.499 * t))  # at its margin
+    last[k] += 0.25 * end if last[k] < 0 else -0.25 * end
+    path.points = Points.from_arrays(**recorded)
     assert path.certify(at=float(1.5 * path.breakpoints[-1])).status == "fails"
 
 
@@ -107,9 +109,9 @@ def test_an_error_curve_covers_the_path(metric):
     path = svm_path(X, y, **kernel)
     curve = path.error_curve(X_new, y, metric)
     last = float(path.breakpoints[-1])
-    assert curve(10 * last) == curve(last)
+    assert curve(10 * last) == pytest.approx(curve(last), rel=1e-14)
     assert path.range == (0.0, np.inf)
     inverse = dm_ksvm_path(X, y, 3.0, **kernel)
     curve = inverse.error_curve(X_new, y, metric)
-    assert curve(0.0) == curve(float(inverse.breakpoints[0]))
+    assert curve(0.0) == pytest.approx(curve(float(inverse.breakpoints[0])), rel=1e-14)
     assert inverse.best(X_new, y, metric).value == curve.best().value

@@ -49,7 +49,7 @@ def with_guards(w, sizes, hidden):
     return replace(w, **changed), behind
 
 
-def run_in_little_room(self, callback=None):
+def run_in_little_room(self, callback=None, enough=np.inf):
     """Stand in for `Homotopy.run`: before each step there is just room for one."""
     ending = loop.MORE_ROOM
     while ending in (loop.MORE_ROOM, loop.DENSER):

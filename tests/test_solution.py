@@ -146,8 +146,9 @@ def test_wrong_labels_are_counted_exactly():
             assert curve(t) == pytest.approx(np.average(wrong, weights=sample_weight), abs=1e-12)
     with pytest.raises(ValueError, match="label 3"):
         path.error_curve(X, np.full(40, 3.0))
-    with pytest.raises(ValueError, match="absolute"):
-        path.error_curve(X, Y, "absolute")
+    f = path.decision_function(X[25:], 1.0)
+    far = path.error_curve(X[25:], Y[25:], "absolute")(1.0)
+    assert far == pytest.approx(np.abs(f - Y[25:]).mean(), rel=1e-12)
 
 
 def test_a_parameter_that_is_an_inverse():

@@ -63,9 +63,11 @@ MODELS = {
 def costs_of(path, t):
     """Return what bounds duals at t."""
     if isinstance(path, SolutionPath):
-        return 1.0
-    if path.parameter == "lam":
-        return 1.0 if path.objective.inverse == 0.0 else path.objective.inverse
+        own = path.line.start.losses[0].pieces.slopes
+        if path.parameter == "theta":
+            slopes = path.line.at(t).losses[0].pieces.slopes
+            return slopes[:, -1] - slopes[:, 0] if len(path.reading.classes) else slopes[:, -1]
+        return t if path.parameter == "C" else 1.0 / len(own) if path.scale.inverse else 1.0
     return path.objective.costs(t)
 
 
@@ -120,6 +122,8 @@ CHANCE = {
     ("dm_drsvm", "plain"),
     ("dm_drsvm", "duplicates"),
     ("dm_drsvm", "integers"),
+    ("dm_ksvm", "integers"),
+    ("quantile", "one_hot"),  # of which lam and the shares of samples are rounded
 }
 SPARSE = ("lasso", "l1_svm", "drlad", "drlad_lam2", "dr_regression", "drsvm", "dm_drsvm")
 

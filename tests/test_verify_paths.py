@@ -17,16 +17,12 @@ y = np.where(u > 0, 1, -1)
 weights = r.uniform(0, 2, size=(2, n))
 
 PATHS = {
-    "svm": lambda: own.svm_path(X, y),
-    "svm, rbf": lambda: own.svm_path(X, y, kernel="rbf"),
     "weighted svm": lambda: own.weighted_svm_path(X, y, *weights),
     "weighted svm, rbf": lambda: own.weighted_svm_path(X, y, *weights, kernel="rbf"),
     "weighted svr": lambda: own.weighted_svr_path(X, u, *weights, epsilon=0.2),
     "weighted svr, rbf": lambda: own.weighted_svr_path(X, u, *weights, epsilon=0.2, kernel="rbf"),
     "quantile": lambda: own.quantile_svm_path(X, y, lam=0.1),
     "quantile, rbf": lambda: own.quantile_svm_path(X, y, lam=0.1, kernel="rbf"),
-    "dm_ksvm, rbf": lambda: own.dm_ksvm_path(X, y, kappa=3.0, kernel="rbf"),
-    "dm_ksvm, kappa < 2": lambda: own.dm_ksvm_path(X, y, kappa=1.5, kernel="linear"),
     "outlier svm": lambda: own.outlier_svm_path(X, y, 1.0, kernel="rbf", homotopy="theta"),
     "outlier svr": lambda: own.outlier_svr_path(X, u, 1.0, kernel="rbf", homotopy="theta"),
 }

@@ -21,7 +21,6 @@ from solution_paths import (
     DmDrSVC,
     DmKSVC,
     DrLAD,
-    InversePath,
     Jump,
     MeanCurve,
     OutlierPath,
@@ -65,7 +64,7 @@ def told(done: float, n_events: int) -> None:
 path = quantile_svm_path(X, labels, lam=0.1, kernel="rbf", gamma="scale", callback=told)
 assert_type(path, Path)
 assert_type(quantile_svm_path(pd.DataFrame(X), pd.Series(labels), 0.1), Path)
-assert_type(svm_path(csr_array(X), np.array(labels), C_max=10.0, check="raise"), Path)
+assert_type(svm_path(csr_array(X), np.array(labels), C_max=10.0, check="raise"), SolutionPath)
 assert_type(quantile_svm_path(X.tolist(), labels, 0.1, lazy=False), Path)
 assert_type(l1_svm_path(X.tolist(), labels), SolutionPath)
 assert_type(lasso_path(X, [0.0, 1.0, 2.0, 3.0]), SolutionPath)
@@ -81,7 +80,7 @@ assert_type(
 assert_type(dr_regression_path(X, np.arange(4), ([-1.0, 1.0], [-1.0, 0.0, 2.0])), SolutionPath)
 assert_type(drsvm_path(X, labels, vary="lam2", lam1=0.1), SolutionPath)
 assert_type(dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=0.1), SolutionPath)
-assert_type(dm_ksvm_path(X, labels, kappa=3.0, kernel="rbf"), Path)
+assert_type(dm_ksvm_path(X, labels, kappa=3.0, kernel="rbf"), SolutionPath)
 surface = drlad_grid(X, np.arange(4), [1.0, 2.0], [0.0, 0.1])
 assert_type(surface, Surface)
 assert_type(surface.coef(0, 1.5), NDArray[np.float64])
@@ -89,7 +88,6 @@ assert_type(surface.objective(0, 1.5), float)
 assert_type(surface.error(X, np.arange(4)), list[Curve])
 assert_type(surface.best(X, np.arange(4)), BestOnSurface)
 assert_type(dm_drsvm_grid(X, labels, 2.0, [0.1], [0.1, 1.0]).certify(), Certificate)
-print(InversePath.__doc__)
 
 robust = outlier_svm_path(X, labels, C=1.0, homotopy="s")
 assert_type(robust, OutlierPath)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from .certify import Certificate
 from .curves import Best, Curve, MeanCurve
 from .errors import PathError, PathWarning
-from .inverse import InversePath
 from .models.almost_quadratic import almost_quadratic_path
 from .models.asymmetric_svm import asymmetric_svm_path
 from .models.dm_drsvm import dm_drsvm_path
@@ -39,7 +38,8 @@ from .models.roc import RocCurve, roc_curve, roc_path
 from .models.svm import svm_path
 from .models.svor import svor_path
 from .models.svr import svr_path
-from .models.weighted_svm import update_instances, weighted_svm_path
+from .models.update_instances import update_instances
+from .models.weighted_svm import weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .outliers import Jump, OutlierCertificate, OutlierPath
 from .path import Path
@@ -85,7 +85,6 @@ __all__ = [
     "DrLAD",
     "GapCertificate",
     "HuberPath",
-    "InversePath",
     "Jump",
     "KernelQuantileRegressor",
     "MeanCurve",

@@ -51,11 +51,12 @@ def compile_all() -> None:
     sparse = sp.csr_matrix(X)
     frozen = X.copy()
     frozen.flags.writeable = False
-    paths = [
+    given = X @ X.T
+    paths: list[Any] = [
         *(svm_path(own, y) for own in (X, sparse)),
         svm_path(X, y, kernel="rbf"),
         svm_path(sparse, y, kernel="poly"),
-        svm_path(X @ X.T, y, kernel="precomputed"),
+        svm_path(given, y, kernel="precomputed"),
         quantile_svm_path(X, y, 1e-2),
         weighted_svm_path(X, y, *weights, kernel="rbf").continue_to(weights[0]),
         weighted_svr_path(X, target, *weights, 0.05, kernel="rbf"),
@@ -65,9 +66,8 @@ def compile_all() -> None:
     ]
     for path in paths:
         path.certify()
-        given = path.objective.kernel.name == "precomputed"
-        for rows in (X @ X.T,) if given else (X, sparse, frozen):
-            path.error_curve(rows, path.objective.y, "absolute")
+        for rows in (given,) if path is paths[4] else (X, sparse, frozen):
+            path.error_curve(rows, target, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
     for own in (X, sparse):
         stated = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+Steps: TypeAlias = tuple[float, Floats, Floats]  # what is wrong at first, and rises at places
 ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
 TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
 
@@ -90,7 +91,9 @@ class Curve:
     def _values(self, t: Floats, piece: NDArray[np.int64]) -> Floats:
         """Return what the given pieces say at t."""
         u = self._share(t, self.edges[piece], self.edges[piece + 1])
-        return (1 - u) * self.left[piece] + u * self.right[piece] - u * (1 - u) * self.sag[piece]
+        left, right = self.left[piece], self.right[piece]
+        straight = np.where(left == right, left, (1 - u) * left + u * right)
+        return np.asarray(straight - u * (1 - u) * self.sag[piece])
 
     def _share(self, t: Floats, begin: Floats, end: Floats) -> Floats:
         """Return the share of the way from begin to end at t; 0 where that way has no end."""
@@ -449,10 +452,11 @@ def tied(f: Floats) -> Floats:
 
 def winners(
     edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64], weights: Floats
-) -> Curve:
-    """Return the error of the largest of (m, pieces, classes) lines, by their values at the ends.
+) -> Steps:
+    """Return how the weight of rows changes whose largest line is another one than theirs.
 
-    Lines are followed from one that is the largest to the next one that crosses it.
+    Of (m, pieces, classes) lines, by their values at the ends, the largest is followed to the next
+    one that crosses it.
     """
     begin, end = tied(left).argmax(axis=-1), tied(right).argmax(axis=-1)
     row, jump = np.nonzero(end[:, :-1] != begin[:, 1:])  # at an edge
@@ -480,8 +484,13 @@ def winners(
         on = onward != end[row, piece]
         row, piece, now, here = row[on], piece[on], onward[on], here[on]
     wrong = float(weights[begin[:, 0] != codes].sum())
-    at, rises = np.concatenate(at), np.concatenate(rises)
-    return steps(edges[0], edges[-1], wrong, at, rises, float(weights.sum()))
+    return wrong, np.concatenate(at), np.concatenate(rises)
+
+
+def together(parts: Sequence[Steps]) -> Steps:
+    """Return the sum of what is wrong of parts of all rows."""
+    wrong, at, rises = zip(*parts, strict=True)
+    return sum(wrong), np.concatenate(at), np.concatenate(rises)
 
 
 def _rise(before: NDArray[np.int64], after: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..path import Floats
 from ..validation import Rows, check_index, check_unmasked, check_vector, plain_labels
 from .checking import check_kind, known_labels, naming_rows, weights_of_classes
-from .fitted import AnyPath, Fitted, OneVsRest
+from .fitted import AnyPath, Fitted, OneVsRest, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -232,7 +232,7 @@ class Expanded(PathEstimator):
                 "it knows no rows; take those of your data that support_ names."
             )
         a = self._model.expansions(self._place())
-        return self._model.paths[0].objective.X[np.flatnonzero(a.any(axis=0))]
+        return rows_of(self._model.paths[0])[np.flatnonzero(a.any(axis=0))]
 
     @property
     def coef_(self) -> Floats:

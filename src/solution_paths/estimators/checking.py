@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..models.weighted_svm import without_weight
+from ..models.weights import without_weight
 from ..validation import (
     Floats,
     Labels,

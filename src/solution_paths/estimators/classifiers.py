@@ -12,7 +12,7 @@ from ..curves import Curve
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
-from ..path import Floats, Path
+from ..path import Floats
 from ..solution import SolutionPath
 from ..validation import Rows, check_flag
 from .base import Expanded, Linear, PathClassifier
@@ -63,7 +63,7 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
 
     Attributes
     ----------
-    path_ : Path or list of Path
+    path_ : SolutionPath or list of SolutionPath
         In C; for more than two classes one for each class against the rest.
     C_ : float
         The cost that is used.
@@ -132,8 +132,8 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
         self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
-        def path(C_max: float | None) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
+        def path(C_max: float | None) -> SolutionPath:
             return svm_path(X, y, sample_weight=weights, C_max=C_max, **self._options())
 
         found = path(self.C_max)
@@ -185,7 +185,7 @@ class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
 
     Attributes
     ----------
-    path_ : Path or list of Path
+    path_ : SolutionPath or list of SolutionPath
         In tau; for more than two classes one for each class against the rest.
     tau_ : float
         The quantile that is used.
@@ -244,7 +244,7 @@ class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
         self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         check_flag(self.probability, "probability")
         own: dict[str, Any] = {
             "sample_weight": weights,

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certify import Certificate
-from ..curves import Curve, mean_curve, tied, winners
+from ..curves import Curve, mean_curve, steps, tied, together, winners
 from ..errors import PathError, PathWarning
-from ..inverse import InversePath
 from ..path import SCALES, Floats, Path
 from ..solution import SolutionPath
 from ..validation import check_number, check_shares
@@ -96,7 +95,11 @@ class Fitted:
         """Return (paths, n) by what each training row counts in f(x) = sum_i a_i k(x_i, x) + b."""
         rows = []
         for path in self.paths:
-            a = path._solution(self.place(path, t)).a
+            t_own = self.place(path, t)
+            if isinstance(path, SolutionPath):
+                rows.append(path.expansion(t_own))
+                continue
+            a = path._solution(t_own).a
             assert a is not None
             rows.append(a / getattr(path.objective, "lam", 1.0))
         return np.stack(rows)
@@ -210,6 +213,11 @@ def followed(
     return Followed(path, begin, np.inf if zero else end, lost)
 
 
+def rows_of(path: AnyPath) -> Any:
+    """Return the training rows of a path, as they were given."""
+    return path.rows if isinstance(path, SolutionPath) else path.objective.X
+
+
 def _against(label: Any) -> str:
     return f"The class {label!r} against the rest"
 
@@ -241,20 +249,20 @@ def joint_error(
     shares : (m,) array, optional
         Weights of rows.
     """
-    if isinstance(paths[0], InversePath):  # in whose own parameter decisions are no lines
-        unit = paths[0].objective.inverse
-        straight: list[AnyPath] = [own.straight for own in paths if isinstance(own, InversePath)]
-        return replace(joint_error(straight, X, codes, shares).inverted(unit), log=True)
+    first_path = paths[0]
+    if isinstance(first_path, SolutionPath) and first_path.scale.inverse:  # no lines in its own
+        straight: list[AnyPath] = [own.straight for own in paths if isinstance(own, SolutionPath)]
+        curve = joint_error(straight, X, codes, shares)
+        return replace(curve.inverted(first_path.scale.unit), log=True)
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
     if len(edges) == 1:  # nothing ever moves
         edges = np.append(edges, edges + 1.0)
     size = max(1, VALUES // (len(edges) * len(paths)))
-    found = []
+    found, weights = [], np.ones(len(codes)) if shares is None else shares
     for first in range(0, len(codes), size):
         rows = slice(first, first + size)
         sides = [path.piece_values(X[rows], edges) for path in paths]
         left, right = (np.stack([side[k] for side in sides], axis=-1) for k in (0, 1))
-        own = np.ones(len(codes[rows])) if shares is None else shares[rows]
-        found.append((winners(edges, left, right, codes[rows], own), own.sum()))
-    curves, sums = zip(*found, strict=True)
-    return replace(mean_curve(curves, sums), log=paths[0].parameter in SCALES)
+        found.append(winners(edges, left, right, codes[rows], weights[rows]))
+    curve = steps(edges[0], edges[-1], *together(found), float(weights.sum()))
+    return replace(curve, log=paths[0].parameter in SCALES)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.drlad import drlad_path
-from ..path import Floats, Path
+from ..path import Floats
 from ..solution import SolutionPath
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
@@ -116,7 +116,7 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
 
     Attributes
     ----------
-    path_ : Path or list of Path
+    path_ : SolutionPath or list of SolutionPath
         In lam; for more than two classes one for each class against the rest.
     lam_ : float
         The penalty that is used.
@@ -173,8 +173,8 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
         self.n_jobs = n_jobs
         self.check = check
 
-    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Path:
-        def path(lam_min: float | None) -> Path:
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
+        def path(lam_min: float | None) -> SolutionPath:
             own: dict[str, Any] = {"sample_weight": weights, "lam_min": lam_min}
             return dm_ksvm_path(X, y, self.kappa, **own, **self._options())
 

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..models.weighted_svm import check_someone_stays, moved_weights, weighted_svm_path
+from ..models.weighted_svm import weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
-from ..objectives.machine import Machine
-from ..path import Floats, Path
+from ..models.weights import check_someone_stays, moved_weights
+from ..path import Floats
+from ..solution import SolutionPath
 from ..validation import Labels, Rows, check_index, check_number
 from .base import Expanded, PathClassifier, PathRegressor
 from .checking import ClassWeight, check_class_weight, usable_weights, weights_of_classes
@@ -25,7 +26,7 @@ class Weighted(Expanded):
     """A machine whose costs are C times sample weights; a child gives ``_path(X, y, from, to)``."""
 
     _sparse = True
-    _path: Callable[..., Path]
+    _path: Callable[..., SolutionPath]
 
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the machine.
@@ -51,6 +52,7 @@ class Weighted(Expanded):
         model = self._weighted(self._named(X), y, costs)
         model.rows = np.arange(len(weights))
         self._labels = y if is_classifier(self) else None
+        self._targets = y
         return self._judged(model, weights)
 
     def _of_classes(self, y: NDArray[Any], weights: Floats) -> Floats:
@@ -121,25 +123,17 @@ class Weighted(Expanded):
         self._model.paths = [path.continue_to(self._unit * weights) for path in paths]
         return self._judged(self._model, weights)
 
-    def _continuable(self, path: Path) -> Path:
+    def _continuable(self, path: SolutionPath) -> SolutionPath:
         try:
             path.check_continuable()
         except ValueError:
-            weights = self._costs(path)
-            rows = self._named(path.objective.X)
-            y, classes = path.objective.y, path.objective.classes
-            labels = classes[(y > 0).astype(int)] if len(classes) else y
-            return self._path(rows, labels, weights, weights)
+            own, weights = path.reading, self._unit * self.sample_weight_
+            y = self._targets if own.signs is None else own.classes[(own.signs > 0).astype(int)]
+            return self._path(self._named(path.rows), y, weights, weights)
         return path
 
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Fitted:
         raise NotImplementedError
-
-    @staticmethod
-    def _costs(path: Path) -> Floats:
-        """Return the costs at the end of a path."""
-        assert isinstance(path.objective, Machine)
-        return path.objective.costs(1.0)
 
     def _place(self) -> float:
         return 1.0  # theta: the end of the path that led here
@@ -165,7 +159,7 @@ class WeightedSVC(PathClassifier, Weighted):
 
     Attributes
     ----------
-    path_ : Path or list of Path
+    path_ : SolutionPath or list of SolutionPath
         In theta, from the weights before (0) to those now (1); for more than two classes one for
         each class against the rest.
     sample_weight_ : (n,) array
@@ -212,7 +206,9 @@ class WeightedSVC(PathClassifier, Weighted):
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> OneVsRest:
         return OneVsRest(self._path, X, y, costs, costs)
 
-    def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
+    def _path(
+        self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats
+    ) -> SolutionPath:
         return weighted_svm_path(X, y, weights_from, weights_to, **self._options())
 
 
@@ -235,7 +231,7 @@ class WeightedSVR(PathRegressor, Weighted):
 
     Attributes
     ----------
-    path_ : Path
+    path_ : SolutionPath
         In theta, from the weights before (0) to those now (1).
     sample_weight_ : (n,) array
         The weights now.
@@ -278,5 +274,7 @@ class WeightedSVR(PathRegressor, Weighted):
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Fitted:
         return Fitted([followed(self._path, X, y, costs, costs)])
 
-    def _path(self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats) -> Path:
+    def _path(
+        self, X: Any, y: NDArray[Any], weights_from: Floats, weights_to: Floats
+    ) -> SolutionPath:
         return weighted_svr_path(X, y, weights_from, weights_to, self.epsilon, **self._options())

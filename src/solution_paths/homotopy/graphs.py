@@ -19,8 +19,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problem.twofold import Twofold
 from . import tolerances
-from .moving import Moving, Twofold
+from .moving import Moving
 
 Array = NDArray[np.float64]
 

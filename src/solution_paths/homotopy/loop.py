@@ -392,6 +392,15 @@ def prepare(w, out):
 
 
 @entry
+def begin_anew(w):
+    """Go on from t = 0 with other graphs, which have the present point there, and the factor."""
+    now = w.now
+    now.t = now.t_low = 0.0
+    now.nodes = now.events = now.entries = now.seen = now.by_index = now.carried = 0
+    begin(w)
+
+
+@entry
 def present(w, out):
     """Write the same of the point where the walk stands now; False: it can't be solved for."""
     if not settle(w):

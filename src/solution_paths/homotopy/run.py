@@ -96,6 +96,7 @@ class Homotopy:
         endless: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
+        self.updated, self.lazy = updated, lazy
         self.after_jumps: list[int] = []
         self.start = place.astype(np.int64)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
@@ -103,16 +104,8 @@ class Homotopy:
         now.rest = tolerances.NOISE * abs(end - t)
         known = _known(statement, graphs)
         now.eliminates, hidden = _eliminated(statement, graphs, face)
-        tables = Graph(
-            graphs.equation,
-            graphs.lower,
-            graphs.upper,
-            graphs.curvature,
-            graphs.hollow.astype(np.int8),
-            graphs.still.astype(np.int8),
-        )
         given = _map(statement, graphs, known, updated, lazy)
-        self.walk = _allocated(given, tables, now, self.start)
+        self.walk = _allocated(given, _tables(graphs), now, self.start)
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
         solved = ~(known | hidden)[np.arange(len(place)), self.start]
@@ -131,13 +124,16 @@ class Homotopy:
         """The unit of each unknown."""
         return self.walk.map.scale
 
-    def run(self, callback: Callable[[float, int], object] | None = None) -> Track:
-        """Walk to the end; return both ends of each straight piece.
+    def run(
+        self, callback: Callable[[float, int], object] | None = None, enough: float = np.inf
+    ) -> Track:
+        """Walk to the end, or some steps beyond t = ``enough``; return both ends of each piece.
 
         A callback is told now and then how much of the way is done, and the events so far. After an
         error `track` has the pieces up to there.
         """
         begin, steps = self.walk.now.t, STEPS if callback is None else TOLD
+        steps = steps if np.isinf(enough) else FEW
         for _ in range(-(-MOST // steps)):
             ending = loop.walk(self.walk, steps)
             if callback is not None:
@@ -160,6 +156,8 @@ class Homotopy:
                     None,
                 )
             self.go_on(ending)
+            if self.walk.now.t >= enough:
+                return self.track()
         raise PathError(
             f"The path stopped at {self.reported()} after {MOST} changes; follow it in shorter "
             "parts.",
@@ -180,6 +178,27 @@ class Homotopy:
         kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
         self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((9, 0)))
 
+    def carry_on(self, statement: Statement, end: float) -> None:
+        """Begin anew at t = 0, with other functions whose optimum there is the present point.
+
+        Rows that nothing has held at any t go to the segments that they are on.
+        """
+        before, graphs, values = self.graphs, statement.graphs, np.empty(len(self.place))
+        if not loop.present(self.walk, values):
+            raise np.linalg.LinAlgError("the system at the end of the path can't be solved")
+        knots = (np.arange(before.lower.shape[1]) % 2 == 1) & before.exists
+        free = statement.is_row & np.all(before.still | ~knots, axis=1)
+        at = np.where(graphs.exists[free, 1::2], graphs.equation[free, 1::2, 0], np.inf)
+        self.walk.place[free] = 2 * (values[free, None] > at).sum(axis=1)
+        self.statement, self.graphs, self.start = statement, graphs, self.place.copy()
+        known = _known(statement, graphs)
+        given = _map(statement, graphs, known, self.updated, self.lazy)
+        self.walk = replace(self.walk, map=given, graph=_tables(graphs))
+        now, self.origin, self.after_jumps = self.walk.now, 0.0, []
+        now.end, now.way, now.pending = end, np.sign(end), -1
+        now.rest = tolerances.NOISE * abs(end)
+        loop.begin_anew(self.walk)
+
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
         while self.walk.now.nodes < 2:
@@ -197,6 +216,13 @@ class Homotopy:
             self._make_room()
             ending = loop.put(self.walk, i, place)
         return bool(ending == loop.DONE)
+
+    def let_go(self) -> None:
+        """Move free variables that are held at a knot until another coordinate holds them."""
+        first = self.statement.rows_and_variables[0] + self.statement.rows_and_variables[1]
+        for i in range(first - self.statement.free, first):
+            if self.place[i] % 2 == 1:
+                self.put(i, int(self.place[i]) - 1)
 
     def begin_jump(self, who: Places, graphs: Tabled) -> None:
         """Let t stand still, and the graphs of some rows be others, of a parameter from -1 to 0."""
@@ -281,6 +307,18 @@ def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, N
     if curved.any():
         return CURVED, curved
     return (0, curved) if few or statement.constrained else (RIDGED, ridged)
+
+
+def _tables(graphs: Tabled) -> Graph:
+    """Return graphs as the loop reads them."""
+    return Graph(
+        graphs.equation,
+        graphs.lower,
+        graphs.upper,
+        graphs.curvature,
+        graphs.hollow.astype(np.int8),
+        graphs.still.astype(np.int8),
+    )
 
 
 def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PathError
+from ..problem.twofold import Twofold
 from .graphs import Shape
 from .guess import GraphsAt, near_optimum
-from .moving import Moving, Twofold
+from .moving import Moving
 from .run import Homotopy, NoOptimum
 from .statement import Statement
 

@@ -12,6 +12,7 @@ ridge is positive and nothing penalises them): then z and the free variables are
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,16 +21,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..problem import Line, Pieces, Problem
+from ..problem import Line, Pieces
 from ..problem.maps import entries
+from ..problem.twofold import Twofold
 from .graphs import Graphs, Shape
-from .moving import Moving, Twofold
+from .moving import Moving
 from .twofold import weighted_squares
 from .units import Units
 
 Array = NDArray[np.float64]
 ROOM = 2_000  # variables whose Gram matrix always fits into memory
 WIDE = 4  # times as many variables as losses: from there on their Gram matrix costs more
+FEW = 500  # columns whose vectors cost nothing: entries of a Gram matrix are rounded
 ENTRIES = 2**24  # 128 MB: so many are kept dense, and read several times as fast
 
 
@@ -52,13 +55,13 @@ class Statement:
     scale : float
         Of z and of the free variables: the ridge where weights are eliminated, else 1.
     rows : (m, d)
-        What maps weights to the z of losses.
+        What maps weights to the z of losses; with a kernel duals to its coefficients.
     free : int
         Number r of free variables, the last of the p.
     sizes : list of int
         Of the groups of losses.
     silent : int
-        Of so many variables, the first ones, nothing is recorded.
+        Of so many variables, the first ones, nothing is recorded: those of a kernel's factor.
     parabolas : (B, q, s) or None
         In the primal face the losses' derivatives q z + s, and z = B (w, v).
     """
@@ -102,7 +105,7 @@ class Statement:
     def face(self) -> str:
         """Which unknowns are eliminated: weights (dual), duals of losses (primal), or none."""
         if self.gram is None:
-            return "saddle"
+            return "factor" if self.silent else "saddle"
         return "dual" if self.parabolas is None else "primal"
 
     @cached_property
@@ -113,6 +116,16 @@ class Statement:
     def graphs_of(self, shapes: list[Shape]) -> Graphs:
         """Return the graphs of other functions of the same coordinates."""
         return Graphs(shapes, self.widened, self.graphs)
+
+    def along(self, line: Line) -> Statement:
+        """Return the statement of another line: of the same problem but for its numbers."""
+        if self.parabolas is not None:
+            raise ValueError("A path in the primal face can't be continued.")
+        other = copy(self)
+        other.__dict__.pop("graphs", None)
+        weights = self.R.shape[1] - self.free
+        other.shapes = _shapes(line, self.scale, weights)
+        return other
 
     def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
         """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
@@ -133,16 +146,16 @@ class Statement:
         n, p = self.R.shape
         if self.parabolas is not None:
             return slice(0, n)
-        return slice(n if self.gram is None else 0, n + p)
+        return slice(n if self.gram is None and not self.silent else 0, n + p)
 
     def variables(self, u: Array) -> tuple[Array, Array]:
         """Return w and v by the unknowns `held` (..., k)."""
         w, v = np.split(u, [u.shape[-1] - self.free], axis=-1)
         if self.parabolas is not None:
             return w, v
-        if self.gram is not None:
-            a = u[..., : self.R.shape[0]]
-            w = (a if self.separate else a @ self.rows) / self.scale
+        if self.gram is not None or self.silent:
+            a, ridge = u[..., : self.R.shape[0]], self.ridge[0] if self.silent else self.scale
+            w = (a if self.separate else a @ self.rows) / ridge
         return w, v / self.scale
 
 
@@ -154,62 +167,71 @@ def read(line: Line, face: str = "auto") -> Statement:
     line : Line
         From `solution_paths.problem.along`.
     face : "auto", "dual", "primal" or "saddle"
-        "dual" eliminates the weights where a ridge alone holds them; by default with a kernel, and
-        where there are more features than losses. "primal" eliminates the duals of losses that are
-        parabolas, beside piecewise linear penalties; by default where there are no more variables
-        than losses, or than `WIDE` times as many and `ROOM`. Where that can't be, and in "saddle",
-        nothing is.
+        "dual" eliminates the weights where a ridge alone holds them; by default with a kernel that
+        has no factor, and where there are `FEW` features and `WIDE` times as many as losses, or
+        more. "primal" eliminates the duals of losses that are parabolas, beside piecewise linear penalties; by default where there are
+        no more variables than losses, or than `WIDE` times as many and `ROOM`. Where that can't be,
+        and in "saddle", nothing is.
     """
-    problem, rates = line.start, line.rates
+    problem = line.start
     d, free = problem.features, problem.n_free
     rows = _below([group.X for group in problem.losses], problem.kernel is None)
     columns = np.vstack([dense(group.free) for group in problem.losses])
     n = rows.shape[0]
     few = not sp.issparse(rows) and d + free <= max(n, min(ROOM, WIDE * n))
     if face == "primal" or (face == "auto" and few):
-        found = _primal(problem, rates, rows, columns)
+        found = _primal(line, rows, columns)
         if found is not None:
             return found
-    possible = problem.pure_ridge and (face == "dual" or (face == "auto" and d > n))
-    eliminated = problem.kernel is not None or possible
+    possible = problem.pure_ridge and (
+        face == "dual" or (face == "auto" and d >= max(WIDE * n, FEW))
+    )
+    factor = problem.factor if face in ("auto", "factor") else None
+    eliminated = factor is None and (problem.kernel is not None or possible)
     scale = float(problem.ridge) if eliminated else 1.0
-    shapes = [
-        _shape(group.pieces, f"losses[{k}]", rates).scaled(scale)
-        for k, group in enumerate(problem.losses)
-    ]
-    shapes += _variables(problem, rates, 0 if eliminated else d)
+    weights = np.zeros((n, 0)) if eliminated else rows if factor is None else rows @ factor
     constraint = problem.constraint
-    if constraint is not None:
-        shapes.append(_bound(constraint.radius, float(rates["constraint.radius"])))
-    weights = np.zeros((n, 0)) if eliminated else rows
     return Statement(
         R=beside(weights, columns),
         gram=_gram(rows, problem.kernel) if eliminated else None,
         ridge=np.r_[np.full(weights.shape[1], float(problem.ridge)), np.zeros(free)],
         widening=None if constraint is None else np.asarray(constraint.free, float),
-        shapes=shapes,
+        shapes=_shapes(line, scale, weights.shape[1]),
         scale=scale,
         rows=rows,
         free=free,
         sizes=[len(group.pieces) for group in problem.losses],
+        silent=0 if factor is None else factor.shape[1],
     )
 
 
-def _variables(problem: Problem, rates: dict[str, Array], weights: int) -> list[Shape]:
-    """Return the functions of weights, where these are unknowns, and of free variables."""
-    shapes = []
-    if problem.penalty is not None:
-        shapes.append(_shape(problem.penalty, "penalty", rates))
-    elif weights:
-        shapes.append(_linear(np.zeros(weights), np.zeros(weights)))
-    if problem.n_free:
-        shapes.append(_linear(problem.linear, rates["linear"]))
+def _shapes(line: Line, scale: float, weights: int) -> list[Shape]:
+    """Return the functions of losses, whose values are scaled, of unknowns, and the constraint."""
+    problem = line.start
+    shapes = [
+        _shape(group.pieces, f"losses[{k}]", line).scaled(scale)
+        for k, group in enumerate(problem.losses)
+    ]
+    shapes += _variables(line, weights)
+    if problem.constraint is not None:
+        name = "constraint.radius"
+        shapes.append(_bound(_numbers(np.array(problem.constraint.radius), name, line)))
     return shapes
 
 
-def _primal(
-    problem: Problem, rates: dict[str, Array], rows: Any, columns: Array
-) -> Statement | None:
+def _variables(line: Line, weights: int) -> list[Shape]:
+    """Return the functions of weights, where these are unknowns, and of free variables."""
+    problem, shapes = line.start, []
+    if problem.penalty is not None:
+        shapes.append(_shape(problem.penalty, "penalty", line))
+    elif weights:
+        shapes.append(_linear(np.zeros((weights, 3))))
+    if problem.n_free:
+        shapes.append(_linear(_numbers(problem.linear, "linear", line)))
+    return shapes
+
+
+def _primal(line: Line, rows: Any, columns: Array) -> Statement | None:
     """Return the statement in weights and free variables alone, if losses are fixed parabolas.
 
     With losses q z^2/2 + s z the optimum of x = (w, v) is where G x + g + p = 0, with
@@ -217,10 +239,11 @@ def _primal(
     j-th penalty. So (G x)_j and x_j lie on the graph of the penalty's conjugate, as z and a do on
     that of a loss.
     """
+    problem = line.start
     if problem.kernel is not None or problem.constraint is not None or problem.penalty is None:
         return None
     moving = any(
-        rates[f"losses[{k}].{part}"].any()
+        line.rates[f"losses[{k}].{part}"].any()
         for k in range(len(problem.losses))
         for part in ("knots", "slopes")
     )
@@ -240,7 +263,7 @@ def _primal(
     ridge = Twofold.of(np.full(d, float(problem.ridge)))
     high[weight, weight], low[weight, weight] = diagonal.plus(ridge)
     shapes, first = [], 0
-    for shape in _variables(problem, rates, d):
+    for shape in _variables(line, d):
         of = slice(first, first + len(shape))
         shapes.append(shape.conjugate(Twofold(high[of, p], low[of, p])))
         first = of.stop
@@ -302,51 +325,51 @@ def _gram(rows: Any, kernel: Array | None) -> Array:
     return np.ascontiguousarray((K + K.T) / 2)
 
 
-def _shape(f: Pieces, name: str, rates: dict[str, Array]) -> Shape:
+def _shape(f: Pieces, name: str, line: Line) -> Shape:
     """Return the functions f, with a knot wherever a domain ends."""
-    knots, slopes, q = f.knots, f.slopes, f.curvature
-    moving = [rates[f"{name}.{part}"] for part in ("knots", "slopes")]
-    closed = []
-    for end, at, side in ((f.low, 0, "low"), (f.high, -1, "high")):
-        rate = rates[f"{name}.{side}"]
-        meets = (end == knots[:, at]) & (rate == moving[0][:, at])
-        if np.any(np.isfinite(end) & ~meets):
-            there = np.where(np.isfinite(end), end, knots[:, at])
-            place = 0 if at == 0 else knots.shape[1]
-            rate = np.where(np.isfinite(end), rate, moving[0][:, at])
-            # segment 0 is stated at its right end, so its slope at a new knot differs
-            beyond = q[:, at] * (there - knots[:, at])
-            beyond_rate = q[:, at] * (rate - moving[0][:, at])
-            if at == 0:
-                slopes = np.insert(slopes, 0, slopes[:, 0] + beyond, axis=1)
-                slopes[:, 1] = slopes[:, 0]
-                moving[1] = np.insert(moving[1], 0, moving[1][:, 0] + beyond_rate, axis=1)
-                moving[1][:, 1] = moving[1][:, 0]
-            else:
-                slopes = np.column_stack([slopes, slopes[:, -1] + beyond])
-                moving[1] = np.column_stack([moving[1], moving[1][:, -1] + beyond_rate])
-            q = np.insert(q, place if at == 0 else q.shape[1], q[:, at], axis=1)
-            knots = np.insert(knots, place, there, axis=1)
-            moving[0] = np.insert(moving[0], place, rate, axis=1)
-        closed.append(np.isfinite(end))
-    if np.any(f.low == f.high):  # two knots: a start needs a segment that a value can be on
-        knots, moving[0] = (np.column_stack([x, x[:, -1]]) for x in (knots, moving[0]))
-        slopes, moving[1] = (np.column_stack([x, x[:, -1]]) for x in (slopes, moving[1]))
-        q = np.column_stack([q, q[:, -1]])
-    return Shape(
-        Moving.of(knots, moving[0]), Moving.of(slopes, moving[1]), q, np.column_stack(closed)
+    knots, slopes, low, high = (
+        _numbers(getattr(f, part), f"{name}.{part}", line)
+        for part in ("knots", "slopes", "low", "high")
     )
+    q, closed = f.curvature, []
+    for end, at in ((low, 0), (high, -1)):
+        ends = np.isfinite(end[:, 0])
+        if (ends & (end != knots[:, at]).any(axis=1)).any():
+            there = np.where(ends[:, None], end, knots[:, at])
+            # segment 0 is stated at its right end, so its slope at a new knot differs
+            beyond = q[:, at, None] * (there - knots[:, at])
+            place, last = (0, 0) if at == 0 else (knots.shape[1], slopes.shape[1])
+            slopes = np.insert(slopes, last, slopes[:, at] + beyond, axis=1)
+            if at == 0:
+                slopes[:, 1] = slopes[:, 0]
+            q = np.insert(q, last, q[:, at], axis=1)
+            knots = np.insert(knots, place, there, axis=1)
+        closed.append(ends)
+    if np.any(f.low == f.high):  # two knots: a start needs a segment that a value can be on
+        knots, slopes = (np.concatenate([x, x[:, -1:]], axis=1) for x in (knots, slopes))
+        q = np.column_stack([q, q[:, -1]])
+    return Shape(_moving(knots), _moving(slopes), q, np.column_stack(closed))
 
 
-def _linear(slope: Array, rate: Array) -> Shape:
+def _numbers(own: Array, name: str, line: Line) -> Array:
+    """Return numbers with their rates, in two parts, on the last axis."""
+    return np.stack([own, line.rates[name], line.low[name]], axis=-1)
+
+
+def _moving(numbers: Array) -> Moving:
+    """Return such numbers as the homotopy has them."""
+    value, rate, low = np.moveaxis(numbers, -1, 0)
+    return Moving(Twofold.of(value), Twofold(rate, low))
+
+
+def _linear(slopes: Array) -> Shape:
     """Return linear functions, with a knot at 0 at which a start can hold a variable."""
-    d = len(slope)
-    both = Moving.of(np.column_stack([slope, slope]), np.column_stack([rate, rate]))
+    d, both = len(slopes), _moving(np.stack([slopes, slopes], axis=1))
     return Shape(Moving.of(np.zeros((d, 1))), both, np.zeros((d, 2)), np.zeros((d, 2), dtype=bool))
 
 
-def _bound(radius: float, rate: float) -> Shape:
+def _bound(radius: Array) -> Shape:
     """Return the function that is 0 up to the radius and infinite beyond."""
-    knot = Moving.of(np.array([[radius]]), np.array([[rate]]))
+    knot = _moving(radius[None, None])
     nothing = np.zeros((1, 2))
     return Shape(knot, Moving.of(nothing), nothing, np.array([[False, True]]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..compilation import cached_njit
 from .graphs import Tabled
+from .twofold import accumulate, normalise
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -52,6 +53,21 @@ class Track:
     def __len__(self) -> int:
         return len(self.t)
 
+    def leaves_zero(self) -> NDArray[np.bool_]:
+        """Tell of each point whether an unknown that is zero there is not so along its piece."""
+        found = np.zeros(len(self.t), dtype=np.bool_)
+        _leave_zero(self.entry_at, self.entries, found)
+        return found
+
+    def moved(self, by: Array, least: Array) -> Track:
+        """Return the points moved along their pieces, as t is by so little (K,).
+
+        Those stay whose duals would all move by less than ``least`` (K,) of the largest.
+        """
+        entries = self.entries.copy()
+        _move(self.t, by, least, self.is_row, self.entry_at, self.entry, entries)
+        return replace(self, t=np.column_stack([self.t[:, 0], self.t[:, 1] + by]), entries=entries)
+
     def unknowns(
         self, which: Places | list[int], columns: slice = slice(None), parts: int = 2
     ) -> Array:
@@ -72,6 +88,45 @@ class Track:
         recorded = self.t, self.events, self.event_at, self.entry, self.entries, self.entry_at
         _read(self.graphs.equation, self.start.copy(), *recorded, which, order, first, out)
         return out
+
+
+@cached_njit
+def _leave_zero(entry_at: Any, entries: Any, found: Any) -> None:
+    """Write which points of pieces have an unknown that is zero there alone."""
+    for k in range(0, len(found) - 1, 2):
+        first, last = entry_at[k], entry_at[k + 1]
+        if entry_at[k + 2] - last != last - first:
+            continue
+        for e in range(last - first):
+            a, b = entries[first + e, 0], entries[last + e, 0]
+            found[k] = found[k] or (a == 0.0 and b != 0.0)
+            found[k + 1] = found[k + 1] or (b == 0.0 and a != 0.0)
+
+
+@cached_njit
+def _move(
+    t: Any, by: Any, least: Any, is_row: Any, entry_at: Any, entry: Any, entries: Any
+) -> None:
+    """Move both ends of each piece, which have the same unknowns, along it."""
+    for k in range(0, len(t) - 1, 2):
+        length = (t[k + 1, 0] - t[k, 0]) + (t[k + 1, 1] - t[k, 1])
+        first, last = entry_at[k], entry_at[k + 1]
+        if length == 0.0 or entry_at[k + 2] - last != last - first:
+            continue
+        largest = fastest = 0.0
+        for e in range(last - first):
+            a, b = entries[first + e], entries[last + e]
+            if is_row[entry[first + e]]:
+                largest = max(largest, abs(a[0]), abs(b[0]))
+                fastest = max(fastest, abs((b[0] - a[0]) + (b[1] - a[1])) / length)
+        here, there = by[k], by[k + 1]
+        here = 0.0 if abs(here) * fastest < least[k] * largest else here
+        there = 0.0 if abs(there) * fastest < least[k + 1] * largest else there
+        for e in range(last - first if here != 0.0 or there != 0.0 else 0):
+            a, b = entries[first + e], entries[last + e]
+            rate = ((b[0] - a[0]) + (b[1] - a[1])) / length
+            a[0], a[1] = normalise(a[0], a[1] + here * rate)
+            b[0], b[1] = normalise(b[0], b[1] + there * rate)
 
 
 @cached_njit
@@ -99,11 +154,11 @@ def _read(
         high, low = t[k, 0], t[k, 1]
         for c in range(size):
             row = equation[first + c, place[first + c]]
-            moved = row[2] * high
-            known = row[0] + moved
-            out[b, 0, c] = known
+            value, rest = accumulate(row[0], row[1], high, row[2], row[3])
+            value, rest = normalise(value, rest + low * row[2])
+            out[b, 0, c] = value
             if parts == 2:
-                out[b, 1, c] = ((row[0] - known) + moved) + (row[1] + row[2] * low + row[3] * high)
+                out[b, 1, c] = rest
         for e in range(entry_at[k], entry_at[k + 1]):
             c = entry[e] - first
             if 0 <= c < size:

@@ -98,12 +98,18 @@ def _lengths(R: Any, gram: Array, constrained: bool) -> tuple[Array, Array]:
 
 
 def equilibrate(R: Any, gram: Array, ridge: Array, constrained: bool) -> Array:
-    """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1."""
+    """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1.
+
+    Those of a Gram matrix are, too, however small they are beside R's.
+    """
     n, p = R.shape
-    rows, columns = np.ones(n), np.ones(p)
     A = abs(R)
     B = A.T.tocsr() if sp.issparse(A) else A.T
     diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
+    rows, columns = np.full(n, 1.0 / np.sqrt(diagonal.max(initial=0.0) or 1.0)), np.ones(p)
+    if len(gram):
+        peaks = _peaks(B, rows)
+        columns = 1.0 / np.where(peaks > 0, peaks, 1.0)
     for _ in range(8):
         by_row = np.maximum(_peaks(A, columns) * rows, diagonal * rows**2)
         by_column = np.maximum(_peaks(B, rows) * columns, ridge * columns**2)

@@ -12,19 +12,17 @@ from numpy.typing import ArrayLike
 
 from ..certify import ERROR_LIMIT, Verdict, evenly, last_holding
 from ..errors import PathError, PathWarning
-from ..kernels import FEW, Kernel, check_kernel, check_room, rows_of_gram
+from ..kernels import FEW, check_kernel, check_room, rows_of_gram
 from ..objectives.centring import about_columns
 from ..objectives.machine import Machine
 from ..path import Leg, Path
 from ..solution import Callback as Callback
 from ..validation import (
-    HUGE,
     Rows,
     callers_level,
     check_callback,
     check_index,
     check_labels,
-    check_number,
     check_vector,
     check_X,
     feature_names,
@@ -32,8 +30,7 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 from ..walks.map import Map, gram_map, rows_map
-from ..walks.staircase import Staircases
-from ..walks.walker import DONE, NUMERICAL, RAY, Walker, WalkError, start
+from ..walks.walker import DONE, NUMERICAL, RAY, Walker, WalkError
 
 NEARLY_ZERO = 1e-5  # targets nearer to each other than this share of their range count as equal
 # A map through the rows is the more accurate one, since its conditions are not squared.
@@ -54,7 +51,6 @@ RANGES = {
     "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
     "s": (-np.inf, np.inf),
 }
-SEARCHED = 1e6  # costs C of a kernel with K_ii = 1: 30 times the largest that users look at
 
 
 def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -202,26 +198,6 @@ def walk_leg(
     return Leg(trace, offset, factor), ending, lost
 
 
-def walk_down(
-    walker: Walker,
-    here: Any,
-    stairs: Staircases,
-    begin: float,
-    still: float,
-    n: int,
-    progress: Progress,
-    unit: float = 1.0,
-) -> tuple[Leg, WalkError | None]:
-    """Walk from a snapshot at t = begin down to 0; return the leg, and the error if it broke off.
-
-    Below ``still`` nothing happens any more. The duals of the first n coordinates vanish at 0. The
-    path's parameter is ``unit`` times t.
-    """
-    walker.restore(here, stairs.substitute(0.0, -1.0), -begin)
-    leg, _, error = walk_leg(walker, -still, 0.0, -unit, progress)
-    return (leg if error else Leg(leg.trace.down_to_zero(n), 0.0, -unit)), error
-
-
 def finish(
     parameter: str,
     legs: list[Leg],
@@ -333,91 +309,6 @@ def _certified(leg: Leg, parameter: str, objective: Machine) -> Leg | None:
     places = nodes if leg.factor > 0 else count - 1 - nodes
     last = last_holding(path._judged_at(places, np.empty(0))[1])
     return leg.cut(int(nodes[last]) + 1) if last >= 0 else None
-
-
-def cost_path(
-    objective: Machine,
-    stairs: Staircases,
-    C_max: float | None = None,
-    *,
-    unit: float = 1.0,
-    lazy: bool = True,
-    callback: Callback | None = None,
-    check: str = "warn",
-    parameter: str = "C",
-    limit: str = "C_max",
-    kind: type[Path] = Path,
-) -> Path:
-    """Return the path in a cost C of all samples, times their weights, from 0 to C_max or for ever.
-
-    Parameters
-    ----------
-    objective : Machine
-        With a free bias and costs proportional to C = t.
-    stairs : Staircases
-        Of the samples and the bias, their levels proportional to t.
-    C_max : float, optional
-        Where to stop; see `svm_path`.
-    unit : float
-        By how much predictions must change before they meet a kink: 1 for labels.
-    lazy, callback, check
-        See `quantile_svm_path`.
-    parameter, limit, kind
-        What the path is said to be in, what users call its end, and its class.
-    """
-    check_walk(lazy, callback)
-    enough = np.inf
-    if C_max is not None:
-        C_max = check_number(C_max, "C_max", above=0, infinite=True)
-    n, op = objective.n, operator_of(objective)
-    widest = float(np.abs(stairs.level1[:n]).max())
-    if C_max is None:
-        C_max = np.inf
-        if not objective.linear:
-            enough = usual_limit(objective.kernel, objective.X) / widest
-    reach = float(op.diagonal[:n].sum()) * widest  # 0 where all rows are alike: any C will do
-    begin = min(0.1 * unit / reach if reach > 0.0 else 1.0, C_max)
-    progress = Progress(callback, 3 if begin < C_max else 2)
-    walker = start(op, stairs, begin, lazy=lazy, callback=progress)
-    start_events = walker.start_events
-    progress.next(start_events)
-    here, legs, counts = walker.snapshot(), [], []
-    ray, lost = False, None
-    if begin < C_max:
-        up, ending, lost = walk_leg(walker, C_max, 0.0, 1.0, progress, enough)
-        ray = ending == RAY
-        legs.append(up)
-        counts.append(walker.statistics())
-    still = nothing_below(begin, stairs.kinks(begin)[:n], unit)
-    down, error = walk_down(walker, here, stairs, begin, still, n, progress)
-    counts.append(walker.statistics())
-    diagnostics: dict[str, Any] = total(*counts) | {"start_events": start_events, "ray": ray}
-    legs, error = [down, *legs], error or lost  # the last one ends where the path does
-    if error is None and not ray:
-        diagnostics["limit"] = limit
-    return finish(parameter, legs, objective, diagnostics, error, check=check, kind=kind)
-
-
-def usual_limit(kernel: Kernel, X: Any) -> float:
-    """Return the cost after which the path of a kernel machine stops unless told otherwise.
-
-    Rounding takes over where C times the mean of K_ii is about 1e6 to 1e7.
-    """
-    return SEARCHED / min(max(float(kernel.diagonal(X).mean()), 1.0 / HUGE), 1.0)
-
-
-def nothing_below(begin: float, kinks: np.ndarray, unit: float) -> float:
-    """Return the t below which predictions differ by less than any two kinks: nothing happens.
-
-    At ``begin`` they differ by a tenth of the unit at most.
-    """
-    return 0.5 * begin * min(max(_least_gap(kinks) / unit, NEARLY_ZERO), 1.0)
-
-
-def _least_gap(kinks: np.ndarray) -> float:
-    """Return the least distance of two different kinks."""
-    steps = np.diff(np.sort(kinks, axis=None))
-    return float(steps[steps > 0].min(initial=np.inf))
 
 
 def total(*statistics: dict[str, int]) -> dict[str, int]:

@@ -1,20 +1,17 @@
-"""Double-margin kernel support vector machine: plain staircases with two kinks."""
+"""Double-margin kernel support vector machine: every weight lam of the ridge."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 from numpy.typing import ArrayLike
 
-from ..inverse import InversePath
-from ..objectives import DoubleMargin
-from ..path import Path
-from ..validation import Floats, Rows, check_number
-from ..walks.staircase import Staircases, equality, stack, staircases
-from .common import Callback, classification, cost_path, path_function
-from .weighted_svm import check_sample_weight
+from ..problem import Problem, losses
+from ..validation import Rows, check_number
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, end_of, of_costs, solution_path
+from .weights import check_sample_weight
 
 
-@path_function
 def dm_ksvm_path(
     X: Rows,
     y: ArrayLike,
@@ -26,20 +23,19 @@ def dm_ksvm_path(
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
-    lazy: bool = True,
     callback: Callback | None = None,
     check: str = "warn",
-) -> Path:
+) -> SolutionPath:
     """Compute the double-margin (kernel) support vector machine for every lam.
 
     Minimises, for all lam at once, ::
 
         lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa),    m_i = y_i (w.phi(x_i) + b),
 
-    with a free bias b: margins above kappa - 1 cost as those below 1 do. It stands for a machine
-    that is robust against distributions in a Wasserstein ball around the data, in which moving phi
-    costs its length and changing a label kappa / rho, with ||w|| <= rho: the radius grows with lam.
-    With sample weights s_i their share s_i / sum_j s_j stands for 1/n.
+    with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. Margins
+    above kappa - 1 cost as those below 1 do. It stands for a machine that is robust against
+    distributions in a Wasserstein ball around the data, in which moving phi costs its length and
+    changing a label kappa / rho, with ||w|| <= rho: the radius grows with lam.
 
     Parameters
     ----------
@@ -47,40 +43,35 @@ def dm_ksvm_path(
     y : (n,) array
         Two labels; the larger one is +1.
     kappa : float
-        > 0. From 2 down all margins cost something: with h = kappa / 2 the loss is then
-        ``1 - h + |m - h|``.
+        > 0. From 2 down all margins cost: with h = kappa / 2 the loss is then ``1 - h + |m - h|``.
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all alike by default.
     lam_min : float, optional
-        Where to stop, >= 0: with 0 after the last breakpoint, which holds down to 0. By default a
-        linear model's path does that, and a kernel's stops at the first breakpoint where the cost
-        of a sample, 1 / (n lam), is above 1e6, or above 1e6 / mean(K_ii) where that is more; see
-        C_max of `svm_path`.
-    kernel, gamma, degree, coef0
-        See `quantile_svm_path`.
-    lazy, callback, check
+        Where to stop, >= 0. By default a linear model's path goes down to 0, and a kernel's stops
+        at the first breakpoint where the cost of a sample, 1 / (n lam), is above 1e6, or above
+        1e6 / mean(K_ii) where that is more; see C_max of `svm_path`.
+    kernel, gamma, degree, coef0, callback, check
         See `quantile_svm_path`.
 
     Returns
     -------
-    Path
-        In ``lam`` (an `InversePath`) from infinity down to lam_min; w and b are linear in 1 / lam
-        between breakpoints. ``dual`` gives alpha_i - mu_i, in [-1/n, 1/n] (or within the shares of
-        sample weights) and linear in lam, and w = (1/lam) sum_i (alpha_i - mu_i) y_i phi(x_i).
+    SolutionPath
+        In ``lam`` from infinity down to lam_min; w and b are linear in 1 / lam
+        between breakpoints. ``dual`` gives alpha_i - mu_i, in [-1/n, 1/n] and linear in lam, and
+        w = (1/lam) sum_i (alpha_i - mu_i) y_i phi(x_i).
 
     Raises
     ------
     ValueError, TypeError
         For bad input; the message names the argument and the remedy.
     PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+        The path can't be followed to its end; ``error.path`` is the certified part.
 
     References
     ----------
     Tang, G. (2023). Solution Path Algorithms for Distributionally Robust Regression and
     Classification. Doctoral dissertation, University of Arizona: chapter 5, the problem after
-    (5.4), kappa rho approximated by a constant kappa. Its start, an outside solver where
-    classes are unbalanced, is replaced by a walk from a balanced guess.
+    (5.4), kappa rho approximated by a constant kappa.
 
     Examples
     --------
@@ -93,32 +84,17 @@ def dm_ksvm_path(
     >>> path.certify().ok
     True
     """
-    samples = classification(X, y, kernel, gamma, degree, coef0)
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
+    signs, classes = samples.labels(y, X)
     kappa = check_number(kappa, "kappa", above=0)
-    if lam_min is not None:
-        lam_min = check_number(lam_min, "lam_min", least=0)
-    weights = check_sample_weight(sample_weight, X, samples)
-    weight = 1.0 / weights.sum()
-    objective = DoubleMargin(**samples, kappa=kappa, cost0=0.0, cost1=weights, inverse=weight)
-    return cost_path(
-        objective,
-        stack(double_margin(objective.y, kappa, weights), equality()),
-        None if lam_min is None else weight / lam_min if lam_min > 0 else np.inf,
-        lazy=lazy,
-        callback=callback,
-        check=check,
-        parameter="lam",
-        limit="lam_min",
-        kind=InversePath,
-    )
+    last = None if lam_min is None else end_of(check_number(lam_min, "lam_min", least=0))
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+    shares = weights / weights.sum()
 
+    def model(t: float) -> Problem:
+        return samples.machine(losses.double_margin(signs, kappa, t * shares))
 
-def double_margin(y: Floats, kappa: float, weights: Floats) -> Staircases:
-    """Return the staircases of labels y for costs t times weights.
-
-    Kinks are y and y (kappa - 1), or y kappa / 2.
-    """
-    if kappa <= 2.0:
-        return staircases([y * kappa / 2], [0.0, 0.0], level_rates=[weights, -weights])
-    ends = np.sort(np.stack([y, y * (kappa - 1.0)]), axis=0)
-    return staircases([ends[0], ends[1]], [0.0, 0.0, 0.0], level_rates=[weights, 0.0, -weights])
+    end = of_costs(samples, last, shares.max(), "lam_min")
+    reading = samples.reading("sign", classes, signs=signs)
+    own: dict[str, Any] = {"parameter": "lam", "reading": reading, "scale": IN_INVERSE}
+    return solution_path(model, 0.0, callback=callback, check=check, **own, **end)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses, penalties
 from ..validation import Rows
 from .stated import Callback, Samples, SolutionPath, solution_path
-from .weighted_svm import check_sample_weight
+from .weights import check_sample_weight
 
 
 def l1_svm_path(
@@ -66,7 +66,7 @@ def l1_svm_path(
     """
     samples = Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
-    weights = check_sample_weight(sample_weight, X, {"y": signs, "classes": classes})
+    weights = check_sample_weight(sample_weight, X, signs, classes)
     data = samples.losses(losses.hinge(signs, weights))
 
     def model(lam: float) -> Problem:

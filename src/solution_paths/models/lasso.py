@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses, penalties
 from ..validation import Rows, check_flag
 from .stated import Callback, Samples, SolutionPath, solution_path
-from .weighted_svm import check_sample_weight
+from .weights import check_sample_weight
 
 
 def lasso_path(
@@ -77,7 +77,7 @@ def lasso_path(
     check_flag(fit_intercept, "fit_intercept")
     samples = Samples.of(X).centred(fit_intercept)
     targets, level = samples.near_targets(y, X, fit_intercept)
-    weights = check_sample_weight(sample_weight, X, {"y": targets, "classes": ()})
+    weights = check_sample_weight(sample_weight, X, targets)
     data = samples.losses(losses.squared(targets, weights), 1.0 if fit_intercept else None)
 
     def model(lam: float) -> Problem:

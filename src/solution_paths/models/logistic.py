@@ -11,7 +11,7 @@ from ..solution.approximate import ApproximatePath
 from ..validation import Rows
 from .curved import curved_path
 from .stated import Samples
-from .weighted_svm import check_sample_weight
+from .weights import check_sample_weight
 
 
 def logistic_path(
@@ -84,7 +84,7 @@ def logistic_path(
     """
     samples = Samples.of(X)
     signs, classes = samples.labels(y, X)
-    weights = check_sample_weight(sample_weight, X, {"y": signs, "classes": classes})
+    weights = check_sample_weight(sample_weight, X, signs, classes)
     reading = samples.reading("sign", classes)
     own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
     return curved_path(samples.X, signs, weights, reading, loss="logistic", **own)

@@ -11,7 +11,7 @@ from ..solution.approximate import ApproximatePath
 from ..validation import Rows, check_counts, check_index
 from .curved import curved_path
 from .stated import Samples
-from .weighted_svm import check_sample_weight
+from .weights import check_sample_weight
 
 
 def poisson_path(
@@ -83,7 +83,7 @@ def poisson_path(
     samples = Samples.of(X)
     check_index(X, y, "y")
     counts = check_counts(y, samples.n, "y")
-    weights = check_sample_weight(sample_weight, X, {"y": counts, "classes": ()})
+    weights = check_sample_weight(sample_weight, X, counts)
     used = counts[weights > 0]
     if np.ptp(used) == 0.0:
         raise ValueError(

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..kernels import LINEAR, Kernel, check_kernel, check_room
+from ..kernels import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
+from ..objectives.centred_kernel import Centred, CentredKernel, centred_kernel, plain_kernel
 from ..objectives.centring import less, shift_of_targets, shifts_of
 from ..problem import Losses, Pieces, Problem, Product
 from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
 from ..validation import (
+    HUGE,
     Floats,
     Labels,
     Names,
     Rows,
     check_index,
     check_labels,
+    check_number,
     check_vector,
     check_X,
     feature_names,
@@ -26,6 +31,7 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 
+SEARCHED = 1e6  # costs C of a kernel with K_ii = 1: 30 times the largest that users look at
 IN_INVERSE = Scale(inverse=True, divided=True)  # a weight lam of the ridge, in t = 1 / lam
 
 __all__ = [
@@ -36,29 +42,35 @@ __all__ = [
     "Scale",
     "SolutionPath",
     "end_of",
+    "of_costs",
     "solution_path",
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Checked samples, and their matrix of kernel values if they have one.
+    """Checked samples and their kernel.
 
     Attributes
     ----------
     X : (n, d) array or CSR; with a precomputed kernel its matrix
-    kernel : Kernel
+    kernel : Kernel or CentredKernel
     names : names of columns, or None
-    K : (n, n) array or None
     shifts : (d,) array or None
         What has been taken off the columns of X.
+    diagonal : float
+        What is added to the diagonal of the kernel.
+    feature : float
+        The value of an appended feature, 0 if there is none: the last column of X or, with a
+        kernel, added to it as its square.
     """
 
     X: Any
-    kernel: Kernel
+    kernel: Centred
     names: Names | None
-    K: Floats | None
     shifts: Floats | None = None
+    diagonal: float = 0.0
+    feature: float = 0.0
 
     @classmethod
     def of(
@@ -68,28 +80,68 @@ class Samples:
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        diagonal: float = 0.0,
     ) -> Samples:
         """Check samples and their kernel; warn where columns are badly scaled."""
+        diagonal = check_number(diagonal, "diagonal", least=0)
         names, X = feature_names(X), check_X(X)
-        if kernel == "linear":
+        own = check_kernel(X, kernel, gamma, degree, coef0) if kernel != "linear" else LINEAR
+        if kernel != "precomputed":
             warn_if_badly_scaled(X, names)
-            return cls(X, LINEAR, names, None)
-        own = check_kernel(X, kernel, gamma, degree, coef0)
-        if kernel == "precomputed":
-            return cls(X, own, names, _symmetric(X))
-        warn_if_badly_scaled(X, names)
-        check_room(X.shape[0], X.shape[0], copies=2)
-        return cls(X, own, names, _symmetric(own(X, X)))
+        if diagonal > 0 and kernel == "linear":
+            own = Kernel("poly", degree=1)  # the same, but its matrix is at hand
+        return cls(X, own, names, diagonal=diagonal)
+
+    @cached_property
+    def K(self) -> Floats | None:
+        """The (n, n) matrix of kernel values, exactly symmetric, to which nobody can write."""
+        if self.linear:
+            return None
+        if self.kernel.name != "precomputed":
+            check_room(self.n, self.n, copies=2)
+        K = self.kernel(self.X, self.X)
+        found: Floats = np.asarray((K + K.T) / 2)
+        if self.diagonal or self.feature:
+            found += self.diagonal * np.eye(self.n) + self.feature**2
+        found.flags.writeable = False
+        return found
+
+    @cached_property
+    def factor(self) -> Floats | None:
+        """Rows (n, r) whose products are the kernel, where few columns say it all."""
+        if self.K is None or self.diagonal:
+            return None
+        if isinstance(self.kernel, Kernel) and self.kernel.n_monomials(self.X.shape[1]) <= min(
+            self.n, FEW
+        ):
+            found = self.kernel.monomials(self.X)
+            return beside(found, self.feature) if self.feature else found
+        alike = self.kernel.name == "rbf" or isinstance(self.kernel, CentredKernel)
+        return rows_of_gram(self.K, alike=alike)
+
+    @property
+    def linear(self) -> bool:
+        """Whether there is no kernel but the product of rows."""
+        return self.kernel.name == "linear"
 
     def centred(self, bias: bool = True) -> Samples:
-        """Return samples whose columns are near zero, if a bias of the model makes up for it.
+        """Return samples as near to zero as a bias of the model makes up for.
 
-        Those that lie far from zero, like a year, lose most of it, and constant ones all.
+        Columns that lie far from zero, like a year, lose most of it, and constant ones all; kernel
+        values that hardly differ lose what they have in common.
         """
-        if self.kernel.name != "linear" or not bias:
+        if not bias:
             return self
+        if not self.linear:
+            assert isinstance(self.kernel, Kernel)
+            return replace(self, kernel=centred_kernel(self.kernel, self.X))
         shifts = shifts_of(self.X)
         return replace(self, X=less(self.X, shifts), shifts=shifts) if shifts.any() else self
+
+    def with_feature(self, value: float) -> Samples:
+        """Return samples with an appended feature of constant value, whose weight is a bias."""
+        X = beside(self.X, value) if self.linear and value else self.X
+        return replace(self, X=X, feature=value)
 
     @property
     def n(self) -> int:
@@ -99,7 +151,7 @@ class Samples:
     @property
     def features(self) -> int:
         """The number of coefficients of a linear model, or of a kernel's expansion."""
-        return int(self.X.shape[1]) if self.K is None else self.n
+        return int(self.X.shape[1]) if self.linear else self.n
 
     def targets(self, y: ArrayLike, X: Rows) -> Floats:
         """Check real targets; X is as it was given."""
@@ -128,29 +180,48 @@ class Samples:
 
     def losses(self, pieces: Pieces, free: Any = 1.0, rows: Any = None) -> Losses:
         """Return losses of f(x_i) + free v, or of combinations of samples by ``rows``."""
-        if self.K is not None:
+        if not self.linear:
             return Losses(pieces, rows, free)
         return Losses(pieces, self.X if rows is None else Product(rows, self.X), free)
 
     def machine(self, pieces: Pieces, free: Any = 1.0, ridge: float = 1.0) -> Problem:
         """Return ridge/2 ||w||^2 and losses of f(x_i)."""
-        return Problem(self.losses(pieces, free), ridge=ridge, kernel=self.K)
+        return Problem(self.losses(pieces, free), ridge=ridge, kernel=self.K, factor=self.factor)
 
     def reading(
-        self, kind: str = "value", classes: Any = (), bias: Any = ((1.0,),), offset: float = 0.0
+        self,
+        kind: str = "value",
+        classes: Any = (),
+        bias: Any = ((1.0,),),
+        offset: float = 0.0,
+        signs: Floats | None = None,
     ) -> Reading:
-        """Return how solutions read: f(x) = w.x + bias v + offset."""
-        own = Reading(self.X.shape[1], np.array(bias, dtype=np.float64), kernel=self.kernel)
-        rows = self.X if self.kernel.name in ("rbf", "poly") else None
+        """Return how solutions read: f(x) = w.x + bias v + offset.
+
+        With ``signs`` (n,) duals are those of labels: times these.
+        """
+        columns = self.X.shape[1] - bool(self.linear and self.feature)
+        own = Reading(columns, np.array(bias, dtype=np.float64), kernel=self.kernel)
+        given = self.linear or self.kernel == Kernel("precomputed")
         return replace(
             own,
-            rows=rows,
+            rows=None if given else self.X,
             kind=kind,
             classes=np.asarray(classes),
             names=self.names,
             offset=offset,
             shifts=self.shifts,
+            signs=signs,
+            feature=self.feature,
         )
+
+
+def beside(X: Any, value: float) -> Any:
+    """Return rows with a constant column appended."""
+    column = np.full((X.shape[0], 1), value)
+    if sp.issparse(X):
+        return sp.csr_array(sp.hstack([X, column], format="csr"))
+    return np.hstack([X, column])
 
 
 def end_of(least: float) -> float:
@@ -161,11 +232,33 @@ def end_of(least: float) -> float:
     return end if 1.0 / end <= least else float(np.nextafter(end, np.inf))
 
 
-def _symmetric(K: Any) -> Floats:
-    """Return a matrix that is exactly symmetric, and that nobody can write to."""
-    found: Floats = np.asarray((K + K.T) / 2)
-    found.flags.writeable = False
-    return found
+def of_costs(
+    samples: Samples, end: float | None, largest: float, limit: str = "C_max"
+) -> dict[str, Any]:
+    """Return how far a path in costs goes, as `solution_path` takes it.
+
+    Parameters
+    ----------
+    samples : Samples
+    end : float, optional
+        By default for ever; with a kernel to the first breakpoint beyond `usual_limit`.
+    largest : float
+        The largest cost of a sample, by the parameter.
+    limit : str
+        What users call the end.
+    """
+    if end is not None:
+        return {"t1": check_number(end, limit, above=0, infinite=True), "limit": limit}
+    enough = np.inf if samples.linear else usual_limit(samples.kernel, samples.X) / largest
+    return {"t1": np.inf, "enough": enough, "limit": limit}
+
+
+def usual_limit(kernel: Centred, X: Any) -> float:
+    """Return the cost after which the path of a kernel machine stops unless told otherwise.
+
+    Rounding takes over where C times the mean of K_ii is about 1e6 to 1e7.
+    """
+    return SEARCHED / min(max(float(plain_kernel(kernel).diagonal(X).mean()), 1.0 / HUGE), 1.0)
 
 
 def ranked_pairs(n: int, pairs: Any, scores: Any, queries: Any) -> np.ndarray:

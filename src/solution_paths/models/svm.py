@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..objectives import Hinge
-from ..path import Path
+from ..problem import Problem, losses
 from ..validation import Rows
-from ..walks.staircase import equality, hinge, stack
-from .common import Callback, classification, cost_path, path_function
-from .weighted_svm import check_sample_weight
+from .stated import Callback, Samples, SolutionPath, of_costs, solution_path
+from .weights import check_sample_weight
 
 
-@path_function
 def svm_path(
     X: Rows,
     y: ArrayLike,
@@ -23,10 +20,9 @@ def svm_path(
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
-    lazy: bool = True,
     callback: Callback | None = None,
     check: str = "warn",
-) -> Path:
+) -> SolutionPath:
     """Compute the support vector machine for every cost C from 0 up.
 
     Minimises, for all C at once, ::
@@ -52,8 +48,6 @@ def svm_path(
         further on rounding decides which of almost dependent rows are on their margins.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy : bool, default True
-        Look at a row only when it may have reached its margin; the result is the same.
     callback : callable, optional
         See `quantile_svm_path`; done is a share of C_max, and leaps at the end if that is inf.
     check : {"warn", "raise", "ignore"}
@@ -61,7 +55,7 @@ def svm_path(
 
     Returns
     -------
-    Path
+    SolutionPath
         In ``C``; ``dual`` gives 0 <= alpha_i <= C s_i, and w = sum_i alpha_i y_i x_i.
 
     Raises
@@ -75,8 +69,7 @@ def svm_path(
     ----------
     Hastie, Rosset, Tibshirani and Zhu (2004), "The entire regularization path for the support
     vector machine", JMLR 5. Their start, an outside solver at small C when the classes are
-    unbalanced, is replaced by a walk from a balanced guess at a small C, from which the path goes
-    down to 0 and up.
+    unbalanced, is replaced by a walk from a guess at a small C.
 
     Examples
     --------
@@ -93,14 +86,15 @@ def svm_path(
     >>> path.certify().ok
     True
     """
-    samples = classification(X, y, kernel, gamma, degree, coef0)
-    weights = check_sample_weight(sample_weight, X, samples)
-    objective = Hinge(**samples, cost0=0.0, cost1=weights, bias="free")
-    return cost_path(
-        objective,
-        stack(hinge(objective.y, 0.0 * weights, weights), equality()),
-        C_max,
-        lazy=lazy,
-        callback=callback,
-        check=check,
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
+    signs, classes = samples.labels(y, X)
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+
+    def model(C: float) -> Problem:
+        return samples.machine(losses.hinge(signs, C * weights))
+
+    end = of_costs(samples, C_max, weights.max())
+    reading = samples.reading("sign", classes, signs=signs)
+    return solution_path(
+        model, 0.0, parameter="C", reading=reading, callback=callback, check=check, **end
     )

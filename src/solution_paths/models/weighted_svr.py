@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 
-from ..objectives import Tube
-from ..path import Path
-from ..validation import Floats, Rows, check_index
-from ..walks.staircase import Staircases, epsilon_insensitive, equality, stack
-from ..walks.walker import start
-from .common import Callback, check_walk, operator_of, path_function, regression
-from .weighted_svm import costs_between, weighted_path
+from ..problem import losses
+from ..validation import Rows, check_number
+from .instances import weighted_path
+from .stated import Callback, Samples, SolutionPath
+from .weights import check_ends
 
 
-@path_function
 def weighted_svr_path(
     X: Rows,
     y: ArrayLike,
@@ -28,10 +23,9 @@ def weighted_svr_path(
     degree: int = 3,
     coef0: float = 0.0,
     diagonal: float = 0.0,
-    lazy: bool = True,
     callback: Callback | None = None,
     check: str = "warn",
-) -> Path:
+) -> SolutionPath:
     """Compute the weighted SVR for all weights on the line between two weight vectors.
 
     Minimises, for every theta in [0, 1], ::
@@ -43,7 +37,7 @@ def weighted_svr_path(
 
     Parameters
     ----------
-    X, kernel, gamma, degree, coef0, diagonal, lazy, callback, check
+    X, kernel, gamma, degree, coef0, diagonal, callback, check
         See `weighted_svm_path`.
     y : (n,) array
         Real targets.
@@ -54,7 +48,7 @@ def weighted_svr_path(
 
     Returns
     -------
-    Path
+    SolutionPath
         In ``theta``; ``dual`` is signed, ``|a_i| <= C_i``, and w = sum_i a_i x_i.
 
     Raises
@@ -83,46 +77,15 @@ def weighted_svr_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, callback)
-    check_index(X, weights_from, "weights_from")
-    check_index(X, weights_to, "weights_to")
-    objective = weighted_tube(
-        **regression(X, y, kernel, gamma, degree, coef0),
-        weights_from=weights_from,
-        weights_to=weights_to,
-        epsilon=epsilon,
-        diagonal=diagonal,
+    samples = Samples.of(X, kernel, gamma, degree, coef0, diagonal).centred()
+    targets, level = samples.near_targets(y, X)
+    epsilon = check_number(epsilon, "epsilon", least=0)
+    return weighted_path(
+        samples,
+        lambda weights: losses.epsilon_insensitive(targets, epsilon, weights),
+        check_ends(X, weights_from, weights_to, targets),
+        targets,
+        reading=samples.reading(offset=level),
+        callback=callback,
+        check=check,
     )
-    walker = start(operator_of(objective), tube_staircases(objective), 0.0, lazy=lazy)
-    return weighted_path(walker, objective, tube_staircases, callback, check)
-
-
-def weighted_tube(
-    X: Rows,
-    y: Floats,
-    weights_from: ArrayLike,
-    weights_to: ArrayLike,
-    epsilon: float,
-    **options: Any,
-) -> Tube:
-    """Return the weighted SVR's objective, in t = theta; ``.at(theta)`` is that of one vector.
-
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix, or (n, n) Gram matrix
-    y : (n,) array
-        Real targets.
-    weights_from, weights_to, epsilon
-        See `weighted_svr_path`.
-    options
-        Others of `Tube`.
-    """
-    costs = costs_between(weights_from, weights_to, y)
-    return Tube(X, y, **costs, epsilon0=epsilon, bias="free", **options)
-
-
-def tube_staircases(objective: Tube) -> Staircases:
-    """Return the staircases of a weighted SVR with free bias."""
-    y, cost0, cost1 = objective.walked_targets, objective.cost0, objective.cost1
-    tube = epsilon_insensitive(y, objective.epsilon0, cost0, 0.0, cost1)
-    return stack(tube, equality())

@@ -1,7 +1,6 @@
 """One file for each family: data, objective, prediction, dual, KKT violation and duality gap."""
 
 from .base import Objective, Solution
-from .double_margin import DoubleMargin
 from .hinge import Hinge
 from .robust import RobustHinge, RobustTube
 from .saving import FAMILIES, from_arrays, to_arrays
@@ -9,7 +8,6 @@ from .tube import Tube
 
 __all__ = [
     "FAMILIES",
-    "DoubleMargin",
     "Hinge",
     "Objective",
     "RobustHinge",

@@ -100,7 +100,6 @@ class Objective(ABC):
     kernel: Kernel = LINEAR
     feature_names: Names | None = None  # of the columns of X, where it was a DataFrame
     moves = True  # whether it depends on a parameter
-    inverse: float = 0.0  # where not zero the parameter that users know is inverse / t
 
     @abstractmethod
     def solution(self, A: Floats) -> Solution:

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from ..kernels import Kernel, is_far, middle_row, squared_distances, squared_norms
 from ..validation import Floats
 from .centring import FAR_OFF, less, shifts_of
+from .exact import column_sums
 
 FLAT = 0.5  # gamma |x - z|^2, on average: below it exp is nearer to 1 than to 0
 
@@ -54,6 +55,12 @@ class CentredKernel:
             return self._less_one(X, self.origin[None])[:, 0], 1.0
         (at, (step,)), degree = self._steps(less(X, self.origin)), int(self.kernel.degree)
         return _rise(at, step, degree), at**degree
+
+    def made_up_for(self, X: Any, c: Floats) -> Floats:
+        """Return by how much a bias (k,) beside coefficients c (n, k) of rows is more, here."""
+        own, constant = self.at_origin(X)
+        total, rest = column_sums(c)  # of coefficients that balance but for rounding
+        return np.asarray(own @ c + constant * (total + rest))
 
     def __call__(self, X: Any, Z: Any) -> Floats:
         """Return the (len(X), len(Z)) matrix of rows X with training rows Z.
@@ -117,6 +124,11 @@ def _rise(at: float, step: Floats, degree: int) -> Floats:
 
 
 Centred: TypeAlias = Kernel | CentredKernel
+
+
+def plain_kernel(kernel: Centred) -> Kernel:
+    """Return the kernel that users know."""
+    return kernel.kernel if isinstance(kernel, CentredKernel) else kernel
 
 
 def centred_kernel(kernel: Kernel, X: Any) -> Centred:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..validation import plain_labels
+from ..kernels import LINEAR, Kernel
+from ..validation import Rows, check_index, check_labels, check_X, feature_names, plain_labels
 from .base import Floats
 from .exact import add
 from .machine import Machine
@@ -53,3 +55,40 @@ class Hinge(Machine):
         y = self.y[:, None]
         short, rest = add(np.ones(1), -y * f)
         return short + (rest - y * f_low), NOWHERE
+
+
+def quantile_hinge(
+    X: Rows, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
+) -> Hinge:
+    """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
+
+    Its costs are equation (4) of the paper; see `quantile_svm_path`. X isn't copied: solvers reuse
+    what they built for the very same rows.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix
+    y : (n,) array
+        Two labels; the larger one is +1.
+    lam : float
+        Weight of the penalty, > 0.
+    kernel : Kernel
+    intercept_scaling : float
+        Value of the appended feature; 0 means no bias.
+    """
+    check_index(X, y, "y")
+    names, X = feature_names(X), check_X(X, own=False)
+    signs, classes = check_labels(y, X.shape[0])
+    share = 2.0 / len(signs)
+    return Hinge(
+        X,
+        signs,
+        classes=classes,
+        feature_names=names,
+        kernel=kernel,
+        lam=lam,
+        bias="feature",
+        intercept_scaling=intercept_scaling,
+        cost0=np.where(signs > 0, share, 0.0),
+        cost1=np.where(signs > 0, -share, share),
+    )

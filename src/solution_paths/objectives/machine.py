@@ -217,9 +217,7 @@ class Machine(Objective):
         kernel = self.centred_kernel
         if not isinstance(kernel, CentredKernel):
             return np.zeros(a.shape[1:])
-        own, constant = self._once("at_origin", lambda: kernel.at_origin(self.X))
-        total, rest = column_sums(a.reshape(self.n, -1))  # of duals that balance but for rounding
-        return (own @ a + constant * (total + rest).reshape(a.shape[1:])) / self.lam
+        return kernel.made_up_for(self.X, a.reshape(self.n, -1)).reshape(a.shape[1:]) / self.lam
 
     def _once(self, name: str, compute) -> Floats:
         """Compute something of the data once for all costs."""

@@ -9,15 +9,12 @@ import scipy.sparse as sp
 
 from ..kernels import Kernel
 from ..validation import check_X
-from .double_margin import DoubleMargin
 from .hinge import Hinge
 from .machine import Machine
 from .robust import RobustHinge, RobustTube
 from .tube import Tube
 
-FAMILIES = {
-    family.__name__: family for family in (DoubleMargin, Hinge, RobustHinge, RobustTube, Tube)
-}
+FAMILIES = {family.__name__: family for family in (Hinge, RobustHinge, RobustTube, Tube)}
 
 
 def to_arrays(objective: Machine) -> tuple[dict, dict]:

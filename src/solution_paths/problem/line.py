@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from ..validation import Floats, check_number
 from .maps import Product, Repeated
 from .statement import Problem
+from .twofold import Twofold
 
 BETWEEN = 0.381966  # the third point: where on the way from t0 to t1
 ROUNDED = 1e-12  # of an array's largest entry: what a user's own arithmetic may round
 # What a solution's pieces are straight for only if it stands still.
-STILL = ("curvature", "ridge", "X", "free", "kernel")
+STILL = ("curvature", "ridge", "X", "free", "kernel", "factor")
 # What may bend: it is the objective's value, and moves no solution.
 IDLE = ("value",)
 
@@ -33,8 +34,9 @@ class Line:
         Ends; t0 > t1 goes downwards.
     start : Problem
         That at t0.
-    rates : dict
-        Of each array of `Problem.numbers`, by name, its change for a unit of t.
+    rates, low : dict
+        Of each array of `Problem.numbers`, by name, its change for a unit of t, and by how much
+        more that is than a double can say: so that the numbers are exact at both ends.
     """
 
     model: Callable[[float], Problem]
@@ -42,10 +44,24 @@ class Line:
     t1: float
     start: Problem
     rates: dict[str, Floats]
+    low: dict[str, Floats]
 
     def at(self, t: float) -> Problem:
         """Return the problem at t, stated by the model itself."""
         return _stated(self.model, t)
+
+    @property
+    def settles(self) -> bool:
+        """Whether an optimum that moves along a straight line for ever stands still.
+
+        It does beside a ridge where nothing but costs of losses grows: the ridge of a moving one
+        would grow faster than what another optimum loses.
+        """
+        moving = {name: rate for name, rate in self.rates.items() if rate.any()}
+        costs = [rate for name, rate in moving.items() if name.endswith("].slopes")]
+        idle = sum(name.endswith("].value") for name in moving)
+        growing = all((own[:, 0] <= 0).all() and (own[:, -1] >= 0).all() for own in costs)
+        return self.start.ridge > 0 and len(costs) + idle == len(moving) and growing
 
 
 def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
@@ -87,11 +103,11 @@ def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
     for other in (last, between):
         _check_still(first, other)
     ends, probe = dict(last.numbers()), dict(between.numbers())
-    rates = {
-        name: _rate(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0)) / (t1 - t0)
-        for name, own in first.numbers()
-    }
-    return Line(model, t0, t1, first, rates)
+    rates, low = {}, {}
+    for name, own in first.numbers():
+        rise = _rise(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0))
+        rates[name], low[name] = rise.divided(t1 - t0)
+    return Line(model, t0, t1, first, rates, low)
 
 
 def _stated(model: Callable[[float], Problem], t: float) -> Problem:
@@ -102,14 +118,15 @@ def _stated(model: Callable[[float], Problem], t: float) -> Problem:
     return problem
 
 
-def _rate(name: str, a: Floats, b: Floats, c: Floats, part: float) -> Floats:
+def _rise(name: str, a: Floats, b: Floats, c: Floats, part: float) -> Twofold:
     """Return b - a, given that c lies between them by ``part``."""
     stays = (a == b) & (a == c)  # infinite ends of domains too
     with np.errstate(invalid="ignore"):
-        rise = np.where(stays, 0.0, b - a)
+        exact = Twofold.of(np.where(stays, 0.0, b)).plus(Twofold.of(np.where(stays, 0.0, -a)))
+        rise = exact.high
         off = np.abs(np.where(stays, 0.0, a + part * rise - c))
     if name.endswith(IDLE):
-        return rise
+        return exact
     size = max(np.abs(v[np.isfinite(v)]).max(initial=0.0) for v in (a, b, c))
     if not (off <= ROUNDED * size).all():
         raise ValueError(
@@ -121,7 +138,7 @@ def _rate(name: str, a: Floats, b: Floats, c: Floats, part: float) -> Floats:
             f"{name} moves with the parameter, so that the path isn't piecewise linear; divide "
             "the objective by what moves it, and use 1/t as the parameter."
         )
-    return rise
+    return exact
 
 
 def _check_still(first: Problem, other: Problem) -> None:

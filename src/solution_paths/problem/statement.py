@@ -105,6 +105,9 @@ class Problem:
         Symmetric and positive semidefinite.
     features : int, optional
         d, where no group says so.
+    factor : (N, r) array, optional
+        Rows whose products are the kernel to within rounding, where few columns say it all: the
+        homotopy then walks with these, of which rounding makes no more than they are.
 
     Raises
     ------
@@ -129,6 +132,7 @@ class Problem:
     constraint: Any = None  # an L1Constraint once it is made
     kernel: Floats | None = None
     features: int = 0
+    factor: Floats | None = None
 
     def __post_init__(self) -> None:
         groups = (self.losses,) if isinstance(self.losses, Losses) else tuple(self.losses)
@@ -136,6 +140,8 @@ class Problem:
             raise ValueError("losses must be one group of Losses or more, in a list.")
         kernel = None if self.kernel is None else _check_kernel(self.kernel)
         d = len(kernel) if kernel is not None else self._features(groups)
+        if self.factor is not None and (kernel is None or len(self.factor) != d):
+            raise ValueError("factor must have a row for each row of the kernel: correct it.")
         r = self._free_variables(groups)
         groups = tuple(_complete(group, k, d, r) for k, group in enumerate(groups))
         linear = np.zeros(r) if self.linear is None else np.atleast_1d(self.linear).astype(float)
@@ -224,6 +230,7 @@ class Problem:
             yield f"losses[{k}].X", group.X
             yield f"losses[{k}].free", group.free
         yield "kernel", self.kernel
+        yield "factor", self.factor
         yield "ridge", np.array(self.ridge)
         if self.constraint is not None:
             yield "constraint.free", self.constraint.free

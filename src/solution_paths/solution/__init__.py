@@ -1,11 +1,12 @@
 """Solution paths of any `solution_paths.problem.Problem`: followed, read, judged, kept in files."""
 
 from .follow import Callback, solution_path
-from .path import SolutionPath
+from .path import Onward, SolutionPath
 from .reading import Reading, Scale
 
 __all__ = [
     "Callback",
+    "Onward",
     "Reading",
     "Scale",
     "SolutionPath",

@@ -62,6 +62,7 @@ class Parts:
 
     features: int
     kernel: None = None
+    settles: bool = False
 
     @property
     def start(self) -> Parts:
@@ -210,6 +211,10 @@ class ApproximatePath(SolutionPath):
     def __repr__(self) -> str:
         name, within = type(self).__name__, f", within {self.eps:g}>"
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
+
+    def _bounds(self, own: Floats, group: int) -> list[Floats]:
+        """Return that duals are as they were found."""
+        return [np.array(-np.inf), np.array(np.inf)]
 
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
         model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..curves import (
     Curve,
+    Steps,
     absolute_pieces,
     changes,
     mean_curve,
     of_pieces,
     squared_pieces,
     steps,
+    together,
     winners,
 )
 from ..validation import Floats, check_choice, check_shares, check_vector, plain_labels
@@ -113,19 +115,32 @@ def error_curve(
     reading, m = path.reading, X.shape[0]
     check_choice(metric, "metric", METRICS)
     shares = check_shares(weights, m, "X_val")
-    shares = np.full(m, 1.0 / m) if shares is None else shares
-    if reading.kind == "value":
+    if reading.kind == "value" or (reading.kind == "sign" and metric != "zero_one"):
         if metric == "zero_one" or reading.outputs > 1:
             raise ValueError(
                 f"metric={metric!r} is not for this path, whose predictions are "
                 f"{reading.outputs} number(s) a row; use 'absolute' or 'squared' of one."
             )
-        target: Any = check_vector(y, m, "y_val", scalar=False, of="X_val")
+        target = check_vector(y, m, "y_val", scalar=False, of="X_val")
         own = absolute_pieces if metric == "absolute" else squared_pieces
         part = _pieces(path.points.t, own)
-    else:
-        target = codes(path, y, m)
-        part = _wrong(path, metric)
+        return _mean(path, X, part, target, np.full(m, 1.0 / m) if shares is None else shares)
+    of_block, right = _wrong(path, metric), codes(path, y, m)
+    unit = float(m) if shares is None else 1.0  # counts are exact
+    counted = np.ones(m) if shares is None else shares
+    found, first = [], 0
+    for f in blocks(path, X):
+        rows = slice(first, first + len(f))
+        first += len(f)
+        found.append(of_block(f, right[rows], counted[rows]))
+    edges, _ = _edges(path.points.t)
+    return steps(float(edges[0]), float(edges[-1]), *together(found), unit)
+
+
+def _mean(
+    path: SolutionPath, X: Any, part: Callable[..., Curve], target: Floats, shares: Floats
+) -> Curve:
+    """Return the mean of the errors of parts of the rows."""
     curves, sums, first = [], [], 0
     for f in blocks(path, X):
         rows = slice(first, first + len(f))
@@ -202,25 +217,25 @@ def codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
     return np.searchsorted(classes, given)
 
 
-def _wrong(path: SolutionPath, metric: str) -> Callable[..., Curve]:
-    """Return the error of labels: of an order the distance of classes, too."""
+def _wrong(path: SolutionPath, metric: str) -> Callable[..., Steps]:
+    """Return what is wrong of labels: of an order the distance of classes, too."""
     kind, t = path.reading.kind, path.points.t
-    if kind == "nearest" or metric == "squared" or (metric == "absolute" and kind != "order"):
+    if kind == "nearest" or (metric != "zero_one" and (metric == "squared" or kind != "order")):
         can = "no error curve" if kind == "nearest" else "no such error"
         raise ValueError(
             f"metric={metric!r} can't be used: predictions of this path have {can} that is exact; "
             "use predict at the parameters that matter, or 'zero_one' where decisions are lines."
         )
 
-    def two(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
+    def two(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
         return _steps(t, f[:, 0], y > 0, shares)
 
-    def many(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
+    def many(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
         edges, ends = _edges(t)
         left, right = (f[:, :, own].transpose(0, 2, 1) for own in ends)
         return winners(edges, left, right, y, shares)
 
-    def ordered(f: Floats, y: NDArray[np.int64], shares: Floats) -> Curve:
+    def ordered(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
         _, v = path.variables_at(np.arange(len(t)))
         z, side, own = [], [], []
         for j in range(v.shape[1]):  # above threshold j
@@ -241,8 +256,8 @@ def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64
     return np.append(t[pieces], t[pieces[-1] + 1]), (pieces, pieces + 1)
 
 
-def _steps(t: Floats, f: Floats, positive: NDArray[np.bool_], shares: Floats) -> Curve:
-    """Return the share of rows on the wrong side of zero."""
+def _steps(t: Floats, f: Floats, positive: NDArray[np.bool_], shares: Floats) -> Steps:
+    """Return what is on the wrong side of zero."""
     row, at = sign_changes(t, f)
     start = f[:, 0] >= 0
     # signs alternate: whether a change is towards the positive side
@@ -252,4 +267,4 @@ def _steps(t: Floats, f: Floats, positive: NDArray[np.bool_], shares: Floats) ->
     after = start[row] ^ (count % 2 == 0)
     rises = np.where(after == positive[row], -1.0, 1.0) * shares[row]
     wrong = float(shares[start != positive].sum())
-    return steps(float(t[0]), float(t[-1]), wrong, at, rises, 1.0)
+    return wrong, at, rises

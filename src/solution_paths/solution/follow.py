@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,6 +48,10 @@ def solution_path(
     reading: Reading | None = None,
     scale: Scale | None = None,
     face: str = "auto",
+    enough: float = np.inf,
+    limit: str | None = None,
+    keep: bool = False,
+    after: SolutionPath | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
@@ -70,6 +74,15 @@ def solution_path(
     face : {"auto", "dual", "primal", "saddle"}
         Which unknowns are eliminated: weights, duals of parabolas or none; by default the statement
         decides. The path is the same.
+    enough : float, optional
+        A path that goes on for ever ends at its first breakpoint beyond, if there is one.
+    limit : str, optional
+        What the argument is called that says how far the path goes, for messages.
+    keep : bool, default False
+        Whether the walk is kept, so that another path can go on from the end of this one.
+    after : SolutionPath, optional
+        A path whose walk was kept, and is carried on; t0 is 0, and there the model states the
+        problem that is at the end of that path.
     callback : callable, optional
         Called now and then as ``callback(done, n_events)``, with the share of the way from t0 to
         t1, which leaps at the end if that is infinite; whatever it raises ends the walk.
@@ -113,10 +126,17 @@ def solution_path(
     check_number(t0, "t0")
     told = None if callback is None else _Told(callback)
     endless = isinstance(t1, float) and np.isinf(t1)
-    if endless:
-        found = _endless(model, t0, t1, face, told)
+    if endless and t1 < 0:
+        raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
+    if after is not None:
+        found = _carried_on(after, along(model, t0, t1), told)
+    elif endless:
+        found = _endless(model, t0, enough, face, told)
     else:
         found = _followed(along(model, t0, t1), face, told)
+    diagnostics: dict[str, Any] = {"events": found.events}
+    if limit is not None and not found.ray:
+        diagnostics["limit"] = limit
     path = SolutionPath(
         found.line,
         found.statement,
@@ -125,12 +145,14 @@ def solution_path(
         scale=scale,
         reading=usual(found.line.start) if reading is None else reading,
         ray=found.ray,
-        diagnostics={"events": found.events},
+        diagnostics=diagnostics,
     )
     if found.lost is not None:
         raise _with_part(found.lost, path)
+    path.walk = found.homotopy if keep else None
     if told is not None:
         told(1.0, found.events)
+    endless = endless and (found.ray or np.isinf(enough))
     return path if check == "ignore" else _checked(path, check, endless)
 
 
@@ -163,6 +185,7 @@ class _Followed:
     ray: bool
     events: int
     lost: PathError | None = None
+    homotopy: Homotopy | None = None
 
     @classmethod
     def of(
@@ -172,10 +195,16 @@ class _Followed:
         track: Track,
         ray: bool = False,
         lost: PathError | None = None,
+        last: int | None = None,
     ) -> _Followed:
-        """Return what a walk recorded, without unknowns that are zero but for rounding."""
-        end, size = line.t1 if lost is None else None, partial(_sizes, statement)
-        points = Points.of(track, line.t0, end, ray, size, partial(_share, statement, line.t0))
+        """Return what a walk recorded, without unknowns that are zero but for rounding.
+
+        It may end at one of its points, ``last``.
+        """
+        whole, size = lost is None and last is None, partial(_sizes, statement)
+        end, share = line.t1 if whole else None, partial(_share, statement, line.t0)
+        points = Points.of(track, line.t0, end, ray, size, share)
+        points = points if last is None else points.until(last)
         return cls(line, statement, points, ray, len(track.events), lost)
 
 
@@ -201,21 +230,38 @@ def _from_the_start(
     told: _Told | None,
     updated: bool = True,
     lazy: bool = True,
+    enough: float = np.inf,
 ) -> tuple[Track, PathError | None]:
-    """Walk from t0; return what was recorded, and the error if the walk broke off."""
+    """Walk from t0; return what was recorded, and the error if the walk broke off.
+
+    It ends soon after it is so far from t0 as is ``enough``.
+    """
+    return _walked(_at_the_start(line, statement, face, updated, lazy), told, enough)
+
+
+def _at_the_start(
+    line: Line, statement: Statement, face: str, updated: bool = True, lazy: bool = True
+) -> Homotopy:
+    """Return a walk from an optimum at t0."""
     t0, length = line.t0, line.t1 - line.t0
     try:
         place = _behind_the_start(line, statement, face, updated, lazy)
         if place is None:
             off = Misfit.at(statement, 0.0, face)
             place = starting_places(statement, off, t0, updated, lazy, face)
-        homotopy = Homotopy(
+        return Homotopy(
             statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
         )
     except NUMERICAL as error:
         raise _as_path_error(error) from error
+
+
+def _walked(
+    homotopy: Homotopy, told: _Told | None, enough: float = np.inf
+) -> tuple[Track, PathError | None]:
+    """Walk to the end; return what was recorded, and the error if the walk broke off."""
     try:
-        return homotopy.run(told), None
+        return homotopy.run(told, enough), None
     except (PathError, *NUMERICAL) as error:
         lost, track = _as_path_error(error), homotopy.track()
         if len(track) < 2:
@@ -239,6 +285,7 @@ def _behind_the_start(
         place = starting_places(statement, off, line.t0, updated, lazy, face)
         graphs, own = statement.graphs, (updated, lazy, face, NEAR)
         back = Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
+        back.let_go()
         back.run()
     except PathError:
         return None
@@ -340,18 +387,31 @@ def _pulls(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
 
 def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
     statement = read(line, face)
-    track, lost = _from_the_end(line, statement, face, False, told), None
-    if track is None:
-        track, lost = _from_the_start(line, statement, face, told)
-    return _Followed.of(line, statement, track, lost=lost)
+    track = _from_the_end(line, statement, face, False, told)
+    if track is not None:
+        return _Followed.of(line, statement, track)
+    homotopy = _at_the_start(line, statement, face)
+    track, lost = _walked(homotopy, told)
+    return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
+
+
+def _carried_on(after: SolutionPath, line: Line, told: _Told | None) -> _Followed:
+    """Follow a line from the end of a path whose walk was kept."""
+    homotopy, after.walk = after.walk, None  # from here it moves, whatever happens
+    assert homotopy is not None
+    statement = homotopy.statement.along(line)
+    try:
+        homotopy.carry_on(statement, line.t1 - line.t0)
+    except NUMERICAL as error:
+        raise _as_path_error(error) from error
+    track, lost = _walked(homotopy, told)
+    return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
 
 
 def _endless(
-    model: Callable[[float], Problem], t0: float, t1: float, face: str, told: _Told | None
+    model: Callable[[float], Problem], t0: float, enough: float, face: str, told: _Told | None
 ) -> _Followed:
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
-    if t1 < 0:
-        raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
     found: _Followed | None = None
     if model(t0).penalty is not None:
         line = along(model, t0, t0 + FARTHER * max(abs(t0), 1.0))
@@ -363,12 +423,15 @@ def _endless(
         line = along(model, t0, t0 + far * max(abs(t0), 1.0))
         statement = read(line, face)
         try:
-            track, lost = _from_the_start(line, statement, face, told)
+            track, lost = _from_the_start(line, statement, face, told, enough=enough - t0)
         except PathError:
-            if found is None:
+            if found is None or not found.events:
                 raise
             break
-        if lost is not None and found is not None:
+        past = np.flatnonzero(t0 + track.t[:, 0] >= enough)
+        if len(past) and track.t[past[0], 0] < line.t1 - t0:
+            return _Followed.of(line, statement, track, last=int(past[0]))
+        if lost is not None and found is not None and found.events:
             break  # so far out rounding decides: the path ends where it was left before
         if lost is not None:
             return _Followed.of(line, statement, track, lost=lost)
@@ -409,20 +472,17 @@ def _until(path: SolutionPath, last: int) -> SolutionPath:
 def _sizes(statement: Statement, largest: np.ndarray) -> np.ndarray:
     """Return the sizes of unknowns, by the largest of the path.
 
-    An unknown's size is that of the terms it is summed from: of a weight under a ridge those of
-    X'a, of a free variable what weights make of the values beside it.
+    A weight's size, under a ridge, is that of the terms of X'a that it is summed from. Free
+    variables have none: they are never zero but for rounding.
     """
     (n, p), free = statement.rows_and_variables, statement.free
-    R, m = abs(statement.R), max(p - free, 0)  # in the primal face all unknowns are rows
-    a, x = largest[:n], largest[n : n + p]
+    a, x, m = largest[:n], largest[n : n + p], max(p - free, 0)  # m = 0 in the primal face
     ridge = statement.ridge[:m]
-    pulled = np.where(ridge > 0, (R[:, :m].T @ a) / np.where(ridge > 0, ridge, 1.0), 0.0)
+    terms = abs(statement.R)[:, :m].T @ a
+    pulled = np.where(ridge > 0, terms / np.where(ridge > 0, ridge, 1.0), 0.0)
     w = np.maximum(x[:m].max(initial=0.0), pulled)
-    z = R[:, :m] @ w if statement.gram is None else np.abs(statement.gram) @ a
-    columns = statement.units.largest[0, m:p]
-    v = z.max(initial=0.0) / np.where(columns > 0, columns, 1.0)
-    rest = np.zeros(len(largest) - n - p)
-    return np.concatenate([np.full(n, a.max(initial=0.0)), w, np.maximum(v, x[m:]), rest])
+    rest = np.zeros(len(largest) - n - m)
+    return np.concatenate([np.full(n, a.max(initial=0.0)), w, rest])
 
 
 def _share(statement: Statement, t0: float, largest: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -454,7 +514,7 @@ def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
     if not said:
         return path
     if check == "raise":
-        raise PathError(said, None)
+        raise _with_part(PathError(said, None), path)
     warnings.warn(said, PathWarning, stacklevel=callers_level())
     return path
 

@@ -24,7 +24,7 @@ class Affine:
     start : Problem
         At t0.
     t0 : float
-    rates : dict
+    rates, low : dict
         See `Line`.
     places, values : (3,) array, dict of (3, n) arrays
         Values of functions at their first knots, quadratic in t, at three places.
@@ -33,6 +33,7 @@ class Affine:
     start: Problem
     t0: float
     rates: dict[str, Floats]
+    low: dict[str, Floats]
     places: Floats
     values: dict[str, Floats]
 
@@ -48,14 +49,15 @@ class Affine:
                 if name.endswith(".value"):
                     known.setdefault(name, []).append(own)
         values = {name: np.stack(own) for name, own in known.items()}
-        return cls(line.start, line.t0, line.rates, places, values)
+        return cls(line.start, line.t0, line.rates, line.low, places, values)
 
     def __call__(self, t: float) -> Problem:
         """Return the problem at t."""
         numbers = {}
         for name, own in self.start.numbers():
-            rate, moved = self.rates[name], t - self.t0
-            numbers[name] = np.where(rate == 0.0, own, own + rate * moved) if moved else own
+            rate, low, moved = self.rates[name], self.low[name], t - self.t0
+            there = own + rate * moved + low * moved if moved else own
+            numbers[name] = np.where(rate == 0.0, own, there)
         share = self._shares(t)
         for name, own in self.values.items():
             numbers[name] = own[0] if (own == own[0]).all() else share @ own
@@ -104,6 +106,7 @@ def to_arrays(model: Affine) -> tuple[dict[str, Any], Arrays]:
     problem, arrays = model.start, {"places": model.places}
     arrays |= {f"start/{name}": own for name, own in problem.numbers()}
     arrays |= {f"rate/{name}": own for name, own in model.rates.items()}
+    arrays |= {f"low/{name}": own for name, own in model.low.items()}
     arrays |= {f"value/{name}": own for name, own in model.values.items()}
     plain: dict[str, Any] = {
         "t0": model.t0,
@@ -143,10 +146,12 @@ def from_arrays(plain: dict[str, Any], arrays: Arrays) -> Affine:
         linear=numbers["linear"],
         constraint=constraint,
         kernel=matrix("kernel"),
+        factor=matrix("factor"),
         features=plain["features"],
     )
-    rates, values = _within(arrays, "rate/"), _within(arrays, "value/")
-    return Affine(problem, plain["t0"], rates, arrays["places"], values)
+    rates, low, values = (_within(arrays, f"{part}/") for part in ("rate", "low", "value"))
+    low = {name: low.get(name, np.zeros_like(own)) for name, own in rates.items()}
+    return Affine(problem, plain["t0"], rates, low, arrays["places"], values)
 
 
 def _within(arrays: Arrays, prefix: str) -> Arrays:

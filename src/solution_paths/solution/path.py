@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from .. import plots
 from ..certify import Certificate, Verdict, summary
 from ..curves import Best, Curve
+from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
+from ..objectives.centring import less
 from ..path import SCALES, Parameters, _single
-from ..problem import Line
+from ..problem import Line, Product
 from ..storage import File
-from ..validation import Floats, Rows, check_edges, check_index, check_number, shown
+from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
 from . import evaluation, storage
 from .model import Affine
@@ -30,6 +33,23 @@ RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
 BLOCK = 64  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
+
+
+class Onward(NamedTuple):
+    """How a path in weights of samples goes on.
+
+    Attributes
+    ----------
+    to : callable
+        Of the path and new weights, returns the path to these.
+    weights : (n,) array
+        At its end.
+    labels : (n,) array, or None in regression
+    """
+
+    to: Callable[[SolutionPath, ArrayLike], SolutionPath]
+    weights: Floats
+    labels: Labels | None
 
 
 class SolutionPath:
@@ -73,9 +93,12 @@ class SolutionPath:
     ):
         self.diagnostics = dict(diagnostics or {})
         self.line, self.statement, self.points = line, statement, points
+        self.walk: Homotopy | None = None  # that another path can carry on
+        self.onward: Onward | None = None
         self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
         self.scale = PLAIN if scale is None else scale
         nodes = points.t[:-1] if ray and len(points) > 1 else points.t
+        self._settled = float(nodes[-1]) if ray and line.settles else np.inf
         values = self.scale.value(np.unique(nodes))
         finite = values[np.isfinite(values)]
         if not len(finite):  # nothing ever changes: a place to look at
@@ -84,10 +107,25 @@ class SolutionPath:
 
     def __getstate__(self) -> dict[str, Any]:
         points = Points.from_arrays(**self.points.arrays())
-        return vars(self) | {"line": replace(self.line, model=self._model()), "points": points}
+        line = replace(self.line, model=self._model())
+        return vars(self) | {"line": line, "points": points, "walk": None, "onward": None}
 
     def _model(self) -> Affine:
         return Affine.of(self.line, float(self.points.t[0]), float(self.points.t[-1]))
+
+    @property
+    def straight(self) -> SolutionPath:
+        """The same path in the statement's own parameter, where it is piecewise linear."""
+        name = f"1 / {self.parameter}" if self.scale.inverse else self.parameter
+        return SolutionPath(
+            self.line,
+            self.statement,
+            self.points,
+            parameter=name,
+            reading=self.reading_or_none,
+            ray=self.ray,
+            diagnostics=self.diagnostics,
+        )
 
     @property
     def reading(self) -> Reading:
@@ -121,6 +159,56 @@ class SolutionPath:
             f"breakpoint{'' if count == 1 else 's'}>"
         )
 
+    def continue_to(self, new_weights: ArrayLike) -> SolutionPath:
+        """Return the path from this one's end to new weights of samples.
+
+        The factorisation is carried on, so that a sequence of updates costs only its events. A
+        path in such weights can be continued once, and only in the process that computed it: not
+        one that was loaded, unpickled or copied.
+
+        Parameters
+        ----------
+        new_weights : (n,) array
+            Weights at the end of the new path, >= 0, in the order of X's rows (an index of a
+            Series is not looked at).
+
+        Returns
+        -------
+        SolutionPath
+            In ``theta`` from 0 (this path's end) to 1.
+
+        Examples
+        --------
+        >>> from solution_paths import weighted_svm_path
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+        >>> path = weighted_svm_path(X, y, 1.0, 2.0).continue_to([1.0, 2.0, 2.0, 0.0])
+        >>> path.dual(1.0).round(9)[-1].item()
+        0.0
+        >>> path.certify().ok
+        True
+        """
+        return self.check_continuable().to(self, new_weights)
+
+    def check_continuable(self) -> Onward:
+        """Return how `continue_to` goes on; raise a ValueError if it can't.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.check_continuable()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        ValueError: This path can't be continued (it was loaded from a file, ...
+        """
+        if self.onward is None or self.walk is None:
+            raise ValueError(
+                "This path can't be continued (it was loaded from a file, unpickled or copied, is "
+                "not a path in instance weights, or was continued before); start a new one from "
+                "its last weights."
+            )
+        return self.onward
+
     # -- solutions ----------------------------------------------------------------------------
 
     def _own(self, t: float | Parameters) -> Floats:
@@ -138,10 +226,7 @@ class SolutionPath:
         low, high = self.range
         inside = (values >= low) & (values <= high) & (values < np.inf)
         if not inside.all():
-            raise ValueError(
-                f"{self.parameter} = {given[~inside][0]!r} is outside this path, which covers "
-                f"[{low:g}, {high:g}]; choose a finite value in that range."
-            )
+            raise ValueError(self._outside(float(values[~inside][0])))
         if self.scale == PLAIN:
             return values
         zero = (values == 0.0) & self.scale.inverse
@@ -153,13 +238,31 @@ class SolutionPath:
             own = np.where(np.abs(node - own) <= 2 * np.spacing(np.abs(own)), node, own)
         return own if self.ray else np.clip(own, self.points.t[0], self.points.t[-1])
 
+    def _outside(self, t: float) -> str:
+        """Say that a parameter is outside the path, and what to do."""
+        low, high = self.range
+        limit = self.diagnostics.get("limit")
+        beyond = limit and (0 < t < low if self.scale.inverse else high < t < np.inf)
+        remedy = f", or compute it with {limit}={t!r}" if beyond else ""
+        return (
+            f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "
+            f"choose a finite value in that range{remedy}."
+        )
+
     def variables_at(self, nodes: Places) -> tuple[Floats, Floats]:
         """Return w (k, d) and v (k, r) at recorded points."""
+        if np.isfinite(self._settled):
+            nodes = np.minimum(nodes, max(len(self.points) - 2, 0))
         return self.statement.variables(self.points.at(nodes, self.statement.held))
 
     def _at(self, t: float | Parameters) -> tuple[Floats, Floats]:
         """Return w (k, d) and v (k, r) at parameters."""
-        return self.statement.variables(self.points.unknowns(self._own(t), self.statement.held))
+        return self._variables(self._own(t))
+
+    def _variables(self, own: Floats) -> tuple[Floats, Floats]:
+        """Return w and v at the walk's own parameters; on a ray they may stand still."""
+        own = np.minimum(own, self._settled)
+        return self.statement.variables(self.points.unknowns(own, self.statement.held))
 
     def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
@@ -177,16 +280,44 @@ class SolutionPath:
     def expansion(self, t: float | Parameters) -> Floats:
         """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
 
-        Of models with several outputs (o, n) or (o, n, k).
+        Of models with several outputs (o, n) or (o, n, k). A linear model of one group of losses
+        has them where a ridge alone holds its weights: its duals over the ridge.
         """
-        if self.line.start.kernel is None:
-            raise AttributeError("A linear model has no expansion in rows; use coef.")
-        return self._weights(t)
+        problem = self.line.start
+        if problem.kernel is not None:
+            return self._weights(t)
+        if not problem.pure_ridge or len(problem.losses) > 1 or self._several:
+            raise AttributeError(
+                "This model's w is no combination of training rows; use coef, or dual for the "
+                "slopes of the losses."
+            )
+        a = self.statement.answer(self.points.unknowns(self._own(t)))[2][0].T / problem.ridge
+        return np.asarray(a[:, 0] if _single(t) else a)
+
+    @property
+    def rows(self) -> Any:
+        """The rows whose values losses are of, as they were given: an array or CSR matrix."""
+        reading = self.reading
+        if reading.rows is not None:
+            return reading.rows if reading.shifts is None else less(reading.rows, -reading.shifts)
+        problem = self.line.start
+        X = problem.losses[0].X if problem.kernel is None else problem.kernel
+        X = X.factors[-1] if isinstance(X, Product) else X
+        X = X[:, : reading.columns] if reading.linear and reading.feature else X
+        return X if reading.shifts is None else less(X, -reading.shifts)
 
     def _weights(self, t: float | Parameters) -> Floats:
         w, _ = self._at(t)
-        found = self.reading.coefficients(w).transpose(1, 2, 0) if self._several else w.T
+        found = self._coefficients(w)
         return found[..., 0] if _single(t) else found
+
+    def _coefficients(self, w: Floats) -> Floats:
+        """Return coefficients (d, k), or (o, d, k) of several outputs, of weights (k, b D)."""
+        own = self.reading_or_none
+        if own is None or not (self._several or own.feature):
+            return w.T
+        found = own.coefficients(w).transpose(1, 2, 0)
+        return found if self._several else found[0]
 
     @property
     def linear(self) -> bool:
@@ -216,7 +347,8 @@ class SolutionPath:
     def dual(self, t: float | Parameters, group: int = 0) -> Floats:
         """Return the (n,) duals of a group of losses at t, or (n, k) at k parameters.
 
-        They are a_i = -f_i'(z_i), signed: of labels y_i alpha_i, in the user's objective.
+        They are a_i = -f_i'(z_i), in the user's objective. Of functions that say so, such as
+        `svm_path`, they are those of labels, alpha_i = y_i a_i.
 
         Parameters
         ----------
@@ -231,7 +363,15 @@ class SolutionPath:
         endless = (np.atleast_1d(t) == 0.0) & self.scale.inverse & self.scale.divided
         if endless.any():
             found[:, endless] = self._limits(group)[:, None]
+        found = self._of_labels(found, group)
         return found[..., 0] if _single(t) else found
+
+    def _of_labels(self, duals: Floats, group: int) -> Floats:
+        """Return duals (n, k) as functions say that they are: signed, or those of labels."""
+        own = self.reading_or_none
+        if group > 0 or own is None or own.signs is None:
+            return duals
+        return np.asarray(own.signs[:, None] * duals + 0.0)  # no minus zero
 
     def _limits(self, group: int) -> Floats:
         """Return the duals at 0 of a path in an inverse: the rates at which the walk's own end."""
@@ -242,9 +382,33 @@ class SolutionPath:
         scale = self.scale
         if scale.divided:
             with np.errstate(divide="ignore", invalid="ignore"):
-                scaled = duals * scale.value(own)
+                scaled = np.clip(duals * scale.value(own), *self._bounds(own, group))
             duals = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+        elif self.line.rates[f"losses[{group}].slopes"].any():
+            duals = np.clip(duals, *self._bounds(own, group))
         return duals if scale.objective == 1.0 else scale.objective * duals
+
+    def _bounds(self, own: Floats, group: int) -> list[Floats]:
+        """Return the bounds of duals of the stated objective, times the parameter if it is divided.
+
+        What is proportional to t is there rounded once, (n, 1), else they are (n, k).
+        """
+        pieces, line = self.line.start.losses[group].pieces, self.line
+        rates, bounds = line.rates[f"losses[{group}].slopes"], []
+        for k, end in ((-1, pieces.high), (0, pieces.low)):
+            slope, rate = pieces.slopes[:, k, None], rates[:, k, None]
+            constant = slope - rate * line.t0
+            if self.scale.divided:
+                moving = constant * self.scale.value(own) if constant.any() else 0.0
+                bound = moving + self.scale.unit * rate
+            elif constant.any() and rate.any():
+                stated = [line.at(t).losses[group].pieces.slopes[:, k] for t in own.tolist()]
+                bound = np.stack(stated, axis=1)
+            else:
+                bound = rate * own + slope * (rate == 0.0)
+            bounded = (pieces.curvature[:, k] == 0.0) & np.isinf(end)
+            bounds.append(np.where(bounded[:, None], 0.0 - bound, -np.inf if k else np.inf))
+        return bounds
 
     def _duals_at_zero(self, group: int) -> Floats:
         """Return the limit of duals / t as t goes to 0, where all duals are 0."""
@@ -467,9 +631,9 @@ class SolutionPath:
         return nodes, np.concatenate([between, self._on_the_ray()])
 
     def _on_the_ray(self) -> Floats:
-        """Return parameters behind the last recorded point where the path goes on from there."""
-        last = float(self.points.t[-1])
-        return last + (np.array(RAYS) - 1.0) * max(abs(last), 1.0) if self.ray else np.empty(0)
+        """Return parameters behind the last breakpoint where the path goes on from there."""
+        last = float(self.points.t[-2 if len(self.points) > 1 else -1])
+        return last + (np.array(RAYS) - 1.0) * (abs(last) or 1.0) if self.ray else np.empty(0)
 
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
         """Return parameters, and what the judge says of recorded points, then of others."""
@@ -477,9 +641,11 @@ class SolutionPath:
         found, block = [], max(1, min(BLOCK, ENTRIES // self.statement.size))
         for first in range(0, len(s), block):
             at = np.arange(first, min(first + block, len(s)))
-            own, rest = at[at < len(nodes)], at[at >= len(nodes)]
-            unknowns = np.concatenate([self.points.at(nodes[own]), self.points.unknowns(s[rest])])
+            unknowns = self.points.unknowns(s[at])
             w, v, duals = self.statement.answer(unknowns)
+            settled = s[at] > self._settled
+            if settled.any():
+                w[settled], v[settled] = self._variables(s[at[settled]])
             multiplier = -unknowns[:, -1] if self.statement.constrained else None
             answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
             found.append(judge([self.line.at(float(t)) for t in s[at]], answer))
@@ -526,14 +692,11 @@ class SolutionPath:
             return flat(self.coef(t))
 
         def at(nodes: Places) -> Floats:
-            w, _ = self.variables_at(nodes)
-            return (
-                w.T if not self._several else flat(self.reading.coefficients(w).transpose(1, 2, 0))
-            )
+            return flat(self._coefficients(self.variables_at(nodes)[0]))
 
         def duals(nodes: Places) -> Floats:
             found = self.statement.answer(self.points.at(nodes))[2][0].T
-            return self._scaled_duals(found, self.points.t[nodes], 0)
+            return self._of_labels(self._scaled_duals(found, self.points.t[nodes], 0), 0)
 
         facts = SimpleNamespace(
             linear=self.linear, X=np.empty((0, self.line.start.features)), classes=(), y=()

@@ -12,6 +12,8 @@ from ..homotopy.track import Track
 from ..validation import Floats
 
 Places = NDArray[np.int64]
+MUCH = 2.0**-44  # of the largest dual: hundreds of units of rounding
+KNOWN = 2.0**-76  # of a parameter: what its second part is worth
 NOTHING = 2.0**-90  # of the terms of an unknown: smaller ones are zero
 ALL = slice(None)
 SAMPLE = 64  # points at which these are looked for
@@ -28,10 +30,14 @@ class Points:
         The parameter.
     at : callable
         Of (k,) places, returns unknowns (k, N), or those of a slice of columns.
+    low : (K,)
+        By how much more each breakpoint is than its double. Of the two points there one belongs to
+        the double: that of the piece in which it lies.
     """
 
     t: Floats
     at: Callable[..., Floats]
+    low: Floats
 
     def __len__(self) -> int:
         return len(self.t)
@@ -56,7 +62,7 @@ class Points:
         nothing but rounding, and ``share``, of these and of (k,) parameters, how much of it there.
         """
         walked = _Recorded(track, t0)
-        t, last = walked.t.copy(), len(walked.t) - 1
+        t, low, last = walked.t.copy(), walked.low.copy(), len(walked.t) - 1
         back, start = abs(t[-1] - t0) < abs(t[0] - t0), t[last - 1]
         at: Callable[..., Floats] = walked
         if back:
@@ -66,33 +72,40 @@ class Points:
             at = _Ended(walked, last, walked.moved(last - 1, t[last]))
         elif t1 is not None:
             t[last] = t1
-        points = cls(t, at)
+        low[[0, last]] = 0.0
+        points = cls(t, at, low)
         if t[-1] < t[0]:
-            points = cls(t[::-1], lambda which, own=ALL: at(last - np.asarray(which), own))
+            points = cls(
+                t[::-1], lambda which, own=ALL: at(last - np.asarray(which), own), low[::-1]
+            )
         if sizes is None or share is None:
             return points
-        return cls(points.t, _Clean(points, sizes, share))
+        return cls(points.t, _Clean(points, sizes, share), points.low)
 
     def until(self, last: int) -> Points:
         """Return the points up to one of them."""
-        return Points(self.t[: last + 1], self.at)
+        return Points(self.t[: last + 1], self.at, self.low[: last + 1])
 
     def arrays(self) -> dict[str, Floats]:
         """Return all of it as arrays."""
-        return {"t": self.t, "unknowns": self.at(np.arange(len(self.t)))}
+        return {"t": self.t, "unknowns": self.at(np.arange(len(self.t))), "low": self.low}
 
     @classmethod
-    def from_arrays(cls, t: Floats, unknowns: Floats) -> Points:
+    def from_arrays(cls, t: Floats, unknowns: Floats, low: Floats | None = None) -> Points:
         """Return points that were kept as arrays."""
-        return cls(t, _Kept(unknowns))
+        return cls(t, _Kept(unknowns), np.zeros(len(t)) if low is None else low)
 
     def find(self, s: Floats) -> tuple[Places, Places, Floats]:
         """Return for each parameter the points around it, and the share of the way between.
 
-        Where several points are at it, the last one; beyond the last point the share exceeds 1.
+        Where several points are at it, the last one that is not behind it; beyond the last point
+        the share exceeds 1.
         """
         last = len(self.t) - 1
         here = np.clip(np.searchsorted(self.t, s, side="right") - 1, 0, last)
+        for k in np.flatnonzero((self.t[here] == s) & (self.low[here] > 0.0)).tolist():
+            while here[k] > 0 and self.t[here[k] - 1] == s[k] and self.low[here[k]] > 0.0:
+                here[k] -= 1
         beyond = (here == last) & (s > self.t[last])
         here = np.where(beyond, max(last - 1, 0), here)
         there = np.minimum(here + 1, last)
@@ -108,17 +121,34 @@ class Points:
         nodes, place = np.unique(np.concatenate([here, there]), return_inverse=True)
         values = self.at(nodes, columns)
         first, second = values[place[: len(s)]], values[place[len(s) :]]
-        w = share[:, None]
-        return np.where(w == 1.0, second, first + w * (second - first))
+        # from the nearer of both: the other one may be larger by far
+        back = (share > 0.5) & (share <= 1.0)
+        step = np.where(back, self.t[there] - self.t[here], 1.0)
+        w = np.where(back, -(self.t[there] - s) / step, share)[:, None]
+        return np.where(back[:, None], second, first) + w * (second - first)
 
 
 class _Recorded:
-    """The points of a walk, in its order, each at its parameter rounded to a double."""
+    """The points of a walk, in its order, moved to where their parameters are doubles.
+
+    Of the doubles beside a breakpoint that one is taken at which nothing is nearly zero that is
+    zero at the breakpoint; where neither is, points stay unless that moves them by much.
+    """
 
     def __init__(self, track: Track, t0: float) -> None:
-        self.track = track
         high, low = _sum(t0, track.t[:, 0])
-        self.t, self.low = _sum_parts(high, low + track.t[:, 1])
+        t, low = _sum_parts(high, low + track.t[:, 1])
+        low[np.abs(low) <= KNOWN * np.abs(t)] = 0.0
+        leaves, upwards = track.leaves_zero(), 1 if len(t) < 2 or t[-1] >= t[0] else -1
+        before, after = leaves[1:-1:2], leaves[2::2]
+        side, both = np.zeros(len(t)), np.zeros(len(t), dtype=bool)
+        side[1:-1:2] = side[2::2] = upwards * np.sign(before.astype(int) - after)
+        both[1:-1:2] = both[2::2] = before & after
+        beside = np.nextafter(t, np.where(side > 0, np.inf, -np.inf))
+        chosen = np.where(side * low > 0.0, beside, t)  # the nearest double is on the other side
+        self.t = upwards * np.maximum.accumulate(upwards * chosen)
+        self.low = (t - self.t) + low
+        self.track = track.moved(-self.low, np.where(both, MUCH, 0.0))
 
     def __call__(self, which: Places, columns: slice = ALL) -> Floats:
         return self.track.unknowns(which, columns, parts=1)[:, 0]
@@ -126,8 +156,7 @@ class _Recorded:
     def moved(self, which: int, t: float) -> Floats:
         """Return the unknowns at t, beyond a point or before it on its piece."""
         (high, low), (other, rest) = self.track.unknowns([which, which ^ 1])
-        step = (self.t[which ^ 1] - self.t[which]) + (self.low[which ^ 1] - self.low[which])
-        share = ((t - self.t[which]) - self.low[which]) / step
+        share = (t - self.t[which]) / (self.t[which ^ 1] - self.t[which])
         return np.asarray(high + (low + share * ((other - high) + (rest - low))))
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels import LINEAR, Kernel
+from ..objectives.centred_kernel import Centred, CentredKernel, plain_kernel
 from ..objectives.centring import bias_at_zero, less
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
@@ -68,8 +69,9 @@ class Reading:
         For each of the b blocks, coefficients of the r free variables.
     mix : (o, b) array or None
         Of blocks into o outputs; None for one output a block.
-    kernel : Kernel
-    rows : (n, d) training rows, or None for a linear model
+    kernel : Kernel or CentredKernel
+    rows : (n, d) array or CSR, or None
+        Training rows, where f is of kernel values that are computed here.
     kind : {"value", "sign", "argmax", "order", "nearest"}
         What is predicted: f; the label of its sign; of the largest output; the class whose
         thresholds (all free variables) f lies between; of the nearest of two planes.
@@ -79,18 +81,25 @@ class Reading:
     shifts : (D,) array or None
         What the statement has taken off the columns; then there is one block, whose bias is the
         first free variable.
+    signs : (n,) array or None
+        By which duals of the first group of losses are multiplied.
+    feature : float
+        The value of an appended feature, of which new rows know nothing: of the one block of w the
+        last entry is its weight; with a kernel its square is added to all kernel values.
     """
 
     columns: int
     bias: Floats
     mix: Floats | None = None
-    kernel: Kernel = LINEAR
+    kernel: Centred = LINEAR
     rows: Any = None
     kind: str = "value"
     classes: Labels = field(default_factory=lambda: np.empty(0))
     names: Names | None = None
     offset: float = 0.0
     shifts: Floats | None = None
+    signs: Floats | None = None
+    feature: float = 0.0
 
     @property
     def linear(self) -> bool:
@@ -116,29 +125,38 @@ class Reading:
             )
         if self.rows is None:
             return X_new if self.shifts is None else less(X_new, self.shifts)
-        self.kernel.check_sizes(X_new, name)
+        if self.kernel.name == "poly":
+            plain_kernel(self.kernel).check_sizes(X_new, name)
         return self.kernel(X_new, self.rows)
 
     def coefficients(self, w: Floats) -> Floats:
         """Return the coefficients (k, o, D) of weights (k, b D)."""
+        w = w[:, :-1] if self.linear and self.feature else w
         blocks = w.reshape(len(w), len(self.bias), -1)
         return (
             blocks if self.mix is None else np.asarray(np.einsum("ob,kbd->kod", self.mix, blocks))
         )
 
     def free(self, w: Floats, v: Floats) -> Floats:
-        """Return free variables (k, r) beside columns of which nothing is taken off."""
-        if self.shifts is None:
+        """Return free variables (k, r) beside columns, or a kernel, that nothing is taken off."""
+        if self.shifts is not None:
+            bias = bias_at_zero(v[:, 0], self.shifts, w.T)
+        elif isinstance(self.kernel, CentredKernel):
+            bias = v[:, 0] - self.kernel.made_up_for(self.rows, w.T)
+        else:
             return v
-        return np.concatenate([bias_at_zero(v[:, 0], self.shifts, w.T)[:, None], v[:, 1:]], axis=1)
+        return np.concatenate([bias[:, None], v[:, 1:]], axis=1)
 
     def intercepts(self, w: Floats, v: Floats) -> Floats:
         """Return the intercepts (k, o) of weights (k, b D) and free variables (k, r)."""
-        return self._biases(self.free(w, v))
+        return self._biases(w, self.free(w, v))
 
-    def _biases(self, v: Floats) -> Floats:
-        """Return what free variables (k, r) add to outputs, (k, o)."""
+    def _biases(self, w: Floats, v: Floats) -> Floats:
+        """Return what free variables (k, r), and an appended feature, add to outputs, (k, o)."""
         own = v @ self.bias.T
+        if self.feature:
+            weight = w[:, -1] if self.linear else self.feature * w.sum(axis=1)
+            own = own + self.feature * weight[:, None]
         return np.asarray((own if self.mix is None else own @ self.mix.T) + self.offset)
 
     def decisions(self, rows: Any, w: Floats, v: Floats) -> Floats:
@@ -146,12 +164,18 @@ class Reading:
         own = self.coefficients(w)
         k, o, D = own.shape
         f = np.asarray(rows @ own.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
-        return np.asarray((f + self._biases(v)).transpose(0, 2, 1))
+        return np.asarray((f + self._biases(w, v)).transpose(0, 2, 1))
 
     def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms of all decisions, (m, o, k)."""
         mix = None if self.mix is None else np.abs(self.mix)
-        own = replace(self, bias=np.abs(self.bias), mix=mix, offset=abs(self.offset))
+        own = replace(
+            self,
+            bias=np.abs(self.bias),
+            mix=mix,
+            offset=abs(self.offset),
+            feature=abs(self.feature),
+        )
         return own.decisions(abs(rows), abs(w), abs(v))
 
     def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:

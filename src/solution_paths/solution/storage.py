@@ -9,6 +9,7 @@ import numpy as np
 
 from ..homotopy.statement import read as read_statement
 from ..kernels import Kernel
+from ..objectives.centred_kernel import Centred, CentredKernel
 from ..problem import Line
 from ..storage import File, read_archive, write_archive
 from .model import Affine, from_arrays, put_matrix, take_matrix, to_arrays
@@ -70,7 +71,7 @@ def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
 
 
 def _line(model: Affine, t0: float, t1: float) -> Line:
-    return Line(model, t0, t1, model.start, model.rates)
+    return Line(model, t0, t1, model.start, model.rates, model.low)
 
 
 def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
@@ -78,16 +79,20 @@ def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
     if reading is None:
         return None
     content |= {"reading/bias": reading.bias, "reading/classes": reading.classes}
-    for name in ("mix", "shifts"):
+    for name in ("mix", "shifts", "signs"):
         if getattr(reading, name) is not None:
             content[f"reading/{name}"] = getattr(reading, name)
     rows = None if reading.rows is None else put_matrix(reading.rows, "reading/rows", content)
+    kernel = reading.kernel
+    if isinstance(kernel, CentredKernel):
+        content["reading/origin"], kernel = np.asarray(kernel.origin), kernel.kernel
     return {
         "columns": reading.columns,
-        "kernel": asdict(reading.kernel),
+        "kernel": asdict(kernel),
         "kind": reading.kind,
         "names": reading.names,
         "offset": reading.offset,
+        "feature": reading.feature,
         "rows": rows,
     }
 
@@ -96,16 +101,22 @@ def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
     """Return what `put_reading` put away."""
     if plain is None:
         return None
-    rows = plain["rows"]
+    rows, own = plain["rows"], Kernel(**plain["kernel"])
+    kernel: Centred = own
+    origin = content.get("reading/origin")
+    if origin is not None:
+        kernel = CentredKernel(own, int(origin) if own.name == "precomputed" else origin)
     return Reading(
         plain["columns"],
         content["reading/bias"],
         mix=content.get("reading/mix"),
-        kernel=Kernel(**plain["kernel"]),
+        kernel=kernel,
         rows=None if rows is None else take_matrix(rows, "reading/rows", content),
         kind=plain["kind"],
         classes=np.asarray(content["reading/classes"]),
         names=None if plain["names"] is None else tuple(plain["names"]),
         offset=plain["offset"],
+        feature=plain.get("feature", 0.0),
         shifts=content.get("reading/shifts"),
+        signs=content.get("reading/signs"),
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certify import GAP_LIMIT
-from ..objectives.exact import UNIT, add, column_sums, multiply, relative
+from ..objectives.exact import UNIT, add, column_sums, multiply
 from ..problem import Problem, penalties
 from ..validation import Floats
 from .graph import KNOWN, Graph, Pair, Share
@@ -155,41 +155,52 @@ def _ridge_alone(
     coarse: Floats | None,
 ) -> Share:
     """Return ridge/2 times the squared distance of w from c / ridge, and that over w's length."""
-    distances = []
-    for own in (c, given):
-        e, off = _apart(own, w, ridge)
-        square, square_off = _square(e, off, kernel)
-        distances.append((np.sqrt(np.maximum(square, 0.0)), square, square_off))
-    _, square, square_off = distances[0]
-    far, _, far_square_off = distances[1]
-    own_square, _ = _square(w.hi, w.off, kernel)
-    if kernel is None:
-        least = scales.w
-    else:  # the length that moves some value by its unit
-        longest = max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
-        least = np.min(scales.z, axis=0) / longest
-    length = np.maximum(np.maximum(np.sqrt(np.maximum(own_square, 0.0)), far), least)
-    far_off = np.where(
-        far > 0, far_square_off / np.maximum(far, np.sqrt(far_square_off)), np.sqrt(far_square_off)
-    )
-    resolution = kkt_resolution = np.zeros_like(square)
+    if kernel is not None:
+        return _of_expansion(ridge, c, given, w, kernel, scales, coarse)
+    (square, square_off), (far2, far2_off) = (_square(*_apart(x, w, ridge)) for x in (c, given))
+    far, length = np.sqrt(far2), np.maximum(np.sqrt((w.hi**2).sum(axis=0)), scales.w)
+    length = np.maximum(length, far)
+    far_off = np.where(far > 0, far2_off / np.maximum(far, np.sqrt(far2_off)), np.sqrt(far2_off))
+    resolution = kkt_resolution = zero = np.zeros_like(square)
+    if coarse is not None:
+        wide = ((coarse / ridge + UNIT * np.abs(w.hi)) ** 2).sum(axis=0)
+        resolution, kkt_resolution = ridge / 2 * wide, np.sqrt(wide) / length
+    own = far / length, far_off / length
+    gaps = ridge / 2 * square, ridge / 2 * square_off
+    floor = ridge / 2 * (KNOWN * scales.w) ** 2 / GAP_LIMIT
+    return Share(*gaps, *own, zero, resolution, kkt_resolution, floor, *own)
+
+
+def _of_expansion(
+    ridge: float,
+    c: Pair,
+    given: Pair,
+    w: Pair,
+    kernel: Matrix,
+    scales: Scales,
+    coarse: Floats | None,
+) -> Share:
+    """Return the same of the coefficients of an expansion, and how far off its values are.
+
+    A violation is judged by the values: rounding of the matrix moves these by its own size, but
+    lengths by the root of it. The matrix is known to the rounding of its entries.
+    """
+    exact, unit = coarse is not None, np.min(scales.z, axis=0)
+    (e, off), (other, other_off) = (_apart(x, w, ridge) for x in (c, given))
+    square, square_off = _square_of_expansion(e, off, kernel, exact)
+    values = kernel.times(Pair(other, np.zeros_like(other), other_off), exact)
+    resolution = kkt_resolution = zero = np.zeros_like(square)
     if coarse is not None:
         lost = coarse / ridge + UNIT * np.abs(w.hi)
-        wide = (lost * (lost if kernel is None else kernel.size @ lost)).sum(axis=0)
-        resolution, kkt_resolution = ridge / 2 * wide, np.sqrt(wide) / length
-    zero = np.zeros_like(square)
-    return Share(
-        ridge / 2 * np.maximum(square, 0.0),
-        ridge / 2 * square_off,
-        far / length,
-        far_off / length,
-        zero,
-        resolution,
-        kkt_resolution,
-        ridge / 2 * (KNOWN * least) ** 2 / GAP_LIMIT,
-        far / length,
-        far_off / length,
-    )
+        sizes = KNOWN * np.asarray(kernel.size @ np.abs(e))
+        wide = np.asarray(kernel.size @ lost)
+        resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
+        kkt_resolution = (wide + sizes).max(axis=0) / unit
+    far, far_off = np.abs(values.hi).max(axis=0) / unit, values.off.max(axis=0) / unit
+    least = unit / max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
+    gaps = ridge / 2 * np.maximum(square, 0.0), ridge / 2 * square_off
+    floor = ridge / 2 * (KNOWN * least) ** 2 / GAP_LIMIT
+    return Share(*gaps, far, far_off, zero, resolution, kkt_resolution, floor, far, far_off)
 
 
 def _apart(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
@@ -200,12 +211,20 @@ def _apart(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
     return e, c.off / ridge + w.off + 4 * UNIT * np.abs(e)
 
 
-def _square(e: Floats, off: Floats, kernel: Matrix | None) -> tuple[Floats, Floats]:
-    """Return ||e||^2, of the expansion with these coefficients if there is a kernel; its error."""
-    if kernel is None:
-        square = (e**2).sum(axis=0)
-        return square, (off * (2 * np.abs(e) + off)).sum(axis=0) + (len(e) + 2) * UNIT * square
-    Ke, wide = np.asarray(kernel.X @ e), np.abs(e) + off
-    off_values = relative(len(e), False) * (kernel.size @ np.abs(e)) + kernel.size @ off
-    error = (np.abs(e) * off_values + off * (np.abs(Ke) + off_values)).sum(axis=0)
-    return (e * Ke).sum(axis=0), error + (len(e) + 2) * UNIT * (wide * np.abs(Ke)).sum(axis=0)
+def _square(e: Floats, off: Floats) -> tuple[Floats, Floats]:
+    """Return ||e||^2, and its error."""
+    square = (e**2).sum(axis=0)
+    return square, (off * (2 * np.abs(e) + off)).sum(axis=0) + (len(e) + 2) * UNIT * square
+
+
+def _square_of_expansion(
+    e: Floats, off: Floats, kernel: Matrix, exact: bool
+) -> tuple[Floats, Floats]:
+    """Return e'K e and its error: with e off by d that is 2 d'K e + d'K d, little where K e is."""
+    Ke = kernel.times(Pair(e, np.zeros_like(e), np.zeros_like(e)), exact)
+    value = np.abs(Ke.hi) + Ke.off
+    error = (np.abs(e) * Ke.off + off * (2 * value + kernel.size @ off)).sum(axis=0)
+    terms, rest = multiply(e, Ke.hi)
+    total, lost = column_sums(terms, rest + e * Ke.lo)
+    error = error + (len(e) + 2) * UNIT**2 * np.abs(terms).sum(axis=0) + UNIT * np.abs(total)
+    return total + lost, error

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ..homotopy import loop, tolerances
 from ..homotopy.graphs import Tabled
-from ..homotopy.moving import Twofold
 from ..homotopy.statement import ENTRIES, Statement, beside, dense
 from ..homotopy.twofold import weighted_squares
 from ..homotopy.units import Units
+from ..problem.twofold import Twofold
 from .map import Map
 from .staircase import Staircases
 

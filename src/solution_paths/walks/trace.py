@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..compilation import cached_njit
 from ..homotopy.compiled import fma, inline
-from ..homotopy.moving import Twofold
 from ..homotopy.track import PLACES
+from ..problem.twofold import Twofold
 from .staircase import Staircases
 from .tables import Layout, Tables
 

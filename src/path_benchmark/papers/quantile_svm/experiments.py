@@ -29,8 +29,8 @@ from sklearn.frozen import FrozenEstimator
 from path_benchmark import solvers
 from solution_paths import quantile_svm_path
 from solution_paths.certify import judge
-from solution_paths.models.quantile_svm import quantile_hinge
 from solution_paths.objectives import Hinge
+from solution_paths.objectives.hinge import quantile_hinge
 
 from ...data import registry
 from ...data.protocols import SCALINGS, Part, Split, split_sizes

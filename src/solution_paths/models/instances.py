@@ -1,0 +1,58 @@
+"""Paths from some weights of samples to others, which can be continued."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..problem import Pieces, Problem
+from ..solution import Onward
+from ..validation import Floats
+from .stated import Samples, SolutionPath, solution_path
+from .weights import check_usable
+
+
+def weighted_path(
+    samples: Samples,
+    losses: Callable[[Floats], Pieces],
+    ends: tuple[Floats, Floats],
+    y: Floats,
+    *,
+    after: SolutionPath | None = None,
+    reading: Any,
+    callback: Any,
+    check: str,
+) -> SolutionPath:
+    """Return the path in theta from some weights to others, which can be continued.
+
+    Parameters
+    ----------
+    samples : Samples
+    losses : callable
+        Of weights (n,), returns their losses.
+    ends : weights where theta is 0 and 1
+    y : (n,) array
+        Labels -1 and +1, or targets.
+    after : SolutionPath, optional
+        The path that this one goes on from.
+    reading, callback, check
+        See `solution_path`.
+    """
+    before, reached = ends
+
+    def model(theta: float) -> Problem:
+        return samples.machine(losses((1.0 - theta) * before + theta * reached))
+
+    own: dict[str, Any] = {"reading": reading, "callback": callback, "check": check}
+    path = solution_path(model, 0.0, 1.0, parameter="theta", keep=True, after=after, **own)
+    classes = reading.classes
+
+    def onward(after: SolutionPath, new_weights: ArrayLike) -> SolutionPath:
+        new = check_usable(new_weights, y, "new_weights", classes)
+        return weighted_path(samples, losses, (reached, new), y, after=after, **own)
+
+    labels = classes[(y > 0).astype(int)] if len(classes) else None
+    path.onward = Onward(onward, reached, labels)
+    return path

@@ -1,0 +1,91 @@
+"""Checks of the weights of samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..validation import Floats, Labels, Rows, check_index, check_rows, check_weights
+
+NO_CLASSES: Labels = np.empty(0)  # regression
+
+
+def moved_weights(
+    weights: Floats, enter: ArrayLike, leave: ArrayLike, weight: ArrayLike | None
+) -> Floats:
+    """Return the weights once some instances have entered, and others left."""
+    enter, leave = (
+        check_rows(chosen, len(weights), name)
+        for name, chosen in (("enter", enter), ("leave", leave))
+    )
+    for row in enter[weights[enter] > 0][:1]:
+        raise ValueError(f"enter names row {row}, which takes part already; leave it out.")
+    for row in leave[weights[leave] == 0][:1]:
+        raise ValueError(f"leave names row {row}, which takes no part; leave it out.")
+    new = weights.copy()
+    new[leave] = 0.0
+    largest = weights.max() if weight is None else weight
+    new[enter] = check_weights(largest, len(enter), "weight", of="enter")
+    return new
+
+
+def check_someone_stays(weights: Floats, labels: Labels | None) -> None:
+    """Refuse to let a whole class leave, or in regression (without labels) everyone."""
+    lost = without_weight(weights, labels)
+    if lost:
+        raise ValueError(
+            f"leave takes out every instance{lost}, so that the free bias is undetermined; keep at "
+            "least one of them."
+        )
+
+
+def without_weight(weights: Floats, labels: Labels | None) -> str:
+    """Say which class has no weight at all, as labels are written; "" where each has some."""
+    if not weights.any():
+        return " that had a weight"
+    for label in [] if labels is None else np.unique(labels).tolist():
+        if not weights[labels == label].any():
+            return f" of the class {label!r}"
+    return ""
+
+
+def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> Floats:
+    """Return weights with which a free bias is determined: some weight, in both classes.
+
+    ``classes`` are the labels that -1 and +1 in y stand for; in regression there are none.
+    """
+    weights = check_weights(weights, len(y), name)
+    if not weights.any():
+        raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
+    for side, label in zip((-1.0, 1.0), np.asarray(classes).tolist(), strict=False):
+        if not (weights[y == side] > 0).any():
+            raise ValueError(
+                f"{name} is zero for every instance of the class {label!r}, so that the free bias "
+                "is undetermined; give at least one of them a positive weight."
+            )
+    return weights
+
+
+def check_sample_weight(
+    weights: ArrayLike | None, X: Rows, signs: Floats, classes: Labels = NO_CLASSES
+) -> Floats:
+    """Return the weights of checked samples: all 1 where none are given."""
+    check_index(X, weights, "sample_weight")
+    weights = 1.0 if weights is None else weights
+    return check_usable(weights, signs, "sample_weight", classes)
+
+
+def check_ends(
+    X: Rows,
+    weights_from: ArrayLike,
+    weights_to: ArrayLike,
+    signs: Floats,
+    classes: Labels = NO_CLASSES,
+) -> tuple[Floats, Floats]:
+    """Check two weight vectors."""
+    check_index(X, weights_from, "weights_from")
+    check_index(X, weights_to, "weights_to")
+    return (
+        check_usable(weights_from, signs, "weights_from", classes),
+        check_usable(weights_to, signs, "weights_to", classes),
+    )
