@@ -671,7 +671,7 @@ def judge(path, seed=0, points=24, units=2.0):
     Harm is how far off the worst answer is for a user: where a gap alone tells, as far as doubles
     could state the answer better.
     """
-    if isinstance(path, SolutionPath) and is_machine(path):
+    if isinstance(path, SolutionPath) and is_machine(path) and path.scale.inverse:
         path = path.straight
     if isinstance(path, SolutionPath):
         nodes, ray = path.breakpoints, np.isinf(path.range[1])

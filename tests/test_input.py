@@ -351,7 +351,8 @@ def middle(path):
 
 def fitting(path, rows):
     """Rows to predict, with as many columns as a precomputed kernel has."""
-    if isinstance(path, SolutionPath) or path.objective.kernel.name != "precomputed":
+    own = path.reading if isinstance(path, SolutionPath) else path.objective
+    if own.kernel.name != "precomputed":
         return rows
     if getattr(rows, "ndim", 0) != 2:
         return rows
@@ -441,7 +442,7 @@ def test_unknown_labels_are_named(paths):
     assert one.value == 0.0
 
 
-@pytest.mark.parametrize("metric", ["auc", None, 3, ["squared"], np.array(["squared"])])
+@pytest.mark.parametrize("metric", ["auc", 3, ["squared"], np.array(["squared"])])
 def test_bad_metrics(paths, metric):
     assert_refused(lambda: paths["svm_path"].best(X, Y, metric), "metric")
 
@@ -533,8 +534,7 @@ def test_what_is_no_path_has_no_instances(wrong):
 @pytest.mark.parametrize("name", ["quantile_svm_path", "svm_path", "lasso_path"])
 def test_other_paths_have_no_instances_that_enter(paths, name):
     assert_refused(lambda: update_instances(paths[name], enter=[1]), "path")
-    if not isinstance(paths[name], SolutionPath):
-        assert_refused(lambda: paths[name].continue_to(1.0), "path")
+    assert_refused(lambda: paths[name].continue_to(1.0), "path")
 
 
 def test_nothing_enters_and_nothing_leaves():
@@ -587,13 +587,13 @@ def test_gamma_as_in_scikit_learn(function, hold):
     for gamma in ("scale", "auto"):
         theirs = SVC(gamma=gamma).fit(rows, Y)._gamma
         path = function(**arguments(function, X=rows, kernel="rbf", gamma=gamma))
-        assert path.objective.kernel.gamma == pytest.approx(theirs, rel=1e-12)
-    assert svm_path(X, Y, kernel="rbf").objective.kernel.gamma == 1 / D
+        assert path.reading.kernel.gamma == pytest.approx(theirs, rel=1e-12)
+    assert svm_path(X, Y, kernel="rbf").reading.kernel.gamma == 1 / D
 
 
 def test_a_constant_X_has_gamma_one_as_in_scikit_learn():
     path = quantile_svm_path(np.ones((4, 2)), [0, 1, 1, 0], 0.1, kernel="rbf", gamma="scale")
-    assert path.objective.kernel.gamma == 1.0
+    assert path.reading.kernel.gamma == 1.0
 
 
 @pytest.mark.parametrize("unit", [1e-5, 1e10])

@@ -13,7 +13,6 @@ from known import AFTER, BEFORE, SPARSE, U, X, Y, assert_same, digest, write_dow
 from path_benchmark.solvers.stated import by_clarabel
 from solution_paths.kernels import Kernel
 from solution_paths.objectives import (
-    DoubleMargin,
     Hinge,
     RobustHinge,
     RobustTube,
@@ -41,11 +40,6 @@ OBJECTIVES = {
     "hinge, rbf, penalised bias": lambda: Hinge(X, Y, **COSTS, kernel=RBF, bias="feature"),
     "tube": lambda: Tube(X, U, **COSTS, epsilon0=0.1, epsilon1=0.2),
     "tube, rbf": lambda: Tube(X, U, **COSTS, epsilon0=0.1, kernel=RBF, diagonal=0.1),
-    "double margin": lambda: DoubleMargin(X, Y, **COSTS, kappa=3.0),
-    "double margin, kappa below 2": lambda: DoubleMargin(X, Y, **COSTS, kappa=1.5),
-    "double margin, rbf, 1 / lam": lambda: DoubleMargin(
-        X, Y, cost0=0.0, cost1=0.3, kappa=2.5, kernel=RBF, inverse=0.5
-    ),
     "robust hinge": lambda: RobustHinge(X, Y, cost0=0.5, **OUTLIERS),
     "robust hinge, rbf": lambda: RobustHinge(X, Y, cost0=0.5, kernel=RBF, **OUTLIERS),
     "robust tube": lambda: RobustTube(X, U, cost0=0.5, **FAR),

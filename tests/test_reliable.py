@@ -7,6 +7,7 @@ optimality conditions below.
 import json
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -21,8 +22,6 @@ from solution_paths import (
     svm_path,
     weighted_svr_path,
 )
-from solution_paths import certify as certification
-from solution_paths.objectives import Solution
 from solution_paths.verify import Answer, judge
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
@@ -58,26 +57,25 @@ def violation(path, t):
     X = np.asarray(p.X, dtype=LONG)
     w, b, y = path.coef(t).astype(LONG), LONG(path.intercept(t)), p.y.astype(LONG)
     f = X @ w + b
-    if not hasattr(p, "cost0"):  # the lasso
+    if not fuzz.is_machine(path):  # the lasso
         c, size = X.T @ (y - f), np.abs(X).T @ np.abs(y)
         size = np.maximum(size, LONG(1e-300))
         moves = np.abs(w) * np.abs(X).max(axis=0) / np.abs(y).max()
         inside = np.minimum(np.abs(c - t * np.sign(w)) / size, moves)
         return float(np.maximum(np.maximum(np.abs(c) - t, 0) / size, inside).max())
-    cost = p.cost0.astype(LONG) + LONG(t) * p.cost1.astype(LONG)
-    a = path._solution(t).a.astype(LONG)
+    cost, a, lam = fuzz._costs(path, t), p.signs * path.dual(t).astype(LONG), path.line.start.ridge
     if len(p.classes):
         short, dual, other = 1 - y * f, y * a, LONG(-1) + 0 * f
         unit = LONG(1)
     else:
         side = np.where(a == 0, np.sign(y - f), np.sign(a))
-        epsilon, unit = LONG(float(p.epsilon0)), LONG(np.ptp(p.y) or np.abs(p.y).max() or 1.0)
+        epsilon, unit = LONG(p.epsilon), LONG(np.ptp(p.y) or np.abs(p.y).max() or 1.0)
         short, dual, other = side * (y - f) - epsilon, np.abs(a), -side * (y - f) - epsilon
     room = np.where(cost > 0, cost, 1)
     off = np.minimum(np.maximum(short, 0) / unit, np.maximum(cost - dual, 0) / room)
     off = np.maximum(off, np.minimum(np.maximum(-short, 0) / unit, np.maximum(dual, 0) / room))
     off = np.maximum(off, np.minimum(np.maximum(other, 0) / unit, cost / room))
-    implied = X.T @ a / LONG(p.lam)
+    implied = X.T @ a / LONG(lam)
     length = max(np.sqrt(w @ w), LONG(1e-300))
     return float(max(off.max(), np.sqrt(((w - implied) ** 2).sum()) / length if w.any() else 0))
 
@@ -115,10 +113,11 @@ def test_an_error_stated_by_the_certificate_is_where_it_is_said_to_be():
 # -- what may not pass for right --------------------------------------------------------------
 
 
-def judged(objective, t, solution):
-    """Return the certificate of one solution."""
-    column = Solution(*(None if v is None else np.asarray(v)[..., None] for v in solution))
-    return certification.certify(objective, np.array([t]), lambda index: column)
+def answer(path, t):
+    """Return a path's solution as the judge takes it."""
+    w, v = path._variables(np.array([t]))
+    a = path.dual(t) * fuzz.facts(path).signs
+    return Answer(w[0], v[0], [a])
 
 
 @pytest.mark.parametrize("wrong", [1.0, 1.0 + 1e-4])
@@ -127,16 +126,12 @@ def test_a_constants_loss_at_a_large_cost_excuses_nothing(cost, wrong):
     """Of separable data the loss of a constant grows with C, the objective doesn't."""
     X, y = np.array([[-2.0], [-1.0], [1.0], [3.0]]), [0, 0, 1, 1]
     path = svm_path(X, y)
-    found = path._solution(cost)
-    assert judged(path.objective, cost, found._replace(w=wrong * path.coef(cost))).reliable == (
-        wrong == 1.0
-    )
+    found = replace(answer(path, cost), w=wrong * path.coef(cost))
+    assert judge(path.line.at(cost), found).reliable == (wrong == 1.0)
     target = 2.0 * X[:, 0] + 1.0
     path = weighted_svr_path(X, target, 1.0, cost, 0.5)
-    found = path._solution(1.0)
-    assert judged(path.objective, 1.0, found._replace(w=wrong * path.coef(1.0))).reliable == (
-        wrong == 1.0
-    )
+    found = replace(answer(path, 1.0), w=wrong * path.coef(1.0))
+    assert judge(path.line.at(1.0), found).reliable == (wrong == 1.0)
 
 
 def test_a_column_of_small_units_counts_in_these():
@@ -159,14 +154,14 @@ def test_a_sample_of_small_cost_counts_in_its_own():
     weights = np.ones(20)
     weights[0] = 1e9
     path = weighted_svr_path(X, y, weights, weights, 0.0)
-    a = path._solution(1.0).a
+    a, found = path.dual(1.0), answer(path, 1.0)
     bound = np.flatnonzero(np.abs(a) == 1.0)[:2]
-    found = path._solution(1.0)
     spoiled = a.copy()
     spoiled[bound] -= 0.2 * np.sign(a[bound])
     spoiled[0] -= spoiled.sum()  # balanced
-    assert judged(path.objective, 1.0, found).reliable
-    assert not judged(path.objective, 1.0, found._replace(a=spoiled, w=X.T @ spoiled)).reliable
+    assert judge(path.line.at(1.0), found).reliable
+    wrong = replace(found, duals=[spoiled], w=X.T @ spoiled)
+    assert not judge(path.line.at(1.0), wrong).reliable
 
 
 def test_a_solution_inside_its_ball_is_none_where_the_ball_binds():
@@ -185,8 +180,9 @@ def test_a_solution_inside_its_ball_is_none_where_the_ball_binds():
 @pytest.mark.parametrize("spoil", [np.nan, np.inf])
 def test_what_is_not_finite_is_not_reliable(spoil):
     path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-    found = path._solution(0.25)
-    assert not judged(path.objective, 0.25, found._replace(a=found.a * spoil)).reliable
+    found = answer(path, 0.25)
+    spoiled = replace(found, duals=[found.duals[0] * spoil])
+    assert not judge(path.line.at(0.25), spoiled).reliable
 
 
 def test_an_outlier_among_targets_doesnt_hide_what_the_others_lack():
@@ -195,10 +191,10 @@ def test_an_outlier_among_targets_doesnt_hide_what_the_others_lack():
     y = X @ [1.0, 2.0] + rng.normal(size=40)
     y[0] = 1e7
     path = weighted_svr_path(np.c_[X, 1e5 * (np.arange(40) == 0)], y, 10.0, 10.0, 0.0)
-    found = path._solution(1.0)
-    assert judged(path.objective, 1.0, found).reliable
-    wrong = path.coef(1.0) + np.array([1e-2, 0.0, 0.0])
-    assert not judged(path.objective, 1.0, found._replace(w=wrong)).reliable
+    found = answer(path, 1.0)
+    assert judge(path.line.at(1.0), found).reliable
+    wrong = replace(found, w=found.w + np.array([1e-2, 0.0, 0.0]))
+    assert not judge(path.line.at(1.0), wrong).reliable
 
 
 def test_check_raise_raises_what_would_warn():

@@ -309,13 +309,13 @@ def test_the_oracles_objective_is_compared_by_its_share_at_every_point(factor, m
     """The largest difference is told, of whichever sign and wherever it is."""
     X = np.random.default_rng(4).normal(size=(16, 2))
     path, rows = svm_path(X, np.where(X[:, 0] > 0, 1, 0)), Rows()
-    judged, factors = judging.judge, iter([1.0, factor, 1.0])
+    judged, factors = judging.verify.judge, iter([1.0, factor, 1.0])
 
     def judge(problem, answer):
         found = judged(problem, answer).primal
-        return SimpleNamespace(primal=found * next(factors) if answer.state is None else found)
+        return SimpleNamespace(primal=found * next(factors) if answer.duals is None else found)
 
-    monkeypatch.setattr(judging, "judge", judge)
+    monkeypatch.setattr(judging.verify, "judge", judge)
     monkeypatch.setattr(judging, "ORACLE_ROWS", 16)
     judging.add_oracle_comparison(rows, path, [0.1, 0.3, 0.5], method="path")
     assert rows.rows[0]["value"] == pytest.approx(abs(factor - 1.0), abs=1e-8)

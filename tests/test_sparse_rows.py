@@ -21,7 +21,6 @@ from solution_paths import (
 from solution_paths.homotopy import statement
 from solution_paths.homotopy.units import Units
 from solution_paths.verify import Answer, judge
-from solution_paths.walks import tables
 
 RNG = np.random.default_rng(21)
 N, D = 60, 25
@@ -76,14 +75,14 @@ def test_sparse_rows_have_the_path_of_dense_ones(name, rows, entries, tmp_path, 
 
 
 def test_many_sparse_rows_under_a_ridge_are_walked_in_csr(monkeypatch):
-    seen, old = [], tables._beside
+    seen, old = [], statement.beside
 
     def beside(*parts):
         seen.append(old(*parts))
         return seen[-1]
 
-    monkeypatch.setattr(tables, "ENTRIES", 0)
-    monkeypatch.setattr(tables, "_beside", beside)
+    monkeypatch.setattr(statement, "ENTRIES", 0)
+    monkeypatch.setattr(statement, "beside", beside)
     for rows in (X, X[:20]):  # fewer columns than rows, and more
         y = LABEL[: len(rows)]
         dense, path = svm_path(rows, y), svm_path(sp.csr_array(rows), y, check="raise")

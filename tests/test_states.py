@@ -64,9 +64,9 @@ def costs_of(path, t):
     """Return what bounds duals at t."""
     if isinstance(path, SolutionPath):
         own = path.line.start.losses[0].pieces.slopes
-        if path.parameter == "theta":
-            slopes = path.line.at(t).losses[0].pieces.slopes
-            return slopes[:, -1] - slopes[:, 0] if len(path.reading.classes) else slopes[:, -1]
+        if path.parameter == "theta":  # whose costs are rounded twice here
+            before, after = weights(len(own))
+            return ((1.0 - t) * before + t * after) * (1.0 + 2.0**-51)
         return t if path.parameter == "C" else 1.0 / len(own) if path.scale.inverse else 1.0
     return path.objective.costs(t)
 

@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from path_benchmark import solvers
-from solution_paths import SolutionPath
-from solution_paths.certify import Certificate, Verdict, judge
+from solution_paths import SolutionPath, verify
+from solution_paths.certify import Certificate, Verdict
 from solution_paths.problem import Product
 
 from ..data.protocols import Split
 from ..solvers import Answer
+from ..solvers.stated import by_clarabel
 from .rows import Rows, or_none
 
 # Objective values are compared with the oracle's where a solve takes well under a second.
@@ -29,6 +30,8 @@ def data_of(path: Any) -> Any:
     if not isinstance(path, SolutionPath):
         return path.objective.X
     X = path.line.start.losses[0].X
+    if path.line.start.kernel is not None:
+        return path.line.start.kernel
     return X.factors[-1] if isinstance(X, Product) else X
 
 
@@ -89,7 +92,7 @@ def solver_columns(name: str, answer: Answer, verdict: Verdict) -> dict[str, Any
 
 def answer_of(path: Any, t: float) -> Answer:
     """Return a path's solution as it states it, for the judge."""
-    w = path.coef(t) if path.objective.linear else None
+    w = path.coef(t) if path.linear else None
     return Answer(alpha=path.dual(t), w=w, b=path.intercept(t))
 
 
@@ -98,13 +101,15 @@ def add_oracle_comparison(rows: Rows, path: Any, points: Iterable[float], **colu
 
     The path's answer and the oracle's are scored by the one judge.
     """
-    if path.objective.n > ORACLE_ROWS:
+    if data_of(path).shape[0] > ORACLE_ROWS:
         return
-    worst, start = 0.0, None
+    worst = 0.0
     for t in points:
-        problem = path.objective.at(t)
-        start = solvers.solve("clarabel", problem, start=start)
-        theirs, ours = judge(problem, start).primal, judge(problem, answer_of(path, t)).primal
+        own = path._own(float(t))
+        problem = path.line.at(float(own[0]))
+        w, free = path._variables(own)
+        answers = by_clarabel(problem), verify.Answer(w[0], free[0])
+        theirs, ours = (float(verify.judge(problem, one).primal) for one in answers)
         worst = max(worst, abs(ours - theirs) / abs(theirs))
     rows.add("objective_difference", worst, **columns)
 

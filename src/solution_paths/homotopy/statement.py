@@ -169,9 +169,9 @@ def read(line: Line, face: str = "auto") -> Statement:
     face : "auto", "dual", "primal" or "saddle"
         "dual" eliminates the weights where a ridge alone holds them; by default with a kernel that
         has no factor, and where there are `FEW` features and `WIDE` times as many as losses, or
-        more. "primal" eliminates the duals of losses that are parabolas, beside piecewise linear penalties; by default where there are
-        no more variables than losses, or than `WIDE` times as many and `ROOM`. Where that can't be,
-        and in "saddle", nothing is.
+        more. "primal" eliminates the duals of losses that are parabolas, beside piecewise linear
+        penalties; by default where there are no more variables than losses, or than `WIDE` times as
+        many and `ROOM`. Where that can't be, and in "saddle", nothing is.
     """
     problem = line.start
     d, free = problem.features, problem.n_free

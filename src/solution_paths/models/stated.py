@@ -100,6 +100,9 @@ class Samples:
         if self.kernel.name != "precomputed":
             check_room(self.n, self.n, copies=2)
         K = self.kernel(self.X, self.X)
+        plain = isinstance(self.kernel, Kernel) and not (self.diagonal or self.feature)
+        if plain and not K.flags.writeable and np.array_equal(K, K.T):  # as it was given
+            return K
         found: Floats = np.asarray((K + K.T) / 2)
         if self.diagonal or self.feature:
             found += self.diagonal * np.eye(self.n) + self.feature**2

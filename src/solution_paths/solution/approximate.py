@@ -212,9 +212,9 @@ class ApproximatePath(SolutionPath):
         name, within = type(self).__name__, f", within {self.eps:g}>"
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
 
-    def _bounds(self, own: Floats, group: int) -> list[Floats]:
-        """Return that duals are as they were found."""
-        return [np.array(-np.inf), np.array(np.inf)]
+    def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
+        """Return duals as they were found."""
+        return duals
 
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
         model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}

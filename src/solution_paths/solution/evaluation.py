@@ -30,14 +30,21 @@ WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exac
 CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
 METRICS = ("zero_one", "absolute", "squared")
 ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
+SAME = 2.0**-40  # of a row's largest decision: where a path jumps they differ by more
 ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms: what is less is zero
+
+
+def places(path: SolutionPath) -> Floats:
+    """Return the parameters of recorded points, without a ray on which solutions stand still."""
+    t = path.points.t
+    return t[:-1] if len(t) > 1 and t[-1] > path.settled else t
 
 
 def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
     found: list[Floats] = []
     for f in blocks(path, rows):
-        row, t = sign_changes(path.points.t, f[:, 0])
+        row, t = sign_changes(places(path), f[:, 0])
         order = np.lexsort((t, row))
         row, t = row[order], t[order]
         # two changes at one place are none
@@ -57,8 +64,8 @@ def sign_changes(t: Floats, f: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
     """Return f (m, k) at both ends of k pieces between edges in t; see `SolutionPath`."""
-    t = path.points.t
-    edges = edges if path.ray else np.minimum(edges, t[-1])
+    t = places(path)
+    edges = edges if path.ray and len(t) == len(path.points) else np.minimum(edges, t[-1])
     f = np.concatenate([block[:, 0] for block in blocks(path, rows)])
     if len(t) == 1:
         same = np.repeat(f, len(edges) - 1, axis=1)
@@ -73,7 +80,8 @@ def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, 
 
 def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
     """Return both ends (m, k) of where f >= 0 on each of k pieces between recorded points."""
-    t = path.points.t[:-1] if path.ray and len(path.points) > 1 else path.points.t
+    t = places(path)
+    t = t[:-1] if path.ray and len(t) == len(path.points) > 1 else t
     f = np.concatenate([block[:, 0, : len(t)] for block in blocks(path, rows)])
     left, right = f[:, :-1], f[:, 1:]
     apart = (left >= 0) != (right >= 0)
@@ -86,13 +94,27 @@ def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
 
 def blocks(path: SolutionPath, rows: Any) -> Any:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
-    w, v = path.variables_at(np.arange(len(path.points)))
+    w, v = path.variables_at(np.arange(len(places(path))))
     size = max(1, ENTRIES // (len(w) * path.reading.outputs))
     for first in range(0, rows.shape[0], size):
         own = rows[first : first + size]
         f = path.reading.decisions(own, w, v)
         _clear_rounding(path.reading, f, own, w, v)
+        _join(path.points.low[: f.shape[2]], f)
         yield f
+
+
+def _join(low: Floats, f: Floats) -> None:
+    """Let decisions (m, o, K) be the same on both sides of a breakpoint, but where they jump.
+
+    They are those of the piece to which the breakpoint's double belongs.
+    """
+    before, after = (np.array(f[..., own]) for own in (slice(1, -1, 2), slice(2, None, 2)))
+    size = np.abs(f).max(axis=2, keepdims=True)
+    same = np.abs(before - after) <= SAME * size
+    behind = same & (low[1:-1:2] > 0.0)
+    f[..., 1:-1:2] = np.where(same & ~behind, after, before)
+    f[..., 2::2] = np.where(behind, before, after)
 
 
 def _clear_rounding(reading: Any, f: Floats, rows: Any, w: Floats, v: Floats) -> None:
@@ -123,7 +145,7 @@ def error_curve(
             )
         target = check_vector(y, m, "y_val", scalar=False, of="X_val")
         own = absolute_pieces if metric == "absolute" else squared_pieces
-        part = _pieces(path.points.t, own)
+        part = _pieces(places(path), own)
         return _mean(path, X, part, target, np.full(m, 1.0 / m) if shares is None else shares)
     of_block, right = _wrong(path, metric), codes(path, y, m)
     unit = float(m) if shares is None else 1.0  # counts are exact
@@ -133,7 +155,7 @@ def error_curve(
         rows = slice(first, first + len(f))
         first += len(f)
         found.append(of_block(f, right[rows], counted[rows]))
-    edges, _ = _edges(path.points.t)
+    edges, _ = _edges(places(path))
     return steps(float(edges[0]), float(edges[-1]), *together(found), unit)
 
 
@@ -171,7 +193,7 @@ def loss_curve(path: SolutionPath, X: Any, loss: Any, shares: Floats) -> Curve:
         first += len(f)
         own = shares[rows]
         if own.any():
-            curves.append(_parabolas(path.points.t, f[:, 0], loss(rows), own / own.sum()))
+            curves.append(_parabolas(places(path), f[:, 0], loss(rows), own / own.sum()))
             sums.append(float(own.sum()))
     return mean_curve(curves, sums)
 
@@ -212,14 +234,14 @@ def codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
     if unknown:
         raise ValueError(
             f"y_val holds the label {unknown[0]!r}, but the path was computed with "
-            f"{', '.join(map(repr, classes.tolist()))}; recode it, or drop those rows."
+            f"{' and '.join(map(repr, classes.tolist()))}; recode it, or drop those rows."
         )
     return np.searchsorted(classes, given)
 
 
 def _wrong(path: SolutionPath, metric: str) -> Callable[..., Steps]:
     """Return what is wrong of labels: of an order the distance of classes, too."""
-    kind, t = path.reading.kind, path.points.t
+    kind, t = path.reading.kind, places(path)
     if kind == "nearest" or (metric != "zero_one" and (metric == "squared" or kind != "order")):
         can = "no error curve" if kind == "nearest" else "no such error"
         raise ValueError(

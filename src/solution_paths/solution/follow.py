@@ -35,7 +35,8 @@ PART = 2.0**-40  # of the way, of the parts in which a first event is looked for
 CLEAR = 2.0**10  # times the last breakpoint: so far nothing more may happen on a ray
 ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed beyond
 MARGIN = 4.0  # how far before what doesn't hold such a path ends
-LOOKS = 8  # pieces that are looked at before a path is handed out, and ends
+LOOKS = 8  # pieces that are looked at before a path is handed out, and ends; ...
+MORE = 64  # ... and if one of them doesn't hold
 NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
 
 
@@ -504,6 +505,8 @@ def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
     One that was to go on for ever ends where rounding takes over, if that is far enough.
     """
     s, found = _look(path)
+    if (states(found) != "holds").any():
+        s, found = _look(path, MORE)
     fine = (states(found) == "holds").all() or (found.reliable.all() and _rests(path))
     if endless and not fine:
         shorter = _shorter(path, float(s[states(found) != "holds"].max()))
@@ -545,13 +548,13 @@ def _shorter(path: SolutionPath, last: float) -> SolutionPath | None:
     return _until(path, place)
 
 
-def _look(path: SolutionPath) -> tuple[np.ndarray, Verdict]:
+def _look(path: SolutionPath, count: int = LOOKS) -> tuple[np.ndarray, Verdict]:
     """Judge ends, the shortest pieces and some others."""
     t = path.points.t
     pieces = np.flatnonzero(np.diff(t) > 0)
-    if len(pieces) > LOOKS:
-        short = pieces[np.argsort(np.diff(t)[pieces], kind="stable")[: LOOKS // 2]]
-        even = pieces[np.linspace(0, len(pieces) - 1, LOOKS - len(short)).astype(int)]
+    if len(pieces) > count:
+        short = pieces[np.argsort(np.diff(t)[pieces], kind="stable")[: count // 2]]
+        even = pieces[np.linspace(0, len(pieces) - 1, count - len(short)).astype(int)]
         pieces = np.union1d(short, even)
     nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])

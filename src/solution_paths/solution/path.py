@@ -18,6 +18,7 @@ from ..homotopy.statement import Statement
 from ..objectives.centring import less
 from ..path import SCALES, Parameters, _single
 from ..problem import Line, Product
+from ..problem.twofold import Twofold
 from ..storage import File
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
@@ -98,7 +99,7 @@ class SolutionPath:
         self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
         self.scale = PLAIN if scale is None else scale
         nodes = points.t[:-1] if ray and len(points) > 1 else points.t
-        self._settled = float(nodes[-1]) if ray and line.settles else np.inf
+        self.settled = float(nodes[-1]) if ray and line.settles else np.inf
         values = self.scale.value(np.unique(nodes))
         finite = values[np.isfinite(values)]
         if not len(finite):  # nothing ever changes: a place to look at
@@ -251,7 +252,7 @@ class SolutionPath:
 
     def variables_at(self, nodes: Places) -> tuple[Floats, Floats]:
         """Return w (k, d) and v (k, r) at recorded points."""
-        if np.isfinite(self._settled):
+        if np.isfinite(self.settled):
             nodes = np.minimum(nodes, max(len(self.points) - 2, 0))
         return self.statement.variables(self.points.at(nodes, self.statement.held))
 
@@ -261,8 +262,20 @@ class SolutionPath:
 
     def _variables(self, own: Floats) -> tuple[Floats, Floats]:
         """Return w and v at the walk's own parameters; on a ray they may stand still."""
-        own = np.minimum(own, self._settled)
-        return self.statement.variables(self.points.unknowns(own, self.statement.held))
+        own = np.minimum(own, self.settled)
+        unknowns = self.points.unknowns(own, self.statement.held)
+        problem = self.line.start
+        of_duals = problem.kernel is not None and len(problem.losses) == 1
+        if of_duals and self.statement.separate and not self.scale.divided:
+            n = len(problem.losses[0].pieces)
+            unknowns[:, :n] = self._inside(unknowns[:, :n].T, own, 0).T
+        return self.statement.variables(unknowns)
+
+    def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
+        """Return duals (n, k) of the stated objective inside of their bounds, where these move."""
+        if not self.line.rates[f"losses[{group}].slopes"].any():
+            return duals
+        return np.asarray(np.clip(duals, *self._bounds(own, group)))
 
     def coef(self, t: float | Parameters) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
@@ -384,8 +397,8 @@ class SolutionPath:
             with np.errstate(divide="ignore", invalid="ignore"):
                 scaled = np.clip(duals * scale.value(own), *self._bounds(own, group))
             duals = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
-        elif self.line.rates[f"losses[{group}].slopes"].any():
-            duals = np.clip(duals, *self._bounds(own, group))
+        else:
+            duals = self._inside(duals, own, group)
         return duals if scale.objective == 1.0 else scale.objective * duals
 
     def _bounds(self, own: Floats, group: int) -> list[Floats]:
@@ -393,8 +406,9 @@ class SolutionPath:
 
         What is proportional to t is there rounded once, (n, 1), else they are (n, k).
         """
-        pieces, line = self.line.start.losses[group].pieces, self.line
-        rates, bounds = line.rates[f"losses[{group}].slopes"], []
+        pieces, line, name = self.line.start.losses[group].pieces, self.line, f"losses[{group}]"
+        rates, low = (part[f"{name}.slopes"] for part in (line.rates, line.low))
+        bounds = []
         for k, end in ((-1, pieces.high), (0, pieces.low)):
             slope, rate = pieces.slopes[:, k, None], rates[:, k, None]
             constant = slope - rate * line.t0
@@ -402,8 +416,9 @@ class SolutionPath:
                 moving = constant * self.scale.value(own) if constant.any() else 0.0
                 bound = moving + self.scale.unit * rate
             elif constant.any() and rate.any():
-                stated = [line.at(t).losses[group].pieces.slopes[:, k] for t in own.tolist()]
-                bound = np.stack(stated, axis=1)
+                moved = np.broadcast_to(own - line.t0, (len(slope), len(own)))
+                wide = [np.broadcast_to(part, moved.shape) for part in (rate, low[:, k, None])]
+                bound = Twofold(*wide).by(moved).plus(Twofold.of(slope + 0.0 * moved)).high
             else:
                 bound = rate * own + slope * (rate == 0.0)
             bounded = (pieces.curvature[:, k] == 0.0) & np.isinf(end)
@@ -643,7 +658,7 @@ class SolutionPath:
             at = np.arange(first, min(first + block, len(s)))
             unknowns = self.points.unknowns(s[at])
             w, v, duals = self.statement.answer(unknowns)
-            settled = s[at] > self._settled
+            settled = s[at] > self.settled
             if settled.any():
                 w[settled], v[settled] = self._variables(s[at[settled]])
             multiplier = -unknowns[:, -1] if self.statement.constrained else None
@@ -698,9 +713,20 @@ class SolutionPath:
             found = self.statement.answer(self.points.at(nodes))[2][0].T
             return self._of_labels(self._scaled_duals(found, self.points.t[nodes], 0), 0)
 
+        own = self.reading_or_none
+        signs = None if own is None else own.signs
         facts = SimpleNamespace(
-            linear=self.linear, X=np.empty((0, self.line.start.features)), classes=(), y=()
+            linear=self.linear,
+            X=np.empty((0, self.line.start.features)),
+            classes=() if own is None or signs is None else own.classes,
+            y=() if signs is None else signs,
         )
+
+        def one(t: Any) -> Floats:
+            if not _single(t):
+                raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
+            return self._own(t)
+
         inner = slice(None, -1) if self.ray and len(self.points) > 1 else slice(None)
         return SimpleNamespace(
             breakpoints=self.breakpoints,
@@ -711,7 +737,7 @@ class SolutionPath:
             coef=coef,
             dual=self.dual,
             _check_linear=self._check_linear,
-            _check=self._own,
+            _check=one,
             _t=self.points.t[inner],
             _places=lambda nodes: self.scale.value(self.points.t[nodes]),
             _coefs_at=at,
