@@ -41,7 +41,8 @@ from solution_paths import (
     weighted_svm_path,
 )
 from solution_paths.kernels import Kernel
-from solution_paths.models import common, margins
+from solution_paths.models import margins, stated
+from solution_paths.validation import HUGE
 
 # -- defaults ---------------------------------------------------------------------------------
 
@@ -496,15 +497,15 @@ def test_only_those_lines_are_drawn_that_become_largest():
 def test_by_default_a_certificate_samples_inner_breakpoints():
     X, y = classes(30)
     path = svm_path(X, y, C_max=5.0)
-    nodes = len(path._t)
+    nodes, ends_of = len(path.points), 2
     assert nodes > 20
     all_of_them = path.certify(n_random=nodes)
     assert all_of_them.ok
     assert all_of_them.n_points == path.certify(nodes, at_breakpoints=True).n_points >= nodes
     ends = path.certify(nodes, at_breakpoints=False).n_points
-    assert all_of_them.n_points - ends == nodes - len(path._ends()) > 20
+    assert all_of_them.n_points - ends == nodes - ends_of > 20
     some = path.certify(n_random=6).n_points
-    assert path.certify(6, at_breakpoints=False).n_points < some <= len(path._ends()) + 6 + 6
+    assert path.certify(6, at_breakpoints=False).n_points < some <= ends_of + 6 + 6
 
 
 def test_a_sample_as_large_as_an_outlier_path_looks_at_all_its_settled_nodes():
@@ -517,9 +518,9 @@ def test_a_sample_as_large_as_an_outlier_path_looks_at_all_its_settled_nodes():
 
 def test_a_certificates_points_follow_from_its_seed():
     path = svm_path(*classes(30))
-    points = {seed: path._judged(10, seed)[0].tolist() for seed in (0, 1)}
+    points = {seed: path._some(10, seed, None)[1].tolist() for seed in (0, 1)}
     assert points[0] != points[1]
-    assert path._judged(10)[0].tolist() == points[0]
+    assert path._some(10, 0, None)[1].tolist() == points[0]
     outlier = outlier_svm_path(*classes(30), 10.0)
     chosen = [[at for _, at in outlier._settled_solutions(4, s, None)] for s in (0, 1)]
     assert chosen[0] != chosen[1]
@@ -553,8 +554,8 @@ def test_weighted_paths_reach_the_second_weights():
 
 
 @pytest.mark.parametrize(
-    ("length", "limit"), [(0.5, 4e6), (1.0, 1e6), (3.0, 1e6), (0.0, 1e6 * common.HUGE)]
+    ("length", "limit"), [(0.5, 4e6), (1.0, 1e6), (3.0, 1e6), (0.0, 1e6 * HUGE)]
 )
 def test_a_limit_is_a_million_over_the_mean_diagonal_up_to_one(length, limit):
     rows = length * np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
-    assert common.usual_limit(Kernel("poly", 1.0, 1, 0.0), rows) == pytest.approx(limit)
+    assert stated.usual_limit(Kernel("poly", 1.0, 1, 0.0), rows) == pytest.approx(limit)

@@ -228,7 +228,8 @@ def test_decisions_that_are_nothing_but_rounding_are_zero():
     plain = path.reading.decisions(rows, w, v)
     tiny = np.abs(plain) <= evaluation.ROUNDED * path.reading.sizes(rows, w, v)
     assert tiny[:5, 0, middle].any()
-    np.testing.assert_array_equal(f, np.where(tiny, 0.0, plain))
+    np.testing.assert_allclose(f, np.where(tiny, 0.0, plain), rtol=0, atol=1e-12)
+    assert (f[tiny] == 0.0).all()
 
 
 # ---------------------------------------------------------------------- certificates

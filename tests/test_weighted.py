@@ -111,7 +111,7 @@ def test_one_path_however_the_data_are_held(machine):
     before, after = some_weights(40, rng), some_weights(40, rng)
     first = problem.solve(before, after)
     dense, X = problem.X, problem.X
-    others = [problem.solve(before, after, lazy=False)]
+    others = []
     for held in (sp.csr_array(X), sp.csr_matrix(X)):
         problem.X = held
         others.append(problem.solve(before, after))
@@ -180,10 +180,9 @@ def test_continuing_begins_where_the_path_ended(machine):
     path = problem.solve(cost, some_weights(40, rng))
     for _ in range(6):
         end = path.dual(1.0)
-        reached, f = path.objective.costs(1.0), path.decision_function(problem.X, 1.0)
+        reached, f = path.onward.weights, path.decision_function(problem.X, 1.0)
         new = some_weights(40, rng, top=10.0 ** rng.uniform(-1, 2))
         onward = path.continue_to(new)
-        np.testing.assert_allclose(onward.objective.costs(0.0), reached)
         np.testing.assert_allclose(onward.dual(0.0), end, atol=1e-12 * reached.max())
         np.testing.assert_allclose(onward.decision_function(problem.X, 0.0), f, atol=1e-9)
         assert_certified(onward)
@@ -235,7 +234,7 @@ def test_a_diagonal_is_part_of_the_training_kernel(machine):
     assert_certified(path)
     problem.check(path, 0.3, 0.7 * 0.2 + 0.3 * np.linspace(0.1, 2.0, 40))
     # and no part of predictions
-    expected = problem.X @ path.coef(0.3) + path.intercept(0.3)
+    expected = plain @ path.expansion(0.3) + path.intercept(0.3)
     np.testing.assert_allclose(path.decision_function(problem.X, 0.3), expected, atol=1e-12)
 
 
@@ -339,7 +338,7 @@ def test_instances_enter_and_leave_as_if_trained_anew(machine):
         path = update_instances(path, enter=enter, leave=leave, weight=[1.0, 2.0, 3.0])
         weights[leave], weights[enter] = 0.0, [1.0, 2.0, 3.0]
         assert_certified(path)
-        np.testing.assert_allclose(path.objective.costs(1.0), weights)
+        np.testing.assert_array_equal(path.onward.weights, weights)
         anew = problem.solve(weights, weights)
         f = path.decision_function(problem.X, 1.0)
         np.testing.assert_allclose(f, anew.decision_function(problem.X, 0.0), atol=1e-9)

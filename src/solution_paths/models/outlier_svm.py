@@ -88,7 +88,9 @@ def outlier_svm_path(
         What moves.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy, callback, check
+    lazy : bool, default True
+        Look at a row only when it may have reached its margin; the result is the same.
+    callback, check
         See `quantile_svm_path`.
 
     Returns

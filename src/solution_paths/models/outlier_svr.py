@@ -92,7 +92,9 @@ def outlier_svr_path(
         the path ends (default a fifth of s_R, the largest residual of the standard machine).
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy, callback, check
+    lazy : bool, default True
+        Look at a row only when it may have reached its margin; the result is the same.
+    callback, check
         See `quantile_svm_path`.
 
     Returns

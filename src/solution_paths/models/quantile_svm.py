@@ -41,21 +41,22 @@ def quantile_svm_path(
     ----------
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
         Rows are samples; scale columns alike. The path keeps a copy, or X itself if nobody can
-        write to it (``X.flags.writeable = False``), and the names of a DataFrame's columns.
+        write to it.
     y : (n,) array
-        Two labels, booleans, numbers or strings; the larger one is +1.
+        Two labels; the larger one is +1.
     lam : float > 0
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all alike by default.
     kernel : {"linear", "rbf", "poly", "precomputed"}
-        rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``, of a degree
-        that is a whole number >= 1 and coef0 >= 0.
+        rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
     gamma : float, "scale" or "auto", optional
         "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
-    degree, coef0 : see ``kernel``
+    degree : int, default 3
+    coef0 : float, default 0.0
     intercept_scaling : float, default 1.0
         Value of the appended feature; 0 is no bias.
-    callback : called now and then as ``callback(done, n_events)``, and at the end, done 1 then
+    callback : callable, optional
+        Called now and then as ``callback(done, n_events)``, and at the end, done 1 then.
     check : {"warn", "raise", "ignore"}, if a solution looked at may be off by more than 1e-6
 
     Returns
@@ -77,8 +78,7 @@ def quantile_svm_path(
     --------
     >>> from solution_paths import quantile_svm_path
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
-    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
-    >>> path = quantile_svm_path(X, y, lam=0.1)
+    >>> path = quantile_svm_path(X, ["no", "no", "yes", "no", "yes", "yes"], 0.1)
     >>> [decision.round(3).tolist() for decision in path.crossings([[3.2]])]  # where it flips
     [[0.743]]
     >>> path.certify().ok

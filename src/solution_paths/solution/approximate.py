@@ -63,6 +63,7 @@ class Parts:
     features: int
     kernel: None = None
     settles: bool = False
+    face: str = "saddle"
 
     @property
     def start(self) -> Parts:

@@ -75,10 +75,11 @@ def solution_path(
     face : {"auto", "dual", "primal", "saddle"}
         Which unknowns are eliminated: weights, duals of parabolas or none; by default the statement
         decides. The path is the same.
-    enough : float, optional
+    enough : float, default inf
         A path that goes on for ever ends at its first breakpoint beyond, if there is one.
     limit : str, optional
-        What the argument is called that says how far the path goes, for messages.
+        What the argument is called that says how far the path goes, for messages; then a path goes
+        as far as that, where rounding takes over, too.
     keep : bool, default False
         Whether the walk is kept, so that another path can go on from the end of this one.
     after : SolutionPath, optional
@@ -153,8 +154,8 @@ def solution_path(
     path.walk = found.homotopy if keep else None
     if told is not None:
         told(1.0, found.events)
-    endless = endless and (found.ray or np.isinf(enough))
-    return path if check == "ignore" else _checked(path, check, endless)
+    asked = not endless or limit is not None  # the end is what was asked for, or said to be
+    return path if check == "ignore" else _checked(path, check, not asked)
 
 
 class _Told:

@@ -16,6 +16,7 @@ from ..curves import Best, Curve
 from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
 from ..objectives.centring import less
+from ..objectives.exact import divide, transposed
 from ..path import SCALES, Parameters, _single
 from ..problem import Line, Product
 from ..problem.twofold import Twofold
@@ -269,7 +270,12 @@ class SolutionPath:
         if of_duals and self.statement.separate and not self.scale.divided:
             n = len(problem.losses[0].pieces)
             unknowns[:, :n] = self._inside(unknowns[:, :n].T, own, 0).T
-        return self.statement.variables(unknowns)
+        w, v = self.statement.variables(unknowns)
+        statement = self.statement
+        if problem.kernel is None and statement.face == "dual" and len(own) <= BLOCK:
+            a = np.ascontiguousarray(unknowns[:, : len(unknowns[0]) - v.shape[1]].T)
+            w = divide(*transposed(statement.rows, a), statement.scale)[0].T  # rounded once
+        return w, v
 
     def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
         """Return duals (n, k) of the stated objective inside of their bounds, where these move."""
@@ -657,10 +663,7 @@ class SolutionPath:
         for first in range(0, len(s), block):
             at = np.arange(first, min(first + block, len(s)))
             unknowns = self.points.unknowns(s[at])
-            w, v, duals = self.statement.answer(unknowns)
-            settled = s[at] > self.settled
-            if settled.any():
-                w[settled], v[settled] = self._variables(s[at[settled]])
+            (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(s[at])
             multiplier = -unknowns[:, -1] if self.statement.constrained else None
             answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
             found.append(judge([self.line.at(float(t)) for t in s[at]], answer))
