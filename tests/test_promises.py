@@ -47,7 +47,7 @@ from solution_paths.validation import HUGE
 # -- defaults ---------------------------------------------------------------------------------
 
 # What users get and don't make: their attributes are documented, no parameters of theirs.
-GIVEN = {"Best", "BestOnSurface", "Certificate", "InversePath", "Jump", "MeanCurve"}
+GIVEN = {"Best", "BestOnSurface", "Certificate", "Jump", "MeanCurve"}
 GIVEN |= {"OutlierCertificate", "OutlierPath", "Path", "PathError", "PathWarning", "Surface"}
 GIVEN |= {"ApproximatePath", "GapCertificate", "RocCurve", "SolutionPath"}
 GIVEN |= {"Curve"}  # dataclasses, whose fields say it themselves

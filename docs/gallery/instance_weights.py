@@ -47,7 +47,8 @@ right.legend(loc="lower left")
 # result is the same as that of a path that starts with these weights.
 
 again = update_instances(path, enter=[17], leave=[50, 60])
-fresh = weighted_svm_path(X, y, again.objective.costs(1.0), again.objective.costs(1.0))
+weights[17], weights[[50, 60]] = 5.0, 0.0
+fresh = weighted_svm_path(X, y, weights, weights)
 same = np.allclose(again.coef(1.0), fresh.coef(1.0), rtol=1e-9)
 print(f"{again.diagnostics['events']} events; the same coefficients as trained anew: {same}")
 assert same
