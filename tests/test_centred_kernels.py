@@ -11,6 +11,7 @@ from solution_paths import (
     PathSVC,
     SolutionPath,
     dm_ksvm_path,
+    outlier_svm_path,
     svm_path,
     weighted_svm_path,
     weighted_svr_path,
@@ -216,7 +217,7 @@ def test_the_intercept_is_that_beside_the_kernel_itself():
 
 def test_a_judge_reads_the_intercept_beside_the_kernel_itself():
     X, kernel = case("nearly flat rbf")
-    path = weighted_svm_path(X, LABEL, 1.0, 10.0, **options_of(kernel))
+    path = outlier_svm_path(X, LABEL, 10.0, **options_of(kernel))
     answer = SimpleNamespace(alpha=path.dual(1.0), w=None, b=path.intercept(1.0))
     stated = path.objective.stated(answer)
     terms = path.objective.terms(

@@ -335,7 +335,7 @@ def test_the_face_is_that_of_other_paths(tmp_path):
         SolutionPath.load(tmp_path / "path.npz")
     with pytest.raises(ValueError, match="outside this path"):
         path.coef(0.01)
-    with pytest.raises(AttributeError, match="no expansion"):
+    with pytest.raises(AttributeError, match="no combination of training rows"):
         path.expansion(0.2)
 
 

@@ -1,4 +1,4 @@
-"""The judge and the library's own objectives, which share no formula, agree about its paths."""
+"""The judge and the robust machines' objectives, which share no formula, agree about paths."""
 
 import numpy as np
 import pytest
@@ -14,17 +14,16 @@ r = np.random.default_rng(0)
 X = np.round(r.normal(size=(n, d)), 1)
 u = np.round(X[:, 0] - X[:, 1] + r.normal(size=n), 1)
 y = np.where(u > 0, 1, -1)
-weights = r.uniform(0, 2, size=(2, n))
 
 PATHS = {
-    "weighted svm": lambda: own.weighted_svm_path(X, y, *weights),
-    "weighted svm, rbf": lambda: own.weighted_svm_path(X, y, *weights, kernel="rbf"),
-    "weighted svr": lambda: own.weighted_svr_path(X, u, *weights, epsilon=0.2),
-    "weighted svr, rbf": lambda: own.weighted_svr_path(X, u, *weights, epsilon=0.2, kernel="rbf"),
-    "quantile": lambda: own.quantile_svm_path(X, y, lam=0.1),
-    "quantile, rbf": lambda: own.quantile_svm_path(X, y, lam=0.1, kernel="rbf"),
-    "outlier svm": lambda: own.outlier_svm_path(X, y, 1.0, kernel="rbf", homotopy="theta"),
-    "outlier svr": lambda: own.outlier_svr_path(X, u, 1.0, kernel="rbf", homotopy="theta"),
+    f"outlier {kind}, {kernel}": lambda follow=follow, target=target, kernel=kernel: follow(
+        X, target, 1.0, kernel=kernel, homotopy="theta"
+    )
+    for kind, follow, target in (
+        ("svm", own.outlier_svm_path, y),
+        ("svr", own.outlier_svr_path, u),
+    )
+    for kernel in ("linear", "rbf")
 }
 
 

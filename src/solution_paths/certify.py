@@ -339,9 +339,9 @@ def judge(
     A solver's answer is anything with ``alpha``, ``w`` and ``b``; here one that stopped too early:
 
     >>> from types import SimpleNamespace
-    >>> from solution_paths import svm_path
+    >>> from solution_paths import outlier_svm_path
     >>> from solution_paths.certify import judge
-    >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> path = outlier_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], C=0.5)
     >>> def answer(alpha):
     ...     return SimpleNamespace(alpha=alpha, w=None, b=path.intercept(0.5))
     >>> judge(path.objective, answer(path.dual(0.5)), t=0.5).status

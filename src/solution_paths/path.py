@@ -847,14 +847,14 @@ class Path(Nodes):
         Examples
         --------
         >>> import io
-        >>> from solution_paths import Path, svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> from solution_paths import Path, outlier_svm_path
+        >>> path = outlier_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], C=1.0)
         >>> file = io.BytesIO()  # or the name of a file
         >>> path.save(file)
         >>> file.seek(0)
         0
         >>> Path.load(file)
-        <Path of 4 samples in C from 0 to inf, 2 breakpoints>
+        <Path of 4 samples in theta from 0 to 1, 3 breakpoints>
         """
         storage.write(file, self.parameter, self._legs, self.objective, self.diagnostics)
 
@@ -867,9 +867,9 @@ class Path(Nodes):
         Examples
         --------
         >>> import io
-        >>> from solution_paths import Path, svm_path
+        >>> from solution_paths import Path, outlier_svm_path
         >>> file = io.BytesIO()
-        >>> svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).save(file)
+        >>> outlier_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], C=1.0).save(file)
         >>> Path.load(io.BytesIO(file.getvalue())).certify().ok
         True
         """

@@ -106,6 +106,8 @@ def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
     rates, low = {}, {}
     for name, own in first.numbers():
         rise = _rise(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0))
+        if not rise.high.any():  # most stand still: one array of zeros says both
+            rise = Twofold(rise.high, rise.high)
         rates[name], low[name] = rise.divided(t1 - t0)
     return Line(model, t0, t1, first, rates, low)
 

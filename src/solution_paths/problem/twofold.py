@@ -40,7 +40,7 @@ class Twofold(NamedTuple):
 
     def divided(self, by: float) -> Twofold:
         """Return the quotient by a double."""
-        if by == 1.0:
+        if by == 1.0 or not self.high.any():
             return self
         q = self.high / by
         rest = self.plus(Twofold.of(q).by(-by))

@@ -62,6 +62,7 @@ class Parts:
 
     features: int
     kernel: None = None
+    pure_ridge: bool = False
     settles: bool = False
     face: str = "saddle"
 
