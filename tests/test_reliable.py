@@ -19,7 +19,9 @@ from solution_paths import (
     PathWarning,
     drlad_path,
     lasso_path,
+    quantile_svm_path,
     svm_path,
+    weighted_svm_path,
     weighted_svr_path,
 )
 from solution_paths.verify import Answer, judge
@@ -205,3 +207,24 @@ def test_check_raise_raises_what_would_warn():
     if told:
         with pytest.raises(PathError, match=r"off by .* in objective and in optimality"):
             weighted_svr_path(*given, **options, check="raise")
+
+
+@pytest.mark.parametrize("d", [70, 150, 230])
+def test_machines_of_wide_rows_in_raw_units(d):
+    """Incomes, years and Unix times, beside more columns than the 60 rows."""
+    rng, n = np.random.default_rng(0), 60
+    income, time = rng.normal(5e4, 2e4, n), rng.normal(1.6e9, 1e7, n)
+    year = rng.integers(1920, 2005, n)
+    X = np.column_stack([income, year, time, rng.normal(size=(n, d - 3))])
+    y = np.where(X[:, 3] + 0.7 * rng.normal(size=n) > 0, 1, -1)
+    weights = 1e-6 * rng.uniform(0.1, 2.0, size=(2, n))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns of such scales are told
+        paths = (
+            weighted_svm_path(X, y, *weights, check="raise"),
+            svm_path(X, y, C_max=1e-6, check="raise"),
+            quantile_svm_path(X, y, lam=1.0, check="raise"),
+        )
+    for path in paths[:2]:
+        assert path.certify(at_breakpoints=True).ok
+    assert paths[2].certify(at_breakpoints=True).gap < 1e-9

@@ -381,3 +381,18 @@ def test_whole_sample_weights_repeat_rows(function):
         np.testing.assert_allclose(own, other, atol=1e-9)
     with pytest.raises(ValueError, match="sample_weight is zero for every instance of the class 1"):
         fit(X, y, sample_weight=(y == 0).astype(float))
+
+
+@pytest.mark.parametrize("exponent", [-60, -40, 40])
+def test_the_units_of_a_kernel_change_no_bit(exponent):
+    """Powers of two are exact: K 2^k has at C 2^-k the decisions of K at C."""
+    rng, unit = np.random.default_rng(0), 2.0**exponent
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=40) > 0, 1, -1)
+    K = kernel(X, X, "rbf", 0.3)
+    plain = svm_path(K, y, kernel="precomputed", C_max=100.0, check="raise")
+    scaled = svm_path(K * unit, y, kernel="precomputed", C_max=100.0 / unit, check="raise")
+    np.testing.assert_array_equal(scaled.breakpoints * unit, plain.breakpoints)
+    for C in plain.breakpoints[::5]:
+        found = scaled.decision_function(K * unit, C / unit)
+        np.testing.assert_array_equal(found, plain.decision_function(K, C))
