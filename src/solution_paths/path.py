@@ -57,7 +57,7 @@ class Path(Nodes):
     Duals are linear in the parameter between consecutive breakpoints. A path keeps a copy of its
     data, so that it stays what it was when the caller's arrays change: 8 bytes for each entry of
     X, twelve for each nonzero of a CSR matrix. (Read-only arrays are kept as they are.) Paths can
-    be pickled, and then can't be continued.
+    be pickled.
 
     Attributes
     ----------
@@ -79,9 +79,7 @@ class Path(Nodes):
         legs: list[Leg],
         objective: Machine,
         diagnostics: dict[str, Any] | None = None,
-        resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     ):
-        self._resume = resume
         super().__init__(legs, objective)
         self.parameter = parameter
         self.diagnostics = dict(diagnostics or {})
@@ -94,68 +92,11 @@ class Path(Nodes):
                     inner = inner[inner != joint]
         self.breakpoints = inner
 
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_resume": None}  # a walk in progress stays where it is
-
     @property
     def feature_names(self) -> list[str | int] | None:
         """Names of the columns of X when it was a DataFrame, else None."""
         names = self.objective.feature_names
         return None if names is None else list(names)
-
-    def continue_to(self, new_weights: ArrayLike) -> Path:
-        """Return the path from this one's end to new instance weights.
-
-        The factorisation is carried on, so that a sequence of updates costs only its events. A
-        path can be continued once, and only in the process that computed it: not one that was
-        loaded, unpickled or copied.
-
-        Parameters
-        ----------
-        new_weights : (n,) array
-            Weights at the end of the new path, >= 0, in the order of X's rows (an index of a
-            Series is not looked at).
-
-        Returns
-        -------
-        Path
-            In ``theta`` from 0 (this path's end) to 1.
-
-        Examples
-        --------
-        >>> from solution_paths import weighted_svm_path
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> path = weighted_svm_path(X, y, 1.0, 2.0).continue_to([1.0, 2.0, 2.0, 0.0])
-        >>> path.dual(1.0).round(9)[-1].item()
-        0.0
-        >>> path.certify().ok
-        True
-        """
-        self.check_continuable()
-        assert self._resume is not None  # type checkers don't know
-        check, resume = self._resume
-        new_weights = check(new_weights)
-        self._resume = None  # from here the walk moves, whatever happens
-        return resume(new_weights)
-
-    def check_continuable(self) -> None:
-        """Raise a ValueError unless `continue_to` can go on from this path's end.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> path.check_continuable()  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-            ...
-        ValueError: This path can't be continued (it was loaded from a file, ...
-        """
-        if self._resume is None:
-            raise ValueError(
-                "This path can't be continued (it was loaded from a file, unpickled or copied, is "
-                "not a path in instance weights, or was continued before); start a new one from "
-                "its last weights."
-            )
 
     # -- solutions ----------------------------------------------------------------------------
 

@@ -30,9 +30,8 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 from ..walks.map import Map, gram_map, rows_map
-from ..walks.walker import DONE, NUMERICAL, RAY, Walker, WalkError
+from ..walks.walker import NUMERICAL, WalkError
 
-NEARLY_ZERO = 1e-5  # targets nearer to each other than this share of their range count as equal
 # A map through the rows is the more accurate one, since its conditions are not squared.
 MANY_COLUMNS = 4  # times the rows: beyond that vectors over columns cost more than a Gram matrix
 FEW_COLUMNS = 500  # vectors of so many cost nothing
@@ -42,15 +41,7 @@ Result = TypeVar("Result")
 CHECKS = ("warn", "raise", "ignore")
 CHECKED = 8  # nodes, at least, that are looked at before a path is returned, and points between
 ENTRIES = 5_000  # of X, times nodes: as many more as take no time beside the walk
-RANGES = {
-    "tau": (0.0, 1.0),
-    "theta": (0.0, 1.0),
-    "C": (0.0, np.inf),
-    "lam": (0.0, np.inf),
-    "lam1": (0.0, np.inf),
-    "lam2": (0.0, np.inf),  # of its inverse, as that of "lam" where it is the walk's own
-    "s": (-np.inf, np.inf),
-}
+RANGES = {"theta": (0.0, 1.0), "s": (-np.inf, np.inf)}
 
 
 def path_function(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -172,39 +163,12 @@ def _rows_are_cheap(objective: Machine) -> bool:
     return few and objective.centred_kernel is objective.kernel
 
 
-def walk_leg(
-    walker: Walker,
-    t_end: float,
-    offset: float,
-    factor: float,
-    progress: Progress,
-    enough: float = np.inf,
-) -> tuple[Leg, int, WalkError | None]:
-    """Walk to t_end (in u); return the leg, how it ended, and the error if it broke off.
-
-    It may end at the first node after ``enough`` before that.
-    """
-    try:
-        ending = walker.walk(t_end, callback=progress, enough=enough)
-    except WalkError as error:
-        trace, ending, lost = error.trace, -1, error
-    else:
-        trace, lost = walker.trace(), None
-    past = np.flatnonzero(trace.t >= enough)
-    if len(past) and ending != RAY:
-        trace, ending, lost = trace.cut(int(past[0]) + 1), DONE, None
-    if lost is None:
-        progress.next(walker.events)
-    return Leg(trace, offset, factor), ending, lost
-
-
 def finish(
     parameter: str,
     legs: list[Leg],
     objective: Machine,
     diagnostics: dict[str, Any],
     error: WalkError | None,
-    resume: tuple[Callable[..., Any], Callable[..., Path]] | None = None,
     check: str = "warn",
     kind: type[Path] = Path,
 ) -> Path:
@@ -215,12 +179,9 @@ def finish(
     """
     if error is not None:
         raise _path_error(parameter, legs, objective, diagnostics, str(error), kind) from error
-    if resume is not None:
-        usable, go_on = resume
-        resume = usable, path_function(go_on)
     if check == "ignore":
-        return kind(parameter, legs, objective, diagnostics, resume)
-    path = kind(parameter, legs, objective, diagnostics, resume)
+        return kind(parameter, legs, objective, diagnostics)
+    path = kind(parameter, legs, objective, diagnostics)
     if any(_in_order(leg, parameter) < len(leg.trace.t) for leg in legs):
         fault, sure = "its breakpoints are not finite, in order and in range", True
     else:
@@ -289,11 +250,9 @@ def _path_error(
     counts = diagnostics | {"ray": bool(whole and diagnostics.get("ray", False))}
     path = kind(parameter, left, objective, counts)
     low, high = path.range
-    upward = parameter == "C" and low == 0.0 and len(left) == len(legs)
-    end = f", stop there (C_max={high:.6g})" if upward else ""
     return PathError(
         f"The path in {parameter} is exact on [{low:.12g}, {high:.12g}] but could not be followed "
-        f"further ({reason}); use error.path for that part{end}, or {_remedy(objective)}.",
+        f"further ({reason}); use error.path for that part, or {_remedy(objective)}.",
         path,
     )
 
@@ -309,8 +268,3 @@ def _certified(leg: Leg, parameter: str, objective: Machine) -> Leg | None:
     places = nodes if leg.factor > 0 else count - 1 - nodes
     last = last_holding(path._judged_at(places, np.empty(0))[1])
     return leg.cut(int(nodes[last]) + 1) if last >= 0 else None
-
-
-def total(*statistics: dict[str, int]) -> dict[str, int]:
-    """Add up counts."""
-    return {name: sum(s[name] for s in statistics) for name in statistics[0]}

@@ -188,11 +188,6 @@ class Machine(Objective):
             return 0.0
         return self._once("target_shift", lambda: shift_of_targets(self.y))
 
-    @property
-    def walked_targets(self) -> Floats:
-        """The targets that a path is walked with, which say where kinks are: y, or as good."""
-        return self.y - self.target_shift
-
     def centred_gram(self) -> Floats:
         """Return what is as good as `gram` beside a free bias, and better known; a new one."""
         if not self.free_bias:

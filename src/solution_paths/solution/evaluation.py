@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,30 +146,37 @@ def error_curve(
         target = check_vector(y, m, "y_val", scalar=False, of="X_val")
         own = absolute_pieces if metric == "absolute" else squared_pieces
         part = _pieces(places(path), own)
-        return _mean(path, X, part, target, np.full(m, 1.0 / m) if shares is None else shares)
+
+        def error(rows: slice, f: Floats, shares: Floats) -> Curve:
+            return part(f, target[rows], shares)
+
+        return _mean(path, X, error, np.full(m, 1.0 / m) if shares is None else shares)
     of_block, right = _wrong(path, metric), codes(path, y, m)
     unit = float(m) if shares is None else 1.0  # counts are exact
     counted = np.ones(m) if shares is None else shares
-    found, first = [], 0
-    for f in blocks(path, X):
-        rows = slice(first, first + len(f))
-        first += len(f)
-        found.append(of_block(f, right[rows], counted[rows]))
+    found = [of_block(f, right[rows], counted[rows]) for rows, f in _parts(path, X)]
     edges, _ = _edges(places(path))
     return steps(float(edges[0]), float(edges[-1]), *together(found), unit)
 
 
-def _mean(
-    path: SolutionPath, X: Any, part: Callable[..., Curve], target: Floats, shares: Floats
-) -> Curve:
-    """Return the mean of the errors of parts of the rows."""
-    curves, sums, first = [], [], 0
+def _parts(path: SolutionPath, X: Any) -> Iterator[tuple[slice, Floats]]:
+    """Yield parts of the rows, and their decisions as `blocks` does."""
+    first = 0
     for f in blocks(path, X):
-        rows = slice(first, first + len(f))
+        yield slice(first, first + len(f)), f
         first += len(f)
-        if shares[rows].any():
-            curves.append(part(f, target[rows], shares[rows] / shares[rows].sum()))
-            sums.append(float(shares[rows].sum()))
+
+
+def _mean(
+    path: SolutionPath, X: Any, error: Callable[[slice, Floats, Floats], Curve], shares: Floats
+) -> Curve:
+    """Return the mean of the errors of parts of the rows: of these, decisions and shares."""
+    curves, sums = [], []
+    for rows, f in _parts(path, X):
+        own = shares[rows]
+        if own.any():
+            curves.append(error(rows, f, own / own.sum()))
+            sums.append(float(own.sum()))
     return mean_curve(curves, sums)
 
 
@@ -187,15 +194,12 @@ def loss_curve(path: SolutionPath, X: Any, loss: Any, shares: Floats) -> Curve:
     shares : (m,) array
         Their weights, which sum to 1.
     """
-    curves, sums, first = [], [], 0
-    for f in blocks(path, X):
-        rows = slice(first, first + len(f))
-        first += len(f)
-        own = shares[rows]
-        if own.any():
-            curves.append(_parabolas(places(path), f[:, 0], loss(rows), own / own.sum()))
-            sums.append(float(own.sum()))
-    return mean_curve(curves, sums)
+    t = places(path)
+
+    def error(rows: slice, f: Floats, shares: Floats) -> Curve:
+        return _parabolas(t, f[:, 0], loss(rows), shares)
+
+    return _mean(path, X, error, shares)
 
 
 def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:

@@ -202,14 +202,6 @@ class Trace(NamedTuple):
             low=self.low[:end],
         )
 
-    def at_a_double(self, rate: Floats) -> Trace:
-        """Return the trace with its last node where t is a double, given rates of duals (N,)."""
-        last = slice(self.start[-2], None)
-        t_low, low = self.t_low.copy(), self.low.copy()
-        low[last] -= t_low[-1] * rate[self.P[last]]
-        t_low[-1] = 0.0
-        return self._replace(t_low=t_low, low=low)
-
     def ends_where(self, other: Trace) -> bool:
         """Tell whether its last node, behind all events, is where another trace begins."""
         if not len(self.t) or not len(other.t) or self.event[-1] < len(self.coordinate):
@@ -228,19 +220,6 @@ class Trace(NamedTuple):
             a=self.a[first:],
             low=self.low[first:],
         )
-
-    def down_to_zero(self, n: int) -> Trace:
-        """Return the trace with its last node, where nothing happened, moved on to t = 0.
-
-        The duals of the first n coordinates vanish there (levels proportional to t).
-        """
-        end = self.start[-2]
-        t, t_low, a, low = (own.copy() for own in (self.t, self.t_low, self.a, self.low))
-        P = self.P[end:]
-        there = a[end:] - t[-1] * self.ray[P]
-        there[n > P] = 0.0
-        t[-1], t_low[-1], a[end:], low[end:] = 0.0, 0.0, there, 0.0
-        return self._replace(t=t, t_low=t_low, a=a, low=low)
 
 
 def trace_of(walker: Walker, homotopy: Homotopy) -> Trace:

@@ -28,9 +28,8 @@ from .trace import Trace, trace_of
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-DONE, RAY, WALL = range(3)
+DONE, WALL = range(2)
 ENDLESS = 2.0**70  # times the last breakpoint: what happens behind it is rounding
-SOME = 16  # events after which a walk looks whether they are enough
 KEPT = 2**20  # numbers of tables that are kept: larger ones are made again
 LARGE = 500  # coordinates from which on Newton's method costs less than the way that it saves
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
@@ -78,8 +77,6 @@ class Walker:
         self.stairs, self.t = stairs, t
         self.walls: NDArray[np.int64] | None = None
         self._walk: Homotopy | None = None
-        self._trace: Trace | None = None
-        self._counts = {"events": 0, "rows_looked_at": 0}
 
     @property
     def tables(self) -> Tables:
@@ -94,54 +91,10 @@ class Walker:
         if self._made is not None and self._made[1].equation.size > KEPT:
             self._made = None
 
-    def snapshot(self) -> Places:
-        """Return a copy of where the walk stands, for `restore`."""
-        return self.place.copy()
-
-    def restore(self, snapshot: Places, stairs: Staircases, t: float) -> None:
-        """Go back to a snapshot, and start a leg there."""
-        self.place = snapshot.copy()
-        self.begin(stairs, t)
-
     @property
     def state(self) -> NDArray[np.int8]:
         """The (n + p,) states where the walk stands."""
         return self.layout.states(self.place)
-
-    def walk(
-        self,
-        t_end: float,
-        callback: Callable[[float, int], object] | None = None,
-        enough: float = np.inf,
-    ) -> int:
-        """Walk on to t_end; return how it ended (DONE, RAY or WALL).
-
-        It also ends some events after t = ``enough``, unless there are none.
-
-        Raises
-        ------
-        WalkError
-            The path could not be followed to its end; the exact part comes with the error.
-        """
-        homotopy = self.set_out(t_end)
-        try:
-            ending = self.go(homotopy, callback, enough)
-        except NUMERICAL as error:
-            raise self._broken(f"{type(error).__name__}: {error}") from error
-        finally:
-            self.place = homotopy.place.copy()
-            self.t = float(homotopy.walk.now.t)
-        if len(self.place) > LARGE:
-            homotopy.finish()
-        self._trace, self._counts, self._walk = trace_of(self, homotopy), self.statistics(), None
-        if ending == DONE and not len(self._trace.t):  # there was no way to go
-            self._trace = self.standing()
-        self.forget()
-        if np.isinf(t_end) and ending == DONE and self.t == homotopy.walk.now.end:
-            before = self._trace.cut(len(self._trace.t) - 1)
-            self._trace = before.at_a_double(before.ray)
-            return RAY
-        return ending
 
     def set_out(self, t_end: float) -> Homotopy:
         """Return a homotopy from here to t_end, before its first step."""
@@ -154,13 +107,12 @@ class Walker:
         self._walk = homotopy
         return homotopy
 
-    def go(self, homotopy: Homotopy, callback: Any = None, enough: float = np.inf) -> int:
+    def go(self, homotopy: Homotopy, callback: Any = None) -> int:
         """Walk on along a homotopy; return how it ended (DONE or WALL)."""
         begin = self.t
         now = homotopy.walk.now
-        steps = STEPS if np.isinf(enough) else SOME
         while True:
-            ending = loop.walk(homotopy.walk, steps)
+            ending = loop.walk(homotopy.walk, STEPS)
             now = homotopy.walk.now
             if ending in (loop.DONE, loop.WALL):
                 if callback is not None:
@@ -173,8 +125,6 @@ class Walker:
             if ending == loop.CYCLE:
                 raise self._broken("ties there can't be resolved (cycling)")
             homotopy.go_on(ending)
-            if now.t >= enough:
-                return DONE
             if callback is not None:
                 callback((now.t - begin) / (now.end - begin), int(now.events))
 
@@ -232,32 +182,6 @@ class Walker:
                 homotopy.go_on(loop.MORE_ROOM)
                 if homotopy.put(int(i), int(self.place[i]) - 1):
                     self.place = homotopy.place.copy()
-
-    def standing(self) -> Trace:
-        """Return a trace of the point where the walk stands alone."""
-        homotopy = self._standing()
-        homotopy.go_on(loop.MORE_ROOM)
-        loop.note(homotopy.walk)
-        return trace_of(self, homotopy)
-
-    def trace(self) -> Trace:
-        """Return what was recorded since `begin`."""
-        if self._trace is None:
-            assert self._walk is not None
-            self._trace = trace_of(self, self._walk)
-        return self._trace
-
-    @property
-    def events(self) -> int:
-        """Count the events since `begin`."""
-        return self.statistics()["events"]
-
-    def statistics(self) -> dict[str, int]:
-        """Return counts since `begin`."""
-        if self._walk is None:
-            return dict(self._counts)
-        now = self._walk.walk.now
-        return {"events": int(now.events), "rows_looked_at": int(now.looks)}
 
 
 def start(
