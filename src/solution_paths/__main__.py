@@ -35,9 +35,6 @@ from . import (
 )
 from .compilation import FUNCTIONS, TURN
 from .objectives import exact
-from .walks.map import rows_map
-from .walks.staircase import hinge
-from .walks.walker import start
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
@@ -93,7 +90,6 @@ def _compile_the_rest(X: np.ndarray, sparse: sp.csr_matrix) -> None:
         exact.transposed(rows, np.ones((40, 1)))
     exact.rows_times(sparse, wanted, column)
     kernels._products(sparse, sparse)
-    start(rows_map(X), hinge(np.sign(X[:, 0]), 1.0), 1.0).walk(1.0)  # there is no way to go
 
 
 def say_versions() -> None:

@@ -426,13 +426,6 @@ def write_values(w, out):
 
 
 @entry
-def note(w):
-    """Record the point that all was computed from, before any step."""
-    collect(w, True)
-    record(w)
-
-
-@entry
 def put(w, i, new):
     """Put a coordinate into a new place at the present t.
 
