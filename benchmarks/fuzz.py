@@ -43,7 +43,6 @@ from solution_paths import (
     OutlierPath,
     PathError,
     PathWarning,
-    SolutionPath,
     dm_drsvm_grid,
     dm_drsvm_path,
     dm_ksvm_path,
@@ -61,8 +60,8 @@ from solution_paths import (
     weighted_svr_path,
 )
 from solution_paths.homotopy.compiled import MARK
-from solution_paths.path import RAYS
 from solution_paths.problem import Product
+from solution_paths.solution.path import RAYS
 
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
@@ -380,12 +379,11 @@ def _machine_gap(path, t, state):
 
 def _robust_gap(path, t, state):
     """Judge a local optimum as the optimum of the problem within its inliers and outliers."""
-    p, found = path.objective, path._solution(float(t))
-    a = found.a.astype(LONG)
-    y, C = p.y.astype(LONG), LONG(p.cost0[0])
-    theta, s = (LONG(u) + LONG(t) * LONG(v) for u, v in ((p.theta0, p.theta1), (p.s0, p.s1)))
-    if p.linear:
-        X, w = state["X"], found.w.astype(LONG)
+    p, side = facts(path), state["side"]
+    a = path.dual(float(t), side=side).astype(LONG) * p.signs
+    y, C, theta, s = p.y.astype(LONG), p.cost, *p.weight_and_threshold(float(t))
+    if path.linear:
+        X, w = state["X"], path.coef(float(t), side=side).astype(LONG)
         own = X.T @ a
         f, norm2, own2, terms = X @ w, w @ w, own @ own, np.abs(X) @ np.abs(w)
     else:
@@ -409,7 +407,8 @@ def _robust_gap(path, t, state):
     room = 1 - s if len(p.classes) else s
     at = np.abs(past) <= min(1e-6 * unit, 1e-3 * room)  # there duals tell sides
     outlier = np.where(at, alpha < C * (1 + theta) / 2, past > 0)
-    idle = p.norms == 0  # f is 0 there, whatever the dual
+    own = state["K"].diagonal() if "K" in state else np.abs(state["X"]).max(axis=1)
+    idle = own == 0  # f is 0 there, whatever the dual
     bound = np.where(outlier, bound_out, bound_in)
     bound[idle] = np.where(outlier, outer, inner)[idle]
     box = np.where(idle, 0, np.where(outlier, alpha - C * theta, -least)).max() / C
@@ -424,15 +423,15 @@ def facts(path):
 
     Of these y are labels or, where the loss has one knot, targets.
     """
-    if not isinstance(path, SolutionPath):
-        return path.objective
     group, reading = path.line.start.losses[0], path.reading
     knots, classes = group.pieces.knots, reading.classes
     own = SimpleNamespace(n=len(knots), classes=classes, lasso=bool(group.pieces.curvature.any()))
     own.signs = 1.0 if reading.signs is None else reading.signs
     own.X, own.feature, own.free = path.rows, LONG(reading.feature), path.line.start.n_free > 0
     own.kernel = getattr(reading.kernel, "kernel", reading.kernel)
-    if isinstance(group.X, Product):  # of double margins
+    if isinstance(path, OutlierPath):
+        _add_robust_facts(own, path)
+    elif isinstance(group.X, Product):  # of double margins
         own.y, own.kappa = group.free[:, 0], 2.0 * float(group.free[0, 2])
     elif len(classes):
         own.y = np.sign(knots[:, 0]) if reading.signs is None else reading.signs
@@ -442,6 +441,24 @@ def facts(path):
         own.y = knots.mean(axis=1) + reading.offset
         own.epsilon = float(np.ptp(knots[0]) / 2)
     return own
+
+
+def _add_robust_facts(own, path):
+    """Add labels or targets, the cost, and a function of t: an outlier's weight, the threshold."""
+    main = path.branches.lines[1].start.losses[0].pieces
+    own.y = main.knots[:, 0] if path.reading.signs is None else path.reading.signs
+    inlier = path.branches.functions(float(path.points.t[-1]), path.branches.main)
+    own.cost = LONG(np.abs(inlier.slopes).max())
+    first = int(np.argmin(np.abs(own.y))) if path.reading.signs is None else int(own.y.argmax())
+
+    def at(t):
+        low, middle = path.branches.pieces(t)[:2]
+        theta = np.abs(LONG(low.slopes[first, 0])) / own.cost
+        if path.reading.signs is not None:
+            return theta, LONG(low.high[first])
+        return theta, LONG(t) if path.parameter == "s" else LONG(middle.high[first]) - own.y[first]
+
+    own.weight_and_threshold = at
 
 
 def is_double(path):
@@ -588,13 +605,11 @@ def off_graphs(path, t, state):
     Infinite where the gap alone judges: for local optima, and double margins in a ball.
     """
     p, t = facts(path), LONG(t)
-    stated = isinstance(path, SolutionPath)
-    if isinstance(path, OutlierPath) or (stated and hasattr(p, "kappa")):
+    if isinstance(path, OutlierPath) or hasattr(p, "kappa"):
         return np.inf
     a = LONG(1) * path.dual(float(t)) * p.signs
     y, X = p.y.astype(LONG), state["X"]
     unit = LONG(1) if len(p.classes) else np.ptp(y) or np.abs(y).max() or LONG(1)
-    lasso = stated and p.lasso
     if is_machine(path):
         losses, lam = _losses(p, _costs(path, t), y), LONG(path.line.start.ridge)
         if "K" in state:
@@ -609,7 +624,7 @@ def off_graphs(path, t, state):
     w, b = path.coef(float(t)).astype(LONG), LONG(path.intercept(float(t)))
     held, off, Z = _Held.of(path, t), LONG(0), state["centred"]
     lam1, ridge, radius = held.lam1, held.ridge, held.radius
-    if lasso:
+    if p.lasso:
         a, Z, steep = y - X @ w, X, np.linalg.norm(y)
     else:
         pairs = zip(*(own.T for own in held.losses()), strict=True)
@@ -636,7 +651,7 @@ def _losses(p, cost, y):
 
 
 def at_each(path):
-    """Return a function of t (and of a view): objective, dual, its infeasibility, what is open.
+    """Return a function of t and a side of jumps: objective, dual, its infeasibility, what is open.
 
     And whether values and duals are right where these say that they aren't, see `off_graphs`.
     """
@@ -658,10 +673,11 @@ def at_each(path):
     elif not machine:
         gap_of = _lasso_gap if p.lasso else _net_gap
 
-    def values(t, side=path):
-        return gap_of(side, float(t), state)
+    def values(t, side="after"):
+        state["side"] = side
+        return gap_of(path, float(t), state)
 
-    values.off_graphs = lambda t, side=path: off_graphs(side, float(t), state)
+    values.off_graphs = lambda t: off_graphs(path, float(t), state)
     return values
 
 
@@ -671,12 +687,10 @@ def judge(path, seed=0, points=24, units=2.0):
     Harm is how far off the worst answer is for a user: where a gap alone tells, as far as doubles
     could state the answer better.
     """
-    if isinstance(path, SolutionPath) and is_machine(path) and path.scale.inverse:
+    robust = isinstance(path, OutlierPath)
+    if not robust and is_machine(path) and path.scale.inverse:
         path = path.straight
-    if isinstance(path, SolutionPath):
-        nodes, ray = path.breakpoints, np.isinf(path.range[1])
-    else:
-        nodes, ray = path._t, path._has_ray
+    nodes, ray = path.points.t if robust else path.breakpoints, np.isinf(path.range[1])
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan, np.inf
     values = at_each(path)
@@ -686,11 +700,11 @@ def judge(path, seed=0, points=24, units=2.0):
     right = np.minimum(pieces + 1, len(nodes) - 1)
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
     worst, beyond, outside, at, harm = 0.0, 0.0, 0.0, np.nan, 0.0
-    places = [(path, t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
+    places = [("after", t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
     if ray and nodes[-1] > 0:
-        places += [(path, factor * nodes[-1]) for factor in RAYS]
-    if isinstance(path, OutlierPath):
-        places += [(path._facing("before"), t) for t in inner]
+        places += [("after", factor * nodes[-1]) for factor in RAYS]
+    if robust:
+        places += [("before", t) for t in inner]
     for side, t in places:
         primal, dual, off, limit = values(t, side)
         scale = max(abs(primal), abs(dual))
@@ -704,7 +718,7 @@ def judge(path, seed=0, points=24, units=2.0):
         limit = float(limit / scale) if scale > 0 else 0.0
         stated = gap if gap > units * limit else 0.0
         if gap > HARMFUL:
-            apart = float(values.off_graphs(t, side))
+            apart = float(values.off_graphs(t))
             harm = max(harm, min(gap, apart) if np.isfinite(apart) else stated)
         beyond = max(beyond, stated)
     return worst, beyond, outside, at, harm

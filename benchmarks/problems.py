@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from path_benchmark.data import load
+from path_benchmark.objectives import Hinge, quantile_hinge
 from path_benchmark.papers.quantile_svm import data as paper
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Hinge
-from solution_paths.objectives.hinge import quantile_hinge
 
 HERE = Path(__file__).parent
 STORED = ("g200", "dup200", "int200", "unb200")

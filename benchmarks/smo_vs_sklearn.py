@@ -21,9 +21,9 @@ import numpy as np
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
+from path_benchmark.objectives import Hinge
 from path_benchmark.solvers import clarabel_solver, judge, smo
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Hinge
 
 # n, features, C, kernel, bias; every solver sees weights drawn from [.1, 2].
 PROBLEMS = [

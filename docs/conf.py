@@ -17,7 +17,7 @@ extensions = [
     "myst_parser",
 ]
 exclude_patterns = ["images/*.py", "gallery"]
-default_role = "py:obj"  # `Path.certify` in a docstring is a link
+default_role = "py:obj"  # `SolutionPath.certify` in a docstring is a link
 autosummary_generate = True
 templates_path = ["templates"]
 autodoc_member_order = "bysource"

@@ -7,10 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from path_benchmark import solvers
+from path_benchmark.objectives import Hinge, Tube, quantile_hinge
 from path_benchmark.solvers import Answer, judge, liblinear
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Hinge, Tube
-from solution_paths.objectives.hinge import quantile_hinge
 
 
 def _clouds(n: int = 60, d: int = 4, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -7,19 +7,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from path_benchmark.objectives import Hinge, judge
 from solution_paths import (
     PathSVC,
     SolutionPath,
     dm_ksvm_path,
-    outlier_svm_path,
     svm_path,
     weighted_svm_path,
     weighted_svr_path,
 )
+from solution_paths.centred_kernel import CentredKernel, centred_kernel
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Hinge
-from solution_paths.objectives.centred_kernel import CentredKernel, centred_kernel
-from solution_paths.objectives.reference import reference_matrix
+from solution_paths.models.stated import Samples
 
 RNG = np.random.default_rng(8)
 N = 24
@@ -91,8 +90,6 @@ def test_centred_values_are_exact_to_their_own_size(name):
     np.testing.assert_allclose(between_rows(K), right, rtol=0, atol=1e-13 * np.abs(right).max())
     assert np.abs(K).max() < 1e3 * np.abs(right).max()
     assert np.linalg.eigvalsh(K)[0] > -1e-12 * np.abs(K).max()
-    judged = reference_matrix(X, centred)
-    np.testing.assert_allclose(judged, K, rtol=0, atol=1e-13 * np.abs(K).max())
     if kernel.name != "precomputed":
         np.testing.assert_allclose(centred(X[:7].copy(), X), K[:7], atol=1e-14 * np.abs(K).max())
         sparse = sp.csr_array(X)
@@ -122,8 +119,9 @@ def test_other_kernels_stay_what_they_are(kernel, X):
 
 def test_without_a_free_bias_a_kernel_is_not_centred():
     X, kernel = case("poly of a year")
-    for bias in ("feature", "none"):
-        assert Hinge(X, LABEL, kernel=kernel, bias=bias).centred_kernel is kernel
+    samples = Samples.of(X, **options_of(kernel))
+    assert samples.centred(bias=False).kernel == kernel
+    assert isinstance(samples.centred().kernel, CentredKernel)
 
 
 # -- paths ------------------------------------------------------------------------------------
@@ -217,13 +215,10 @@ def test_the_intercept_is_that_beside_the_kernel_itself():
 
 def test_a_judge_reads_the_intercept_beside_the_kernel_itself():
     X, kernel = case("nearly flat rbf")
-    path = outlier_svm_path(X, LABEL, 10.0, **options_of(kernel))
-    answer = SimpleNamespace(alpha=path.dual(1.0), w=None, b=path.intercept(1.0))
-    stated = path.objective.stated(answer)
-    terms = path.objective.terms(
-        np.array([1.0]), type(stated)(stated.a[:, None], None, stated.b[None])
-    )
-    assert terms.gap[0] < 1e-8 * terms.primal[0]
+    path = svm_path(X, LABEL, C_max=10.0, **options_of(kernel))
+    hinge = Hinge(X, LABEL, cost0=5.0, bias="free", kernel=kernel)
+    answer = SimpleNamespace(alpha=path.dual(5.0), w=None, b=path.intercept(5.0))
+    assert judge(hinge, answer).gap < 1e-8
 
 
 def test_an_indefinite_matrix_is_refused_behind_any_constant():

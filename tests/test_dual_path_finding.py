@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from path_benchmark.objectives import judge, quantile_hinge
 from path_benchmark.papers.quantile_svm.dual_path_finding import dual_path_finding
 from path_benchmark.solvers import Answer
 from solution_paths import quantile_svm_path
-from solution_paths.certify import judge
-from solution_paths.objectives.hinge import quantile_hinge
 
 TAUS = [0.05, 0.3, 0.5, 0.7, 0.95]
 

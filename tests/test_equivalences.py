@@ -25,8 +25,8 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
+from solution_paths.centring import bias_at_zero, less, shifts_of
 from solution_paths.models import stated
-from solution_paths.objectives.centring import bias_at_zero, less, shifts_of
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 import fuzz

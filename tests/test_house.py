@@ -21,15 +21,14 @@ LIBRARY, BENCHMARK = "solution_paths", "path_benchmark"
 # A package, a file, a wrong import in it, and what the linter calls the contract that it breaks.
 WRONG = {
     "a layer below": (LIBRARY, "models/svm.py", "from .. import estimators", "Each layer"),
-    "an objective a walker": (
-        LIBRARY,
+    "an objective a path": (
+        BENCHMARK,
         "objectives/hinge.py",
-        "from ..walks import walker",
-        "Each layer",
+        "from .. import runs",
+        "The benchmark",
     ),
-    "a walk a path": (LIBRARY, "walks/trace.py", "from .. import path", "Each layer"),
-    "a walk the package": (LIBRARY, "walks/trace.py", "from .. import lasso_path", "Each layer"),
-    "the loop what walks": (LIBRARY, "homotopy/run.py", "from .. import walks", "Each layer"),
+    "the loop a path": (LIBRARY, "homotopy/run.py", "from .. import solution", "Each layer"),
+    "the loop the package": (LIBRARY, "homotopy/run.py", "from .. import lasso_path", "Each layer"),
     "the judge a walk": (LIBRARY, "verify/judge.py", "from .. import homotopy", "Each layer"),
     "a walk the judge": (LIBRARY, "homotopy/run.py", "from ..verify import judge", "No walk knows"),
     "a report its paper": (BENCHMARK, "reporting/study.py", "from .. import papers", "The bench"),

@@ -29,9 +29,8 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.models.common import Progress
+from solution_paths.homotopy import run
 from solution_paths.validation import warn_if_badly_scaled
-from solution_paths.walks import walker
 
 N, D = 20, 3
 RNG = np.random.default_rng(11)
@@ -657,7 +656,7 @@ def test_a_gram_matrix_has_no_columns_to_scale():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
-    monkeypatch.setattr(walker, "STEPS", 1)
+    monkeypatch.setattr(run, "TOLD", 1)
     seen = []
     path = function(**arguments(function, callback=lambda *told: seen.append(told)))
     done, events = np.array(seen).T
@@ -666,21 +665,9 @@ def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
     assert (np.diff(events) >= 0).all()
     assert 0 <= done[0] < 0.5
     assert done[-1] == 1.0
-    assert events[-1] == path.diagnostics["events"] + path.diagnostics.get("start_events", 0)
+    assert events[-1] == path.diagnostics["events"]
     if "weights_from" in FUNCTIONS[function]:
         seen.clear()
         path.continue_to(1.5)
         assert [told[0] for told in seen] == sorted(told[0] for told in seen)
         assert seen[-1][0] == 1.0
-
-
-def test_progress_counts_stages_and_events_whoever_is_told(capfd):
-    seen = []
-    for callback in (None, lambda *told: seen.append(told)):
-        progress = Progress(callback, 2, events=10)
-        progress(0.5, 3)
-        progress.next(4)
-        progress(2.0, 1)
-        assert (progress.stage, progress.events) == (1, 14)
-    assert seen == [(0.25, 13), (0.5, 14), (1.0, 15)]
-    assert capfd.readouterr() == ("", "")

@@ -13,10 +13,10 @@ from known import BEFORE, NEW, SPARSE, U, X, Y, assert_same, outcomes, write_dow
 from path_benchmark import solvers
 from path_benchmark.data import generated, protocols
 from path_benchmark.data.seeds import generators
+from path_benchmark.objectives import Hinge, Tube
 from path_benchmark.papers.weighted_svm.ulsif import fit_ulsif
 from path_benchmark.reporting import formats, statistics, verdicts
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Hinge, Tube
 
 VALUES = (0.0, 1.0, -1.0, 0.5, 9.996, 99.95, 1106.0, 12345.678, 1.23e-5, 4.5e-9, 7e8, 1e-3)
 VALUES = (*VALUES, 2.0, 60.0, 0.0995, np.inf, np.nan, None)

@@ -13,9 +13,9 @@ import scipy.sparse as sparse
 from known import NEW, SPARSE, X, assert_same, outcomes, write_down
 from solution_paths import kernels
 from solution_paths import validation as check
+from solution_paths.centring import shifts_of
 from solution_paths.curves import Curve, MeanCurve, mean_curve
 from solution_paths.kernels import Kernel
-from solution_paths.objectives.centring import shifts_of
 
 NUMBERS = (-1, 0, 0.5, 1, 2, 2.5, 1e-200, 1e200, np.inf, -np.inf, np.nan, True, "1", None)
 NUMBERS = (*NUMBERS, np.int64(2), np.array(2.0), 1j, [1])
@@ -98,8 +98,6 @@ def input_calls():
         calls[f"check_labels: {name}"] = lambda v=value: check.check_labels(v, 3)[0]
         calls[f"labels: {name}"] = lambda v=value: check.check_labels(v, 3)[1].tolist()
         calls[f"check_shares: {name}"] = lambda v=value: check.check_shares(v, 3, "X")
-        known = (value, np.array(["a", "b"]), 3, "y_val", "X_val")
-        calls[f"check_known_labels: {name}"] = lambda k=known: check.check_known_labels(*k)
     for index in ([5, 6, 7], [5, 7, 6], [5, 6], [0, 1, 2]):
         own = pd.Series(range(len(index)), index=index)
         calls[f"index: {index}"] = lambda v=own: check.check_index(FRAME, v, "y")

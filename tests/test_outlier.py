@@ -1,7 +1,9 @@
 """Outlier paths: local optima, jumps, certificates, and the CCCP baseline."""
 
 import io
+import pickle
 import sys
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path as FilePath
 
@@ -10,15 +12,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from path_benchmark.objectives import Hinge, Tube
+from path_benchmark.objectives.robust import robust_hinge, robust_tube
 from path_benchmark.solvers import Answer, cccp, judge
 from path_benchmark.solvers import solve as solve_by
-from solution_paths import OutlierPath, Path, outlier_svm_path, outlier_svr_path
+from solution_paths import OutlierPath, SolutionPath, outlier_svm_path, outlier_svr_path
+from solution_paths.homotopy import jumping
 from solution_paths.kernels import Kernel
-from solution_paths.models.outlier_svm import robust_hinge
-from solution_paths.models.outlier_svr import robust_tube
-from solution_paths.objectives import Hinge, Solution, Tube
-from solution_paths.objectives.robust import MOST
-from solution_paths.walks import walker
+from solution_paths.solution.points import Points
+from solution_paths.verify.partitions import MOST
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 
@@ -84,10 +86,11 @@ def test_ties_and_duplicates_end_in_local_optima_and_never_rise(task, homotopy):
         assert found.ok, found
         jumps += path.jumps
         # between jumps a sample may stay at the threshold, where K is singular
-        for t in [*(jump.parameter for jump in path.jumps), path.range[0 if path._falls else 1]]:
-            k, optimal = path.objective.locally_optimal(path._solution(t), t)
-            assert optimal is (None if k > MOST else True)
-            decided += [k] * (optimal is True)
+        for t in [*(jump.parameter for jump in path.jumps), path.range[0 if path.falls else 1]]:
+            at = path.at_threshold(t)
+            k = len(at.samples)
+            assert at.local is (None if k > MOST else True)
+            decided += [k] * (at.local is True)
     assert len(jumps) >= 3
     assert all(jump.after <= jump.before * (1 + 1e-9) for jump in jumps)
     assert max(decided) >= 1, "no solution with samples at the threshold was looked at"
@@ -183,14 +186,14 @@ def conditional_optima(objective, sweeps=4000):
 def test_the_end_is_the_optimum_of_its_partition_and_of_none_near_by(seed, homotopy):
     X, y = clouds(n=10, seed=seed, flipped=0.3)
     path = outlier_svm_path(X, y, 5.0, homotopy=homotopy, kernel="rbf", gamma=1.0)
-    objective = path.objective.at(0.0)
+    objective = robust_hinge(X, y, 5.0, homotopy, kernel=Kernel("rbf", 1.0)).at(0.0)
     optima, partitions = conditional_optima(objective)
     own = path.objective_value(0.0)
     place = int((partitions == path.outliers(0.0)).all(axis=1).argmax())
     assert own == pytest.approx(optima[place], rel=1e-6)
     assert own >= optima.min() * (1 - 1e-6)
     # no step of any kind leads down
-    rng, a = np.random.default_rng(seed), path._solution(0.0).a
+    rng, a = np.random.default_rng(seed), y * path.dual(0.0)
     K = objective.gram()
     for step in rng.normal(size=(200, len(y))) * 1e-5:
         near = a + step
@@ -203,10 +206,18 @@ def test_the_end_is_the_optimum_of_its_partition_and_of_none_near_by(seed, homot
 @pytest.mark.parametrize("task", ["svm", "svr"])
 def test_corrupted_paths_fail_their_certificate(task):
     path = path_of(task, *problem(task), 1.0, kernel="rbf")
-    leg = path._legs[0]
-    moved = leg.trace._replace(a=leg.trace.a * (1 + 1e-4))
-    corrupted = OutlierPath("theta", [type(leg)(moved, 0.0, -1.0)], path.objective)
-    assert corrupted.certify(at_breakpoints=True).status == "fails"
+    recorded = path.points.arrays()
+    recorded["unknowns"] = recorded["unknowns"] * (1 + 1e-4)
+    path.points = replace(Points.from_arrays(**recorded), first=path.points.first)
+    assert path.certify(at_breakpoints=True).status == "fails"
+
+
+@pytest.mark.parametrize("task", ["svm", "svr"])
+def test_a_sample_on_the_wrong_side_of_the_threshold_is_seen(task):
+    path = path_of(task, *problem(task), 1.0, homotopy="s", kernel="rbf")
+    rows = path.partitions.rows
+    rows[-1] = path.branches.main
+    assert path.certify(at_breakpoints=True).status == "fails"
 
 
 def test_a_dual_of_the_wrong_side_is_seen():
@@ -217,20 +228,20 @@ def test_a_dual_of_the_wrong_side_is_seen():
     alpha = path.dual(theta)
     assert len(outlier)
     answer = type("Answer", (), {"alpha": alpha, "w": None, "b": None})
-    assert judge(path.objective, answer, t=theta).status == "holds"
+    robust = robust_hinge(X, y, 1.0, kernel=Kernel("rbf", path.reading.kernel.gamma))
+    assert judge(robust, answer, t=theta).status == "holds"
     answer.alpha = np.where(np.arange(len(y)) == outlier[0], 1.0, alpha)
-    assert judge(path.objective, answer, t=theta).status == "fails"
+    assert judge(robust, answer, t=theta).status == "fails"
 
 
 def test_a_solution_at_the_threshold_is_no_local_optimum_where_the_kernel_is_regular():
     path = outlier_svm_path(*clouds(n=80), 1.0, homotopy="s", kernel="rbf")
     jump = path.jumps[0]
-    before = path._facing("before")._solution(jump.parameter)
-    walls, better = path.objective.better_partition(before, jump.parameter)
-    assert len(walls) == 1
-    np.testing.assert_array_equal(better, walls)
-    after = path._solution(jump.parameter)
-    assert path.objective.locally_optimal(after, jump.parameter) == (0, True)
+    before = path.at_threshold(jump.parameter, "before")
+    assert len(before.samples) == 1
+    np.testing.assert_array_equal(before.better, before.samples)
+    after = path.at_threshold(jump.parameter)
+    assert (len(after.samples), after.local) == (0, True)
 
 
 # -- what a path says -------------------------------------------------------------------------
@@ -280,13 +291,13 @@ def test_choices_are_those_of_a_fine_grid_and_of_both_sides_of_jumps(task, homot
 @pytest.mark.parametrize("task", ["svm", "svr"])
 def test_jumps_keep_the_system_and_what_is_known(task, monkeypatch):
     begun = []
-    init = walker.Homotopy.__init__
+    init = jumping.Homotopy.__init__
 
     def counted(self, *arguments, **options):
         begun.append(self)
         init(self, *arguments, **options)
 
-    monkeypatch.setattr(walker.Homotopy, "__init__", counted)
+    monkeypatch.setattr(jumping.Homotopy, "__init__", counted)
     X, y = problem(task, n=120, d=3)
     one = path_of(task, X, y, 3.0, homotopy="s", check="ignore")
     several = len(begun)
@@ -312,10 +323,14 @@ def test_paths_can_be_saved_with_their_jumps():
     path = outlier_svr_path(*line(), 1.0, homotopy="s", kernel="rbf")
     file = io.BytesIO()
     path.save(file)
-    loaded = OutlierPath.load(io.BytesIO(file.getvalue()))
-    assert [jump.parameter for jump in loaded.jumps] == [jump.parameter for jump in path.jumps]
-    assert loaded.certify().ok
-    assert isinstance(Path.load(io.BytesIO(file.getvalue())), OutlierPath)
+    loaded = SolutionPath.load(io.BytesIO(file.getvalue()))
+    assert isinstance(loaded, OutlierPath)
+    for own in (loaded, pickle.loads(pickle.dumps(path))):
+        assert [jump.parameter for jump in own.jumps] == [jump.parameter for jump in path.jumps]
+        assert own.certify().ok
+        jump = path.jumps[0].parameter
+        for side in ("before", "after"):
+            np.testing.assert_array_equal(own.dual(jump, side=side), path.dual(jump, side=side))
 
 
 def test_the_plot_marks_jumps():
@@ -329,14 +344,13 @@ def test_the_plot_marks_jumps():
 
 @pytest.mark.parametrize("task", ["svm", "svr"])
 @pytest.mark.parametrize("homotopy", HOMOTOPIES)
-def test_rows_kernels_and_looks_agree(task, homotopy):
+def test_rows_and_kernels_agree(task, homotopy):
     X, y = problem(task)
     X[X < 0.3] = 0.0
     dense = path_of(task, X, y, 3.0, homotopy=homotopy)
     others = [
         path_of(task, sp.csr_array(X), y, 3.0, homotopy=homotopy),
         path_of(task, X @ X.T, y, 3.0, homotopy=homotopy, kernel="precomputed"),
-        path_of(task, X, y, 3.0, homotopy=homotopy, lazy=False),
     ]
     low = max(path.range[0] for path in [dense, *others])  # where it begins is known to rounding
     high = min(path.range[1] for path in [dense, *others])
@@ -344,7 +358,7 @@ def test_rows_kernels_and_looks_agree(task, homotopy):
     wanted = dense.decision_function(X, grid)
     for other in others:
         assert other.certify().ok
-        f = other.decision_function(X if other.objective.linear else X @ X.T, grid)
+        f = other.decision_function(X if other.linear else X @ X.T, grid)
         np.testing.assert_allclose(f, wanted, atol=1e-7 * np.abs(wanted).max())
 
 
@@ -474,7 +488,7 @@ def test_cccp_never_rises_and_ends_where_its_outliers_say(task, homotopy, kernel
     a = robust.signed_dual(found.alpha)
     last = robust.energy(robust.gram() @ a, a, 0.0)
     assert last <= first * (1 + 1e-9)
-    own = robust.partitions(Solution(a[:, None]), np.array([0.0]))[:, 0]
+    own = robust.partition(robust.gram() @ a, a)
     np.testing.assert_array_equal(own != 0, cccp.outliers(robust, robust.gram() @ a) != 0)
     assert judge(robust, found).gap < 1e-6  # stationary: optimal for its partition
     again = cccp.solve(robust, {"tolerance": 1e-9}, found)

@@ -48,7 +48,7 @@ from solution_paths.validation import HUGE
 
 # What users get and don't make: their attributes are documented, no parameters of theirs.
 GIVEN = {"Best", "BestOnSurface", "Certificate", "Jump", "MeanCurve"}
-GIVEN |= {"OutlierCertificate", "OutlierPath", "Path", "PathError", "PathWarning", "Surface"}
+GIVEN |= {"OutlierCertificate", "OutlierPath", "PathError", "PathWarning", "Surface"}
 GIVEN |= {"ApproximatePath", "GapCertificate", "RocCurve", "SolutionPath"}
 GIVEN |= {"Curve"}  # dataclasses, whose fields say it themselves
 
@@ -134,7 +134,7 @@ def test_the_table_of_defaults_is_of_the_whole_public_face():
     owners = {owner for owner, _ in DEFAULTS}
     functions = {name for name in solution_paths.__all__ if name.endswith(("_path", "_grid"))}
     assert functions | set(solution_paths.ESTIMATORS) <= owners
-    assert {"Path.certify", "Surface.certify", "OutlierPath.dual", "Curve.best"} <= owners
+    assert {"SolutionPath.certify", "Surface.certify", "OutlierPath.dual", "Curve.best"} <= owners
     # what ``sides`` above rests on
     assert '``side``, "after" by default' in inspect.getdoc(solution_paths.OutlierPath)
     assert "by default at ``values``" in inspect.getdoc(solution_paths.Surface.coefs)
@@ -508,23 +508,12 @@ def test_by_default_a_certificate_samples_inner_breakpoints():
     assert path.certify(6, at_breakpoints=False).n_points < some <= ends_of + 6 + 6
 
 
-def test_a_sample_as_large_as_an_outlier_path_looks_at_all_its_settled_nodes():
-    path = outlier_svm_path(*classes(40), 10.0)
-    nodes = len(path._settled())
-    assert nodes > 8
-    count = {at: len(path._settled_solutions(nodes, 0, at)) for at in (None, True, False)}
-    assert count[None] == count[True] == count[False] + nodes - 2
-
-
 def test_a_certificates_points_follow_from_its_seed():
     path = svm_path(*classes(30))
     points = {seed: path._some(10, seed, None)[1].tolist() for seed in (0, 1)}
     assert points[0] != points[1]
     assert path._some(10, 0, None)[1].tolist() == points[0]
-    outlier = outlier_svm_path(*classes(30), 10.0)
-    chosen = [[at for _, at in outlier._settled_solutions(4, s, None)] for s in (0, 1)]
-    assert chosen[0] != chosen[1]
-    for own in (path, outlier):
+    for own in (path, outlier_svm_path(*classes(30), 10.0)):
         assert own.certify(10, seed=0) == own.certify(10)
 
 

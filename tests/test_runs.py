@@ -184,11 +184,13 @@ def test_ties_go_to_the_smaller_cost_then_to_the_least_robust_parameter():
 def test_a_local_solutions_ratio_is_ours_to_theirs():
     """Less than zero where the path's solution is the better one."""
     objective = SimpleNamespace(energy=lambda values, a, t: float(a.sum()))
-    path = SimpleNamespace(range=(0.0, 1.0), objective=SimpleNamespace(at=lambda t: objective))
-    problem = SimpleNamespace(predicted=lambda a, part: a)
+    path = SimpleNamespace(range=(0.0, 1.0))
+    moving = SimpleNamespace(at=lambda t: objective)
+    problem = SimpleNamespace(predicted=lambda a, part: a, objective=lambda C, homotopy: moving)
     theirs = SimpleNamespace(at=[1.0, 0.5, 2.0], duals=np.array([[4.0, 2.0, 1.0]]))
     rows = Rows()
-    robust._add_local_solutions(rows, problem, path, theirs, np.array([[3.0, 2.5, 1.0]]), {})
+    hyper, ours = {"C": 1.0, "homotopy": "theta"}, np.array([[3.0, 2.5, 1.0]])
+    robust._add_local_solutions(rows, problem, path, theirs, ours, hyper)
     assert [row["value"] for row in rows.rows] == [3.0 / 4.0 - 1.0, 2.5 / 2.0 - 1.0]
 
 

@@ -13,16 +13,14 @@ import pytest
 import scipy.sparse as sp
 
 from solution_paths import (
-    Path,
+    OutlierPath,
     PathError,
     SolutionPath,
     drlad_path,
     drsvm_path,
     lasso_path,
-    outlier_svm_path,
     outlier_svr_path,
     quantile_svm_path,
-    storage,
     svm_path,
     update_instances,
     weighted_svm_path,
@@ -224,19 +222,6 @@ def test_what_bytes_can_not_be_written_to_is_named(tmp_path):
     assert (tmp_path / "text").read_bytes() == b""
 
 
-def test_files_of_the_format_before_are_read(tmp_path):
-    """Their nodes are doubles, and nothing is beside them."""
-    path = outlier_svm_path(X, Y, 1.0)
-    path.save(tmp_path / "now.npz")
-    with np.load(tmp_path / "now.npz") as archive:
-        content = {name: archive[name] for name in archive.files if not name.endswith("/t_low")}
-    meta = json.loads(str(content.pop("meta"))) | {"format": 7}
-    np.savez(tmp_path / "before.npz", meta=np.array(json.dumps(meta)), **content)
-    loaded = Path.load(tmp_path / "before.npz")
-    np.testing.assert_allclose(loaded.coef(0.3), path.coef(0.3), rtol=1e-12)
-    assert loaded.certify(at_breakpoints=True).ok
-
-
 def test_a_file_with_broken_indices_is_no_path(tmp_path):
     path = make("svm", sp.csr_array(X))
     path.save(tmp_path / "p.npz")
@@ -335,9 +320,18 @@ def test_a_name_gets_the_suffix_that_numpy_gives(tmp_path):
         SolutionPath.load(tmp_path / "nothing")
 
 
-def test_a_model_that_is_no_path_of_this_kind_is_refused(tmp_path, monkeypatch):
-    """Files of lasso and l1 paths, once of this kind: no attempt to read their arrays."""
-    outlier_svr_path(X, TARGET, 1.0).save(tmp_path / "path.npz")
-    monkeypatch.delitem(storage.FAMILIES, "RobustTube")
-    with pytest.raises(ValueError, match=r"a model that Path\.load no longer reads; compute the"):
-        Path.load(tmp_path / "path.npz")
+def test_files_of_earlier_versions_are_refused(tmp_path):
+    """Files that name no kind: no attempt to read their arrays."""
+    meta = {"format": 8, "parameter": "C", "objective": {"family": "Hinge"}, "legs": []}
+    np.savez(tmp_path / "path.npz", meta=np.array(json.dumps(meta)))
+    with pytest.raises(ValueError, match=r"path\.npz was written by an earlier version; compute"):
+        SolutionPath.load(tmp_path / "path.npz")
+
+
+def test_an_outlier_path_is_loaded_as_what_it_is(tmp_path):
+    path = outlier_svr_path(X, TARGET, 1.0)
+    path.save(tmp_path / "path.npz")
+    for kind in (SolutionPath, OutlierPath):
+        loaded = kind.load(tmp_path / "path.npz")
+        assert type(loaded) is OutlierPath
+        assert loaded.certify(at_breakpoints=True) == path.certify(at_breakpoints=True)

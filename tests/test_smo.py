@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
+from path_benchmark.objectives import Hinge
 from path_benchmark.solvers import clarabel_solver, judge, smo
 from path_benchmark.solvers.smo import SMO, feasible_start
 from solution_paths.kernels import KERNELS, Kernel, kernel_row, squared_norms
-from solution_paths.objectives import Hinge
 
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
 

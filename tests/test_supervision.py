@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 from path_benchmark import solvers
+from path_benchmark.objectives import Hinge
 from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import file_of, run_cells
 from path_benchmark.runs.supervision import JobFailed, Limits, supervised, write_cost
-from solution_paths.objectives import Hinge
 from test_benchmarking import CELLS
 
 X, y = np.arange(6.0)[:, None], np.repeat([-1.0, 1.0], 3)

@@ -17,8 +17,7 @@ from path_benchmark import data, settings
 from path_benchmark.reporting import tables
 from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import DamagedCell, check_cell, file_of, run_cells
-from solution_paths import Path as SolutionPath
-from solution_paths import svm_path
+from solution_paths import SolutionPath, svm_path
 from test_benchmarking import CELLS, Recorder
 from test_data import Bench, entry_of, form_of
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from path_benchmark.data.protocols import Part
+from path_benchmark.objectives import Tube, judge
 from path_benchmark.papers.weighted_svm import experiments as experiment
 from path_benchmark.papers.weighted_svm import outputs
 from path_benchmark.papers.weighted_svm.experiments import (
@@ -30,9 +31,8 @@ from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
 from small_runs import assert_known, small_run
-from solution_paths.certify import Certificate, judge
+from solution_paths.certify import Certificate
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Tube
 from test_quantile_svm_paper import repository_config
 
 COMMON = Common(gamma=1.0, diagonal=1e-6)

@@ -41,10 +41,9 @@ from .models.svr import svr_path
 from .models.update_instances import update_instances
 from .models.weighted_svm import weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
-from .outliers import Jump, OutlierCertificate, OutlierPath
-from .path import Path
 from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
+from .solution.outliers import Jump, OutlierCertificate, OutlierPath
 from .surface import BestOnSurface, Surface, path_lines
 
 if TYPE_CHECKING:
@@ -92,7 +91,6 @@ __all__ = [
     "OutlierPath",
     "OutlierSVC",
     "OutlierSVR",
-    "Path",
     "PathElasticNet",
     "PathError",
     "PathLasso",

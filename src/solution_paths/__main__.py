@@ -22,6 +22,7 @@ from . import (
     dm_drsvm_path,
     dm_ksvm_path,
     drlad_path,
+    exact,
     kernels,
     l1_svm_path,
     lasso_path,
@@ -34,7 +35,6 @@ from . import (
     weighted_svr_path,
 )
 from .compilation import FUNCTIONS, TURN
-from .objectives import exact
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 

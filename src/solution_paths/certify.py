@@ -1,20 +1,14 @@
-"""Certificates of paths and verdicts on solvers' answers: one score, and one set of thresholds.
-
-Everything is recomputed by `objectives` from the data and what was handed out. Nothing here knows
-a walker or a solver.
-"""
+"""Verdicts on solutions and certificates of paths: one set of thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .objectives import Objective, Solution
-from .objectives.base import Terms
 from .validation import Floats
 
 KKT_LIMIT = 1e-7
@@ -22,8 +16,6 @@ LOOKED_AT = 1000  # solutions, at most, to find the part of a path that is certi
 GAP_LIMIT = 1e-9
 SAID = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
-NULL = 1e-3  # of what a constant loses: where the objective is less, that is the scale of errors
-BLOCK_ENTRIES = 500_000  # duals that are judged together: 4 MB, and a few dozen times that
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
@@ -155,11 +147,8 @@ class Certificate:
     Attributes
     ----------
     kkt : float
-        Largest KKT violation, relative to the data's scale: for each sample the smaller of how
-        far its value is on the wrong side of its kink and how far (relative to the largest
-        cost) its dual is from the level that would allow it; duals outside their box and an
-        unbalanced free bias (``|sum a_i|`` relative to the largest cost) count too, and, where w
-        is stated beside the duals, its distance from the w that these imply.
+        Largest KKT violation: how far a value and its dual are from the graph of their loss or
+        penalty, relative to the data's scale; duals out of balance with a free variable count too.
     gap : float
         Largest relative duality gap, ``(primal - dual) / max(|primal|, |dual|)``. Nothing is
         subtracted from it.
@@ -240,159 +229,6 @@ class Certificate:
             f"(at {self.gap_at:.6g}; limit {GAP_LIMIT:g}; a solution in double precision "
             f"resolves {self.resolution:.1e}), {self.n_points} points"
         )
-
-
-def score(
-    objective: Objective,
-    t: Floats,
-    solution: Solution,
-    lower_bound: float | None = None,
-    low: Floats | float = 0.0,
-) -> Verdict:
-    """Score B solutions, in columns, at parameters t + low (B,), whoever found them.
-
-    First in double precision; those about which it can't say that they hold, in twice that.
-    """
-    low = np.broadcast_to(low, t.shape)
-    found = _scored(objective, t, low, solution, lower_bound, False)
-    without_duals = bool(np.isnan(found.kkt).all())
-    open_ = ~found.holds(kkt_limit=np.inf if without_duals else KKT_LIMIT)
-    if not open_.any():
-        return found
-    part = Solution(*(None if own is None else own[..., open_] for own in solution))
-    again = _scored(objective, t[open_], low[open_], part, lower_bound, True)
-    return found.amended(open_, again)
-
-
-def _scored(
-    objective: Objective,
-    t: Floats,
-    low: Floats,
-    solution: Solution,
-    lower_bound: float | None,
-    exact: bool,
-) -> Verdict:
-    with np.errstate(all="ignore"):  # what isn't finite fails
-        found = objective.terms(t, solution, exact, low)
-        if found.gap is not None:
-            dual = lower = found.primal - found.gap
-            gap = found.gap
-        else:
-            dual = np.full(len(t), np.nan)
-            lower = np.full(len(t), np.nan if lower_bound is None else lower_bound)
-            gap = np.abs(found.primal - lower)
-        size = np.maximum(np.maximum(np.abs(found.primal), np.abs(lower)), found.floor)
-        size = np.where(size > 0, size, 1.0)
-        sure = np.maximum(size - found.unsure, 0.0)
-        relative = gap / size
-        rounding = (found.rounding + relative * found.unsure) / sure
-        if found.gap is not None:
-            relative = np.where(found.infeasible <= KKT_LIMIT, relative, np.inf)
-        kkt, kkt_off = found.kkt, found.kkt_rounding
-        bounds = found.resolution / size, found.kkt_resolution
-        error, least = _errors(found, gap, np.maximum(np.abs(found.primal), np.abs(lower)))
-        # what holds is right to the rounding of the targets, whatever the scale
-        strict = np.maximum(relative + rounding, kkt + kkt_off)
-        holds = (relative + rounding <= GAP_LIMIT) & (kkt + kkt_off <= KKT_LIMIT)
-        error, least = (np.where(holds, np.fmin(strict, v), v) for v in (error, least))
-        return Verdict(found.primal, dual, relative, kkt, rounding, kkt_off, *bounds, error, least)
-
-
-def _errors(found: Terms, gap: Floats, size: Floats) -> tuple[Floats, Floats]:
-    """Return the most and the least by which solutions may be off, (B,); see `Verdict`."""
-    scale = np.maximum(size, NULL * found.null)
-    gap = np.where(found.infeasible <= KKT_LIMIT, gap, np.inf)
-    sure = np.maximum(scale - found.unsure, 0.0)
-    most, least = (gap + found.rounding) / sure, (gap - found.rounding) / (scale + found.unsure)
-    most = np.where(gap + found.rounding > 0.0, most, gap)  # all costs may be zero
-    error = np.fmin(most, found.own + found.own_rounding)
-    least = np.fmin(least, found.own - found.own_rounding)
-    # without duals the gap alone tells; without a gap nothing does
-    known = np.where(np.isnan(gap), np.nan, 1.0)
-    return known * error, known * least
-
-
-def judge(
-    objective: Objective, answer: object, *, t: float = 0.0, lower_bound: float | None = None
-) -> Verdict:
-    """Score a solver's answer.
-
-    Parameters
-    ----------
-    objective : Objective
-    answer : Answer
-        Anything with ``alpha`` (0 <= alpha_i <= C_i in classification, signed in regression), ``w``
-        and ``b``; None is what it doesn't state.
-    t : float
-        Parameter value, for an objective that moves.
-    lower_bound : float, optional
-        A certified lower bound of the objective, used for answers without a dual solution.
-
-    Returns
-    -------
-    Verdict
-        All nan if the answer isn't finite, states too little to determine a model, or has arrays
-        of wrong lengths.
-
-    Examples
-    --------
-    A solver's answer is anything with ``alpha``, ``w`` and ``b``; here one that stopped too early:
-
-    >>> from types import SimpleNamespace
-    >>> from solution_paths import outlier_svm_path
-    >>> from solution_paths.certify import judge
-    >>> path = outlier_svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], C=0.5)
-    >>> def answer(alpha):
-    ...     return SimpleNamespace(alpha=alpha, w=None, b=path.intercept(0.5))
-    >>> judge(path.objective, answer(path.dual(0.5)), t=0.5).status
-    'holds'
-    >>> judge(path.objective, answer(0.99 * path.dual(0.5)), t=0.5).status
-    'fails'
-    """
-    stated = objective.stated(answer)
-    finite = all(np.isfinite(part).all() for part in stated if part is not None)
-    if not (finite and objective.states_enough(stated)):
-        return Verdict(*[np.nan] * 5)
-    column = Solution(*(None if part is None else part[..., None] for part in stated))
-    found = score(objective, np.array([float(t)]), column, lower_bound)
-    return found.alone()
-
-
-def certify(
-    objective: Objective,
-    points: Floats,
-    solutions: Callable[[NDArray[np.int64]], Solution],
-    low: Floats | None = None,
-) -> Certificate:
-    """Judge the solution at every point.
-
-    Parameters
-    ----------
-    objective : Objective
-        The data and the objective.
-    points : (B,) array
-        Parameter values.
-    solutions : callable
-        Maps an array of indices into ``points`` to the solutions there, in columns.
-    low : (B,) array, optional
-        What rounding left out of the points.
-    """
-    return summary(points, verdicts(objective, points, solutions, low))
-
-
-def verdicts(
-    objective: Objective,
-    points: Floats,
-    solutions: Callable[[NDArray[np.int64]], Solution],
-    low: Floats | None = None,
-) -> Verdict:
-    """Return what was found at every point, in arrays; see `certify`."""
-    low = np.zeros(len(points)) if low is None else low
-    found, block = [], min(max(BLOCK_ENTRIES // max(objective.X.shape), 4), 128)
-    for first in range(0, len(points), block):
-        index = np.arange(first, min(first + block, len(points)))
-        found.append(score(objective, points[index], solutions(index), low=low[index]))
-    return Verdict.together(found)
 
 
 def states(found: Verdict) -> NDArray[np.str_]:

@@ -6,7 +6,7 @@ needs that is straight in the path's own parameter but not on the axis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .curves import Curve
-    from .path import Path
     from .surface import Surface
 
 Floats = NDArray[np.float64]
@@ -38,6 +37,45 @@ SPREAD = 15.0  # times that size: larger ones need an axis that is logarithmic f
 # -- paths ------------------------------------------------------------------------------------
 
 
+class Picture(NamedTuple):
+    """What is drawn of a path.
+
+    Attributes
+    ----------
+    parameter, range, breakpoints, feature_names, linear
+        See `SolutionPath`; one of several outputs has a row for each of their coefficients.
+    features : int
+        The number of coefficients.
+    classes, labels : arrays
+        Two labels, and the sign of each sample; empty in regression.
+    coef, dual : callables
+        Of parameters, return curves (m, k).
+    check, check_linear : callables
+        Refuse what isn't a parameter, and a path without coefficients.
+    nodes : (K,) array
+        Recorded points, in the path's own parameter; those that follow have their places.
+    places, coef_at, dual_at : callables
+        Of (k,) places of nodes, return parameters (k,) and curves (m, k).
+    """
+
+    parameter: str
+    range: tuple[float, float]
+    breakpoints: Floats
+    feature_names: Sequence[str | int] | None
+    linear: bool
+    features: int
+    classes: NDArray[Any]
+    labels: Floats
+    coef: Callable[[Any], Floats]
+    dual: Callable[[Any], Floats]
+    check: Callable[[Any], object]
+    check_linear: Callable[[], None]
+    nodes: Floats
+    places: Callable[[NDArray[np.int64]], Floats]
+    coef_at: Callable[[NDArray[np.int64]], Floats]
+    dual_at: Callable[[NDArray[np.int64]], Floats]
+
+
 class View(NamedTuple):
     """The part of the parameter's axis that is drawn."""
 
@@ -47,19 +85,19 @@ class View(NamedTuple):
 
 
 def draw_path(
-    path: Path,
+    path: Picture,
     what: str | None,
     ax: Axes | None,
     max_lines: int,
     mark: float | None,
     jumps: ArrayLike = (),
 ) -> Axes:
-    """Draw a path; see `Path.plot`. ``jumps`` are parameters at which it isn't continuous."""
+    """Draw a path; see `SolutionPath.plot`. ``jumps`` are parameters at which it jumps."""
     what = _checked_choice(path, what)
     check_number(max_lines, "max_lines", least=1, whole=True)
     _check_axes(ax)
     if mark is not None:
-        path._check(mark)
+        path.check(mark)
     view = _view(path, what, mark)
     t = _points(path.breakpoints, view)
     curves = path.coef(t) if what == "coef" else path.dual(t)
@@ -92,15 +130,15 @@ def draw_path(
     return ax
 
 
-def _checked_choice(path: Path, what: str | None) -> str:
+def _checked_choice(path: Picture, what: str | None) -> str:
     what = what if what is None else check_choice(what, "what", ("coef", "dual"))
     if what == "coef":
-        path._check_linear()
-    few = path.objective.linear and path.objective.X.shape[1] <= FEW
+        path.check_linear()
+    few = path.linear and path.features <= FEW
     return what or ("coef" if few else "dual")
 
 
-def _view(path: Path, what: str, mark: float | None) -> View:
+def _view(path: Picture, what: str, mark: float | None) -> View:
     """Return the part of the parameter's axis that says something.
 
     A scale is drawn logarithmically where it spans a decade. It begins where something is seen of
@@ -125,7 +163,7 @@ def _view(path: Path, what: str, mark: float | None) -> View:
     return View(low, high, log)
 
 
-def _first_seen(path: Path, start: float, high: float) -> float:
+def _first_seen(path: Picture, start: float, high: float) -> float:
     """Return where the coefficients of a path that begins at 0 reach a share of their usual size.
 
     That is the median on a logarithmic axis: at an end they may be far larger.
@@ -148,16 +186,16 @@ def _points(nodes: Floats, view: View) -> Floats:
     return np.unique(np.concatenate([[low], inside, fill[1:-1], [high]]))
 
 
-def _standing(path: Path, what: str, view: View) -> tuple[Floats, Floats, Floats]:
+def _standing(path: Picture, what: str, view: View) -> tuple[Floats, Floats, Floats]:
     """Return parameters in view at which the solution moves, and the values on both sides."""
-    new = np.append(True, np.diff(path._t) != 0.0)
+    new = np.append(True, np.diff(path.nodes) != 0.0)
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(new)) - 1
-    at = path._places(first)
+    at = path.places(first)
     kept = np.flatnonzero((last > first) & (at >= view.low) & (at < view.high))
     if len(kept) > MOST_NODES:
         kept = kept[np.linspace(0, len(kept) - 1, MOST_NODES).astype(int)]
-    values = path._coefs_at if what == "coef" else path._duals_at
+    values = path.coef_at if what == "coef" else path.dual_at
     at, left, right = at[kept], values(first[kept]), values(last[kept])
     if len(at) > 1 and at[0] > at[-1]:  # the walk's own parameter is an inverse
         at, left, right = at[::-1], right[:, ::-1], left[:, ::-1]
@@ -190,7 +228,7 @@ def _draw_jumps(
         ax.plot(np.tile(places, 2), ends, "o", color=colour, ms=3.0, mfc="none")
 
 
-def _coef_looks(path: Path, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
+def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
     """Return the looks of coefficients' lines: the largest have names, colours and dashes."""
     names = path.feature_names
     looks: list[dict[str, Any]] = [{"color": QUIET, "linewidth": 0.7, "zorder": 1.5}] * len(size)
@@ -201,14 +239,14 @@ def _coef_looks(path: Path, size: Floats, drawn: Any, room: int) -> list[dict[st
     return looks
 
 
-def _dual_looks(path: Path, drawn: Any) -> list[dict[str, Any]]:
+def _dual_looks(path: Picture, drawn: Any) -> list[dict[str, Any]]:
     """Return the looks of duals' lines: those of the samples' classes."""
-    objective, thin = path.objective, {"linewidth": 0.7, "alpha": 0.7}
-    if not len(objective.classes):
+    thin = {"linewidth": 0.7, "alpha": 0.7}
+    if not len(path.classes):
         return [thin | _style(0)] * len(drawn)
     looks, named = [], set()
-    for positive in (np.asarray(objective.y)[drawn] > 0).tolist():
-        label = {} if positive in named else {"label": str(objective.classes[int(positive)])}
+    for positive in (path.labels[drawn] > 0).tolist():
+        label = {} if positive in named else {"label": str(path.classes[int(positive)])}
         named.add(positive)
         looks.append(thin | _style(int(positive)) | label)
     return looks

@@ -12,8 +12,8 @@ from . import plots
 from .certify import Certificate, Verdict, summary
 from .curves import Curve
 from .errors import PathError
-from .path import Parameters
 from .solution import Callback, SolutionPath
+from .solution.path import Parameters
 from .validation import Floats, Rows, check_number, check_vector
 
 if TYPE_CHECKING:
@@ -171,12 +171,12 @@ class Surface:
         return plots.draw_surface(self, curves, ax, (best.line, best.parameter))
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Check every line as `Path.certify` does; return the worst of what was found.
+        """Check every line as `SolutionPath.certify` does; return the worst of what was found.
 
         Parameters
         ----------
         n_random : int, default 20
-            See `Path.certify`; of each line.
+            See `SolutionPath.certify`; of each line.
         seed : int, default 0
         """
         check_number(n_random, "n_random", least=0, whole=True)

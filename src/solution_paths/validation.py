@@ -220,23 +220,6 @@ def feature_names(X: object) -> Names | None:
     return tuple(name if isinstance(name, str | int) else str(name) for name in columns)
 
 
-def check_new_rows(X_new: Rows, objective: Any, name: str) -> Floats | sp.csr_array:
-    """Return rows to predict, with the columns that an objective's training rows have."""
-    _check_names(feature_names(X_new), objective.feature_names, name)
-    X_new = check_X(X_new, name, own=False)
-    columns, precomputed = objective.X.shape[1], objective.kernel.name == "precomputed"
-    if X_new.shape[1] != columns:
-        remedy = "one kernel value for each training row" if precomputed else "the same columns"
-        raise ValueError(
-            f"{name} has {X_new.shape[1]} columns, but the path was computed with {columns}; pass "
-            f"{remedy}."
-        )
-    if precomputed and sp.issparse(X_new):
-        raise ValueError(f"{name} must be a dense matrix of kernel values; call {name}.toarray().")
-    objective.kernel.check_sizes(X_new, name)
-    return X_new
-
-
 def _check_names(found: Names | None, expected: Names | None, name: str) -> None:
     if found is None or expected is None or found == expected:
         return
@@ -368,20 +351,6 @@ def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Labels]:
             "two classes, or use a regression path."
         )
     return np.where(y == classes[1], 1.0, -1.0), classes
-
-
-def check_known_labels(
-    y: ArrayLike, classes: Labels, n: int, name: str, of: str
-) -> NDArray[np.bool_]:
-    """Return whether each label is the larger of a path's two; others are refused by name."""
-    y, known = plain_labels(y, n, name, of), classes.tolist()
-    unknown = [label for label in np.unique(y).tolist() if label not in known]
-    if unknown:
-        raise ValueError(
-            f"{name} holds the label {unknown[0]!r}, but the path was computed with {known[0]!r} "
-            f"and {known[1]!r}; recode it, or drop those rows."
-        )
-    return y == classes[1]
 
 
 def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> Labels:

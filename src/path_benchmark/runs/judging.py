@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from path_benchmark import solvers
-from solution_paths import SolutionPath, verify
+from solution_paths import verify
 from solution_paths.certify import Certificate, Verdict
 from solution_paths.problem import Product
 
@@ -27,8 +27,6 @@ LARGEST_CERTIFICATE = 1e11
 
 def data_of(path: Any) -> Any:
     """Return the rows that a path is of: of a statement the map of its first group of losses."""
-    if not isinstance(path, SolutionPath):
-        return path.objective.X
     X = path.line.start.losses[0].X
     if path.line.start.kernel is not None:
         return path.line.start.kernel

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from solution_paths.__main__ import compile_all
-from solution_paths.models.outlier_svm import robust_hinge
 
+from ..objectives.robust import robust_hinge
 from ..solvers import cccp, smo
 
 

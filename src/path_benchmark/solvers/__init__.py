@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from solution_paths.certify import Verdict, judge
-from solution_paths.objectives import Objective
+from solution_paths.certify import Verdict
 
+from ..objectives import Machine, judge
 from . import (
     clarabel_solver,
     cvxpy_solver,
@@ -68,7 +68,7 @@ def get(name: str) -> ModuleType:
 
 
 def solve(
-    name: str, objective: Objective, options: dict | None = None, start: Answer | None = None
+    name: str, objective: Machine, options: dict | None = None, start: Answer | None = None
 ) -> Answer:
     """Call a baseline by name; an answer whose status says why when it can't solve the problem.
 

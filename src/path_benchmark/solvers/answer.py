@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solution_paths.objectives import Hinge, Objective
+from ..objectives import Hinge, Machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Reusable:
     key: tuple
     value: Any
 
-    def fits(self, objective: Objective, key: tuple) -> bool:
+    def fits(self, objective: Machine, key: tuple) -> bool:
         """Return True when the objective has the very same rows, and labels and settings alike."""
         same = self.key == key and np.array_equal(self.y, objective.y)
         return same and _same_rows(self.X, objective.X)
@@ -85,7 +85,7 @@ def _same_rows(X, Z) -> bool:
     )
 
 
-def reuse_or_build(objective: Objective, start: Answer | None, key: tuple, build: Any) -> Any:
+def reuse_or_build(objective: Machine, start: Answer | None, key: tuple, build: Any) -> Any:
     """(state, CPU seconds spent): the state of ``start`` when it fits, else a new one."""
     old = start.state if start is not None else None
     if isinstance(old, Reusable) and old.fits(objective, key):
@@ -95,7 +95,7 @@ def reuse_or_build(objective: Objective, start: Answer | None, key: tuple, build
     return Reusable(objective.X, objective.y, key, value), watch.cpu_s
 
 
-def not_a_hinge(objective: Objective, diagonal: bool = False) -> str:
+def not_a_hinge(objective: Machine, diagonal: bool = False) -> str:
     """Why a solver of machines with a hinge loss can't take an objective; empty when it can.
 
     Most can't take an objective that adds to the diagonal of the kernel matrix either.

@@ -27,9 +27,8 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from solution_paths.compilation import cached_njit
-from solution_paths.objectives import Solution
-from solution_paths.objectives.robust import Robust, RobustHinge
 
+from ..objectives.robust import Robust, RobustHinge
 from .answer import Answer, Stopwatch, reuse_or_build
 from .piqp_solver import set_tolerance
 from .smo import SMO
@@ -251,7 +250,7 @@ def supports(objective: object) -> str:
 
 def boxes(objective: Robust, outlier: NDArray[np.int8]) -> tuple[Floats, Floats]:
     """Return the least and largest signed duals, for signs of outliers' duals (0: an inlier)."""
-    C, theta = objective.C, float(objective.theta())
+    C, theta = objective.C, objective.theta()
     shift = C * (1.0 - theta) * outlier
     if isinstance(objective, RobustHinge):
         y = objective.y
@@ -261,7 +260,7 @@ def boxes(objective: Robust, outlier: NDArray[np.int8]) -> tuple[Floats, Floats]
 
 def outliers(objective: Robust, values: Floats) -> NDArray[np.int8]:
     """Return the signs of outliers' duals, 0 for inliers."""
-    s = float(objective.s()[0])
+    s = objective.s()
     if isinstance(objective, RobustHinge):
         return np.where(objective.y * values < s, objective.y, 0.0).astype(np.int8)
     error = objective.y - values
@@ -304,7 +303,7 @@ def solve(
         a = None if start is None else objective.signed_dual(start.alpha)
         a, w, problems, message = procedure(objective, state.value, tolerance, a)
     return Answer(
-        alpha=objective.public_dual(Solution(a)),
+        alpha=objective.public_dual(a),
         w=w,
         cpu_s=watch.cpu_s,
         wall_s=watch.wall_s,

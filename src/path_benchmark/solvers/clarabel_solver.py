@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from solution_paths.objectives import Hinge, Objective, Tube
-
+from ..objectives import Hinge, Machine, Tube
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 from .programmes import Answered, Parameters, Programme
 
@@ -29,7 +28,7 @@ def version() -> str:
     return clarabel.__version__
 
 
-def supports(objective: Objective) -> str:
+def supports(objective: Machine) -> str:
     """Empty when the objective can be solved, else the reason why it can't."""
     return "" if isinstance(objective, Tube) else not_a_hinge(objective, diagonal=True)
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from solution_paths.objectives import Hinge
-
+from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 from .programmes import (
     Answered,

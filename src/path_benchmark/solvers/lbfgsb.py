@@ -12,8 +12,7 @@ import scipy
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from solution_paths.objectives import Hinge
-
+from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "L-BFGS-B"

@@ -15,8 +15,7 @@ from contextlib import redirect_stdout, suppress
 import numpy as np
 import scipy.sparse as sp
 
-from solution_paths.objectives import Hinge
-
+from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "LIBLINEAR"

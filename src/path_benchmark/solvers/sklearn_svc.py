@@ -9,8 +9,7 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC
 
-from solution_paths.objectives import Hinge
-
+from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
 
 NAME = "LIBSVM (SVC)"

@@ -43,8 +43,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from solution_paths.compilation import cached_njit
 from solution_paths.kernels import KERNELS, kernel_row, squared_norms
-from solution_paths.objectives import Hinge
 
+from ..objectives import Hinge
 from .answer import Answer, not_a_hinge, reuse_or_build
 
 NAME = "SMO (own)"

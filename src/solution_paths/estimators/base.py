@@ -14,10 +14,10 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..path import Floats
-from ..validation import Rows, check_index, check_unmasked, check_vector, plain_labels
+from ..solution import SolutionPath
+from ..validation import Floats, Rows, check_index, check_unmasked, check_vector, plain_labels
 from .checking import check_kind, known_labels, naming_rows, weights_of_classes
-from .fitted import AnyPath, Fitted, OneVsRest, rows_of
+from .fitted import Fitted, OneVsRest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ class PathEstimator(BaseEstimator):
         Parameters
         ----------
         what, ax
-            See `Path.plot`; ``ax`` for a single path.
+            see `SolutionPath.plot`; ``ax`` for a single path.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class PathEstimator(BaseEstimator):
             return [self._plot(path, what, None) for path in self.path_]
         return self._plot(self.path_, what, ax)
 
-    def _plot(self, path: AnyPath, what: str | None, ax: Axes | None) -> Axes:
+    def _plot(self, path: SolutionPath, what: str | None, ax: Axes | None) -> Axes:
         return path.plot(what, ax, mark=self._model.place(path, self._place()))
 
     def __sklearn_tags__(self) -> Tags:
@@ -148,7 +148,7 @@ class PathClassifier(ClassifierMixin, PathEstimator):
     """
 
     _model: OneVsRest
-    _path: Callable[..., AnyPath]
+    _path: Callable[..., SolutionPath]
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OneVsRest:
         return OneVsRest(self._path, X, y, weights)
@@ -232,7 +232,7 @@ class Expanded(PathEstimator):
                 "it knows no rows; take those of your data that support_ names."
             )
         a = self._model.expansions(self._place())
-        return rows_of(self._model.paths[0])[np.flatnonzero(a.any(axis=0))]
+        return self._model.paths[0].rows[np.flatnonzero(a.any(axis=0))]
 
     @property
     def coef_(self) -> Floats:

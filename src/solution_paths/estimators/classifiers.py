@@ -12,9 +12,8 @@ from ..curves import Curve
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
-from ..path import Floats
 from ..solution import SolutionPath
-from ..validation import Rows, check_flag
+from ..validation import Floats, Rows, check_flag
 from .base import Expanded, Linear, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
 from .fitted import OneVsRest

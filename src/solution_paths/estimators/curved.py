@@ -13,8 +13,7 @@ from ..curves import Curve
 from ..errors import PathError
 from ..models.logistic import logistic_path
 from ..models.poisson import poisson_path
-from ..path import Floats
-from ..validation import Rows, check_number
+from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, Folds
 from .stated import Stated, TwoClasses, two_classes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,18 @@ from numpy.typing import NDArray
 from ..certify import Certificate
 from ..curves import Curve, mean_curve, steps, tied, together, winners
 from ..errors import PathError, PathWarning
-from ..path import SCALES, Floats, Path
 from ..solution import SolutionPath
-from ..validation import check_number, check_shares
+from ..solution.path import SCALES
+from ..validation import Floats, check_number, check_shares
 
 PENALTIES = ("lam", "lam1")
-AnyPath: TypeAlias = Path | SolutionPath
 VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints
 
 
 class Followed(NamedTuple):
     """A path, from where to where it is known, and its error where it broke off."""
 
-    path: AnyPath
+    path: SolutionPath
     begin: float
     end: float
     error: PathError | None
@@ -36,7 +35,7 @@ class Fitted:
 
     Attributes
     ----------
-    paths : list of Path or SolutionPath
+    paths : list of SolutionPath
     labels : list
         Whose against the rest the paths are; None for a path alone.
     begin, end : float
@@ -63,7 +62,7 @@ class Fitted:
         self.unit = unit
 
     @property
-    def path(self) -> AnyPath | list[AnyPath] | None:
+    def path(self) -> SolutionPath | list[SolutionPath] | None:
         """The path, or those of all classes in their order; None where there is none."""
         if not self.paths:
             return None
@@ -79,11 +78,11 @@ class Fitted:
         least = None if above == self.begin else self.begin
         return check_number(t, name, above=above, least=least, most=most(self.end))
 
-    def place(self, path: AnyPath, t: float) -> float:
+    def place(self, path: SolutionPath, t: float) -> float:
         """Return the parameter of one of the paths where the estimator's is t."""
         return inside(path, t * self.unit)
 
-    def certificates(self, t: float) -> list[tuple[Any, AnyPath, Certificate]]:
+    def certificates(self, t: float) -> list[tuple[Any, SolutionPath, Certificate]]:
         """Return labels, paths and certificates of the solutions at t that are not reliable."""
         found = [
             (label, path, path.certify(at=[self.place(path, t)]))
@@ -93,16 +92,7 @@ class Fitted:
 
     def expansions(self, t: float) -> Floats:
         """Return (paths, n) by what each training row counts in f(x) = sum_i a_i k(x_i, x) + b."""
-        rows = []
-        for path in self.paths:
-            t_own = self.place(path, t)
-            if isinstance(path, SolutionPath):
-                rows.append(path.expansion(t_own))
-                continue
-            a = path._solution(t_own).a
-            assert a is not None
-            rows.append(a / getattr(path.objective, "lam", 1.0))
-        return np.stack(rows)
+        return np.stack([path.expansion(self.place(path, t)) for path in self.paths])
 
     def columns(self, K: Any) -> Any:
         """Return the kernel values with the training rows that have a weight."""
@@ -138,7 +128,12 @@ class OneVsRest(Fitted):
     """
 
     def __init__(
-        self, fit: Callable[..., AnyPath], X: Any, y: NDArray[Any], *others: Any, **options: Any
+        self,
+        fit: Callable[..., SolutionPath],
+        X: Any,
+        y: NDArray[Any],
+        *others: Any,
+        **options: Any,
     ):
         self.classes = np.unique(y)
         if len(self.classes) < 2:
@@ -191,7 +186,7 @@ class OneVsRest(Fitted):
 
 
 def followed(
-    fit: Callable[..., AnyPath], *arguments: Any, label: Any = None, **options: Any
+    fit: Callable[..., SolutionPath], *arguments: Any, label: Any = None, **options: Any
 ) -> Followed:
     """Return a path as far as it could be followed; errors name the class against the rest.
 
@@ -213,11 +208,6 @@ def followed(
     return Followed(path, begin, np.inf if zero else end, lost)
 
 
-def rows_of(path: AnyPath) -> Any:
-    """Return the training rows of a path, as they were given."""
-    return path.rows if isinstance(path, SolutionPath) else path.objective.X
-
-
 def _against(label: Any) -> str:
     return f"The class {label!r} against the rest"
 
@@ -227,13 +217,13 @@ def most(end: float) -> float | None:
     return end if end < np.inf else None
 
 
-def inside(path: AnyPath, t: float) -> float:
+def inside(path: SolutionPath, t: float) -> float:
     """Return t, or the path's nearest value: beyond it a path in a penalty doesn't change."""
     return min(max(t, path.range[0]), path.range[1]) if path.parameter in PENALTIES else t
 
 
 def joint_error(
-    paths: list[AnyPath], X: Any, codes: NDArray[np.int64], shares: Floats | None = None
+    paths: list[SolutionPath], X: Any, codes: NDArray[np.int64], shares: Floats | None = None
 ) -> Curve:
     """Return the error of the largest decision as an exact step function of one parameter.
 
@@ -250,9 +240,8 @@ def joint_error(
         Weights of rows.
     """
     first_path = paths[0]
-    if isinstance(first_path, SolutionPath) and first_path.scale.inverse:  # no lines in its own
-        straight: list[AnyPath] = [own.straight for own in paths if isinstance(own, SolutionPath)]
-        curve = joint_error(straight, X, codes, shares)
+    if first_path.scale.inverse:  # no lines in its own
+        curve = joint_error([own.straight for own in paths], X, codes, shares)
         return replace(curve.inverted(first_path.scale.unit), log=True)
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
     if len(edges) == 1:  # nothing ever moves

@@ -6,8 +6,9 @@ import warnings
 
 from ..certify import ERROR_LIMIT
 from ..errors import PathError, PathWarning
-from ..models.common import _remedy
+from ..problem import Problem
 from ..solution.approximate import GapCertificate
+from ..solution.follow import remedy_for
 from ..validation import callers_level
 from .fitted import Fitted
 
@@ -44,8 +45,9 @@ def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitte
     if isinstance(worst, GapCertificate):
         limit, what = worst.limit, "objective"
     _, path, _ = every[0]
-    objective = getattr(path, "objective", None)
-    remedy = "scale the columns of X alike" if objective is None else _remedy(objective)
+    problem = path.line.start
+    stated = isinstance(problem, Problem)
+    remedy = remedy_for(problem) if stated else "scale the columns of X alike"
     text = (
         f"The solution{whose} {where} may be off by {worst.error:.1e} (limit {limit:g}), in "
         f"{what}; {remedy}."

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..curves import Curve
 from ..models.lasso import lasso_path
-from ..path import Floats
+from ..validation import Floats
 from .base import LinearRegressor
 from .checking import Folds
 from .fitted import Fitted, followed

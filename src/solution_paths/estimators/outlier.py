@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ..models.outlier_svm import outlier_svm_path
 from ..models.outlier_svr import outlier_svr_path
-from ..outliers import OutlierPath
-from ..path import Floats
-from ..validation import Rows
+from ..solution.outliers import OutlierPath
+from ..validation import Floats, Rows
 from .base import Expanded, PathClassifier, PathRegressor
 from .checking import Folds
 from .fitted import Fitted, followed
@@ -111,7 +110,7 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
         f = self.decision_function(X)
         if f.ndim == 2:
             return self._model.label(f)
-        positive = self._model.paths[0].objective.positive(f)
+        positive = self._model.paths[0].reading.positive(f)
         return self.classes_[np.asarray(positive, dtype=np.int64)]
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.drlad import drlad_path
-from ..path import Floats
 from ..solution import SolutionPath
+from ..validation import Floats
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
 from .fitted import Fitted, followed

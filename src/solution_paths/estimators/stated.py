@@ -18,9 +18,8 @@ from ..models.nu_svm import nu_svm_path
 from ..models.one_class import one_class_path
 from ..models.svor import svor_path
 from ..models.svr import svr_path
-from ..path import Floats
 from ..solution import SolutionPath
-from ..validation import Rows, check_order
+from ..validation import Floats, Rows, check_order
 from .base import LinearRegressor, PathEstimator, PathRegressor
 from .checking import Folds, check_kind, naming_rows
 from .fitted import Fitted

@@ -20,8 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
-from ..path import Floats
-from ..validation import Rows, check_choice, check_index, shown
+from ..validation import Floats, Rows, check_choice, check_index, shown
 from .base import PathEstimator
 from .checking import check_class_weight, folds, usable_weights
 from .fitted import Fitted

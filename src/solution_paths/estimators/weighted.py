@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..models.weighted_svm import weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
 from ..models.weights import check_someone_stays, moved_weights
-from ..path import Floats
 from ..solution import SolutionPath
-from ..validation import Labels, Rows, check_index, check_number
+from ..validation import Floats, Labels, Rows, check_index, check_number
 from .base import Expanded, PathClassifier, PathRegressor
 from .checking import ClassWeight, check_class_weight, usable_weights, weights_of_classes
 from .fitted import Fitted, OneVsRest, followed

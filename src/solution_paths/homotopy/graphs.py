@@ -150,7 +150,7 @@ class Graphs:
     ):
         self.shapes = shapes
         N = sum(len(s) for s in shapes)
-        P = max(2 * s.curvature.shape[1] - 1 for s in shapes)
+        P = max((2 * s.curvature.shape[1] - 1 for s in shapes), default=0)
         self.equation = np.zeros((N, P, 4))
         self.lower, self.upper = np.zeros((N, P, 4)), np.zeros((N, P, 4))
         self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf

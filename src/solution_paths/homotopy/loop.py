@@ -46,7 +46,6 @@ def walk(w, steps):
             return MORE_ROOM
 
         # 1. The point and its rate. 2. The first coordinate that leaves its place.
-        now.end = max(now.end, now.endless * now.t) if now.endless > 0.0 else now.end
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         if not find_exit(w, left, left_low):
             return DENSER if now.hidden else LOST

@@ -17,11 +17,12 @@ from .graphs import Tabled
 from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
+from .walls import Brought
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 # Of a jump: from -1 to 0.
-GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "endless": 0.0, "near": 0.0}
+GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "near": 0.0}
 STEPS = 2_000  # between two looks at Python's signals
 TOLD = 64  # steps between two calls of a callback
 MOST = 1_000_000  # steps of a walk
@@ -67,14 +68,9 @@ class Homotopy:
     near : float
         Share of the way from the first breakpoint to the end: changes that are nearer to the end
         are left out.
-    endless : float
-        If positive the walk goes upwards from t > 0 and has no end, but stops where nothing happens
-        up to so many times its t.
 
     Attributes
     ----------
-    after_jumps : list of int
-        The nodes that were recorded first after jumps.
     values : (N,)
         At the start, the value of each coordinate that its place limits: its dual or z.
     regular : bool
@@ -93,14 +89,11 @@ class Homotopy:
         lazy: bool = True,
         face: str = "auto",
         near: float = 0.0,
-        endless: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
         self.updated, self.lazy = updated, lazy
-        self.after_jumps: list[int] = []
         self.start = place.astype(np.int64)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
-        now.endless = endless
         now.rest = tolerances.NOISE * abs(end - t)
         known = _known(statement, graphs)
         now.eliminates, hidden = _eliminated(statement, graphs, face)
@@ -132,6 +125,13 @@ class Homotopy:
         A callback is told now and then how much of the way is done, and the events so far. After an
         error `track` has the pieces up to there.
         """
+        self.go(callback, enough)
+        return self.track()
+
+    def go(
+        self, callback: Callable[[float, int], object] | None = None, enough: float = np.inf
+    ) -> bool:
+        """Walk as `run` does, or until a wall stops the walk; return whether one did."""
         begin, steps = self.walk.now.t, STEPS if callback is None else TOLD
         steps = steps if np.isinf(enough) else FEW
         for _ in range(-(-MOST // steps)):
@@ -139,8 +139,8 @@ class Homotopy:
             if callback is not None:
                 now = self.walk.now
                 callback(abs(now.t - begin) / abs(now.end - begin), int(now.events))
-            if ending == loop.DONE:
-                return self.track()
+            if ending in (loop.DONE, loop.WALL):
+                return bool(ending == loop.WALL)
             if ending == loop.UNBOUNDED:
                 raise NoOptimum(f"beyond {self.reported()}")
             if ending == loop.LOST:
@@ -157,7 +157,7 @@ class Homotopy:
                 )
             self.go_on(ending)
             if self.walk.now.t >= enough:
-                return self.track()
+                return False
         raise PathError(
             f"The path stopped at {self.reported()} after {MOST} changes; follow it in shorter "
             "parts.",
@@ -194,7 +194,7 @@ class Homotopy:
         known = _known(statement, graphs)
         given = _map(statement, graphs, known, self.updated, self.lazy)
         self.walk = replace(self.walk, map=given, graph=_tables(graphs))
-        now, self.origin, self.after_jumps = self.walk.now, 0.0, []
+        now, self.origin = self.walk.now, 0.0
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
         loop.begin_anew(self.walk)
@@ -224,7 +224,7 @@ class Homotopy:
             if self.place[i] % 2 == 1:
                 self.put(i, int(self.place[i]) - 1)
 
-    def begin_jump(self, who: Places, graphs: Tabled) -> None:
+    def begin_jump(self, who: Places, graphs: Brought) -> None:
         """Let t stand still, and the graphs of some rows be others, of a parameter from -1 to 0."""
         w, now = self.walk, self.walk.now
         names = "equation", "lower", "upper", "hollow"
@@ -232,8 +232,7 @@ class Homotopy:
         self._jump = who, before, {name: getattr(now, name) for name in GOAL}
         for name, number in GOAL.items():
             setattr(now, name, number)
-        given = (graphs.equation, graphs.lower, graphs.upper, graphs.hollow.astype(np.int8))
-        jump.begin_jump(w, who, *given)
+        jump.begin_jump(w, who, *graphs)
 
     def end_jump(self) -> None:
         """Go on with t and the graphs as they were before the jump."""
@@ -244,12 +243,12 @@ class Homotopy:
 
     def reported(self) -> str:
         """Return the parameter as the user knows it."""
-        return f"{self.walk.now.t + self.origin:.12g}"
+        now = self.walk.now
+        return f"{(now.still if now.jumping else now.t) + self.origin:.12g}"
 
     def note_after_jump(self) -> None:
         """Record the point as a piece without length, which follows a jump."""
         self._make_room()
-        self.after_jumps.append(int(self.walk.now.nodes))
         if not jump.note_twice(self.walk):
             raise np.linalg.LinAlgError("the system after a jump can't be solved")
 

@@ -91,7 +91,6 @@ class Numbers:
     t_low: float
     end: float
     way: float  # 1 upwards, -1 downwards
-    endless: float  # times t, where a walk that has no end is left behind; 0 for others
     near: float  # share of the way from the first breakpoint to the end, next to that, ...
     rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds

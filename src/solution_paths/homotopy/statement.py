@@ -205,6 +205,11 @@ def read(line: Line, face: str = "auto") -> Statement:
     )
 
 
+def shape_of_losses(line: Line, scale: float) -> Shape:
+    """Return the functions of the one group of losses of a line, whose values are scaled."""
+    return _shape(line.start.losses[0].pieces, "losses[0]", line).scaled(scale)
+
+
 def _shapes(line: Line, scale: float, weights: int) -> list[Shape]:
     """Return the functions of losses, whose values are scaled, of unknowns, and the constraint."""
     problem = line.start

@@ -1,1 +1,1 @@
-"""One file for each model: its staircases, its map, and what moves."""
+"""One file for each model: its arguments, and the `Problem` that they state."""

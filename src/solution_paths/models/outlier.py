@@ -1,83 +1,94 @@
-"""What the outlier paths of classification and regression share."""
+"""Paths of the robust machines for checked samples."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from ..objectives import Solution
-from ..objectives.robust import Robust
-from ..outliers import OutlierPath
-from ..path import Leg
-from ..validation import Floats
-from ..walks.jumps import JumpingWalk, Walls
-from ..walks.map import Map
-from ..walks.staircase import Staircases
-from ..walks.walker import NUMERICAL, Walker, WalkError, start
-from .common import Progress, finish, operator_of
+from ..problem import Pieces, Problem, losses
+from ..problem.branches import Branches, robust_absolutes, robust_hinges
+from ..solution.branched import local_path
+from ..solution.outliers import OutlierPath
+from ..validation import Floats, check_choice, check_number
+from .stated import Samples
 
 HOMOTOPIES = ("theta", "s")
+BEFORE_SC = 1.0  # units of margin before s_C, where the path in s begins
+LAST = 0.2  # of s_R: where the path in s ends
+BEFORE_SR = 1.1  # times s_R: where it begins
+ROUNDING = 1e-6  # of the targets' range: residuals below count as none
+LEAST = 1e-7  # of the targets' range: no threshold may be smaller
 
 
-def convex_start(
-    objective: Robust,
-    stairs: Staircases,
-    op: Map | None,
-    guess: Floats | None,
-    lazy: bool,
-    progress: Progress,
-) -> Walker:
-    """Return a walker at the optimum of the standard machine, whose staircases are given.
-
-    ``op`` is the map, where it is known already; it can be used again. ``guess`` are duals near the
-    optimum.
-    """
-    op = operator_of(objective) if op is None else op
-    state = None
-    if guess is not None:
-        state = 2 * np.argmin(np.abs(stairs.level0 - guess[:, None]), axis=1)
-    walker = start(op, stairs, 0.0, state, lazy=lazy, callback=progress)
-    progress.next(walker.start_events)
-    return walker
-
-
-def outlier_path(
-    walker: Walker,
-    objective: Robust,
-    walls: Walls,
-    span: tuple[float, float],
-    factor: float,
-    progress: Progress,
-    check: str,
+def robust_svm_path(
+    samples: Samples,
+    signs: Floats,
+    classes: ArrayLike,
+    C: float,
+    homotopy: str = "theta",
+    **options: Any,
 ) -> OutlierPath:
-    """Walk through ``span``, which is in factor times the parameter, and return the path."""
-    parameter = "theta" if objective.theta1 else "s"
-    start_events, error = walker.start_events, None
+    """Return the path of samples with labels -1 and +1, and what these stand for.
 
-    def improve(duals: Floats, u: float) -> NDArray[np.int64] | None:
-        return objective.better_partition(Solution(duals), factor * u)[1]
+    Options are ``near`` (signed duals near the optimum of the standard machine), ``callback`` and
+    ``check`` of `local_path`; others as in `outlier_svm_path`.
+    """
+    in_theta, C = _checked(homotopy, C)
 
-    walk = JumpingWalk(walker, walls, *span, improve)
-    try:
-        walk.walk(progress)
-        trace = walk.trace()
-    except WalkError as broken:
-        error, trace = broken, broken.trace
-    except NUMERICAL as broken:
-        trace = walk.trace()
-        error = WalkError(f"{type(broken).__name__}: {broken}", trace)
-    progress.next(len(trace.coordinate))
-    counts = {"events": len(trace.coordinate)} | walk.counts | {"start_events": start_events}
-    leg = Leg(trace, 0.0, factor)
-    found = finish(parameter, [leg], objective, counts, error, check=check, kind=OutlierPath)
-    return cast(OutlierPath, found)
+    def moving(t: float) -> list[Pieces]:
+        return robust_hinges(signs, C, *((t, 0.0) if in_theta else (0.0, t)))
+
+    def machine(own: Pieces) -> Problem:
+        return samples.machine(own, None)
+
+    def span(z: Floats) -> tuple[float, float]:
+        return (1.0 if in_theta else min(float((signs * z).min()), 0.0) - BEFORE_SC), 0.0
+
+    ends = (0.0, 1.0 if in_theta else -1.0)
+    branches = Branches.along(moving, machine, np.where(signs > 0, 1, 0), ends)
+    reading = samples.reading("sign", classes, [[]], signs=signs, zero=signs.sum() >= 0)
+    standard = machine(losses.hinge(signs, C))
+    return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
 
 
-def set_aside(walls: Walls, still: NDArray[np.bool_], piece: NDArray[Any]) -> None:
-    """Let samples whose rows are zero stay on a piece: without a bias their values are 0."""
-    for i in np.flatnonzero(still):
-        for levels in (walls.stairs.level0, walls.stairs.level1):
-            levels[i, 0] = levels[i, piece[i]]
-        walls.stairs.n_kinks[i] = 0
+def robust_svr_path(
+    samples: Samples,
+    y: Floats,
+    C: float,
+    homotopy: str = "theta",
+    s: float | None = None,
+    **options: Any,
+) -> OutlierPath:
+    """Return the path of samples with targets; see `robust_svm_path` and `outlier_svr_path`."""
+    in_theta, C = _checked(homotopy, C)
+    unit = float(np.ptp(y) or np.abs(y).max() or 1.0)
+    threshold = 1.0 if s is None else check_number(s, "s", above=0)
+    if (in_theta or s is not None) and threshold < LEAST * unit:
+        raise ValueError(
+            f"s = {threshold:g} is within the rounding of targets whose range is {unit:g}; take a "
+            "larger threshold."
+        )
+
+    def moving(t: float) -> list[Pieces]:
+        return robust_absolutes(y, C, *((t, threshold) if in_theta else (0.0, t)))
+
+    def machine(own: Pieces) -> Problem:
+        return samples.machine(own, None)
+
+    def span(z: Floats) -> tuple[float, float]:
+        largest = max(float(np.abs(y - z).max()), ROUNDING * unit)
+        end = LAST * largest if s is None else threshold
+        return (1.0, 0.0) if in_theta else (max(BEFORE_SR * largest, 2.0 * end), end)
+
+    ends = (0.0, 1.0 if in_theta else unit)
+    branches = Branches.along(moving, machine, np.ones(len(y), dtype=np.int64), ends)
+    standard, reading = machine(losses.absolute(y, C)), samples.reading(bias=[[]])
+    return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
+
+
+def _checked(homotopy: str, C: float) -> tuple[bool, float]:
+    """Check what both machines ask for; return whether theta moves, and C."""
+    in_theta = check_choice(homotopy, "homotopy", HOMOTOPIES) == "theta"
+    return in_theta, check_number(C, "C", above=0)

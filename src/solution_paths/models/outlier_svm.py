@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numpy.typing import ArrayLike
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from ..objectives.robust import RobustHinge
-from ..outliers import OutlierPath
-from ..validation import Floats, Rows, check_choice, check_number
-from ..walks.jumps import Walls
-from ..walks.map import Map
-from ..walks.staircase import hinge, staircases
-from .common import Callback, Progress, check_walk, classification, path_function
-from .outlier import HOMOTOPIES, convex_start, outlier_path, set_aside
-
-NOWHERE = -1
-# Pieces and kinks of y = +1, from low to high values: an outlier, its wall, no place, an inlier's
-# wall, its cost, the margin, beyond. Those of y = -1 are in the opposite order.
-OUT, COST, BEYOND = 0, 3, 4
-BEFORE_SC = 1.0  # units of margin before s_C, where the path in s begins
+from ..solution.outliers import OutlierPath
+from ..validation import Rows
+from .outlier import robust_svm_path
+from .stated import Callback, Samples
 
 
-def robust_hinge(
-    X: Rows, y: Floats, C: float, homotopy: str = "theta", **options: Any
-) -> RobustHinge:
-    """Return the robust SVM's objective, in t = theta (with s = 0) or in t = s (with theta = 0).
-
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix, or (n, n) Gram matrix
-    y : (n,) array
-        Labels -1 and +1.
-    C : float
-        Cost of each sample, > 0.
-    homotopy : {"theta", "s"}
-    options
-        Others of `RobustHinge`.
-    """
-    C = check_number(C, "C", above=0)
-    moved: dict[str, Any] = (
-        {"theta0": 0.0, "theta1": 1.0} if homotopy == "theta" else {"theta0": 0.0, "s1": 1.0}
-    )
-    return RobustHinge(X, y, cost0=C, **moved, **options)
-
-
-@path_function
 def outlier_svm_path(
     X: Rows,
     y: ArrayLike,
@@ -57,7 +20,6 @@ def outlier_svm_path(
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
-    lazy: bool = True,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
@@ -88,8 +50,6 @@ def outlier_svm_path(
         What moves.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    lazy : bool, default True
-        Look at a row only when it may have reached its margin; the result is the same.
     callback, check
         See `quantile_svm_path`.
 
@@ -127,82 +87,6 @@ def outlier_svm_path(
     >>> path.certify().ok
     True
     """
-    check_walk(lazy, callback)
-    check_choice(homotopy, "homotopy", HOMOTOPIES)
-    objective = robust_hinge(
-        **classification(X, y, kernel, gamma, degree, coef0), C=C, homotopy=homotopy
-    )
-    return robust_svm_path(
-        objective,
-        lazy=lazy,
-        callback=callback,
-        check=check,
-    )
-
-
-def robust_svm_path(
-    objective: RobustHinge,
-    *,
-    op: Map | None = None,
-    guess: Floats | None = None,
-    lazy: bool = True,
-    callback: Callback | None = None,
-    check: str = "warn",
-) -> OutlierPath:
-    """Return the path of an objective in theta or s; see `outlier_svm_path`.
-
-    Parameters
-    ----------
-    objective : RobustHinge
-        From `robust_hinge`.
-    op : Operator, optional
-        Its map, from `operator_of`: objectives of the same rows can share one.
-    guess : (n,) array, optional
-        Signed duals near the optimum of the standard machine: the nearer, the faster the start.
-    lazy, callback, check
-        See `quantile_svm_path`.
-    """
-    y, C = objective.y, objective.C
-    progress = Progress(callback, 2)
-    walker = convex_start(objective, hinge(y, C), op, guess, lazy, progress)
-    margins = y * walker.values()
-    if objective.theta1:
-        walls, begin, factor = _walls(y, C, -C, 0.0), -1.0, -1.0
-        outlier = margins < 0
-    else:
-        walls, begin, factor = _walls(y, C, 0.0, 1.0), min(margins.min(), 0.0) - BEFORE_SC, 1.0
-        outlier = np.zeros(len(y), dtype=bool)
-    still = walker.op.diagonal[: len(y)] == 0.0
-    state = _recode(walker.state, y, outlier & ~still)
-    state[still] = 0
-    set_aside(walls, still, np.where(y > 0, COST, BEYOND - COST))
-    walker.stand(state)
-    return outlier_path(walker, objective, walls, (begin, 0.0), factor, progress, check)
-
-
-def _walls(y: Floats, C: float, cost1: float, rate: float) -> Walls:
-    """Return staircases with walls at y times rate * t; an outlier's cost is t cost1."""
-    n, inf = len(y), np.inf
-    kinks, rates = [0.0, 0.0, 0.0, 1.0], [rate, rate, rate, 0.0]
-    levels, level_rates = [0.0, -inf, inf, C, 0.0], [cost1, 0.0, 0.0, 0.0, 0.0]
-    beyond = [COST, NOWHERE, OUT, NOWHERE]
-
-    def both(values: list[float], sign: float) -> list[Floats]:
-        """Return columns: the values for y = +1, in the opposite order and with sign for -1."""
-        mirrored = [sign * v for v in values[::-1]]
-        return [np.where(y > 0, up, down) for up, down in zip(values, mirrored, strict=True)]
-
-    stairs = staircases(
-        both(kinks, -1.0), both(levels, -1.0), both(rates, -1.0), both(level_rates, -1.0), size=n
-    )
-    mirror = [BEYOND - piece if piece != NOWHERE else NOWHERE for piece in beyond[::-1]]
-    table = np.where(y[:, None] > 0, np.array(beyond), np.array(mirror))
-    return Walls(stairs, table.astype(np.int8))
-
-
-def _recode(state: NDArray[Any], y: Floats, outlier: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """Return the states among walls of those of the hinge, whose kink is the margin."""
-    up = np.where(state <= 1, 2 * COST + state, 2 * BEYOND)
-    up = np.where((state == 0) & outlier, 2 * OUT, up)
-    down = np.where((state == 2) & outlier, 2 * BEYOND, state)
-    return np.where(y > 0, up, down).astype(np.int8)
+    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    signs, classes = samples.labels(y, X)
+    return robust_svm_path(samples, signs, classes, C, homotopy, callback=callback, check=check)

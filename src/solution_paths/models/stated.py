@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from ..centred_kernel import Centred, CentredKernel, centred_kernel, plain_kernel
+from ..centring import less, shift_of_targets, shifts_of
 from ..kernels import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
-from ..objectives.centred_kernel import Centred, CentredKernel, centred_kernel, plain_kernel
-from ..objectives.centring import less, shift_of_targets, shifts_of
 from ..problem import Losses, Pieces, Problem, Product
 from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
 from ..validation import (
@@ -198,10 +198,12 @@ class Samples:
         bias: Any = ((1.0,),),
         offset: float = 0.0,
         signs: Floats | None = None,
+        zero: bool = True,
     ) -> Reading:
         """Return how solutions read: f(x) = w.x + bias v + offset.
 
-        With ``signs`` (n,) duals are those of labels: times these.
+        With ``signs`` (n,) duals are those of labels: times these. ``zero`` tells whether f = 0 is
+        positive.
         """
         columns = self.X.shape[1] - bool(self.linear and self.feature)
         own = Reading(columns, np.array(bias, dtype=np.float64), kernel=self.kernel)
@@ -216,6 +218,7 @@ class Samples:
             shifts=self.shifts,
             signs=signs,
             feature=self.feature,
+            zero=bool(zero),
         )
 
 

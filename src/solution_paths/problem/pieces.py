@@ -135,12 +135,14 @@ class Pieces:
             -self.low,
         )
         chosen = np.broadcast_to(np.asarray(rows, dtype=bool), len(self))
-        if chosen.all():
-            return other
+        return other if chosen.all() else other.where(chosen, self)
+
+    def where(self, rows: Any, other: Pieces) -> Pieces:
+        """Return these functions where ``rows`` (n,) of bool says so, else others with m knots."""
         return self._derived(
             *(
-                np.where(chosen.reshape(-1, *[1] * (own.ndim - 1)), new, own)
-                for own, new in zip(vars(self).values(), vars(other).values(), strict=True)
+                np.where(rows.reshape(-1, *[1] * (own.ndim - 1)), own, theirs)
+                for own, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
             )
         )
 

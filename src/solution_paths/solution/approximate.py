@@ -8,16 +8,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..archive import File, read_archive, write_archive
 from ..certify import SAID, Certificate, Verdict, status_of, worst_of
 from ..curves import Curve
 from ..glm import LOSSES, Lines
-from ..path import Parameters
-from ..storage import File, read_archive, write_archive
 from ..validation import Floats, Rows, check_choice, check_counts, check_shares
 from ..verify import curved
 from . import evaluation
 from .model import put_matrix, take_matrix
-from .path import SolutionPath
+from .path import Parameters, SolutionPath
 from .points import Places, Points
 from .reading import Reading
 from .storage import put_reading, take_reading

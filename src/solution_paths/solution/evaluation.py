@@ -44,7 +44,7 @@ def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
     found: list[Floats] = []
     for f in blocks(path, rows):
-        row, t = sign_changes(places(path), f[:, 0])
+        row, t = sign_changes(places(path), f[:, 0], path.reading.positive)
         order = np.lexsort((t, row))
         row, t = row[order], t[order]
         # two changes at one place are none
@@ -55,9 +55,11 @@ def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     return found
 
 
-def sign_changes(t: Floats, f: Floats) -> tuple[NDArray[np.int64], Floats]:
+def sign_changes(
+    t: Floats, f: Floats, positive: Callable[[Floats], NDArray[np.bool_]]
+) -> tuple[NDArray[np.int64], Floats]:
     """Return rows of f (m, K), and the t at which these lines change sign."""
-    row, piece = changes(f >= 0)
+    row, piece = changes(positive(f))
     left, right = f[row, piece], f[row, piece + 1]
     return row, t[piece] + left / (left - right) * (t[piece + 1] - t[piece])
 
@@ -84,11 +86,12 @@ def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
     t = t[:-1] if path.ray and len(t) == len(path.points) > 1 else t
     f = np.concatenate([block[:, 0, : len(t)] for block in blocks(path, rows)])
     left, right = f[:, :-1], f[:, 1:]
-    apart = (left >= 0) != (right >= 0)
+    starts, ends = (path.reading.positive(own) for own in (left, right))
+    apart = starts != ends
     share = np.where(apart, left / np.where(apart, left - right, 1.0), 0.0)
     root = t[:-1] + share * np.diff(t)
-    first = np.where(left >= 0, t[:-1], np.where(right >= 0, root, t[1:]))
-    last = np.where(right >= 0, t[1:], np.where(left >= 0, root, t[1:]))
+    first = np.where(starts, t[:-1], np.where(ends, root, t[1:]))
+    last = np.where(ends, t[1:], np.where(starts, root, t[1:]))
     return first, last
 
 
@@ -254,7 +257,7 @@ def _wrong(path: SolutionPath, metric: str) -> Callable[..., Steps]:
         )
 
     def two(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
-        return _steps(t, f[:, 0], y > 0, shares)
+        return _steps(t, f[:, 0], y > 0, shares, path.reading.positive)
 
     def many(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
         edges, ends = _edges(t)
@@ -269,7 +272,8 @@ def _wrong(path: SolutionPath, metric: str) -> Callable[..., Steps]:
             z.append((f[:, 0] - v[:, j])[counted])
             side.append((y > j)[counted])
             own.append(shares[counted])
-        return _steps(t, np.concatenate(z), np.concatenate(side), np.concatenate(own))
+        own = np.concatenate(own)
+        return _steps(t, np.concatenate(z), np.concatenate(side), own, path.reading.positive)
 
     return {"sign": two, "argmax": many, "order": ordered}[kind]
 
@@ -282,10 +286,16 @@ def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64
     return np.append(t[pieces], t[pieces[-1] + 1]), (pieces, pieces + 1)
 
 
-def _steps(t: Floats, f: Floats, positive: NDArray[np.bool_], shares: Floats) -> Steps:
+def _steps(
+    t: Floats,
+    f: Floats,
+    positive: NDArray[np.bool_],
+    shares: Floats,
+    sides: Callable[[Floats], NDArray[np.bool_]],
+) -> Steps:
     """Return what is on the wrong side of zero."""
-    row, at = sign_changes(t, f)
-    start = f[:, 0] >= 0
+    row, at = sign_changes(t, f, sides)
+    start = sides(f[:, 0])
     # signs alternate: whether a change is towards the positive side
     order = np.lexsort((at, row))
     row, at = row[order], at[order]

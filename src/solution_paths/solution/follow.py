@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..centring import about_columns
 from ..certify import Verdict, evenly, last_holding, states
 from ..errors import PathError, PathWarning
 from ..homotopy.run import Homotopy
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
-from ..objectives.centring import about_columns
 from ..problem import Line, Problem, along
 from ..problem.maps import absolute
 from ..validation import callers_level, check_callback, check_choice, check_number
@@ -448,27 +448,14 @@ def _endless(
 
 def _with_part(lost: PathError, path: SolutionPath) -> PathError:
     """Return the error of a walk with the part that is certified, up to where it broke off."""
-    some = evenly(len(path.points))
+    some = path._in_order(evenly(len(path.points)))
     last = last_holding(path._judged(some, np.empty(0))[1])
     if last < 0:
         return lost
-    part = _until(path, int(some[last]))
+    part = path._until(int(some[last]))
     low, high = part.range
     said = f"{str(lost)[:-1]}; error.path is the certified part, {path.parameter} from "
     return PathError(f"{said}{low:.12g} to {high:.12g}.", part)
-
-
-def _until(path: SolutionPath, last: int) -> SolutionPath:
-    """Return a path up to one of its recorded points."""
-    return SolutionPath(
-        path.line,
-        path.statement,
-        path.points.until(last),
-        parameter=path.parameter,
-        scale=path.scale,
-        reading=path.reading_or_none,
-        diagnostics=path.diagnostics,
-    )
 
 
 def _sizes(statement: Statement, largest: np.ndarray) -> np.ndarray:
@@ -546,7 +533,7 @@ def _shorter(path: SolutionPath, last: float) -> SolutionPath | None:
     place = int(np.searchsorted(t, end, side="right")) - 1
     if place < 1 or end < ENOUGH * usual / MARGIN:
         return None
-    return _until(path, place)
+    return path._until(place)
 
 
 def _look(path: SolutionPath, count: int = LOOKS) -> tuple[np.ndarray, Verdict]:
@@ -572,11 +559,11 @@ def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
     return (
         f"The path in {path.parameter} {'is wrong' if sure else 'may be inaccurate'}: at "
         f"{path.parameter} = {place:.6g} its solution is off by {'' if sure else 'up to '}"
-        f"{size:.1e}; {_remedy(path.line.start)}, or take another range of the parameter."
+        f"{size:.1e}; {remedy_for(path.line.start)}, or take another range of the parameter."
     )
 
 
-def _remedy(problem: Problem) -> str:
+def remedy_for(problem: Problem) -> str:
     """Say what to do about a path that is not accurate."""
     X = problem.losses[0].X
     plain = isinstance(X, np.ndarray) or sp.issparse(X)

@@ -103,11 +103,7 @@ def with_numbers(problem: Problem, numbers: dict[str, Floats]) -> Problem:
 
 def to_arrays(model: Affine) -> tuple[dict[str, Any], Arrays]:
     """Return a model as plain values and arrays."""
-    problem, arrays = model.start, {"places": model.places}
-    arrays |= {f"start/{name}": own for name, own in problem.numbers()}
-    arrays |= {f"rate/{name}": own for name, own in model.rates.items()}
-    arrays |= {f"low/{name}": own for name, own in model.low.items()}
-    arrays |= {f"value/{name}": own for name, own in model.values.items()}
+    problem, arrays = model.start, numbers_of(model)
     plain: dict[str, Any] = {
         "t0": model.t0,
         "ridge": problem.ridge,
@@ -120,6 +116,22 @@ def to_arrays(model: Affine) -> tuple[dict[str, Any], Arrays]:
         if name != "ridge" and own is not None:
             plain[name] = put_matrix(own, name, arrays)
     return plain, arrays
+
+
+def numbers_of(model: Affine) -> Arrays:
+    """Return the arrays of a model but for its matrices."""
+    arrays = {"places": model.places}
+    arrays |= {f"start/{name}": own for name, own in model.start.numbers()}
+    arrays |= {f"rate/{name}": own for name, own in model.rates.items()}
+    arrays |= {f"low/{name}": own for name, own in model.low.items()}
+    return arrays | {f"value/{name}": own for name, own in model.values.items()}
+
+
+def like(model: Affine, arrays: Arrays) -> Affine:
+    """Return the model with the same matrices and these numbers."""
+    start = with_numbers(model.start, _within(arrays, "start/"))
+    rates, low, values = (_within(arrays, f"{part}/") for part in ("rate", "low", "value"))
+    return Affine(start, model.t0, rates, low, arrays["places"], values)
 
 
 def from_arrays(plain: dict[str, Any], arrays: Arrays) -> Affine:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import plots
+from ..archive import File
+from ..centring import less
 from ..certify import Certificate, Verdict, summary
 from ..curves import Best, Curve
+from ..exact import divide, transposed
 from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
-from ..objectives.centring import less
-from ..objectives.exact import divide, transposed
-from ..path import SCALES, Parameters, _single
 from ..problem import Line, Product
 from ..problem.twofold import Twofold
-from ..storage import File
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
 from . import evaluation, storage
@@ -31,6 +29,8 @@ from .reading import Reading, Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
+SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
 BLOCK = 64  # solutions that are judged together, ...
@@ -115,6 +115,17 @@ class SolutionPath:
     def _model(self) -> Affine:
         return Affine.of(self.line, float(self.points.t[0]), float(self.points.t[-1]))
 
+    @classmethod
+    def _stored(
+        cls, lines: list[Line], statement: Statement, points: Points, more: Any, **options: Any
+    ) -> SolutionPath:
+        """Return a path of several lines that was kept in a file, with what else it held."""
+        raise NotImplementedError
+
+    def _models(self) -> tuple[list[Affine], dict[str, Any]]:
+        """Return the models by their arrays, and what else a file holds."""
+        return [self._model()], {}
+
     @property
     def straight(self) -> SolutionPath:
         """The same path in the statement's own parameter, where it is piecewise linear."""
@@ -157,7 +168,7 @@ class SolutionPath:
         low, high = self.range
         count = len(self.breakpoints)
         return (
-            f"<SolutionPath in {self.parameter} from {low:g} to {high:g}, {count} "
+            f"<{type(self).__name__} in {self.parameter} from {low:g} to {high:g}, {count} "
             f"breakpoint{'' if count == 1 else 's'}>"
         )
 
@@ -252,7 +263,16 @@ class SolutionPath:
         )
 
     def variables_at(self, nodes: Places) -> tuple[Floats, Floats]:
-        """Return w (k, d) and v (k, r) at recorded points."""
+        """Return w (k, d) and v (k, r) at recorded points, as the statement has them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.variables_at(np.array([0]))[0].tolist()
+        [[0.0]]
+        """
         if np.isfinite(self.settled):
             nodes = np.minimum(nodes, max(len(self.points) - 2, 0))
         return self.statement.variables(self.points.at(nodes, self.statement.held))
@@ -264,7 +284,10 @@ class SolutionPath:
     def _variables(self, own: Floats) -> tuple[Floats, Floats]:
         """Return w and v at the walk's own parameters; on a ray they may stand still."""
         own = np.minimum(own, self.settled)
-        unknowns = self.points.unknowns(own, self.statement.held)
+        return self._read(self.points.unknowns(own, self.statement.held), own)
+
+    def _read(self, unknowns: Floats, own: Floats) -> tuple[Floats, Floats]:
+        """Return w and v by the unknowns at the walk's own parameters."""
         problem = self.line.start
         of_duals = problem.kernel is not None and len(problem.losses) == 1
         if of_duals and self.statement.separate and not self.scale.divided:
@@ -276,6 +299,22 @@ class SolutionPath:
             a = np.ascontiguousarray(unknowns[:, : len(unknowns[0]) - v.shape[1]].T)
             w = divide(*transposed(statement.rows, a), statement.scale)[0].T  # rounded once
         return w, v
+
+    def _in_order(self, nodes: Places) -> Places:
+        """Return recorded points, which ascend, in the order in which they were found."""
+        return nodes
+
+    def _until(self, last: int) -> SolutionPath:
+        """Return the path from where it was begun to one of its recorded points."""
+        return SolutionPath(
+            self.line,
+            self.statement,
+            self.points.until(last),
+            parameter=self.parameter,
+            scale=self.scale,
+            reading=self.reading_or_none,
+            diagnostics=self.diagnostics,
+        )
 
     def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
         """Return duals (n, k) of the stated objective inside of their bounds, where these move."""
@@ -292,6 +331,13 @@ class SolutionPath:
         ------
         AttributeError
             With a kernel there are none; use `decision_function`, or `expansion`.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.coef([0.1, 0.5]).round(9).tolist()
+        [[0.2, 0.666666667]]
         """
         self._check_linear()
         return self._weights(t)
@@ -301,6 +347,13 @@ class SolutionPath:
 
         Of models with several outputs (o, n) or (o, n, k). A linear model of one group of losses
         has them where a ridge alone holds its weights: its duals over the ridge.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.expansion(0.25).round(9).tolist()  # of labels -1, 1, -1, 1
+        [-0.25, 0.25, -0.25, 0.25]
         """
         problem = self.line.start
         if problem.kernel is not None:
@@ -350,13 +403,29 @@ class SolutionPath:
             )
 
     def free(self, t: float | Parameters) -> Floats:
-        """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin."""
+        """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.free(0.25).round(9).tolist()
+        [-1.0]
+        """
         own, reading = self._at(t), self.reading_or_none
         found = (own[1] if reading is None else reading.free(*own)).T
         return found[..., 0] if _single(t) else found
 
     def intercept(self, t: float | Parameters) -> Any:
-        """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k)."""
+        """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k).
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> round(path.intercept(0.25), 9)
+        -1.0
+        """
         found = self.reading.intercepts(*self._at(t)).T
         found = found[0] if len(found) == 1 else found
         if not _single(t):
@@ -374,6 +443,15 @@ class SolutionPath:
         t : float or (k,) array
         group : int, default 0
             Which group of losses, in the statement's order.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.dual(0.25).round(9).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        >>> path.dual([0.0, 0.25]).shape
+        (4, 2)
         """
         own = self._own(t)
         duals = self.statement.answer(self.points.unknowns(own))[2]
@@ -476,6 +554,14 @@ class SolutionPath:
         X_new : (m, d) array or CSR
             Rows; where a kernel is precomputed, the (m, n) kernel values with the training rows.
         t : float or (k,) array
+            Parameter value, or several in any order.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.decision_function([[0.0], [4.0]], 0.25).round(9).tolist()
+        [-1.0, 1.0]
         """
         rows = self.reading.checked(X_new)
         f = self.reading.decisions(rows, *self._at(t))
@@ -483,7 +569,17 @@ class SolutionPath:
         return f[..., 0] if _single(t) else f
 
     def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
-        """Return (m,) predicted labels or values at t, or (m, k) at k parameters."""
+        """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
+
+        Of two labels the larger one where f >= 0; see `decision_function`.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"])
+        >>> path.predict([[0.0], [4.0]], 0.25).tolist()
+        ['no', 'yes']
+        """
         rows, (w, v) = self.reading.checked(X_new), self._at(t)
         found = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
         return found[..., 0] if _single(t) else found
@@ -491,7 +587,19 @@ class SolutionPath:
     # -- the whole path at once ---------------------------------------------------------------
 
     def crossings(self, X_new: Rows) -> list[Floats]:
-        """Return, for each row, the exact parameters at which its decision changes sign."""
+        """Return, for each row, the exact parameters at which its decision changes sign.
+
+        Between two breakpoints f(x) is linear in the walk's parameter, so each change of sign
+        (f >= 0 counts as positive) is the root of a line, or a place where a path jumps. Many rows
+        are looked at in parts, of 32 MB of decisions at most.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> [where.round(9).tolist() for where in path.crossings([[0.5], [2.5]])]
+        [[], [0.2]]
+        """
         rows = self.reading.checked(X_new)
         if self.reading.outputs > 1:
             raise ValueError("crossings is for one output a row; this path has several.")
@@ -520,7 +628,21 @@ class SolutionPath:
         return np.asarray(np.where(ends[0] == ends[1], 0.0, lengths).sum(axis=1))
 
     def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
-        """Return f at both ends of all pieces between edges; see `Path.piece_values`.
+        """Return f at both ends of all pieces between edges, each approached from inside.
+
+        What jumps at a breakpoint has two values there, and `decision_function` gives one.
+
+        Parameters
+        ----------
+        X_new : (m, d) array or CSR
+            As in `decision_function`.
+        edges : (k + 1,) array
+            Ascending, among them the breakpoints between the first and the last; after the last
+            breakpoint of a path that goes on for ever f stays what it is.
+
+        Returns
+        -------
+        left, right : (m, k) arrays
 
         Examples
         --------
@@ -549,6 +671,10 @@ class SolutionPath:
     ) -> Curve:
         """Return a validation error as an exact function of the parameter.
 
+        It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
+        (``squared``), over all the path: where it goes on for ever the last edge is inf. Costs are
+        those of `crossings`, and 32 bytes for each piece.
+
         Parameters
         ----------
         X_val, y_val : (m, d), (m,)
@@ -558,10 +684,21 @@ class SolutionPath:
             distance of classes), of values ``absolute`` or ``squared``. By default the first of
             ``zero_one`` and ``squared`` that fits.
         sample_weight : (m,) array, optional
+            Weights of the rows in the mean, >= 0, not all zero.
 
         Returns
         -------
         Curve
+
+        Examples
+        --------
+        >>> from solution_paths import drlad_path
+        >>> path = drlad_path([[1.0], [2.0], [3.0], [4.0], [5.0]], [2.0, 4.0, 6.0, 8.0, 99.0])
+        >>> curve = path.error_curve([[6.0]], [9.0], metric="squared")
+        >>> curve([0.0, 0.5, 1.0, 2.0]).round(9).tolist()
+        [9.0, 2.25, 0.0, 9.0]
+        >>> round(curve.best().parameter, 9)
+        1.0
         """
         check_index(X_val, y_val, "y_val", "X_val")
         rows = self.reading.checked(X_val, "X_val")
@@ -575,7 +712,23 @@ class SolutionPath:
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
 
     def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the 0-1 error as an exact step function; see `Path.error_steps`."""
+        """Return the validation 0-1 error as an exact step function; see `error_curve`.
+
+        Returns
+        -------
+        edges : (k + 1,) array
+            Ends of the steps, ascending.
+        error : (k,) array
+            Mean error on each open step.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
+        >>> edges[1].round(9).item(), error.tolist()
+        (0.2, [0.5, 0.0, 0.0])
+        """
         curve = self.error_curve(X_val, y_val, "zero_one")
         return curve.edges, curve.left
 
@@ -594,11 +747,27 @@ class SolutionPath:
         metric: str | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Best:
-        """Return the exact minimiser of a validation error; see `error_curve`.
+        """Return the exact minimiser of a validation error over the whole path.
+
+        Parameters
+        ----------
+        X_val, y_val, metric, sample_weight
+            See `error_curve`.
 
         Returns
         -------
         Best
+            Least value, the intervals where it is reached (to inf where the path goes on for ever),
+            and the middle of the widest, of which what goes on for ever doesn't count: of its
+            logarithms, where the parameter is a cost or a penalty.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> best = path.best([[0.5], [2.5]], [0, 1])
+        >>> best.value, best.intervals.round(9).tolist()
+        (0.0, [[0.2, inf]])
         """
         return self.error_curve(X_val, y_val, metric, sample_weight).best()
 
@@ -630,6 +799,13 @@ class SolutionPath:
         -------
         Certificate
             Whether it holds, fails or is undecided, the worst violation and gap, and where.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.certify(at_breakpoints=True).ok
+        True
         """
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
@@ -684,24 +860,36 @@ class SolutionPath:
     ) -> Axes:
         """Plot coefficients (linear models) or duals against the parameter.
 
+        A parameter that is a scale has a logarithmic axis where it spans a decade. The largest
+        coefficients have their names, as many as fit; of duals the samples' classes are told apart.
+
         Parameters
         ----------
         what : {"coef", "dual"}, optional
             By default coefficients where there are at most 50 of them.
         ax : matplotlib Axes, optional
         max_lines : int, default 200
-            Largest number of curves drawn.
+            Largest number of curves drawn; those that become largest are taken.
         mark : float, optional
-            A parameter to mark.
+            A parameter to mark, for example a chosen one: the names are those of the coefficients
+            that are largest there, and of a scale two decades on each side are drawn.
 
         Returns
         -------
         matplotlib Axes
-        """
-        return plots.draw_path(cast(Any, self._picture()), what, ax, max_lines, mark)
 
-    def _picture(self) -> SimpleNamespace:
-        """Return what `plots.draw_path` asks a path."""
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> axes = path.plot("coef")
+        >>> axes.get_xlabel(), len(axes.lines)
+        ('C', 1)
+        """
+        return plots.draw_path(self._picture(), what, ax, max_lines, mark)
+
+    def _picture(self) -> plots.Picture:
+        """Return what is drawn of the path."""
 
         def flat(values: Floats) -> Floats:
             return values.reshape(-1, *values.shape[2:]) if self._several else values
@@ -709,42 +897,38 @@ class SolutionPath:
         def coef(t: Any) -> Floats:
             return flat(self.coef(t))
 
-        def at(nodes: Places) -> Floats:
+        def coef_at(nodes: Places) -> Floats:
             return flat(self._coefficients(self.variables_at(nodes)[0]))
 
-        def duals(nodes: Places) -> Floats:
+        def dual_at(nodes: Places) -> Floats:
             found = self.statement.answer(self.points.at(nodes))[2][0].T
             return self._of_labels(self._scaled_duals(found, self.points.t[nodes], 0), 0)
 
-        own = self.reading_or_none
-        signs = None if own is None else own.signs
-        facts = SimpleNamespace(
-            linear=self.linear,
-            X=np.empty((0, self.line.start.features)),
-            classes=() if own is None or signs is None else own.classes,
-            y=() if signs is None else signs,
-        )
-
-        def one(t: Any) -> Floats:
+        def check(t: Any) -> Floats:
             if not _single(t):
                 raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
             return self._own(t)
 
+        own = self.reading_or_none
+        signs = None if own is None else own.signs
         inner = slice(None, -1) if self.ray and len(self.points) > 1 else slice(None)
-        return SimpleNamespace(
-            breakpoints=self.breakpoints,
-            parameter=self.parameter,
-            range=self.range,
-            feature_names=None if self._several else self.feature_names,
-            objective=facts,
-            coef=coef,
-            dual=self.dual,
-            _check_linear=self._check_linear,
-            _check=one,
-            _t=self.points.t[inner],
-            _places=lambda nodes: self.scale.value(self.points.t[nodes]),
-            _coefs_at=at,
-            _duals_at=duals,
+        return plots.Picture(
+            self.parameter,
+            self.range,
+            self.breakpoints,
+            None if self._several else self.feature_names,
+            self.linear,
+            self.line.start.features,
+            np.empty(0) if own is None or signs is None else own.classes,
+            np.empty(0) if signs is None else signs,
+            coef,
+            self.dual,
+            check,
+            self._check_linear,
+            self.points.t[inner],
+            lambda nodes: self.scale.value(self.points.t[nodes]),
+            coef_at,
+            dual_at,
         )
 
     @property
@@ -760,10 +944,41 @@ class SolutionPath:
         Parameters
         ----------
         file : path-like or binary file object
+            A file's name, whose folders are made where they lack and which gets the suffix
+            ``.npz`` if it hasn't; or what is open for writing bytes.
+
+        Examples
+        --------
+        >>> import io
+        >>> from solution_paths import SolutionPath, svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> file = io.BytesIO()  # or the name of a file
+        >>> path.save(file)
+        >>> file.seek(0)
+        0
+        >>> SolutionPath.load(file).breakpoints.round(9).tolist()
+        [0.0, 0.333333333]
         """
         storage.write(file, self)
 
     @classmethod
     def load(cls, file: File) -> SolutionPath:
-        """Read a path that `save` wrote, from a file's name or a binary file object."""
-        return storage.read(file, cls)
+        """Read a path that `save` wrote, from a file's name or a binary file object.
+
+        A name that `save` gave the suffix ``.npz`` is found without it, too.
+
+        Examples
+        --------
+        >>> import io
+        >>> from solution_paths import SolutionPath, svm_path
+        >>> file = io.BytesIO()
+        >>> svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).save(file)
+        >>> SolutionPath.load(io.BytesIO(file.getvalue())).certify().ok
+        True
+        """
+        return storage.read(file, SolutionPath)
+
+
+def _single(t: float | Parameters) -> TypeGuard[float]:
+    """Tell one parameter value from a list or an array of them."""
+    return not (isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,14 @@ class Points:
     low : (K,)
         By how much more each breakpoint is than its double. Of the two points there one belongs to
         the double: that of the piece in which it lies.
+    first : bool
+        Of points at one parameter the first one counts, where a path jumps; otherwise the last.
     """
 
     t: Floats
     at: Callable[..., Floats]
     low: Floats
+    first: bool = False
 
     def __len__(self) -> int:
         return len(self.t)
@@ -73,18 +76,40 @@ class Points:
         elif t1 is not None:
             t[last] = t1
         low[[0, last]] = 0.0
-        points = cls(t, at, low)
-        if t[-1] < t[0]:
-            points = cls(
-                t[::-1], lambda which, own=ALL: at(last - np.asarray(which), own), low[::-1]
-            )
+        points = cls(t, at, low)._ascending()
         if sizes is None or share is None:
             return points
-        return cls(points.t, _Clean(points, sizes, share), points.low)
+        return replace(points, at=_Clean(points, sizes, share))
+
+    @classmethod
+    def of_jumps(cls, track: Track) -> Points:
+        """Return the points of a walk whose own parameter is the user's, as they are."""
+        walked = _Recorded(track, 0.0)
+        return cls(walked.t, walked, walked.low)._ascending()
+
+    def _ascending(self) -> Points:
+        last, at = len(self.t) - 1, self.at
+        if self.t[-1] >= self.t[0]:
+            return self
+        return Points(
+            self.t[::-1],
+            lambda which, own=ALL: at(last - np.asarray(which), own),
+            self.low[::-1],
+        )
 
     def until(self, last: int) -> Points:
         """Return the points up to one of them."""
-        return Points(self.t[: last + 1], self.at, self.low[: last + 1])
+        return replace(self, t=self.t[: last + 1], low=self.low[: last + 1])
+
+    def since(self, first: int) -> Points:
+        """Return the points from one of them on."""
+        at = self.at
+        return replace(
+            self,
+            t=self.t[first:],
+            at=lambda which, own=ALL: at(first + np.asarray(which), own),
+            low=self.low[first:],
+        )
 
     def arrays(self) -> dict[str, Floats]:
         """Return all of it as arrays."""
@@ -106,6 +131,10 @@ class Points:
         for k in np.flatnonzero((self.t[here] == s) & (self.low[here] > 0.0)).tolist():
             while here[k] > 0 and self.t[here[k] - 1] == s[k] and self.low[here[k]] > 0.0:
                 here[k] -= 1
+        if self.first:  # of those at the double itself
+            for k in np.flatnonzero((self.t[here] == s) & (self.low[here] == 0.0)).tolist():
+                while here[k] > 0 and self.t[here[k] - 1] == s[k] and self.low[here[k] - 1] == 0.0:
+                    here[k] -= 1
         beyond = (here == last) & (s > self.t[last])
         here = np.where(beyond, max(last - 1, 0), here)
         there = np.minimum(here + 1, last)

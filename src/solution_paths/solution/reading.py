@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..centred_kernel import Centred, CentredKernel, plain_kernel
+from ..centring import bias_at_zero, less
 from ..kernels import LINEAR, Kernel
-from ..objectives.centred_kernel import Centred, CentredKernel, plain_kernel
-from ..objectives.centring import bias_at_zero, less
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 
@@ -86,6 +86,8 @@ class Reading:
     feature : float
         The value of an appended feature, of which new rows know nothing: of the one block of w the
         last entry is its weight; with a kernel its square is added to all kernel values.
+    zero : bool
+        Whether f = 0 counts as positive.
     """
 
     columns: int
@@ -100,6 +102,7 @@ class Reading:
     shifts: Floats | None = None
     signs: Floats | None = None
     feature: float = 0.0
+    zero: bool = True
 
     @property
     def linear(self) -> bool:
@@ -166,6 +169,10 @@ class Reading:
         f = np.asarray(rows @ own.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
         return np.asarray((f + self._biases(w, v)).transpose(0, 2, 1))
 
+    def positive(self, f: Floats) -> NDArray[np.bool_]:
+        """Tell which decisions stand for the larger label."""
+        return f >= 0 if self.zero else f > 0
+
     def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms of all decisions, (m, o, k)."""
         mix = None if self.mix is None else np.abs(self.mix)
@@ -183,7 +190,7 @@ class Reading:
         if self.kind == "value":
             return f[:, 0] if f.shape[1] == 1 else f
         if self.kind == "sign":
-            codes = (f[:, 0] >= 0).astype(int)
+            codes = self.positive(f[:, 0]).astype(int)
         elif self.kind == "argmax":
             codes = f.argmax(axis=1)
         elif self.kind == "order":

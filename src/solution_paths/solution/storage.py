@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..archive import File, read_archive, write_archive
+from ..centred_kernel import Centred, CentredKernel
 from ..homotopy.statement import read as read_statement
 from ..kernels import Kernel
-from ..objectives.centred_kernel import Centred, CentredKernel
 from ..problem import Line
-from ..storage import File, read_archive, write_archive
-from .model import Affine, from_arrays, put_matrix, take_matrix, to_arrays
+from .model import Affine, from_arrays, like, numbers_of, put_matrix, take_matrix, to_arrays
 from .points import Points
 from .reading import Reading, Scale
 
@@ -25,9 +25,13 @@ KIND = "SolutionPath"
 
 def write(file: File, path: SolutionPath) -> None:
     """Write a path."""
-    plain, arrays = to_arrays(path._model())
+    models, more = path._models()
+    plain, arrays = to_arrays(models[0])
     content = {f"problem/{k}": v for k, v in arrays.items()}
+    for number, model in enumerate(models[1:], 1):
+        content |= {f"branch{number}/{k}": v for k, v in numbers_of(model).items()}
     content |= {f"points/{k}": v for k, v in path.points.arrays().items()}
+    content |= {f"more/{k}": np.asarray(v) for k, v in more.items()}
     meta = {
         "kind": KIND,
         "format": FORMAT,
@@ -38,6 +42,8 @@ def write(file: File, path: SolutionPath) -> None:
         "ends": [path.line.t0, path.line.t1],
         "face": path.statement.face,
         "problem": plain,
+        "class": type(path).__name__,
+        "branches": len(models),
         "reading": put_reading(path.reading_or_none, content),
     }
     write_archive(file, meta, content)
@@ -47,27 +53,33 @@ def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
     """Read a path that `write` wrote."""
 
     def build(meta: dict[str, Any], content: dict[str, Any]) -> SolutionPath:
-        own, points = (
-            {k.removeprefix(p): v for k, v in content.items() if k.startswith(p)}
-            for p in ("problem/", "points/")
-        )
-        model = from_arrays(meta["problem"], own)
-        line = _line(model, *meta["ends"])
-        statement = read_statement(line, meta["face"])
+        model = from_arrays(meta["problem"], _within(content, "problem/"))
+        count, points = meta.get("branches", 1), _within(content, "points/")
+        others = [like(model, _within(content, f"branch{k}/")) for k in range(1, count)]
+        lines = [_line(own, *meta["ends"]) for own in (model, *others)]
+        statement = read_statement(lines[0], meta["face"])
         if points["unknowns"].shape != (len(points["t"]), statement.size):
             raise ValueError("the points are not those of the problem")
-        return kind(
-            line,
-            statement,
-            Points.from_arrays(**points),
-            parameter=meta["parameter"],
-            scale=Scale(**meta["scale"]),
-            reading=take_reading(meta["reading"], content),
-            ray=meta["ray"],
-            diagnostics=meta.get("diagnostics"),
-        )
+        options = {
+            "parameter": meta["parameter"],
+            "reading": take_reading(meta["reading"], content),
+            "diagnostics": meta.get("diagnostics"),
+        }
+        recorded = Points.from_arrays(**points)
+        if others:
+            kinds, more = (
+                {own.__name__: own for own in kind.__subclasses__()},
+                _within(content, "more/"),
+            )
+            return kinds[meta["class"]]._stored(lines, statement, recorded, more, **options)
+        scale = Scale(**meta["scale"])
+        return kind(lines[0], statement, recorded, scale=scale, ray=meta["ray"], **options)
 
     return read_archive(file, build, KIND, FORMAT)
+
+
+def _within(content: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {k.removeprefix(prefix): v for k, v in content.items() if k.startswith(prefix)}
 
 
 def _line(model: Affine, t0: float, t1: float) -> Line:
@@ -93,6 +105,7 @@ def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
         "names": reading.names,
         "offset": reading.offset,
         "feature": reading.feature,
+        "zero": reading.zero,
         "rows": rows,
     }
 
@@ -117,6 +130,7 @@ def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
         names=None if plain["names"] is None else tuple(plain["names"]),
         offset=plain["offset"],
         feature=plain.get("feature", 0.0),
+        zero=plain.get("zero", True),
         shifts=content.get("reading/shifts"),
         signs=content.get("reading/signs"),
     )

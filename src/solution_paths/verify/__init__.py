@@ -5,6 +5,6 @@ objective by the conjugates, their gap, and the violation of each optimality con
 bound on its own rounding.
 """
 
-from .judge import Answer, judge
+from .judge import Answer, judge, objectives
 
-__all__ = ["Answer", "judge"]
+__all__ = ["Answer", "judge", "objectives"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..compilation import cached_njit
-from ..objectives.exact import two_sum
+from ..exact import two_sum
 
 
 @cached_njit(inline="always")

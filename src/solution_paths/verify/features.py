@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certify import GAP_LIMIT
-from ..objectives.exact import UNIT, add, column_sums, multiply
+from ..exact import UNIT, add, column_sums, multiply
 from ..problem import Problem, penalties
 from ..validation import Floats
 from .graph import KNOWN, Graph, Pair, Share

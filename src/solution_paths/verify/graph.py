@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..objectives.exact import UNIT, add
+from ..exact import UNIT, add
 from ..problem import Pieces
 from ..validation import Floats
 from .areas import areas, largest_areas, plain

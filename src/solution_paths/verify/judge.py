@@ -104,6 +104,14 @@ def judge(
     return found.alone() if alone else found
 
 
+def objectives(problems: Sequence[Problem], answer: Answer) -> Floats:
+    """Return the objectives (B,) of answers in columns, each of its problem.
+
+    Values outside of a domain count as its end.
+    """
+    return Judgement(problems).objective(_columns(problems[0], answer)[0])
+
+
 def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | None) -> Verdict:
     """Judge in double precision, and what that doesn't show to hold in twice that."""
     first = Judgement(problems).verdict(columns, lower_bound, exact=False)

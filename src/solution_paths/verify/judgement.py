@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
-from ..objectives.exact import UNIT, add, column_sums, multiply
+from ..exact import UNIT, add, column_sums, multiply
 from ..problem import Problem
 from ..validation import Floats
 from .balance import rebalanced
@@ -115,6 +115,11 @@ class Judgement:
             coarse = (found.resolution / size, found.kkt_resolution)
             errors = found.own + found.own_rounding, found.own - found.own_rounding
             return Verdict(primal, dual, relative, *violation, *coarse, *errors)
+
+    def objective(self, answer: Columns) -> Floats:
+        """Return the objectives (B,), in twice double precision."""
+        w, field = self._model(answer, True)
+        return self._primal(w, field, answer, self._values(answer, field, True))[0]
 
     def _shares(self, answer: Columns, w: Pair, values: list[Values], exact: bool) -> list[Share]:
         """Return what each group of losses, the coefficients and the balances contribute."""

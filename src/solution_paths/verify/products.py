@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..objectives.exact import UNIT, add, relative, rows_times, transposed
+from ..exact import UNIT, add, relative, rows_times, transposed
 from ..problem import Product, Repeated
 from ..problem.maps import Map, absolute, entries
 from ..validation import Floats

@@ -20,8 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 
-from solution_paths.objectives import Hinge
-
+from ...objectives import Hinge
 from ...solvers import Stopwatch, lbfgsb
 
 Floats = np.ndarray

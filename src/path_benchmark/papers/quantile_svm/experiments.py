@@ -28,12 +28,10 @@ from sklearn.frozen import FrozenEstimator
 
 from path_benchmark import solvers
 from solution_paths import quantile_svm_path
-from solution_paths.certify import judge
-from solution_paths.objectives import Hinge
-from solution_paths.objectives.hinge import quantile_hinge
 
 from ...data import registry
 from ...data.protocols import SCALINGS, Part, Split, split_sizes
+from ...objectives import Hinge, decision, judge, quantile_hinge
 from ...runs.cells import Cell, Report
 from ...runs.config import DataSetSettings
 from ...runs.exploring import add_exploration, sign_changes, step_rates
@@ -364,10 +362,8 @@ def choose_lam(cell: Cell, rows: Rows, report: Report) -> None:
 
 
 def _accuracy(problem: Hinge, answer: Answer, part: Part) -> float | None:
-    stated = problem.stated(answer)
-    if not problem.states_enough(stated):
-        return None
-    return float(np.mean((problem.decision(part.X, stated) >= 0.0) == (part.y > 0)))
+    f = decision(problem, answer, part.X)
+    return None if f is None else float(np.mean((f >= 0.0) == (part.y > 0)))
 
 
 @PAPER.experiment(settings=Boundaries)

@@ -19,15 +19,15 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from solution_paths import outlier_svm_path, outlier_svr_path
 from solution_paths.kernels import LINEAR, Kernel
-from solution_paths.models.common import operator_of
-from solution_paths.models.outlier_svm import robust_hinge, robust_svm_path
-from solution_paths.models.outlier_svr import robust_svr_path, robust_tube
-from solution_paths.objectives.robust import Robust
-from solution_paths.outliers import OutlierPath
+from solution_paths.models.outlier import robust_svm_path, robust_svr_path
+from solution_paths.models.stated import Samples
+from solution_paths.solution.outliers import OutlierPath
 
 from ...data import load
 from ...data.protocols import Split
+from ...objectives.robust import Robust, robust_hinge, robust_tube
 from ...runs.cells import Cell, Report
 from ...runs.config import DataSetSettings
 from ...runs.exploring import add_exploration
@@ -42,6 +42,7 @@ from .data import assemble
 HOMOTOPIES = ("theta", "s")
 NO_FALL = 1e-12  # of the objective: what it is known to
 GIVEN = Kernel("precomputed")
+LABELS = np.array([-1.0, 1.0])
 Floats = np.ndarray
 
 
@@ -156,7 +157,7 @@ class Problem:
     kernel: Kernel
     threshold: float
     solver: Any
-    op: Any
+    samples: Samples
 
     def objective(self, C: float, homotopy: str) -> Robust:
         """Return what is minimised, in theta or s."""
@@ -167,9 +168,16 @@ class Problem:
 
     def path(self, C: float, homotopy: str, guess: Floats, check: str = "ignore") -> OutlierPath:
         """Return the outlier path from the standard machine's solution."""
-        follow = robust_svm_path if self.classification else robust_svr_path
-        objective = self.objective(C, homotopy)
-        return follow(objective, op=self.op, guess=guess, check=check)
+        samples, y, options = self.samples, self.parts.train.y, {"near": guess, "check": check}
+        if self.classification:
+            return robust_svm_path(samples, y, LABELS, C, homotopy, **options)
+        s = self.threshold if homotopy == "theta" else None
+        return robust_svr_path(samples, y, C, homotopy, s, **options)
+
+    def signed(self, path: OutlierPath, t: float) -> Floats:
+        """Return the signed duals of a path at t."""
+        signs = self.parts.train.y if self.classification else 1.0
+        return np.asarray(signs * path.dual(t))
 
     def predicted(self, a: Floats, part: str) -> Floats:
         """Return f at the rows of a part, for signed duals (n,) or (n, k)."""
@@ -208,9 +216,9 @@ def _problem(cell: Cell, kernel: str) -> Problem:
         own = Kernel("rbf", 1.0 / X.shape[1])
         rows = {name: own(part, X) for name, part in rows.items()}
         X, used = rows["train"], GIVEN
-    problem = Problem(parts, svc, X, rows, used, cell.common.threshold, None, None)
-    objective = problem.objective(1.0, "theta")
-    problem.solver, problem.op = cccp.solver_of(objective, X), operator_of(objective)
+    samples = Samples.of(X, "linear" if used is LINEAR else used.name)
+    problem = Problem(parts, svc, X, rows, used, cell.common.threshold, None, samples)
+    problem.solver = cccp.solver_of(problem.objective(1.0, "theta"), X)
     return problem
 
 
@@ -243,8 +251,15 @@ def _run_cccp(
 
 def _candidates_of(path: OutlierPath, low: float, high: float) -> tuple[list[float], Floats]:
     """Return OP's candidates: all its nodes between two parameters, both sides of jumps."""
-    nodes = np.flatnonzero((path._t >= low) & (path._t <= high))
-    return path._t[nodes].tolist(), nodes
+    t = path.points.t
+    nodes = np.flatnonzero((t >= low) & (t <= high))
+    return t[nodes].tolist(), nodes
+
+
+def _decisions(path: OutlierPath, nodes: Floats, rows: Any) -> Floats:
+    """Return f (m, k) at rows, for recorded points."""
+    reading = path.reading
+    return reading.decisions(reading.checked(rows), *path.variables_at(nodes))[:, 0]
 
 
 def _at(path: OutlierPath, t: float) -> float:
@@ -293,9 +308,9 @@ def _compare(
     # nodes on both sides of jumps, between the ends of CCCP's range
     low, high = min(at), max(at)
     inside, nodes = _candidates_of(path, _at(path, low), _at(path, high))
-    f = {p: path._decisions_at(nodes, problem.others[p]) for p in ("validation", "test")}
+    f = {p: _decisions(path, nodes, problem.others[p]) for p in ("validation", "test")}
     _score_values(problem, scores, f"op_{homotopy}", C, inside, f)
-    ours = np.stack([path._solution(_at(path, t)).a for t in at], axis=1)
+    ours = np.stack([problem.signed(path, _at(path, t)) for t in at], axis=1)
     _score(problem, scores, f"op_{homotopy}_at_five", C, at, ours)
     _add_local_solutions(rows, problem, path, theirs, ours, hyper)
     _add_path(rows, path, settings.points, hyper)
@@ -346,7 +361,7 @@ def _add_local_solutions(
     for k, t in enumerate(theirs.at):
         if abs(t - _at(path, t)) > 1e-9 * max(1.0, abs(t)):
             continue  # all residuals vanish: there are no outliers
-        objective = path.objective.at(t)
+        objective = problem.objective(hyper["C"], hyper["homotopy"]).at(t)
         values = [
             objective.energy(problem.predicted(a, "train"), a, 0.0)
             for a in (ours[:, k], theirs.duals[:, k])
@@ -388,7 +403,7 @@ def _moves_between(path: OutlierPath) -> float:
     edges = np.unique([*(jump.parameter for jump in path.jumps), *path.range])
     worst = 0.0
     for low, high in list(pairwise(edges))[:200]:
-        first, last = ("after", "before") if not path._falls else ("before", "after")
+        first, last = ("after", "before") if not path.falls else ("before", "after")
         ends = path.dual(low, side=first), path.dual(high, side=last)
         size = max(np.linalg.norm(ends[0]), 1e-300)
         worst = max(worst, float(np.linalg.norm(ends[1] - ends[0]) / size))
@@ -499,7 +514,7 @@ def _select(
             timing = stopwatch(lambda C=C, s=standard: problem.path(C, homotopy, s[0], check))
             path = timing.result
             _, nodes = _candidates_of(path, min(at), max(at))
-            f = path._decisions_at(nodes, problem.others["validation"])
+            f = _decisions(path, nodes, problem.others["validation"])
         found.own_s += timing.cpu_s
         error = float(problem.error(f, "validation").min(initial=np.inf))
         found.least = min(found.least, error)
@@ -554,12 +569,14 @@ def _compare_optima(
     solver = cccp.solver_of(objective, K)
     found = {}
     for homotopy in HOMOTOPIES:
-        moving = robust_hinge(K, y, C, homotopy, kernel=GIVEN)
-        path = robust_svm_path(moving, check="ignore")
+        path = outlier_svm_path(K, y, C, homotopy=homotopy, kernel="precomputed", check="ignore")
         found[f"op_{homotopy}"] = path.objective_value(0.0)
-        (k, local) = path.objective.locally_optimal(path._solution(0.0), 0.0)
-        rows.add("at_threshold", k, method=f"op_{homotopy}", hyper_parameters=hyper)
-        rows.add("local", float(local is True), method=f"op_{homotopy}", hyper_parameters=hyper)
+        at, columns = (
+            path.at_threshold(0.0),
+            {"method": f"op_{homotopy}", "hyper_parameters": hyper},
+        )
+        rows.add("at_threshold", len(at.samples), **columns)
+        rows.add("local", float(at.local is True), **columns)
     a, _, _, _ = cccp.procedure(objective, solver, min(tolerance, 1e-8))
     found["cccp"] = objective.energy(K @ a, a, 0.0)
     for method, value in found.items():
@@ -599,11 +616,11 @@ def toys(cell: Cell, rows: Rows, report: Report) -> None:
     data, settings = load(cell.dataset, offline=cell.offline), cell.settings
     X, y = data.X - data.X[:-2].mean(axis=0), data.y
     svc = cell.data.task == "svc"
-    follow = robust_svm_path if svc else robust_svr_path
-    kernel = LINEAR if svc else Kernel("rbf", settings.gamma)
-    make = robust_hinge if svc else robust_tube
-    cost = settings.cost_svc if svc else settings.cost_svr
-    path = follow(make(X, y, cost, "s", kernel=kernel))
+    if svc:
+        path = outlier_svm_path(X, y, settings.cost_svc, homotopy="s")
+    else:
+        options: dict[str, Any] = {"kernel": "rbf", "gamma": settings.gamma}
+        path = outlier_svr_path(X, y, settings.cost_svr, homotopy="s", **options)
     _add_path(rows, path, 50, {"homotopy": "s"})
     ends = path.range if svc else path.range[::-1]
     rows.add_curve("points", X[:, 0], X[:, 1] if svc else y, method="data", weight=_weights(y, svc))
@@ -619,6 +636,13 @@ def toys(cell: Cell, rows: Rows, report: Report) -> None:
         rows.add_curve(f"outliers of {name}", out, np.zeros(len(out)), method=name)
 
 
+def _moves(path: OutlierPath) -> np.ndarray:
+    """Return the recorded points that are not where the one before is."""
+    unknowns, t = path.points.at(np.arange(len(path.points))), path.points.t
+    moved = (np.diff(unknowns, axis=0) != 0.0).any(axis=1)
+    return np.flatnonzero(np.append(True, moved | (np.diff(t) != 0.0)))
+
+
 def _weights(y: Floats, svc: bool) -> Floats:
     return (y > 0).astype(float) if svc else np.ones(len(y))
 
@@ -629,14 +653,15 @@ def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
     data = load(cell.dataset, offline=cell.offline)
     keep = slice(0, cell.data.rows)
     X = data.X[keep] - data.X.mean(axis=0)
-    path = robust_svm_path(
-        robust_hinge(X, data.y[keep], cell.settings.cost, kernel=Kernel("rbf", cell.settings.gamma))
+    path = outlier_svm_path(
+        X, data.y[keep], cell.settings.cost, kernel="rbf", gamma=cell.settings.gamma
     )
     _add_path(rows, path, 50, {"homotopy": "theta"})
-    duals = path._duals_at(np.arange(len(path._t)))
+    nodes = _moves(path)
+    duals, t = path.recorded_duals[:, nodes], path.points.t[nodes]
     moved = np.abs(np.diff(duals, axis=1)).sum(axis=1)
     for i in np.sort(np.argsort(-moved, kind="stable")[:5]):
-        rows.add_curve(f"dual {i + 1}", path._t, duals[i], method="op_theta")
+        rows.add_curve(f"dual {i + 1}", t, duals[i], method="op_theta")
     at = [jump.parameter for jump in path.jumps]
     rows.add_curve(
         "jumps", at, [jump.before - jump.after for jump in path.jumps], method="op_theta"
@@ -649,11 +674,12 @@ def solution_space(cell: Cell, rows: Rows, report: Report) -> None:
     data = load(cell.dataset, offline=cell.offline)
     keep = slice(0, cell.settings.rows)
     X, y = data.X[keep] - data.X[keep].mean(axis=0), data.y[keep]
-    path = robust_svm_path(robust_hinge(X, y, cell.settings.cost, kernel=LINEAR))
+    path = outlier_svm_path(X, y, cell.settings.cost)
     _add_path(rows, path, 50, {"homotopy": "theta"})
     signed = X * y[:, None]
-    w = signed.T @ path._duals_at(np.arange(len(path._t)))
-    rows.add_curve("weights", *w, weight=path._t, method="op_theta")
+    nodes = _moves(path)
+    w, _ = path.variables_at(nodes)
+    rows.add_curve("weights", *w.T, weight=path.points.t[nodes], method="op_theta")
     rows.add_curve("sides", *signed.T, method="data")
     at = [jump.parameter for jump in path.jumps]
     rows.add_curve("jumps", at, np.zeros(len(at)), method="op_theta")

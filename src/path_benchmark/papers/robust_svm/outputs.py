@@ -9,8 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
-from solution_paths.objectives.robust import RobustHinge, RobustTube
-
+from ...objectives.robust import RobustHinge, RobustTube
 from ...reporting import figures as fig
 from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, choices_of

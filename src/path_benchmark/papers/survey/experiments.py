@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from solution_paths.path import SCALES
 from solution_paths.problem import Problem
+from solution_paths.solution.path import SCALES
 from solution_paths.verify import Answer
 
 from ...data import load

@@ -26,11 +26,11 @@ import numpy as np
 from pydantic import Field
 
 from solution_paths import weighted_svm_path, weighted_svr_path
-from solution_paths.certify import Verdict, judge
+from solution_paths.certify import Verdict
 from solution_paths.kernels import Kernel
-from solution_paths.objectives import Hinge, Tube
 
 from ...data.protocols import Part, Split
+from ...objectives import Hinge, Tube, judge
 from ...runs.cells import Cell, Report
 from ...runs.config import DataSetSettings
 from ...runs.exploring import add_exploration

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..compilation import cached_njit
+from .compilation import cached_njit
 
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
@@ -42,24 +42,6 @@ def two_sum(x: float, y: float) -> tuple[float, float]:
     s = x + y
     z = s - x
     return s, (x - (s - z)) + (y - z)
-
-
-@cached_njit
-def _affine(start, slope, t, low, out, rest):
-    for i in range(len(start)):
-        for k in range(len(t)):
-            p, e = _product(slope[i], t[k])
-            s, f = two_sum(start[i], p)
-            e += f + slope[i] * low[k]
-            out[i, k] = s + e
-            rest[i, k] = e - (out[i, k] - s)
-
-
-def affine(start: Floats, slope: Floats, t: Floats, low: Floats) -> tuple[Floats, Floats]:
-    """Return start + slope (t + low), (n, B), as a pair."""
-    out, rest = np.empty((len(start), len(t))), np.empty((len(start), len(t)))
-    _affine(start, slope, t, low, out, rest)
-    return out, rest
 
 
 @cached_njit

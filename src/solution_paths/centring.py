@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import Floats
 from .exact import add, column_sums, multiply
+from .validation import Floats
 
 FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
 UNEVEN = 1e3  # times larger than most columns, or than what its entries differ by: told

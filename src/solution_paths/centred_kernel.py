@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import Kernel, is_far, middle_row, squared_distances, squared_norms
-from ..validation import Floats
 from .centring import FAR_OFF, less, shifts_of
 from .exact import column_sums
+from .kernels import Kernel, is_far, middle_row, squared_distances, squared_norms
+from .validation import Floats
 
 FLAT = 0.5  # gamma |x - z|^2, on average: below it exp is nearer to 1 than to 0
 

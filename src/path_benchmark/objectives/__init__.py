@@ -1,0 +1,19 @@
+"""The papers' machines as solvers of other packages take them, and the judge of their answers."""
+
+from .judge import decision, judge
+from .machine import Hinge, Machine, Tube, quantile_hinge
+from .robust import Robust, RobustHinge, RobustTube, robust_hinge, robust_tube
+
+__all__ = [
+    "Hinge",
+    "Machine",
+    "Robust",
+    "RobustHinge",
+    "RobustTube",
+    "Tube",
+    "decision",
+    "judge",
+    "quantile_hinge",
+    "robust_hinge",
+    "robust_tube",
+]

@@ -1,0 +1,188 @@
+"""The graphs of losses with several convex branches: places of all of them beside each other.
+
+Where the domain of a branch ends there is a *wall*, a knot at which the walk stops. Between the two
+walls of a threshold lie three places at which no point can be, so that knots keep odd numbers::
+
+    segments and knots of a branch, wall, (nothing, nothing, nothing), wall, those of the next one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem.twofold import Twofold
+from .graphs import Graphs, Shape, places
+from .loop import WALL_MARK
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+ACROSS = 5  # places from a wall to the segment on the other side
+TABLES = "equation", "lower", "upper"
+
+
+class Walled:
+    """The graphs of a statement's coordinates where its losses have several branches.
+
+    Parameters
+    ----------
+    shapes : sequence of Shape
+        The piecewise linear losses of each branch, from low to high values.
+    others : list of Shape
+        Of the statement's other coordinates.
+    still : (n,) of bool
+        Samples whose values are 0 for ever.
+
+    Attributes
+    ----------
+    equation, lower, upper, curvature, exists, still
+        See `Graphs`.
+    hollow : (N, P) of int
+        1 for a hollow knot, `WALL_MARK` for a wall.
+    branch : (n, P) of int
+        Which branch each place of a sample belongs to; -1 between branches.
+    walls : (N, P) of bool
+    """
+
+    def __init__(self, shapes: Sequence[Shape], others: list[Shape], still: Flags):
+        if any(shape.curvature.any() for shape in shapes):
+            raise ValueError("Losses with several branches must be piecewise linear.")
+        last = len(shapes) - 1
+        parts = [_Part.of(own, k, (k > 0, k < last)) for k, own in enumerate(shapes)]
+        self.n = len(shapes[0])
+        own, rest = _Part.beside(parts), Graphs(others)
+        N, P = self.n + len(rest.exists), max(own.exists.shape[1], rest.exists.shape[1])
+        self.equation, self.lower, self.upper = np.zeros((3, N, P, 4))
+        self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf
+        self.exists, self.still = np.zeros((2, N, P), dtype=bool)
+        self.curvature, self.hollow = np.zeros((N, P)), np.zeros((N, P), dtype=np.int8)
+        for name in (*TABLES, "exists", "hollow"):
+            getattr(self, name)[: self.n, : own.exists.shape[1]] = getattr(own, name)
+        for name in (*TABLES, "exists", "hollow", "still", "curvature"):
+            getattr(self, name)[self.n :, : rest.exists.shape[1]] = getattr(rest, name)
+        self.branch = np.full((self.n, P), -1)
+        self.branch[:, : own.exists.shape[1]] = np.where(own.exists, own.branch, -1)
+        who = np.flatnonzero(still)
+        for side, end in ((self.lower, -np.inf), (self.upper, np.inf)):
+            side[who, ::2] = [end, 0.0, 0.0, 0.0]
+        self.walls: Flags = self.hollow == WALL_MARK
+        knots = np.abs(self.equation[: self.n, 1::2])
+        self._reach = float(knots[..., 0].max()), float(knots[..., 2].max())
+
+    def beyond(self, i: int, wall: int) -> int:
+        """Return the segment on the other side of a sample's wall."""
+        inside_is_above = self.exists[i, wall + 1]
+        return wall - ACROSS if inside_is_above else wall + ACROSS
+
+    def reach(self, t: float) -> float:
+        """Return a bound of the sizes of samples' knots at t."""
+        return max(self._reach[0] + abs(t) * self._reach[1], 1e-300)
+
+    def knots(self, t: float, rows: Places, places: Places) -> Array:
+        """Return the values of samples at some places of theirs, knots, at t."""
+        own = self.equation[rows, places]
+        return np.asarray(own[..., 0] + t * own[..., 2])
+
+    def on(self, branch: NDArray[np.int8], z: Array, a: Array, held: Flags, t: float) -> Places:
+        """Return the places of samples with values z and duals a (n,) at t, on given branches.
+
+        Samples that are ``held`` are at the knot nearest to their value, others on the segment
+        nearest to their dual.
+        """
+        mine = self.branch == branch[:, None]
+        known = self.equation[: self.n, :, 0] + t * self.equation[: self.n, :, 2]
+        inner = (mine & ~self.walls[: self.n])[:, 1::2]
+        off = np.where(inner, np.abs(known[:, 1::2] - z[:, None]), np.inf)
+        apart = np.where(mine[:, ::2], np.abs(known[:, ::2] - a[:, None]), np.inf)
+        return np.where(held, 2 * off.argmin(axis=1) + 1, 2 * apart.argmin(axis=1))
+
+    def brought(self, who: Places, place: Places, duals: Array, t: float) -> Brought:
+        """Return graphs at t whose slopes move with a parameter from -1 to 0.
+
+        The dual of a sample's segment ``place`` begins at the one given and ends where it belongs.
+        So do those of segments that this one would pass: graphs stay monotone.
+        """
+        equation, lower, upper = (_standing(getattr(self, name)[who], t) for name in TABLES)
+        made = Brought(equation, lower, upper, np.where(self.walls[who], 0, self.hollow[who]))
+        segments = np.arange(0, self.exists.shape[1], 2)
+        goal, dual = made.equation[:, ::2, 0], duals[:, None]
+        begin = np.where(segments < place[:, None], np.maximum(goal, dual), np.minimum(goal, dual))
+        begin = np.where(segments == place[:, None], dual, begin)
+        inside = self.exists[who]
+        made.equation[:, ::2, 2] = np.where(inside[:, ::2], goal - begin, 0.0)
+        for side, beside in ((made.lower, slice(2, None, 2)), (made.upper, slice(0, -1, 2))):
+            moves = inside[:, 1::2] & inside[:, beside]
+            side[:, 1::2][moves] = made.equation[:, beside][moves]
+        return made
+
+
+class Brought(NamedTuple):
+    """Graphs of some samples, as a jump reads them."""
+
+    equation: Array
+    lower: Array
+    upper: Array
+    hollow: NDArray[np.int8]
+
+
+class _Part(NamedTuple):
+    """The places of samples on some branches; ``kept`` are those that there are."""
+
+    equation: Array
+    lower: Array
+    upper: Array
+    exists: Flags
+    hollow: NDArray[np.int8]
+    branch: NDArray[np.int64]
+    kept: Flags
+
+    @classmethod
+    def of(cls, shape: Shape, number: int, walled: tuple[bool, bool]) -> _Part:
+        """Return the places of one branch, with walls where its domain ends at a neighbour's."""
+        equation, lower, upper, narrow = places(shape)
+        n, P = equation.shape[:2]
+        exists, kept = np.ones((2, n, P), dtype=bool)
+        exists[:, 0], exists[:, -1] = ~shape.closed.T
+        hollow = np.zeros((n, P), dtype=np.int8)
+        hollow[:, 1::2] = narrow
+        for end, knot in ((0, 1), (1, P - 2)):
+            hollow[shape.closed[:, end] & walled[end], knot] = WALL_MARK
+        for k in range(2, P - 1, 2):  # a segment without width, with the knot that isn't its end
+            same = np.all(equation[:, k - 1] == equation[:, k + 1], axis=1)
+            ends = same & shape.closed[:, 1] & (k == P - 3)
+            kept[same, k] = kept[ends, k - 1] = kept[same & ~ends, k + 1] = False
+        return cls(equation, lower, upper, exists, hollow, np.full((n, P), number), kept)
+
+    @classmethod
+    def beside(cls, parts: Sequence[_Part]) -> _Part:
+        """Return the places of several branches, in order, without those that there are not."""
+        n, columns = len(parts[0].exists), []
+        nothing, low, high = np.zeros((3, n, 1, 4))
+        low[..., 0], high[..., 0] = -np.inf, np.inf
+        none = np.zeros((n, 1), dtype=bool)
+        for part in parts:
+            columns += [part, cls(nothing, low, high, none, none.astype(np.int8), none - 1, ~none)]
+        whole = cls(*(np.concatenate(own, axis=1) for own in zip(*columns[:-1], strict=True)))
+        order = np.argsort(~whole.kept, axis=1, kind="stable")
+        order = order[:, : whole.kept.sum(axis=1).max()]
+
+        def taken(own: Any) -> Any:
+            axes = order.reshape(*order.shape, *[1] * (own.ndim - 2))
+            return np.take_along_axis(own, axes, 1)
+
+        found = cls(*map(taken, whole))
+        return found._replace(exists=found.exists & found.kept)
+
+
+def _standing(numbers: Array, t: float) -> Array:
+    """Return numbers (k, P, 4) as they are at t, in two parts; infinite ones as they are."""
+    out, finite = np.zeros_like(numbers), np.isfinite(numbers[..., 0])
+    out[~finite, 0] = numbers[~finite, 0]
+    own = numbers[finite]
+    moved = Twofold(own[:, 0], own[:, 1]).plus(Twofold(own[:, 2], own[:, 3]).by(t))
+    out[finite, 0], out[finite, 1] = moved
+    return out

@@ -1,0 +1,166 @@
+"""Losses that are convex only on each of a few neighbouring intervals, their branches.
+
+Such a loss grows more slowly beyond a threshold, for example: there its slope falls, and the sum of
+losses isn't convex. A *partition* puts each sample on one of its branches; within the values that
+this allows the problem is convex, with domains that end at the thresholds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..validation import Floats
+from .line import Line, along
+from .pieces import Pieces, pieces
+from .statement import Problem
+
+Partition = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Problems that differ in the branch that all samples are on, along one parameter.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        From low to high values z: where the domain of one branch ends that of the next begins.
+        There is one group of losses, and a ridge alone holds the weights.
+    main : (n,) of int
+        The branch of each sample that isn't an outlier.
+    losses : callable, optional
+        Of t, returns the functions of each branch, as the lines do.
+    """
+
+    lines: tuple[Line, ...]
+    main: Partition
+    losses: Callable[[float], Sequence[Pieces]] | None = None
+
+    @classmethod
+    def along(
+        cls,
+        losses: Callable[[float], Sequence[Pieces]],
+        machine: Callable[[Pieces], Problem],
+        main: Partition,
+        ends: tuple[float, float],
+    ) -> Branches:
+        """State the problems of branches between two parameters.
+
+        Parameters
+        ----------
+        losses : callable
+            Of t, returns the functions of each branch.
+        machine : callable
+            Of functions of all samples, returns their problem.
+        main : see the class
+        ends : two floats
+        """
+
+        def model(k: int) -> Callable[[float], Problem]:
+            return lambda t: machine(losses(t)[k])
+
+        count = len(losses(ends[0]))
+        return cls(tuple(along(model(k), *ends) for k in range(count)), main, losses)
+
+    def pieces(self, t: float) -> Sequence[Pieces]:
+        """Return the functions of each branch at t."""
+        if self.losses is not None:
+            return self.losses(t)
+        return [line.at(t).losses[0].pieces for line in self.lines]
+
+    def problem(self, t: float, partition: Partition) -> Problem:
+        """Return the convex problem of a partition (n,) at t."""
+        problem = self.lines[0].start
+        group = replace(problem.losses[0], pieces=self.functions(t, partition))
+        return replace(problem, losses=(group,))
+
+    def functions(self, t: float, partition: Partition) -> Pieces:
+        """Return for each sample the function of the branch that it is on at t."""
+        return on_branches(self.pieces(t), partition)
+
+    def values(self, w: Floats) -> Floats:
+        """Return the values (n,) or (n, k) of samples by weights, with a kernel those of rows."""
+        problem = self.lines[0].start
+        X = problem.losses[0].X if problem.kernel is None else problem.kernel
+        return np.asarray(X @ w)
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """Which samples have the value 0 whatever the weights: rows of zeros."""
+        problem = self.lines[0].start
+        if problem.kernel is not None:
+            return np.asarray(problem.kernel.diagonal() == 0.0)
+        largest = abs(problem.losses[0].X).max(axis=1)
+        return np.asarray(largest.toarray().ravel() if sp.issparse(largest) else largest) == 0.0
+
+    def at_values(self, t: float, z: Floats) -> NDArray[np.int8]:
+        """Return the branches (n,) of values; at a threshold the main one."""
+        parts, found = self.pieces(t), self.main.astype(np.int8)
+        low, high = (np.stack([getattr(f, end) for f in parts]) for end in ("low", "high"))
+        rows = np.arange(len(z))
+        for _ in parts:
+            found += z > high[found, rows]
+            found -= z < low[found, rows]
+        return found
+
+    def rows(self, which: NDArray[np.int64]) -> Floats:
+        """Return A (k, m): changes d of these samples' duals move no value just if A'd = 0."""
+        problem = self.lines[0].start
+        if problem.kernel is not None:
+            return np.asarray(problem.kernel[np.ix_(which, which)])
+        X = problem.losses[0].X[which]
+        return np.asarray(X.toarray() if sp.issparse(X) else X)
+
+
+def on_branches(parts: Sequence[Pieces], partition: Partition) -> Pieces:
+    """Return for each sample the function of the branch that it is on."""
+    m = max(own.knots.shape[1] for own in parts)
+    found, *others = (_widened(own, m) for own in parts)
+    for k, own in enumerate(others, 1):
+        found = own.where(partition == k, found)
+    return found
+
+
+def slope_at(f: Pieces, z: Floats) -> Floats:
+    """Return a subgradient (n,) of piecewise linear functions at values (n,)."""
+    place = (z[:, None] > f.knots).sum(axis=1)
+    return np.asarray(f.slopes[np.arange(len(f)), place])
+
+
+def _widened(f: Pieces, m: int) -> Pieces:
+    """Return the same functions with m knots, the last of them repeated."""
+    more = m - f.knots.shape[1]
+    if more == 0:
+        return f
+    parts = {name: getattr(f, name) for name in ("knots", "slopes", "curvature")}
+    wide = {name: np.pad(own, ((0, 0), (0, more)), mode="edge") for name, own in parts.items()}
+    return replace(f, **wide)
+
+
+def robust_hinges(y: Floats, C: float, theta: float, s: float) -> list[Pieces]:
+    """Return the losses of samples at low and at high values.
+
+    C (1 - theta m - s) for margins m = y f <= s, that is low values of y = +1, C max(0, 1 - m) for
+    others.
+    """
+    out = pieces([s], [-C * theta] * 2, value=C * (1.0 - theta * s - s), high=s, n=len(y))
+    inlier = pieces([1.0], [-C, 0.0], low=s, n=len(y))
+    return [out.where(y > 0, inlier.mirrored()), inlier.where(y > 0, out.mirrored())]
+
+
+def robust_absolutes(y: Floats, C: float, theta: float, s: float) -> list[Pieces]:
+    """Return the losses C l(y - f) of samples at low, middle and high values f.
+
+    l(r) is |r| up to s, and (|r| - s) theta + s beyond.
+    """
+    below = pieces([y - s], [-C * theta] * 2, value=C * s, high=y - s)
+    inlier = pieces([y], [-C, C], low=y - s, high=y + s)
+    above = pieces([y + s], [C * theta] * 2, value=C * s, low=y + s)
+    return [below, inlier, above]

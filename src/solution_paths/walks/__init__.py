@@ -1,1 +1,0 @@
-"""Walks along staircases: what the models are made of, read by the homotopy."""
