@@ -16,10 +16,19 @@ from path_benchmark.objectives import Hinge, Tube
 from path_benchmark.objectives.robust import robust_hinge, robust_tube
 from path_benchmark.solvers import Answer, cccp, judge
 from path_benchmark.solvers import solve as solve_by
-from solution_paths import OutlierPath, SolutionPath, outlier_svm_path, outlier_svr_path
+from path_benchmark.solvers.stated import by_clarabel
+from solution_paths import (
+    OutlierPath,
+    SolutionPath,
+    local_path,
+    outlier_svm_path,
+    outlier_svr_path,
+)
 from solution_paths.homotopy import jumping
 from solution_paths.kernels import Kernel
+from solution_paths.problem import Branches, Losses, Problem, pieces
 from solution_paths.solution.points import Points
+from solution_paths.verify import judge as judge_answer
 from solution_paths.verify.partitions import MOST
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
@@ -242,6 +251,71 @@ def test_a_solution_at_the_threshold_is_no_local_optimum_where_the_kernel_is_reg
     np.testing.assert_array_equal(before.better, before.samples)
     after = path.at_threshold(jump.parameter)
     assert (len(after.samples), after.local) == (0, True)
+
+
+@pytest.mark.parametrize("homotopy", HOMOTOPIES)
+@pytest.mark.parametrize("task", ["svm", "svr"])
+def test_a_partitions_problem_is_what_clarabel_solves(task, homotopy):
+    path = path_of(task, *problem(task), 2.0, homotopy=homotopy)
+    low, high = path.range
+    at = [*np.linspace(low, high, 5), *(jump.parameter for jump in path.jumps[:2])]
+    for t, side in product(at, ("after", "before")):
+        stated, own = path.stated_at(t, side)
+        assert judge_answer(stated, own).status == "holds"
+        theirs = judge_answer(stated, by_clarabel(stated)).primal
+        assert path.objective_value(t, side) == pytest.approx(theirs, rel=1e-7)
+
+
+# -- a loss of one's own ----------------------------------------------------------------------
+
+
+def capped(y, s):
+    """Deviations of which a prediction's being too high costs twice as much, both s at most."""
+    below = pieces([y - s], [0.0, 0.0], value=s, high=y - s)
+    inside = pieces([y], [-1.0, 2.0], low=y - s, high=y + s / 2)
+    above = pieces([y + s / 2], [0.0, 0.0], value=s, low=y + s / 2)
+    return [below, inside, above]
+
+
+@pytest.mark.parametrize("ends", [(40.0, 1.0), (1.0, 2.0)])
+def test_a_user_states_branches_of_their_own(ends):
+    X, y = line(n=80)
+
+    def machine(loss):
+        return Problem(Losses(loss, X), ridge=0.5)
+
+    standard = machine(pieces([y], [-1.0, 2.0]))
+    main = np.ones(80, dtype=int)
+    branches = Branches.along(lambda s: capped(y, s), machine, main, ends)
+    path = local_path(standard, branches, (40.0, 1.0), parameter="s")
+    assert path.certify(at_breakpoints=True).ok
+    assert path.jumps
+    assert all(jump.after <= jump.before * (1 + 1e-9) for jump in path.jumps)
+    error = y - path.decision_function(X, 1.0)
+    cost = np.minimum(np.where(error > 0, error, -2.0 * error), 1.0).sum()
+    assert path.objective_value(1.0) == pytest.approx(0.25 * (path.coef(1.0) ** 2).sum() + cost)
+    np.testing.assert_array_equal(path.outliers(1.0), (error > 1.0) | (error < -0.5))
+    assert path.predict(X, 1.0).shape == (80,)
+
+
+def test_branches_must_agree_with_the_problem_and_be_simple():
+    X, y = line(n=20)
+
+    def machine(loss, free=None):
+        return Problem(Losses(loss, X, free), ridge=1.0)
+
+    def along(made):
+        main = np.ones(20, dtype=int)
+        return Branches.along(lambda s: capped(y, s), made, main, (40.0, 1.0))
+
+    with pytest.raises(ValueError, match=r"^The branches of row \d+ don't agree at 40 with the"):
+        local_path(machine(pieces([y], [-1.0, 1.5])), along(machine), (40.0, 1.0))
+
+    def biased(loss):
+        return machine(loss, 1.0)
+
+    with pytest.raises(ValueError, match="neither free variables nor a penalty"):
+        local_path(biased(pieces([y], [-1.0, 2.0])), along(biased), (40.0, 1.0))
 
 
 # -- what a path says -------------------------------------------------------------------------

@@ -311,11 +311,11 @@ def test_the_oracles_objective_is_compared_by_its_share_at_every_point(factor, m
     """The largest difference is told, of whichever sign and wherever it is."""
     X = np.random.default_rng(4).normal(size=(16, 2))
     path, rows = svm_path(X, np.where(X[:, 0] > 0, 1, 0)), Rows()
-    judged, factors = judging.verify.judge, iter([1.0, factor, 1.0])
+    judged = judging.verify.judge
+    factors = iter([1.0, 1.0, 1.0, factor, 1.0, 1.0])  # the oracle's and the path's, in turn
 
     def judge(problem, answer):
-        found = judged(problem, answer).primal
-        return SimpleNamespace(primal=found * next(factors) if answer.duals is None else found)
+        return SimpleNamespace(primal=judged(problem, answer).primal * next(factors))
 
     monkeypatch.setattr(judging.verify, "judge", judge)
     monkeypatch.setattr(judging, "ORACLE_ROWS", 16)

@@ -43,6 +43,7 @@ from .models.weighted_svm import weighted_svm_path
 from .models.weighted_svr import weighted_svr_path
 from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
+from .solution.branched import local_path
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
 from .surface import BestOnSurface, Surface, path_lines
 
@@ -125,6 +126,7 @@ __all__ = [
     "l1_constrained_svm_path",
     "l1_svm_path",
     "lasso_path",
+    "local_path",
     "logistic_path",
     "multicategory_svm_path",
     "nu_svm_path",

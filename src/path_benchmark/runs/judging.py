@@ -103,11 +103,10 @@ def add_oracle_comparison(rows: Rows, path: Any, points: Iterable[float], **colu
         return
     worst = 0.0
     for t in points:
-        own = path._own(float(t))
-        problem = path.line.at(float(own[0]))
-        w, free = path._variables(own)
-        answers = by_clarabel(problem), verify.Answer(w[0], free[0])
-        theirs, ours = (float(verify.judge(problem, one).primal) for one in answers)
+        problem, own = path.stated_at(float(t))
+        theirs, ours = (
+            float(verify.judge(problem, one).primal) for one in (by_clarabel(problem), own)
+        )
         worst = max(worst, abs(ours - theirs) / abs(theirs))
     rows.add("objective_difference", worst, **columns)
 

@@ -39,6 +39,10 @@ class Moving:
         """Return the numbers at t."""
         return self.value if t == 0.0 else self.value.plus(self.rate.by(t))
 
+    def since(self, t: float) -> Moving:
+        """Return the numbers by how far the parameter is from t."""
+        return Moving(self.at(t), self.rate)
+
     def column(self, k: int) -> Moving:
         """Return one column."""
         return self.take((slice(None), k))

@@ -13,7 +13,7 @@ ridge is positive and nothing penalises them): then z and the free variables are
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -206,8 +206,10 @@ def read(line: Line, face: str = "auto") -> Statement:
 
 
 def shape_of_losses(line: Line, scale: float) -> Shape:
-    """Return the functions of the one group of losses of a line, whose values are scaled."""
-    return _shape(line.start.losses[0].pieces, "losses[0]", line).scaled(scale)
+    """Return the one group of losses of a line, in t itself and with scaled values."""
+    shape = _shape(line.start.losses[0].pieces, "losses[0]", line).scaled(scale)
+    knots, slopes = (own.since(-line.t0) for own in (shape.knots, shape.slopes))
+    return replace(shape, knots=knots, slopes=slopes)
 
 
 def _shapes(line: Line, scale: float, weights: int) -> list[Shape]:

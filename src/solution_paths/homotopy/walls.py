@@ -87,18 +87,21 @@ class Walled:
         own = self.equation[rows, places]
         return np.asarray(own[..., 0] + t * own[..., 2])
 
-    def on(self, branch: NDArray[np.int8], z: Array, a: Array, held: Flags, t: float) -> Places:
+    def on(
+        self, branch: NDArray[np.int8], z: Array, a: Array, held: Flags, t: float
+    ) -> tuple[Places, Array]:
         """Return the places of samples with values z and duals a (n,) at t, on given branches.
 
         Samples that are ``held`` are at the knot nearest to their value, others on the segment
-        nearest to their dual.
+        nearest to their dual; how far from it that is comes second.
         """
         mine = self.branch == branch[:, None]
         known = self.equation[: self.n, :, 0] + t * self.equation[: self.n, :, 2]
         inner = (mine & ~self.walls[: self.n])[:, 1::2]
         off = np.where(inner, np.abs(known[:, 1::2] - z[:, None]), np.inf)
         apart = np.where(mine[:, ::2], np.abs(known[:, ::2] - a[:, None]), np.inf)
-        return np.where(held, 2 * off.argmin(axis=1) + 1, 2 * apart.argmin(axis=1))
+        places = np.where(held, 2 * off.argmin(axis=1) + 1, 2 * apart.argmin(axis=1))
+        return places, np.where(held, 0.0, apart.min(axis=1))
 
     def brought(self, who: Places, place: Places, duals: Array, t: float) -> Brought:
         """Return graphs at t whose slopes move with a parameter from -1 to 0.

@@ -40,12 +40,14 @@ are right for t = 1, and the duals prove it:
 """
 
 from . import losses, penalties
+from .branches import Branches
 from .line import Line, along
 from .maps import Product, Repeated, differences
 from .pieces import Pieces, pieces
 from .statement import L1Constraint, Losses, Problem
 
 __all__ = [
+    "Branches",
     "L1Constraint",
     "Line",
     "Losses",

@@ -20,7 +20,9 @@ from ..verify.partitions import at_threshold
 from .follow import CHECKS, NUMERICAL, Callback, _as_path_error, _checked, _Told, _with_part
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
-from .reading import Reading
+from .reading import Reading, usual
+
+AGREE = 1e-6  # of the largest dual: so far slopes may be apart where a path begins
 
 
 class _Start:
@@ -65,39 +67,81 @@ class _Start:
 def local_path(
     problem: Problem,
     branches: Branches,
-    span: Callable[[Floats], tuple[float, float]],
+    span: tuple[float, float] | Callable[[Floats], tuple[float, float]],
     *,
-    parameter: str,
-    reading: Reading,
+    parameter: str = "t",
+    reading: Reading | None = None,
     near: Floats | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
-    """Follow the local optimum that the optimum of a convex problem turns into.
+    """Follow a local optimum of losses with several convex branches along a parameter.
+
+    It begins at the optimum of a convex problem, and jumps to a better one where it ends.
 
     Parameters
     ----------
     problem : Problem
-        Of the same samples as the branches. Beside the values at its optimum these agree with it at
-        the begin of the span.
+        One group of piecewise linear losses, under a ridge alone and without free variables.
     branches : Branches
-    span : callable
-        Of the values (n,) at this optimum, returns where the path begins and ends.
-    parameter, reading, callback, check
+        Of the same samples. At the begin of the span they agree with the problem's losses beside
+        the values at its optimum.
+    span : (float, float) or callable
+        Where the path begins and ends; or a function of the values (n,) at this optimum that tells.
+    parameter : str, default "t"
+        What the parameter is called.
+    reading, callback, check
         See `solution_path`.
     near : (n,) array, optional
         Signed duals near the optimum: the nearer, the faster the start.
 
+    Returns
+    -------
+    OutlierPath
+
     Raises
     ------
+    ValueError
+        Of a problem that has more than that, or branches that don't agree with it.
     PathError
         The path can't be followed to its end; ``error.path`` is the certified part.
+
+    Examples
+    --------
+    Least absolute deviations of which each costs 5 at most, then less and less, down to 1:
+
+    >>> import numpy as np
+    >>> from solution_paths import local_path
+    >>> from solution_paths.problem import Branches, Losses, Problem, losses, pieces
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [3.0]])
+    >>> y = np.array([-2.0, -1.0, 1.0, 2.0, 9.0])
+    >>> def capped(s):
+    ...     below = pieces([y - s], [0.0, 0.0], value=s, high=y - s)
+    ...     inside = pieces([y], [-1.0, 1.0], low=y - s, high=y + s)
+    ...     above = pieces([y + s], [0.0, 0.0], value=s, low=y + s)
+    ...     return [below, inside, above]
+    >>> def machine(loss):
+    ...     return Problem(Losses(loss, X), ridge=1.0)
+    >>> branches = Branches.along(capped, machine, main=np.ones(5, dtype=int), ends=(8.0, 1.0))
+    >>> path = local_path(machine(losses.absolute(y)), branches, (8.0, 1.0), parameter="s")
+    >>> [round(jump.parameter, 6) for jump in path.jumps]
+    [6.0]
+    >>> path.outliers(1.0).tolist()
+    [False, False, False, False, True]
+    >>> path.certify().ok
+    True
+
+    References
+    ----------
+    Suzumura, Ogawa, Sugiyama, Karasuyama and Takeuchi, "Homotopy Continuation Approaches for Robust
+    SV Classification and Regression".
     """
     check_choice(check, "check", CHECKS)
     told = None if callback is None else _Told(callback)
+    _check_simple(problem)
     try:
         start = _Start(problem, near)
-        begin, end = span(start.z)
+        begin, end = span(start.z) if callable(span) else span
         walk = _at_the_start(start, branches, begin, end)
     except NUMERICAL as error:
         raise _as_path_error(error) from error
@@ -117,7 +161,7 @@ def local_path(
         found.some(slice(None, None, -1)) if falls else found,
         falls=falls,
         parameter=parameter,
-        reading=reading,
+        reading=usual(problem) if reading is None else reading,
         diagnostics={"events": len(track.events)} | walk.counts,
     )
     if lost is not None:
@@ -129,13 +173,29 @@ def local_path(
     return path
 
 
+def _check_simple(problem: Problem) -> None:
+    """Refuse what jumps know nothing of."""
+    simple = problem.pure_ridge and problem.n_free == 0 and len(problem.losses) == 1
+    if not simple or any(group.pieces.curvature.any() for group in problem.losses):
+        raise ValueError(
+            "A problem whose losses have several branches has one group of piecewise linear losses "
+            "under a ridge, and neither free variables nor a penalty nor a constraint: state it so."
+        )
+
+
 def _at_the_start(start: _Start, branches: Branches, begin: float, end: float) -> JumpingWalk:
     """Return a walk that stands at the start."""
     statement = start.statement
     shapes = [shape_of_losses(line, statement.scale) for line in branches.lines]
     graphs = Walled(shapes, statement.shapes[1:], branches.still)
     branch, z = branches.at_values(begin, start.z), start.z * statement.scale
-    own = graphs.on(branch, z, start.a, start.held, begin)
+    own, apart = graphs.on(branch, z, start.a, start.held, begin)
+    size = max(float(np.abs(start.a).max(initial=0.0)), 1e-300)
+    if (apart > AGREE * size).any():
+        raise ValueError(
+            f"The branches of row {int(apart.argmax())} don't agree at {begin:g} with the problem "
+            "that the path begins with; state the same slopes and knots beside its value there."
+        )
 
     def improve(z: Floats, a: Floats, partition: Partition, t: float) -> Places | None:
         return at_threshold(branches, t, partition, z / statement.scale, a).better

@@ -364,6 +364,24 @@ class OutlierPath(SolutionPath):
         facing = self._facing(side)
         return facing._at_threshold(np.empty(0, dtype=np.int64), facing._own(t))[0]
 
+    def _answer(self, own: Floats) -> tuple[list[Problem], Answer]:
+        """Return the convex problems of partitions at parameters, and the answer to them."""
+        ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), own)
+        return stated
+
+    def stated_at(self, t: float, side: str = "after") -> tuple[Problem, Answer]:
+        """Return the convex problem of the partition at t, and the path's answer to it.
+
+        Examples
+        --------
+        >>> from solution_paths import outlier_svm_path
+        >>> from solution_paths.verify import judge
+        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
+        >>> judge(*outlier_svm_path(X, y, C=1.0).stated_at(0.0)).status
+        'holds'
+        """
+        return super(OutlierPath, self._facing(side)).stated_at(t)
+
     # -- certificate ---------------------------------------------------------------------------
 
     def certify(

@@ -17,7 +17,7 @@ from ..curves import Best, Curve
 from ..exact import divide, transposed
 from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
-from ..problem import Line, Product
+from ..problem import Line, Problem, Product
 from ..problem.twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
@@ -834,16 +834,36 @@ class SolutionPath:
 
     def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
         """Return parameters, and what the judge says of recorded points, then of others."""
-        s = np.concatenate([self.points.t[nodes], others])
-        found, block = [], max(1, min(BLOCK, ENTRIES // self.statement.size))
+        s, found = np.concatenate([self.points.t[nodes], others]), []
+        block = max(1, min(BLOCK, ENTRIES // self.statement.size))
         for first in range(0, len(s), block):
-            at = np.arange(first, min(first + block, len(s)))
-            unknowns = self.points.unknowns(s[at])
-            (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(s[at])
-            multiplier = -unknowns[:, -1] if self.statement.constrained else None
-            answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
-            found.append(judge([self.line.at(float(t)) for t in s[at]], answer))
+            found.append(judge(*self._answer(s[first : first + block])))
         return s, Verdict.together(found)
+
+    def _answer(self, own: Floats) -> tuple[list[Problem], Answer]:
+        """Return the problems at the walk's own parameters, and the answer, in columns, to them."""
+        unknowns = self.points.unknowns(own)
+        (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(own)
+        multiplier = -unknowns[:, -1] if self.statement.constrained else None
+        answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
+        return [self.line.at(float(t)) for t in own], answer
+
+    def stated_at(self, t: float) -> tuple[Problem, Answer]:
+        """Return the problem at t as it is stated, and the path's answer to it.
+
+        That is what `solution_paths.verify.judge` and outside solvers take. Where the path is one
+        in 1 / t the objective is divided by t, see `Scale`.
+
+        Examples
+        --------
+        >>> from solution_paths import svm_path
+        >>> from solution_paths.verify import judge
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> judge(*path.stated_at(0.25)).status
+        'holds'
+        """
+        (problem,), answer = self._answer(self._own(t))
+        return problem, answer.alone()
 
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         return summary(self.scale.value(s), found)

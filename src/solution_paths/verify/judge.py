@@ -45,6 +45,15 @@ class Answer:
     duals: Sequence[Any] | None = None
     multiplier: Any = None
 
+    def alone(self) -> Answer:
+        """Return the first of B columns."""
+
+        def first(own: Any) -> Any:
+            return None if own is None else own[..., 0]
+
+        duals = None if self.duals is None else [first(a) for a in self.duals]
+        return Answer(first(self.w), first(self.free), duals, first(self.multiplier))
+
 
 def judge(
     problem: Problem | Sequence[Problem], answer: Answer, *, lower_bound: float | None = None
