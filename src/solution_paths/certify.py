@@ -48,9 +48,10 @@ class Verdict:
         Objective values, recomputed; nan where the solution has no such part. Duals are clipped to
         their box before they bound.
     gap : float
-        ``(primal - lower bound) / max(|primal|, |lower bound|)``. The lower bound is the solution's
-        own dual objective, or the bound that was passed in when it has no duals. Infinite where
-        duals violate their constraints by more than 1e-7: they bound nothing.
+        ``(primal - lower bound) / max(|primal|, |lower bound|)``; where the objective vanishes,
+        relative to what 1e-9 of is no more than rounding of the data makes. The lower bound is the
+        solution's own dual objective, or the bound that was passed in when it has no duals.
+        Infinite where duals violate their constraints by more than 1e-7: they bound nothing.
     kkt : float
         Largest violation of feasibility, complementarity, stationarity and balance; see
         `Certificate`. nan without duals.
@@ -59,11 +60,10 @@ class Verdict:
     resolution, kkt_resolution : float
         How large they may become by rounding w and b (duals and K for a kernel) to double.
     error, least_error : float
-        The most and the least by which the solution may be off: the smaller of its gap, relative to
-        the objective or a thousandth of what a constant loses, and its KKT violation in each
-        coordinate's own units, with their rounding added and subtracted. Either one, if small,
-        makes it a good answer: its objective is the least, or it is optimal for data that hardly
-        differ. See ``docs/engine.md``, "When a user is warned".
+        The most and the least by which the solution may be off: the smaller of its gap and its KKT
+        violation in each coordinate's own units, rounding added and subtracted. Either one, if
+        small, makes it a good answer: its objective is the least, or it is optimal for data that
+        hardly differ. See ``docs/engine.md``, "When a user is warned".
     """
 
     primal: Entry
@@ -170,9 +170,8 @@ class Certificate:
         beyond it, but within twice the resolution: data in other units may decide. The worst of
         all points.
     error, error_at : float
-        By how much the worst solution may be off, and where: the smaller of its gap (relative to
-        the objective, or to a thousandth of what a constant loses) and its KKT violation (each
-        coordinate in its own units), with their rounding.
+        By how much the worst solution may be off, and where: the smaller of its gap and its KKT
+        violation (each coordinate in its own units), with their rounding.
     reliable : bool
         Whether that is at most 1e-6. If it isn't, path functions and estimators warn; a certificate
         that doesn't hold may still be reliable.
