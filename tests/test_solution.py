@@ -438,3 +438,9 @@ def test_decisions_that_are_not_known_are_asked_for():
     assert path.free(1.0).shape == (2,)
     with pytest.raises(AttributeError, match="give solution_path a reading"):
         path.decision_function(X, 1.0)
+
+
+def test_no_recorded_points_have_no_decisions():
+    path = svr_path([[0.0], [1.0], [2.0]], [0.0, 1.0, 1.5])
+    w, v = path.variables_at(np.empty(0, dtype=np.int64))
+    assert path.reading.decisions(np.ones((4, 1)), w, v).shape == (4, 1, 0)

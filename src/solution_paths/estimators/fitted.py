@@ -161,7 +161,8 @@ class OneVsRest(Fitted):
 
     def label(self, f: Floats) -> NDArray[Any]:
         """Return the labels that decisions stand for."""
-        return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else (f >= 0).astype(int)]
+        positive = self.paths[0].reading.positive
+        return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else positive(f).astype(int)]
 
     def error(
         self, X: Any, y: NDArray[Any], metric: str = "zero_one", weights: Floats | None = None

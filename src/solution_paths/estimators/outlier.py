@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..models.outlier_svm import outlier_svm_path
 from ..models.outlier_svr import outlier_svr_path
 from ..solution.outliers import OutlierPath
-from ..validation import Floats, Rows
+from ..validation import Floats
 from .base import Expanded, PathClassifier, PathRegressor
 from .checking import Folds
 from .fitted import Fitted, followed
@@ -23,7 +22,8 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i w.x_i)`` without a bias, where l is the hinge loss for
     margins above 0, and grows only theta times as fast below: a sample on the wrong side counts as
     an outlier. It follows one local optimum from the standard machine (theta = 1) on; see
-    `outlier_svm_path`. There are no sample weights, since all costs of such a path are alike.
+    `outlier_svm_path`. There are no sample weights, since all costs of such a path are alike. Where
+    f is 0 for two classes, the more frequent of the training rows is predicted.
 
     Parameters
     ----------
@@ -97,21 +97,6 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
         return outlier_svm_path(X, y, self.C, **self._options())
-
-    def predict(self, X: Rows) -> NDArray[Any]:
-        """Return (m,) labels: the sign of f, or the class whose f is largest.
-
-        Where f is 0 for two classes, the more frequent of the training rows.
-
-        Parameters
-        ----------
-        X : see `decision_function`
-        """
-        f = self.decision_function(X)
-        if f.ndim == 2:
-            return self._model.label(f)
-        positive = self._model.paths[0].reading.positive(f)
-        return self.classes_[np.asarray(positive, dtype=np.int64)]
 
 
 class OutlierSVR(PathRegressor, Expanded, Unweighted):

@@ -135,7 +135,7 @@ class Reading:
     def coefficients(self, w: Floats) -> Floats:
         """Return the coefficients (k, o, D) of weights (k, b D)."""
         w = w[:, :-1] if self.linear and self.feature else w
-        blocks = w.reshape(len(w), len(self.bias), -1)
+        blocks = w.reshape(len(w), len(self.bias), w.shape[1] // len(self.bias))
         return (
             blocks if self.mix is None else np.asarray(np.einsum("ob,kbd->kod", self.mix, blocks))
         )
