@@ -50,7 +50,7 @@ from sklearn.preprocessing import StandardScaler
 
 import solution_paths as library
 from path_benchmark.data import load
-from solution_paths import PathWarning, SolutionPath
+from solution_paths import PathWarning
 
 SURE = 1e-9  # a gap that needs no second bound
 PROMISED, HARMFUL = 1e-8, 1e-6
@@ -134,7 +134,7 @@ class Answer:
         if path is not None:
             t = min(max(t, path.range[0]), path.range[1])
             self.duals, self.b = path.dual(t).astype(LONG), LONG(path.intercept(t))
-            if isinstance(path, SolutionPath) and len(path.line.start.losses) > 1:  # outer margins
+            if len(path.line.start.losses) > 1:  # outer margins
                 self.duals -= path.dual(t, 1)
         if hasattr(model, "coef_"):
             w, self.b = np.atleast_2d(model.coef_)[k], LONG(np.ravel(model.intercept_)[k])

@@ -478,10 +478,8 @@ def look(case: Case, D: Data, seed: int) -> dict[str, Any]:
         found["told"] = str(said[0].message)
     size = 1e-6 * (float(np.abs(D.u).sum()) or len(D.u))  # below it an objective is zero
     for t in places(path, seed):
-        s = path._own(float(t))
-        (w, v), (*_, duals) = path._variables(s), path.statement.answer(path.points.unknowns(s))
-        problem = path.line.at(float(s[0]))
-        own = float(judge(problem, Answer(w[0], v[0], [a[0] for a in duals])).primal)
+        problem, answer = path.stated_at(float(t))
+        own = float(judge(problem, answer).primal)
         scale = max(abs(own), size)
         found["off"] = max(found["off"], (own - optimum(problem)) / scale)
         factor = path.scale.objective * (float(t) if path.scale.divided else 1.0)

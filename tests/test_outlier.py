@@ -308,6 +308,17 @@ def test_branches_must_agree_with_the_problem_and_be_simple():
         main = np.ones(20, dtype=int)
         return Branches.along(lambda s: capped(y, s), made, main, (40.0, 1.0))
 
+    def gaping(s):
+        below, inside, above = capped(y, s)
+        return [below, inside, replace(above, low=above.low + 0.1, knots=above.knots + 0.1)]
+
+    with pytest.raises(ValueError, match=r"^Branch 1 of row 0 ends at .* let `high` and `low` be"):
+        Branches.along(gaping, machine, np.ones(20, dtype=int), (40.0, 1.0))
+    for main in (np.ones(19, dtype=int), np.ones(20), np.full(20, 3)):
+        with pytest.raises(ValueError, match=r"^main must hold 20 whole numbers from 0 to 2"):
+            Branches.along(lambda s: capped(y, s), machine, main, (40.0, 1.0))
+    with pytest.raises(ValueError, match="give two or more"):
+        Branches.along(lambda s: capped(y, s)[:1], machine, np.zeros(20, dtype=int), (40.0, 1.0))
     with pytest.raises(ValueError, match=r"^The branches of row \d+ don't agree at 40 with the"):
         local_path(machine(pieces([y], [-1.0, 1.5])), along(machine), (40.0, 1.0))
 

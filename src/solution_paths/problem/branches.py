@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..validation import Floats
 from .line import Line, along
-from .pieces import Pieces, pieces
+from .pieces import ROUNDED, Pieces, pieces
 from .statement import Problem
 
 Partition = NDArray[np.integer[Any]]
@@ -59,13 +60,22 @@ class Branches:
             Of t, returns the functions of each branch.
         machine : callable
             Of functions of all samples, returns their problem.
-        main : see the class
-        ends : two floats
+        main : (n,) of int
+            The branch of each sample that isn't an outlier.
+        ends : (float, float)
+
+        Raises
+        ------
+        ValueError
+            Branches don't meet, or don't move affinely; see `along`.
         """
 
         def model(k: int) -> Callable[[float], Problem]:
             return lambda t: machine(losses(t)[k])
 
+        main = np.asarray(main)
+        for t in ends:
+            _check_meeting(losses(t), main, t)
         count = len(losses(ends[0]))
         return cls(tuple(along(model(k), *ends) for k in range(count)), main, losses)
 
@@ -117,6 +127,29 @@ class Branches:
             return np.asarray(problem.kernel[np.ix_(which, which)])
         X = problem.losses[0].X[which]
         return np.asarray(X.toarray() if sp.issparse(X) else X)
+
+
+def _check_meeting(parts: Sequence[Pieces], main: Partition, t: float) -> None:
+    """Refuse branches between which there is a gap, and a main one that there isn't."""
+    n = len(parts[0])
+    if len(parts) < 2 or any(len(own) != n for own in parts):
+        sizes = [len(own) for own in parts]
+        raise ValueError(
+            f"There are {sizes} functions in the branches; give two or more of n each."
+        )
+    usable = main.shape == (n,) and main.dtype.kind in "iu"
+    if not usable or main.min(initial=0) < 0 or main.max(initial=0) >= len(parts):
+        last = len(parts) - 1
+        raise ValueError(f"main must hold {n} whole numbers from 0 to {last}: correct it.")
+    for k, (own, following) in enumerate(pairwise(parts)):
+        size = np.maximum(np.abs(own.high), 1.0)
+        apart = ~(np.abs(own.high - following.low) <= ROUNDED * size)
+        if apart.any():
+            i = int(apart.argmax())
+            raise ValueError(
+                f"Branch {k} of row {i} ends at {own.high[i]:g} and the next one begins at "
+                f"{following.low[i]:g}, at the parameter {t:g}; let `high` and `low` be alike."
+            )
 
 
 def on_branches(parts: Sequence[Pieces], partition: Partition) -> Pieces:
