@@ -22,7 +22,7 @@ from solution_paths import (
 )
 from solution_paths.homotopy import statement as homotopy_statement
 from solution_paths.problem import L1Constraint, Losses, Problem, losses, penalties, pieces
-from solution_paths.solution import Reading, Scale, evaluation
+from solution_paths.solution import Reading, Scale, evaluation, follow
 from solution_paths.verify import Answer, judge
 
 X, U, Y, K = models.X, models.U, models.Y, models.K
@@ -444,3 +444,23 @@ def test_no_recorded_points_have_no_decisions():
     path = svr_path([[0.0], [1.0], [2.0]], [0.0, 1.0, 1.5])
     w, v = path.variables_at(np.empty(0, dtype=np.int64))
     assert path.reading.decisions(np.ones((4, 1)), w, v).shape == (4, 1, 0)
+
+
+def test_a_path_without_an_event_whose_farther_walk_is_lost_is_an_error(monkeypatch):
+    """Nothing happens up to 2^40, and what comes then isn't known: it isn't said to be constant."""
+    walked, ends = follow._from_the_start, []
+
+    def lost(line, *arguments, **options):
+        ends.append(line.t1)
+        if len(ends) > 1:
+            raise PathError("lost", None)
+        return walked(line, *arguments, **options)
+
+    monkeypatch.setattr(follow, "_from_the_start", lost)
+
+    def model(cost):
+        return Problem(Losses(losses.hinge([1.0, -1.0], cost), np.zeros((2, 1))), ridge=1.0)
+
+    with pytest.raises(PathError, match="lost"):
+        solution_path(model, 0.0, np.inf)
+    assert ends == [2.0**40, 2.0**80]
