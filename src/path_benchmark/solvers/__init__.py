@@ -1,4 +1,4 @@
-"""Outside solvers, one file each, all called alike; `certify.judge` scores their answers.
+"""Outside solvers, one file each, all called alike; `objectives.judge` scores their answers.
 
 A baseline is a module with ``NAME``, ``version()``, ``supports(objective)``, ``TIGHT_OPTIONS`` and
 ``STATED_GAP`` (the relative gap that it reaches with those options: what the conformance tests ask
