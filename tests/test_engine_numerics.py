@@ -92,6 +92,9 @@ FUZZED += [("weighted_svr", "unix_time", seed) for seed in (226, 486, 579, 611)]
 FUZZED += [("weighted_svm", "unix_time", seed) for seed in (362, 579)]
 # The same before rho's wall, of two nodes at one t behind which a net's path ends.
 FUZZED += [("dm_drsvm_grid", "gaussian", 280)]
+# Columns of nanometres: what a dual changes in values is 1e-17 of what it changes in a bias.
+FUZZED += [("dr_regression_lam2", "small_units", seed) for seed in (3005, 3024, 3050, 3065)]
+FUZZED += [("drlad_lam2", "small_units", 3025)]
 # Values that differ by 1e-17 beside a bias of 1.
 FUZZED += [("svm", "small_units", 199)]
 # Events that only an accurate motion of the duals tells apart.

@@ -26,7 +26,6 @@ from solution_paths import (
     OutlierPath,
     OutlierSVC,
     OutlierSVR,
-    Path,
     PathError,
     PathLasso,
     PathSVC,
@@ -124,7 +123,6 @@ assert_type(path.certify().status, str)
 assert_type(path.certify().ok, bool)
 assert_type(path.plot(), Axes)
 path.save(BytesIO())
-assert_type(Path.load("path.npz"), Path)
 assert_type(SolutionPath.load("path.npz"), SolutionPath)
 assert_type(PathError("lost", None).path, Any)
 

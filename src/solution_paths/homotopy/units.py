@@ -100,16 +100,23 @@ def _lengths(R: Any, gram: Array, constrained: bool) -> tuple[Array, Array]:
 def equilibrate(R: Any, gram: Array, ridge: Array, constrained: bool) -> Array:
     """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1.
 
-    Those of a Gram matrix are, too, however small they are beside R's.
+    Those of a Gram matrix are, too, however small they are beside R's, and so are those of weights
+    under a ridge where free variables would set the unit: these may have any unit themselves.
     """
     n, p = R.shape
     A = abs(R)
     B = A.T.tocsr() if sp.issparse(A) else A.T
     diagonal = np.abs(np.diagonal(gram)) if len(gram) else np.zeros(n)
     rows, columns = np.full(n, 1.0 / np.sqrt(diagonal.max(initial=0.0) or 1.0)), np.ones(p)
+    peaks, ridged = _peaks(B, rows), ridge > 0
     if len(gram):
-        peaks = _peaks(B, rows)
         columns = 1.0 / np.where(peaks > 0, peaks, 1.0)
+    elif ridged.any():
+        own = np.where(ridged, 1.0 / np.sqrt(np.where(ridged, ridge, 1.0)), 0.0)
+        largest = float((own * peaks).max())  # of the Gram matrix that the ridge makes, its root
+        if 0.0 < largest < peaks[~ridged].max(initial=0.0):
+            rows /= largest
+            columns = np.where(ridged, own, largest / np.where(peaks > 0, peaks, largest))
     for _ in range(8):
         by_row = np.maximum(_peaks(A, columns) * rows, diagonal * rows**2)
         by_column = np.maximum(_peaks(B, rows) * columns, ridge * columns**2)

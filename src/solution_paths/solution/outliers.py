@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -202,6 +202,17 @@ class OutlierPath(SolutionPath):
     def coef(self, t: float | Parameters, side: str = "after") -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters; not of a kernel."""
         return super(OutlierPath, self._facing(side)).coef(t)
+
+    @overload
+    def intercept(self, t: float) -> float: ...
+
+    @overload
+    def intercept(self, t: Parameters) -> Floats: ...
+
+    def intercept(self, t: float | Parameters) -> float | Floats:
+        """Return 0, or (k,) zeros at k parameters: these machines have no bias."""
+        found: float | Floats = super().intercept(t)
+        return found
 
     def expansion(self, t: float | Parameters, side: str = "after") -> Floats:
         """Return the coefficients (n,) or (n, k) of rows; see `SolutionPath.expansion`."""
