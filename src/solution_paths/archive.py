@@ -75,14 +75,13 @@ def read_archive(
     build: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Found | None],
     kind: str,
     version: int,
-    older: tuple[int, ...] = (),
 ) -> Found:
-    """Build what `write_archive` wrote of a kind of path, in its present version or some older."""
+    """Build what `write_archive` wrote of a kind of path, in the version that is read."""
     try:
         with np.load(_existing(file), allow_pickle=False) as archive:
             content = {k: archive[k] for k in archive.files}
         meta = json.loads(str(content["meta"]))
-        own, known = meta.get("kind", OLD), meta["format"] in (version, *older)
+        own, known = meta.get("kind", OLD), meta["format"] == version
         found = build(meta, content) if known and own == kind else None
     except FileNotFoundError:
         raise

@@ -219,6 +219,7 @@ def _partitions(track: Track, graphs: Walled) -> Partitions:
             if k == begins[-1]:
                 rows[-1] = now.copy()
             else:
-                rows, begins = [*rows, now.copy()], [*begins, k]
+                rows.append(now.copy())
+                begins.append(k)
     of = np.searchsorted(begins, np.arange(len(track)), side="right") - 1
     return Partitions(np.stack(rows), of)

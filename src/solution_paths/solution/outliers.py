@@ -6,12 +6,11 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import plots
 from ..certify import Certificate, Verdict
 from ..curves import Best
 from ..homotopy.statement import Statement
@@ -23,9 +22,6 @@ from ..verify.partitions import AtThreshold, at_threshold
 from .model import Affine
 from .path import BLOCK, ENTRIES, Parameters, SolutionPath
 from .points import Places, Points
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SIDES = ("after", "before")
 
@@ -484,19 +480,6 @@ class OutlierPath(SolutionPath):
                 found.append(at_threshold(self.branches, t, partitions[k], z[:, k], a[:, k]))
         return found
 
-    # -- pictures ------------------------------------------------------------------------------
-
-    def plot(
-        self,
-        what: str | None = None,
-        ax: Axes | None = None,
-        max_lines: int = 200,
-        *,
-        mark: float | None = None,
-    ) -> Axes:
-        """Plot coefficients or duals against the parameter, with dots and open circles at jumps.
-
-        See `SolutionPath.plot`.
-        """
-        jumps = [jump.parameter for jump in self.jumps]
-        return plots.draw_path(self._picture(), what, ax, max_lines, mark, jumps)
+    @property
+    def _jumps_at(self) -> list[float]:
+        return [jump.parameter for jump in self.jumps]

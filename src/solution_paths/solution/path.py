@@ -882,6 +882,7 @@ class SolutionPath:
 
         A parameter that is a scale has a logarithmic axis where it spans a decade. The largest
         coefficients have their names, as many as fit; of duals the samples' classes are told apart.
+        Where the path jumps, open circles joined by dots are the values on both sides.
 
         Parameters
         ----------
@@ -906,7 +907,12 @@ class SolutionPath:
         >>> axes.get_xlabel(), len(axes.lines)
         ('C', 1)
         """
-        return plots.draw_path(self._picture(), what, ax, max_lines, mark)
+        return plots.draw_path(self._picture(), what, ax, max_lines, mark, self._jumps_at)
+
+    @property
+    def _jumps_at(self) -> list[float]:
+        """The parameters at which the path jumps."""
+        return []
 
     def _picture(self) -> plots.Picture:
         """Return what is drawn of the path."""
