@@ -1,12 +1,17 @@
 """What estimators are given that they can't use: one sentence, with the argument's name."""
 
+import inspect
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone, is_regressor
-from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
+import solution_paths
+import test_input as bad
 from solution_paths import (
     L1SVC,
     OutlierSVC,
@@ -49,20 +54,32 @@ def refused(call, said):
 
 ROWS = {
     "masked": (np.ma.masked_less(X, -1.0), "X has masked entries"),
-    "dates": (np.full((N, 3), np.datetime64("2020-01-01")), "X must be a numeric .* dates"),
-    "column of dates": (FRAME.assign(a=pd.Timestamp("2020-01-01")), "X must be a numeric .* dates"),
+    "dates": (
+        np.full((N, 3), np.datetime64("2020-01-01")),
+        "X has dates or times in column 0; pass numbers",
+    ),
+    "column of dates": (
+        FRAME.assign(a=pd.Timestamp("2020-01-01")),
+        "X has dates or times in column 'a'; pass",
+    ),
     "one axis": (X[:, 0], "X can't be used .*1D array"),
     "three axes": (X[None], "X can't be used .*dim 3"),
     "no rows": (X[:0], r"X can't be used .*0 sample\(s\)"),
     "no columns": (X[:, :0], r"X can't be used .*0 feature\(s\)"),
-    "text": (np.full((N, 3), "a"), "X can't be used .*string"),
-    "categories": (FRAME.assign(a=["x", "y"] * 20), "X can't be used .*string"),
-    "complex": (X + 1j, "X or y can't be used .*Complex"),
-    "nothing": (None, "X can't be used"),
+    "text": (np.full((N, 3), "a"), "X has text in column 0, such as 'a'; encode"),
+    "categories": (
+        FRAME.assign(a=["x", "y"] * 20),
+        "X has text in column 'a', such as 'x'; encode",
+    ),
+    "complex": (X + 1j, "X has complex entries .* in column 0"),
+    "nothing": (None, "X is None; pass"),
     "a dictionary": ({"a": 1}, "X can't be used"),
     "a generator": ((row for row in X), "X can't be used"),
-    "ragged": ([[1.0, 2.0], [3.0]], "X can't be used"),
-    "huge whole numbers": ([[10**400] * 3] * N, "X can't be used .*too large"),
+    "ragged": ([[1.0, 2.0], [3.0]], "X has rows of different lengths; pass"),
+    "huge whole numbers": (
+        [[10**400] * 3] * N,
+        "X has an integer that no float64 holds in column 0",
+    ),
     "a name twice": (FRAME.set_axis(list("aab"), axis=1), "X can't be used .*unique"),
 }
 
@@ -156,7 +173,7 @@ def test_labels_of_every_kind_come_back(model):
 @pytest.mark.parametrize(
     ("y", "said"),
     [
-        (["a"] * N, "y must be real numbers"),
+        (["a"] * N, "y has text, such as 'a'; pass numbers"),
         (np.ma.masked_less(TARGET, -1.0), "y has masked entries"),
         (np.where(np.arange(N) == 3, 1e200, TARGET), "y has entries of size 1e"),
     ],
@@ -207,7 +224,7 @@ SAMPLE_WEIGHTS = {
     "short": (WEIGHTS[:-1], "sample_weight has shape"),
     "negative": (-WEIGHTS, "sample_weight has negative entries"),
     "NaN": (WEIGHTS * np.nan, "sample_weight contains NaN"),
-    "text": (["a"] * N, "sample_weight must be real numbers"),
+    "text": (["a"] * N, "sample_weight has text, such as 'a'; pass numbers"),
     "column": (WEIGHTS[:, None], "sample_weight has shape"),
     "zero": (0 * WEIGHTS, "sample_weight is zero everywhere"),
     "masked": (np.ma.masked_array(WEIGHTS, np.arange(N) < 3), "sample_weight has masked entries"),
@@ -234,7 +251,7 @@ def test_sample_weights_name_themselves():
     said = "sample_weight is zero for every instance of the class 'no'"
     refused(lambda: WeightedSVC().fit(X, Y, alone), said)
     model = WeightedSVC().fit(X, Y, np.where(np.arange(N) == 0, 0.0, 1.0))
-    refused(lambda: model.update(enter=[0], weight="a"), "weight must be real numbers")
+    refused(lambda: model.update(enter=[0], weight="a"), "weight is 'a'; pass real numbers")
     refused(lambda: model.update(enter=[0], weight=[1, 2]), r"weight has shape \(2,\)")
 
 
@@ -265,3 +282,91 @@ def test_options_of_robust_machines(model, name):
 @pytest.mark.parametrize("s", [0.0, -1.0, "a", np.inf])
 def test_a_threshold_that_is_none(s):
     refused(lambda: OutlierSVR(s=s).fit(X, TARGET), "s must be")
+
+
+# -- every estimator, every kind of bad value ---------------------------------------------------
+
+
+def one_sentence(call, argument):
+    """The call raises one sentence that names the argument and says what to do."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call()
+    (text,) = str(caught.value).splitlines()
+    assert re.search(rf"\b{argument}\b", text), text
+    assert re.search(r"; |Use '\.toarray", text), text
+    assert text.endswith("."), text
+    return text
+
+
+@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+def test_every_estimator_refuses_what_is_no_data(name):
+    model = getattr(solution_paths, name)()
+    y = np.arange(bad.N) % 3 + 1 if name == "PathSVOR" else np.abs(bad.TARGET)
+    y = bad.Y if is_classifier(model) and name != "PathSVOR" else y
+    fitted = clone(model).fit(bad.X, y)
+    for rows in bad.BAD_ROWS.values():
+        one_sentence(lambda rows=rows: clone(model).fit(rows(), y), "X")
+        one_sentence(lambda rows=rows: fitted.predict(rows()), "X")
+    targets = bad.BAD_LABELS if is_classifier(model) else bad.BAD_TARGETS
+    fine = ("a column", "a frame", "three classes")  # as in scikit-learn
+    if name == "PathOneClassSVM":  # which looks at none
+        targets = {}
+    for what, own in targets.items():
+        if what not in fine:
+            one_sentence(lambda own=own: clone(model).fit(bad.X, own()), "y")
+
+
+def test_a_column_that_is_no_number_is_named_with_a_remedy_that_works():
+    frame = FRAME.assign(city=["Rome", "Oslo"] * 20)
+    said = one_sentence(lambda: PathSVC().fit(frame, Y), "X")
+    assert "column 'city', such as 'Rome'" in said
+    assert "pandas.get_dummies" in said
+    PathSVC().fit(pd.get_dummies(frame), Y)
+    digits = FRAME.assign(b=FRAME["b"].astype(str))
+    said = one_sentence(lambda: PathSVC().fit(digits, Y), "X")
+    assert "column 'b'" in said
+    assert "pandas.to_numeric" in said
+    PathSVC().fit(digits.apply(pd.to_numeric), Y)
+    for missing in (pd.NA, None, np.nan):
+        holes = FRAME.astype(object)
+        holes.iloc[3, 1] = missing
+        said = one_sentence(lambda holes=holes: PathSVC().fit(holes, Y), "X")
+        assert "column 'b'" in said
+        assert "drop those rows" in said
+        kept = holes.dropna().astype(float)
+        PathSVC().fit(kept, np.delete(Y, 3))
+
+
+@pytest.mark.parametrize(
+    ("cv", "y", "said"),
+    [
+        (3, ["a"] * 39 + ["b"], "'b' has one row alone.* or choose C yourself"),
+        (KFold(2), ["a"] * 20 + ["b"] * 20, "pass cv=5"),
+        (KFold(2), ["a"] * 37 + ["b"] * 3, "pass cv=3"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+def test_a_fold_of_one_class_has_a_remedy_that_works(cv, y, said):
+    text = one_sentence(lambda: PathSVC(cv=cv).fit(X, y), "cv")
+    assert re.search(said, text)
+    remedy = re.search(r"cv=(\w+)", text)[1]
+    PathSVC(cv=None if remedy == "None" else int(remedy)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+def test_a_parameter_that_an_estimator_does_not_take(name):
+    model = getattr(solution_paths, name)
+    known = list(model().get_params())
+    assert (
+        list(inspect.signature(model).parameters)
+        == list(inspect.signature(model.__init__).parameters)[1:]
+    )
+    with pytest.raises(TypeError, match=rf"{name} takes no wavelength; it takes .*{known[0]}"):
+        model(wavelength=3)
+    with pytest.raises(TypeError, match=f"{name} takes no chek; did you mean check."):
+        model(chek="warn")
+    if "probability" not in known:
+        with pytest.raises(
+            TypeError, match=r"QuantileSVC\(probability=True\) and .* predict_proba"
+        ):
+            model(probability=True)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import solution_paths
 from solution_paths import (
     PathError,
     PathWarning,
@@ -326,6 +327,61 @@ def test_a_series_of_another_index(function):
     np.testing.assert_array_equal(positions.breakpoints, aligned.breakpoints)
 
 
+# -- every function ---------------------------------------------------------------------------
+
+REQUIRED = {
+    "asymmetric_svm_path": {},
+    "dm_drsvm_grid": {"kappa": 3.0, "lam1_values": [0.1], "lam2_values": [0.1]},
+    "dm_drsvm_path": {"kappa": 3.0, "vary": "lam1", "lam2": 0.1},
+    "dm_ksvm_path": {"kappa": 3.0},
+    "dr_regression_path": {"loss": "absolute", "lam2": 0.1},
+    "drlad_grid": {"s_values": [0.5], "lam2_values": [0.1]},
+    "drlad_path": {"lam2": 0.1},
+    "drsvm_path": {"lam2": 0.1},
+    "kernel_quantile_path": {"lam": 0.1},
+    "logistic_path": {"lam_min": 0.1},
+    "outlier_svm_path": {"C": 1.0},
+    "outlier_svr_path": {"C": 1.0},
+    "poisson_path": {"lam_min": 0.1},
+    "quantile_svm_path": {"lam": 0.1},
+    "ranking_svm_path": {"scores": TARGET},
+    "weighted_svm_path": {"weights_from": 1.0, "weights_to": 2.0},
+    "weighted_svr_path": {"weights_from": 1.0, "weights_to": 2.0, "epsilon": 0.1},
+}
+PUBLIC = {name: getattr(solution_paths, name) for name in solution_paths.__all__}
+OF_DATA = [  # all but those of a path, of a problem, or of y before X
+    name
+    for name, own in PUBLIC.items()
+    if inspect.isfunction(own) and next(iter(inspect.signature(own).parameters)) == "X"
+]
+
+
+@pytest.mark.parametrize("name", OF_DATA)
+def test_every_function_refuses_what_is_no_data(name):
+    function, given = getattr(solution_paths, name), REQUIRED.get(name, {})
+    labels = name.endswith(("svm_path", "drsvm_grid", "roc_path", "svor_path", "logistic_path"))
+    targets = {"y": Y if labels else np.abs(TARGET)}
+    if "y" not in inspect.signature(function).parameters:
+        targets = {}
+    function(X, **targets, **given)
+    for own in BAD_ROWS.values():
+        assert_refused(lambda own=own: function(own(), **targets, **given), "X")
+    for what, own in (BAD_LABELS if labels else BAD_TARGETS).items() if targets else ():
+        several = what == "three classes" and name in ("multicategory_svm_path", "svor_path")
+        if not several:
+            assert_refused(lambda own=own: function(X, own(), **given), "y")
+
+
+def test_missing_values_of_pandas_are_called_missing():
+    for missing in (pd.NA, pd.NaT):
+        rows = pd.DataFrame(X, columns=list("abc")).astype(object)
+        rows.iloc[2, 1] = missing
+        with pytest.raises(ValueError, match=r"X has missing values in column 'b', .*drop those"):
+            lasso_path(rows, TARGET)
+        with pytest.raises(ValueError, match=r"y has missing values, .*drop those"):
+            lasso_path(X, rows["b"])
+
+
 # -- the methods of a path --------------------------------------------------------------------
 
 
@@ -444,6 +500,28 @@ def test_unknown_labels_are_named(paths):
 @pytest.mark.parametrize("metric", ["auc", 3, ["squared"], np.array(["squared"])])
 def test_bad_metrics(paths, metric):
     assert_refused(lambda: paths["svm_path"].best(X, Y, metric), "metric")
+
+
+@pytest.mark.parametrize("name", ["svm_path", "rbf"])
+def test_a_forgotten_parameter_has_its_name(paths, name):
+    path = paths[name]
+    calls = [path.dual, path.intercept, path.free, path.expansion, path.objective_value]
+    calls += [path.stated_at, lambda: path.decision_function(X), lambda: path.predict(X)]
+    for call in calls if name == "rbf" else [*calls, path.coef]:
+        assert_refused(call, "C")
+
+
+def test_a_forgotten_parameter_of_other_paths_has_its_name():
+    robust = solution_paths.outlier_svm_path(X, Y, C=1.0)
+    calls = [robust.outliers, robust.partition_at, robust.at_threshold, robust.objective_value]
+    for call in [*calls, robust.coef, robust.dual, robust.intercept, robust.stated_at]:
+        assert_refused(call, "theta")
+    rate = solution_paths.poisson_path(X, np.abs(TARGET), lam_min=0.1)
+    for call in (lambda: rate.mean(X), lambda: rate.predict(X), rate.coef):
+        assert_refused(call, "lam")
+    surface = solution_paths.drlad_grid(X, TARGET, [0.5], [0.1])
+    for call in (surface.coef, surface.intercept, lambda i: surface.decision_function(i, X)):
+        assert_refused(lambda call=call: call(0), "s")
 
 
 VECTORS = ([0.5], np.ones(2))  # several parameters are fine, these are not

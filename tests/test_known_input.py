@@ -103,7 +103,12 @@ def input_calls():
         calls[f"index: {index}"] = lambda v=own: check.check_index(FRAME, v, "y")
     for order in (["a", "b"], ["b", "a"]):
         own = pd.Series(pd.Categorical(["a", "b"], categories=order, ordered=True))
-        calls[f"order: {order}"] = lambda v=own: check.check_order(v)
+        calls[f"order: {order}"] = lambda v=own: check.order_of(v)
+        calls[f"ordered: {order}"] = lambda v=own: check.ordered_labels(
+            check.plain_labels(v, 2, "y"), check.order_of(v)
+        )
+    calls["ordered: numbers"] = lambda: check.ordered_labels(np.array([2, -1, 2]), None)
+    calls["ordered: text"] = lambda: check.ordered_labels(np.array(["a", "b"]), None)
     return calls
 
 

@@ -13,7 +13,7 @@ from .certify import Certificate, Verdict, summary
 from .curves import Curve
 from .errors import PathError
 from .solution import Callback, SolutionPath
-from .solution.path import Parameters
+from .solution.path import FORGOTTEN, Parameters
 from .validation import Floats, Rows, check_number, check_vector
 
 if TYPE_CHECKING:
@@ -89,18 +89,21 @@ class Surface:
     def _inside(self, i: int, t: float | Parameters) -> Any:
         """Return parameters on line i; beyond a last lam1, where all is zero, it stays so."""
         end = self.paths[i].range[1] if self.parameter == "lam1" else np.inf
+        numbers = isinstance(t, float | int | np.generic | np.ndarray | list | tuple)
+        if end == np.inf or not numbers:  # which the path refuses
+            return t
         return np.minimum(t, end) if np.ndim(t) else min(t, end)  # type: ignore[type-var]
 
-    def coef(self, i: int, t: float | Parameters) -> Floats:
+    def coef(self, i: int, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return the (d,) coefficients on line i at t, or (d, k) at k parameters."""
         return self.paths[i].coef(self._inside(i, t))
 
-    def intercept(self, i: int, t: float | Parameters) -> float | Floats:
+    def intercept(self, i: int, t: float | Parameters = FORGOTTEN) -> float | Floats:
         """Return the bias on line i at t, or (k,) of them."""
         found: float | Floats = self.paths[i].intercept(self._inside(i, t))
         return found
 
-    def decision_function(self, i: int, X_new: Rows, t: float | Parameters) -> Floats:
+    def decision_function(self, i: int, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return f at the rows of X_new on line i at t: (m,), or (m, k) at k parameters."""
         return self.paths[i].decision_function(X_new, self._inside(i, t))
 
@@ -123,7 +126,7 @@ class Surface:
             )
         return self.values
 
-    def objective(self, i: int, t: float) -> float:
+    def objective(self, i: int, t: float = FORGOTTEN) -> float:
         """Return the objective's value on line i at t, recomputed from the data."""
         at = check_number(t, self.parameter, least=0)
         return self.paths[i].objective_value(self._inside(i, at))

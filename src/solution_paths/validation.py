@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -33,6 +34,7 @@ class Sparse(Protocol):
 Rows: TypeAlias = ArrayLike | Sparse  # samples: an array, a DataFrame, a sparse matrix
 HUGE = 1e50  # products of a few numbers beyond this, or below 1 / HUGE, leave float64's range
 BADLY_SCALED = 1e6
+TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # what labels may be, in this order: bool is a number too
 LABELS: dict[str, Any] = {
     "booleans": (bool, np.bool_),
@@ -119,32 +121,106 @@ def check_X(X: Rows, name: str = "X", own: bool = True) -> Floats | sp.csr_array
     With ``own`` it is a read-only copy, so that nobody can change a path's data from outside; an
     array that nobody can write to (``flags.writeable`` is False, of its bases too) isn't copied.
     """
+    names = feature_names(X)
     if sp.issparse(X):
-        X = _check_sparse(X, name, own)
+        X = check_sparse(X, name, own)
     else:
-        wanted = "a numeric (n, d) array or CSR matrix; encode what is no number"
-        X = _as_floats(X, name, wanted)
+        X = _as_floats(X, name, "a numeric (n, d) array or CSR matrix")
         X = _own(X) if own else X
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
             f"{name} must be a non-empty (n, d) array, not of shape {X.shape}; pass rows of "
             "samples, at least one (a single column as reshape(-1, 1))."
         )
-    _check_entries(X.data if sp.issparse(X) else X, name)
+    check_entries(X, name, names)
     return X
 
 
 def _as_floats(values: object, name: str, wanted: str) -> Floats:
     """Return values as a float64 array; text, complex numbers and masked entries are refused."""
     check_unmasked(values, name)
+    check_numeric(values, name, wanted)
     try:
         array = np.asarray(values)
-        text = array.dtype == object and any(isinstance(v, str | bytes) for v in array.flat)
-        if array.dtype.kind not in "biufO" or text:
+        if array.dtype.kind not in "biufO":
             raise TypeError(f"values of type {array.dtype}")
         return array.astype(np.float64, order="C", copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be {wanted}.") from error
+        reason = str(error).rstrip(".")
+        raise ValueError(f"{name} can't be used ({reason}); pass {wanted}.") from error
+
+
+# -- what is no number ------------------------------------------------------------------------
+
+
+def check_numeric(values: object, name: str, wanted: str) -> None:
+    """Refuse what holds anything but real numbers or None, naming the column and a remedy.
+
+    Sparse matrices are not looked at, nor what is no array at all but for None.
+    """
+    if values is None or isinstance(values, str | bytes):
+        raise ValueError(f"{name} is {shown(values)}; pass {wanted}.")
+    for column, entries in _doubtful_columns(values):
+        found = _no_number(entries)
+        if found is None:
+            continue
+        what, example, remedy = found
+        if what == "text":
+            columns = "encode it as numbers, for example with pandas.get_dummies, or leave it out"
+            remedy = "pass numbers, one for each row" if column is None else columns
+        where = "" if column is None else f" in column {column!r}"
+        such = "" if example is None else f", such as {shown(example)}"
+        raise ValueError(f"{name} has {what}{where}{such}; {remedy or 'pass ' + wanted}.")
+
+
+def _doubtful_columns(values: Any) -> Iterator[tuple[str | int | None, NDArray[Any]]]:
+    """Yield names (None of a vector) and entries of columns that may hold no numbers."""
+    kinds: Any = getattr(values, "dtypes", None)
+    if hasattr(kinds, "items") and hasattr(values, "iloc"):  # a DataFrame
+        for k, (label, kind) in enumerate(kinds.items()):
+            if not isinstance(kind, np.dtype) or kind.kind not in "biuf":
+                name = label if isinstance(label, str | int) else str(label)
+                yield name, np.asarray(values.iloc[:, k], dtype=object)
+        return
+    if not hasattr(values, "__len__"):
+        return
+    try:
+        array = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
+    except ValueError:  # numpy can't say what shape it has
+        return
+    if array.dtype.kind in "biuf":
+        return
+    if array.ndim == 1:
+        yield None, array.astype(object)
+    elif array.ndim == 2:
+        yield from enumerate(array.astype(object).T)
+
+
+def _no_number(entries: NDArray[Any]) -> tuple[str, Any, str] | None:
+    """Return what the first entry is that is no number or None, an example, and what to do."""
+    for entry in entries:
+        if entry is None:
+            continue
+        if type(entry).__name__ in ("NAType", "NaTType"):
+            return "missing values", entry, "impute or drop those rows first"
+        if isinstance(entry, TIMES):
+            return "dates or times", None, "pass numbers, for example days since the first one"
+        if isinstance(entry, complex | np.complexfloating):
+            remedy = "pass their parts as numbers"
+            return "complex entries (Complex data not supported)", None, remedy
+        if isinstance(entry, list | tuple | np.ndarray):
+            return "rows of different lengths", None, ""
+        text = isinstance(entry, str | bytes)
+        try:
+            float(entry)
+        except OverflowError:
+            return "an integer that no float64 holds", None, "choose another unit"
+        except (TypeError, ValueError):
+            return ("text", str(entry), "") if text else None  # numpy says of what type it is
+        if text:
+            remedy = "convert them, for example with pandas.to_numeric"
+            return "numbers written as text", str(entry), remedy
+    return None
 
 
 def check_unmasked(values: object, name: str) -> None:
@@ -153,11 +229,14 @@ def check_unmasked(values: object, name: str) -> None:
         raise ValueError(f"{name} has masked entries; drop those rows, or fill them first.")
 
 
-def _check_entries(values: Any, name: str) -> None:
-    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+def check_entries(values: Any, name: str, names: Names | None = None) -> None:
+    """Refuse NaN, infinity and sizes that overflow in floats, dense or sparse."""
+    entries = values.data if sp.issparse(values) else values
+    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if not largest < np.inf:  # nor is NaN
+        where = "" if sp.issparse(values) or values.ndim != 2 else _first_column(values, names)
         raise ValueError(
-            f"{name} contains NaN or infinity (or None); impute or drop those rows first."
+            f"{name} contains NaN or infinity (or None){where}; impute or drop those rows first."
         )
     if largest > HUGE or 0.0 < largest < 1 / HUGE:
         raise ValueError(
@@ -166,7 +245,13 @@ def _check_entries(values: Any, name: str) -> None:
         )
 
 
-def _check_sparse(X: Any, name: str, own: bool) -> sp.csr_array:
+def _first_column(values: Floats, names: Names | None) -> str:
+    """Return in which column the first entry is that is not finite."""
+    k = int(np.isfinite(values).all(axis=0).argmin())
+    return f" in column {(k if names is None else names[k])!r}"
+
+
+def check_sparse(X: Any, name: str, own: bool) -> sp.csr_array:
     """Return a valid CSR matrix without duplicates: compiled code trusts indices blindly."""
     try:
         if X.dtype.kind not in "biuf":
@@ -302,10 +387,10 @@ def check_index(X: object, v: object, name: str, of: str = "X") -> None:
 
 def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: str = "X") -> Floats:
     """Return v as n finite floats of its own; a scalar is repeated."""
-    v = _as_floats(v, name, "real numbers, one for each row; encode other values first")
+    v = _as_floats(v, name, "real numbers, one for each row")
     v = np.full(n, float(v)) if v.ndim == 0 and scalar else v.copy()
     _check_length(v, n, name, of)
-    _check_entries(v, name)
+    check_entries(v, name)
     return v
 
 
@@ -361,9 +446,12 @@ def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> Labels:
     """
     check_unmasked(y, name)
     try:
-        y = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+        array = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be a vector with one label for each row.") from error
+        raise ValueError(f"{name} must be a vector; pass one label for each row.") from error
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be a vector, not {shown(y)}; pass one label for each row.")
+    y = array
     _check_length(y, n, name, of)
     if y.dtype.kind not in "biufUS":
         y = _plain(y.astype(object), name)
@@ -386,17 +474,28 @@ def _plain(y: NDArray[Any], name: str) -> Labels:
     return plain
 
 
-def check_order(y: object) -> None:
-    """Refuse ordered categories whose order isn't that of their sorted labels, which is used."""
+def order_of(y: object) -> list[Any] | None:
+    """Return the categories of an ordered categorical, lowest first; None of what is none."""
     kind: Any = getattr(y, "dtype", None)
-    if not getattr(kind, "ordered", False):
-        return
-    labels = kind.categories.tolist()
-    if labels != sorted(labels):
+    return kind.categories.tolist() if getattr(kind, "ordered", False) else None
+
+
+def ordered_labels(y: Labels, order: list[Any] | None) -> tuple[NDArray[np.int64], Labels]:
+    """Return codes of plain labels from 0, and the classes that there are, in their order.
+
+    That is the one given, or that of numbers: the alphabet is no order of classes.
+    """
+    classes, codes = np.unique(y, return_inverse=True)
+    if order is None and classes.dtype.kind in "US":
         raise ValueError(
-            f"y has categories in the order {shown(labels)}, but classes are taken in the order of "
-            "their sorted labels; pass their codes, y.cat.codes."
+            f"y holds strings such as {classes[:1].tolist()[0]!r}, whose order as classes is "
+            "unknown; pass numbers, or pandas.Categorical(y, categories=[lowest, ..., highest], "
+            "ordered=True)."
         )
+    if order is None:
+        return codes, classes
+    ascending = np.argsort([order.index(label) for label in classes.tolist()])
+    return np.argsort(ascending)[codes], classes[ascending]
 
 
 def check_weights(weights: ArrayLike, n: int, name: str, of: str = "X") -> Floats:

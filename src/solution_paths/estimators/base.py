@@ -15,8 +15,28 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..solution import SolutionPath
-from ..validation import Floats, Rows, check_index, check_unmasked, check_vector, plain_labels
-from .checking import check_kind, known_labels, naming_rows, weights_of_classes
+from ..validation import (
+    Floats,
+    Labels,
+    Rows,
+    check_entries,
+    check_index,
+    check_unmasked,
+    check_vector,
+    feature_names,
+    order_of,
+    plain_labels,
+)
+from .checking import (
+    known_labels,
+    known_targets,
+    naming_labels,
+    naming_rows,
+    readable,
+    required,
+    telling_parameters,
+    weights_of_classes,
+)
 from .fitted import Fitted, OneVsRest
 
 if TYPE_CHECKING:
@@ -31,6 +51,11 @@ class PathEstimator(BaseEstimator):
 
     _sparse = False  # whether CSR matrices are fitted
     _model: Fitted
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = telling_parameters(cls.__init__)  # type: ignore[method-assign]
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether the last fit came to its end."""
@@ -56,23 +81,43 @@ class PathEstimator(BaseEstimator):
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
         self.__dict__.pop("_model", None)  # what was fitted before isn't of these data
-        accepted = {"accept_sparse": "csr" if self._sparse else False, "dtype": np.float64}
         number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
-        check_kind(X)
+        required(y, self, "label" if is_classifier(self) else "number")
         check_index(X, y, "y")
-        y = known_labels(y) if is_classifier(self) else y
+        order = order_of(y)
         check_unmasked(y, "y")
-        with naming_rows():
-            X, y = validate_data(self, X, y, **accepted, **number)
+        y = known_labels(y) if is_classifier(self) else known_targets(y)
+        X, y = self._validated(X, y=y, **number)
         if not is_classifier(self):
             return X, check_vector(y, X.shape[0], "y", scalar=False)
-        check_classification_targets(y)
+        with naming_labels():
+            check_classification_targets(y)
         y = plain_labels(y, X.shape[0], "y")
-        self.classes_ = np.unique(y)
+        self.classes_ = self._classes_of(y, order)
         if len(self.classes_) < 2:
             one = y[:1].tolist()[0]
             raise ValueError(f"y holds one class only, {one!r}; select rows of two classes.")
         return X, y
+
+    def _validated(self, X: Rows, **more: Any) -> Any:
+        """Return what scikit-learn's `validate_data` does, of rows of finite numbers."""
+        accepted = "csr" if self._sparse else False
+        names, X = feature_names(X), readable(X)
+        with naming_rows():
+            found = validate_data(
+                self,
+                X,
+                accept_sparse=accepted,
+                dtype=np.float64,
+                ensure_all_finite=False,
+                **more,
+            )
+        check_entries(found[0] if "y" in more else found, "X", names)
+        return found
+
+    def _classes_of(self, y: Labels, order: list[Any] | None) -> Labels:
+        """Return the classes of labels whose order is given, if it is known."""
+        return np.unique(y)
 
     def _named(self, X: Any) -> Any:
         """Return checked rows with the names that their columns had, for the path to keep."""
@@ -98,10 +143,7 @@ class PathEstimator(BaseEstimator):
     def _rows(self, X: Rows) -> Any:
         """Check rows to predict."""
         check_is_fitted(self)
-        accepted = "csr" if self._sparse else False
-        check_kind(X)
-        with naming_rows():
-            return validate_data(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
+        return self._validated(X, reset=False)
 
     def _decision(self, X: Rows) -> Floats:
         X = self._rows(X)

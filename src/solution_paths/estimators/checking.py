@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, TypeAlias
@@ -18,8 +21,9 @@ from ..models.weights import without_weight
 from ..validation import (
     Floats,
     Labels,
-    Rows,
     check_number,
+    check_numeric,
+    check_sparse,
     check_unmasked,
     check_weights,
     plain_labels,
@@ -29,9 +33,33 @@ from ..validation import (
 # an int, one of scikit-learn's splitters (which have no types), or pairs (train, test)
 Folds: TypeAlias = Any
 ClassWeight: TypeAlias = dict[Any, float] | str | None
+ELSEWHERE = {  # parameters of scikit-learn's estimators that have another place here
+    "probability": "QuantileSVC(probability=True) and PathLogisticRegression have predict_proba",
+    "decision_function_shape": "several classes are always one against the rest",
+    "l1_ratio": "PathElasticNet takes lam1 and lam2",
+    "tol": "paths are exact",
+    "max_iter": "paths end by themselves",
+    "random_state": "nothing is drawn at random",
+}
 RAW = (TypeError, ValueError, OverflowError)
 DUMP = re.compile(r":?\s*(array=)?\[.*\]\.?\s*", re.DOTALL)  # of values
-TEXT = (str, bytes)
+
+
+def telling_parameters(init: Callable[..., None]) -> Callable[..., None]:
+    """Let a constructor say of a parameter that it doesn't take what does its work."""
+    known = list(inspect.signature(init).parameters)[1:]
+
+    @functools.wraps(init)
+    def checked(self: Any, *values: Any, **named: Any) -> None:
+        for name in named:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                remedy = f"did you mean {near[0]}" if near else f"it takes {', '.join(known)}"
+                remedy = ELSEWHERE.get(name, remedy)
+                raise TypeError(f"{type(self).__name__} takes no {name}; {remedy}.")
+        init(self, *values, **named)
+
+    return checked
 
 
 @contextmanager
@@ -40,58 +68,81 @@ def naming_rows() -> Iterator[None]:
     try:
         yield
     except RAW as error:
-        text = str(error)
-        if re.search(r"\b[Xy]\b", text):
-            raise
+        kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
         if "inconsistent" in text:
             lengths = text.partition(": ")[2]
-            raise ValueError(f"X and y must have as many rows, not {lengths}.") from error
+            raise ValueError(
+                f"X and y must have as many rows, not {lengths}; pass one entry of y a row."
+            ) from error
+        if "y should be a 1d array" in text:
+            raise kind(f"{text.rstrip('.')}; pass one entry for each row.") from error
+        if text.startswith("Input y contains"):
+            raise kind(f"{text.rstrip('.')}; impute or drop those rows first.") from error
+        if re.search(r"\b[Xy]\b", text):
+            raise
         name = "X or y" if text.startswith("Complex") else "X"
-        kind = TypeError if isinstance(error, TypeError) else ValueError
         reason = " ".join(DUMP.sub("; ", text).split()).rstrip(".; ")
-        raise kind(
-            f"{name} can't be used ({reason}); pass an (n, d) array of real numbers."
+        few = "while a minimum of" in text
+        remedy = "pass more of them" if few else "pass an (n, d) array of real numbers"
+        raise kind(f"{name} can't be used ({reason}); {remedy}.") from error
+
+
+@contextmanager
+def naming_labels() -> Iterator[None]:
+    """Let errors about the kind of labels name the argument."""
+    try:
+        yield
+    except RAW as error:
+        reason = str(error).partition(".")[0]
+        raise ValueError(
+            f"y can't be used as labels ({reason}); pass labels of classes, or take a regression."
         ) from error
 
 
-def check_kind(X: Rows) -> None:
-    """Refuse what would be converted silently: masked entries, dates, numbers written as text."""
+def readable(X: Any) -> Any:
+    """Return rows of numbers whose shape scikit-learn has to check, a sparse matrix as a valid CSR.
+
+    NaN and infinity are still to be looked for, with `validation.check_entries`.
+    """
     check_unmasked(X, "X")
-    own = np.ravel(np.asarray(getattr(X, "dtypes", getattr(X, "dtype", None)), dtype=object))
-    if any(getattr(kind, "kind", "") in ("m", "M") for kind in own):
-        raise ValueError(
-            "X must be a numeric (n, d) array or CSR matrix, and it has dates; encode them as "
-            "numbers first."
-        )
-    if _has_text(X):
-        raise ValueError(
-            "X can't be used (it has entries that are strings); convert them to numbers first, for "
-            "example with X.astype(float)."
-        )
+    if not sp.issparse(X):
+        check_numeric(X, "X", "an (n, d) array of real numbers")
+    elif X.ndim == 2:
+        X = check_sparse(X, "X", own=False)
+    return X
 
 
-def _has_text(X: Any) -> bool:
-    """Tell whether some entry of an array, a table or nested lists is a text."""
-    if sp.issparse(X) or (
-        not isinstance(X, np.ndarray | list | tuple) and not hasattr(X, "dtypes")
-    ):
-        return False
-    try:
-        entries = np.asarray(X)
-    except RAW:  # scikit-learn says what is wrong
-        return False
-    if entries.dtype.kind != "O":
-        return entries.dtype.kind in "USTV"
-    return any(isinstance(entry, TEXT) for entry in entries.flat)
+def required(y: Any, model: object, kind: str) -> None:
+    """Refuse targets that are missing."""
+    if y is None:
+        raise ValueError(
+            f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
+            f"None; pass one {kind} for each row."
+        )
 
 
 def known_labels(y: Any) -> Any:
-    """Return labels of one kind; a list is read entry by entry, as numpy wouldn't."""
-    check_unmasked(y, "y")
-    objects = getattr(y, "ndim", 0) == 1 and getattr(y, "dtype", None) == np.dtype(object)
-    if objects or (isinstance(y, list | tuple) and len(y)):
-        return plain_labels(y, len(y), "y")
+    """Return labels of one kind, if they are a vector; a list is read entry by entry."""
+    check_dense(y)
+    if isinstance(y, list | tuple):
+        return plain_labels(y, len(y), "y") if len(y) else y
+    dtype = getattr(y, "dtype", None)
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "biufcU"
+    return plain_labels(y, len(y), "y") if getattr(y, "ndim", 0) == 1 and not plain else y
+
+
+def known_targets(y: Any) -> Any:
+    """Return targets that hold numbers, if they have a length."""
+    check_dense(y)
+    if hasattr(y, "__len__"):
+        check_numeric(y, "y", "one number for each row")
     return y
+
+
+def check_dense(y: Any) -> None:
+    """Refuse a sparse matrix of labels or targets."""
+    if sp.issparse(y):
+        raise TypeError("y is a sparse matrix; pass an array, for example y.toarray().ravel().")
 
 
 def lies_between(value: object, low: float, high: float) -> bool:
@@ -174,6 +225,25 @@ def folds(
     if not found:
         raise ValueError(f"cv must give one fold or more, not none ({shown(cv)}).")
     return found
+
+
+def check_fold(y: Labels, weights: Floats, train: NDArray[np.int64], parameter: str) -> None:
+    """Refuse a fold whose training rows are of one class: there is no machine to train."""
+    found = np.unique(y[train][weights[train] > 0]).tolist()
+    if len(found) > 1:
+        return
+    classes, counts = np.unique(y[weights > 0], return_counts=True)
+    second = np.argsort(-counts, kind="stable")[1]
+    rare, fewest = classes.tolist()[second], int(counts[second])
+    if fewest == 1:
+        remedy = (
+            f"the class {rare!r} has one row alone, which can't be trained and tested on: add "
+            f"rows of it, or choose {parameter} yourself, with cv=None"
+        )
+    else:
+        remedy = f"pass cv={min(fewest, 5)}, for folds that share out the rows of each class"
+    one = f"of the class {found[0]!r} alone" if found else "without weight"
+    raise ValueError(f"cv gives a fold whose training rows are {one}; {remedy}.")
 
 
 def _numbers(rows: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -136,12 +136,6 @@ class OneVsRest(Fitted):
         **options: Any,
     ):
         self.classes = np.unique(y)
-        if len(self.classes) < 2:
-            one = y[:1].tolist()[0]
-            raise ValueError(
-                f"Every fold needs rows of two classes, and one has class {one!r} alone; take "
-                "fewer folds, or stratified ones."
-            )
         if len(self.classes) == 2:  # a path alone knows its labels
             super().__init__([followed(fit, X, y, *others, **options)])
             return

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, OutlierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.almost_quadratic import almost_quadratic_path
@@ -19,9 +19,9 @@ from ..models.one_class import one_class_path
 from ..models.svor import svor_path
 from ..models.svr import svr_path
 from ..solution import SolutionPath
-from ..validation import Floats, Rows, check_order
+from ..validation import Floats, Labels, Rows, ordered_labels
 from .base import LinearRegressor, PathEstimator, PathRegressor
-from .checking import Folds, check_kind, naming_rows
+from .checking import Folds
 from .fitted import Fitted
 from .judging import judge
 from .tuning import Tuned, Unweighted
@@ -368,18 +368,12 @@ class StatedClassifier(ClassifierMixin, Tuned):
 
 
 def two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the two labels of a classifier that takes no more, or a fold's."""
+    """Return the two labels of a classifier that takes no more."""
     classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. y has more than two classes; select two, use "
             "PathSVC, or scikit-learn's OneVsRestClassifier with this estimator."
-        )
-    if len(classes) < 2:
-        one = classes.tolist()[0]
-        raise ValueError(
-            f"Every fold needs rows of two classes, and one has class {one!r} alone; take fewer "
-            "folds, or stratified ones."
         )
     return classes
 
@@ -473,6 +467,8 @@ class PathNuSVC(TwoClasses, Unweighted):
 class PathSVOR(StatedClassifier, Unweighted):
     """Support vector ordinal regression for every C; see `svor_path`.
 
+    Classes are numbers, or the categories of an ordered `pandas.Categorical` in their order.
+
     Parameters
     ----------
     C : float, default 1.0
@@ -536,11 +532,13 @@ class PathSVOR(StatedClassifier, Unweighted):
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        return Stated(svor_path(X, y, thresholds=self.thresholds, **self._options()))
+        from pandas import Categorical
 
-    def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        check_order(y)
-        return super()._checked(X, y)
+        labels = Categorical(y, categories=self.classes_, ordered=True)  # a fold may lack some
+        return Stated(svor_path(X, labels, thresholds=self.thresholds, **self._options()))
+
+    def _classes_of(self, y: Labels, order: list[Any] | None) -> Labels:
+        return ordered_labels(y, order)[1]
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that classes without an order are fitted badly."""
@@ -610,9 +608,7 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
         self
         """
         self.__dict__.pop("_model", None)
-        check_kind(X)
-        with naming_rows():
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = self._validated(X)
         model = Stated(one_class_path(self._named(X), **self._options()))
         self.path_, nu = model.own, model.check(self.nu, "nu", above=0.0)
         judge(model, nu, f"at nu = {nu:.6g}", self.check, [])

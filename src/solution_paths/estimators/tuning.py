@@ -22,7 +22,7 @@ from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
 from ..validation import Floats, Rows, check_choice, check_index, shown
 from .base import PathEstimator
-from .checking import check_class_weight, folds, usable_weights
+from .checking import check_class_weight, check_fold, folds, usable_weights
 from .fitted import Fitted
 from .judging import judge, warn_of_cut
 
@@ -132,11 +132,15 @@ class Tuned(PathEstimator):
         """Return what is fitted to a fold, and its error, in silence: the whole has been told."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PathWarning)
+            if is_classifier(self):
+                check_fold(y, weights, train, self._parameter)
             own, labels = _safe_split(self, X, y, train)
             model = self._trained(own, labels, weights[train])
             rows, targets = _safe_split(self, X, y, test, train)
             if not weights[test].any():
-                raise ValueError("All test rows of a fold have weight 0; take fewer folds.")
+                raise ValueError(
+                    "sample_weight is 0 in all test rows of a fold; pass fewer or shuffled folds."
+                )
             return model, self._error(model, model.columns(rows), targets, weights[test])
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:

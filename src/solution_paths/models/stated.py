@@ -27,6 +27,8 @@ from ..validation import (
     check_vector,
     check_X,
     feature_names,
+    order_of,
+    ordered_labels,
     plain_labels,
     warn_if_badly_scaled,
 )
@@ -172,10 +174,14 @@ class Samples:
         check_index(X, y, "y")
         return check_labels(y, self.n)
 
-    def classes(self, y: ArrayLike, X: Rows) -> tuple[Any, Labels]:
+    def classes(self, y: ArrayLike, X: Rows, ordered: bool = False) -> tuple[Any, Labels]:
         """Check labels of two classes or more; return their codes from 0, and the classes."""
         check_index(X, y, "y")
-        classes, codes = np.unique(plain_labels(y, self.n, "y"), return_inverse=True)
+        labels = plain_labels(y, self.n, "y")
+        if ordered:
+            codes, classes = ordered_labels(labels, order_of(y))
+        else:
+            classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             one = classes.tolist()[0]
             raise ValueError(f"y holds one class only, {one!r}; select rows of two or more.")

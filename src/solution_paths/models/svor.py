@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, losses, penalties
-from ..validation import Rows, check_choice, check_order
+from ..validation import Rows, check_choice
 from .stated import Samples, SolutionPath, solution_path
 
 
@@ -38,7 +38,8 @@ def svor_path(
     X : (n, d) array or CSR matrix
         Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
     y : (n,) array
-        Labels of two classes or more; their order is that of numbers, or of text.
+        Labels of two classes or more: numbers, or an ordered `pandas.Categorical` (also a Series
+        of it), whose order of categories is that of the classes. Strings have none.
     thresholds : {"explicit", "implicit"}
     kernel, gamma, degree, coef0
         See `svm_path`.
@@ -74,9 +75,8 @@ def svor_path(
     True
     """
     check_choice(thresholds, "thresholds", ("explicit", "implicit"))
-    check_order(y)
     samples = Samples.of(X, kernel, gamma, degree, coef0)
-    codes, classes = samples.classes(y, X)
+    codes, classes = samples.classes(y, X, ordered=True)
     r, explicit = len(classes), thresholds == "explicit"
     j = np.arange(r - 1)
     below = (codes[:, None] == j) if explicit else (codes[:, None] <= j)

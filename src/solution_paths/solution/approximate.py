@@ -16,7 +16,7 @@ from ..validation import Floats, Rows, check_choice, check_counts, check_shares
 from ..verify import curved
 from . import evaluation
 from .model import put_matrix, take_matrix
-from .path import Parameters, SolutionPath
+from .path import FORGOTTEN, Parameters, SolutionPath
 from .points import Places, Points
 from .reading import Reading
 from .storage import put_reading, take_reading
@@ -136,7 +136,7 @@ class ApproximatePath(SolutionPath):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
 
-    def mean(self, X_new: Rows, t: float | Parameters) -> Floats:
+    def mean(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return expected targets at t, (m,) or (m, k): the larger label's probability, or counts.
 
         Parameters
@@ -153,7 +153,7 @@ class ApproximatePath(SolutionPath):
         """
         return LOSSES[self.loss].mean(self.decision_function(X_new, t))
 
-    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
+    def predict(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> NDArray[Any]:
         """Return predicted labels, or expected counts, at t, (m,), or (m, k) at k parameters."""
         if self.reading.kind == "value":
             return self.mean(X_new, t)

@@ -243,7 +243,8 @@ def codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
             f"y_val holds the label {unknown[0]!r}, but the path was computed with "
             f"{' and '.join(map(repr, classes.tolist()))}; recode it, or drop those rows."
         )
-    return np.searchsorted(classes, given)
+    ascending = np.argsort(classes)  # ordered categories aren't
+    return ascending[np.searchsorted(classes, given, sorter=ascending)]
 
 
 def _wrong(path: SolutionPath, metric: str) -> Callable[..., Steps]:

@@ -20,7 +20,7 @@ from ..validation import Floats, Rows, check_choice, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
 from .model import Affine
-from .path import BLOCK, ENTRIES, Parameters, SolutionPath
+from .path import BLOCK, ENTRIES, FORGOTTEN, Parameters, SolutionPath
 from .points import Places, Points
 
 SIDES = ("after", "before")
@@ -171,7 +171,9 @@ class OutlierPath(SolutionPath):
         other.points = replace(self.points, first=first)
         return other
 
-    def dual(self, t: float | Parameters, group: int = 0, side: str = "after") -> Floats:
+    def dual(
+        self, t: float | Parameters = FORGOTTEN, group: int = 0, side: str = "after"
+    ) -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters.
 
         In classification 0 <= alpha_i <= C, or C theta for outliers; in regression signed.
@@ -195,30 +197,34 @@ class OutlierPath(SolutionPath):
         """
         return super(OutlierPath, self._facing(side)).dual(t, group)
 
-    def coef(self, t: float | Parameters, side: str = "after") -> Floats:
+    def coef(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters; not of a kernel."""
         return super(OutlierPath, self._facing(side)).coef(t)
 
-    @overload
+    @overload  # type: ignore[override]  # a call without t is an error
     def intercept(self, t: float) -> float: ...
 
     @overload
     def intercept(self, t: Parameters) -> Floats: ...
 
-    def intercept(self, t: float | Parameters) -> float | Floats:
+    def intercept(self, t: float | Parameters = FORGOTTEN) -> float | Floats:
         """Return 0, or (k,) zeros at k parameters: these machines have no bias."""
         found: float | Floats = super().intercept(t)
         return found
 
-    def expansion(self, t: float | Parameters, side: str = "after") -> Floats:
+    def expansion(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> Floats:
         """Return the coefficients (n,) or (n, k) of rows; see `SolutionPath.expansion`."""
         return super(OutlierPath, self._facing(side)).expansion(t)
 
-    def decision_function(self, X_new: Rows, t: float | Parameters, side: str = "after") -> Floats:
+    def decision_function(
+        self, X_new: Rows, t: float | Parameters = FORGOTTEN, side: str = "after"
+    ) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters."""
         return super(OutlierPath, self._facing(side)).decision_function(X_new, t)
 
-    def predict(self, X_new: Rows, t: float | Parameters, side: str = "after") -> NDArray[Any]:
+    def predict(
+        self, X_new: Rows, t: float | Parameters = FORGOTTEN, side: str = "after"
+    ) -> NDArray[Any]:
         """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
 
         Where f is 0 the more frequent label of the training rows is predicted.
@@ -248,7 +254,9 @@ class OutlierPath(SolutionPath):
 
     # -- partitions ----------------------------------------------------------------------------
 
-    def partition_at(self, t: float | Parameters, side: str = "after") -> NDArray[np.int8]:
+    def partition_at(
+        self, t: float | Parameters = FORGOTTEN, side: str = "after"
+    ) -> NDArray[np.int8]:
         """Return the branches (n,) that samples are on at t, or (n, k), from low to high values.
 
         Examples
@@ -275,7 +283,7 @@ class OutlierPath(SolutionPath):
                 found[k, still] = self.branches.at_values(at, zero)[still]
         return found
 
-    def outliers(self, t: float, side: str = "after") -> NDArray[np.bool_]:
+    def outliers(self, t: float = FORGOTTEN, side: str = "after") -> NDArray[np.bool_]:
         """Return (n,) bools: who counts as an outlier at t.
 
         Examples
@@ -338,7 +346,7 @@ class OutlierPath(SolutionPath):
         first, last = (replace(self.points, first=own).find(t)[0] for own in (True, False))
         return first, last
 
-    def objective_value(self, t: float, side: str = "after") -> float:
+    def objective_value(self, t: float = FORGOTTEN, side: str = "after") -> float:
         """Return the objective at t, recomputed from the data.
 
         Examples
@@ -357,7 +365,7 @@ class OutlierPath(SolutionPath):
         nodes = np.arange(len(self.points))
         return self._picture().dual_at(nodes)
 
-    def at_threshold(self, t: float, side: str = "after") -> AtThreshold:
+    def at_threshold(self, t: float = FORGOTTEN, side: str = "after") -> AtThreshold:
         """Return which samples are at the threshold at t, and whether that is a local optimum.
 
         Examples
@@ -376,7 +384,7 @@ class OutlierPath(SolutionPath):
         ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), own)
         return stated
 
-    def stated_at(self, t: float, side: str = "after") -> tuple[Problem, Answer]:
+    def stated_at(self, t: float = FORGOTTEN, side: str = "after") -> tuple[Problem, Answer]:
         """Return the convex problem of the partition at t, and the path's answer to it.
 
         Examples

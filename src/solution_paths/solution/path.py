@@ -33,6 +33,7 @@ Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
+FORGOTTEN: Any = None  # what methods are given where the parameter's value is left out
 BLOCK = 64  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
 
@@ -226,6 +227,12 @@ class SolutionPath:
 
     def _own(self, t: float | Parameters) -> Floats:
         """Return the walk's own parameters for one of the user's, or for several."""
+        if t is FORGOTTEN:
+            low, high = self.range
+            raise TypeError(
+                f"The value of {self.parameter} is missing; pass one from {low:g} to {high:g}, or "
+                "several."
+            )
         try:
             given = np.atleast_1d(np.asarray(t))
         except ValueError:
@@ -322,7 +329,7 @@ class SolutionPath:
             return duals
         return np.asarray(np.clip(duals, *self._bounds(own, group)))
 
-    def coef(self, t: float | Parameters) -> Floats:
+    def coef(self, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
 
         Models with several outputs have one row of d coefficients for each: (o, d) or (o, d, k).
@@ -342,7 +349,7 @@ class SolutionPath:
         self._check_linear()
         return self._weights(t)
 
-    def expansion(self, t: float | Parameters) -> Floats:
+    def expansion(self, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
 
         Of models with several outputs (o, n) or (o, n, k). A linear model of one group of losses
@@ -402,7 +409,7 @@ class SolutionPath:
                 "A path with a kernel has no coefficients; use decision_function, or expansion."
             )
 
-    def free(self, t: float | Parameters) -> Floats:
+    def free(self, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin.
 
         Examples
@@ -416,7 +423,7 @@ class SolutionPath:
         found = (own[1] if reading is None else reading.free(*own)).T
         return found[..., 0] if _single(t) else found
 
-    def intercept(self, t: float | Parameters) -> Any:
+    def intercept(self, t: float | Parameters = FORGOTTEN) -> Any:
         """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k).
 
         Examples
@@ -432,7 +439,7 @@ class SolutionPath:
             return found
         return float(found[0]) if found.ndim == 1 else found[:, 0]
 
-    def dual(self, t: float | Parameters, group: int = 0) -> Floats:
+    def dual(self, t: float | Parameters = FORGOTTEN, group: int = 0) -> Floats:
         """Return the (n,) duals of a group of losses at t, or (n, k) at k parameters.
 
         They are a_i = -f_i'(z_i), in the user's objective. Of functions that say so, such as
@@ -523,7 +530,7 @@ class SolutionPath:
         step = self.points.t[k + 1] - self.points.t[k]
         return np.asarray(self.scale.unit * (a[1] - a[0]) / step)
 
-    def objective_value(self, t: float) -> float:
+    def objective_value(self, t: float = FORGOTTEN) -> float:
         """Return the objective at t, recomputed from the data.
 
         Examples
@@ -544,7 +551,7 @@ class SolutionPath:
     def _primal(self, own: Floats) -> Floats:
         return np.asarray(self._judged(np.empty(0, dtype=np.int64), own)[1].primal)
 
-    def decision_function(self, X_new: Rows, t: float | Parameters) -> Floats:
+    def decision_function(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters.
 
         Of several outputs (m, o) or (m, o, k).
@@ -568,7 +575,7 @@ class SolutionPath:
         f = f[:, 0] if f.shape[1] == 1 else f
         return f[..., 0] if _single(t) else f
 
-    def predict(self, X_new: Rows, t: float | Parameters) -> NDArray[Any]:
+    def predict(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> NDArray[Any]:
         """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
 
         Of two labels the larger one where f >= 0; see `decision_function`.
@@ -848,7 +855,7 @@ class SolutionPath:
         answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
         return [self.line.at(float(t)) for t in own], answer
 
-    def stated_at(self, t: float) -> tuple[Problem, Answer]:
+    def stated_at(self, t: float = FORGOTTEN) -> tuple[Problem, Answer]:
         """Return the problem at t as it is stated, and the path's answer to it.
 
         That is what `solution_paths.verify.judge` and outside solvers take. Where the path is one
