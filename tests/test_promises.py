@@ -41,7 +41,8 @@ from solution_paths import (
     weighted_svm_path,
 )
 from solution_paths.kernels import Kernel
-from solution_paths.models import margins, stated
+from solution_paths.models import margins
+from solution_paths.models.limits import usual_limit
 from solution_paths.validation import HUGE
 
 # -- defaults ---------------------------------------------------------------------------------
@@ -547,4 +548,4 @@ def test_weighted_paths_reach_the_second_weights():
 )
 def test_a_limit_is_a_million_over_the_mean_diagonal_up_to_one(length, limit):
     rows = length * np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
-    assert stated.usual_limit(Kernel("poly", 1.0, 1, 0.0), rows) == pytest.approx(limit)
+    assert usual_limit(Kernel("poly", 1.0, 1, 0.0), rows) == pytest.approx(limit)

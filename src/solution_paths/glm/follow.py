@@ -31,6 +31,7 @@ a line is of the fourth order in its length, and about eps^(-1/4) lines suffice.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -77,11 +78,19 @@ class Lines(NamedTuple):
 
 
 def follow(
-    X: Any, loss: Loss, weights: Floats, low: float, high: float, l1_ratio: float, eps: float
+    X: Any,
+    loss: Loss,
+    weights: Floats,
+    low: float,
+    high: float,
+    l1_ratio: float,
+    eps: float,
+    told: Callable[[float, int], object] | None = None,
 ) -> Lines | None:
     """Return lines from ``high``, which may be infinite, to ``low``; None if there is no first.
 
-    ``weights`` (n,) are > 0.
+    ``weights`` (n,) are > 0. ``told`` is called with the share of the way down, in the logarithm of
+    lam, and the number of lines so far.
     """
     problem = Penalised(Columns.of(X, l1_ratio == 0.0), loss, weights, l1_ratio)
     null = problem.null
@@ -98,7 +107,7 @@ def follow(
     elif high > null.lam:
         bounds = [float(problem.gaps(null))]
         points.insert(0, replace(null, lam=high if high < np.inf else 2.0 * null.lam))
-    _down(problem, points, bounds, low, limit)
+    _down(problem, points, bounds, low, limit, told)
     lam, w, b, u = (np.array([getattr(p, k) for p in points[::-1]]) for k in ("lam", "w", "b", "u"))
     w, b = problem.columns.original(w, b)
     gaps = np.array(bounds[::-1]) * (eps / limit)
@@ -106,11 +115,16 @@ def follow(
 
 
 def _down(
-    problem: Penalised, points: list[Point], bounds: list[float], low: float, limit: float
+    problem: Penalised,
+    points: list[Point],
+    bounds: list[float],
+    low: float,
+    limit: float,
+    told: Callable[[float, int], object] | None,
 ) -> None:
     """Add points down to ``low``, or as far as rounding allows, and the bounds between them."""
     waiting: list[Point] = []
-    step = np.log(2.0)
+    step, top = np.log(2.0), points[-1].lam
     while points and points[-1].lam > low:
         here = points[-1]
         goal = max(here.lam * np.exp(-step), low)
@@ -122,6 +136,8 @@ def _down(
         if found <= limit:
             points.append(there)
             bounds.append(found)
+            if told is not None:
+                told(np.log(top / there.lam) / np.log(top / low), len(bounds))
         else:
             waiting.append(there)
         growth = min((SAFETY * limit / max(found, LEAST * limit)) ** 0.25, GREATEST)

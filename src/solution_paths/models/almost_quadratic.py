@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..problem import Problem, losses, penalties
+from ..problem import Problem, losses
 from ..validation import Rows, check_choice, check_flag, check_number
-from .stated import Samples, SolutionPath, solution_path
+from .coefficients import Bounds, l1_penalty
+from .limits import from_least
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def almost_quadratic_path(
@@ -17,13 +19,19 @@ def almost_quadratic_path(
     loss: str = "huber",
     delta: float = 1.0,
     fit_intercept: bool = True,
+    sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam_min: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute a regression or classification with an almost quadratic loss for every lam.
 
     Minimises, for all lam at once, ::
 
-        sum_i loss_i(w.x_i + b) + lam ||w||_1,
+        sum_i s_i loss_i(w.x_i + b) + lam ||w||_1,
         huber:          r^2 where |r| <= delta, 2 delta |r| - delta^2 beyond,   r = y_i - f(x_i)
         squared_hinge:  max(0, 1 - y_i f(x_i))^2.
 
@@ -37,20 +45,18 @@ def almost_quadratic_path(
         > 0, in units of y; of Huber's loss.
     fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
+    sample_weight, positive, penalty_factor, bounds, lam_min, callback, check
+        See `lasso_path`; with two labels both need some weight.
 
     Returns
     -------
     SolutionPath
-        In ``lam`` from 0 to infinity. Where w isn't unique it is some optimal one.
+        In ``lam`` from lam_min to infinity. Where w isn't unique it is some optimal one.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -76,13 +82,19 @@ def almost_quadratic_path(
     bias = [[1.0]] if fit_intercept else [[]]
     if loss == "huber":
         targets, level = samples.near_targets(y, X, fit_intercept)
-        own, reading = losses.huber(targets, delta), samples.reading(bias=bias, offset=level)
+        weights = check_sample_weight(sample_weight, X, targets)
+        own = losses.huber(targets, delta, weights)
+        reading = samples.reading(bias=bias, offset=level)
     else:
         signs, classes = samples.labels(y, X)
-        own, reading = losses.squared_hinge(signs), samples.reading("sign", classes, bias)
+        weights = check_sample_weight(sample_weight, X, signs, classes)
+        own = losses.squared_hinge(signs, weights)
+        reading = samples.reading("sign", classes, bias)
     data = samples.losses(own, free)
+    penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
 
     def model(lam: float) -> Problem:
-        return Problem(data, penalties.l1(samples.features, lam))
+        return Problem(data, penalty(lam))
 
-    return solution_path(model, 0.0, np.inf, parameter="lam", reading=reading, check=check)
+    told = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
+    return solution_path(model, **told, callback=callback, check=check)

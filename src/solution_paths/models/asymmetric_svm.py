@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_vector
-from .stated import Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def asymmetric_svm_path(
@@ -18,10 +19,12 @@ def asymmetric_svm_path(
     *,
     costs_from: Sequence[float] = (0.0, 1.0),
     costs_to: Sequence[float] = (1.0, 0.0),
+    sample_weight: ArrayLike | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the cost-sensitive SVM for all costs between two pairs of them.
@@ -31,7 +34,8 @@ def asymmetric_svm_path(
         1/2 ||w||^2 + C+ sum_{y_i = 1} max(0, 1 - f(x_i)) + C- sum_{y_i = -1} max(0, 1 + f(x_i)),
         (C+, C-) = (1 - ratio) costs_from + ratio costs_to,    f(x) = w.x + b.
 
-    By default C+ = ratio and C- = 1 - ratio. For the surface over both costs see `path_lines`.
+    By default C+ = ratio and C- = 1 - ratio; sample weights multiply the costs. For the surface
+    over both costs see `path_lines`.
 
     Parameters
     ----------
@@ -42,9 +46,9 @@ def asymmetric_svm_path(
     costs_from : two floats, default (0.0, 1.0)
     costs_to : two floats, default (1.0, 0.0)
         (C+, C-) >= 0 at both ends of the path.
-    kernel, gamma, degree, coef0
+    sample_weight, kernel, gamma, degree, coef0
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
+    callback, check
         See `solution_path`.
 
     Returns
@@ -54,10 +58,8 @@ def asymmetric_svm_path(
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -81,10 +83,14 @@ def asymmetric_svm_path(
         raise ValueError("costs_from and costs_to must hold costs (C+, C-) >= 0: correct them.")
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
+    weights = check_sample_weight(sample_weight, X, signs, classes)
 
     def model(ratio: float) -> Problem:
         positive, negative = (1.0 - ratio) * first + ratio * last
-        return samples.machine(losses.hinge(signs, np.where(signs > 0, positive, negative)))
+        costs = weights * np.where(signs > 0, positive, negative)
+        return samples.machine(losses.hinge(signs, costs))
 
     reading = samples.reading("sign", classes)
-    return solution_path(model, 0.0, 1.0, parameter="ratio", reading=reading, check=check)
+    return solution_path(
+        model, 0.0, 1.0, parameter="ratio", reading=reading, callback=callback, check=check
+    )

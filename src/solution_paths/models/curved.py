@@ -10,6 +10,7 @@ from ..errors import PathError
 from ..glm import LOSSES, Lines, follow
 from ..solution import Reading
 from ..solution.approximate import ApproximatePath
+from ..solution.follow import Callback, _Told
 from ..validation import Floats, check_number
 
 
@@ -24,6 +25,7 @@ def curved_path(
     lam_max: float,
     l1_ratio: float,
     eps: float,
+    callback: Callback | None,
 ) -> ApproximatePath:
     """Return the path of checked samples; numbers are checked here."""
     lam_min = check_number(lam_min, "lam_min", above=0)
@@ -32,13 +34,16 @@ def curved_path(
     eps = check_number(eps, "eps", least=1e-8, most=1)
     rows, found = np.flatnonzero(weights), None
     used = X if len(rows) == len(y) else X[rows]
-    lines = follow(used, LOSSES[loss](y[rows]), weights[rows], lam_min, lam_max, l1_ratio, eps)
+    told, own_loss = None if callback is None else _Told(callback), LOSSES[loss](y[rows])
+    lines = follow(used, own_loss, weights[rows], lam_min, lam_max, l1_ratio, eps, told)
     if lines is not None:
         lines = _for_all(lines, rows, len(y))
         own: dict[str, Any] = {"loss": loss, "l1_ratio": l1_ratio, "eps": eps}
         path = ApproximatePath(X, y, lines, reading, weights=weights, **own)
         found = path if path.certify(8).ok else None
         if found is not None and lines.complete:
+            if told is not None:
+                told(1.0, len(lines.bounds))
             return found
     raise PathError(
         f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "

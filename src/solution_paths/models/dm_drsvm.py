@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from ..problem import Problem
 from ..validation import Rows, check_number
 from .elastic import check_varied
+from .limits import down_to
 from .margins import Margins
-from .stated import IN_INVERSE, Callback, SolutionPath, end_of, solution_path
+from .stated import IN_INVERSE, Callback, SolutionPath, solution_path
 
 
 def dm_drsvm_path(
@@ -21,6 +22,8 @@ def dm_drsvm_path(
     vary: str = "lam2",
     lam1: float | None = None,
     lam2: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    lam1_min: float = 0.0,
     lam2_min: float = 0.0,
     callback: Callback | None = None,
     check: str = "warn",
@@ -31,10 +34,10 @@ def dm_drsvm_path(
 
         lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho),
 
-    with margins m_i = y_i (w.x_i + b). lam1 is the radius of the Wasserstein ball of distributions
-    around the data when moving x costs its largest change, and changing a label kappa. With
-    kappa = inf it would be `drsvm_path`. What holds for kappa rho < 2 (there the outer margin lies
-    inside the inner one) is part of the path.
+    with margins m_i = y_i (w.x_i + b); of sample weights s_i their shares stand for 1/n. lam1 is
+    the radius of the Wasserstein ball of distributions around the data when moving x costs its
+    largest change, and changing a label kappa. With kappa = inf it would be `drsvm_path`. What
+    holds for kappa rho < 2 (there the outer margin lies inside the inner one) is part of the path.
 
     Parameters
     ----------
@@ -45,29 +48,25 @@ def dm_drsvm_path(
         What changing a label costs, > 0.
     vary : {"lam2", "lam1"}
         The path's parameter.
-    lam1 : float, optional
-        With ``vary="lam2"``: > 0.
-    lam2 : float, optional
-        With ``vary="lam1"``: > 0.
-    lam2_min : float, default 0.0
-        Where a path in lam2 ends, >= 0.
-    callback, check
-        See `solution_path`.
+    lam1, lam2 : float, optional
+        > 0: the one that doesn't vary.
+    lam1_min, lam2_min : float, default 0.0
+        Where a path in lam1 begins, and one in lam2 ends; >= 0.
+    sample_weight, callback, check
+        See `drsvm_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam2`` from infinity down to lam2_min, or in ``lam1`` from 0 to just above the least
-        value at which w, b and rho are zero, as for all larger ones. ``dual(t)`` gives the duals
-        of the inner margins in [0, 1/n], ``dual(t, 1)`` those of the outer ones, and ``free(t)``
-        b and two variables whose difference is rho.
+        In ``lam2`` from infinity down to lam2_min, or in ``lam1`` from lam1_min to just above the
+        least value at which w, b and rho are zero, as for all larger ones. ``dual(t)`` gives the
+        duals of the inner margins in [0, 1/n], ``dual(t, 1)`` those of the outer ones, and
+        ``free(t)`` b and two variables whose difference is rho.
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
 
     References
     ----------
@@ -87,14 +86,15 @@ def dm_drsvm_path(
     True
     """
     check_varied(vary, {"lam1": lam1, "lam2": lam2}, ("lam1", "lam2"))
-    margins = Margins.of(X, y, kappa)
+    margins = Margins.of(X, y, kappa, sample_weight)
+    own: dict[str, Any] = {"callback": callback, "check": check}
     if vary == "lam1":
         ridge = check_number(lam2, "lam2", above=0)
-        return margins.in_lam1(ridge, margins.largest_lam1(), callback=callback, check=check)
-    price, least = check_number(lam1, "lam1", above=0), check_number(lam2_min, "lam2_min", least=0)
+        return margins.in_lam1(ridge, margins.largest_lam1(), lam1_min, **own)
+    price = check_number(lam1, "lam1", above=0)
 
     def model(t: float) -> Problem:
         return margins.problem(t, t * price, 1.0)
 
-    told: dict[str, Any] = {"parameter": "lam2", "reading": margins.reading, "scale": IN_INVERSE}
-    return solution_path(model, 0.0, end_of(least), **told, callback=callback, check=check)
+    own |= {"parameter": "lam2", "reading": margins.reading, "scale": IN_INVERSE}
+    return solution_path(model, **down_to(lam2_min, "lam2_min"), **own)

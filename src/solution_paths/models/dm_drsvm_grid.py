@@ -17,6 +17,7 @@ def dm_drsvm_grid(
     lam1_values: ArrayLike,
     lam2_values: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Surface:
@@ -36,6 +37,8 @@ def dm_drsvm_grid(
         >= 0; paths go from 0 to where all is zero.
     lam2_values : (k,) array
         > 0.
+    sample_weight
+        See `dm_drsvm_path`.
     callback, check
         See `solution_path`.
 
@@ -69,12 +72,12 @@ def dm_drsvm_grid(
     >>> path.certify().ok
     True
     """
-    margins = Margins.of(X, y, kappa)
+    margins = Margins.of(X, y, kappa, sample_weight)
     prices = check_grid(lam1_values, "lam1_values")
     ridges = check_grid(lam2_values, "lam2_values", above=True)
     largest = margins.largest_lam1()
 
     def line(lam2: float, callback: Callback | None) -> SolutionPath:
-        return margins.in_lam1(lam2, largest, callback=callback, check=check)
+        return margins.in_lam1(lam2, largest, 0.0, callback=callback, check=check)
 
     return lines_at(line, "lam2", ridges, prices, callback)

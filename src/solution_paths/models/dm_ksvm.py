@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, end_of, of_costs, solution_path
-from .weights import check_sample_weight
+from .limits import end_of, of_costs
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .weights import check_shares
 
 
 def dm_ksvm_path(
@@ -88,8 +89,7 @@ def dm_ksvm_path(
     signs, classes = samples.labels(y, X)
     kappa = check_number(kappa, "kappa", above=0)
     last = None if lam_min is None else end_of(check_number(lam_min, "lam_min", least=0))
-    weights = check_sample_weight(sample_weight, X, signs, classes)
-    shares = weights / weights.sum()
+    shares = check_shares(sample_weight, X, signs, classes)
 
     def model(t: float) -> Problem:
         return samples.machine(losses.double_margin(signs, kappa, t * shares))
@@ -97,4 +97,4 @@ def dm_ksvm_path(
     end = of_costs(samples, last, shares.max(), "lam_min")
     reading = samples.reading("sign", classes, signs=signs)
     own: dict[str, Any] = {"parameter": "lam", "reading": reading, "scale": IN_INVERSE}
-    return solution_path(model, 0.0, callback=callback, check=check, **own, **end)
+    return solution_path(model, callback=callback, check=check, **own, **end)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Pieces, losses
-from ..validation import Rows
+from ..validation import Floats, Rows
 from .elastic import elastic_path
 from .residuals import Loss, check_loss
 from .stated import Callback, Samples, SolutionPath
+from .weights import check_shares
 
 
 def dr_regression_path(
@@ -20,6 +21,9 @@ def dr_regression_path(
     s: float | None = None,
     lam1: float | None = None,
     lam2: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    s_max: float | None = None,
+    lam1_min: float = 0.0,
     lam2_min: float = 0.0,
     callback: Callback | None = None,
     check: str = "warn",
@@ -31,49 +35,44 @@ def dr_regression_path(
         1/n sum_i loss(y_i - w.x_i - b) + lam2/2 ||w||^2    where ||w||_1 <= s,         or
         1/n sum_i loss(y_i - w.x_i - b) + lam2/2 ||w||^2 + lam1 ||w||_1,
 
-    with a free bias b. For a loss whose steepest slope is L, lam1 / L is the radius of the
-    Wasserstein ball of distributions around the data within which the worst expected loss is
-    minimised, when moving x costs its largest change and moving y is forbidden. Each s stands for
-    the lam1 that is the multiplier of its constraint.
+    with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. For a loss
+    whose steepest slope is L, lam1 / L is the radius of the Wasserstein ball of distributions
+    around the data within which the worst expected loss is minimised, when moving x costs its
+    largest change and moving y is forbidden. Each s stands for the lam1 that is its multiplier.
 
     Parameters
     ----------
     X : (n, d) array or CSR matrix
     y : (n,) array
-        Real targets.
     loss : "absolute", ("quantile", tau), ("epsilon_insensitive", epsilon) or (knots, slopes)
         A convex piecewise-linear loss of the residual r = y - w.x - b: ``|r|``,
         ``max(tau r, (tau - 1) r)`` with 0 < tau < 1, ``max(0, |r| - epsilon)``, or that of q
         ascending knots and q + 1 ascending slopes, the first < 0 < the last, and least value 0.
     vary : {"s", "lam1", "lam2"}
-        The path's parameter. Of s and lam1 the other one isn't given.
-    s : float, optional
-        Radius of the l1 constraint, > 0: with ``vary="lam2"``.
-    lam1 : float, optional
-        Weight of ||w||_1, >= 0: with ``vary="lam2"``, instead of s.
+        The path's parameter; of s and lam1 the other one isn't given.
+    s, lam1 : float, optional
+        Radius of the l1 constraint, > 0, or weight of ||w||_1, >= 0: one with ``vary="lam2"``.
     lam2 : float, optional
         Weight of ||w||^2 / 2, >= 0: with ``vary="s"`` and ``vary="lam1"``, 0 if not given. There 0
         makes the problem a linear programme: duals jump at breakpoints in s, and w does in lam1;
         there any point between both ends is optimal.
-    lam2_min : float, default 0.0
-        Where a path in lam2 ends, >= 0.
-    callback, check
-        See `solution_path`.
+    s_max : float, optional
+    lam1_min, lam2_min : float, default 0.0
+        Where a path in s ends, one in lam1 begins and one in lam2 ends; >= 0.
+    sample_weight, callback, check
+        See `lasso_path`.
 
     Returns
     -------
     SolutionPath
-        In ``s`` or ``lam1`` from 0 to infinity: where the constraint no longer binds, or w = 0,
-        nothing changes any more. In ``lam2`` from infinity down to lam2_min; w and b are linear in
-        1 / lam2 between breakpoints. ``dual`` gives the slopes a_i of the losses over n, with
-        sum_i a_i = 0.
+        In ``s`` from 0, or ``lam1`` from lam1_min, to infinity: where the constraint no longer
+        binds, or w = 0, nothing changes any more. In ``lam2`` from infinity down; w and b are
+        linear in 1 / lam2 between breakpoints. ``dual`` gives slopes of losses times shares.
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
 
     References
     ----------
@@ -93,8 +92,9 @@ def dr_regression_path(
     samples = Samples.of(X).centred()
     (targets, level), (knots, slopes) = samples.near_targets(y, X), check_loss(loss)
 
-    def own(cost: float) -> Pieces:
+    def own(cost: Floats) -> Pieces:
         return losses.piecewise_linear(targets, knots, slopes, cost)
 
-    given, reading = {"s": s, "lam1": lam1, "lam2": lam2}, samples.reading(offset=level)
-    return elastic_path(samples, own, reading, vary, given, lam2_min, callback, check)
+    given, limits = {"s": s, "lam1": lam1, "lam2": lam2}, (s_max, lam1_min, lam2_min)
+    shares, reading = check_shares(sample_weight, X, targets), samples.reading(offset=level)
+    return elastic_path(samples, own, shares, reading, vary, given, limits, None, callback, check)

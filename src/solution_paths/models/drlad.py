@@ -19,6 +19,9 @@ def drlad_path(
     s: float | None = None,
     lam1: float | None = None,
     lam2: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    s_max: float | None = None,
+    lam1_min: float = 0.0,
     lam2_min: float = 0.0,
     callback: Callback | None = None,
     check: str = "warn",
@@ -39,7 +42,7 @@ def drlad_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Real targets.
-    vary, s, lam1, lam2, lam2_min, callback, check
+    vary, s, lam1, lam2, sample_weight, s_max, lam1_min, lam2_min, callback, check
         See `dr_regression_path`.
 
     Returns
@@ -49,10 +52,8 @@ def drlad_path(
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
 
     References
     ----------
@@ -72,5 +73,6 @@ def drlad_path(
     >>> int((first != 0).sum()), float(abs(first).sum().round(9))
     (3, 10.0)
     """
-    own: dict[str, Any] = {"s": s, "lam1": lam1, "lam2": lam2, "lam2_min": lam2_min}
-    return dr_regression_path(X, y, vary=vary, **own, callback=callback, check=check)
+    given: dict[str, Any] = {"s": s, "lam1": lam1, "lam2": lam2, "sample_weight": sample_weight}
+    limits: dict[str, Any] = {"s_max": s_max, "lam1_min": lam1_min, "lam2_min": lam2_min}
+    return dr_regression_path(X, y, vary=vary, **given, **limits, callback=callback, check=check)

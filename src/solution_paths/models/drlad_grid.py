@@ -10,6 +10,7 @@ from ..problem import Problem, losses
 from ..surface import Surface, lines_at
 from ..validation import Rows, check_grid
 from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_shares
 
 
 def drlad_grid(
@@ -18,6 +19,7 @@ def drlad_grid(
     s_values: ArrayLike,
     lam2_values: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> Surface:
@@ -35,6 +37,8 @@ def drlad_grid(
         Radii of the l1 constraint, >= 0; paths go from 0 to the largest.
     lam2_values : (k,) array
         Weights of ||w||^2 / 2, >= 0.
+    sample_weight
+        See `drlad_path`.
     callback, check
         See `solution_path`.
 
@@ -75,7 +79,7 @@ def drlad_grid(
     samples = Samples.of(X).centred()
     radii, ridges = check_grid(s_values, "s_values"), check_grid(lam2_values, "lam2_values")
     targets, level = samples.near_targets(y, X)
-    data = samples.losses(losses.absolute(targets, 1.0 / samples.n))
+    data = samples.losses(losses.absolute(targets, check_shares(sample_weight, X, targets)))
 
     def line(lam2: float, callback: Callback | None) -> SolutionPath:
         def model(s: float) -> Problem:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Pieces, losses
-from ..validation import Rows, check_choice
+from ..validation import Floats, Rows, check_choice
+from .coefficients import Bounds, l1_penalty
 from .elastic import elastic_path
 from .stated import Callback, Samples, SolutionPath
+from .weights import check_shares
 
 
 def drsvm_path(
@@ -17,6 +19,11 @@ def drsvm_path(
     vary: str = "lam1",
     lam1: float | None = None,
     lam2: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam1_min: float = 0.0,
     lam2_min: float = 0.0,
     callback: Callback | None = None,
     check: str = "warn",
@@ -27,8 +34,9 @@ def drsvm_path(
 
         1/n sum_i max(0, 1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2,
 
-    with a free bias b. With lam2 = 0 it is `l1_svm_path` (whose lam is n lam1), with lam1 = 0
-    `svm_path` (whose C is 1 / (n lam2)). lam1 is the radius of the Wasserstein ball of
+    with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n, and sum_j
+    s_j for n in what follows. With lam2 = 0 it is `l1_svm_path` (whose lam is n lam1), with lam1 =
+    0 `svm_path` (whose C is 1 / (n lam2)). lam1 is the radius of the Wasserstein ball of
     distributions around the data when labels may not change, as kappa = inf in `dm_drsvm_path`.
 
     Parameters
@@ -38,27 +46,25 @@ def drsvm_path(
         Two labels; the larger one is +1.
     vary : {"lam1", "lam2"}
         The path's parameter.
-    lam1 : float, optional
-        With ``vary="lam2"``: >= 0, 0 if not given.
-    lam2 : float, optional
-        With ``vary="lam1"``: >= 0, 0 if not given.
-    lam2_min : float, default 0.0
-        Where a path in lam2 ends, >= 0.
+    lam1, lam2 : float, optional
+        The one that doesn't vary: >= 0, 0 if not given.
+    sample_weight, positive, penalty_factor, bounds
+        See `elastic_net_path`; both labels need some weight.
+    lam1_min, lam2_min : float, default 0.0
+        Where a path in lam1 begins, and one in lam2 ends; >= 0.
     callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam1`` from 0 to infinity; in ``lam2`` from infinity down to lam2_min. ``dual`` is
-        signed, y_i alpha_i with 0 <= alpha_i <= 1/n.
+        In ``lam1`` from lam1_min to infinity; in ``lam2`` from infinity down to lam2_min. ``dual``
+        is signed, y_i alpha_i with 0 <= alpha_i <= 1/n.
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
 
     References
     ----------
@@ -80,9 +86,15 @@ def drsvm_path(
     samples = Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
 
-    def own(cost: float) -> Pieces:
+    def own(cost: Floats) -> Pieces:
         return losses.hinge(signs, cost)
 
     given = {"s": None, "lam1": 0.0 if vary == "lam2" and lam1 is None else lam1, "lam2": lam2}
     reading = samples.reading("sign", classes)
-    return elastic_path(samples, own, reading, vary, given, lam2_min, callback, check)
+    shares = check_shares(sample_weight, X, signs, classes)
+    plain = not positive and penalty_factor is None and bounds is None
+    penalty = None if plain else l1_penalty(samples.features, positive, penalty_factor, bounds)
+    limits = (None, lam1_min, lam2_min)
+    return elastic_path(
+        samples, own, shares, reading, vary, given, limits, penalty, callback, check
+    )

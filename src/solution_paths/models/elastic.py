@@ -1,6 +1,6 @@
 """One loss under an elastic net, or under a ridge and an l1 constraint, in any of its parameters.
 
-The objective is ``1/n sum_i loss(z_i) + lam1 ||w||_1 + lam2/2 ||w||^2``, or the same with
+The objective is ``sum_i share_i loss(z_i) + lam1 ||w||_1 + lam2/2 ||w||^2``, or the same with
 ``||w||_1 <= s`` in place of lam1. Over lam2 all of it is linear in 1 / lam2.
 """
 
@@ -9,22 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from ..problem import Pieces, Problem
+from ..validation import Floats, check_choice, check_number
+from .coefficients import l1_penalty
+from .limits import down_to, from_least, up_to
+from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, solution_path
 
-from ..problem import Pieces, Problem, penalties
-from ..validation import check_choice, check_number
-from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, end_of, solution_path
-
-VARIED = ("s", "lam1", "lam2")
+LIMITS: dict[str, tuple[str, Callable[[Any, str], dict[str, Any]]]] = {
+    "s": ("s_max", up_to),
+    "lam1": ("lam1_min", from_least),
+    "lam2": ("lam2_min", down_to),
+}
 
 
 def elastic_path(
     samples: Samples,
-    loss: Callable[[float], Pieces],
+    loss: Callable[[Floats], Pieces],
+    shares: Floats,
     reading: Reading,
     vary: str,
     given: dict[str, float | None],
-    lam2_min: float = 0.0,
+    limits: tuple[float | None, float, float],
+    penalty: Callable[[float], Pieces] | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
@@ -34,38 +40,45 @@ def elastic_path(
     ----------
     samples : Samples
     loss : callable
-        The losses of all samples, by their cost.
+        The losses of all samples, by their costs (n,).
+    shares : (n,) array
+        The costs of samples.
     reading : Reading
     vary : {"s", "lam1", "lam2"}
     given : dict
         s, lam1 and lam2, as the user gave them.
-    lam2_min, callback, check
+    limits : s_max, lam1_min and lam2_min
+    penalty : callable, optional
+        The l1 penalty of coefficients, by its weight.
+    callback, check
         See `dr_regression_path`.
     """
     radius, price, ridge = _held(vary, **given)
-    end = end_of(check_number(lam2_min, "lam2_min", least=0)) if vary == "lam2" else np.inf
-    data = samples.losses(loss(1.0 / samples.n))
+    name, limit = LIMITS[vary]
+    own = limit(limits[tuple(LIMITS).index(vary)], name)
+    data = samples.losses(loss(shares))
+    l1 = l1_penalty(samples.features) if penalty is None else penalty
+    free = radius is not None or (penalty is None and not price)  # of a penalty, where lam2 varies
 
     def model(t: float) -> Problem:
         if vary == "s":
             return Problem(data, ridge=ridge, constraint=t)
         if vary == "lam1":
-            return Problem(data, penalties.l1(samples.features, t), ridge=ridge)
-        own = samples.losses(loss(t / samples.n))  # over lam2 = 1 / t
-        penalty = penalties.l1(samples.features, t * price) if price else None
-        return Problem(own, penalty, ridge=1.0, constraint=radius)
+            return Problem(data, l1(t), ridge=ridge)
+        held = None if free else l1(t * (price or 0.0))  # over lam2 = 1 / t
+        return Problem(samples.losses(loss(t * shares)), held, ridge=1.0, constraint=radius)
 
     scale = IN_INVERSE if vary == "lam2" else None
     # Weights are unknowns: of small ridges the duals are so large that rounding them moves these.
     told: dict[str, Any] = {"parameter": vary, "reading": reading, "scale": scale, "face": "saddle"}
-    return solution_path(model, 0.0, end, **told, callback=callback, check=check)
+    return solution_path(model, **own, **told, callback=callback, check=check)
 
 
 def _held(
     vary: str, s: float | None, lam1: float | None, lam2: float | None
 ) -> tuple[float | None, float | None, float]:
     """Check the parameters; return s and lam1 where they stand still, and lam2."""
-    check_varied(vary, {"s": s, "lam1": lam1, "lam2": lam2}, VARIED)
+    check_varied(vary, {"s": s, "lam1": lam1, "lam2": lam2}, tuple(LIMITS))
     if vary == "lam2":
         if (s is None) == (lam1 is None):
             raise ValueError('vary="lam2" needs either s or lam1: give one of them.')

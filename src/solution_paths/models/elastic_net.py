@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..problem import Problem, losses, penalties
+from ..problem import Problem, losses
 from ..validation import Rows, check_flag, check_number
-from .stated import Samples, SolutionPath, solution_path
+from .coefficients import Bounds, l1_penalty
+from .limits import from_least
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def elastic_net_path(
@@ -16,17 +18,23 @@ def elastic_net_path(
     *,
     lam2: float = 0.0,
     fit_intercept: bool = True,
+    sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam1_min: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the elastic net for every lam1.
 
     Minimises, for all lam1 at once, ::
 
-        1/2 sum_i (y_i - w.x_i - b)^2 + lam1 ||w||_1 + lam2/2 ||w||^2.
+        1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam1 ||w||_1 + lam2/2 ||w||^2.
 
-    (scikit-learn divides by n: alpha = (lam1 + lam2) / n, l1_ratio = lam1 / (lam1 + lam2). Without
-    the halves, as in Zou and Hastie, the penalties are 2 lam1 and lam2.) In lam2 the path is
-    curved: see `path_lines` for exact lines at several lam2.
+    (scikit-learn divides by n, or sum_i s_i: alpha = (lam1 + lam2) / n, l1_ratio = lam1 / (lam1 +
+    lam2). Without the halves, as in Zou and Hastie, the penalties are 2 lam1 and lam2.) In lam2 the
+    path is curved: see `path_lines` for exact lines at several lam2.
 
     Parameters
     ----------
@@ -37,21 +45,23 @@ def elastic_net_path(
         >= 0.
     fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
-    check : {"warn", "raise", "ignore"}
+    sample_weight, positive, penalty_factor, bounds
+        See `lasso_path`; factors are those of the l1 penalty alone.
+    lam1_min : float, default 0.0
+        Where the path begins.
+    callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam1`` from 0 to infinity; ``dual`` gives residuals y - w.x - b. Where w isn't unique
-        (lam2 = 0, dependent columns) it is some optimal one.
+        In ``lam1`` from lam1_min to infinity; ``dual`` gives s_i (y_i - w.x_i - b). Where w isn't
+        unique (lam2 = 0, dependent columns) it is some optimal one.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -72,10 +82,15 @@ def elastic_net_path(
     lam2 = check_number(lam2, "lam2", least=0)
     samples = Samples.of(X).centred(fit_intercept)
     targets, level = samples.near_targets(y, X, fit_intercept)
-    data = samples.losses(losses.squared(targets), 1.0 if fit_intercept else None)
+    weights = check_sample_weight(sample_weight, X, targets)
+    data = samples.losses(losses.squared(targets, weights), 1.0 if fit_intercept else None)
+    penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
 
     def model(lam1: float) -> Problem:
-        return Problem(data, penalties.l1(samples.features, lam1), ridge=lam2)
+        return Problem(data, penalty(lam1), ridge=lam2)
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
-    return solution_path(model, 0.0, np.inf, parameter="lam1", reading=reading, check=check)
+    own = from_least(lam1_min, "lam1_min")
+    return solution_path(
+        model, **own, parameter="lam1", reading=reading, callback=callback, check=check
+    )

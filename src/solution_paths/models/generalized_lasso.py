@@ -8,17 +8,26 @@ from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows, check_vector, check_X
-from .stated import Reading, Samples, SolutionPath, solution_path
+from .limits import from_least
+from .stated import Callback, Reading, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def generalized_lasso_path(
-    y: ArrayLike, D: Rows, *, X: Rows | None = None, check: str = "warn"
+    y: ArrayLike,
+    D: Rows,
+    *,
+    X: Rows | None = None,
+    sample_weight: ArrayLike | None = None,
+    lam_min: float = 0.0,
+    callback: Callback | None = None,
+    check: str = "warn",
 ) -> SolutionPath:
     """Compute the generalised lasso for every lam.
 
     Minimises, for all lam at once, ::
 
-        1/2 ||y - X w||^2 + lam ||D w||_1,
+        1/2 sum_i s_i (y_i - x_i.w)^2 + lam ||D w||_1,
 
     without an intercept. D says what is meant to be zero: differences of neighbours (the fused
     lasso, a graph's edges), of higher order (trend filtering), or the coefficients themselves.
@@ -31,22 +40,20 @@ def generalized_lasso_path(
         Of any rank.
     X : (n, d) array or CSR matrix, optional
         The identity unless given: w is then y, smoothed.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
+    sample_weight, lam_min, callback, check
+        See `lasso_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam`` from 0 to infinity; ``coef`` gives w, ``dual`` the residual, ``dual(lam, 1)`` the
-        (m,) duals u of D w, by which X'(y - X w) = D'u (up to their sign). Where X lacks full
-        column rank w is some optimal one.
+        In ``lam`` from lam_min to infinity; ``coef`` gives w, ``dual`` the residuals times their
+        weights, a, ``dual(lam, 1)`` the (m,) duals u of D w, by which X'a = D'u (up to their sign).
+        Where X lacks full column rank w is some optimal one.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -68,11 +75,15 @@ def generalized_lasso_path(
     D = check_X(D, "D")
     if X is None:
         target = check_vector(y, np.size(y), "y", scalar=False, of="it")
-        data = Losses(losses.squared(target), sp.eye_array(len(target), format="csr"))
+        identity = sp.eye_array(len(target), format="csr")
+        weights = check_sample_weight(sample_weight, y, target)
+        data = Losses(losses.squared(target, weights), identity)
         reading = Reading(len(target), np.ones((1, 0)))
     else:
         samples = Samples.of(X)
-        data = samples.losses(losses.squared(samples.targets(y, X)), None)
+        target = samples.targets(y, X)
+        weights = check_sample_weight(sample_weight, X, target)
+        data = samples.losses(losses.squared(target, weights), None)
         reading = samples.reading(bias=[[]])
     if D.shape[1] != reading.columns:
         raise ValueError(
@@ -83,4 +94,5 @@ def generalized_lasso_path(
     def model(lam: float) -> Problem:
         return Problem([data, Losses(penalties.l1(D.shape[0], lam), D)])
 
-    return solution_path(model, 0.0, np.inf, parameter="lam", reading=reading, check=check)
+    own = from_least(lam_min, "lam_min") | {"parameter": "lam"}
+    return solution_path(model, **own, reading=reading, callback=callback, check=check)

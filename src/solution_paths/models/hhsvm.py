@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..problem import Problem, losses, penalties
+from ..problem import Problem, losses
 from ..validation import Rows, check_number
-from .stated import Samples, SolutionPath, solution_path
+from .coefficients import Bounds, l1_penalty
+from .limits import from_least
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def hhsvm_path(
-    X: Rows, y: ArrayLike, *, lam2: float = 0.0, delta: float = 2.0, check: str = "warn"
+    X: Rows,
+    y: ArrayLike,
+    *,
+    lam2: float = 0.0,
+    delta: float = 2.0,
+    sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam1_min: float = 0.0,
+    callback: Callback | None = None,
+    check: str = "warn",
 ) -> SolutionPath:
     """Compute the hybrid Huberised SVM for every lam1.
 
     Minimises, for all lam1 at once, ::
 
-        sum_i h(1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2,
+        sum_i s_i h(1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2,
         h(u) = 0 for u <= 0, u^2 / (2 delta) up to delta, u - delta/2 beyond.
 
     (gcdnet has a mean in the place of the sum: its penalties are lam1 / n and lam2 / n.)
@@ -31,20 +44,20 @@ def hhsvm_path(
         >= 0. For several see `path_lines`.
     delta : float, default 2.0
         > 0.
-    check : {"warn", "raise", "ignore"}
+    sample_weight, positive, penalty_factor, bounds, lam1_min
+        See `elastic_net_path`; both labels need some weight.
+    callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam1`` from 0 to infinity. Where w isn't unique it is some optimal one.
+        In ``lam1`` from lam1_min to infinity. Where w isn't unique it is some optimal one.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -64,10 +77,14 @@ def hhsvm_path(
     lam2, delta = check_number(lam2, "lam2", least=0), check_number(delta, "delta", above=0)
     samples = Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
-    data = samples.losses(losses.huberised_hinge(signs, delta))
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+    data = samples.losses(losses.huberised_hinge(signs, delta, weights))
+    penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
 
     def model(lam1: float) -> Problem:
-        return Problem(data, penalties.l1(samples.features, lam1), ridge=lam2)
+        return Problem(data, penalty(lam1), ridge=lam2)
 
-    reading = samples.reading("sign", classes)
-    return solution_path(model, 0.0, np.inf, parameter="lam1", reading=reading, check=check)
+    own, reading = from_least(lam1_min, "lam1_min"), samples.reading("sign", classes)
+    return solution_path(
+        model, **own, parameter="lam1", reading=reading, callback=callback, check=check
+    )

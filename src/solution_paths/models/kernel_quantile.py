@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_choice, check_number
-from .stated import IN_INVERSE, Samples, SolutionPath, solution_path
+from .limits import between, down_to
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .weights import check_shares
 
 
 def kernel_quantile_path(
@@ -17,10 +18,13 @@ def kernel_quantile_path(
     vary: str = "tau",
     tau: float = 0.5,
     lam: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+    lam_min: float = 0.0,
     kernel: str = "rbf",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute kernel quantile regression for every tau or every lam.
@@ -29,12 +33,12 @@ def kernel_quantile_path(
 
         1/n sum_i max(tau r_i, (tau - 1) r_i) + lam/2 ||w||^2,    r_i = y_i - w.phi(x_i) - b.
 
-    (With a sum in the place of the mean, as in Li, Liu and Zhu, lam is n times as large.)
+    (With a sum in the place of the mean, as in Li, Liu and Zhu, lam is n times as large.) Shares
+    of sample weights, s_i / sum_j s_j, stand for 1/n.
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Targets.
     vary : {"tau", "lam"}
@@ -43,16 +47,16 @@ def kernel_quantile_path(
         In [0, 1]; used where lam varies.
     lam : float, default 1.0
         > 0; used where tau varies.
+    lam_min : float, default 0.0
+        Where a path in lam ends, >= 0.
     kernel : str, default "rbf"
-    gamma, degree, coef0
+    sample_weight, gamma, degree, coef0, callback, check
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In tau from 0 to 1, or in lam from 0 to infinity; ``dual`` lies between (tau - 1) / n and
+        In tau from 0 to 1, or in lam from infinity down; ``dual`` lies between (tau - 1) / n and
         tau / n. Where b isn't unique it is some optimal one.
 
     Raises
@@ -80,20 +84,15 @@ def kernel_quantile_path(
     lam, tau = check_number(lam, "lam", above=0), check_number(tau, "tau", least=0, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, level = samples.near_targets(y, X)
-    reading = samples.reading(offset=level)
-    if vary == "tau":
-        return solution_path(
-            lambda t: samples.machine(losses.pinball(targets, t, 1.0 / samples.n), ridge=lam),
-            0.0,
-            1.0,
-            parameter="tau",
-            reading=reading,
-            check=check,
-        )
+    shares, reading = check_shares(sample_weight, X, targets), samples.reading(offset=level)
 
-    def model(t: float) -> Problem:  # divided by lam = 1 / t
-        return samples.machine(losses.pinball(targets, tau, t / samples.n))
+    def model(t: float) -> Problem:
+        if vary == "tau":
+            return samples.machine(losses.pinball(targets, t, shares), ridge=lam)
+        return samples.machine(losses.pinball(targets, tau, t * shares))  # over lam = 1 / t
 
-    return solution_path(
-        model, 0.0, np.inf, parameter="lam", reading=reading, scale=IN_INVERSE, check=check
-    )
+    own = between(0.0, 1.0)
+    if vary == "lam":
+        own = down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
+    own |= {"parameter": vary, "reading": reading, "callback": callback}
+    return solution_path(model, **own, check=check)

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
-from .stated import Samples, SolutionPath, solution_path
+from .limits import up_to
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def l1_constrained_svm_path(
-    X: Rows, y: ArrayLike, *, lam2: float = 0.0, check: str = "warn"
+    X: Rows,
+    y: ArrayLike,
+    *,
+    lam2: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    s_max: float | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
 ) -> SolutionPath:
     """Compute the SVM under an l1 constraint for every radius s.
 
     Minimises, for all s at once, ::
 
-        sum_i max(0, 1 - y_i (w.x_i + b)) + lam2/2 ||w||^2    subject to ||w||_1 <= s.
+        sum_i c_i max(0, 1 - y_i (w.x_i + b)) + lam2/2 ||w||^2    subject to ||w||_1 <= s
 
-    With lam2 = 0 the solutions are those of `l1_svm_path` in the other parameter: each s stands
-    for the lam that is its multiplier. With lam2 > 0 it is the doubly regularised SVM.
+    for sample weights c_i. With lam2 = 0 the solutions are those of `l1_svm_path` in the other
+    parameter: each s stands for the lam that is its multiplier. With lam2 > 0 it is the doubly
+    regularised SVM.
 
     Parameters
     ----------
@@ -29,20 +38,22 @@ def l1_constrained_svm_path(
         Two labels; the larger one is +1.
     lam2 : float, default 0.0
         >= 0.
-    check : {"warn", "raise", "ignore"}
+    sample_weight : (n,) array, optional
+        Weights c_i >= 0, some of them positive in both classes; all 1 by default.
+    s_max : float, optional
+        Where to stop, > 0.
+    callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``s`` from 0 to infinity.
+        In ``s`` from 0 to s_max, or infinity.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -61,10 +72,13 @@ def l1_constrained_svm_path(
     """
     lam2, samples = check_number(lam2, "lam2", least=0), Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
-    data = samples.losses(losses.hinge(signs))
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+    data = samples.losses(losses.hinge(signs, weights))
 
     def model(s: float) -> Problem:
         return Problem(data, ridge=lam2, constraint=s)
 
-    reading = samples.reading("sign", classes)
-    return solution_path(model, 0.0, np.inf, parameter="s", reading=reading, check=check)
+    own, reading = up_to(s_max, "s_max"), samples.reading("sign", classes)
+    return solution_path(
+        model, **own, parameter="s", reading=reading, callback=callback, check=check
+    )

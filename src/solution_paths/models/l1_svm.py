@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..problem import Problem, losses, penalties
+from ..problem import Problem, losses
 from ..validation import Rows
+from .coefficients import Bounds, l1_penalty
+from .limits import from_least
 from .stated import Callback, Samples, SolutionPath, solution_path
 from .weights import check_sample_weight
 
@@ -16,6 +17,10 @@ def l1_svm_path(
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam_min: float = 0.0,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
@@ -33,21 +38,21 @@ def l1_svm_path(
         Two labels; the larger one is +1.
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all 1 by default.
+    positive, penalty_factor, bounds, lam_min
+        See `lasso_path`.
     callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam`` from 0 to infinity; from the last breakpoint on w = 0. It is constant between
-        breakpoints, where it jumps: there any point between both ends is optimal.
+        In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0. It is constant
+        between breakpoints, where it jumps: there any point between both ends is optimal.
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
 
     References
     ----------
@@ -68,11 +73,12 @@ def l1_svm_path(
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, signs, classes)
     data = samples.losses(losses.hinge(signs, weights))
+    penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
 
     def model(lam: float) -> Problem:
-        return Problem(data, penalties.l1(samples.features, lam))
+        return Problem(data, penalty(lam))
 
-    reading = samples.reading("sign", classes)
+    own, reading = from_least(lam_min, "lam_min"), samples.reading("sign", classes)
     return solution_path(
-        model, 0.0, np.inf, parameter="lam", reading=reading, callback=callback, check=check
+        model, **own, parameter="lam", reading=reading, callback=callback, check=check
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..problem import Problem, losses, penalties
+from ..problem import Problem, losses
 from ..validation import Rows, check_flag
+from .coefficients import Bounds, l1_penalty
+from .limits import from_least
 from .stated import Callback, Samples, SolutionPath, solution_path
 from .weights import check_sample_weight
 
@@ -17,6 +18,10 @@ def lasso_path(
     *,
     fit_intercept: bool = False,
     sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam_min: float = 0.0,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
@@ -37,23 +42,29 @@ def lasso_path(
     fit_intercept : bool, default False
         Whether b is fitted, too.
     sample_weight : (n,) array, optional
-        Weights s_i >= 0, some of them positive; all 1 by default.
+        Weights s_i >= 0; all 1 by default. 2 counts as the row twice, 0 as no row.
+    positive : bool, default False
+        Whether coefficients are held at 0 or above.
+    penalty_factor : (d,) array, optional
+        p_j >= 0 of the penalty lam sum_j p_j |w_j|; all 1 by default.
+    bounds : (low, high), optional
+        Of coefficients, each a number or (d,) of them; infinite where there is none.
+    lam_min : float, default 0.0
+        Where the path begins: few coefficients are followed where it isn't small.
     callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam`` from 0 to infinity; from the last breakpoint on w = 0. ``coef`` gives w,
-        ``intercept`` b, ``dual`` the residuals y - X w - b times their weights. Where w isn't
-        unique (dependent columns) it is some optimal one.
+        In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0, or the next to that
+        within bounds. ``coef`` gives w, ``intercept`` b, ``dual`` the residuals y - X w - b times
+        their weights. Where w isn't unique (dependent columns) it is some optimal one.
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
 
     References
     ----------
@@ -79,11 +90,11 @@ def lasso_path(
     targets, level = samples.near_targets(y, X, fit_intercept)
     weights = check_sample_weight(sample_weight, X, targets)
     data = samples.losses(losses.squared(targets, weights), 1.0 if fit_intercept else None)
+    penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
 
     def model(lam: float) -> Problem:
-        return Problem(data, penalties.l1(samples.features, lam))
+        return Problem(data, penalty(lam))
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
-    return solution_path(
-        model, 0.0, np.inf, parameter="lam", reading=reading, callback=callback, check=check
-    )
+    own = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
+    return solution_path(model, **own, callback=callback, check=check)

@@ -23,27 +23,33 @@ from numpy.typing import ArrayLike
 from ..errors import PathWarning
 from ..problem import L1Constraint, Losses, Problem, Product, losses, penalties
 from ..validation import Floats, Rows, callers_level, check_number
+from .limits import from_least
 from .stated import Reading, Samples, SolutionPath, solution_path
+from .weights import check_shares
 
 LEAST_REACH = 1e-5  # of a column, in predictions: below that accuracy is lost
 BEHIND = 1.001  # how far a path in lam1 goes beyond the value from which on all is zero
 
 
 class Margins(NamedTuple):
-    """Samples, their labels -1 and +1, what changing one costs, and how solutions read."""
+    """Samples, labels -1 and +1, shares of losses, what changing a label costs, the reading."""
 
     samples: Samples
     signs: Floats
+    shares: Floats
     kappa: float
     reading: Reading
 
     @classmethod
-    def of(cls, X: Rows, y: ArrayLike, kappa: float) -> Margins:
+    def of(
+        cls, X: Rows, y: ArrayLike, kappa: float, sample_weight: ArrayLike | None = None
+    ) -> Margins:
         """Check data and kappa; warn where ||w||_1 <= rho lets no column change a decision."""
         samples = Samples.of(X).centred()
         signs, classes = samples.labels(y, X)
+        shares = check_shares(sample_weight, X, signs, classes)
         kappa = check_number(kappa, "kappa", above=0)
-        reach = _widest(samples.X) * 2.0 / kappa
+        reach = samples.widest * 2.0 / kappa
         if 0.0 < reach < LEAST_REACH:
             warnings.warn(
                 "With ||w||_1 <= rho, about 2 / kappa, the columns of X change predictions by "
@@ -52,13 +58,14 @@ class Margins(NamedTuple):
                 PathWarning,
                 stacklevel=callers_level(),
             )
-        return cls(samples, signs, kappa, samples.reading("sign", classes, [[1.0, 0.0, 0.0]]))
+        reading = samples.reading("sign", classes, [[1.0, 0.0, 0.0]])
+        return cls(samples, signs, shares, kappa, reading)
 
     def problem(self, cost: float, lam1: float, lam2: float) -> Problem:
         """Return the problem whose losses have a total cost."""
         n, y, half, zero = self.samples.n, self.signs, self.kappa / 2, np.zeros(self.samples.n)
         inner, outer = (Product(sp.diags_array(own).tocsr(), self.samples.X) for own in (y, -y))
-        hinges = losses.shortfall(np.ones(n), cost / n)
+        hinges = losses.shortfall(np.ones(n), cost * self.shares)
         groups = [
             Losses(hinges, inner, np.column_stack([y, zero, zero + half])),
             Losses(hinges, outer, np.column_stack([-y, zero + self.kappa, zero - half])),
@@ -67,14 +74,15 @@ class Margins(NamedTuple):
         price, radius = [0.0, lam1, cost * half - lam1], L1Constraint(0.0, [0.0, 1.0, -1.0])
         return Problem(groups, ridge=lam2, linear=price, constraint=radius)
 
-    def in_lam1(self, lam2: float, largest: float, **options: Any) -> SolutionPath:
-        """Return the path in lam1, up to where all is zero."""
+    def in_lam1(self, lam2: float, largest: float, least: float, **options: Any) -> SolutionPath:
+        """Return the path in lam1 from the least, up to where all is zero."""
 
         def model(t: float) -> Problem:
             return self.problem(1.0, t, lam2)
 
-        own: dict[str, Any] = {"parameter": "lam1", "reading": self.reading}
-        return solution_path(model, 0.0, BEHIND * largest or 1.0, **own, **options)
+        own = from_least(least, "lam1_min") | {"parameter": "lam1", "reading": self.reading}
+        own["t1"] = max(BEHIND * largest or 1.0, BEHIND * own["t0"])
+        return solution_path(model, **own, **options)
 
     def largest_lam1(self) -> float:
         """Return the least lam1 at which w, b and rho are zero.
@@ -84,13 +92,6 @@ class Margins(NamedTuple):
         deviations.
         """
         half = self.kappa / 2
-        data = self.samples.losses(losses.absolute(half * self.signs, 1.0 / self.samples.n))
+        data = self.samples.losses(losses.absolute(half * self.signs, self.shares))
         path = solution_path(lambda s: Problem(data, constraint=s), 0.0, 1.0, check="ignore")
         return max(half - path.objective_value(1.0), 0.0)
-
-
-def _widest(X: Any) -> float:
-    """Return how far the values of one column are apart, at most."""
-    if sp.issparse(X):
-        return float((X.max(axis=0).toarray() - X.min(axis=0).toarray()).max())
-    return float(np.ptp(X, axis=0).max())

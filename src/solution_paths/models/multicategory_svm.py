@@ -10,17 +10,22 @@ from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, Product, Repeated, losses
 from ..validation import Rows
-from .stated import IN_INVERSE, Samples, SolutionPath, solution_path
+from .limits import down_to
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .weights import check_shares
 
 
 def multicategory_svm_path(
     X: Rows,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
+    lam_min: float = 0.0,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the multicategory SVM for every lam.
@@ -29,32 +34,30 @@ def multicategory_svm_path(
 
         1/n sum_i sum_{k other than y_i} max(0, f_k(x_i) + 1/(K - 1)) + lam/2 sum_k ||w_k||^2.
 
-    (With a sum over samples, as in Lee and Cui, lam is n times as large.) Two classes: the C-SVM
-    with C = 1 / (2 n lam), f = f_2.
+    (With a sum over samples, as in Lee and Cui, lam is n times as large.) Shares of sample weights,
+    s_i / sum_j s_j, stand for 1/n. Two classes: the C-SVM with C = 1 / (2 n lam),
+    f = f_2.
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Labels of two classes or more.
-    kernel, gamma, degree, coef0
-        See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
+    lam_min : float, default 0.0
+        Where to stop, >= 0.
+    sample_weight, kernel, gamma, degree, coef0, callback, check
+        See `svm_path`; each class needs some weight.
 
     Returns
     -------
     SolutionPath
-        In ``lam`` from 0 to infinity; ``coef`` is (K, d), ``decision_function`` (m, K), and
+        In ``lam`` from infinity down; ``coef`` is (K, d), ``decision_function`` (m, K), and
         ``predict`` gives the class whose f_k is largest.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -74,11 +77,11 @@ def multicategory_svm_path(
     """
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     codes, classes = samples.classes(y, X)
-    n, count = samples.n, len(classes)
+    count, shares = len(classes), check_shares(sample_weight, X, codes, classes)
     # w_k = sum_j E_kj u_j, with E an orthonormal basis of what sums to zero over k
     E = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, :-1]]))[0][:, 1:]
     sample, other = np.nonzero(codes[:, None] != np.arange(count))
-    take = sp.eye_array(n, format="csr")[sample]
+    take = sp.eye_array(samples.n, format="csr")[sample]
     rows = sp.csr_array(sp.hstack([sp.diags_array(E[other, j]) @ take for j in range(count - 1)]))
     map_ = rows if samples.K is not None else Product(rows, Repeated(samples.X, count - 1))
     kernel_ = (
@@ -87,10 +90,9 @@ def multicategory_svm_path(
     level = np.full(len(sample), -1.0 / (count - 1))
 
     def model(t: float) -> Problem:  # divided by lam = 1 / t
-        loss = losses.excess(level, t / n)
+        loss = losses.excess(level, t * shares[sample])
         return Problem(Losses(loss, map_, E[other]), ridge=1.0, kernel=kernel_)
 
     reading = replace(samples.reading("argmax", classes, np.eye(count - 1)), mix=E)
-    return solution_path(
-        model, 0.0, np.inf, parameter="lam", reading=reading, scale=IN_INVERSE, check=check
-    )
+    own = down_to(lam_min, "lam_min") | {"parameter": "lam", "scale": IN_INVERSE}
+    return solution_path(model, **own, reading=reading, callback=callback, check=check)

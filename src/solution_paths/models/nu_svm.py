@@ -7,29 +7,34 @@ from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows
-from .stated import Samples, Scale, SolutionPath, solution_path
+from .limits import up_to
+from .stated import Callback, Samples, Scale, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def nu_svm_path(
     X: Rows,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
+    nu_max: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the nu-SVM for every nu.
 
     Minimises, for all nu at once, over w, b and rho >= 0 ::
 
-        1/2 ||w||^2 - nu rho + 1/n sum_i max(0, rho - y_i f(x_i)),    f(x) = w.x + b.
+        1/2 ||w||^2 - nu rho + 1/n sum_i max(0, rho - y_i f(x_i)),    f(x) = w.x + b;
 
-    At most a share nu of the samples are inside the margin rho, and at least a share nu are
-    support vectors. Up to some nu the optimum is w = 0, rho = 0; above nu_max = 2 min(n+, n-) / n
-    there is none. (LIBSVM's w, b and rho are n times as large. With C = 1 / (n rho) the C-SVM has
-    the solution (w, b) / rho.)
+    of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. At most a share nu of the
+    samples are inside the margin rho, and at least a share nu are support vectors. Up to some nu
+    the optimum is w = 0, rho = 0; above 2 min(n+, n-) / n there is none. (LIBSVM's w, b and rho are
+    n times as large. With C = 1 / (n rho) the C-SVM has the solution (w, b) / rho.)
 
     Parameters
     ----------
@@ -37,22 +42,20 @@ def nu_svm_path(
         Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
     y : (n,) array
         Two labels; the larger one is +1.
-    kernel, gamma, degree, coef0
+    nu_max : float, optional
+        Where to stop, in (0, 1]; by default, and at most, at the largest nu that there is.
+    sample_weight, kernel, gamma, degree, coef0, callback, check
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``nu`` from 0 to nu_max; ``free`` gives (b, rho), ``dual`` y_i alpha_i.
+        In ``nu`` from 0 up; ``free`` gives (b, rho), ``dual`` y_i alpha_i.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -70,17 +73,18 @@ def nu_svm_path(
     """
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
-    n = samples.n
-    loss = losses.of_margin(signs, losses.shortfall(np.zeros(n)))
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+    n, total = samples.n, float(weights.sum())
+    loss = losses.of_margin(signs, losses.shortfall(np.zeros(n), weights))
     data = samples.losses(loss, np.column_stack([np.ones(n), -signs]))
     sign = Losses(penalties.at_least(1), 0, [[0.0, 1.0]])  # rho >= 0
 
     def model(count: float) -> Problem:  # n times the objective, at nu = count / n
-        return Problem([data, sign], ridge=float(n), linear=[0.0, -count], kernel=samples.K)
+        return Problem([data, sign], ridge=total, linear=[0.0, -count], kernel=samples.K)
 
-    largest = 2.0 * min((signs > 0).sum(), (signs < 0).sum())
+    own = up_to(nu_max, "nu_max")
+    largest = 2.0 * min(weights[signs > 0].sum(), weights[signs < 0].sum())
+    own |= {"t1": min(own["t1"] * total, float(largest)), "parameter": "nu"}
     reading = samples.reading("sign", classes, [[1.0, 0.0]])
-    scale = Scale(1.0 / n, objective=1.0 / n)
-    return solution_path(
-        model, 0.0, float(largest), parameter="nu", reading=reading, scale=scale, check=check
-    )
+    scale = Scale(1.0 / total, objective=1.0 / total)
+    return solution_path(model, **own, reading=reading, scale=scale, callback=callback, check=check)

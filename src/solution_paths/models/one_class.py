@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..validation import Rows, check_choice
-from .stated import IN_INVERSE, Samples, Scale, SolutionPath, solution_path
+from ..validation import Rows, check_choice, check_number
+from .limits import down_to
+from .stated import IN_INVERSE, Callback, Samples, Scale, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def one_class_path(
     X: Rows,
     *,
     vary: str = "nu",
+    sample_weight: ArrayLike | None = None,
+    nu_min: float = 0.0,
+    lam_min: float = 0.0,
     kernel: str = "rbf",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the one-class SVM for every nu, or every lam.
@@ -25,33 +34,32 @@ def one_class_path(
 
         1/2 ||w||^2 - rho + 1/(nu n) sum_i max(0, rho - w.phi(x_i)),
 
-    or, where ``lam`` varies, ``lam/2 ||w||^2 + sum_i max(0, 1 - w.phi(x_i))``. At
-    lam = nu n rho(nu) the latter's w is w(nu) / rho(nu).
+    or, where ``lam`` varies, ``lam/2 ||w||^2 + sum_i max(0, 1 - w.phi(x_i))``; losses count as
+    often as sample weights say, and n is the sum of these. At lam = nu n rho(nu) the latter's w is
+    w(nu) / rho(nu).
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     vary : {"nu", "lam"}
         The path's parameter.
+    nu_min, lam_min : float, default 0.0
+        Where a path in nu, or in lam, ends.
     kernel : str, default "rbf"
-    gamma, degree, coef0
+    sample_weight, gamma, degree, coef0, callback, check
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In nu from 0 (exclusive) to 1, or in lam from 0 to infinity. The decision w.phi(x) - rho
-        (or - 1) is negative outside; ``predict`` gives -1 there, and 1 inside; ``free`` gives rho.
+        In nu from 1 down, at most to 0 (exclusive), or in lam from infinity down. The decision
+        w.phi(x) - rho (or - 1) is negative outside; ``predict`` gives -1 there, and 1 inside;
+        ``free`` gives rho.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -71,23 +79,22 @@ def one_class_path(
     check_choice(vary, "vary", ("nu", "lam"))
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     n, classes = samples.n, np.array([-1, 1])
+    weights = check_sample_weight(sample_weight, X, np.zeros(n))
+    own: dict[str, Any] = {"parameter": vary, "callback": callback, "check": check}
+    nu_min = check_number(nu_min, "nu_min", least=0, most=1 - 2**-20)  # it begins at 1
+    total = float(weights.sum())
+
+    def model(t: float) -> Problem:
+        if vary == "lam":  # divided by lam = 1 / t; v = 1
+            return samples.machine(losses.shortfall(np.ones(n), t * weights), free=None)
+        data = samples.losses(losses.shortfall(np.zeros(n), t * weights), -1.0)  # nu = 1 / t
+        return Problem(data, ridge=total, linear=[-total], kernel=samples.K)  # n times as large
+
     if vary == "lam":
-
-        def machine(t: float) -> Problem:  # divided by lam = 1 / t; v = 1
-            one = losses.shortfall(np.ones(n), t)
-            return samples.machine(one, free=None)
-
-        reading = samples.reading("sign", classes, [[]], offset=-1.0)
-        return solution_path(
-            machine, 0.0, np.inf, parameter="lam", reading=reading, scale=IN_INVERSE, check=check
-        )
-
-    def model(t: float) -> Problem:  # n times the objective, at nu = 1 / t
-        data = samples.losses(losses.shortfall(np.zeros(n), t), -1.0)
-        return Problem(data, ridge=float(n), linear=[-float(n)], kernel=samples.K)
-
-    reading = samples.reading("sign", classes, [[-1.0]])
-    scale = Scale(inverse=True, objective=1.0 / n)
-    return solution_path(
-        model, 1.0, np.inf, parameter="nu", reading=reading, scale=scale, check=check
-    )
+        own |= down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
+        own["reading"] = samples.reading("sign", classes, [[]], offset=-1.0)
+    else:
+        scale = Scale(inverse=True, objective=1.0 / total)
+        own |= down_to(nu_min, "nu_min") | {"t0": 1.0, "scale": scale}
+        own["reading"] = samples.reading("sign", classes, [[-1.0]])
+    return solution_path(model, **own)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_choice, check_number
-from .stated import Samples, SolutionPath, solution_path
+from .limits import between, up_to
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def pin_svm_path(
@@ -18,25 +19,27 @@ def pin_svm_path(
     tau: float = 0.5,
     C: float = 1.0,
     tau_from: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    C_max: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the pinball SVM for every tau or every C.
 
     Minimises ::
 
-        1/2 ||w||^2 + C sum_i max(u_i, -tau u_i),    u_i = 1 - y_i f(x_i),    f(x) = w.x + b.
+        1/2 ||w||^2 + C sum_i max(u_i, -tau u_i),    u_i = 1 - y_i f(x_i),    f(x) = w.x + b,
 
-    tau = 0 is the hinge loss. With tau < 0 samples far on their own side are rewarded: then there
-    is an optimum only while -tau times the larger class is at most the smaller one.
+    with costs C s_i for sample weights s_i. tau = 0 is the hinge loss. There is an optimum only
+    while -tau times the weight of the larger class is at most that of the smaller one.
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Two labels; the larger one is +1.
     vary : {"tau", "C"}
@@ -47,22 +50,18 @@ def pin_svm_path(
         > 0; used where tau varies.
     tau_from : float, default 0.0
         In [-1, 0]: where a path in tau begins.
-    kernel, gamma, degree, coef0
+    sample_weight, C_max, kernel, gamma, degree, coef0, callback, check
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In tau from ``tau_from`` to 1, or in C from 0 to infinity.
+        In tau from ``tau_from`` to 1, or in C from 0 up.
 
     Raises
     ------
-    ValueError
-        For bad input, or where there is no optimum; it names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, where there is no optimum, or the path can't be followed, with the remedy.
 
     References
     ----------
@@ -83,18 +82,19 @@ def pin_svm_path(
     tau_from = check_number(tau_from, "tau_from", least=-1, most=0)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
-    sizes = sorted([(signs < 0).sum(), (signs > 0).sum()])
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+    sizes = sorted([weights[signs < 0].sum(), weights[signs > 0].sum()])
     name, least = ("tau_from", tau_from) if vary == "tau" else ("tau", tau)
     if -least * sizes[1] > sizes[0]:
         raise ValueError(
-            f"{name} = {least:g} has no optimum: the larger class has {sizes[1]} samples, the "
-            f"smaller one {sizes[0]}; choose {name} >= {-sizes[0] / sizes[1]:g}."
+            f"{name} = {least:g} has no optimum: the larger class has weight {sizes[1]:g}, the "
+            f"smaller one {sizes[0]:g}; choose {name} >= {-sizes[0] / sizes[1]:g}."
         )
 
     def model(t: float) -> Problem:
-        own = (t, C) if vary == "tau" else (tau, t)
-        return samples.machine(losses.pinball_hinge(signs, *own))
+        shape, cost = (t, C) if vary == "tau" else (tau, t)
+        return samples.machine(losses.pinball_hinge(signs, shape, cost * weights))
 
-    ends = (tau_from, 1.0) if vary == "tau" else (0.0, np.inf)
-    reading = samples.reading("sign", classes)
-    return solution_path(model, *ends, parameter=vary, reading=reading, check=check)
+    own = between(tau_from, 1.0) if vary == "tau" else up_to(C_max, "C_max")
+    own |= {"parameter": vary, "callback": callback, "check": check}
+    return solution_path(model, **own, reading=samples.reading("sign", classes))

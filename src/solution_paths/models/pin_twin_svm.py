@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
 from ..validation import Rows, check_choice, check_number
-from .stated import Samples, SolutionPath, solution_path
+from .limits import between, up_to
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def pin_twin_svm_path(
@@ -19,6 +21,9 @@ def pin_twin_svm_path(
     tau: float = 0.5,
     C: float = 1.0,
     lam: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    C_max: float | None = None,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the pinball twin SVM for every tau or every C.
@@ -28,36 +33,30 @@ def pin_twin_svm_path(
         1/2 sum_{i in k} f_k(x_i)^2 + C sum_{i not in k} max(u_i, -tau u_i) + lam/2 ||w_k||^2,
 
     u_i = 1 - s f_k(x_i), where s = 1 if i is of the larger label, else -1: a plane near its own
-    class and at a distance of 1 from the other. Both problems are followed as one.
+    class and at a distance of 1 from the other, followed as one. Sample weights multiply losses.
 
     Parameters
     ----------
     X : (n, d) array or CSR matrix
     y : (n,) array
         Two labels; the larger one is +1.
-    vary : {"tau", "C"}
-        The path's parameter.
-    tau : float, default 0.5
-        In [0, 1]; used where C varies.
-    C : float, default 1.0
-        > 0; used where tau varies.
+    vary, tau, C
+        See `pin_svm_path`; tau is in [0, 1].
     lam : float, default 0.0
         >= 0; 0 is the original, whose planes may not be unique.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
+    sample_weight, C_max, callback, check
+        See `svm_path`.
 
     Returns
     -------
     SolutionPath
-        In tau from 0 to 1, or in C from 0 to infinity. ``coef`` (2, d) and ``intercept`` (2,) have
-        the smaller label's plane first; ``predict`` gives the label of the nearer plane.
+        In tau from 0 to 1, or in C from 0 up. ``coef`` (2, d) and ``intercept`` (2,) have the
+        smaller label's plane first; ``predict`` gives the label of the nearer plane.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -79,6 +78,7 @@ def pin_twin_svm_path(
     C, tau = check_number(C, "C", above=0), check_number(tau, "tau", least=0, most=1)
     lam, samples = check_number(lam, "lam", least=0), Samples.of(X)
     signs, classes = samples.labels(y, X)
+    weights = np.tile(check_sample_weight(sample_weight, X, signs, classes), 2)
     n, both = samples.n, Repeated(samples.X, 2)
     planes = np.repeat([-1.0, 1.0], n)  # rows of all samples for each plane
     own = np.tile(signs, 2) == planes
@@ -90,11 +90,11 @@ def pin_twin_svm_path(
         return Losses(loss, Product(take, both), free)
 
     def model(t: float) -> Problem:
-        shape = (t, C) if vary == "tau" else (tau, t)
-        near = rows(own, losses.squared(np.zeros(n)))
-        away = losses.pinball_hinge(np.tile(signs, 2)[~own], *shape)
+        shape, cost = (t, C) if vary == "tau" else (tau, t)
+        near = rows(own, losses.squared(np.zeros(n), weights[own]))
+        away = losses.pinball_hinge(np.tile(signs, 2)[~own], shape, cost * weights[~own])
         return Problem([near, rows(~own, away)], ridge=lam)
 
-    ends = (0.0, 1.0) if vary == "tau" else (0.0, np.inf)
-    reading = samples.reading("nearest", classes, np.eye(2))
-    return solution_path(model, *ends, parameter=vary, reading=reading, check=check)
+    told = between(0.0, 1.0) if vary == "tau" else up_to(C_max, "C_max")
+    told |= {"parameter": vary, "callback": callback, "check": check}
+    return solution_path(model, **told, reading=samples.reading("nearest", classes, np.eye(2)))

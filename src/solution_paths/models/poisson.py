@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..solution.approximate import ApproximatePath
 from ..validation import Rows, check_counts, check_index
 from .curved import curved_path
-from .stated import Samples
+from .stated import Callback, Samples
 from .weights import check_sample_weight
 
 
@@ -23,6 +23,7 @@ def poisson_path(
     sample_weight: ArrayLike | None = None,
     l1_ratio: float = 1.0,
     eps: float = 1e-4,
+    callback: Callback | None = None,
 ) -> ApproximatePath:
     """Compute Poisson regressions of counts for every lam, each within a bound of the optimum.
 
@@ -54,6 +55,8 @@ def poisson_path(
         From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
     eps : float, default 0.0001
         From 1e-8 to 1.
+    callback : callable, optional
+        See `solution_path`; it is told of lines, and the share of the way in log(lam).
 
     Returns
     -------
@@ -91,4 +94,5 @@ def poisson_path(
             "every lam; pass counts that differ."
         )
     own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
+    own["callback"] = callback
     return curved_path(samples.X, counts, weights, samples.reading(), loss="poisson", **own)

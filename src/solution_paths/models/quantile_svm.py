@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .stated import Callback, Samples, SolutionPath, solution_path
-from .weights import check_sample_weight
+from .weights import check_shares
 
 
 def quantile_svm_path(
@@ -88,8 +88,7 @@ def quantile_svm_path(
     signs, classes = samples.labels(y, X)
     lam = check_number(lam, "lam", above=0)
     samples = samples.with_feature(check_number(intercept_scaling, "intercept_scaling"))
-    weights = check_sample_weight(sample_weight, X, signs, classes)
-    shares = 2.0 * weights / weights.sum()
+    shares = 2.0 * check_shares(sample_weight, X, signs, classes)
 
     def model(tau: float) -> Problem:
         costs = shares * np.where(signs > 0, 1.0 - tau, tau)

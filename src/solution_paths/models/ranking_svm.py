@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, differences, losses
 from ..validation import Rows
-from .stated import Samples, SolutionPath, ranked_pairs, solution_path
+from .limits import up_to
+from .stated import Callback, Samples, SolutionPath, ranked_pairs, solution_path
+from .weights import check_sample_weight
 
 
 def ranking_svm_path(
@@ -16,10 +18,13 @@ def ranking_svm_path(
     pairs: ArrayLike | None = None,
     scores: ArrayLike | None = None,
     queries: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    C_max: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute the ranking SVM for every C.
@@ -28,7 +33,8 @@ def ranking_svm_path(
 
         1/2 ||w||^2 + C sum over pairs (i, j) of max(0, 1 - (f(x_i) - f(x_j))),    f(x) = w.x.
 
-    (With lam in the place of C, lam = 1 / C.)
+    (With lam in the place of C, lam = 1 / C.) Of sample weights a pair has the product s_i s_j, as
+    often as it would come if rows were repeated.
 
     Parameters
     ----------
@@ -40,22 +46,22 @@ def ranking_svm_path(
         In the place of pairs: all (i, j) with score_i > score_j within a query.
     queries : (n,) array, optional
         Which query each row belongs to, beside scores; one query unless given.
-    kernel, gamma, degree, coef0
+    sample_weight : (n,) array, optional
+        Weights s_i >= 0 of rows; some pair needs a weight. All 1 by default.
+    C_max : float, optional
+        Where to stop.
+    kernel, gamma, degree, coef0, callback, check
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``C`` from 0 to infinity; ``dual`` has an entry for each pair.
+        In ``C`` from 0 up; ``dual`` has an entry for each pair.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -74,11 +80,14 @@ def ranking_svm_path(
     """
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     chosen = ranked_pairs(samples.n, pairs, scores, queries)
+    weights = check_sample_weight(sample_weight, X, np.zeros(samples.n))[chosen].prod(axis=1)
+    if not weights.any():
+        raise ValueError("sample_weight is zero in each pair; give both rows of some pair weight.")
     rows, ones = differences(chosen, samples.n), np.ones(len(chosen))
 
     def model(C: float) -> Problem:
-        data = samples.losses(losses.shortfall(ones, C), None, rows)
+        data = samples.losses(losses.shortfall(ones, C * weights), None, rows)
         return Problem(data, ridge=1.0, kernel=samples.K)
 
-    reading = samples.reading(bias=[[]])
-    return solution_path(model, 0.0, np.inf, parameter="C", reading=reading, check=check)
+    own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
+    return solution_path(model, **own, reading=samples.reading(bias=[[]]), check=check)

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 from numpy.typing import ArrayLike
 
-from ..problem import Problem, losses, penalties
+from ..problem import Problem, losses
 from ..validation import Rows, check_choice
-from .stated import Samples, SolutionPath, solution_path
+from .coefficients import Bounds, l1_penalty
+from .limits import from_least, up_to
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
-def rlad_path(X: Rows, y: ArrayLike, *, vary: str = "lam", check: str = "warn") -> SolutionPath:
+def rlad_path(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    vary: str = "lam",
+    sample_weight: ArrayLike | None = None,
+    positive: bool = False,
+    penalty_factor: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    lam_min: float = 0.0,
+    s_max: float | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> SolutionPath:
     """Compute least absolute deviations for every l1 penalty or constraint.
 
     Minimises ::
 
-        sum_i |y_i - w.x_i - b| + lam ||w||_1,
+        sum_i c_i |y_i - w.x_i - b| + lam ||w||_1,
 
-    or, where ``s`` varies, ``sum_i |y_i - w.x_i - b|`` subject to ``||w||_1 <= s``.
+    or, where ``s`` varies, ``sum_i c_i |y_i - w.x_i - b|`` subject to ``||w||_1 <= s``, for sample
+    weights c_i.
 
     Parameters
     ----------
@@ -26,14 +44,20 @@ def rlad_path(X: Rows, y: ArrayLike, *, vary: str = "lam", check: str = "warn") 
         Targets.
     vary : {"lam", "s"}
         The path's parameter.
-    check : {"warn", "raise", "ignore"}
+    sample_weight, lam_min
+        See `lasso_path`.
+    positive, penalty_factor, bounds
+        See `lasso_path`; only where lam varies.
+    s_max : float, optional
+        Where a path in s ends, > 0.
+    callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        From 0 to infinity. In lam it is constant between breakpoints, where it jumps: there any
-        point between both ends is optimal. In s it is continuous.
+        In lam to infinity, or in s from 0. In lam it is constant between breakpoints, where it
+        jumps: there any point between both ends is optimal. In s it is continuous.
 
     Raises
     ------
@@ -60,11 +84,15 @@ def rlad_path(X: Rows, y: ArrayLike, *, vary: str = "lam", check: str = "warn") 
     check_choice(vary, "vary", ("lam", "s"))
     samples = Samples.of(X).centred()
     targets, level = samples.near_targets(y, X)
-    own, reading = samples.losses(losses.absolute(targets)), samples.reading(offset=level)
+    weights = check_sample_weight(sample_weight, X, targets)
+    data = samples.losses(losses.absolute(targets, weights))
+    penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
+    if vary == "s" and (positive or penalty_factor is not None or bounds is not None):
+        raise ValueError('vary="s" takes no positive, penalty_factor or bounds: vary lam.')
 
     def model(t: float) -> Problem:
-        if vary == "s":
-            return Problem(own, constraint=t)
-        return Problem(own, penalties.l1(samples.features, t))
+        return Problem(data, constraint=t) if vary == "s" else Problem(data, penalty(t))
 
-    return solution_path(model, 0.0, np.inf, parameter=vary, reading=reading, check=check)
+    own: dict[str, Any] = {"parameter": vary, "reading": samples.reading(offset=level)}
+    own |= up_to(s_max, "s_max") if vary == "s" else from_least(lam_min, "lam_min")
+    return solution_path(model, **own, callback=callback, check=check)

@@ -21,7 +21,7 @@ class RocCurve(NamedTuple):
 
 
 def roc_path(
-    X: Rows, y: ArrayLike, *, C: float = 1.0, check: str = "warn", **kernel: Any
+    X: Rows, y: ArrayLike, *, C: float = 1.0, check: str = "warn", **options: Any
 ) -> SolutionPath:
     """Compute the SVM for every ratio of its two costs, as `roc_curve` needs it.
 
@@ -40,8 +40,8 @@ def roc_path(
         > 0.
     check : {"warn", "raise", "ignore"}
         See `solution_path`.
-    **kernel
-        The arguments ``kernel``, ``gamma``, ``degree``, ``coef0`` of `asymmetric_svm_path`.
+    **options
+        Others of `asymmetric_svm_path`: sample_weight, the kernel's, callback.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def roc_path(
     True
     """
     C = check_number(C, "C", above=0)
-    return asymmetric_svm_path(X, y, costs_from=(0.0, C), costs_to=(C, 0.0), check=check, **kernel)
+    return asymmetric_svm_path(X, y, costs_from=(0.0, C), costs_to=(C, 0.0), check=check, **options)
 
 
 def roc_curve(path: SolutionPath, X_val: Rows, y_val: ArrayLike) -> RocCurve:

@@ -10,13 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..centred_kernel import Centred, CentredKernel, centred_kernel, plain_kernel
+from ..centred_kernel import Centred, CentredKernel, centred_kernel
 from ..centring import less, shift_of_targets, shifts_of
 from ..kernels import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
 from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
 from ..validation import (
-    HUGE,
     Floats,
     Labels,
     Names,
@@ -33,7 +32,6 @@ from ..validation import (
     warn_if_badly_scaled,
 )
 
-SEARCHED = 1e6  # costs C of a kernel with K_ii = 1: 30 times the largest that users look at
 IN_INVERSE = Scale(inverse=True, divided=True)  # a weight lam of the ridge, in t = 1 / lam
 
 __all__ = [
@@ -43,8 +41,6 @@ __all__ = [
     "Samples",
     "Scale",
     "SolutionPath",
-    "end_of",
-    "of_costs",
     "solution_path",
 ]
 
@@ -158,6 +154,12 @@ class Samples:
         """The number of coefficients of a linear model, or of a kernel's expansion."""
         return int(self.X.shape[1]) if self.linear else self.n
 
+    @property
+    def widest(self) -> float:
+        """How far the values of one column are apart, at most."""
+        high, low = self.X.max(axis=0), self.X.min(axis=0)
+        return float((high - low).max())
+
     def targets(self, y: ArrayLike, X: Rows) -> Floats:
         """Check real targets; X is as it was given."""
         check_index(X, y, "y")
@@ -234,43 +236,6 @@ def beside(X: Any, value: float) -> Any:
     if sp.issparse(X):
         return sp.csr_array(sp.hstack([X, column], format="csr"))
     return np.hstack([X, column])
-
-
-def end_of(least: float) -> float:
-    """Return where a path in 1 / lam ends that goes down to the least lam, if not to 0."""
-    if least == 0.0:
-        return float("inf")
-    end = 1.0 / least
-    return end if 1.0 / end <= least else float(np.nextafter(end, np.inf))
-
-
-def of_costs(
-    samples: Samples, end: float | None, largest: float, limit: str = "C_max"
-) -> dict[str, Any]:
-    """Return how far a path in costs goes, as `solution_path` takes it.
-
-    Parameters
-    ----------
-    samples : Samples
-    end : float, optional
-        By default for ever; with a kernel to the first breakpoint beyond `usual_limit`.
-    largest : float
-        The largest cost of a sample, by the parameter.
-    limit : str
-        What users call the end.
-    """
-    if end is not None:
-        return {"t1": check_number(end, limit, above=0, infinite=True), "limit": limit}
-    enough = np.inf if samples.linear else usual_limit(samples.kernel, samples.X) / largest
-    return {"t1": np.inf, "enough": enough, "limit": limit}
-
-
-def usual_limit(kernel: Centred, X: Any) -> float:
-    """Return the cost after which the path of a kernel machine stops unless told otherwise.
-
-    Rounding takes over where C times the mean of K_ii is about 1e6 to 1e7.
-    """
-    return SEARCHED / min(max(float(plain_kernel(kernel).diagonal(X).mean()), 1.0 / HUGE), 1.0)
 
 
 def ranked_pairs(n: int, pairs: Any, scores: Any, queries: Any) -> np.ndarray:

@@ -6,7 +6,8 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows
-from .stated import Callback, Samples, SolutionPath, of_costs, solution_path
+from .limits import of_costs
+from .stated import Callback, Samples, SolutionPath, solution_path
 from .weights import check_sample_weight
 
 
@@ -39,7 +40,8 @@ def svm_path(
     y : (n,) array
         Two labels; the larger one is +1.
     sample_weight : (n,) array, optional
-        Weights s_i >= 0, some of them positive in both classes; all 1 by default.
+        Weights s_i >= 0, some of them positive in both classes; all 1 by default. A weight of 2
+        counts as the row twice, one of 0 as no row.
     C_max : float, optional
         Where to stop. With ``numpy.inf`` the path goes on after its last breakpoint. So does by
         default that of a linear model; a kernel's stops at the first breakpoint above 1e6, or
@@ -48,10 +50,8 @@ def svm_path(
         further on rounding decides which of almost dependent rows are on their margins.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
-    callback : callable, optional
+    callback, check
         See `quantile_svm_path`; done is a share of C_max, and leaps at the end if that is inf.
-    check : {"warn", "raise", "ignore"}
-        See `quantile_svm_path`.
 
     Returns
     -------
@@ -96,5 +96,5 @@ def svm_path(
     end = of_costs(samples, C_max, weights.max())
     reading = samples.reading("sign", classes, signs=signs)
     return solution_path(
-        model, 0.0, parameter="C", reading=reading, callback=callback, check=check, **end
+        model, **end, parameter="C", reading=reading, callback=callback, check=check
     )

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows, check_choice
-from .stated import Samples, SolutionPath, solution_path
+from .limits import up_to
+from .stated import Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def svor_path(
@@ -16,10 +18,13 @@ def svor_path(
     y: ArrayLike,
     *,
     thresholds: str = "explicit",
+    sample_weight: ArrayLike | None = None,
+    C_max: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute support vector ordinal regression for every C.
@@ -27,38 +32,35 @@ def svor_path(
     Minimises over w and thresholds b_1 <= ... <= b_{r-1}, for all C at once, ::
 
         1/2 ||w||^2 + C sum_j [ sum_{i below} max(0, 1 + f(x_i) - b_j)
-                              + sum_{i above} max(0, 1 - f(x_i) + b_j) ],    f(x) = w.x.
+                              + sum_{i above} max(0, 1 - f(x_i) + b_j) ],    f(x) = w.x,
 
-    With explicit thresholds the samples below and above b_j are those of the two classes beside
-    it, and their order is enforced; with implicit ones they are all of them, and the order comes
-    by itself. Two classes: the C-SVM, with b = -b_1.
+    with costs C s_i for sample weights s_i. With explicit thresholds the samples below and above
+    b_j are those of the two classes beside it, and their order is enforced; with implicit ones they
+    are all of them, and the order comes by itself. Two classes: the C-SVM, with b = -b_1.
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Labels of two classes or more: numbers, or an ordered `pandas.Categorical` (also a Series
         of it), whose order of categories is that of the classes. Strings have none.
     thresholds : {"explicit", "implicit"}
-    kernel, gamma, degree, coef0
-        See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
+    C_max : float, optional
+        Where to stop.
+    sample_weight, kernel, gamma, degree, coef0, callback, check
+        See `svm_path`; each class needs some weight.
 
     Returns
     -------
     SolutionPath
-        In ``C`` from 0 to infinity; ``free`` gives the thresholds, ``predict`` the class whose
-        thresholds f(x) lies between. ``error_curve(..., "absolute")`` is the mean distance of
-        classes. Where a threshold isn't unique it is some optimal one.
+        In ``C`` from 0 up; ``free`` gives the thresholds, ``predict`` the class whose thresholds
+        f(x) lies between. ``error_curve(..., "absolute")`` is the mean distance of classes. Where a
+        threshold isn't unique it is some optimal one.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -77,10 +79,10 @@ def svor_path(
     check_choice(thresholds, "thresholds", ("explicit", "implicit"))
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     codes, classes = samples.classes(y, X, ordered=True)
+    weights = check_sample_weight(sample_weight, X, codes, classes)
     r, explicit = len(classes), thresholds == "explicit"
-    j = np.arange(r - 1)
-    below = (codes[:, None] == j) if explicit else (codes[:, None] <= j)
-    above = (codes[:, None] == j + 1) if explicit else (codes[:, None] > j)
+    code, j = codes[:, None], np.arange(r - 1)
+    below, above = (code == j, code == j + 1) if explicit else (code <= j, code > j)
     row, column = np.nonzero(below | above)
     signs, m = np.where(above[row, column], 1.0, -1.0), len(row)
     take = sp.csr_array(sp.eye_array(samples.n, format="csr")[row])
@@ -89,9 +91,10 @@ def svor_path(
     order = Losses(penalties.at_least(r - 2), 0, np.diff(np.eye(r - 1), axis=0)) if r > 2 else None
 
     def model(C: float) -> Problem:
-        data = samples.losses(losses.hinge(signs, C), free, take)
+        data = samples.losses(losses.hinge(signs, C * weights[row]), free, take)
         groups = [data, order] if explicit and order is not None else [data]
         return Problem(groups, ridge=1.0, kernel=samples.K)
 
     reading = samples.reading("order", classes, np.zeros((1, r - 1)))
-    return solution_path(model, 0.0, np.inf, parameter="C", reading=reading, check=check)
+    own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
+    return solution_path(model, **own, reading=reading, check=check)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_choice, check_number
-from .stated import IN_INVERSE, Samples, SolutionPath, solution_path
+from .limits import down_to, from_least, up_to
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .weights import check_sample_weight
 
 
 def svr_path(
@@ -17,10 +18,15 @@ def svr_path(
     vary: str = "C",
     C: float = 1.0,
     epsilon: float = 0.1,
+    sample_weight: ArrayLike | None = None,
+    C_max: float | None = None,
+    lam_min: float = 0.0,
+    epsilon_min: float = 0.0,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
+    callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
     """Compute support vector regression for every C, lam or epsilon.
@@ -30,12 +36,11 @@ def svr_path(
         1/2 ||w||^2 + C sum_i max(0, |y_i - f(x_i)| - epsilon),    f(x) = w.x + b,
 
     or, where ``lam`` varies, ``sum_i max(0, |y_i - f(x_i)| - epsilon) + lam/2 ||w||^2``: the same
-    at lam = 1 / C.
+    at lam = 1 / C. Losses count as often as sample weights say.
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-        Samples; with ``kernel="precomputed"`` the (n, n) kernel matrix.
+    X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Targets.
     vary : {"C", "lam", "epsilon"}
@@ -44,23 +49,21 @@ def svr_path(
         > 0, in units of 1 / y where X has none; used where epsilon varies.
     epsilon : float, default 0.1
         >= 0, in units of y; used where C or lam varies.
-    kernel, gamma, degree, coef0
+    lam_min, epsilon_min : float, default 0.0
+        Where a path in lam stops, and one in epsilon begins.
+    sample_weight, C_max, kernel, gamma, degree, coef0, callback, check
         See `svm_path`.
-    check : {"warn", "raise", "ignore"}
-        See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In C or epsilon from 0, or in lam, to infinity. ``dual`` is signed, alpha_i - alpha_i*.
-        Where b isn't unique it is some optimal one.
+        In C from 0, in epsilon from epsilon_min, in lam down from infinity. ``dual`` is signed,
+        alpha_i - alpha_i*. Where b isn't unique it is some optimal one.
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, PathError
+        For bad input, or where the path can't be followed; the message has the remedy.
 
     References
     ----------
@@ -81,13 +84,15 @@ def svr_path(
     C, epsilon = check_number(C, "C", above=0), check_number(epsilon, "epsilon", least=0)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, level = samples.near_targets(y, X)
+    weights = check_sample_weight(sample_weight, X, targets)
 
     def model(t: float) -> Problem:
         cost, tube = (C, t) if vary == "epsilon" else (t, epsilon)
-        return samples.machine(losses.epsilon_insensitive(targets, tube, cost))
+        return samples.machine(losses.epsilon_insensitive(targets, tube, cost * weights))
 
-    scale = IN_INVERSE if vary == "lam" else None
-    reading = samples.reading(offset=level)
-    return solution_path(
-        model, 0.0, np.inf, parameter=vary, reading=reading, scale=scale, check=check
-    )
+    own = {
+        "C": up_to(C_max, "C_max"),
+        "lam": down_to(lam_min, "lam_min") | {"scale": IN_INVERSE},
+        "epsilon": from_least(epsilon_min, "epsilon_min"),
+    }[vary] | {"parameter": vary, "callback": callback, "check": check}
+    return solution_path(model, **own, reading=samples.reading(offset=level))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -49,16 +51,18 @@ def without_weight(weights: Floats, labels: Labels | None) -> str:
     return ""
 
 
-def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> Floats:
-    """Return weights with which a free bias is determined: some weight, in both classes.
+def check_usable(weights: ArrayLike, y: Any, name: str, classes: Labels) -> Floats:
+    """Return weights with which a free bias is determined: some weight, in every class.
 
-    ``classes`` are the labels that -1 and +1 in y stand for; in regression there are none.
+    ``classes`` are the labels that -1 and +1 in y stand for, or codes from 0 on; in regression
+    there are none.
     """
     weights = check_weights(weights, len(y), name)
     if not weights.any():
         raise ValueError(f"{name} is zero everywhere; give some instance a positive weight.")
-    for side, label in zip((-1.0, 1.0), np.asarray(classes).tolist(), strict=False):
-        if not (weights[y == side] > 0).any():
+    codes = y if y.dtype.kind in "iu" else y > 0
+    for code, label in enumerate(np.asarray(classes).tolist()):
+        if not weights[codes == code].any():
             raise ValueError(
                 f"{name} is zero for every instance of the class {label!r}, so that the free bias "
                 "is undetermined; give at least one of them a positive weight."
@@ -67,12 +71,20 @@ def check_usable(weights: ArrayLike, y: Floats, name: str, classes: Labels) -> F
 
 
 def check_sample_weight(
-    weights: ArrayLike | None, X: Rows, signs: Floats, classes: Labels = NO_CLASSES
+    weights: ArrayLike | None, X: Rows | None, y: Any, classes: Labels = NO_CLASSES
 ) -> Floats:
-    """Return the weights of checked samples: all 1 where none are given."""
+    """Return the weights of checked samples: all 1 where none are given; y as in `check_usable`."""
     check_index(X, weights, "sample_weight")
     weights = 1.0 if weights is None else weights
-    return check_usable(weights, signs, "sample_weight", classes)
+    return check_usable(weights, y, "sample_weight", classes)
+
+
+def check_shares(
+    weights: ArrayLike | None, X: Rows, y: Any, classes: Labels = NO_CLASSES
+) -> Floats:
+    """Return the weights as shares of their sum: all 1/n where none are given."""
+    found = check_sample_weight(weights, X, y, classes)
+    return np.asarray(found / found.sum())
 
 
 def check_ends(

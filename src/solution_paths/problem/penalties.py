@@ -23,6 +23,22 @@ def elastic_net(n: int, lam1: Entry, lam2: Entry) -> Pieces:
     return pieces([0.0], [-lam1, lam1], [lam2, lam2], n=n)
 
 
+def bounded_l1(n: int, weight: Entry, low: Entry, high: Entry) -> Pieces:
+    """Return weight |w| for low <= w <= high; either may be infinite."""
+    weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), n)
+    low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), n) for end in (low, high))
+    bend = np.clip(0.0, low, high)
+    first, last = (np.where(np.isfinite(end), end, bend) for end in (low, high))
+    knots = np.stack([first, bend, last])
+    slopes = np.stack([-weight, -weight, weight, weight])
+    whole = first == bend  # no piece below: of knots that coincide the last ones are left over
+    knots[:, whole] = knots[[1, 2, 2]][:, whole]
+    slopes[1, whole] = weight[whole]
+    m = 3 if (knots[1] != knots[2]).any() else 2 if (knots[0] != knots[1]).any() else 1
+    value = weight * np.abs(knots[0])
+    return pieces(list(knots[:m]), list(slopes[: m + 1]), n=n, value=value, low=low, high=high)
+
+
 def asymmetric_l1(n: int, below: Entry, above: Entry) -> Pieces:
     """Return below |w| for w < 0, above |w| for w > 0."""
     return pieces([0.0], [-np.asarray(below, dtype=np.float64), above], n=n)

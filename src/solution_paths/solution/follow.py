@@ -78,8 +78,8 @@ def solution_path(
     enough : float, default inf
         A path that goes on for ever ends at its first breakpoint beyond, if there is one.
     limit : str, optional
-        What the argument is called that says how far the path goes, for messages; then a path goes
-        as far as that, where rounding takes over, too.
+        What the argument is called that says how far the path goes, or from where on, for messages;
+        then a path goes as far as that, where rounding takes over, too.
     keep : bool, default False
         Whether the walk is kept, so that another path can go on from the end of this one.
     after : SolutionPath, optional
@@ -137,7 +137,7 @@ def solution_path(
     else:
         found = _followed(along(model, t0, t1), face, told)
     diagnostics: dict[str, Any] = {"events": found.events}
-    if limit is not None and not found.ray:
+    if limit is not None and (t0 > 0.0 or not found.ray):  # a ray has no end but where it begins
         diagnostics["limit"] = limit
     path = SolutionPath(
         found.line,

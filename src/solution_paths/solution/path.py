@@ -262,7 +262,7 @@ class SolutionPath:
         """Say that a parameter is outside the path, and what to do."""
         low, high = self.range
         limit = self.diagnostics.get("limit")
-        beyond = limit and (0 < t < low if self.scale.inverse else high < t < np.inf)
+        beyond = limit and (0 < t < low if low > 0 else high < t < np.inf)
         remedy = f", or compute it with {limit}={t!r}" if beyond else ""
         return (
             f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "

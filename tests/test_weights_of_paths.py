@@ -1,0 +1,228 @@
+"""Sample weights of every function: a whole weight is as many rows, a weight of 0 is no row."""
+
+import numpy as np
+import pytest
+
+import solution_paths as paths
+
+N = 26
+KERNEL = {"kernel": "rbf", "gamma": 0.4}
+KINDS = ("normal", "ties")
+
+
+def data(kind, seed=0):
+    """Return rows, targets, two labels, three ordered classes, and weights, some of them 0."""
+    r = np.random.default_rng([seed, kind == "ties"])
+    X = r.normal(size=(N, 3))
+    if kind == "ties":  # equal rows, a constant column, dependent ones
+        X = np.round(X)
+        X = np.column_stack([X, np.ones(N), X[:, 0] + X[:, 1]])
+    u = X[:, 0] - 0.5 * X[:, 1] + r.normal(size=N)
+    u = np.round(u, 0 if kind == "ties" else 3)
+    y = np.where(u > np.median(u), 1, -1)
+    y[:3] *= -1  # classes overlap
+    classes = np.digitize(u, np.quantile(u, [0.33, 0.66]))
+    return X, u, y, classes, r.integers(0, 4, N)
+
+
+def signal(X, u, **options):
+    """Smooth a signal of which some entries count more often."""
+    return paths.generalized_lasso_path(u, np.diff(np.eye(len(u)), axis=0), **options)
+
+
+def fused(X, u, **options):
+    return paths.generalized_lasso_path(u, np.diff(np.eye(X.shape[1]), axis=0), X=X, **options)
+
+
+def ranked(X, u, **options):
+    return paths.ranking_svm_path(X, scores=np.clip(np.round(u), -1, 1), **options)
+
+
+# name: (function of rows and targets, which targets)
+FUNCTIONS = {
+    "svm": (paths.svm_path, "y", {}),
+    "svm, rbf": (paths.svm_path, "y", KERNEL),
+    "quantile svm": (paths.quantile_svm_path, "y", {"lam": 0.1}),
+    "l1 svm": (paths.l1_svm_path, "y", {}),
+    "l1 constraint": (paths.l1_constrained_svm_path, "y", {}),
+    "l1 constraint and ridge": (paths.l1_constrained_svm_path, "y", {"lam2": 0.3}),
+    "lasso": (paths.lasso_path, "u", {"fit_intercept": True}),
+    "lasso without intercept": (paths.lasso_path, "u", {}),
+    "elastic net": (paths.elastic_net_path, "u", {"lam2": 0.5}),
+    "huber": (paths.almost_quadratic_path, "u", {"delta": 0.5}),
+    "squared hinge": (paths.almost_quadratic_path, "y", {"loss": "squared_hinge"}),
+    "hhsvm": (paths.hhsvm_path, "y", {"lam2": 0.2}),
+    "rlad": (paths.rlad_path, "u", {}),
+    "rlad in s": (paths.rlad_path, "u", {"vary": "s"}),
+    "drsvm": (paths.drsvm_path, "y", {"lam2": 0.1}),
+    "drsvm in lam2": (paths.drsvm_path, "y", {"vary": "lam2", "lam1": 0.02}),
+    "drlad": (paths.drlad_path, "u", {"lam2": 0.1}),
+    "drlad in lam1": (paths.drlad_path, "u", {"vary": "lam1", "lam2": 0.1}),
+    "drlad in lam2": (paths.drlad_path, "u", {"vary": "lam2", "s": 0.5}),
+    "dr quantile": (paths.dr_regression_path, "u", {"loss": ("quantile", 0.3), "lam2": 0.1}),
+    "double margin": (
+        paths.dm_drsvm_path,
+        "y",
+        {"kappa": 2.5, "vary": "lam1", "lam2": 0.1},
+    ),
+    "double margin in lam2": (paths.dm_drsvm_path, "y", {"kappa": 2.5, "lam1": 0.05}),
+    "double margin, kernel": (paths.dm_ksvm_path, "y", {"kappa": 2.5, **KERNEL}),
+    "asymmetric": (paths.asymmetric_svm_path, "y", {}),
+    "roc": (paths.roc_path, "y", {"C": 2.0, **KERNEL}),
+    "svr in C": (paths.svr_path, "u", {}),
+    "svr in lam": (paths.svr_path, "u", {"vary": "lam", **KERNEL}),
+    "svr in epsilon": (paths.svr_path, "u", {"vary": "epsilon", **KERNEL}),
+    "nu": (paths.nu_svm_path, "y", {}),
+    "nu, rbf": (paths.nu_svm_path, "y", KERNEL),
+    "kernel quantile": (paths.kernel_quantile_path, "u", {"lam": 0.1, "gamma": 0.4}),
+    "kernel quantile in lam": (
+        paths.kernel_quantile_path,
+        "u",
+        {"vary": "lam", "tau": 0.3, "gamma": 0.4},
+    ),
+    "one class": (lambda X, u, **own: paths.one_class_path(X, **own), "u", {"gamma": 0.4}),
+    "one class in lam": (
+        lambda X, u, **own: paths.one_class_path(X, **own),
+        "u",
+        {"vary": "lam", "gamma": 0.4},
+    ),
+    "ordinal": (paths.svor_path, "classes", {}),
+    "ordinal, implicit": (paths.svor_path, "classes", {"thresholds": "implicit", **KERNEL}),
+    "multicategory": (paths.multicategory_svm_path, "classes", {}),
+    "multicategory, rbf": (paths.multicategory_svm_path, "classes", KERNEL),
+    "pinball": (paths.pin_svm_path, "y", {}),
+    "pinball in C": (paths.pin_svm_path, "y", {"vary": "C", "tau": 0.3, **KERNEL}),
+    "twin": (paths.pin_twin_svm_path, "y", {"lam": 0.1}),
+    "twin in C": (paths.pin_twin_svm_path, "y", {"vary": "C", "tau": 0.2, "lam": 0.1}),
+    "ranking": (ranked, "u", {}),
+    "fused": (fused, "u", {}),
+    "logistic": (paths.logistic_path, "y", {"lam_min": 0.1, "eps": 1e-8}),
+    "poisson": (paths.poisson_path, "counts", {"lam_min": 0.1, "eps": 1e-8}),
+}
+
+
+def places(*found):
+    """Return parameters inside of what paths cover, and of their breakpoints' range."""
+    low = max(own.range[0] for own in found)
+    high = min(own.range[1] for own in found)
+    last = max(own.breakpoints[-1] for own in found)
+    high = min(high, 1.5 * last)
+    low = max(low, 1e-3 * high)
+    return np.geomspace(low, high, 23)[1:-1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_whole_weight_is_as_many_rows(name, kind):
+    function, which, options = FUNCTIONS[name]
+    X, u, y, classes, times = data(kind)
+    own = {"u": u, "y": y, "classes": classes, "counts": np.maximum(np.round(u) + 2, 0)}[which]
+    rows = np.repeat(np.arange(N), times)
+    weighted = function(X, own, sample_weight=times, **options)
+    repeated = function(X[rows], own[rows], **options)
+    for path in (weighted, repeated):
+        assert path.certify(at_breakpoints=True).ok, path
+    t = places(weighted, repeated)
+    values = [[path.objective_value(v) for v in t] for path in (weighted, repeated)]
+    np.testing.assert_allclose(*values, rtol=1e-8, atol=1e-10)
+    duals = weighted.dual(t)
+    if len(duals) == N and "twin" not in name:  # whose duals are those of two planes
+        assert not duals[times == 0].any()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_weights_that_are_none_are_refused(name):
+    function, which, options = FUNCTIONS[name]
+    X, u, y, classes, _ = data("normal")
+    own = {"u": u, "y": y, "classes": classes, "counts": np.maximum(np.round(u) + 2, 0)}[which]
+    for weights, said in ((np.zeros(N), "zero"), (-np.ones(N), "negative"), (np.ones(3), "shape")):
+        with pytest.raises(ValueError, match=f"sample_weight .*{said}"):
+            function(X, own, sample_weight=weights, **options)
+    if which in ("y", "classes"):
+        with pytest.raises(ValueError, match="zero for every instance of the class"):
+            function(X, own, sample_weight=own == own[0], **options)
+
+
+# ---------------------------------------------------------------- how far they go
+
+# name: the argument that limits the range, and whether it is the least or the largest value
+LIMITS = {
+    "svm": ("C_max", max),
+    "l1 svm": ("lam_min", min),
+    "l1 constraint": ("s_max", max),
+    "lasso": ("lam_min", min),
+    "elastic net": ("lam1_min", min),
+    "huber": ("lam_min", min),
+    "squared hinge": ("lam_min", min),
+    "hhsvm": ("lam1_min", min),
+    "rlad": ("lam_min", min),
+    "rlad in s": ("s_max", max),
+    "drsvm": ("lam1_min", min),
+    "drsvm in lam2": ("lam2_min", min),
+    "drlad": ("s_max", max),
+    "drlad in lam1": ("lam1_min", min),
+    "drlad in lam2": ("lam2_min", min),
+    "double margin": ("lam1_min", min),
+    "double margin in lam2": ("lam2_min", min),
+    "double margin, kernel": ("lam_min", min),
+    "svr in C": ("C_max", max),
+    "svr in lam": ("lam_min", min),
+    "svr in epsilon": ("epsilon_min", min),
+    "nu": ("nu_max", max),
+    "kernel quantile in lam": ("lam_min", min),
+    "one class": ("nu_min", min),
+    "one class in lam": ("lam_min", min),
+    "ordinal": ("C_max", max),
+    "multicategory, rbf": ("lam_min", min),
+    "pinball in C": ("C_max", max),
+    "twin in C": ("C_max", max),
+    "ranking": ("C_max", max),
+    "fused": ("lam_min", min),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_limited_path_is_a_part_of_the_whole(name, kind):
+    function, which, options = FUNCTIONS[name]
+    X, u, y, classes, _ = data(kind, 1)
+    own = {"u": u, "y": y, "classes": classes}[which]
+    whole = function(X, own, **options)
+    limit, end = LIMITS[name]
+    known = whole.breakpoints[np.isfinite(whole.breakpoints)]
+    t = float(known[max(len(known) // 2, 1)]) * 1.01
+    t = min(t, 0.9) if "nu" in limit else t
+    part = function(X, own, **options, **{limit: t})
+    assert end(part.range) == pytest.approx(t, rel=1e-15)
+    assert part.certify(at_breakpoints=True).ok, part
+    inside = part.breakpoints[np.isfinite(part.breakpoints) & (part.breakpoints != t)]
+    places = np.unique([t, *inside, *(inside[1:] + inside[:-1]) / 2])
+    for place in places:
+        values = part.objective_value(place), whole.objective_value(place)
+        assert values[0] == pytest.approx(values[1], rel=1e-8, abs=1e-10)
+    beyond = 0.9 * t if end is min else 1.1 * t
+    if limit != "nu_max":
+        with pytest.raises(ValueError, match=rf"outside this path.*compute it with {limit}="):
+            part.dual(beyond)
+    with pytest.raises(ValueError, match=f"{limit} must be"):
+        function(X, own, **options, **{limit: -1.0})
+
+
+def stop(done, events):
+    raise RuntimeError("enough")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_progress_is_told(name):
+    function, which, options = FUNCTIONS[name]
+    X, u, y, classes, _ = data("normal")
+    own = {"u": u, "y": y, "classes": classes, "counts": np.maximum(np.round(u) + 2, 0)}[which]
+    told = []
+    function(X, own, callback=lambda done, events: told.append((done, events)), **options)
+    done = [share for share, _ in told]
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+    with pytest.raises(TypeError, match="callback must be callable"):
+        function(X, own, callback=1, **options)
+    with pytest.raises(RuntimeError, match="enough"):
+        function(X, own, callback=stop, **options)
