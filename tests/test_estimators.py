@@ -366,7 +366,7 @@ def test_a_class_that_a_fold_lacks_counts_as_wrong():
     assert fitted.cv_error_ >= 2 / 32
     lonely = [(np.flatnonzero(y == "red"), test)]
     with pytest.raises(
-        ValueError, match=r"a fold whose training rows are of the class .* alone; pass cv="
+        ValueError, match=r"cv has no fold to choose .* hold the class .* alone\); pass cv="
     ):
         PathSVC(cv=lonely).fit(X, y)
 

@@ -158,7 +158,7 @@ def test_of_more_classes_two_are_told():
     np.testing.assert_allclose(several.predict_proba(X).sum(axis=1), 1.0)
     order = np.argsort(Y)
     with pytest.raises(
-        ValueError, match=r"a fold whose training rows are of the class .* alone; pass cv="
+        ValueError, match=r"cv has no fold to choose .* hold the class .* alone\); pass cv="
     ):
         PathLogisticRegression(cv=KFold(2)).fit(X[order][:40], np.repeat(["a", "b"], 20))
 

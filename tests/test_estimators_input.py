@@ -347,7 +347,15 @@ def test_a_column_that_is_no_number_is_named_with_a_remedy_that_works():
 )
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 def test_a_fold_of_one_class_has_a_remedy_that_works(cv, y, said):
-    text = one_sentence(lambda: PathSVC(cv=cv).fit(X, y), "cv")
+    some_are_left = min(y.count("a"), y.count("b")) < 20
+    if some_are_left:
+        with pytest.warns(
+            solution_paths.PathWarning, match="cv chooses C without fold . of"
+        ) as told:
+            PathSVC(cv=cv).fit(X, y)
+        (text,) = (str(w.message) for w in told if w.category is solution_paths.PathWarning)
+    else:
+        text = one_sentence(lambda: PathSVC(cv=cv).fit(X, y), "cv")
     assert re.search(said, text)
     remedy = re.search(r"cv=(\w+)", text)[1]
     PathSVC(cv=None if remedy == "None" else int(remedy)).fit(X, y)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Steps: TypeAlias = tuple[float, Floats, Floats]  # what is wrong at first, and rises at places
 ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
+EPSILON = float(np.finfo(np.float64).eps)
 TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
 
 
@@ -24,8 +25,9 @@ class Best(NamedTuple):
     """The exact minimiser of an error over a whole path.
 
     ``value`` is the least error, ``intervals`` the (k, 2) closed intervals of parameters where it
-    is reached, ``parameter`` the middle of the widest. One that goes on for ever ends at inf; its
-    middle is that of the part up to the last edge.
+    is reached, ``parameter`` the middle of the widest, always finite. One that goes on for ever
+    ends at inf; its middle is that of the part up to the last edge. Where an error is least in the
+    limit alone, the interval begins where nothing tells the limit from what is there.
     """
 
     value: float
@@ -174,6 +176,7 @@ class Curve:
         begin, end = self.edges[:-1], self.edges[1:]
         point = self._at_share(share)
         first, last = np.where(flat, begin, point), np.where(flat, end, point)
+        first = np.minimum(first, self._settled)
         intervals = _joined(first[reached], last[reached])
         return Best(
             least, self._middle(intervals, enough, self.log if log is None else log), intervals
@@ -207,6 +210,16 @@ class Curve:
         if not len(here):
             return np.empty((0, 2))
         return _joined(self._at_share(first)[here], self._at_share(last)[here])
+
+    @property
+    def _settled(self) -> float:
+        """The parameter from which on the curve is, in double precision, what it is at the end."""
+        if self.edges[-1] < np.inf:
+            return float(self.edges[-1])
+        known = float(self.edges[-2]) or 1.0
+        if self.left[-1] == self.right[-1] and self.sag[-1] == 0.0:
+            return known
+        return min(known, np.finfo(np.float64).max * EPSILON) / EPSILON
 
     @property
     def _slack(self) -> float:
@@ -338,9 +351,11 @@ class MeanCurve(Curve):
         """
         best = self.best()
         level = best.value + float(self.standard_error(best.parameter))
-        intervals = self.below(level)
-        ends = intervals[-1, 1:] if larger else intervals[0, :1]
-        place = float(self._known(ends, self.log)[0])
+        first, last = self.below(level)[-1 if larger else 0].tolist()
+        if larger:
+            place = min(last, self._settled)
+        else:
+            place = min(float(self._known(np.array([first]), self.log)[0]), last)
         return self.before_jump(place, level + self._slack)
 
     def standard_error(self, t: ArrayLike) -> Floats:

@@ -227,23 +227,17 @@ def folds(
     return found
 
 
-def check_fold(y: Labels, weights: Floats, train: NDArray[np.int64], parameter: str) -> None:
-    """Refuse a fold whose training rows are of one class: there is no machine to train."""
-    found = np.unique(y[train][weights[train] > 0]).tolist()
-    if len(found) > 1:
-        return
+def remedy_of_folds(y: Labels, weights: Floats, parameter: str) -> str:
+    """Say what to do where training rows of a fold are of one class."""
     classes, counts = np.unique(y[weights > 0], return_counts=True)
     second = np.argsort(-counts, kind="stable")[1]
     rare, fewest = classes.tolist()[second], int(counts[second])
-    if fewest == 1:
-        remedy = (
-            f"the class {rare!r} has one row alone, which can't be trained and tested on: add "
-            f"rows of it, or choose {parameter} yourself, with cv=None"
-        )
-    else:
-        remedy = f"pass cv={min(fewest, 5)}, for folds that share out the rows of each class"
-    one = f"of the class {found[0]!r} alone" if found else "without weight"
-    raise ValueError(f"cv gives a fold whose training rows are {one}; {remedy}.")
+    if fewest > 1:
+        return f"pass cv={min(fewest, 5)}, for folds that share out the rows of each class"
+    return (
+        f"the class {rare!r} has one row alone, which can't be trained and tested on: add rows of "
+        f"it, or choose {parameter} yourself, with cv=None"
+    )
 
 
 def _numbers(rows: ArrayLike, n: int) -> NDArray[np.int64]:

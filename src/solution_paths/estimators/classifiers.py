@@ -46,7 +46,7 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
         Choose C exactly: the mean of the folds' errors is a step function of C, whose minimiser
         over all C > 0 is taken: the middle (of the logarithms) of the widest interval on which it
         is least. If a path can't be followed so far, C is chosen where all are exact, and a warning
-        says so.
+        says so; so does one where a fold is left out, whose training rows hold one class alone.
     scoring : {"error", "balanced_error"}
         What a fold's error is: the share of wrong labels, or the mean of the shares in all classes.
         scikit-learn's names of their opposites, "accuracy" and "balanced_accuracy", will do.

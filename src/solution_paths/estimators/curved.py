@@ -208,7 +208,8 @@ class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
         See `PathLogisticRegression`.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
-        all lam from the largest lam_min on.
+        all lam from the largest lam_min on. A fold whose training counts are all alike, as without
+        an event, is left out, and a warning says so.
     scoring : {"deviance"}
         The mean deviance, within 1e-7, see `ApproximatePath.error_curve`; scikit-learn's
         "neg_mean_poisson_deviance" will do.
@@ -283,6 +284,13 @@ class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         return self._stated(poisson_path, X, y, y, weights)
+
+    def _unfit(self, y: NDArray[Any]) -> str | None:
+        if np.ptp(y) > 0.0:
+            return None
+        return (
+            f"its training counts are all {y[0]:g}" if y[0] else "its training rows have no event"
+        )
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that targets are counts."""

@@ -20,9 +20,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
-from ..validation import Floats, Rows, check_choice, check_index, shown
+from ..validation import Floats, Rows, callers_level, check_choice, check_index, shown
 from .base import PathEstimator
-from .checking import check_class_weight, check_fold, folds, usable_weights
+from .checking import check_class_weight, folds, remedy_of_folds, usable_weights
 from .fitted import Fitted
 from .judging import judge, warn_of_cut
 
@@ -89,7 +89,7 @@ class Tuned(PathEstimator):
         self._check_choice()
         pairs = folds(self.cv, X, y, is_classifier(self), **split)
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fold)(X, y, weights, *pair) for pair in pairs
+            delayed(self._fold)(X, y, weights, *pair) for pair in self._usable(pairs, y, weights)
         )
         models = [model for model, _ in found]
         begin = max(whole.begin, *(model.begin for model in models))
@@ -105,6 +105,40 @@ class Tuned(PathEstimator):
         chosen = curve.simplest(larger=self._stronger == "larger")
         self.cv_error_ = float(curve(chosen))
         return chosen, models
+
+    def _usable(self, pairs: list[Any], y: NDArray[Any], weights: Floats) -> list[Any]:
+        """Return the folds that can be fitted and judged; warn of the others."""
+        reasons = [self._useless(y, weights, *pair) for pair in pairs]
+        lost = [f"fold {k + 1} of {len(pairs)} ({why})" for k, why in enumerate(reasons) if why]
+        if not lost:
+            return pairs
+        named, remedy = "; ".join(lost), "pass fewer or shuffled folds"
+        if is_classifier(self):
+            remedy = remedy_of_folds(y, weights, self._parameter)
+        kept = [pair for pair, why in zip(pairs, reasons, strict=True) if why is None]
+        if not kept:
+            raise ValueError(f"cv has no fold to choose {self._parameter} by: {named}; {remedy}.")
+        if self.check != "ignore":
+            text = f"cv chooses {self._parameter} without {named}; {remedy}."
+            warnings.warn(text, PathWarning, stacklevel=callers_level())
+        return kept
+
+    def _useless(
+        self, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
+    ) -> str | None:
+        """Say why a fold can't be fitted, or not be judged; None where it can."""
+        if not weights[test].any():
+            return "its test rows have weight 0"
+        own = y[train][weights[train] > 0]
+        if not len(own):
+            return "its training rows have weight 0"
+        return self._unfit(own)
+
+    def _unfit(self, y: NDArray[Any]) -> str | None:
+        """Say why training targets leave nothing to fit, or None."""
+        if is_classifier(self) and len(np.unique(y)) < 2:
+            return f"its training rows hold the class {y[:1].tolist()[0]!r} alone"
+        return None
 
     def _check_choice(self) -> None:
         """Check by what, and by which rule, the parameter is chosen."""
@@ -132,15 +166,9 @@ class Tuned(PathEstimator):
         """Return what is fitted to a fold, and its error, in silence: the whole has been told."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PathWarning)
-            if is_classifier(self):
-                check_fold(y, weights, train, self._parameter)
             own, labels = _safe_split(self, X, y, train)
             model = self._trained(own, labels, weights[train])
             rows, targets = _safe_split(self, X, y, test, train)
-            if not weights[test].any():
-                raise ValueError(
-                    "sample_weight is 0 in all test rows of a fold; pass fewer or shuffled folds."
-                )
             return model, self._error(model, model.columns(rows), targets, weights[test])
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:

@@ -226,9 +226,14 @@ def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
 
 def _pieces(t: Floats, own: Callable[..., Any]) -> Callable[..., Curve]:
     """Return the error of predictions."""
+    edges, _ = _edges(t)
+    still = not (np.diff(t) > 0).any()
 
     def error(f: Floats, y: Floats, shares: Floats) -> Curve:
-        return of_pieces([own(t, f[:, 0] - y[:, None], shares)])
+        residual = f[:, 0] - y[:, None]
+        if still:  # one solution alone: it is so on both ends of a piece
+            return of_pieces([own(edges, np.repeat(residual[:, -1:], 2, axis=1), shares)])
+        return of_pieces([own(t, residual, shares)])
 
     return error
 
