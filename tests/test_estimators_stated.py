@@ -43,6 +43,17 @@ WORDS = np.array(ORDER)[CLASSES]
 Y = np.where(U > 0, 1, 0)
 
 
+DECIDED_BY_ROUNDING = {  # rows on the boundary itself
+    PathOneClassSVM: dict.fromkeys(
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "decisions are 0 but for rounding",
+    )
+}
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_scikit_learn_accepts_it(model):
@@ -110,8 +121,8 @@ def test_a_fold_without_a_class_counts_its_rows_as_wrong():
 
 def test_predictions_are_those_of_the_path():
     model = PathSVR(C=2.0).fit(X, U)
-    np.testing.assert_allclose(model.predict(X), X @ model.coef_ + model.intercept_, atol=1e-12)
-    np.testing.assert_array_equal(model.coef_, solution_paths.svr_path(X, U).coef(2.0))
+    np.testing.assert_allclose(model.predict(X), X @ model.coef_[0] + model.intercept_, atol=1e-12)
+    np.testing.assert_array_equal(model.coef_[0], solution_paths.svr_path(X, U).coef(2.0))
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.path_.certify(5).ok
@@ -181,8 +192,3 @@ def test_an_order_of_strings_is_not_guessed(hold):
     np.testing.assert_array_equal(codes.predict(X), PathSVOR().fit(X, CLASSES).predict(X))
     with pytest.raises(ValueError, match="drop rows without a label"):
         PathSVOR().fit(X, categories(["low", "mid", "?"] * 8))
-
-
-def test_weights_that_are_not_taken_are_refused_by_name():
-    with pytest.raises(TypeError, match="PathSVR takes no sample_weight, since its samples all"):
-        PathSVR().fit(X, U, sample_weight=np.ones(24))

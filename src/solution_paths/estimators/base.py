@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from .checking import (
     weights_of_classes,
 )
 from .fitted import Fitted, OneVsRest
+from .progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +53,7 @@ class PathEstimator(BaseEstimator):
 
     _sparse = False  # whether CSR matrices are fitted
     _model: Fitted
+    _progress: Progress | None = None  # of a fit that isn't done
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -76,7 +79,23 @@ class PathEstimator(BaseEstimator):
         pairwise = getattr(self, "kernel", "") == "precomputed"
         model.kept = kept if pairwise and not whole else None
         model.rows = kept
+        if is_classifier(self):
+            model.codes = np.searchsorted(self.classes_, y)
         return model
+
+    @contextmanager
+    def _telling(self, progress: Progress) -> Iterator[None]:
+        """Let paths tell of themselves: those of all rows."""
+        self._progress = progress
+        try:
+            yield
+        finally:
+            del self._progress
+
+    def _count_of_paths(self) -> int:
+        """Return how many paths are followed one after the other."""
+        several = isinstance(self, PathClassifier) and len(self.classes_) > 2
+        return len(self.classes_) if several else 1
 
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check and remember what X looks like; classes are remembered as ``classes_``."""
@@ -128,17 +147,22 @@ class PathEstimator(BaseEstimator):
 
         return DataFrame(X, columns=names, copy=False)
 
+    def _given(self, *names: str) -> dict[str, Any]:
+        """Return parameters, as path functions take them."""
+        return {name: getattr(self, name) for name in names}
+
     def _options(self) -> dict[str, Any]:
         """Return the kernel's parameters and ``check``, as path functions take them."""
-        names = ("kernel", "gamma", "degree", "coef0")
-        return {name: getattr(self, name) for name in names} | self._check()
+        return self._given("kernel", "gamma", "degree", "coef0") | self._check()
 
     def _check(self) -> dict[str, Any]:
         """Return what path functions are told of ``check``: only the answer is judged by default.
 
-        With "raise" they raise, so that a path is used up to where it is not reliable.
+        With "raise" they raise, so that a path is used up to where it is not reliable. While all
+        rows are fitted they tell of their progress, too.
         """
-        return {"check": "ignore" if self.check == "warn" else self.check}
+        told = None if self._progress is None else self._progress.of_path()
+        return {"check": "ignore" if self.check == "warn" else self.check, "callback": told}
 
     def _rows(self, X: Rows) -> Any:
         """Check rows to predict."""
@@ -250,31 +274,44 @@ class Linear(PathEstimator):
 class Expanded(PathEstimator):
     """An estimator with f(x) = sum_i a_i k(x_i, x) + b for each path."""
 
+    def _support(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the expansions (paths, n), and the rows that count in one, class by class."""
+        check_is_fitted(self)
+        a = self._model.expansions(self._place())
+        found = np.flatnonzero(a.any(axis=0))
+        if self._model.codes is not None:
+            found = found[np.argsort(self._model.codes[found], kind="stable")]
+        return a, found
+
     @property
     def dual_coef_(self) -> Floats:
         """The a_i of all support vectors, (paths, n_SV)."""
-        check_is_fitted(self)
-        a = self._model.expansions(self._place())
-        return a[:, a.any(axis=0)]
+        a, found = self._support()
+        return a[:, found]
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """Rows of X that are support vectors of one of the paths, (n_SV,)."""
-        check_is_fitted(self)
-        a = self._model.expansions(self._place())
-        return self._model.rows[np.flatnonzero(a.any(axis=0))]
+        """Rows of X that are support vectors of one of the paths, class by class, (n_SV,)."""
+        return self._model.rows[self._support()[1]]
+
+    @property
+    def n_support_(self) -> NDArray[np.int64]:
+        """How many support vectors each class has, (classes,), or (1,) where there are none."""
+        found, codes = self._support()[1], self._model.codes
+        if codes is None:
+            return np.array([len(found)])
+        return np.bincount(codes[found], minlength=len(self.classes_))
 
     @property
     def support_vectors_(self) -> Any:
         """Their rows, (n_SV, d)."""
-        check_is_fitted(self)
+        found = self._support()[1]
         if self.kernel == "precomputed":
             raise AttributeError(
                 f"{type(self).__name__} with kernel='precomputed' has no support_vectors_, since "
                 "it knows no rows; take those of your data that support_ names."
             )
-        a = self._model.expansions(self._place())
-        return self._model.paths[0].rows[np.flatnonzero(a.any(axis=0))]
+        return self._model.paths[0].rows[found]
 
     @property
     def coef_(self) -> Floats:

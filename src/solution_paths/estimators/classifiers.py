@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from ..curves import Curve
+from ..models.coefficients import Bounds
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
-from ..solution import SolutionPath
+from ..solution import Callback, SolutionPath
 from ..validation import Floats, Rows, check_flag
 from .base import Expanded, Linear, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
 from .fitted import OneVsRest
-from .tuning import WeightedTuned
+from .tuning import Tuned
 
 
-class PathSVC(PathClassifier, Expanded, WeightedTuned):
+class PathSVC(PathClassifier, Expanded, Tuned):
     """Support vector classifier that knows its solution for every cost C.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))`` for sample weights s_i, with
@@ -55,6 +56,9 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
         whose error is within one standard error of it.
     n_jobs : int, optional
         Processes for the folds, as in scikit-learn.
+    callback : callable, optional
+        Called now and then as ``callback(done, n_events)``: the share of the work, all rows and
+        then each fold, and how many events there were; whatever it raises ends the fit.
     check : {"warn", "raise", "ignore"}
         What to do if the solution that is used, at ``C_``, or one in a fold that decided about it,
         is not right; the other places of ``path_`` are not looked at. "raise" raises a `PathError`,
@@ -116,6 +120,7 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.C = C
@@ -129,6 +134,7 @@ class PathSVC(PathClassifier, Expanded, WeightedTuned):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
@@ -147,7 +153,7 @@ def _tells_probabilities(model: QuantileSVC) -> bool:
     return True
 
 
-class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
+class QuantileSVC(PathClassifier, Expanded, Tuned):
     """Quantile support vector classifier that knows its solution for every quantile tau.
 
     Minimises ``lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i)`` with c_i = 2 (1 - tau) / n where
@@ -179,7 +185,7 @@ class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
         off all quantiles: tau is 1/2 then, and ``cv_error_`` tells how good they are.
     rule : {"min"}
         There is no "1se": tau is no penalty.
-    n_jobs, check
+    n_jobs, callback, check
         See `PathSVC`.
 
     Attributes
@@ -226,6 +232,7 @@ class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.tau = tau
@@ -241,6 +248,7 @@ class QuantileSVC(PathClassifier, Expanded, WeightedTuned):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
@@ -296,7 +304,7 @@ def probabilities(model: OneVsRest, X: Any) -> Floats:
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
 
 
-class L1SVC(PathClassifier, Linear, WeightedTuned):
+class L1SVC(PathClassifier, Linear, Tuned):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
     Minimises ``sum_i s_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1`` with weights s_i of samples;
@@ -306,11 +314,17 @@ class L1SVC(PathClassifier, Linear, WeightedTuned):
     ----------
     lam : float, default 1.0
         Weight of the penalty, >= 0; not looked at with ``cv``.
+    positive : bool, default False
+    penalty_factor : (d,) array, optional
+    bounds : (low, high), optional
+        Of coefficients; see `lasso_path`.
+    lam_min : float, default 0.0
+        Where paths begin, see `l1_svm_path`.
     class_weight : dict or "balanced", optional
         See `PathSVC`.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
-    scoring, rule, n_jobs, check
+    scoring, rule, n_jobs, callback, check
         See `PathSVC`.
 
     Attributes
@@ -344,20 +358,31 @@ class L1SVC(PathClassifier, Linear, WeightedTuned):
         self,
         lam: float = 1.0,
         *,
+        positive: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: Bounds | None = None,
+        lam_min: float = 0.0,
         class_weight: ClassWeight = None,
         cv: Folds = None,
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam = lam
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.lam_min = lam_min
         self.class_weight = class_weight
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        return l1_svm_path(X, y, sample_weight=weights, **self._check())
+        own = self._given("positive", "penalty_factor", "bounds", "lam_min")
+        return l1_svm_path(X, y, sample_weight=weights, **own, **self._check())

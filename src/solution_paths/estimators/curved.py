@@ -13,11 +13,12 @@ from ..curves import Curve
 from ..errors import PathError
 from ..models.logistic import logistic_path
 from ..models.poisson import poisson_path
+from ..solution import Callback
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, Folds
 from .stated import Stated, TwoClasses, two_classes
-from .tuning import Tuned, WeightedTuned
+from .tuning import Tuned
 
 SMALLEST = 1e-4  # by default lam_min of the largest correlation, from which on l1 leaves w = 0
 ROUNDING = 1e-12  # of the terms of a correlation: a smaller one is none
@@ -45,7 +46,8 @@ class Curved(Tuned):
 
     def _stated(self, path: Any, X: Any, y: Any, values: Floats, weights: Floats | None) -> Stated:
         """Return what is fitted: where a path breaks off, the part that keeps the bound."""
-        options: dict[str, Any] = {"l1_ratio": self.l1_ratio, "eps": self.eps}
+        told = None if self._progress is None else self._progress.of_path()
+        options: dict[str, Any] = self._given("l1_ratio", "eps") | {"callback": told}
         if weights is not None:
             options["sample_weight"] = weights
         try:
@@ -58,7 +60,7 @@ class Curved(Tuned):
             return model
 
 
-class PathLogisticRegression(Curved, TwoClasses, Linear, WeightedTuned):
+class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
     """Logistic regression that knows a solution within a bound for every lam; see `logistic_path`.
 
     Minimises ``sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)`` of
@@ -87,6 +89,8 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, WeightedTuned):
         `ApproximatePath.error_curve`), or of labels, as in `PathSVC`.
     rule : {"min", "1se"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`; here an answer is right if its duality gap is at most eps.
 
@@ -126,6 +130,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, WeightedTuned):
         scoring: str = "log_loss",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam = lam
@@ -137,6 +142,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, WeightedTuned):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def decision_function(self, X: Rows) -> Floats:
@@ -191,7 +197,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, WeightedTuned):
         return model.error(X, y, "log_loss", weights)
 
 
-class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
+class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     """Poisson regression of counts, within a bound for every lam; see `poisson_path`.
 
     Minimises ``sum_i s_i (exp(f_i) - y_i f_i + y_i log y_i - y_i) + lam (r ||w||_1 + (1 - r)/2
@@ -215,6 +221,8 @@ class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
         "neg_mean_poisson_deviance" will do.
     rule : {"min", "1se"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathLogisticRegression`.
 
@@ -251,6 +259,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
         scoring: str = "deviance",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam = lam
@@ -261,6 +270,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, WeightedTuned):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def predict(self, X: Rows) -> Floats:

@@ -48,10 +48,13 @@ class Fitted:
         The rows that they are of, of all that were given: those with some weight.
     kept : (n,) int array or None
         The same, where that says which columns of kernel values are used.
+    codes : (n,) int array or None
+        The classes of these rows, as indices into those of the estimator.
     """
 
     rows: NDArray[np.int64]
     kept: NDArray[np.int64] | None = None
+    codes: NDArray[np.int64] | None = None
 
     def __init__(self, found: list[Followed], labels: list[Any] | None = None, unit: float = 1.0):
         self.paths: list[Any] = [own.path for own in found]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..curves import Curve
+from ..models.coefficients import Bounds
 from ..models.lasso import lasso_path
-from ..validation import Floats
+from ..solution import Callback
+from ..validation import Floats, check_number
 from .base import LinearRegressor
 from .checking import Folds
 from .fitted import Fitted, followed
-from .tuning import WeightedTuned
+from .tuning import Tuned
 
 
 class InAlpha(Fitted):
@@ -24,7 +26,7 @@ class InAlpha(Fitted):
         return curve.over(self.begin, self.end)
 
 
-class PathLasso(LinearRegressor, WeightedTuned):
+class PathLasso(LinearRegressor, Tuned):
     """Lasso that knows its solution for every penalty alpha.
 
     Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
@@ -36,6 +38,12 @@ class PathLasso(LinearRegressor, WeightedTuned):
         Weight of the penalty, >= 0; not looked at with ``cv``.
     fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
+    positive : bool, default False
+    penalty_factor : (d,) array, optional
+    bounds : (low, high), optional
+        Of coefficients; see `lasso_path`.
+    alpha_min : float, default 0.0
+        Where the path begins, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
         absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
@@ -44,6 +52,8 @@ class PathLasso(LinearRegressor, WeightedTuned):
         "neg_mean_absolute_error" will do.
     rule : {"min", "1se"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
 
@@ -80,21 +90,35 @@ class PathLasso(LinearRegressor, WeightedTuned):
         alpha: float = 1.0,
         *,
         fit_intercept: bool = True,
+        positive: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: Bounds | None = None,
+        alpha_min: float = 0.0,
         cv: Folds = None,
         scoring: str = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.alpha_min = alpha_min
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
-        own: dict[str, Any] = {"fit_intercept": self.fit_intercept, "sample_weight": weights}
+        own = self._given("fit_intercept", "positive", "penalty_factor", "bounds")
         total = float(X.shape[0] if weights is None else weights.sum())
-        return InAlpha([followed(lasso_path, X, y, **own, **self._check())], unit=total)
+        least = check_number(self.alpha_min, "alpha_min", least=0)
+        own |= {"sample_weight": weights, "lam_min": least * total} | self._check()
+        model = InAlpha([followed(lasso_path, X, y, **own)], unit=total)
+        model.begin = least if model.begin > 0.0 and not model.errors else model.begin
+        return model

@@ -8,22 +8,23 @@ from numpy.typing import NDArray
 
 from ..models.outlier_svm import outlier_svm_path
 from ..models.outlier_svr import outlier_svr_path
+from ..solution import Callback
 from ..solution.outliers import OutlierPath
 from ..validation import Floats
 from .base import Expanded, PathClassifier, PathRegressor
 from .checking import Folds
 from .fitted import Fitted, followed
-from .tuning import Unweighted
+from .tuning import Tuned
 
 
-class OutlierSVC(PathClassifier, Expanded, Unweighted):
+class OutlierSVC(PathClassifier, Expanded, Tuned):
     """Robust support vector classifier that knows its solutions for all weights theta of outliers.
 
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i w.x_i)`` without a bias, where l is the hinge loss for
     margins above 0, and grows only theta times as fast below: a sample on the wrong side counts as
     an outlier. It follows one local optimum from the standard machine (theta = 1) on; see
-    `outlier_svm_path`. There are no sample weights, since all costs of such a path are alike. Where
-    f is 0 for two classes, the more frequent of the training rows is predicted.
+    `outlier_svm_path`. Sample weights multiply C. Where f is 0 for two classes, the more frequent
+    of the training rows is predicted.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
     scoring : {"error", "balanced_error"}
     rule : {"min"}
         There is no "1se": theta is no penalty.
-    n_jobs, check
+    n_jobs, callback, check
         See `PathSVC`.
 
     Attributes
@@ -81,6 +82,7 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.theta = theta
@@ -93,17 +95,19 @@ class OutlierSVC(PathClassifier, Expanded, Unweighted):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
-        return outlier_svm_path(X, y, self.C, **self._options())
+        return outlier_svm_path(X, y, self.C, sample_weight=weights, **self._options())
 
 
-class OutlierSVR(PathRegressor, Expanded, Unweighted):
+class OutlierSVR(PathRegressor, Expanded, Tuned):
     """Robust regression that knows its solutions for all weights theta of outliers.
 
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i - w.x_i)`` without a bias, where l is the absolute value
-    up to s, and grows only theta times as fast beyond; see `outlier_svr_path`.
+    up to s, and grows only theta times as fast beyond; see `outlier_svr_path`. Sample weights
+    multiply C.
 
     Parameters
     ----------
@@ -123,7 +127,7 @@ class OutlierSVR(PathRegressor, Expanded, Unweighted):
         "neg_mean_squared_error" will do.
     rule : {"min"}
         There is no "1se": theta is no penalty.
-    n_jobs, check
+    n_jobs, callback, check
         See `PathSVC`.
 
     Attributes
@@ -166,6 +170,7 @@ class OutlierSVR(PathRegressor, Expanded, Unweighted):
         scoring: str = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.theta = theta
@@ -179,7 +184,9 @@ class OutlierSVR(PathRegressor, Expanded, Unweighted):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        return Fitted([followed(outlier_svr_path, X, y, self.C, s=self.s, **self._options())])
+        own = {"s": self.s, "sample_weight": weights} | self._options()
+        return Fitted([followed(outlier_svr_path, X, y, self.C, **own)])

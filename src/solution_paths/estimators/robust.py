@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.drlad import drlad_path
-from ..solution import SolutionPath
+from ..solution import Callback, SolutionPath
 from ..validation import Floats
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
 from .fitted import Fitted, followed
-from .tuning import Unweighted, WeightedTuned
+from .tuning import Tuned
 
 
-class DrLAD(LinearRegressor, Unweighted):
+class DrLAD(LinearRegressor, Tuned):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
     Minimises ``1/n sum_i |y_i - w.x_i - b| + lam2/2 ||w||^2`` where ``||w||_1 <= s``; see
-    `drlad_path`. There are no sample weights, since such a path has one cost for all losses.
+    `drlad_path`. Shares of sample weights, s_i / sum_j s_j, stand for 1/n.
 
     Parameters
     ----------
@@ -29,6 +29,8 @@ class DrLAD(LinearRegressor, Unweighted):
         Radius of the l1 constraint, >= 0; not looked at with ``cv``.
     lam2 : float, default 0.0
         Weight of ||w||^2 / 2, >= 0.
+    s_max : float, optional
+        Where the path ends; by default for ever.
     cv : int, splitter or iterable of (train, test), optional
         Choose s exactly: the mean of the folds' errors is a piecewise linear (or quadratic)
         function of s, whose minimiser over all s >= 0 is taken.
@@ -37,6 +39,8 @@ class DrLAD(LinearRegressor, Unweighted):
         "neg_mean_absolute_error" will do.
     rule : {"min", "1se"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
 
@@ -72,25 +76,30 @@ class DrLAD(LinearRegressor, Unweighted):
         s: float = 1.0,
         *,
         lam2: float = 0.0,
+        s_max: float | None = None,
         cv: Folds = None,
         scoring: str = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.s = s
         self.lam2 = lam2
+        self.s_max = s_max
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        return Fitted([followed(drlad_path, X, y, lam2=self.lam2, **self._check())])
+        own = self._given("lam2", "s_max") | {"sample_weight": weights} | self._check()
+        return Fitted([followed(drlad_path, X, y, **own)])
 
 
-class DmKSVC(PathClassifier, Expanded, WeightedTuned):
+class DmKSVC(PathClassifier, Expanded, Tuned):
     """Double-margin kernel support vector classifier that knows its solution for every lam.
 
     Minimises ``lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa)`` for margins
@@ -111,7 +120,7 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
     class_weight : dict or "balanced", optional
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly, see `PathSVC`.
-    scoring, rule, n_jobs, check
+    scoring, rule, n_jobs, callback, check
         See `PathSVC`.
 
     Attributes
@@ -157,6 +166,7 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam = lam
@@ -171,6 +181,7 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
@@ -184,12 +195,12 @@ class DmKSVC(PathClassifier, Expanded, WeightedTuned):
         return found
 
 
-class DmDrSVC(PathClassifier, Linear, Unweighted):
+class DmDrSVC(PathClassifier, Linear, Tuned):
     """Double-margin doubly regularised classifier that knows its solution for every lam1.
 
     Minimises ``lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho)`` over
     w, a free bias and rho >= ||w||_1, for margins m_i = y_i f(x_i); see `dm_drsvm_path`.
-    There are no sample weights, since such a path has one cost for all losses.
+    Shares of sample weights, s_i / sum_j s_j, stand for 1/n.
 
     Parameters
     ----------
@@ -199,9 +210,11 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
         Weight of ||w||^2 / 2, > 0.
     kappa : float, default 2.0
         What changing a label costs, > 0.
+    lam1_min : float, default 0.0
+        Where paths begin, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam1 exactly, see `PathSVC`.
-    scoring, rule, n_jobs, check
+    scoring, rule, n_jobs, callback, check
         See `PathSVC`.
 
     Attributes
@@ -236,20 +249,25 @@ class DmDrSVC(PathClassifier, Linear, Unweighted):
         *,
         lam2: float = 0.01,
         kappa: float = 2.0,
+        lam1_min: float = 0.0,
         cv: Folds = None,
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam1 = lam1
         self.lam2 = lam2
         self.kappa = kappa
+        self.lam1_min = lam1_min
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        return dm_drsvm_path(X, y, self.kappa, vary="lam1", lam2=self.lam2, **self._check())
+        own = self._given("lam2", "lam1_min") | {"sample_weight": weights} | self._check()
+        return dm_drsvm_path(X, y, self.kappa, vary="lam1", **own)

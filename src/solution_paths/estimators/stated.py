@@ -12,19 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.almost_quadratic import almost_quadratic_path
+from ..models.coefficients import Bounds
 from ..models.elastic_net import elastic_net_path
 from ..models.kernel_quantile import kernel_quantile_path
 from ..models.nu_svm import nu_svm_path
 from ..models.one_class import one_class_path
 from ..models.svor import svor_path
 from ..models.svr import svr_path
-from ..solution import SolutionPath
-from ..validation import Floats, Labels, Rows, ordered_labels
-from .base import LinearRegressor, PathEstimator, PathRegressor
-from .checking import Folds
+from ..solution import Callback, SolutionPath
+from ..validation import Floats, Labels, Rows, check_index, ordered_labels
+from .base import Expanded, LinearRegressor, PathRegressor
+from .checking import Folds, usable_weights
 from .fitted import Fitted
 from .judging import judge
-from .tuning import Tuned, Unweighted
+from .progress import Progress
+from .tuning import Tuned
+
+COEFFICIENTS = ("positive", "penalty_factor", "bounds")
 
 
 class Stated(Fitted):
@@ -66,35 +70,11 @@ class Stated(Fitted):
         return self.own.predict(X, t)
 
 
-class StatedRegressor(PathRegressor, Unweighted):
-    """A kernel regression."""
-
-    _scorings = ("squared", "absolute")
-    _model: Stated
-    kernel: str
-
-    @property
-    def coef_(self) -> Floats:
-        """Coefficients (d,) of a linear model."""
-        if self.kernel != "linear":
-            raise AttributeError(
-                f"{type(self).__name__} with kernel={self.kernel!r} has no coef_, which is one of "
-                "linear models; use path_.expansion for its expansion in training rows."
-            )
-        check_is_fitted(self)
-        return self._model.own.coef(self._place())
-
-    @property
-    def intercept_(self) -> float:
-        """Intercept b."""
-        check_is_fitted(self)
-        return float(self._model.own.intercept(self._place()))
-
-
-class PathElasticNet(LinearRegressor, Unweighted):
+class PathElasticNet(LinearRegressor, Tuned):
     """Elastic net that knows its solution for every lam1; see `elastic_net_path`.
 
-    Minimises ``1/2 ||y - X w - b||^2 + lam1 ||w||_1 + lam2/2 ||w||^2``.
+    Minimises ``1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam1 ||w||_1 + lam2/2 ||w||^2`` for sample
+    weights s_i.
 
     Parameters
     ----------
@@ -103,11 +83,19 @@ class PathElasticNet(LinearRegressor, Unweighted):
     lam2 : float, default 1.0
         Weight of the ridge, >= 0.
     fit_intercept : bool, default True
+    positive : bool, default False
+    penalty_factor : (d,) array, optional
+    bounds : (low, high), optional
+        Of coefficients; see `lasso_path`.
+    lam1_min : float, default 0.0
+        Where the path begins, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam1 exactly: the mean of the folds' errors is minimised over all lam1.
     scoring : {"squared", "absolute"}
     rule : {"min", "1se"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
 
@@ -138,27 +126,37 @@ class PathElasticNet(LinearRegressor, Unweighted):
         *,
         lam2: float = 1.0,
         fit_intercept: bool = True,
+        positive: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: Bounds | None = None,
+        lam1_min: float = 0.0,
         cv: Folds = None,
         scoring: str = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam1 = lam1
         self.lam2 = lam2
         self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.lam1_min = lam1_min
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own: dict[str, Any] = {"lam2": self.lam2, "fit_intercept": self.fit_intercept}
-        return Stated(elastic_net_path(X, y, **own, **self._check()))
+        own = self._given("lam2", "fit_intercept", *COEFFICIENTS, "lam1_min") | self._check()
+        return Stated(elastic_net_path(X, y, sample_weight=weights, **own))
 
 
-class HuberPath(LinearRegressor, Unweighted):
+class HuberPath(LinearRegressor, Tuned):
     """Huber regression with an l1 penalty, for every lam; see `almost_quadratic_path`.
 
     Parameters
@@ -168,8 +166,14 @@ class HuberPath(LinearRegressor, Unweighted):
     delta : float, default 1.0
         Where the loss becomes linear, > 0, in units of y.
     fit_intercept : bool, default True
+    positive : bool, default False
+    penalty_factor : (d,) array, optional
+    bounds : (low, high), optional
+        Of coefficients; see `lasso_path`.
+    lam_min : float, default 0.0
+        Where the path begins, >= 0.
     scoring : {"absolute", "squared"}
-    cv, rule, n_jobs, check
+    cv, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
     Attributes
@@ -199,27 +203,37 @@ class HuberPath(LinearRegressor, Unweighted):
         *,
         delta: float = 1.0,
         fit_intercept: bool = True,
+        positive: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: Bounds | None = None,
+        lam_min: float = 0.0,
         cv: Folds = None,
         scoring: str = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam = lam
         self.delta = delta
         self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.lam_min = lam_min
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own: dict[str, Any] = {"delta": self.delta, "fit_intercept": self.fit_intercept}
-        return Stated(almost_quadratic_path(X, y, **own, **self._check()))
+        own = self._given("delta", "fit_intercept", *COEFFICIENTS, "lam_min") | self._check()
+        return Stated(almost_quadratic_path(X, y, sample_weight=weights, **own))
 
 
-class PathSVR(StatedRegressor):
+class PathSVR(PathRegressor, Expanded, Tuned):
     """Support vector regression that knows its solution for every C; see `svr_path`.
 
     Parameters
@@ -228,9 +242,11 @@ class PathSVR(StatedRegressor):
         Cost of errors, >= 0; not looked at with ``cv``.
     epsilon : float, default 0.1
         Half the width of the tube, >= 0.
+    C_max : float, optional
+        Where the path ends; by default for ever.
     kernel, gamma, degree, coef0
         See `svm_path`.
-    cv, scoring, rule, n_jobs, check
+    cv, scoring, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
     Attributes
@@ -251,6 +267,7 @@ class PathSVR(StatedRegressor):
 
     _parameter = "C"
     _stronger = "smaller"
+    _scorings = ("squared", "absolute")
     _sparse = True
 
     def __init__(
@@ -262,10 +279,12 @@ class PathSVR(StatedRegressor):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        C_max: float | None = None,
         cv: Folds = None,
         scoring: str = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.C = C
@@ -274,17 +293,20 @@ class PathSVR(StatedRegressor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.C_max = C_max
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        return Stated(svr_path(X, y, epsilon=self.epsilon, **self._options()))
+        own = self._given("epsilon", "C_max") | self._options()
+        return Stated(svr_path(X, y, sample_weight=weights, **own))
 
 
-class KernelQuantileRegressor(StatedRegressor):
+class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     """Kernel quantile regression for one tau and every lam; see `kernel_quantile_path`.
 
     Parameters
@@ -293,11 +315,13 @@ class KernelQuantileRegressor(StatedRegressor):
         Weight of the ridge, >= 0; not looked at with ``cv``.
     tau : float, default 0.5
         The quantile, in [0, 1].
+    lam_min : float, default 0.0
+        Where the path ends, >= 0.
     kernel : str, default "rbf"
     gamma, degree, coef0
         See `svm_path`.
     scoring : {"absolute", "squared"}
-    cv, rule, n_jobs, check
+    cv, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
     Attributes
@@ -317,6 +341,7 @@ class KernelQuantileRegressor(StatedRegressor):
 
     _parameter = "lam"
     _stronger = "larger"
+    _scorings = ("squared", "absolute")
     _sparse = True
 
     def __init__(
@@ -328,10 +353,12 @@ class KernelQuantileRegressor(StatedRegressor):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        lam_min: float = 0.0,
         cv: Folds = None,
         scoring: str = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.lam = lam
@@ -340,15 +367,17 @@ class KernelQuantileRegressor(StatedRegressor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.lam_min = lam_min
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._options()
-        return Stated(kernel_quantile_path(X, y, vary="lam", tau=self.tau, **own))
+        own = self._given("tau", "lam_min") | self._options()
+        return Stated(kernel_quantile_path(X, y, vary="lam", sample_weight=weights, **own))
 
 
 class StatedClassifier(ClassifierMixin, Tuned):
@@ -388,7 +417,7 @@ class TwoClasses(StatedClassifier):
         return tags
 
 
-class PathNuSVC(TwoClasses, Unweighted):
+class PathNuSVC(TwoClasses, Expanded):
     """nu-SVM of two classes that knows its solution for every nu; see `nu_svm_path`.
 
     Parameters
@@ -396,6 +425,8 @@ class PathNuSVC(TwoClasses, Unweighted):
     nu : float, default 0.3
         In [0, 2 min(n+, n-) / n]; not looked at with ``cv``. Where w = 0, for small nu, all rows
         have the larger label.
+    nu_max : float, optional
+        Where the path ends, in (0, 1]; at most at the largest nu that there is.
     kernel : str, default "rbf"
     gamma, degree, coef0
         See `svm_path`.
@@ -404,6 +435,8 @@ class PathNuSVC(TwoClasses, Unweighted):
     scoring : {"error", "balanced_error"}
     rule : {"min"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
 
@@ -433,10 +466,12 @@ class PathNuSVC(TwoClasses, Unweighted):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        nu_max: float | None = None,
         cv: Folds = None,
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.nu = nu
@@ -444,10 +479,12 @@ class PathNuSVC(TwoClasses, Unweighted):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.nu_max = nu_max
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def decision_function(self, X: Rows) -> Floats:
@@ -461,10 +498,11 @@ class PathNuSVC(TwoClasses, Unweighted):
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         two_classes(y)
-        return Stated(nu_svm_path(X, y, **self._options()))
+        own = self._given("nu_max") | self._options()
+        return Stated(nu_svm_path(X, y, sample_weight=weights, **own))
 
 
-class PathSVOR(StatedClassifier, Unweighted):
+class PathSVOR(StatedClassifier, Expanded):
     """Support vector ordinal regression for every C; see `svor_path`.
 
     Classes are numbers, or the categories of an ordered `pandas.Categorical` in their order.
@@ -474,6 +512,8 @@ class PathSVOR(StatedClassifier, Unweighted):
     C : float, default 1.0
         Cost of errors, >= 0; not looked at with ``cv``.
     thresholds : {"explicit", "implicit"}
+    C_max : float, optional
+        Where the path ends; by default for ever.
     kernel, gamma, degree, coef0
         See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
@@ -481,6 +521,8 @@ class PathSVOR(StatedClassifier, Unweighted):
     scoring : {"error", "balanced_error"}
     rule : {"min", "1se"}
     n_jobs : int, optional
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
 
@@ -513,10 +555,12 @@ class PathSVOR(StatedClassifier, Unweighted):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        C_max: float | None = None,
         cv: Folds = None,
         scoring: str = "error",
         rule: str = "min",
         n_jobs: int | None = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.C = C
@@ -525,17 +569,26 @@ class PathSVOR(StatedClassifier, Unweighted):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.C_max = C_max
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
         self.n_jobs = n_jobs
+        self.callback = callback
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         from pandas import Categorical
 
         labels = Categorical(y, categories=self.classes_, ordered=True)  # a fold may lack some
-        return Stated(svor_path(X, labels, thresholds=self.thresholds, **self._options()))
+        own = self._given("thresholds", "C_max") | self._options()
+        return Stated(svor_path(X, labels, sample_weight=weights, **own))
+
+    @property
+    def thresholds_(self) -> Floats:
+        """The thresholds b_1 <= ... <= b_{r-1} between classes, (r - 1,)."""
+        check_is_fitted(self)
+        return self._model.own.free(self._place())
 
     def _classes_of(self, y: Labels, order: list[Any] | None) -> Labels:
         return ordered_labels(y, order)[1]
@@ -547,16 +600,20 @@ class PathSVOR(StatedClassifier, Unweighted):
         return tags
 
 
-class PathOneClassSVM(OutlierMixin, PathEstimator):
+class PathOneClassSVM(OutlierMixin, Expanded):
     """One-class SVM that knows its solution for every nu; see `one_class_path`.
 
     Parameters
     ----------
     nu : float, default 0.5
         In (0, 1]: at most such a share of the training rows is outside.
+    nu_min : float, default 0.0
+        Where the path ends, in [0, 1).
     kernel : str, default "rbf"
     gamma, degree, coef0
         See `svm_path`.
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `PathSVC`.
 
@@ -575,7 +632,6 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
     """
 
     _sparse = True
-    _model: Stated
 
     def __init__(
         self,
@@ -585,6 +641,8 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        nu_min: float = 0.0,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.nu = nu
@@ -592,9 +650,13 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.nu_min = nu_min
+        self.callback = callback
         self.check = check
 
-    def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the whole path.
 
         Parameters
@@ -602,18 +664,27 @@ class PathOneClassSVM(OutlierMixin, PathEstimator):
         X : (n, d) array, DataFrame or CSR matrix, or (n, n) Gram matrix
         y : object, optional
             Ignored.
+        sample_weight : (n,) array, optional
+            Weights >= 0; all 1 by default. A sample of weight 0 takes no part.
 
         Returns
         -------
         self
         """
         self.__dict__.pop("_model", None)
+        check_index(X, sample_weight, "sample_weight")
         X = self._validated(X)
-        model = Stated(one_class_path(self._named(X), **self._options()))
-        self.path_, nu = model.own, model.check(self.nu, "nu", above=0.0)
+        weights = usable_weights(sample_weight, X.shape[0], None)
+        with self._telling(Progress(self.callback)):
+            model = self._trained(self._named(X), np.zeros(len(weights)), weights)
+        self.path_, nu = model.path, model.check(self.nu, "nu", above=0.0)
         judge(model, nu, f"at nu = {nu:.6g}", self.check, [])
-        self.offset_, self._model = float(model.own.free(nu)[0]), model
+        self.offset_, self._model = float(model.paths[0].free(nu)[0]), model
         return self
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        own = self._given("nu_min") | self._options()
+        return Stated(one_class_path(X, sample_weight=weights, **own))
 
     def _place(self) -> float:
         return float(self.nu)

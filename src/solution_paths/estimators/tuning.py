@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -20,11 +21,13 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
+from ..solution import Callback
 from ..validation import Floats, Rows, callers_level, check_choice, check_index, shown
 from .base import PathEstimator
 from .checking import check_class_weight, folds, remedy_of_folds, usable_weights
 from .fitted import Fitted
 from .judging import judge, warn_of_cut
+from .progress import Progress
 
 SYNONYMS = {
     "accuracy": "error",
@@ -47,15 +50,36 @@ class Tuned(PathEstimator):
     _above: float | None = None  # what values must be above, where 0 itself is none
     _stronger: str | None = None  # "larger" or "smaller" values are the stronger penalty
     _scorings: tuple[str, ...] = ("error", "balanced_error")
+    callback: Callback | None
 
-    def _fit(
+    def fit(
         self,
         X: Rows,
         y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        params: dict[str, Any],
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
+        """Fit the whole path, and choose its parameter if ``cv`` is given.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
+            ``kernel="precomputed"`` where the model has kernels.
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Weights >= 0, by which samples count when the model is fitted and, with ``cv``, in the
+            folds' errors; all 1 by default. A sample of weight 0 takes no part, and has no dual
+            in ``path_``.
+        groups : (n,) array, optional
+            What splitters such as GroupKFold keep together.
+        **params
+            What else the splitter asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+        """
         split = self._for_splitter(sample_weight, groups, params)
         check_index(X, sample_weight, "sample_weight")
         check_index(X, groups, "groups")
@@ -64,12 +88,15 @@ class Tuned(PathEstimator):
         if classes is not None:
             check_class_weight(getattr(self, "class_weight", None), self.classes_)
         weights = usable_weights(sample_weight, X.shape[0], classes)
-        model = self._trained(self._named(X), y, weights)
+        pairs = self._pairs(X, y, split)
+        progress = Progress(self.callback, self._count_of_paths(), len(pairs))
+        with self._telling(progress):
+            model = self._trained(self._named(X), y, weights)
         self.path_ = model.path
         chosen = getattr(self, self._parameter)
         of_folds: list[Fitted] = []
-        if self.cv is not None:
-            chosen, of_folds = self._chosen(X, y, weights, model, split)
+        if pairs:
+            chosen, of_folds = self._chosen(X, y, weights, model, pairs, progress)
         chosen = model.check(chosen, self._parameter, self._above)
         judge(model, chosen, f"at {self._parameter} = {chosen:.6g}", self.check, of_folds)
         setattr(self, f"{self._parameter}_", chosen)
@@ -82,15 +109,31 @@ class Tuned(PathEstimator):
 
     # -- cross-validation ----------------------------------------------------------------------
 
+    def _pairs(self, X: Any, y: NDArray[Any], split: dict[str, Any]) -> list[tuple[Any, Any]]:
+        """Return the rows of folds, to train and to test; none without ``cv``."""
+        if self.cv is None:
+            return []
+        self._check_choice()
+        return folds(self.cv, X, y, is_classifier(self), **split)
+
     def _chosen(
-        self, X: Any, y: NDArray[Any], weights: Floats, whole: Fitted, split: dict[str, Any]
+        self,
+        X: Any,
+        y: NDArray[Any],
+        weights: Floats,
+        whole: Fitted,
+        pairs: list[tuple[Any, Any]],
+        progress: Progress,
     ) -> tuple[float, list[Fitted]]:
         """Return the parameter that folds choose, and what was fitted to them."""
-        self._check_choice()
-        pairs = folds(self.cv, X, y, is_classifier(self), **split)
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fold)(X, y, weights, *pair) for pair in self._usable(pairs, y, weights)
-        )
+        pairs = self._usable(pairs, y, weights)
+        own, found, progress.parts = copy(self), [], 1 + len(pairs)
+        own.callback = None  # which needn't be known to other processes
+        for model, curve in Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(own._fold)(X, y, weights, *pair) for pair in pairs
+        ):
+            found.append((model, curve))
+            progress.of_fold(sum(path.diagnostics.get("events", 0) for path in model.paths))
         models = [model for model, _ in found]
         begin = max(whole.begin, *(model.begin for model in models))
         end = min(whole.end, *(model.end for model in models))
@@ -210,67 +253,3 @@ class Tuned(PathEstimator):
         if _routing_enabled():
             return dict(process_routing(self, "fit", **given, **params).splitter.split)
         return {} if groups is None else {"groups": groups}
-
-
-class Unweighted(Tuned):
-    """One whose samples all count alike."""
-
-    def fit(self, X: Rows, y: ArrayLike, groups: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit the whole path, and choose its parameter if ``cv`` is given.
-
-        Parameters
-        ----------
-        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
-            CSR but for `DrLAD` and `DmDrSVC`; ``kernel="precomputed"`` where the model has
-            kernels.
-        y : (n,) array
-        groups : (n,) array, optional
-            What splitters such as GroupKFold keep together.
-        **params
-            What else the splitter asks for, with scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-        """
-        if "sample_weight" in params:
-            raise TypeError(
-                f"{type(self).__name__} takes no sample_weight, since its samples all count alike; "
-                "leave it out, or repeat rows."
-            )
-        return self._fit(X, y, None, groups, params)
-
-
-class WeightedTuned(Tuned):
-    """One whose loss is a sum over samples, which may have weights."""
-
-    def fit(
-        self,
-        X: Rows,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        """Fit the whole path, and choose its parameter if ``cv`` is given.
-
-        Parameters
-        ----------
-        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
-            CSR but for `DrLAD` and `DmDrSVC`; ``kernel="precomputed"`` where the model has
-            kernels.
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Weights >= 0, by which samples count when the model is fitted and, with ``cv``, in the
-            folds' errors; all 1 by default. A sample of weight 0 takes no part, and has no dual
-            in ``path_``.
-        groups : (n,) array, optional
-            What splitters such as GroupKFold keep together.
-        **params
-            What else the splitter asks for, with scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, params)

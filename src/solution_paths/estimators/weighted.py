@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..models.weighted_svm import weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
 from ..models.weights import check_someone_stays, moved_weights
-from ..solution import SolutionPath
+from ..solution import Callback, SolutionPath
 from ..validation import Floats, Labels, Rows, check_index, check_number
 from .base import Expanded, PathClassifier, PathRegressor
 from .checking import ClassWeight, check_class_weight, usable_weights, weights_of_classes
 from .fitted import Fitted, OneVsRest, followed
 from .judging import judge
+from .progress import Progress
 
 
 class Weighted(Expanded):
@@ -48,9 +49,11 @@ class Weighted(Expanded):
         weights = usable_weights(sample_weight, X.shape[0], y if is_classifier(self) else None)
         self._unit = C * self._of_classes(y, weights)
         costs = self._unit * weights
-        model = self._weighted(self._named(X), y, costs)
+        with self._telling(Progress(self.callback, self._count_of_paths())):
+            model = self._weighted(self._named(X), y, costs)
         model.rows = np.arange(len(weights))
         self._labels = y if is_classifier(self) else None
+        model.codes = np.searchsorted(self.classes_, y) if is_classifier(self) else None
         self._targets = y
         return self._judged(model, weights)
 
@@ -152,6 +155,8 @@ class WeightedSVC(PathClassifier, Weighted):
         See `weighted_svm_path`.
     class_weight : dict or "balanced", optional
         See `PathSVC`; it stays what it is when weights move.
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         What to do if the solution at the weights now is not right: warn, raise a `PathError`, or
         don't look.
@@ -188,6 +193,7 @@ class WeightedSVC(PathClassifier, Weighted):
         degree: int = 3,
         coef0: float = 0.0,
         class_weight: ClassWeight = None,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.C = C
@@ -196,6 +202,7 @@ class WeightedSVC(PathClassifier, Weighted):
         self.degree = degree
         self.coef0 = coef0
         self.class_weight = class_weight
+        self.callback = callback
         self.check = check
 
     def _of_classes(self, y: Labels, weights: Floats) -> Floats:
@@ -225,6 +232,8 @@ class WeightedSVR(PathRegressor, Weighted):
         Half-width of the insensitive tube, >= 0, in the units of y.
     kernel, gamma, degree, coef0
         See `weighted_svm_path`.
+    callback
+        See `PathSVC`.
     check : {"warn", "raise", "ignore"}
         See `WeightedSVC`.
 
@@ -260,6 +269,7 @@ class WeightedSVR(PathRegressor, Weighted):
         gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 0.0,
+        callback: Callback | None = None,
         check: str = "warn",
     ):
         self.C = C
@@ -268,6 +278,7 @@ class WeightedSVR(PathRegressor, Weighted):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.callback = callback
         self.check = check
 
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Fitted:

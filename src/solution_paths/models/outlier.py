@@ -28,17 +28,19 @@ def robust_svm_path(
     classes: ArrayLike,
     C: float,
     homotopy: str = "theta",
+    weights: Any = 1.0,
     **options: Any,
 ) -> OutlierPath:
     """Return the path of samples with labels -1 and +1, and what these stand for.
 
-    Options are ``near`` (signed duals near the optimum of the standard machine), ``callback`` and
-    ``check`` of `local_path`; others as in `outlier_svm_path`.
+    Weights (n,) multiply the cost. Options are ``near`` (signed duals near the optimum of the
+    standard machine), ``callback`` and ``check`` of `local_path`; others as in `outlier_svm_path`.
     """
     in_theta, C = _checked(homotopy, C)
+    costs = C * weights
 
     def moving(t: float) -> list[Pieces]:
-        return robust_hinges(signs, C, *((t, 0.0) if in_theta else (0.0, t)))
+        return robust_hinges(signs, costs, *((t, 0.0) if in_theta else (0.0, t)))
 
     def machine(own: Pieces) -> Problem:
         return samples.machine(own, None)
@@ -48,8 +50,8 @@ def robust_svm_path(
 
     ends = (0.0, 1.0 if in_theta else -1.0)
     branches = Branches.along(moving, machine, np.where(signs > 0, 1, 0), ends)
-    reading = samples.reading("sign", classes, [[]], signs=signs, zero=signs.sum() >= 0)
-    standard = machine(losses.hinge(signs, C))
+    reading = samples.reading("sign", classes, [[]], signs=signs, zero=(weights * signs).sum() >= 0)
+    standard = machine(losses.hinge(signs, costs))
     return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
 
 
@@ -59,10 +61,12 @@ def robust_svr_path(
     C: float,
     homotopy: str = "theta",
     s: float | None = None,
+    weights: Any = 1.0,
     **options: Any,
 ) -> OutlierPath:
     """Return the path of samples with targets; see `robust_svm_path` and `outlier_svr_path`."""
     in_theta, C = _checked(homotopy, C)
+    costs = C * weights
     unit = float(np.ptp(y) or np.abs(y).max() or 1.0)
     threshold = 1.0 if s is None else check_number(s, "s", above=0)
     if (in_theta or s is not None) and threshold < LEAST * unit:
@@ -72,7 +76,7 @@ def robust_svr_path(
         )
 
     def moving(t: float) -> list[Pieces]:
-        return robust_absolutes(y, C, *((t, threshold) if in_theta else (0.0, t)))
+        return robust_absolutes(y, costs, *((t, threshold) if in_theta else (0.0, t)))
 
     def machine(own: Pieces) -> Problem:
         return samples.machine(own, None)
@@ -84,7 +88,7 @@ def robust_svr_path(
 
     ends = (0.0, 1.0 if in_theta else unit)
     branches = Branches.along(moving, machine, np.ones(len(y), dtype=np.int64), ends)
-    standard, reading = machine(losses.absolute(y, C)), samples.reading(bias=[[]])
+    standard, reading = machine(losses.absolute(y, costs)), samples.reading(bias=[[]])
     return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from ..solution.outliers import OutlierPath
 from ..validation import Rows
 from .outlier import robust_svm_path
 from .stated import Callback, Samples
+from .weights import check_sample_weight
 
 
 def outlier_svm_path(
@@ -15,6 +18,7 @@ def outlier_svm_path(
     y: ArrayLike,
     C: float,
     *,
+    sample_weight: ArrayLike | None = None,
     homotopy: str = "theta",
     kernel: str = "linear",
     gamma: float | str | None = None,
@@ -48,10 +52,8 @@ def outlier_svm_path(
         Cost of each sample, > 0.
     homotopy : {"theta", "s"}
         What moves.
-    kernel, gamma, degree, coef0
-        See `quantile_svm_path`.
-    callback, check
-        See `quantile_svm_path`.
+    sample_weight, kernel, gamma, degree, coef0, callback, check
+        See `svm_path`; weights multiply C.
 
     Returns
     -------
@@ -89,4 +91,6 @@ def outlier_svm_path(
     """
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     signs, classes = samples.labels(y, X)
-    return robust_svm_path(samples, signs, classes, C, homotopy, callback=callback, check=check)
+    weights = check_sample_weight(sample_weight, X, signs, classes)
+    own: dict[str, Any] = {"weights": weights, "callback": callback, "check": check}
+    return robust_svm_path(samples, signs, classes, C, homotopy, **own)

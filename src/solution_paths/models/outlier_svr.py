@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from ..solution.outliers import OutlierPath
 from ..validation import Rows
 from .outlier import robust_svr_path
 from .stated import Callback, Samples
+from .weights import check_sample_weight
 
 
 def outlier_svr_path(
@@ -15,6 +18,7 @@ def outlier_svr_path(
     y: ArrayLike,
     C: float,
     *,
+    sample_weight: ArrayLike | None = None,
     homotopy: str = "theta",
     s: float | None = None,
     kernel: str = "linear",
@@ -48,10 +52,8 @@ def outlier_svr_path(
     s : float, optional
         With ``homotopy="theta"`` the threshold, > 0, in the units of y (default 1); with "s" where
         the path ends (default a fifth of s_R, the largest residual of the standard machine).
-    kernel, gamma, degree, coef0
-        See `quantile_svm_path`.
-    callback, check
-        See `quantile_svm_path`.
+    sample_weight, kernel, gamma, degree, coef0, callback, check
+        See `svm_path`; weights multiply C.
 
     Returns
     -------
@@ -85,4 +87,6 @@ def outlier_svr_path(
     """
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     targets = samples.targets(y, X)
-    return robust_svr_path(samples, targets, C, homotopy, s, callback=callback, check=check)
+    weights = check_sample_weight(sample_weight, X, targets)
+    own: dict[str, Any] = {"weights": weights, "callback": callback, "check": check}
+    return robust_svr_path(samples, targets, C, homotopy, s, **own)

@@ -177,8 +177,8 @@ def _widened(f: Pieces, m: int) -> Pieces:
     return replace(f, **wide)
 
 
-def robust_hinges(y: Floats, C: float, theta: float, s: float) -> list[Pieces]:
-    """Return the losses of samples at low and at high values.
+def robust_hinges(y: Floats, C: Any, theta: float, s: float) -> list[Pieces]:
+    """Return the losses of samples at low and at high values, for costs C.
 
     C (1 - theta m - s) for margins m = y f <= s, that is low values of y = +1, C max(0, 1 - m) for
     others.
@@ -188,8 +188,8 @@ def robust_hinges(y: Floats, C: float, theta: float, s: float) -> list[Pieces]:
     return [out.where(y > 0, inlier.mirrored()), inlier.where(y > 0, out.mirrored())]
 
 
-def robust_absolutes(y: Floats, C: float, theta: float, s: float) -> list[Pieces]:
-    """Return the losses C l(y - f) of samples at low, middle and high values f.
+def robust_absolutes(y: Floats, C: Any, theta: float, s: float) -> list[Pieces]:
+    """Return the losses C l(y - f) of samples at low, middle and high values f, for costs C.
 
     l(r) is |r| up to s, and (|r| - s) theta + s beyond.
     """

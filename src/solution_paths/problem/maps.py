@@ -118,6 +118,23 @@ def entries(X: Map) -> Map:
     return sp.csr_array(X @ np.eye(X.shape[1]))
 
 
+def basis(X: Map) -> Map:
+    """Return the rows that those of a product are combined of; a matrix's rows are its own."""
+    return X.factors[-1] if isinstance(X, Product) else X
+
+
+def against(X: Map, a: Floats) -> Floats:
+    """Return by how much duals (n, ...) of a map's rows count for each row of its `basis`."""
+    if not isinstance(X, Product):
+        return a
+    return reduce(lambda v, factor: factor.T @ v, X.factors[:-1], a)
+
+
+def without_rows(X: Map) -> bool:
+    """Tell whether a map is zero: values are of free variables alone."""
+    return sp.issparse(X) and X.nnz == 0
+
+
 def absolute(X: Map) -> Map:
     """Return a map whose entries bound the sizes of those of X."""
     if isinstance(X, Product):

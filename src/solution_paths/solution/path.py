@@ -17,7 +17,8 @@ from ..curves import Best, Curve
 from ..exact import divide, transposed
 from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
-from ..problem import Line, Problem, Product
+from ..problem import Line, Problem, Repeated
+from ..problem.maps import against, basis, without_rows
 from ..problem.twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
@@ -352,8 +353,8 @@ class SolutionPath:
     def expansion(self, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
 
-        Of models with several outputs (o, n) or (o, n, k). A linear model of one group of losses
-        has them where a ridge alone holds its weights: its duals over the ridge.
+        Of models with several outputs (o, n) or (o, n, k). A linear model has them where a ridge
+        alone holds its weights: what its duals give to each row, over the ridge.
 
         Examples
         --------
@@ -365,13 +366,18 @@ class SolutionPath:
         problem = self.line.start
         if problem.kernel is not None:
             return self._weights(t)
-        if not problem.pure_ridge or len(problem.losses) > 1 or self._several:
+        groups = [g for g, own in enumerate(problem.losses) if not without_rows(own.X)] or [0]
+        bases = [basis(problem.losses[g].X) for g in groups]
+        if not problem.pure_ridge or any(own is not bases[0] for own in bases):
             raise AttributeError(
                 "This model's w is no combination of training rows; use coef, or dual for the "
                 "slopes of the losses."
             )
-        a = self.statement.answer(self.points.unknowns(self._own(t)))[2][0].T / problem.ridge
-        return np.asarray(a[:, 0] if _single(t) else a)
+        duals = self.statement.answer(self.points.unknowns(self._own(t)))[2]
+        parts = [against(problem.losses[g].X, duals[g].T).T for g in groups]
+        c = np.sum(parts, axis=0) / problem.ridge
+        found = self._coefficients(c) if self._several else c.T
+        return np.asarray(found[..., 0] if _single(t) else found)
 
     @property
     def rows(self) -> Any:
@@ -381,7 +387,8 @@ class SolutionPath:
             return reading.rows if reading.shifts is None else less(reading.rows, -reading.shifts)
         problem = self.line.start
         X = problem.losses[0].X if problem.kernel is None else problem.kernel
-        X = X.factors[-1] if isinstance(X, Product) else X
+        X = basis(X)
+        X = X.X if isinstance(X, Repeated) else X
         X = X[:, : reading.columns] if reading.linear and reading.feature else X
         return X if reading.shifts is None else less(X, -reading.shifts)
 

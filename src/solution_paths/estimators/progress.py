@@ -1,0 +1,51 @@
+"""What an estimator's callback is told of: the paths of all rows, then those of the folds."""
+
+from __future__ import annotations
+
+from ..solution import Callback
+from ..validation import check_callback
+
+
+class Progress:
+    """Tells a callback how far a fit has come.
+
+    Parameters
+    ----------
+    callback : callable or None
+        Called as ``callback(done, n_events)``, with the share of the work and the events of all
+        paths so far.
+    paths : int
+        How many paths there are of all rows.
+    folds : int
+        How many folds follow, each of which counts as much as all rows.
+    """
+
+    def __init__(self, callback: Callback | None, paths: int = 1, folds: int = 0):
+        if callback is not None:
+            check_callback(callback)
+        self.callback, self.paths, self.parts = callback, paths, 1 + folds
+        self.events: list[int] = []
+        self.folds = 0
+
+    def of_path(self) -> Callback | None:
+        """Return what the next path of all rows is to tell."""
+        if self.callback is None:
+            return None
+        k = len(self.events)
+        self.events.append(0)
+
+        def told(done: float, events: int) -> None:
+            self.events[k] = events
+            self._tell(min((k + done) / self.paths, 1.0) / self.parts)
+
+        return told
+
+    def of_fold(self, events: int) -> None:
+        """Tell that a fold is done."""
+        self.folds += 1
+        self.events.append(events)
+        self._tell((1 + self.folds) / self.parts)
+
+    def _tell(self, done: float) -> None:
+        if self.callback is not None:
+            self.callback(done, sum(self.events))
