@@ -225,7 +225,7 @@ def _trace(function, X, y, target, options, rng):
         return dm_ksvm_path(X, y, 10.0 ** rng.uniform(-0.5, 1.5), lam_min=1e-6, **options)
     if function in NETS:
         return _trace_net(function, X, y, target, rng)
-    return lasso_path(X, target) if function == "lasso" else l1_svm_path(X, y)
+    return lasso_path(X, target, fit_intercept=False) if function == "lasso" else l1_svm_path(X, y)
 
 
 def _trace_net(function, X, y, target, rng):

@@ -49,7 +49,7 @@ def first(path):
 
 def lasso(X, y):
     """Return coefficients and bias of the lasso of centred rows where its penalty is 0."""
-    w = lasso_path(X - X.mean(axis=0), y - y.mean()).coef(0.0)
+    w = lasso_path(X - X.mean(axis=0), y - y.mean(), fit_intercept=False).coef(0.0)
     return w, y.mean() - X.mean(axis=0) @ w
 
 

@@ -385,7 +385,7 @@ CASES = {
         lambda path, t, D: multicategory(path, t, D, True),
     ),
     "lasso": Case(
-        lambda D: sp.lasso_path(D.X, D.u),
+        lambda D: sp.lasso_path(D.X, D.u, fit_intercept=False),
         of_f(lambda f, t, D: (f - D.u) ** 2 / 2, lambda q, a, t: t * a),
     ),
     "l1_svm": Case(

@@ -39,7 +39,7 @@ TRACED = {
     "weighted_svr": lambda X, y, target, order, options: weighted_svr_path(
         X, target, weights(len(y), 1)[order], weights(len(y), 2)[order], 0.1, **options
     ),
-    "lasso": lambda X, y, target, order, options: lasso_path(X, target),
+    "lasso": lambda X, y, target, order, options: lasso_path(X, target, fit_intercept=False),
     "l1_svm": lambda X, y, target, order, options: l1_svm_path(X, y),
 }
 CASES = [(f, d) for f in TRACED for d in CLASSES]

@@ -193,7 +193,7 @@ def test_the_user_is_told_to_subtract_the_mean():
 
 UNITS = {
     "l1 svm": (lambda u: l1_svm_path(u * X, LABEL), 1),
-    "lasso": (lambda u: lasso_path(u * X, TARGET), 1),
+    "lasso": (lambda u: lasso_path(u * X, TARGET, fit_intercept=False), 1),
     "drlad in s": (lambda u: drlad_path(u * X, TARGET, lam2=0.1 * u**2), -1),
     "drlad in s, no ridge": (lambda u: drlad_path(u * X, TARGET), -1),
     "drlad in lam1": (lambda u: drlad_path(u * X, TARGET, vary="lam1", lam2=0.1 * u**2), 1),

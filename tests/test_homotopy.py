@@ -389,7 +389,10 @@ def test_breakpoints_are_those_of_the_models_that_state_staircases():
                 0.98,
             ),
         ),
-        (solution_paths.lasso_path(X, u), (lambda t: models.lasso(X, u, t), 0.99 * lam, 0.1)),
+        (
+            solution_paths.lasso_path(X, u, fit_intercept=False),
+            (lambda t: models.lasso(X, u, t), 0.99 * lam, 0.1),
+        ),
         (
             solution_paths.weighted_svm_path(X, y, first, last),
             (lambda t: models.svm(X, y, first + t * (last - first)), 0.0, 1.0),

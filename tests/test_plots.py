@@ -40,7 +40,7 @@ PATHS = {
     "svm, rbf": lambda: svm_path(X, Y, kernel="rbf"),
     "svm, raw units": lambda: svm_path(X * [1.0, 30.0, 1.0, 0.1], Y),
     "quantile": lambda: quantile_svm_path(X, Y, 1e-2),
-    "lasso": lambda: lasso_path(X, TARGET),
+    "lasso": lambda: lasso_path(X, TARGET, fit_intercept=False),
     "l1": lambda: l1_svm_path(X, Y),
     "inverse": lambda: dm_ksvm_path(X, Y, 3.0),
     "weights": lambda: weighted_svm_path(X, Y, 1.0, WEIGHTS),

@@ -197,6 +197,7 @@ LIMITS = limits()
 def test_limits_are_those_that_docstrings_state(name, parameter):
     own = PUBLIC[name]
     X, y = classes(20) if issubclass(own, ClassifierMixin) else numbers(20)
+    y = (y == "b") * 1 if own is solution_paths.PathSVOR else y
     fine, wrong = LIMITS[name, parameter]
     for value in fine:
         model = own(**{parameter: value}).fit(X, y)
@@ -486,7 +487,9 @@ def test_a_surfaces_objective_is_the_one_that_its_docstring_states():
 
 def test_only_those_lines_are_drawn_that_become_largest():
     X = np.random.default_rng(3).normal(size=(60, 4))
-    path = lasso_path(X, X @ [0.0, 1.0, -2.0, 3.0])  # the first line is one of zeros
+    path = lasso_path(
+        X, X @ [0.0, 1.0, -2.0, 3.0], fit_intercept=False
+    )  # the first line is one of zeros
     axes = path.plot("coef", max_lines=2)
     ends = sorted(abs(line.get_ydata()[0]) for line in axes.lines)
     assert ends == pytest.approx([2.0, 3.0], rel=1e-6)

@@ -42,7 +42,7 @@ PATHS = {
     "svm": lambda X, y, v: svm_path(X, y),
     "weighted": lambda X, y, v: weighted_svm_path(X, y, *v),
     "svr": lambda X, y, v: weighted_svr_path(X, y, *v, 0.1),
-    "lasso": lambda X, y, v: lasso_path(X, y),
+    "lasso": lambda X, y, v: lasso_path(X, y, fit_intercept=False),
     "drlad": lambda X, y, v: drlad_path(X, y, lam2=0.1),
     "drsvm": lambda X, y, v: drsvm_path(X, y, lam2=0.1),
 }

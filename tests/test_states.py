@@ -51,7 +51,7 @@ MODELS = {
     "weighted_svr": (lambda X, _, y: weighted_svr_path(X, y, *weights(len(y)), 0.1), (1, -1)),
     "dm_ksvm": (lambda X, y, _: dm_ksvm_path(X, y, 3.0), (1, -1)),
     "l1_svm": (lambda X, y, _: l1_svm_path(X, y), (1, -1)),
-    "lasso": (lambda X, _, y: lasso_path(X, y), None),
+    "lasso": (lambda X, _, y: lasso_path(X, y, fit_intercept=False), None),
     "drlad": (lambda X, _, y: drlad_path(X, y), None),
     "drlad_lam2": (lambda X, _, y: drlad_path(X, y, vary="lam2", s=1.0), None),
     "dr_regression": (lambda X, _, y: dr_regression_path(X, y, "absolute"), None),
@@ -146,7 +146,7 @@ def test_nothing_is_left_of_what_is_inactive(name, kind):
 def test_coefficients_are_zero_where_another_solver_has_none():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(35, 40)), rng.normal(size=35)
-    path = lasso_path(X, y)
+    path = lasso_path(X, y, fit_intercept=False)
     t = rng.uniform(path.breakpoints[:-1], path.breakpoints[1:])
     for w in (path.coef(t), np.stack([path.coef(v) for v in t], axis=1)):
         assert not len(ghosts(w))

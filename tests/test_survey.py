@@ -135,9 +135,11 @@ def test_without_pinball_and_ridge_a_pin_svm_is_a_machine():
 
 
 def test_the_lasso_is_an_elastic_net():
-    path, other = paths.elastic_net_path(D.X, D.u, fit_intercept=False), paths.lasso_path(D.X, D.u)
-    np.testing.assert_allclose(path.coef(0.4), other.coef(0.4), rtol=1e-9, atol=1e-12)
-    assert path.intercept(0.4) == 0.0
+    for own in ({}, {"fit_intercept": True}, {"fit_intercept": False}):
+        path, other = paths.elastic_net_path(D.X, D.u, **own), paths.lasso_path(D.X, D.u, **own)
+        np.testing.assert_allclose(path.coef(0.4), other.coef(0.4), rtol=1e-9, atol=1e-12)
+        assert path.intercept(0.4) == pytest.approx(other.intercept(0.4), rel=1e-9)
+        assert (path.intercept(0.4) == 0.0) == (own == {"fit_intercept": False})
 
 
 # ---------------------------------------------------------------------- what they predict

@@ -34,7 +34,7 @@ def objective(X, y, w, lam):
 
 X = np.array([[0, 0, 0, -1, 0], [0, -1, 0, 0, 0]], dtype=float)
 y = np.array([-2.5, -2.5])
-path = lasso_path(X, y)
+path = lasso_path(X, y, fit_intercept=False)
 knots, coefs = by_lars(X, y)
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True, layout="constrained")
@@ -61,7 +61,7 @@ for _ in range(200):
     y = X[:, 0] + rng.integers(-3, 4, size=len(X))
     if not (X.T @ y).any():
         continue
-    path, (knots, coefs) = lasso_path(X, y), by_lars(X, y)
+    path, (knots, coefs) = lasso_path(X, y, fit_intercept=False), by_lars(X, y)
     pairs = []
     for t in np.linspace(0.01, 1, 40) * np.abs(X.T @ y).max():
         theirs = np.array([np.interp(t, knots, own) for own in coefs])

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem
 from ..validation import Rows, check_number
-from .elastic import check_varied
 from .limits import down_to
 from .margins import Margins
-from .stated import IN_INVERSE, Callback, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, SolutionPath, solution_path, what_varies
 
 
 def dm_drsvm_path(
@@ -19,7 +18,7 @@ def dm_drsvm_path(
     y: ArrayLike,
     kappa: float,
     *,
-    vary: str = "lam2",
+    vary: str | None = None,
     lam1: float | None = None,
     lam2: float | None = None,
     sample_weight: ArrayLike | None = None,
@@ -46,8 +45,8 @@ def dm_drsvm_path(
         Two labels; the larger one is +1.
     kappa : float
         What changing a label costs, > 0.
-    vary : {"lam2", "lam1"}
-        The path's parameter.
+    vary : {"lam1", "lam2"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
     lam1, lam2 : float, optional
         > 0: the one that doesn't vary.
     lam1_min, lam2_min : float, default 0.0
@@ -85,7 +84,7 @@ def dm_drsvm_path(
     >>> bool(abs(path.coef(path.range[1])).max() < 1e-12)
     True
     """
-    check_varied(vary, {"lam1": lam1, "lam2": lam2}, ("lam1", "lam2"))
+    vary = what_varies(vary, {"lam1": lam1, "lam2": lam2})
     margins = Margins.of(X, y, kappa, sample_weight)
     own: dict[str, Any] = {"callback": callback, "check": check}
     if vary == "lam1":

@@ -17,7 +17,7 @@ def dr_regression_path(
     y: ArrayLike,
     loss: Loss = "absolute",
     *,
-    vary: str = "s",
+    vary: str | None = None,
     s: float | None = None,
     lam1: float | None = None,
     lam2: float | None = None,
@@ -48,8 +48,8 @@ def dr_regression_path(
         A convex piecewise-linear loss of the residual r = y - w.x - b: ``|r|``,
         ``max(tau r, (tau - 1) r)`` with 0 < tau < 1, ``max(0, |r| - epsilon)``, or that of q
         ascending knots and q + 1 ascending slopes, the first < 0 < the last, and least value 0.
-    vary : {"s", "lam1", "lam2"}
-        The path's parameter; of s and lam1 the other one isn't given.
+    vary : {"s", "lam1", "lam2"}, optional
+        The path's parameter; if not named, s, or lam2 where s or lam1 is given.
     s, lam1 : float, optional
         Radius of the l1 constraint, > 0, or weight of ||w||_1, >= 0: one with ``vary="lam2"``.
     lam2 : float, optional

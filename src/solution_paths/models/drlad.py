@@ -15,7 +15,7 @@ def drlad_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "s",
+    vary: str | None = None,
     s: float | None = None,
     lam1: float | None = None,
     lam2: float | None = None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Pieces, losses
-from ..validation import Floats, Rows, check_choice
+from ..validation import Floats, Rows
 from .coefficients import Bounds, l1_penalty
 from .elastic import elastic_path
-from .stated import Callback, Samples, SolutionPath
+from .stated import Callback, Samples, SolutionPath, what_varies
 from .weights import check_shares
 
 
@@ -16,7 +16,7 @@ def drsvm_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "lam1",
+    vary: str | None = None,
     lam1: float | None = None,
     lam2: float | None = None,
     sample_weight: ArrayLike | None = None,
@@ -44,8 +44,8 @@ def drsvm_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Two labels; the larger one is +1.
-    vary : {"lam1", "lam2"}
-        The path's parameter.
+    vary : {"lam1", "lam2"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
     lam1, lam2 : float, optional
         The one that doesn't vary: >= 0, 0 if not given.
     sample_weight, positive, penalty_factor, bounds
@@ -82,8 +82,7 @@ def drsvm_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("lam1", "lam2"))
-    samples = Samples.of(X).centred()
+    vary, samples = what_varies(vary, {"lam1": lam1, "lam2": lam2}), Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
 
     def own(cost: Floats) -> Pieces:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..problem import Pieces, Problem
-from ..validation import Floats, check_choice, check_number
+from ..validation import Floats, check_number
 from .coefficients import l1_penalty
 from .limits import down_to, from_least, up_to
-from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, solution_path, what_varies
 
 LIMITS: dict[str, tuple[str, Callable[[Any, str], dict[str, Any]]]] = {
     "s": ("s_max", up_to),
@@ -27,7 +27,7 @@ def elastic_path(
     loss: Callable[[Floats], Pieces],
     shares: Floats,
     reading: Reading,
-    vary: str,
+    vary: str | None,
     given: dict[str, float | None],
     limits: tuple[float | None, float, float],
     penalty: Callable[[float], Pieces] | None = None,
@@ -44,7 +44,7 @@ def elastic_path(
     shares : (n,) array
         The costs of samples.
     reading : Reading
-    vary : {"s", "lam1", "lam2"}
+    vary : {"s", "lam1", "lam2"}, optional
     given : dict
         s, lam1 and lam2, as the user gave them.
     limits : s_max, lam1_min and lam2_min
@@ -53,6 +53,7 @@ def elastic_path(
     callback, check
         See `dr_regression_path`.
     """
+    vary = what_varies(vary, given, either=("s", "lam1"))
     radius, price, ridge = _held(vary, **given)
     name, limit = LIMITS[vary]
     own = limit(limits[tuple(LIMITS).index(vary)], name)
@@ -78,21 +79,10 @@ def _held(
     vary: str, s: float | None, lam1: float | None, lam2: float | None
 ) -> tuple[float | None, float | None, float]:
     """Check the parameters; return s and lam1 where they stand still, and lam2."""
-    check_varied(vary, {"s": s, "lam1": lam1, "lam2": lam2}, tuple(LIMITS))
     if vary == "lam2":
         if (s is None) == (lam1 is None):
             raise ValueError('vary="lam2" needs either s or lam1: give one of them.')
         if s is not None:
             return check_number(s, "s", above=0), None, 0.0
         return None, check_number(lam1, "lam1", least=0), 0.0
-    if s is not None or lam1 is not None:
-        other = "lam1" if vary == "s" else "s"
-        raise ValueError(f"vary={vary!r} takes no {other}: leave it out, or vary lam2.")
     return None, None, check_number(lam2 or 0.0, "lam2", least=0)
-
-
-def check_varied(vary: str, given: dict[str, float | None], choices: tuple[str, ...]) -> None:
-    """Check which parameter varies, and that it isn't given a value."""
-    check_choice(vary, "vary", choices)
-    if given[vary] is not None:
-        raise ValueError(f"{vary} is what varies (vary={vary!r}): don't give {vary}.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..validation import Rows, check_choice, check_number
+from ..validation import Rows
 from .limits import between, down_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, solution_path, what_varies
 from .weights import check_shares
 
 
@@ -15,9 +15,9 @@ def kernel_quantile_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "tau",
-    tau: float = 0.5,
-    lam: float = 1.0,
+    vary: str | None = None,
+    tau: float | None = None,
+    lam: float | None = None,
     sample_weight: ArrayLike | None = None,
     lam_min: float = 0.0,
     kernel: str = "rbf",
@@ -41,12 +41,13 @@ def kernel_quantile_path(
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Targets.
-    vary : {"tau", "lam"}
-        The path's parameter. For the surface over both see `path_lines`.
-    tau : float, default 0.5
-        In [0, 1]; used where lam varies.
-    lam : float, default 1.0
-        > 0; used where tau varies.
+    vary : {"tau", "lam"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
+        For the surface over both see `path_lines`.
+    tau : float, optional
+        In [0, 1], 0.5 by default; used where lam varies.
+    lam : float, optional
+        > 0, 1.0 by default; used where tau varies.
     lam_min : float, default 0.0
         Where a path in lam ends, >= 0.
     kernel : str, default "rbf"
@@ -80,8 +81,8 @@ def kernel_quantile_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("tau", "lam"))
-    lam, tau = check_number(lam, "lam", above=0), check_number(tau, "tau", least=0, most=1)
+    vary = what_varies(vary, {"tau": tau, "lam": lam})
+    lam, tau = held("lam", lam, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, level = samples.near_targets(y, X)
     shares, reading = check_shares(sample_weight, X, targets), samples.reading(offset=level)

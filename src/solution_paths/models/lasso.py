@@ -16,7 +16,7 @@ def lasso_path(
     X: Rows,
     y: ArrayLike,
     *,
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     sample_weight: ArrayLike | None = None,
     positive: bool = False,
     penalty_factor: ArrayLike | None = None,
@@ -31,7 +31,7 @@ def lasso_path(
 
         1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam ||w||_1,
 
-    where b = 0 unless there is an intercept. (scikit-learn's alpha is lam / sum_i s_i.)
+    where b = 0 without an intercept. (scikit-learn's alpha is lam / sum_i s_i.)
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def lasso_path(
         A CSR matrix of many columns is never made dense.
     y : (n,) array
         Real targets.
-    fit_intercept : bool, default False
+    fit_intercept : bool, default True
         Whether b is fitted, too.
     sample_weight : (n,) array, optional
         Weights s_i >= 0; all 1 by default. 2 counts as the row twice, 0 as no row.
@@ -77,7 +77,7 @@ def lasso_path(
 
     >>> import numpy as np
     >>> from solution_paths import lasso_path
-    >>> path = lasso_path(np.eye(4, 3), [3.0, 2.0, 1.0, 0.5])
+    >>> path = lasso_path(np.eye(4, 3), [3.0, 2.0, 1.0, 0.5], fit_intercept=False)
     >>> path.breakpoints.round(3).tolist()
     [0.0, 1.0, 2.0, 3.0]
     >>> path.coef(1.5).round(3).tolist()

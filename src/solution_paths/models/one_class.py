@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..validation import Rows, check_choice, check_number
+from ..validation import Rows, check_number
 from .limits import down_to
-from .stated import IN_INVERSE, Callback, Samples, Scale, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Samples, Scale, SolutionPath, solution_path, what_varies
 from .weights import check_sample_weight
 
 
 def one_class_path(
     X: Rows,
     *,
-    vary: str = "nu",
+    vary: str | None = None,
     sample_weight: ArrayLike | None = None,
     nu_min: float = 0.0,
     lam_min: float = 0.0,
@@ -41,8 +41,8 @@ def one_class_path(
     Parameters
     ----------
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
-    vary : {"nu", "lam"}
-        The path's parameter.
+    vary : {"nu", "lam"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
     nu_min, lam_min : float, default 0.0
         Where a path in nu, or in lam, ends.
     kernel : str, default "rbf"
@@ -52,9 +52,8 @@ def one_class_path(
     Returns
     -------
     SolutionPath
-        In nu from 1 down, at most to 0 (exclusive), or in lam from infinity down. The decision
-        w.phi(x) - rho (or - 1) is negative outside; ``predict`` gives -1 there, and 1 inside;
-        ``free`` gives rho.
+        In nu from 1 down, at most to 0 (exclusive), or in lam from infinity down. w.phi(x) - rho
+        (or - 1) is negative outside; ``predict`` gives -1 there, 1 inside; ``free`` gives rho.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def one_class_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("nu", "lam"))
+    vary = what_varies(vary, {"nu": None, "lam": None})
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     n, classes = samples.n, np.array([-1, 1])
     weights = check_sample_weight(sample_weight, X, np.zeros(n))

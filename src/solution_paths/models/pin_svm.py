@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..validation import Rows, check_choice, check_number
+from ..validation import Rows, check_number
 from .limits import between, up_to
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, held, solution_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -15,9 +15,9 @@ def pin_svm_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "tau",
-    tau: float = 0.5,
-    C: float = 1.0,
+    vary: str | None = None,
+    tau: float | None = None,
+    C: float | None = None,
     tau_from: float = 0.0,
     sample_weight: ArrayLike | None = None,
     C_max: float | None = None,
@@ -42,12 +42,12 @@ def pin_svm_path(
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Two labels; the larger one is +1.
-    vary : {"tau", "C"}
-        The path's parameter.
-    tau : float, default 0.5
-        In [-1, 1]; used where C varies.
-    C : float, default 1.0
-        > 0; used where tau varies.
+    vary : {"tau", "C"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
+    tau : float, optional
+        In [-1, 1], 0.5 by default; used where C varies.
+    C : float, optional
+        > 0, 1.0 by default; used where tau varies.
     tau_from : float, default 0.0
         In [-1, 0]: where a path in tau begins.
     sample_weight, C_max, kernel, gamma, degree, coef0, callback, check
@@ -77,10 +77,10 @@ def pin_svm_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("tau", "C"))
-    C, tau = check_number(C, "C", above=0), check_number(tau, "tau", least=-1, most=1)
-    tau_from = check_number(tau_from, "tau_from", least=-1, most=0)
+    vary = what_varies(vary, {"tau": tau, "C": C})
+    C, tau = held("C", C, 1.0, above=0), held("tau", tau, 0.5, least=-1, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
+    tau_from = check_number(tau_from, "tau_from", least=-1, most=0)
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, signs, classes)
     sizes = sorted([weights[signs < 0].sum(), weights[signs > 0].sum()])

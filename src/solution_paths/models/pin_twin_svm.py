@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
-from ..validation import Rows, check_choice, check_number
+from ..validation import Rows, check_number
 from .limits import between, up_to
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, held, solution_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -17,9 +17,9 @@ def pin_twin_svm_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "tau",
-    tau: float = 0.5,
-    C: float = 1.0,
+    vary: str | None = None,
+    tau: float | None = None,
+    C: float | None = None,
     lam: float = 0.0,
     sample_weight: ArrayLike | None = None,
     C_max: float | None = None,
@@ -74,8 +74,8 @@ def pin_twin_svm_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("tau", "C"))
-    C, tau = check_number(C, "C", above=0), check_number(tau, "tau", least=0, most=1)
+    vary = what_varies(vary, {"tau": tau, "C": C})
+    C, tau = held("C", C, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
     lam, samples = check_number(lam, "lam", least=0), Samples.of(X)
     signs, classes = samples.labels(y, X)
     weights = np.tile(check_sample_weight(sample_weight, X, signs, classes), 2)

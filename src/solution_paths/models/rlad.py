@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..validation import Rows, check_choice
+from ..validation import Rows
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least, up_to
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, solution_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -18,7 +18,7 @@ def rlad_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "lam",
+    vary: str | None = None,
     sample_weight: ArrayLike | None = None,
     positive: bool = False,
     penalty_factor: ArrayLike | None = None,
@@ -42,8 +42,8 @@ def rlad_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Targets.
-    vary : {"lam", "s"}
-        The path's parameter.
+    vary : {"lam", "s"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
     sample_weight, lam_min
         See `lasso_path`.
     positive, penalty_factor, bounds
@@ -81,7 +81,7 @@ def rlad_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("lam", "s"))
+    vary = what_varies(vary, {"lam": None, "s": None})
     samples = Samples.of(X).centred()
     targets, level = samples.near_targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)

@@ -31,6 +31,7 @@ from ..validation import (
     plain_labels,
     warn_if_badly_scaled,
 )
+from .varying import held, what_varies
 
 IN_INVERSE = Scale(inverse=True, divided=True)  # a weight lam of the ridge, in t = 1 / lam
 
@@ -41,7 +42,9 @@ __all__ = [
     "Samples",
     "Scale",
     "SolutionPath",
+    "held",
     "solution_path",
+    "what_varies",
 ]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..validation import Rows, check_choice, check_number
+from ..validation import Rows
 from .limits import down_to, from_least, up_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, solution_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -15,9 +15,9 @@ def svr_path(
     X: Rows,
     y: ArrayLike,
     *,
-    vary: str = "C",
-    C: float = 1.0,
-    epsilon: float = 0.1,
+    vary: str | None = None,
+    C: float | None = None,
+    epsilon: float | None = None,
     sample_weight: ArrayLike | None = None,
     C_max: float | None = None,
     lam_min: float = 0.0,
@@ -43,12 +43,12 @@ def svr_path(
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Targets.
-    vary : {"C", "lam", "epsilon"}
-        The path's parameter.
-    C : float, default 1.0
-        > 0, in units of 1 / y where X has none; used where epsilon varies.
-    epsilon : float, default 0.1
-        >= 0, in units of y; used where C or lam varies.
+    vary : {"C", "lam", "epsilon"}, optional
+        The path's parameter; if not named, the first of these that isn't given.
+    C : float, optional
+        > 0, 1.0 by default, in units of 1 / y where X has none; used where epsilon varies.
+    epsilon : float, optional
+        >= 0, 0.1 by default, in units of y; used where C or lam varies.
     lam_min, epsilon_min : float, default 0.0
         Where a path in lam stops, and one in epsilon begins.
     sample_weight, C_max, kernel, gamma, degree, coef0, callback, check
@@ -80,8 +80,8 @@ def svr_path(
     >>> path.certify().ok
     True
     """
-    check_choice(vary, "vary", ("C", "lam", "epsilon"))
-    C, epsilon = check_number(C, "C", above=0), check_number(epsilon, "epsilon", least=0)
+    vary = what_varies(vary, {"C": C, "lam": None, "epsilon": epsilon}, either=("C", "lam"))
+    C, epsilon = held("C", C, 1.0, above=0), held("epsilon", epsilon, 0.1, least=0)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, level = samples.near_targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)

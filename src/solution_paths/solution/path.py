@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -34,7 +35,7 @@ Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
-FORGOTTEN: Any = None  # what methods are given where the parameter's value is left out
+FORGOTTEN: Any = Parameter.empty  # a value that is required: what methods say of it names it
 BLOCK = 64  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
 
@@ -543,7 +544,7 @@ class SolutionPath:
         Examples
         --------
         >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], fit_intercept=False)
         >>> round(path.objective_value(1.0), 9)
         3.0
         """
@@ -661,7 +662,7 @@ class SolutionPath:
         Examples
         --------
         >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0])
+        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], fit_intercept=False)
         >>> left, right = path.piece_values([[1.0, 1.0]], [0.0, 1.0, 3.0])
         >>> left.round(9).tolist(), right.round(9).tolist()
         ([[4.0, 2.0]], [[2.0, 0.0]])

@@ -1,0 +1,47 @@
+"""Which of a model's parameters varies: one rule for all functions.
+
+What is given a value stands still. Of the others the first in `ORDER` varies, unless ``vary`` names
+one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..validation import check_choice, check_number
+
+ORDER = ("tau", "nu", "C", "lam", "s", "lam1", "lam2", "epsilon")
+
+
+def what_varies(
+    vary: str | None, given: dict[str, float | None], either: tuple[str, ...] = ()
+) -> str:
+    """Return the parameter that varies.
+
+    Parameters
+    ----------
+    vary : str, optional
+        As the user named it.
+    given : dict
+        The model's parameters, as the user gave them.
+    either : tuple of str
+        Those of which one says what the others do: neither varies where one is given.
+    """
+    named = [name for name, value in given.items() if value is not None]
+    held = {*named, *(either if set(named) & set(either) else ())}
+    choices = [name for name in ORDER if name in given]
+    left = [name for name in choices if name not in held]
+    if vary is None and not left:
+        raise ValueError(f"{' and '.join(named)} are given: leave out the one that is to vary.")
+    if vary is None:
+        return left[0]
+    check_choice(vary, "vary", choices)
+    if vary in held:
+        other = vary if vary in named else next(name for name in named if name in either)
+        raise ValueError(f"vary={vary!r} takes no {other}: leave it out, or let another one vary.")
+    return vary
+
+
+def held(name: str, value: float | None, default: float, **bounds: Any) -> float:
+    """Return what a parameter is where it stands still; see `check_number`."""
+    return check_number(default if value is None else value, name, **bounds)
