@@ -29,7 +29,7 @@ def data(kind="normal", seed=0):
 
 FUNCTIONS = {
     "lasso": (paths.lasso_path, "u", {"fit_intercept": True}),
-    "lasso without intercept": (paths.lasso_path, "u", {}),
+    "lasso without intercept": (paths.lasso_path, "u", {"fit_intercept": False}),
     "elastic net": (paths.elastic_net_path, "u", {"lam2": 0.7}),
     "huber": (paths.almost_quadratic_path, "u", {"delta": 0.4}),
     "squared hinge": (paths.almost_quadratic_path, "y", {"loss": "squared_hinge"}),

@@ -47,7 +47,7 @@ FUNCTIONS = {
     "l1 constraint": (paths.l1_constrained_svm_path, "y", {}),
     "l1 constraint and ridge": (paths.l1_constrained_svm_path, "y", {"lam2": 0.3}),
     "lasso": (paths.lasso_path, "u", {"fit_intercept": True}),
-    "lasso without intercept": (paths.lasso_path, "u", {}),
+    "lasso without intercept": (paths.lasso_path, "u", {"fit_intercept": False}),
     "elastic net": (paths.elastic_net_path, "u", {"lam2": 0.5}),
     "huber": (paths.almost_quadratic_path, "u", {"delta": 0.5}),
     "squared hinge": (paths.almost_quadratic_path, "y", {"loss": "squared_hinge"}),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from solution_paths import (
+    HHSVC,
     L1SVC,
     Best,
     BestOnSurface,
@@ -21,12 +22,15 @@ from solution_paths import (
     DmDrSVC,
     DmKSVC,
     DrLAD,
+    ElasticNetSVC,
     Jump,
     MeanCurve,
+    MulticategorySVC,
     OutlierPath,
     OutlierSVC,
     OutlierSVR,
     PathError,
+    PathFusedLasso,
     PathLasso,
     PathSVC,
     QuantileSVC,
@@ -143,6 +147,13 @@ assert_type(QuantileSVC(0.3).fit(X, labels).predict(X), NDArray[Any])
 assert_type(DrLAD(cv=2).fit(X, np.arange(4)).coef_, NDArray[np.float64])
 assert_type(DmKSVC(cv=2).fit(X, labels), DmKSVC)
 assert_type(DmDrSVC(0.1).fit(X, labels).intercept_, NDArray[np.float64])
+counted = np.array([1.0, 2.0, 0.0, 1.0])
+assert_type(HHSVC(lam2=0.1).fit(X, labels, counted), HHSVC)
+assert_type(ElasticNetSVC(callback=told).fit(X, labels).coef_, NDArray[np.float64])
+assert_type(MulticategorySVC(cv=2).fit(X, labels).n_support_, NDArray[np.int64])
+assert_type(PathFusedLasso(D=np.eye(2)).fit(X, np.arange(4)).intercept_, float)
+assert_type(PathLasso(positive=True, bounds=(0.0, [1.0, 2.0])).fit(X, np.arange(4)), PathLasso)
+svm_path(X, labels, sample_weight=counted, C_max=9.0, callback=told)
 drlad_path(X, labels, vari="s")  # type: ignore[call-arg]
 
 PathSVC(1.0, 5)  # type: ignore[arg-type, call-arg]

@@ -49,15 +49,19 @@ from .surface import BestOnSurface, Surface, path_lines
 
 if TYPE_CHECKING:
     from .estimators import (
+        HHSVC,
         L1SVC,
         DmDrSVC,
         DmKSVC,
         DrLAD,
+        ElasticNetSVC,
         HuberPath,
         KernelQuantileRegressor,
+        MulticategorySVC,
         OutlierSVC,
         OutlierSVR,
         PathElasticNet,
+        PathFusedLasso,
         PathLasso,
         PathLogisticRegression,
         PathNuSVC,
@@ -74,6 +78,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "HHSVC",
     "L1SVC",
     "ApproximatePath",
     "Best",
@@ -83,17 +88,20 @@ __all__ = [
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
+    "ElasticNetSVC",
     "GapCertificate",
     "HuberPath",
     "Jump",
     "KernelQuantileRegressor",
     "MeanCurve",
+    "MulticategorySVC",
     "OutlierCertificate",
     "OutlierPath",
     "OutlierSVC",
     "OutlierSVR",
     "PathElasticNet",
     "PathError",
+    "PathFusedLasso",
     "PathLasso",
     "PathLogisticRegression",
     "PathNuSVC",
@@ -152,10 +160,13 @@ __all__ = [
 ]
 
 ESTIMATORS = (
+    "HHSVC",
     "L1SVC",
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
+    "ElasticNetSVC",
+    "MulticategorySVC",
     "OutlierSVC",
     "OutlierSVR",
     "PathLasso",
@@ -164,6 +175,7 @@ ESTIMATORS = (
     "HuberPath",
     "KernelQuantileRegressor",
     "PathElasticNet",
+    "PathFusedLasso",
     "PathLogisticRegression",
     "PathNuSVC",
     "PathOneClassSVM",

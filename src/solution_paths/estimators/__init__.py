@@ -5,6 +5,8 @@ from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
 from .robust import DmDrSVC, DmKSVC, DrLAD
+from .several import MulticategorySVC
+from .sparse import HHSVC, ElasticNetSVC, PathFusedLasso
 from .stated import (
     HuberPath,
     KernelQuantileRegressor,
@@ -17,15 +19,19 @@ from .stated import (
 from .weighted import WeightedSVC, WeightedSVR
 
 __all__ = [
+    "HHSVC",
     "L1SVC",
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
+    "ElasticNetSVC",
     "HuberPath",
     "KernelQuantileRegressor",
+    "MulticategorySVC",
     "OutlierSVC",
     "OutlierSVR",
     "PathElasticNet",
+    "PathFusedLasso",
     "PathLasso",
     "PathLogisticRegression",
     "PathNuSVC",

@@ -94,8 +94,8 @@ class Fitted:
         return [own for own in found if not own[2].reliable]
 
     def expansions(self, t: float) -> Floats:
-        """Return (paths, n) by what each training row counts in f(x) = sum_i a_i k(x_i, x) + b."""
-        return np.stack([path.expansion(self.place(path, t)) for path in self.paths])
+        """Return (outputs, n): what each training row counts in f(x) = sum_i a_i k(x_i, x) + b."""
+        return np.vstack([path.expansion(self.place(path, t)) for path in self.paths])
 
     def columns(self, K: Any) -> Any:
         """Return the kernel values with the training rows that have a weight."""
@@ -112,11 +112,11 @@ class Fitted:
 
     def coefs(self, t: float) -> Floats:
         """Return the coefficients of linear models, (1, d) or (classes, d)."""
-        return np.stack([path.coef(self.place(path, t)) for path in self.paths])
+        return np.vstack([path.coef(self.place(path, t)) for path in self.paths])
 
     def intercepts(self, t: float) -> Floats:
         """Return biases, (1,) or (classes,)."""
-        return np.array([path.intercept(self.place(path, t)) for path in self.paths])
+        return np.hstack([path.intercept(self.place(path, t)) for path in self.paths])
 
 
 class OneVsRest(Fitted):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, losses, penalties
-from ..validation import Rows, check_vector, check_X
+from ..validation import Rows, check_flag, check_vector, check_X
 from .limits import from_least
 from .stated import Callback, Reading, Samples, SolutionPath, solution_path
 from .weights import check_sample_weight
@@ -18,6 +17,7 @@ def generalized_lasso_path(
     D: Rows,
     *,
     X: Rows | None = None,
+    fit_intercept: bool = False,
     sample_weight: ArrayLike | None = None,
     lam_min: float = 0.0,
     callback: Callback | None = None,
@@ -27,10 +27,10 @@ def generalized_lasso_path(
 
     Minimises, for all lam at once, ::
 
-        1/2 sum_i s_i (y_i - x_i.w)^2 + lam ||D w||_1,
+        1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam ||D w||_1,
 
-    without an intercept. D says what is meant to be zero: differences of neighbours (the fused
-    lasso, a graph's edges), of higher order (trend filtering), or the coefficients themselves.
+    where b = 0 unless there is an intercept. D says what is meant to be zero: differences of
+    neighbours (the fused lasso, a graph's edges), of higher order, or the coefficients themselves.
 
     Parameters
     ----------
@@ -40,6 +40,8 @@ def generalized_lasso_path(
         Of any rank.
     X : (n, d) array or CSR matrix, optional
         The identity unless given: w is then y, smoothed.
+    fit_intercept : bool, default False
+        Whether b is fitted, beside an X.
     sample_weight, lam_min, callback, check
         See `lasso_path`.
 
@@ -72,23 +74,23 @@ def generalized_lasso_path(
     >>> path.certify().ok
     True
     """
-    D = check_X(D, "D")
+    D, bias = check_X(D, "D"), check_flag(fit_intercept, "fit_intercept")
     if X is None:
+        if bias:
+            raise ValueError("fit_intercept=True needs an X, which a signal has not: leave it out.")
         target = check_vector(y, np.size(y), "y", scalar=False, of="it")
-        identity = sp.eye_array(len(target), format="csr")
         weights = check_sample_weight(sample_weight, y, target)
-        data = Losses(losses.squared(target, weights), identity)
+        data = Losses(losses.squared(target, weights))
         reading = Reading(len(target), np.ones((1, 0)))
     else:
-        samples = Samples.of(X)
-        target = samples.targets(y, X)
+        samples = Samples.of(X).centred(bias)
+        target, level = samples.near_targets(y, X, bias)
         weights = check_sample_weight(sample_weight, X, target)
-        data = samples.losses(losses.squared(target, weights), None)
-        reading = samples.reading(bias=[[]])
+        data = samples.losses(losses.squared(target, weights), 1.0 if bias else None)
+        reading = samples.reading(bias=[[1.0]] if bias else [[]], offset=level)
     if D.shape[1] != reading.columns:
         raise ValueError(
-            f"D has {D.shape[1]} columns beside {reading.columns} coefficients; give it one for "
-            "each."
+            f"D has {D.shape[1]} columns beside {reading.columns} coefficients; give one for each."
         )
 
     def model(lam: float) -> Problem:

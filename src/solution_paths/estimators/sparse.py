@@ -1,0 +1,279 @@
+"""Classifiers and regressions under an l1 penalty that have a second part: a ridge, differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from ..models.coefficients import Bounds
+from ..models.drsvm import drsvm_path
+from ..models.generalized_lasso import generalized_lasso_path
+from ..models.hhsvm import hhsvm_path
+from ..solution import Callback, SolutionPath
+from ..validation import Floats, Rows, check_flag
+from .base import Linear, LinearRegressor, PathClassifier
+from .checking import ClassWeight, Folds
+from .stated import COEFFICIENTS, Stated
+from .tuning import Tuned
+
+
+class ElasticNetSVC(PathClassifier, Linear, Tuned):
+    """Support vector classifier under an elastic net that knows its solution for every lam1.
+
+    Minimises ``1/n sum_i max(0, 1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2``, the doubly
+    regularised SVM; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. See
+    `drsvm_path`.
+
+    Parameters
+    ----------
+    lam1 : float, default 0.01
+        Weight of the l1 penalty, >= 0; not looked at with ``cv``.
+    lam2 : float, default 0.01
+        Weight of the ridge, >= 0.
+    positive : bool, default False
+    penalty_factor : (d,) array, optional
+    bounds : (low, high), optional
+        Of coefficients; see `lasso_path`.
+    lam1_min : float, default 0.0
+        Where paths begin, >= 0.
+    class_weight : dict or "balanced", optional
+        See `PathSVC`.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam1 exactly, see `PathSVC`.
+    scoring, rule, n_jobs, callback, check
+        See `PathSVC`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath or list of SolutionPath
+        In lam1; for more than two classes one for each class against the rest.
+    lam1_ : float
+        The penalty that is used.
+    coef_ : (1, d) or (classes, d) array
+    intercept_ : (1,) or (classes,) array
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import ElasticNetSVC
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [5.0, 0.0]]
+    >>> model = ElasticNetSVC(0.5, lam2=0.1).fit(X, ["no", "no", "yes", "no", "yes", "yes"])
+    >>> model.coef_.round(3).tolist()  # one feature is left
+    [[0.4, 0.0]]
+    """
+
+    _parameter = "lam1"
+    _stronger = "larger"
+    _sparse = True
+
+    def __init__(
+        self,
+        lam1: float = 0.01,
+        *,
+        lam2: float = 0.01,
+        positive: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: Bounds | None = None,
+        lam1_min: float = 0.0,
+        class_weight: ClassWeight = None,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        callback: Callback | None = None,
+        check: str = "warn",
+    ):
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.lam1_min = lam1_min
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.check = check
+
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
+        own = self._given("lam2", *COEFFICIENTS, "lam1_min") | self._check()
+        return drsvm_path(X, y, sample_weight=weights, **own)
+
+
+class HHSVC(PathClassifier, Linear, Tuned):
+    """Hybrid Huberised support vector classifier that knows its solution for every lam1.
+
+    Minimises ``sum_i s_i h(1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2`` for sample
+    weights s_i, where h is 0 below 0, u^2 / (2 delta) up to delta, and u - delta/2 beyond. See
+    `hhsvm_path`.
+
+    Parameters
+    ----------
+    lam1 : float, default 1.0
+        Weight of the l1 penalty, >= 0; not looked at with ``cv``.
+    lam2 : float, default 1.0
+        Weight of the ridge, >= 0.
+    delta : float, default 2.0
+        Where the loss becomes linear, > 0.
+    positive : bool, default False
+    penalty_factor : (d,) array, optional
+    bounds : (low, high), optional
+        Of coefficients; see `lasso_path`.
+    lam1_min : float, default 0.0
+        Where paths begin, >= 0.
+    class_weight, cv, scoring, rule, n_jobs, callback, check
+        See `ElasticNetSVC`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath or list of SolutionPath
+        In lam1; for more than two classes one for each class against the rest.
+    lam1_, coef_, intercept_, cv_path_, cv_paths_, cv_error_
+        See `ElasticNetSVC`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from solution_paths import HHSVC
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [5.0, 0.0]]
+    >>> model = HHSVC(lam2=0.1).fit(X, ["no", "no", "yes", "no", "yes", "yes"])
+    >>> model.coef_.round(3).tolist()  # one feature is left
+    [[0.282, 0.0]]
+    """
+
+    _parameter = "lam1"
+    _stronger = "larger"
+    _sparse = True
+
+    def __init__(
+        self,
+        lam1: float = 1.0,
+        *,
+        lam2: float = 1.0,
+        delta: float = 2.0,
+        positive: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: Bounds | None = None,
+        lam1_min: float = 0.0,
+        class_weight: ClassWeight = None,
+        cv: Folds = None,
+        scoring: str = "error",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        callback: Callback | None = None,
+        check: str = "warn",
+    ):
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.delta = delta
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.lam1_min = lam1_min
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.check = check
+
+    def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
+        own = self._given("lam2", "delta", *COEFFICIENTS, "lam1_min") | self._check()
+        return hhsvm_path(X, y, sample_weight=weights, **own)
+
+
+class PathFusedLasso(LinearRegressor, Tuned):
+    """Fused or generalised lasso that knows its solution for every lam.
+
+    Minimises ``1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam ||D w||_1`` for sample weights s_i; see
+    `generalized_lasso_path`.
+
+    Parameters
+    ----------
+    lam : float, default 1.0
+        Weight of the penalty, >= 0; not looked at with ``cv``.
+    D : (m, d) array or CSR matrix, optional
+        What of the coefficients is meant to be zero; by default the differences of neighbouring
+        ones, the fused lasso.
+    fit_intercept : bool, default True
+        Whether b is fitted; without, b = 0.
+    lam_min : float, default 0.0
+        Where the path begins, >= 0.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam exactly: the mean of the folds' errors is minimised over all lam.
+    scoring, rule, n_jobs, callback, check
+        See `PathElasticNet`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+    lam_ : float
+        The penalty that is used.
+    coef_ : (d,) array
+    intercept_ : float
+    cv_path_, cv_paths_, cv_error_
+        See `PathSVC`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solution_paths import PathFusedLasso
+    >>> model = PathFusedLasso(1.0, fit_intercept=False).fit(np.eye(4), [1.0, 1.0, 4.0, 4.0])
+    >>> model.coef_.round(9).tolist()
+    [1.5, 1.5, 3.5, 3.5]
+    """
+
+    _parameter = "lam"
+    _stronger = "larger"
+    _scorings = ("squared", "absolute")
+    _sparse = True
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        D: Rows | None = None,
+        fit_intercept: bool = True,
+        lam_min: float = 0.0,
+        cv: Folds = None,
+        scoring: str = "squared",
+        rule: str = "min",
+        n_jobs: int | None = None,
+        callback: Callback | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.D = D
+        self.fit_intercept = fit_intercept
+        self.lam_min = lam_min
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+        check_flag(self.fit_intercept, "fit_intercept")
+        D = neighbours(X.shape[1]) if self.D is None else self.D
+        own = self._given("fit_intercept", "lam_min") | self._check()
+        return Stated(generalized_lasso_path(y, D, X=X, sample_weight=weights, **own))
+
+
+def neighbours(d: int) -> sp.csr_array:
+    """Return the (d - 1, d) differences of neighbouring coefficients; of one alone a row of 0."""
+    if d == 1:
+        return sp.csr_array(np.zeros((1, 1)))
+    return sp.csr_array(sp.eye_array(d - 1, d, k=1) - sp.eye_array(d - 1, d))
