@@ -74,7 +74,9 @@ REFUSED = {  # what no check of scikit-learn's knows, or section 1 of issue 65 i
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_scikit_learn_accepts_it(model):
     said = check_estimator(model(), expected_failed_checks=REFUSED.get(model), on_skip=None)
-    assert {own["check_name"] for own in said if own["status"] == "xfail"} == set(REFUSED.get(model, {}))
+    assert {own["check_name"] for own in said if own["status"] == "xfail"} == set(
+        REFUSED.get(model, {})
+    )
 
 
 def test_quantiles_of_sparse_rows_are_those_of_dense_ones():

@@ -226,3 +226,30 @@ def test_progress_is_told(name):
         function(X, own, callback=1, **options)
     with pytest.raises(RuntimeError, match="enough"):
         function(X, own, callback=stop, **options)
+
+
+# ---------------------------------------------------------------- paths of local optima
+
+
+@pytest.mark.parametrize("kernel", [{}, KERNEL], ids=["linear", "rbf"])
+@pytest.mark.parametrize("homotopy", ["theta", "s"])
+@pytest.mark.parametrize("which", ["y", "u"])
+def test_weights_of_outlier_paths(which, homotopy, kernel):
+    """A weighted row jumps at once where its copies jump one after the other."""
+    X, u, y, _, times = data("normal", 2)
+    rows = np.repeat(np.arange(N), times)
+    function, own = (paths.outlier_svm_path, y) if which == "y" else (paths.outlier_svr_path, u)
+    options = {"homotopy": homotopy, **kernel}
+    weighted = function(X, own, 0.5, sample_weight=times, **options)
+    repeated = function(X[rows], own[rows], 0.5, **options)
+    assert weighted.certify(at_breakpoints=True).ok
+    assert repeated.certify(at_breakpoints=True).ok
+    assert weighted.range == pytest.approx(repeated.range)
+    begin = weighted.range[1] if which == "u" or homotopy == "theta" else weighted.range[0]
+    values = [path.objective_value(begin) for path in (weighted, repeated)]
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+    assert not weighted.dual(begin)[times == 0].any()
+    f = [path.decision_function(X, begin) for path in (weighted, repeated)]
+    np.testing.assert_allclose(*f, atol=1e-8)
+    for path in (weighted, repeated):  # each end is a local optimum of the same objective
+        assert path.at_threshold(path.range[0]).local is not False

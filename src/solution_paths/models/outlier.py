@@ -37,7 +37,7 @@ def robust_svm_path(
     standard machine), ``callback`` and ``check`` of `local_path`; others as in `outlier_svm_path`.
     """
     in_theta, C = _checked(homotopy, C)
-    costs = C * weights
+    costs, used = C * weights, np.broadcast_to(weights, signs.shape) > 0
 
     def moving(t: float) -> list[Pieces]:
         return robust_hinges(signs, costs, *((t, 0.0) if in_theta else (0.0, t)))
@@ -46,7 +46,7 @@ def robust_svm_path(
         return samples.machine(own, None)
 
     def span(z: Floats) -> tuple[float, float]:
-        return (1.0 if in_theta else min(float((signs * z).min()), 0.0) - BEFORE_SC), 0.0
+        return (1.0 if in_theta else min(float((signs * z)[used].min()), 0.0) - BEFORE_SC), 0.0
 
     ends = (0.0, 1.0 if in_theta else -1.0)
     branches = Branches.along(moving, machine, np.where(signs > 0, 1, 0), ends)
@@ -66,8 +66,8 @@ def robust_svr_path(
 ) -> OutlierPath:
     """Return the path of samples with targets; see `robust_svm_path` and `outlier_svr_path`."""
     in_theta, C = _checked(homotopy, C)
-    costs = C * weights
-    unit = float(np.ptp(y) or np.abs(y).max() or 1.0)
+    costs, used = C * weights, np.broadcast_to(weights, y.shape) > 0
+    unit = float(np.ptp(y[used]) or np.abs(y[used]).max() or 1.0)
     threshold = 1.0 if s is None else check_number(s, "s", above=0)
     if (in_theta or s is not None) and threshold < LEAST * unit:
         raise ValueError(
@@ -82,7 +82,7 @@ def robust_svr_path(
         return samples.machine(own, None)
 
     def span(z: Floats) -> tuple[float, float]:
-        largest = max(float(np.abs(y - z).max()), ROUNDING * unit)
+        largest = max(float(np.abs(y - z)[used].max()), ROUNDING * unit)
         end = LAST * largest if s is None else threshold
         return (1.0, 0.0) if in_theta else (max(BEFORE_SR * largest, 2.0 * end), end)
 
