@@ -225,7 +225,7 @@ def ranking(path: Any, t: float, D: Data) -> float:
 def fused(path: Any, t: float, D: Data, smooth: bool) -> float:
     """Return the objective of the generalised lasso."""
     w = path.coef(t)
-    fit = w if smooth else D.X @ w
+    fit = w if smooth else D.X @ w + path.intercept(t)
     return float(((D.u - fit) ** 2).sum() / 2 + t * np.abs(np.diff(w)).sum())
 
 

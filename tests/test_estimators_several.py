@@ -115,8 +115,11 @@ def test_an_intercept_is_fitted_beside_columns_alone():
     plain = paths.PathFusedLasso(3.0).fit(X, U)
     np.testing.assert_allclose(shifted.coef_, plain.coef_, atol=1e-9)
     np.testing.assert_allclose(shifted.predict(X + 50.0), plain.predict(X) + 1000.0, atol=1e-8)
-    with pytest.raises(ValueError, match="fit_intercept=True needs an X"):
-        paths.generalized_lasso_path(U, np.eye(N), fit_intercept=True)
+    for X_, intercept in ((X, True), (X, False), (None, True)):
+        D = np.diff(np.eye(N if X_ is None else 4), axis=0)
+        path = paths.generalized_lasso_path(U + 9.0, D, X=X_, fit_intercept=intercept)
+        assert (path.intercept(2.0) != 0.0) == (X_ is not None and intercept)
+        assert path.certify(5).ok
     with pytest.raises(ValueError, match="D has 3 columns beside 4 coefficients"):
         paths.PathFusedLasso(D=np.eye(3)).fit(X, U)
 

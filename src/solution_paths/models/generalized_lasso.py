@@ -17,7 +17,7 @@ def generalized_lasso_path(
     D: Rows,
     *,
     X: Rows | None = None,
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     sample_weight: ArrayLike | None = None,
     lam_min: float = 0.0,
     callback: Callback | None = None,
@@ -29,7 +29,7 @@ def generalized_lasso_path(
 
         1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam ||D w||_1,
 
-    where b = 0 unless there is an intercept. D says what is meant to be zero: differences of
+    where a signal has b = 0. D says what is meant to be zero: differences of
     neighbours (the fused lasso, a graph's edges), of higher order, or the coefficients themselves.
 
     Parameters
@@ -40,8 +40,8 @@ def generalized_lasso_path(
         Of any rank.
     X : (n, d) array or CSR matrix, optional
         The identity unless given: w is then y, smoothed.
-    fit_intercept : bool, default False
-        Whether b is fitted, beside an X.
+    fit_intercept : bool, default True
+        Whether b is fitted beside an X; without, b = 0.
     sample_weight, lam_min, callback, check
         See `lasso_path`.
 
@@ -76,8 +76,6 @@ def generalized_lasso_path(
     """
     D, bias = check_X(D, "D"), check_flag(fit_intercept, "fit_intercept")
     if X is None:
-        if bias:
-            raise ValueError("fit_intercept=True needs an X, which a signal has not: leave it out.")
         target = check_vector(y, np.size(y), "y", scalar=False, of="it")
         weights = check_sample_weight(sample_weight, y, target)
         data = Losses(losses.squared(target, weights))
