@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -9,11 +11,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_classifier
 
+import solution_paths
 from solution_paths import (
     Curve,
     DmKSVC,
     DrLAD,
+    HuberPath,
+    PathElasticNet,
     PathLasso,
     PathSVC,
     QuantileSVC,
@@ -176,8 +182,12 @@ def test_estimators_mark_their_parameter():
     marked = [line for line in model.plot().lines if line.get_label() == "C = 2.5"]
     assert marked[0].get_xdata()[0] == 2.5
     lasso = PathLasso(alpha=0.3).fit(FRAME, TARGET)
-    (line,) = [line for line in lasso.plot().lines if line.get_label().startswith("lam = ")]
-    np.testing.assert_allclose(lasso.path_.coef(line.get_xdata()[0]), lasso.coef_)
+    ax = lasso.plot()
+    (line,) = [line for line in ax.lines if line.get_label() == "alpha = 0.3"]
+    assert (ax.get_xlabel(), line.get_xdata()[0]) == ("alpha", 0.3)
+    t = np.asarray(curves_of(ax)[0].get_xdata())
+    curves = np.stack([line.get_ydata() for line in curves_of(ax)])
+    np.testing.assert_allclose(curves, lasso.path_.coef(60 * t), atol=1e-12)
     DmKSVC(lam=1e9).fit(X, Y).plot("dual")
     several = np.digitize(X[:, 0], [-0.5, 0.5])
     assert len(QuantileSVC().fit(X, several).plot()) == 3
@@ -231,3 +241,109 @@ def test_a_surface_is_drawn():
     (star,) = [line for line in ax.lines if line.get_marker() == "*"]
     assert star.get_ydata()[0] == pytest.approx(best.value)
     assert ax.get_xlabel() == "s"
+
+
+# -- whose parameter, where the choice is, how many lines -----------------------------------------
+
+
+@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+def test_the_axis_has_the_estimators_own_parameter(name):
+    model = getattr(solution_paths, name)()
+    y = np.arange(60) % 3 if name == "PathSVOR" else np.abs(TARGET)
+    y = Y if is_classifier(model) and name != "PathSVOR" else y
+    ax = model.fit(X, y).plot()
+    own = ax.get_xlabel()
+    if name not in ("WeightedSVC", "WeightedSVR"):  # whose paths are in theta, at its end
+        assert own in model.get_params()
+        place = getattr(model, f"{own}_", getattr(model, own))
+        (line,) = [line for line in ax.lines if line.get_label() == f"{own} = {place:.4g}"]
+        low, high = ax.get_xlim()
+        assert line.get_xdata()[0] == pytest.approx(place)
+        assert low <= line.get_xdata()[0] <= high
+
+
+@pytest.mark.parametrize(
+    "model", [PathElasticNet(lam1=0.0), PathLasso(0.0), HuberPath(lam=0.0)], ids=str
+)
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+def test_a_choice_of_zero_is_marked_on_the_axis(model, spread):
+    frame = FRAME * [1.0, 1.0, spread, spread**2]
+    ax = model.fit(frame, TARGET).plot()
+    assert ax.get_xscale() == "symlog" or spread == 1.0
+    low, high = ax.get_xlim()
+    (line,) = [line for line in ax.lines if str(line.get_label()).endswith(" = 0")]
+    assert low < line.get_xdata()[0] == 0.0 < high
+    t = np.asarray(curves_of(ax)[0].get_xdata())
+    assert t[0] == 0.0
+    unit = 60.0 if isinstance(model, PathLasso) else 1.0
+    curves = np.stack([line.get_ydata() for line in curves_of(ax)])
+    np.testing.assert_allclose(curves, model.path_.coef(unit * t), atol=1e-9)
+    assert ax.transData.transform((0.0, 0.0))[0] > ax.transData.transform((low, 0.0))[0]
+
+
+@pytest.mark.parametrize("parameter", ["cost", "lam"])
+def test_a_curve_has_one_best(parameter):
+    """The star is the minimiser that `best` gives, also on an axis that is logarithmic."""
+    edges, level = np.array([0.0, 1.0, 4.0, 1e3]), np.array([3.0, 1.0, 2.0])
+    for curve in (
+        Curve(edges, level, level, np.zeros(3)),
+        Curve(edges, level, level, np.zeros(3), log=True),
+        Curve(edges, level[[1, 0, 2]], level[[1, 0, 2]], np.zeros(3)),
+        lasso_path(X, TARGET).error_curve(X, TARGET),
+    ):
+        ax = curve.plot(parameter=parameter)
+        (star,) = [line for line in ax.lines if line.get_marker() == "*"]
+        assert star.get_xdata()[0] == curve.best().parameter
+        assert ax.get_xlim()[0] < star.get_xdata()[0] < ax.get_xlim()[1]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_duals_of_many_rows_are_some_lines_on_a_band(kernel):
+    rows = RNG.normal(size=(200, 3))
+    names = np.where(rows[:, 0] + RNG.normal(size=200) > 0.5, "yes", "no")
+    path = svm_path(rows, names, kernel=kernel, C_max=20.0)
+    ax = path.plot("dual")
+    lines = curves_of(ax)
+    assert len(lines) == 24
+    t = np.asarray(lines[0].get_xdata())
+    single = ~np.isin(t, t[1:][t[1:] == t[:-1]])
+    exact = path.dual(t[single])
+    for line in lines:
+        drawn = np.asarray(line.get_ydata())[single]
+        assert np.abs(exact - drawn).max(axis=1).min() < 1e-9 * exact.max()
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    counted = [re.fullmatch(r"(no|yes): (\d+) of (\d+) rows", text) for text in legend]
+    assert sum(int(own[2]) for own in counted) == 24
+    assert {own[1]: int(own[3]) for own in counted} == dict(pd.Series(names).value_counts())
+    assert len(ax.collections) == 2  # a band for each class
+    assert "80 %" in ax.get_ylabel()
+    for band, positive in zip(ax.collections, (False, True), strict=True):
+        middle = t[single][len(t[single]) // 2]
+        edge = band.get_paths()[0].vertices
+        at = edge[np.isclose(edge[:, 0], middle, rtol=1e-12), 1]
+        own = np.quantile(path.dual(middle)[(names == "yes") == positive], (0.1, 0.9))
+        np.testing.assert_allclose([at.min(), at.max()], own, atol=1e-9)
+    assert len(curves_of(path.plot("dual", max_lines=5))) == 5
+    assert len(curves_of(path.plot("dual", max_lines=500))) == 200
+
+
+def test_jumps_do_not_hide_lines():
+    few = outlier_svm_path(X, Y, 5.0, homotopy="s")
+    rows = RNG.normal(size=(150, 4))
+    names = np.where(rows[:, 0] + RNG.normal(size=150) > 0, 1, 0)
+    many = outlier_svm_path(rows, names, 5.0, homotopy="s")
+    assert len(few.jumps) <= 12 < len(many.jumps)
+    for path, circles in ((few, True), (many, False)):
+        ax = path.plot("coef")
+        assert any(line.get_marker() == "o" for line in ax.lines) == circles
+        behind = min(line.get_zorder() for line in curves_of(ax))
+        assert ax.collections
+        assert all(own.get_zorder() < behind for own in ax.collections)
+
+
+@pytest.mark.parametrize("what", ["coef", "dual"])
+def test_regressions_have_bands_too(what):
+    rows = RNG.normal(size=(90, 3))
+    ax = solution_paths.svr_path(rows, rows[:, 0] + RNG.normal(size=90)).plot(what)
+    assert len(curves_of(ax)) == (3 if what == "coef" else 24)
+    assert len(ax.collections) == (what == "dual")

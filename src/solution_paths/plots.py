@@ -28,7 +28,12 @@ QUIET, MARK = "0.65", "0.25"  # greys of lines without a name, and of what is ma
 SHARES = ("tau", "theta")  # parameters from 0 to 1; any other that is never negative is a scale
 MOST_NODES, FILLED = 2000, 400  # points of a line: breakpoints, and others
 FEW = 50  # coefficients: with more, duals are drawn
+MOST = 200  # coefficients that are drawn
+ALL_DUALS, SOME_DUALS = 60, 24  # rows whose duals are all drawn, and how many of more
+SHADED = (0.1, 0.9)  # quantiles between which all rows' duals are shaded where some are drawn
+CIRCLES = 12  # jumps at which ends have circles; with more these would hide the lines
 LETTERS, SPACING = 8.0, 1.7  # of a legend: points, and lines in that unit
+EARLIEST = 1e-6  # times the median of breakpoints: earlier ones are rounding
 EARLY = 0.05  # of the usual size of coefficients: what is smaller isn't seen
 AROUND = 1e2  # times what is marked, and its inverse: what is drawn of a scale
 SPREAD = 15.0  # times that size: larger ones need an axis that is logarithmic far from 0
@@ -75,26 +80,50 @@ class Picture(NamedTuple):
     coef_at: Callable[[NDArray[np.int64]], Floats]
     dual_at: Callable[[NDArray[np.int64]], Floats]
 
+    def renamed(self, name: str, unit: float) -> Picture:
+        """Return the same path in another parameter, which is 1 where this one is ``unit``."""
+        if unit == 1.0:
+            return self._replace(parameter=name)
+        return self._replace(
+            parameter=name,
+            range=(self.range[0] / unit, self.range[1] / unit),
+            breakpoints=self.breakpoints / unit,
+            coef=lambda t: self.coef(np.multiply(t, unit)),
+            dual=lambda t: self.dual(np.multiply(t, unit)),
+            check=lambda t: self.check(np.multiply(t, unit)),
+            places=lambda nodes: self.places(nodes) / unit,
+        )
+
 
 class View(NamedTuple):
-    """The part of the parameter's axis that is drawn."""
+    """The part of the parameter's axis that is drawn.
+
+    Attributes
+    ----------
+    low, high : float
+    log : bool
+        Whether the axis is logarithmic, with 0 beside ``low`` if there is ``zero``.
+    zero : bool
+    """
 
     low: float
     high: float
     log: bool
+    zero: bool = False
 
 
 def draw_path(
     path: Picture,
     what: str | None,
     ax: Axes | None,
-    max_lines: int,
+    max_lines: int | None,
     mark: float | None,
     jumps: ArrayLike = (),
 ) -> Axes:
     """Draw a path; see `SolutionPath.plot`. ``jumps`` are parameters at which it jumps."""
     what = _checked_choice(path, what)
-    check_number(max_lines, "max_lines", least=1, whole=True)
+    if max_lines is not None:
+        check_number(max_lines, "max_lines", least=1, whole=True)
     _check_axes(ax)
     if mark is not None:
         path.check(mark)
@@ -102,15 +131,16 @@ def draw_path(
     t = _points(path.breakpoints, view)
     curves = path.coef(t) if what == "coef" else path.dual(t)
     size = np.abs(curves).max(axis=1)
-    drawn = np.sort(np.argsort(-size, kind="stable")[:max_lines])
-    curves = curves[drawn]
+    drawn = _largest(size, max_lines) if what == "coef" else _spread(path, curves, max_lines)
+    every, curves = curves, curves[drawn]
     own = ax is None
     ax = _new_axes() if ax is None else ax
     if what == "coef":
         weight = size if mark is None else np.abs(path.coef(mark))
         looks = _coef_looks(path, weight[drawn], drawn, _room(ax))
     else:
-        looks = _dual_looks(path, drawn)
+        looks = _dual_looks(path, drawn, len(every))
+        _shade(ax, path, t, every, drawn)
     at, left, right = _standing(path, what, view)
     left, right = left[drawn], right[drawn]
     jump = np.isin(at, jumps)
@@ -118,7 +148,9 @@ def draw_path(
     for curve, look in zip(curves, looks, strict=True):
         ax.plot(t, curve, **look)
     _draw_jumps(ax, at[jump], left[:, jump], right[:, jump], looks)
-    _set_axes(ax, view, path.parameter, "coefficient" if what == "coef" else "dual variable")
+    shaded = " (shaded: 80 % of rows)" if what == "dual" and len(drawn) < len(every) else ""
+    said = "coefficient" if what == "coef" else f"dual variable{shaded}"
+    _set_axes(ax, view, path.parameter, said, [mark])
     if what == "dual" and view.log and path.parameter == "C":
         _scale_like_costs(ax, np.nanmin(curves), np.nanmax(curves), view.low)
     if what == "coef" and view.log:
@@ -128,6 +160,51 @@ def draw_path(
         _mark(ax, path.parameter, mark)
     _legend(ax, own)
     return ax
+
+
+def _largest(size: Floats, max_lines: int | None) -> NDArray[np.int64]:
+    """Return which coefficients are drawn: those that become largest."""
+    return np.sort(np.argsort(-size, kind="stable")[: MOST if max_lines is None else max_lines])
+
+
+def _spread(path: Picture, curves: Floats, max_lines: int | None) -> NDArray[np.int64]:
+    """Return whose duals are drawn: of each class some that move, spread by their mean."""
+    n = len(curves)
+    most = max_lines or (n if n <= ALL_DUALS else SOME_DUALS)
+    if n <= most:
+        return np.arange(n)
+    moves = np.ptp(curves, axis=1) > 0.0
+    groups = [np.flatnonzero(own & moves) for own in _classes(path, n)]
+    groups = [own for own in groups if len(own)] or [np.arange(n)]
+    most = min(most, sum(len(own) for own in groups))
+    found = []
+    for own, share in zip(groups, _shares([len(own) for own in groups], most), strict=True):
+        order = own[np.argsort(curves[own].mean(axis=1), kind="stable")]
+        found.append(order[np.linspace(0, len(own) - 1, share).round().astype(int)])
+    return np.sort(np.concatenate(found))
+
+
+def _shares(sizes: list[int], most: int) -> list[int]:
+    """Share out some lines among groups, by their sizes, one or more each if that is possible."""
+    first = min(max(round(most * sizes[0] / sum(sizes)), 1), max(most - len(sizes) + 1, 1))
+    return [first, most - first][: len(sizes)]
+
+
+def _classes(path: Picture, n: int) -> list[NDArray[np.bool_]]:
+    """Return which samples are of each class; all of them in regression."""
+    if not len(path.classes):
+        return [np.full(n, True)]
+    return [own for own in (path.labels < 0, path.labels > 0) if own.any()]
+
+
+def _shade(ax: Axes, path: Picture, t: Floats, curves: Floats, drawn: Any) -> None:
+    """Shade what most duals of each class lie between, where only some are drawn."""
+    if len(drawn) == len(curves):
+        return
+    for own in _classes(path, len(curves)):
+        low, high = np.quantile(curves[own], SHADED, axis=0)
+        colour = PALETTE[int(bool(len(path.classes)) and path.labels[own][0] > 0)]
+        ax.fill_between(t, low, high, color=colour, alpha=0.1, linewidth=0, zorder=0.5)
 
 
 def _checked_choice(path: Picture, what: str | None) -> str:
@@ -148,19 +225,25 @@ def _view(path: Picture, what: str, mark: float | None) -> View:
     low, high = float(nodes[0]), float(nodes[-1])
     positive, log = nodes[nodes > 0.0], False
     if path.parameter not in SHARES and first >= 0.0 and len(positive):
-        least = max(np.quantile(positive, 0.01), 1e-6 * np.median(positive))
-        start = float(positive[positive >= least][0])
+        start = _start(positive)
         if what == "coef" and not path.coef(first).any():
             start = _first_seen(path, start, high) if high > start else start
         log = high >= 10.0 * start
         low = start if log else low
     if end == np.inf:  # a ray
         high *= 1.5 if log else 1.1
+    zero = log and mark == 0.0
     if mark is not None and log and mark > 0.0:
         low, high = max(min(low, mark), mark / AROUND), min(max(high, mark), mark * AROUND)
     elif mark is not None and not log:
         low, high = min(low, mark), max(high, mark)
-    return View(low, high, log)
+    return View(low, high, log, zero)
+
+
+def _start(places: Floats) -> float:
+    """Return the first of ascending places that isn't many orders of magnitude before most."""
+    least = max(np.quantile(places, 0.01), EARLIEST * np.median(places))
+    return float(places[places >= least][0])
 
 
 def _first_seen(path: Picture, start: float, high: float) -> float:
@@ -176,14 +259,15 @@ def _first_seen(path: Picture, start: float, high: float) -> float:
 
 def _points(nodes: Floats, view: View) -> Floats:
     """Return breakpoints in view, some of very many, and points between them."""
-    low, high, log = view
+    low, high, log, zero = view
     if not high > low:
         return np.array([low])
     inside = nodes[(nodes > low) & (nodes < high)]
     if len(inside) > MOST_NODES:
         inside = inside[np.linspace(0, len(inside) - 1, MOST_NODES).astype(int)]
     fill = np.geomspace(low, high, FILLED) if log else np.linspace(low, high, FILLED)
-    return np.unique(np.concatenate([[low], inside, fill[1:-1], [high]]))
+    first = np.linspace(0.0, low, FILLED // 10)[: -1 if zero else 0]
+    return np.unique(np.concatenate([first, [low], inside, fill[1:-1], [high]]))
 
 
 def _standing(path: Picture, what: str, view: View) -> tuple[Floats, Floats, Floats]:
@@ -192,7 +276,8 @@ def _standing(path: Picture, what: str, view: View) -> tuple[Floats, Floats, Flo
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(new)) - 1
     at = path.places(first)
-    kept = np.flatnonzero((last > first) & (at >= view.low) & (at < view.high))
+    begin = 0.0 if view.zero else view.low
+    kept = np.flatnonzero((last > first) & (at >= begin) & (at < view.high))
     if len(kept) > MOST_NODES:
         kept = kept[np.linspace(0, len(kept) - 1, MOST_NODES).astype(int)]
     values = path.coef_at if what == "coef" else path.dual_at
@@ -216,16 +301,19 @@ def broken(
 def _draw_jumps(
     ax: Axes, at: Floats, left: Floats, right: Floats, looks: list[dict[str, Any]]
 ) -> None:
-    """Join the ends of broken lines by dots, with open circles at both."""
+    """Join the ends of broken lines by dots, with open circles at both where jumps are few."""
+    few = len(at) <= CIRCLES
     slack = 1e-9 * np.abs(np.concatenate([left, right])).max(initial=0.0)
     for begin, end, look in zip(left, right, looks, strict=True):
         moved = np.abs(end - begin) > slack
         if not moved.any():
             continue
         colour, places = look["color"], at[moved]
-        ax.vlines(places, begin[moved], end[moved], colors=colour, linestyles=":", linewidth=0.9)
-        ends = np.concatenate([begin[moved], end[moved]])
-        ax.plot(np.tile(places, 2), ends, "o", color=colour, ms=3.0, mfc="none")
+        dots = ax.vlines(places, begin[moved], end[moved], colors=colour, linestyles=":")
+        dots.set(linewidth=0.9 if few else 0.6, alpha=1.0 if few else 0.4, zorder=1.2)
+        if few and "label" in look:
+            ends = np.concatenate([begin[moved], end[moved]])
+            ax.plot(np.tile(places, 2), ends, "o", color=colour, ms=3.0, mfc="none")
 
 
 def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
@@ -239,16 +327,18 @@ def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict
     return looks
 
 
-def _dual_looks(path: Picture, drawn: Any) -> list[dict[str, Any]]:
+def _dual_looks(path: Picture, drawn: Any, n: int) -> list[dict[str, Any]]:
     """Return the looks of duals' lines: those of the samples' classes."""
     thin = {"linewidth": 0.7, "alpha": 0.7}
-    if not len(path.classes):
-        return [thin | _style(0)] * len(drawn)
+    side = path.labels > 0 if len(path.classes) else np.full(n, False)
     looks, named = [], set()
-    for positive in (path.labels[drawn] > 0).tolist():
-        label = {} if positive in named else {"label": str(path.classes[int(positive)])}
+    for positive in side[drawn].tolist():
+        label = [str(path.classes[int(positive)])] if len(path.classes) else []
+        if len(drawn) < n:
+            label.append(f"{(side[drawn] == positive).sum()} of {(side == positive).sum()} rows")
+        new = {"label": ": ".join(label)} if label and positive not in named else {}
         named.add(positive)
-        looks.append(thin | _style(int(positive)) | label)
+        looks.append(thin | _style(int(positive)) | new)
     return looks
 
 
@@ -291,8 +381,8 @@ def draw_curve(
         label = "folds" if k == 0 else None
         ax.plot(*_trace(fold, view), color=QUIET, linewidth=0.7, zorder=1.5, label=label)
     ax.plot(*_trace(curve, view), color=PALETTE[0], linewidth=1.6, label="mean" if folds else None)
-    _draw_best(ax, curve, view)
-    _set_axes(ax, view, parameter, "error")
+    best = _draw_best(ax, curve, view)
+    _set_axes(ax, view, parameter, "error", [mark, best])
     if mark is not None:
         _mark(ax, parameter, mark)
     _legend(ax, own)
@@ -308,7 +398,8 @@ def draw_surface(
     ax = _new_axes() if ax is None else ax
     views = [_curve_view(curve, surface.parameter, None) for curve in curves]
     log = all(view.log for view in views)
-    view = View(min(view.low for view in views), max(view.high for view in views), log)
+    ends = min(view.low for view in views), max(view.high for view in views)
+    view = View(*ends, log, log and any(view.zero for view in views))
     named = set(np.linspace(0, len(curves) - 1, min(len(curves), len(PALETTE))).astype(int))
     for k, curve in enumerate(curves):
         look: dict[str, Any] = {"color": QUIET, "linewidth": 0.7}
@@ -317,9 +408,9 @@ def draw_surface(
             look = _style(sorted(named).index(k)) | {"label": label}
         ax.plot(*_trace(curve, view), **look)
     line, place = mark
-    place = min(max(place, view.low), view.high)
+    place = min(max(place, 0.0 if view.zero else view.low), view.high)
     ax.plot([place], [float(curves[line](place))], "*", color=PALETTE[6], ms=11, label="least")
-    _set_axes(ax, view, surface.parameter, "error")
+    _set_axes(ax, view, surface.parameter, "error", [place])
     _legend(ax, own)
     return ax
 
@@ -334,25 +425,32 @@ def _curve_view(curve: Curve, parameter: str, mark: float | None) -> View:
     positive = edges[edges > 0.0]
     log = parameter not in SHARES and low >= 0.0 and len(positive) > 0
     if log:
-        least = max(np.quantile(positive, 0.01), 1e-6 * np.median(positive))
-        start = float(positive[positive >= least][0])
+        start = _start(positive)
         log = high >= 10.0 * start
         low = max(low, 0.5 * start) if log else low
-    if mark is not None and (mark > 0.0 or not log):
-        low, high = min(low, mark), max(high, mark)
-    return View(low, high * 1.5 if goes_on else high, log)
+    best = curve.best().parameter
+    zero = log and 0.0 in (mark, best)
+    seen = [] if mark is None else [mark]
+    if best < np.inf and (not log or best >= EARLIEST * np.median(positive)):
+        seen.append(best)
+    for place in seen:
+        if place > 0.0 or not log:
+            low, high = min(low, place), max(high, place)
+    return View(low, high * 1.5 if goes_on else high, log, zero)
 
 
 def _trace(curve: Curve, view: View) -> tuple[Floats, Floats]:
     """Return points of a curve in view; where it jumps, both ends, for a riser between them."""
-    low, high = max(view.low, float(curve.edges[0])), min(view.high, float(curve.edges[-1]))
+    begin = 0.0 if view.zero else view.low
+    low, high = max(begin, float(curve.edges[0])), min(view.high, float(curve.edges[-1]))
     inner = curve.edges[(curve.edges > low) & (curve.edges < high)]
     part = curve.on(np.concatenate([[low], inner, [high]]))
     begin, end = part.edges[:-1], part.edges[1:]
     bent = part.sag != 0.0
     if part.reciprocal or view.log:
         bent |= part.left != part.right
-    fill = _points(np.array([low, high]), View(low, high, view.log and low > 0.0))
+    fill = _points(np.array([low, high]), view._replace(low=max(view.low, low), high=high))
+    fill = fill[(fill >= low) & (fill <= high)]
     piece = np.clip(np.searchsorted(part.edges, fill, side="right") - 1, 0, len(begin) - 1)
     more = bent[piece] & (fill > begin[piece]) & (fill < end[piece])
     t = np.concatenate([begin, fill[more], end])
@@ -362,15 +460,17 @@ def _trace(curve: Curve, view: View) -> tuple[Floats, Floats]:
     return t[order], values[order]
 
 
-def _draw_best(ax: Axes, curve: Curve, view: View) -> None:
-    """Shade the intervals where a function is least, and mark their middle."""
-    best = curve.best(log=True) if view.log else curve.best()
-    for low, high in np.clip(best.intervals, view.low, view.high).tolist():
+def _draw_best(ax: Axes, curve: Curve, view: View) -> float:
+    """Shade the intervals where a function is least; mark the middle of the first, return it."""
+    best = curve.best()
+    begin = 0.0 if view.zero else view.low
+    for low, high in np.clip(best.intervals, begin, view.high).tolist():
         if high > low:
             ax.axvspan(low, high, color=PALETTE[4], alpha=0.35, linewidth=0)
     label = f"least: {best.value:.4g}"
-    place = min(max(best.parameter, view.low), view.high)
+    place = min(max(best.parameter, begin), view.high)
     ax.plot([place], [best.value], "*", color=PALETTE[1], ms=11, label=label, zorder=3)
+    return place
 
 
 # -- axes -------------------------------------------------------------------------------------
@@ -391,11 +491,24 @@ def _check_axes(ax: Axes | None) -> None:
         raise TypeError(f"ax must be matplotlib Axes, not {shown(ax)}.")
 
 
-def _set_axes(ax: Axes, view: View, parameter: str, quantity: str) -> None:
-    if view.log:
+def _set_axes(
+    ax: Axes, view: View, parameter: str, quantity: str, marks: Sequence[float | None]
+) -> None:
+    """Set limits, with some room beside marks at the ends, and labels."""
+    if view.zero:
+        ax.set_xscale("symlog", linthresh=view.low, linscale=0.5)
+        decades = np.arange(np.ceil(np.log10(view.low)), np.floor(np.log10(view.high)) + 1)
+        ax.set_xticks([0.0, *10.0**decades])
+    elif view.log:
         ax.set_xscale("log")
     if view.high > view.low:
-        ax.set_xlim(view.low, view.high)
+        low, high = view[:2]
+        share = (high / low) ** 0.02 if view.log else 0.02 * (high - low)
+        if low in marks:
+            low = low / share if view.log else low - share
+        if high in marks:
+            high = high * share if view.log else high + share
+        ax.set_xlim(-0.05 * view.low if view.zero else low, high)
     ax.set_xlabel(parameter)
     ax.set_ylabel(quantity)
 

@@ -197,7 +197,13 @@ class PathEstimator(BaseEstimator):
         return self._plot(self.path_, what, ax)
 
     def _plot(self, path: SolutionPath, what: str | None, ax: Axes | None) -> Axes:
-        return path.plot(what, ax, mark=self._model.place(path, self._place()))
+        unit, at = self._model.unit, self._place()
+        mark = self._model.place(path, at) / unit
+        return path._drawn(what, ax, None, mark, self._axis(path), unit)
+
+    def _axis(self, path: SolutionPath) -> str:
+        """Return the name of the parameter on a plot's axis: the estimator's own."""
+        return path.parameter
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is accepted."""

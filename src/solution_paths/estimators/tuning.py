@@ -21,7 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
-from ..solution import Callback
+from ..solution import Callback, SolutionPath
 from ..validation import Floats, Rows, callers_level, check_choice, check_index, shown
 from .base import PathEstimator
 from .checking import check_class_weight, folds, remedy_of_folds, usable_weights
@@ -102,6 +102,9 @@ class Tuned(PathEstimator):
         setattr(self, f"{self._parameter}_", chosen)
         self._model = model
         return self
+
+    def _axis(self, path: SolutionPath) -> str:
+        return self._parameter
 
     def _place(self) -> float:
         """Return the parameter that is used."""

@@ -490,4 +490,5 @@ class OutlierPath(SolutionPath):
 
     @property
     def _jumps_at(self) -> list[float]:
+        """The parameters at which the path jumps."""
         return [jump.parameter for jump in self.jumps]

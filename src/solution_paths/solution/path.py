@@ -889,7 +889,7 @@ class SolutionPath:
         self,
         what: str | None = None,
         ax: Axes | None = None,
-        max_lines: int = 200,
+        max_lines: int | None = None,
         *,
         mark: float | None = None,
     ) -> Axes:
@@ -897,15 +897,18 @@ class SolutionPath:
 
         A parameter that is a scale has a logarithmic axis where it spans a decade. The largest
         coefficients have their names, as many as fit; of duals the samples' classes are told apart.
-        Where the path jumps, open circles joined by dots are the values on both sides.
+        Where the path jumps, dots join the values on both sides, which have open circles where
+        jumps are few.
 
         Parameters
         ----------
         what : {"coef", "dual"}, optional
             By default coefficients where there are at most 50 of them.
         ax : matplotlib Axes, optional
-        max_lines : int, default 200
-            Largest number of curves drawn; those that become largest are taken.
+        max_lines : int, optional
+            Largest number of curves drawn. Of coefficients, 200 by default, the ones that become
+            largest; of duals, all up to 60 rows by default, else 24 of rows whose dual moves,
+            spread evenly by its mean: then what 80 % of a class's rows lie between is shaded.
         mark : float, optional
             A parameter to mark, for example a chosen one: the names are those of the coefficients
             that are largest there, and of a scale two decades on each side are drawn.
@@ -922,7 +925,20 @@ class SolutionPath:
         >>> axes.get_xlabel(), len(axes.lines)
         ('C', 1)
         """
-        return plots.draw_path(self._picture(), what, ax, max_lines, mark, self._jumps_at)
+        return self._drawn(what, ax, max_lines, mark, self.parameter)
+
+    def _drawn(
+        self,
+        what: str | None,
+        ax: Axes | None,
+        max_lines: int | None,
+        mark: float | None,
+        name: str,
+        unit: float = 1.0,
+    ) -> Axes:
+        """Draw the path in a parameter, which is 1 where the path's own is ``unit``."""
+        picture, jumps = self._picture().renamed(name, unit), np.divide(self._jumps_at, unit)
+        return plots.draw_path(picture, what, ax, max_lines, mark, jumps)
 
     @property
     def _jumps_at(self) -> list[float]:
