@@ -42,8 +42,10 @@ from solution_paths import (
     l1_svm_path,
     svm_path,
 )
-from solution_paths.curves import Curve, steps, winners
+from solution_paths.curves import Curve, winners
 from solution_paths.estimators.fitted import OneVsRest, joint_error
+from solution_paths.solution.labels import label_error
+from solution_paths.solution.metrics import Metric
 
 TWO_RANKINGS = "all quantiles and one quantile rank rows differently"
 # Each once, as it is by default; what a parameter that is chosen adds is the same for all.
@@ -304,7 +306,11 @@ def test_the_largest_of_several_decisions_jumps_where_paths_do():
     X_val, y_val = three_classes(40, seed=8)
     model = OneVsRest(l1_svm_path, X, y)
     codes = np.searchsorted(model.classes, y_val)
-    curve = joint_error(model.paths, X_val, codes)
+
+    def judge(ends, found):
+        return label_error(ends, found, codes, None, Metric("zero_one"), model.classes)
+
+    curve = joint_error(model.paths, X_val, judge)
     width = np.diff(curve.edges)
     points = (curve.edges[:-1] + 0.5 * width)[width > 1e-9 * curve.edges[-1]]
     brute = [np.mean(model.label(model.decision(X_val, t)) != y_val) for t in points]
@@ -313,8 +319,8 @@ def test_the_largest_of_several_decisions_jumps_where_paths_do():
 
 
 def of_winners(edges, left, right, code):
-    wrong = winners(edges, left, right, np.array([code]), np.ones(1))
-    return steps(edges[0], edges[-1], *wrong, 1.0)
+    found, right_ones = winners(edges, left, right), np.array([code])
+    return label_error(edges[[0, -1]], found, right_ones, None, Metric("zero_one"), np.arange(3))
 
 
 def test_three_lines_that_overtake_one_another_inside_a_piece():

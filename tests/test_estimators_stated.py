@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -132,7 +133,9 @@ def test_cross_validation_is_exact(name):
         for train, test in KFold(3).split(X):
             fold = clone(model).set_params(cv=None, **{parameter: t}).fit(X[train], y[train])
             found = fold.predict(X[test])
-            if y.dtype.kind == "f":
+            if model.scoring == "pinball":
+                own.append(mean_pinball_loss(y[test], found, alpha=model.tau))
+            elif y.dtype.kind == "f":
                 power = 2 if model.scoring == "squared" else 1
                 own.append((np.abs(found - y[test]) ** power).mean())
             else:

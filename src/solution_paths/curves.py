@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-Steps: TypeAlias = tuple[float, Floats, Floats]  # what is wrong at first, and rises at places
 ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
 EPSILON = float(np.finfo(np.float64).eps)
 TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
@@ -50,7 +49,8 @@ class Curve:
         Values at the ends of each piece, approached from inside: where ``right[k - 1]`` and
         ``left[k]`` differ it jumps, and has the right piece's value there.
     sag : (k,) array
-        How far each piece bends below its chord, >= 0; zero for steps and straight lines.
+        How far each piece bends below its chord; zero for steps and straight lines, negative where
+        it bends above.
     reciprocal : bool
         Whether shares u are those of 1 / t, and pieces quadratic in that: for penalties in whose
         inverse a path is piecewise linear.
@@ -171,7 +171,7 @@ class Curve:
         lowest, share = self._lowest()
         least = float(lowest.min())
         enough = least + self._slack
-        flat = (np.maximum(self.left, self.right) <= enough) & (self.sag <= self._slack)
+        flat = (np.maximum(self.left, self.right) <= enough) & (np.abs(self.sag) <= self._slack)
         reached = flat | (lowest == least)
         begin, end = self.edges[:-1], self.edges[1:]
         point = self._at_share(share)
@@ -195,10 +195,18 @@ class Curve:
         >>> curve.below(0.625).tolist()
         [[1.5, 2.5]]
         """
+        arched = -self.sag > np.abs(self.right - self.left)  # highest inside: cut there
+        if arched.any():
+            share = 0.5 - 0.5 * (self.right - self.left)[arched] / self.sag[arched]
+            whole = np.full(len(arched), 0.0)
+            whole[arched] = share
+            tops = np.setdiff1d(self._at_share(whole)[arched], self.edges)
+            if len(tops):
+                return self.on(np.union1d(self.edges, tops)).below(level)
         enough, rise, sag = level + self._slack, self.right - self.left, self.sag
         lowest, share = self._lowest()
         # the roots of left - level + u (rise - sag) + u^2 sag
-        slope, bent, tilted = rise - sag, sag > 0.0, rise != 0.0
+        slope, bent, tilted = rise - sag, sag != 0.0, rise != 0.0
         depth = np.sqrt(np.maximum(slope**2 - 4.0 * sag * (self.left - level), 0.0))
         double = np.where(bent, 2.0 * sag, 1.0)
         line = np.where(tilted, (level - self.left) / np.where(tilted, rise, 1.0), 0.0)
@@ -391,25 +399,36 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
     return Curve(edges, left, right, sag, curves[0].reciprocal, curves[0].log)
 
 
-def steps(low: float, high: float, first: float, at: Floats, rises: Floats, unit: float) -> Curve:
+def steps(
+    low: float,
+    high: float,
+    first: float,
+    at: Floats,
+    rises: Floats,
+    unit: float,
+    least: float = 0.0,
+) -> Curve:
     """Return a step function that begins at first / unit and rises by rises / unit at places.
 
-    It is never negative.
+    It is never below least / unit.
     """
     edges = np.unique(np.concatenate([[low, high], at]))
     if len(edges) == 1:
         edges = np.array([low, high])
     change = np.zeros(len(edges))
     np.add.at(change, np.searchsorted(edges, at), rises)
-    counts = np.maximum(first + np.cumsum(change)[:-1], 0.0)
+    counts = np.maximum(first + np.cumsum(change)[:-1], least)
     return Curve(edges, counts / unit, counts / unit, np.zeros(len(counts)))
 
 
-def absolute_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats, ...]:
-    """Return (begins, ends, lefts, rights, sags) of weighted |residual|, (m, B), between nodes.
+def tilted_pieces(
+    t: Floats, residual: Floats, weights: Floats, below: float = 1.0, above: float = 1.0
+) -> tuple[Floats, ...]:
+    """Return (begins, ends, lefts, rights, sags) of a weighted mean of tilted absolute values.
 
-    Residuals are linear between nodes, and their weights add up to 1. It is a straight line between
-    the nodes and the zeros of residuals.
+    Such a value is above r where a residual r (m, B) is positive, -below r where it is negative.
+    Residuals are linear between nodes, and their weights add up to 1. The mean is a straight line
+    between the nodes and the zeros of residuals.
     """
     count = residual.shape[1] - 1
     row, piece = changes(residual < 0)
@@ -417,10 +436,11 @@ def absolute_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Float
     share = left / (left - right)
     order = np.lexsort((share, piece))
     row, piece, share = row[order], piece[order], share[order]
-    value = weights @ np.abs(residual)
-    # From each zero on the slope is larger by twice the row's own: without these bends a piece
-    # would end lower than it does by twice what the rows reach after their zeros.
-    after, bend = (2.0 * weights[row] * np.abs(v)[order] for v in (right, left - right))
+    value = weights @ np.maximum(above * residual, -below * residual)
+    # From each zero on the slope is larger by the row's own on both sides: without these bends a
+    # piece would end lower than it does by what the rows reach after their zeros.
+    bends = (below + above) * weights[row]
+    after, bend = (bends * np.abs(v)[order] for v in (right, left - right))
     slope = np.diff(value) - np.bincount(piece, after, minlength=count)
     before = _sums_before(bend, piece, count), _sums_before(bend * share, piece, count)
     at_zero = np.maximum(value[piece] + share * (slope[piece] + before[0]) - before[1], 0.0)
@@ -434,6 +454,21 @@ def absolute_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Float
     rights = np.where(final, value[place + 1], np.append(lefts[1:], 0.0))
     ends = np.where(final, t[place + 1], np.append(begin[1:], 0.0))
     return begin, ends, lefts, rights, np.zeros(len(begin))
+
+
+def moving_pinball_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats, ...]:
+    """Return pieces, see `tilted_pieces`, of the pinball loss of residuals (m, B) whose tau is t.
+
+    With a prediction less its target for a residual r it is max(r, 0) - t r.
+    """
+    begin, end, left, right, sag = tilted_pieces(t, residual, weights, 0.0, 1.0)
+    mean = weights @ residual
+    last = len(t) - 2
+    piece = np.clip(np.searchsorted(t, begin + 0.5 * (end - begin), side="right") - 1, 0, last)
+    rate = np.diff(mean) / np.where(np.diff(t) > 0.0, np.diff(t), np.inf)
+    first, final = (mean[piece] + rate[piece] * (own - t[piece]) for own in (begin, end))
+    bent = sag - (end - begin) * (final - first)
+    return begin, end, np.maximum(left - begin * first, 0.0), right - end * final, bent
 
 
 def changes(signs: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -465,18 +500,45 @@ def tied(f: Floats) -> Floats:
     return np.where(f >= top - TIES * np.abs(f).max(axis=-1, keepdims=True), top, f)
 
 
-def winners(
-    edges: Floats, left: Floats, right: Floats, codes: NDArray[np.int64], weights: Floats
-) -> Steps:
-    """Return how the weight of rows changes whose largest line is another one than theirs.
+class Labels(NamedTuple):
+    """Labels of m rows as functions of a parameter: codes at first, and where they change.
+
+    Attributes
+    ----------
+    first : (m,) int array
+    row, at, after : (k,) arrays
+        Whose code changes where, and to what: ordered by rows, and for each by places.
+    """
+
+    first: NDArray[np.int64]
+    row: NDArray[np.int64]
+    at: Floats
+    after: NDArray[np.int64]
+
+    @property
+    def before(self) -> NDArray[np.int64]:
+        """The codes (k,) before the changes."""
+        known = np.append(-1, self.row)[: len(self.row)] == self.row
+        return np.where(known, np.append(0, self.after)[: len(self.row)], self.first[self.row])
+
+    @classmethod
+    def together(cls, parts: Sequence[Labels]) -> Labels:
+        """Return those of parts of all rows, one after the other."""
+        size = np.cumsum([0, *(len(part.first) for part in parts)])
+        row = [part.row + before for part, before in zip(parts, size[:-1], strict=True)]
+        first, _, at, after = (np.concatenate(own) for own in zip(*parts, strict=True))
+        return cls(first, np.concatenate(row), at, after)
+
+
+def winners(edges: Floats, left: Floats, right: Floats) -> Labels:
+    """Return which of several lines is the largest.
 
     Of (m, pieces, classes) lines, by their values at the ends, the largest is followed to the next
     one that crosses it.
     """
     begin, end = tied(left).argmax(axis=-1), tied(right).argmax(axis=-1)
     row, jump = np.nonzero(end[:, :-1] != begin[:, 1:])  # at an edge
-    at = [edges[jump + 1]]
-    rises = [weights[row] * _rise(end[row, jump], begin[row, jump + 1], codes[row])]
+    found = [(row, 2 * jump + 1, edges[jump + 1], begin[row, jump + 1])]
     row, piece = np.nonzero(begin != end)
     now, here = begin[row, piece], np.zeros(len(row))
     while len(row):
@@ -494,23 +556,13 @@ def winners(
         onward = (crossing >= crossing.max(axis=1, keepdims=True) - slack).argmax(axis=1)
         onward = np.where(first < 1.0, onward, end[row, piece])
         here = np.minimum(first, 1.0)
-        at.append(edges[piece] + here * (edges[piece + 1] - edges[piece]))
-        rises.append(weights[row] * _rise(now, onward, codes[row]))
+        at = np.minimum(edges[piece] + here * (edges[piece + 1] - edges[piece]), edges[piece + 1])
+        found.append((row, 2 * piece, at, onward))
         on = onward != end[row, piece]
         row, piece, now, here = row[on], piece[on], onward[on], here[on]
-    wrong = float(weights[begin[:, 0] != codes].sum())
-    return wrong, np.concatenate(at), np.concatenate(rises)
-
-
-def together(parts: Sequence[Steps]) -> Steps:
-    """Return the sum of what is wrong of parts of all rows."""
-    wrong, at, rises = zip(*parts, strict=True)
-    return sum(wrong), np.concatenate(at), np.concatenate(rises)
-
-
-def _rise(before: NDArray[np.int64], after: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
-    """Return by how much the number of errors rises."""
-    return (before == right).astype(float) - (after == right)
+    row, place, at, after = (np.concatenate(own) for own in zip(*found, strict=True))
+    order = np.lexsort((place, row))  # stable: within a piece in the order of being found
+    return Labels(begin[:, 0], row[order], at[order], after[order])
 
 
 def of_pieces(parts: list[tuple[Floats, ...]]) -> Curve:

@@ -508,14 +508,20 @@ def check_weights(weights: ArrayLike, n: int, name: str, of: str = "X") -> Float
     return weights
 
 
-def check_shares(weights: ArrayLike | None, n: int, of: str) -> Floats | None:
-    """Return sample weights as shares of their sum; None where none are given."""
+def check_row_weights(weights: ArrayLike | None, n: int, of: str) -> Floats | None:
+    """Return sample weights, some of them positive; None where none are given."""
     if weights is None:
         return None
     weights = check_weights(weights, n, "sample_weight", of=of)
     if not weights.any():
         raise ValueError("sample_weight is zero everywhere; give some row a positive weight.")
-    return weights / weights.sum()
+    return weights
+
+
+def check_shares(weights: ArrayLike | None, n: int, of: str) -> Floats | None:
+    """Return sample weights as shares of their sum; None where none are given."""
+    own = check_row_weights(weights, n, of)
+    return None if own is None else own / own.sum()
 
 
 def check_rows(rows: ArrayLike, n: int, name: str) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..solution import Callback, SolutionPath
+from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Expanded, Linear, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
@@ -117,7 +118,7 @@ class PathSVC(PathClassifier, Expanded, Tuned):
         C_max: float | None = None,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -213,7 +214,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     """
 
     _parameter = "tau"
-    _scorings = ("error", "balanced_error", "log_loss")
+    _kind = "probability"
     _sparse = True
 
     def __init__(
@@ -229,7 +230,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         coef0: float = 0.0,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -260,7 +261,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         return quantile_svm_path(X, y, self.lam, **own, **self._options())
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
-        if self._scoring() != "log_loss":
+        if self._metric().name != "log_loss":
             return super()._error(model, X, y, weights)
         classes, p = model.classes, probabilities(model, X)
         place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
@@ -364,7 +365,7 @@ class L1SVC(PathClassifier, Linear, Tuned):
         lam_min: float = 0.0,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils import Tags
 
-from ..curves import Curve
 from ..errors import PathError
 from ..models.logistic import logistic_path
 from ..models.poisson import poisson_path
 from ..solution import Callback
+from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, Folds
@@ -116,7 +116,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
     [[0.69, 0.31]]
     """
 
-    _scorings = ("log_loss", "error", "balanced_error")
+    _kind = "probability"
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
         eps: float = 1e-4,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "log_loss",
+        scoring: Judge = "log_loss",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -191,11 +191,6 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
         classes = two_classes(y)
         return self._stated(logistic_path, X, y, (y == classes[1]).astype(float), weights)
 
-    def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
-        if self._scoring() != "log_loss":
-            return super()._error(model, X, y, weights)
-        return model.error(X, y, "log_loss", weights)
-
 
 class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     """Poisson regression of counts, within a bound for every lam; see `poisson_path`.
@@ -246,7 +241,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     [0.5, 13.8]
     """
 
-    _scorings = ("deviance",)
+    _kind = "count"
 
     def __init__(
         self,
@@ -256,7 +251,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
         lam_min: float | None = None,
         eps: float = 1e-4,
         cv: Folds = None,
-        scoring: str = "deviance",
+        scoring: Judge = "deviance",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

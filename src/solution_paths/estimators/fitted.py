@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certify import Certificate
-from ..curves import Curve, mean_curve, steps, tied, together, winners
+from ..curves import Curve, Labels, tied, winners
 from ..errors import PathError, PathWarning
 from ..solution import SolutionPath
+from ..solution.labels import label_error
+from ..solution.metrics import Metric
 from ..solution.path import SCALES
-from ..validation import Floats, check_number, check_shares
+from ..validation import Floats, check_number
 
 PENALTIES = ("lam", "lam1")
 VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints
@@ -106,9 +108,15 @@ class Fitted:
         path = self.paths[0]
         return path.decision_function(X, self.place(path, t))
 
-    def error(self, X: Any, y: NDArray[Any], metric: str, weights: Floats) -> Curve:
-        """Return the mean error, over weighted rows, as an exact function of the parameter."""
-        return self.paths[0].error_curve(X, y, metric, weights)
+    def error(
+        self, X: Any, y: NDArray[Any], metric: Metric, weights: Floats, classes: Any = None
+    ) -> Curve:
+        """Return the mean error, over weighted rows, as an exact function of the parameter.
+
+        Of labels with all that there are, of which a fold may know some only: an unknown one is
+        wrong everywhere.
+        """
+        return self.paths[0]._error_curve(X, y, metric, weights, classes=classes)
 
     def coefs(self, t: float) -> Floats:
         """Return the coefficients of linear models, (1, d) or (classes, d)."""
@@ -162,25 +170,21 @@ class OneVsRest(Fitted):
         return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else positive(f).astype(int)]
 
     def error(
-        self, X: Any, y: NDArray[Any], metric: str = "zero_one", weights: Floats | None = None
+        self, X: Any, y: NDArray[Any], metric: Metric, weights: Floats, classes: Any = None
     ) -> Curve:
-        """Return the share of wrong labels as an exact step function; an unknown label is wrong."""
-        shares = check_shares(weights, len(y), "X")
-        shares = np.full(len(y), 1.0 / len(y)) if shares is None else shares
-        known = np.flatnonzero(np.isin(y, self.classes) & (shares > 0))
-        log, ends = self.paths[0].parameter in SCALES, np.array([self.begin, self.end])
-        lost = Curve(ends, np.ones(1), np.ones(1), np.zeros(1), log=log)
-        if len(known) == 0:
-            return lost
-        own = shares[known] if weights is not None else None
+        """Return the mean error as an exact step function; see `Fitted.error`."""
         if len(self.paths) == 1:
-            found = self.paths[0].error_curve(X[known], y[known], metric, own)
+            found = super().error(X, y, metric, weights, classes)
         else:
-            codes = np.searchsorted(self.classes, y[known])
-            found = joint_error(self.paths, X[known], codes, own)
-        right = float(shares[known].sum())
-        parts = [found.over(self.begin, self.end), lost]
-        return parts[0] if len(known) == len(y) else mean_curve(parts, [right, 1.0 - right])
+            every = self.classes if classes is None else classes
+            right, known = np.searchsorted(every, y), np.searchsorted(every, self.classes)
+
+            def judge(ends: tuple[float, float], labels: Labels) -> Curve:
+                own = labels._replace(first=known[labels.first], after=known[labels.after])
+                return label_error(ends, own, right, weights, metric, every)
+
+            found = joint_error(self.paths, X, judge)
+        return found.over(self.begin, self.end)
 
 
 def followed(
@@ -221,9 +225,9 @@ def inside(path: SolutionPath, t: float) -> float:
 
 
 def joint_error(
-    paths: list[SolutionPath], X: Any, codes: NDArray[np.int64], shares: Floats | None = None
+    paths: list[SolutionPath], X: Any, judge: Callable[[tuple[float, float], Labels], Curve]
 ) -> Curve:
-    """Return the error of the largest decision as an exact step function of one parameter.
+    """Return an error of the label of the largest decision as an exact function of one parameter.
 
     It goes to the last breakpoint of all; a path that ends before stays what it is. Between
     breakpoints every decision is a line, so that which is the largest changes where two cross.
@@ -232,24 +236,21 @@ def joint_error(
     ----------
     paths : list of k paths
     X : (m, d) rows
-    codes : (m,) ints
-        The class of each row, as an index into paths.
-    shares : (m,) array, optional
-        Weights of rows.
+    judge : callable
+        Of both ends and the labels of rows, as indices into paths, returns their error.
     """
     first_path = paths[0]
     if first_path.scale.inverse:  # no lines in its own
-        curve = joint_error([own.straight for own in paths], X, codes, shares)
+        curve = joint_error([own.straight for own in paths], X, judge)
         return replace(curve.inverted(first_path.scale.unit), log=True)
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
     if len(edges) == 1:  # nothing ever moves
         edges = np.append(edges, edges + 1.0)
-    size = max(1, VALUES // (len(edges) * len(paths)))
-    found, weights = [], np.ones(len(codes)) if shares is None else shares
-    for first in range(0, len(codes), size):
-        rows = slice(first, first + size)
-        sides = [path.piece_values(X[rows], edges) for path in paths]
-        left, right = (np.stack([side[k] for side in sides], axis=-1) for k in (0, 1))
-        found.append(winners(edges, left, right, codes[rows], weights[rows]))
-    curve = steps(edges[0], edges[-1], *together(found), float(weights.sum()))
+    size, found = max(1, VALUES // (len(edges) * len(paths))), []
+    for first in range(0, X.shape[0], size):
+        sides = [path.piece_values(X[first : first + size], edges) for path in paths]
+        found.append(
+            winners(edges, *(np.stack([own[k] for own in sides], axis=-1) for k in (0, 1)))
+        )
+    curve = judge((float(edges[0]), float(edges[-1])), Labels.together(found))
     return replace(curve, log=paths[0].parameter in SCALES)

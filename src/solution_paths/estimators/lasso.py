@@ -10,6 +10,7 @@ from ..curves import Curve
 from ..models.coefficients import Bounds
 from ..models.lasso import lasso_path
 from ..solution import Callback
+from ..solution.metrics import Judge, Metric
 from ..validation import Floats, check_number
 from .base import LinearRegressor
 from .checking import Folds
@@ -20,7 +21,9 @@ from .tuning import Tuned
 class InAlpha(Fitted):
     """A lasso's path in lam, by alpha = lam / sum_i s_i."""
 
-    def error(self, X: Any, y: Floats, metric: str, weights: Floats) -> Curve:
+    def error(
+        self, X: Any, y: Floats, metric: Metric, weights: Floats, classes: Any = None
+    ) -> Curve:
         """Return the mean error, over weighted rows, as an exact function of alpha."""
         curve = super().error(X, y, metric, weights).scaled(1.0 / self.unit)
         return curve.over(self.begin, self.end)
@@ -82,7 +85,7 @@ class PathLasso(LinearRegressor, Tuned):
 
     _parameter = "alpha"
     _stronger = "larger"
-    _scorings = ("squared", "absolute")
+    _kind = "value"
     _sparse = True
 
     def __init__(
@@ -95,7 +98,7 @@ class PathLasso(LinearRegressor, Tuned):
         bounds: Bounds | None = None,
         alpha_min: float = 0.0,
         cv: Folds = None,
-        scoring: str = "squared",
+        scoring: Judge = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

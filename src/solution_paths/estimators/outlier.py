@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..models.outlier_svm import outlier_svm_path
 from ..models.outlier_svr import outlier_svr_path
 from ..solution import Callback
+from ..solution.metrics import Judge
 from ..solution.outliers import OutlierPath
 from ..validation import Floats
 from .base import Expanded, PathClassifier, PathRegressor
@@ -79,7 +80,7 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
         degree: int = 3,
         coef0: float = 0.0,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -153,7 +154,7 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     """
 
     _parameter = "theta"
-    _scorings = ("absolute", "squared")
+    _kind = "robust"
     _sparse = True
 
     def __init__(
@@ -167,7 +168,7 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
         degree: int = 3,
         coef0: float = 0.0,
         cv: Folds = None,
-        scoring: str = "absolute",
+        scoring: Judge = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

@@ -10,6 +10,7 @@ from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.drlad import drlad_path
 from ..solution import Callback, SolutionPath
+from ..solution.metrics import Judge
 from ..validation import Floats
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
@@ -69,7 +70,7 @@ class DrLAD(LinearRegressor, Tuned):
 
     _parameter = "s"
     _stronger = "smaller"
-    _scorings = ("absolute", "squared")
+    _kind = "robust"
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class DrLAD(LinearRegressor, Tuned):
         lam2: float = 0.0,
         s_max: float | None = None,
         cv: Folds = None,
-        scoring: str = "absolute",
+        scoring: Judge = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -163,7 +164,7 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
         lam_min: float | None = None,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -251,7 +252,7 @@ class DmDrSVC(PathClassifier, Linear, Tuned):
         kappa: float = 2.0,
         lam1_min: float = 0.0,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

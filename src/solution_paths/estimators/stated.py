@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, OutlierMixin
+from sklearn.metrics import d2_pinball_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..curves import Curve
 from ..models.almost_quadratic import almost_quadratic_path
 from ..models.coefficients import Bounds
 from ..models.elastic_net import elastic_net_path
@@ -20,6 +20,7 @@ from ..models.one_class import one_class_path
 from ..models.svor import svor_path
 from ..models.svr import svr_path
 from ..solution import Callback, SolutionPath
+from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, ordered_labels
 from .base import Expanded, LinearRegressor, PathRegressor
 from .checking import Folds, usable_weights
@@ -47,23 +48,6 @@ class Stated(Fitted):
     def place(self, path: Any, t: float) -> float:
         """Return the parameter of the path: the estimator's."""
         return t
-
-    def error(self, X: Any, y: NDArray[Any], metric: str, weights: Floats) -> Curve:
-        """Return the mean error, over weighted rows, as an exact function of the parameter.
-
-        A label that the path doesn't know is wrong everywhere.
-        """
-        classes = self.own.reading.classes
-        known = np.isin(y, classes) if len(classes) else np.full(len(y), True)
-        if known.all():
-            return super().error(X, y, metric, weights)
-        share = float(weights[known].sum() / weights.sum())
-        ends, level = np.array([self.begin, self.end]), np.array([1.0 - share])
-        if share == 0.0:
-            return Curve(ends, level, level, np.zeros(1))
-        curve = super().error(X[known], y[known], metric, weights[known])
-        left, right = (share * own + level for own in (curve.left, curve.right))
-        return Curve(curve.edges, left, right, share * curve.sag, curve.reciprocal, curve.log)
 
     def predict(self, X: Any, t: float) -> NDArray[Any]:
         """Return labels or values at t."""
@@ -117,7 +101,7 @@ class PathElasticNet(LinearRegressor, Tuned):
 
     _parameter = "lam1"
     _stronger = "larger"
-    _scorings = ("squared", "absolute")
+    _kind = "value"
     _sparse = True
 
     def __init__(
@@ -131,7 +115,7 @@ class PathElasticNet(LinearRegressor, Tuned):
         bounds: Bounds | None = None,
         lam1_min: float = 0.0,
         cv: Folds = None,
-        scoring: str = "squared",
+        scoring: Judge = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -194,7 +178,7 @@ class HuberPath(LinearRegressor, Tuned):
 
     _parameter = "lam"
     _stronger = "larger"
-    _scorings = ("squared", "absolute")
+    _kind = "robust"
     _sparse = True
 
     def __init__(
@@ -208,7 +192,7 @@ class HuberPath(LinearRegressor, Tuned):
         bounds: Bounds | None = None,
         lam_min: float = 0.0,
         cv: Folds = None,
-        scoring: str = "absolute",
+        scoring: Judge = "absolute",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -267,7 +251,7 @@ class PathSVR(PathRegressor, Expanded, Tuned):
 
     _parameter = "C"
     _stronger = "smaller"
-    _scorings = ("squared", "absolute")
+    _kind = "value"
     _sparse = True
 
     def __init__(
@@ -281,7 +265,7 @@ class PathSVR(PathRegressor, Expanded, Tuned):
         coef0: float = 0.0,
         C_max: float | None = None,
         cv: Folds = None,
-        scoring: str = "squared",
+        scoring: Judge = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -320,7 +304,8 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     kernel : str, default "rbf"
     gamma, degree, coef0
         See `svm_path`.
-    scoring : {"absolute", "squared"}
+    scoring : str or (str, float), default "pinball"
+        The folds' error: by default the pinball loss of tau, or see `PathElasticNet`.
     cv, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
@@ -341,7 +326,7 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
 
     _parameter = "lam"
     _stronger = "larger"
-    _scorings = ("squared", "absolute")
+    _kind = "quantile"
     _sparse = True
 
     def __init__(
@@ -355,7 +340,7 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
         coef0: float = 0.0,
         lam_min: float = 0.0,
         cv: Folds = None,
-        scoring: str = "absolute",
+        scoring: Judge = "pinball",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -374,6 +359,19 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
         self.n_jobs = n_jobs
         self.callback = callback
         self.check = check
+
+    def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the pinball loss of tau that is explained, D^2, as in scikit-learn.
+
+        1 is best, and a constant gets 0: see `sklearn.metrics.d2_pinball_score`.
+
+        Parameters
+        ----------
+        X, y : see `fit`
+        sample_weight : (m,) array, optional
+        """
+        own: dict[str, Any] = {"sample_weight": sample_weight, "alpha": self.tau}
+        return float(d2_pinball_score(y, self.predict(X), **own))
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("tau", "lam_min") | self._options()
@@ -468,7 +466,7 @@ class PathNuSVC(TwoClasses, Expanded):
         coef0: float = 0.0,
         nu_max: float | None = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -544,6 +542,7 @@ class PathSVOR(StatedClassifier, Expanded):
 
     _parameter = "C"
     _stronger = "smaller"
+    _kind = "order"
     _sparse = True
 
     def __init__(
@@ -557,7 +556,7 @@ class PathSVOR(StatedClassifier, Expanded):
         coef0: float = 0.0,
         C_max: float | None = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

@@ -22,21 +22,15 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
 from ..solution import Callback, SolutionPath
-from ..validation import Floats, Rows, callers_level, check_choice, check_index, shown
+from ..solution.metrics import DECISIONS, JUDGED, SYNONYMS, Metric, check_metric
+from ..validation import Floats, Rows, callers_level, check_choice, check_index
 from .base import PathEstimator
 from .checking import check_class_weight, folds, remedy_of_folds, usable_weights
 from .fitted import Fitted
 from .judging import judge, warn_of_cut
 from .progress import Progress
+from .relative import RELATIVE, error_of_constant, relative_curve
 
-SYNONYMS = {
-    "accuracy": "error",
-    "balanced_accuracy": "balanced_error",
-    "neg_log_loss": "log_loss",
-    "neg_mean_squared_error": "squared",
-    "neg_mean_absolute_error": "absolute",
-    "neg_mean_poisson_deviance": "deviance",
-}
 RULES = ("min", "1se")
 
 
@@ -49,7 +43,7 @@ class Tuned(PathEstimator):
     _parameter = ""
     _above: float | None = None  # what values must be above, where 0 itself is none
     _stronger: str | None = None  # "larger" or "smaller" values are the stronger penalty
-    _scorings: tuple[str, ...] = ("error", "balanced_error")
+    _kind = "sign"  # what its paths predict, which says by what they may be judged: see `Reading`
     callback: Callback | None
 
     def fit(
@@ -178,6 +172,9 @@ class Tuned(PathEstimator):
         own = y[train][weights[train] > 0]
         if not len(own):
             return "its training rows have weight 0"
+        seen = np.unique(y[test][weights[test] > 0])
+        if len(seen) < 2 and self._metric().name == "roc_auc":  # of pairs of rows of both
+            return f"its test rows hold the class {seen.tolist()[0]!r} alone"
         return self._unfit(own)
 
     def _unfit(self, y: NDArray[Any]) -> str | None:
@@ -188,7 +185,7 @@ class Tuned(PathEstimator):
 
     def _check_choice(self) -> None:
         """Check by what, and by which rule, the parameter is chosen."""
-        self._scoring()
+        self._metric()
         check_choice(self.rule, "rule", RULES)
         if self.rule == "1se" and self._stronger is None:
             raise ValueError(
@@ -196,15 +193,15 @@ class Tuned(PathEstimator):
                 'rule="min".'
             )
 
-    def _scoring(self) -> str:
-        """Return the name of the error that is compared."""
-        name = self.scoring
-        own = SYNONYMS.get(name, name) if isinstance(name, str) else name
-        if not isinstance(own, str) or own not in self._scorings:
-            names = list(self._scorings)
-            names += [other for other, same in SYNONYMS.items() if same in self._scorings]
-            raise ValueError(f"scoring must be one of {', '.join(names)}, not {shown(name)}.")
-        return own
+    def _metric(self) -> Metric:
+        """Return the error that is compared; of a relative one that of which it is a share."""
+        names = JUDGED[self._kind]
+        if self._kind in DECISIONS:  # here they stand for labels alone
+            names = tuple(name for name in names if name not in ("absolute", "squared"))
+        classes = self.classes_ if is_classifier(self) else ()
+        synonyms = SYNONYMS if len(classes) else SYNONYMS | RELATIVE
+        given = () if self.scoring is None else self.scoring
+        return check_metric(given, names, self._kind, classes, "scoring", synonyms)
 
     def _fold(
         self, X: Any, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
@@ -219,14 +216,16 @@ class Tuned(PathEstimator):
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
         """Return a fold's error as an exact function of the parameter."""
-        scoring = self._scoring()
-        if not is_classifier(self):
-            return model.error(X, y, scoring, weights)
-        if scoring == "balanced_error":  # all classes count alike
-            _, codes = np.unique(y, return_inverse=True)
-            sums = np.bincount(codes, weights)[codes]
-            weights = np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), 0.0)
-        return model.error(X, y, "zero_one", weights)
+        metric = self._metric()
+        if is_classifier(self):
+            return model.error(X, y, metric, weights, self.classes_)
+        curve = model.error(X, y, metric, weights)
+        name = self.scoring if isinstance(self.scoring, str) else self.scoring[0]
+        if name not in RELATIVE:
+            return curve
+        tau = 0.5 if name != "d2_pinball_score" else metric.level
+        tau = self.tau if tau is None else tau
+        return relative_curve(curve, error_of_constant(name, y, weights, tau))
 
     # -- metadata ------------------------------------------------------------------------------
 

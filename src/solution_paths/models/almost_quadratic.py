@@ -84,7 +84,7 @@ def almost_quadratic_path(
         targets, level = samples.near_targets(y, X, fit_intercept)
         weights = check_sample_weight(sample_weight, X, targets)
         own = losses.huber(targets, delta, weights)
-        reading = samples.reading(bias=bias, offset=level)
+        reading = samples.reading("robust", bias=bias, offset=level)
     else:
         signs, classes = samples.labels(y, X)
         weights = check_sample_weight(sample_weight, X, signs, classes)

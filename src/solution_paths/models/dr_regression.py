@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Pieces, losses
 from ..validation import Floats, Rows
 from .elastic import elastic_path
-from .residuals import Loss, check_loss
+from .residuals import Loss, check_loss, judged_by
 from .stated import Callback, Samples, SolutionPath
 from .weights import check_shares
 
@@ -53,9 +53,8 @@ def dr_regression_path(
     s, lam1 : float, optional
         Radius of the l1 constraint, > 0, or weight of ||w||_1, >= 0: one with ``vary="lam2"``.
     lam2 : float, optional
-        Weight of ||w||^2 / 2, >= 0: with ``vary="s"`` and ``vary="lam1"``, 0 if not given. There 0
-        makes the problem a linear programme: duals jump at breakpoints in s, and w does in lam1;
-        there any point between both ends is optimal.
+        Weight of ||w||^2 / 2, >= 0: with ``vary="s"`` and ``vary="lam1"``, 0 if not given. There
+        duals jump at breakpoints in s, and w in lam1; any point between both ends is optimal.
     s_max : float, optional
     lam1_min, lam2_min : float, default 0.0
         Where a path in s ends, one in lam1 begins and one in lam2 ends; >= 0.
@@ -67,7 +66,8 @@ def dr_regression_path(
     SolutionPath
         In ``s`` from 0, or ``lam1`` from lam1_min, to infinity: where the constraint no longer
         binds, or w = 0, nothing changes any more. In ``lam2`` from infinity down; w and b are
-        linear in 1 / lam2 between breakpoints. ``dual`` gives slopes of losses times shares.
+        linear in 1 / lam2 in between. ``dual`` gives slopes of losses times shares. It is judged by
+        the pinball loss of a quantile, else by absolute errors.
 
     Raises
     ------
@@ -96,5 +96,7 @@ def dr_regression_path(
         return losses.piecewise_linear(targets, knots, slopes, cost)
 
     given, limits = {"s": s, "lam1": lam1, "lam2": lam2}, (s_max, lam1_min, lam2_min)
-    shares, reading = check_shares(sample_weight, X, targets), samples.reading(offset=level)
-    return elastic_path(samples, own, shares, reading, vary, given, limits, None, callback, check)
+    told = samples.reading(**judged_by(knots, slopes), offset=level), vary, given, limits, None
+    return elastic_path(
+        samples, own, check_shares(sample_weight, X, targets), *told, callback, check
+    )

@@ -85,7 +85,8 @@ def drlad_grid(
         def model(s: float) -> Problem:
             return Problem(data, ridge=lam2, constraint=s)
 
-        told: dict[str, Any] = {"parameter": "s", "reading": samples.reading(offset=level)}
+        reading = samples.reading("robust", offset=level)
+        told: dict[str, Any] = {"parameter": "s", "reading": reading}
         return solution_path(model, 0.0, float(radii.max()), **told, callback=callback, check=check)
 
     return lines_at(line, "lam2", ridges, radii, callback)

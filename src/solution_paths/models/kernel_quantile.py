@@ -58,7 +58,7 @@ def kernel_quantile_path(
     -------
     SolutionPath
         In tau from 0 to 1, or in lam from infinity down; ``dual`` lies between (tau - 1) / n and
-        tau / n. Where b isn't unique it is some optimal one.
+        tau / n. Judged by the pinball loss. Where b isn't unique it is some optimal one.
 
     Raises
     ------
@@ -85,7 +85,9 @@ def kernel_quantile_path(
     lam, tau = held("lam", lam, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, level = samples.near_targets(y, X)
-    shares, reading = check_shares(sample_weight, X, targets), samples.reading(offset=level)
+    level_of = None if vary == "tau" else tau
+    reading = samples.reading("quantile", offset=level, level=level_of)
+    shares = check_shares(sample_weight, X, targets)
 
     def model(t: float) -> Problem:
         if vary == "tau":

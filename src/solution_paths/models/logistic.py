@@ -88,7 +88,7 @@ def logistic_path(
     samples = Samples.of(X)
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, signs, classes)
-    reading = samples.reading("sign", classes)
+    reading = samples.reading("probability", classes)
     own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
     own["callback"] = callback
     return curved_path(samples.X, signs, weights, reading, loss="logistic", **own)

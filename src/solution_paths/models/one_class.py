@@ -91,9 +91,9 @@ def one_class_path(
 
     if vary == "lam":
         own |= down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
-        own["reading"] = samples.reading("sign", classes, [[]], offset=-1.0)
+        own["reading"] = samples.reading("inside", classes, [[]], offset=-1.0)
     else:
         scale = Scale(inverse=True, objective=1.0 / total)
         own |= down_to(nu_min, "nu_min") | {"t0": 1.0, "scale": scale}
-        own["reading"] = samples.reading("sign", classes, [[-1.0]])
+        own["reading"] = samples.reading("inside", classes, [[-1.0]])
     return solution_path(model, **own)

@@ -88,7 +88,7 @@ def robust_svr_path(
 
     ends = (0.0, 1.0 if in_theta else unit)
     branches = Branches.along(moving, machine, np.ones(len(y), dtype=np.int64), ends)
-    standard, reading = machine(losses.absolute(y, costs)), samples.reading(bias=[[]])
+    standard, reading = machine(losses.absolute(y, costs)), samples.reading("robust", bias=[[]])
     return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
 
 

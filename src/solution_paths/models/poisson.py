@@ -94,5 +94,5 @@ def poisson_path(
             "every lam; pass counts that differ."
         )
     own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
-    own["callback"] = callback
-    return curved_path(samples.X, counts, weights, samples.reading(), loss="poisson", **own)
+    own |= {"loss": "poisson", "callback": callback}
+    return curved_path(samples.X, counts, weights, samples.reading("count"), **own)

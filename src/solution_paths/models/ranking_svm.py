@@ -56,7 +56,8 @@ def ranking_svm_path(
     Returns
     -------
     SolutionPath
-        In ``C`` from 0 up; ``dual`` has an entry for each pair.
+        In ``C`` from 0 up; ``dual`` has an entry for each pair. It is judged by the share of pairs
+        in the wrong order: ``best(X_val, scores, queries=queries)``.
 
     Raises
     ------
@@ -90,4 +91,4 @@ def ranking_svm_path(
         return Problem(data, ridge=1.0, kernel=samples.K)
 
     own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
-    return solution_path(model, **own, reading=samples.reading(bias=[[]]), check=check)
+    return solution_path(model, **own, reading=samples.reading("rank", bias=[[]]), check=check)

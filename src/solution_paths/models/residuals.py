@@ -40,6 +40,17 @@ def check_loss(loss: Loss) -> tuple[Floats, Floats]:
     return _own_loss(name, value)
 
 
+def judged_by(knots: Floats, slopes: Floats) -> dict[str, Any]:
+    """Return the kind of what a loss with knots and slopes estimates, as readings name it.
+
+    One that bends at 0 alone is the pinball loss of a quantile, up to its size.
+    """
+    tau = float(slopes[-1] / (slopes[-1] - slopes[0]))
+    if len(knots) > 1 or knots[0] != 0.0 or tau == 0.5:
+        return {"kind": "robust"}
+    return {"kind": "quantile", "level": tau}
+
+
 def _own_loss(knots: Any, slopes: Any) -> tuple[Floats, Floats]:
     """Check the knots and slopes of a loss."""
     knots = check_vector(knots, np.size(knots), "knots", scalar=False, of="the loss")

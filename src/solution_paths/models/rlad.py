@@ -93,6 +93,6 @@ def rlad_path(
     def model(t: float) -> Problem:
         return Problem(data, constraint=t) if vary == "s" else Problem(data, penalty(t))
 
-    own: dict[str, Any] = {"parameter": vary, "reading": samples.reading(offset=level)}
+    own: dict[str, Any] = {"parameter": vary, "reading": samples.reading("robust", offset=level)}
     own |= up_to(s_max, "s_max") if vary == "s" else from_least(lam_min, "lam_min")
     return solution_path(model, **own, callback=callback, check=check)

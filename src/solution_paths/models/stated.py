@@ -210,11 +210,12 @@ class Samples:
         offset: float = 0.0,
         signs: Floats | None = None,
         zero: bool = True,
+        level: float | None = None,
     ) -> Reading:
         """Return how solutions read: f(x) = w.x + bias v + offset.
 
         With ``signs`` (n,) duals are those of labels: times these. ``zero`` tells whether f = 0 is
-        positive.
+        positive. By its kind, and the level of a quantile, a model says what it may be judged by.
         """
         columns = self.X.shape[1] - bool(self.linear and self.feature)
         own = Reading(columns, np.array(bias, dtype=np.float64), kernel=self.kernel)
@@ -230,6 +231,7 @@ class Samples:
             signs=signs,
             feature=self.feature,
             zero=bool(zero),
+            level=level,
         )
 
 

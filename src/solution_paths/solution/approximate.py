@@ -12,9 +12,10 @@ from ..archive import File, read_archive, write_archive
 from ..certify import SAID, Certificate, Verdict, status_of, worst_of
 from ..curves import Curve
 from ..glm import LOSSES, Lines
-from ..validation import Floats, Rows, check_choice, check_counts, check_shares
+from ..validation import Floats, Rows, check_counts, check_shares
 from ..verify import curved
 from . import evaluation
+from .metrics import Judge, Metric
 from .model import put_matrix, take_matrix
 from .path import FORGOTTEN, Parameters, SolutionPath
 from .points import Places, Points
@@ -23,7 +24,7 @@ from .storage import put_reading, take_reading
 
 FORMAT = 2
 ENTRIES = 1_000_000  # losses that are judged together
-METRICS = {"logistic": "log_loss", "poisson": "deviance"}  # what a mean loss is called
+CURVED = ("log_loss", "deviance")  # the mean losses themselves
 OPTIONS = ("loss", "l1_ratio", "eps")
 
 
@@ -155,7 +156,7 @@ class ApproximatePath(SolutionPath):
 
     def predict(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> NDArray[Any]:
         """Return predicted labels, or expected counts, at t, (m,), or (m, k) at k parameters."""
-        if self.reading.kind == "value":
+        if self.reading.kind == "count":
             return self.mean(X_new, t)
         return super().predict(X_new, t)
 
@@ -163,8 +164,9 @@ class ApproximatePath(SolutionPath):
         self,
         X_val: Rows,
         y_val: ArrayLike,
-        metric: str | None = None,
+        metric: Judge | None = None,
         sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
     ) -> Curve:
         """Return a validation error of the path as a function of lam.
 
@@ -172,11 +174,14 @@ class ApproximatePath(SolutionPath):
         ----------
         X_val, y_val : (m, d), (m,)
             Validation data.
-        metric : {"zero_one", "log_loss", "deviance"}, optional
-            Mean error of labels, which is exact and the default for them, or of the logarithms of
-            probabilities; the mean deviance of counts. The last two bend between breakpoints:
-            parabolas take their place that are within 1e-7 of the largest value on each.
+        metric : optional
+            Of labels what `SolutionPath.error_curve` says, which is exact, and by default
+            ``zero_one``; or ``log_loss``, of the logarithms of probabilities. Of counts
+            ``deviance``, the mean deviance. These two bend between breakpoints: parabolas take
+            their place that are within 1e-7 of the largest value on each.
         sample_weight : (m,) array, optional
+        queries : None
+            Not for such paths.
 
         Returns
         -------
@@ -189,20 +194,24 @@ class ApproximatePath(SolutionPath):
         >>> round(path.best([[0.5], [1.2], [2.5]], [0, 1, 1], "log_loss").value, 3)
         0.507
         """
-        return super().error_curve(X_val, y_val, metric, sample_weight)
+        return super().error_curve(X_val, y_val, metric, sample_weight, queries)
 
     def _curve(
-        self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
+        self,
+        rows: Any,
+        y: ArrayLike,
+        metric: Metric,
+        weights: ArrayLike | None,
+        queries: ArrayLike | None,
+        classes: Any,
     ) -> Curve:
-        name, counts = METRICS[self.loss], self.reading.kind == "value"
-        if counts:
-            check_choice(name if metric is None else metric, "metric", (name,))
-        elif metric != name:
-            return super()._curve(rows, y, metric, weights)
+        if metric.name not in CURVED:
+            return super()._curve(rows, y, metric, weights, queries, classes)
         m = rows.shape[0]
         shares = check_shares(weights, m, "X_val")
         shares = np.full(m, 1.0 / m) if shares is None else shares
-        signs = None if counts else np.where(evaluation.codes(self, y, m) > 0, 1.0, -1.0)
+        counts = metric.name == "deviance"
+        signs = None if counts else 2.0 * evaluation.codes(self.reading.classes, y, m) - 1.0
         targets = check_counts(y, m, "y_val", "X_val") if signs is None else signs
         curve = evaluation.loss_curve(
             self, rows, lambda own: LOSSES[self.loss](targets[own]), shares

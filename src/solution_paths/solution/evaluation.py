@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,27 +12,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..curves import (
     Curve,
-    Steps,
-    absolute_pieces,
+    Labels,
     changes,
     mean_curve,
+    moving_pinball_pieces,
     of_pieces,
     squared_pieces,
     steps,
-    together,
+    tilted_pieces,
     winners,
 )
-from ..validation import Floats, check_choice, check_shares, check_vector, plain_labels
+from ..validation import Floats, check_row_weights, check_shares, check_vector, plain_labels
+from .labels import label_error
+from .metrics import DECISIONS, RANKED, Metric
+from .ranks import discordant, precision_error, swaps
+from .reading import NUMBERS
 
 if TYPE_CHECKING:
     from .path import SolutionPath
 
 WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
 CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
-METRICS = ("zero_one", "absolute", "squared")
 ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
 SAME = 2.0**-40  # of a row's largest decision: where a path jumps they differ by more
 ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms: what is less is zero
+TIED = 2.0**-44  # of the same: decisions that differ by less tie, as rows do that are dependent
 
 
 def places(path: SolutionPath) -> Floats:
@@ -44,7 +49,7 @@ def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
     found: list[Floats] = []
     for f in blocks(path, rows):
-        row, t = sign_changes(places(path), f[:, 0], path.reading.positive)
+        row, _, t = _sign_changes(places(path), f[:, 0], path.reading.positive(f[:, 0]))
         order = np.lexsort((t, row))
         row, t = row[order], t[order]
         # two changes at one place are none
@@ -55,13 +60,13 @@ def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     return found
 
 
-def sign_changes(
-    t: Floats, f: Floats, positive: Callable[[Floats], NDArray[np.bool_]]
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return rows of f (m, K), and the t at which these lines change sign."""
-    row, piece = changes(positive(f))
+def _sign_changes(
+    t: Floats, f: Floats, positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return rows of f (m, K), pieces, and the t at which these lines change sign."""
+    row, piece = changes(positive)
     left, right = f[row, piece], f[row, piece + 1]
-    return row, t[piece] + left / (left - right) * (t[piece + 1] - t[piece])
+    return row, piece, t[piece] + left / (left - right) * (t[piece + 1] - t[piece])
 
 
 def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
@@ -134,32 +139,175 @@ def _clear_rounding(reading: Any, f: Floats, rows: Any, w: Floats, v: Floats) ->
 
 
 def error_curve(
-    path: SolutionPath, X: Any, y: ArrayLike, metric: str, weights: ArrayLike | None
+    path: SolutionPath,
+    X: Any,
+    y: ArrayLike,
+    metric: Metric,
+    weights: ArrayLike | None = None,
+    queries: ArrayLike | None = None,
+    classes: Any = None,
 ) -> Curve:
-    """Return a mean error over rows as a function of t; see `SolutionPath.error_curve`."""
-    reading, m = path.reading, X.shape[0]
-    check_choice(metric, "metric", METRICS)
+    """Return a mean error over rows as a function of t; see `SolutionPath.error_curve`.
+
+    With ``classes`` labels are those of these, of which the path may know some only.
+    """
+    kind, m = path.reading.kind, X.shape[0]
+    check_row_weights(weights, m, "X_val")
+    if queries is not None and metric.name != "pairs":
+        raise ValueError('queries are for metric="pairs" alone; leave them out.')
+    if metric.name in ("pairs", *RANKED):
+        return _rank_curve(path, X, y, metric, weights, queries)
+    if kind in NUMBERS or (kind in DECISIONS and metric.name in ("absolute", "squared")):
+        return _value_curve(path, X, y, metric, weights)
+    return label_curve(path, X, y, metric, weights, classes)
+
+
+def _one_output(path: SolutionPath, metric: Metric) -> None:
+    """Refuse an error of one number a row where there are several."""
+    if path.reading.outputs > 1:
+        raise ValueError(
+            f"metric={metric.name!r} is not for this path, whose predictions are "
+            f"{path.reading.outputs} numbers a row; judge each by path.decision_function."
+        )
+
+
+def _value_curve(
+    path: SolutionPath, X: Any, y: ArrayLike, metric: Metric, weights: ArrayLike | None
+) -> Curve:
+    """Return a mean error of numbers."""
+    _one_output(path, metric)
+    m = X.shape[0]
     shares = check_shares(weights, m, "X_val")
-    if reading.kind == "value" or (reading.kind == "sign" and metric != "zero_one"):
-        if metric == "zero_one" or reading.outputs > 1:
-            raise ValueError(
-                f"metric={metric!r} is not for this path, whose predictions are "
-                f"{reading.outputs} number(s) a row; use 'absolute' or 'squared' of one."
-            )
-        target = check_vector(y, m, "y_val", scalar=False, of="X_val")
-        own = absolute_pieces if metric == "absolute" else squared_pieces
-        part = _pieces(places(path), own)
+    target = check_vector(y, m, "y_val", scalar=False, of="X_val")
+    part = _pieces(places(path), _own_pieces(path, metric))
 
-        def error(rows: slice, f: Floats, shares: Floats) -> Curve:
-            return part(f, target[rows], shares)
+    def error(rows: slice, f: Floats, shares: Floats) -> Curve:
+        return part(f, target[rows], shares)
 
-        return _mean(path, X, error, np.full(m, 1.0 / m) if shares is None else shares)
-    of_block, right = _wrong(path, metric), codes(path, y, m)
-    unit = float(m) if shares is None else 1.0  # counts are exact
-    counted = np.ones(m) if shares is None else shares
-    found = [of_block(f, right[rows], counted[rows]) for rows, f in _parts(path, X)]
+    return _mean(path, X, error, np.full(m, 1.0 / m) if shares is None else shares)
+
+
+def _own_pieces(path: SolutionPath, metric: Metric) -> Callable[..., Any]:
+    """Return what makes pieces of an error, from residuals: predictions less targets."""
+    if metric.name == "squared":
+        return squared_pieces
+    if metric.name == "absolute":
+        return tilted_pieces
+    tau = path.reading.level if metric.level is None else metric.level
+    if tau is None:
+        return moving_pinball_pieces
+    return partial(tilted_pieces, below=tau, above=1.0 - tau)
+
+
+def label_curve(
+    path: SolutionPath,
+    X: Any,
+    y: ArrayLike,
+    metric: Metric,
+    weights: ArrayLike | None = None,
+    classes: Any = None,
+) -> Curve:
+    """Return a mean error of labels; with ``classes`` the path may know some of these only."""
+    m, own = X.shape[0], path.reading.classes
+    classes = own if classes is None else classes
+    right, known = codes(classes, y, m), np.searchsorted(classes, own)
+    found = Labels.together([_predicted(path, f) for _, f in _parts(path, X)])
+    found = found._replace(first=known[found.first], after=known[found.after])
+    weights = check_row_weights(weights, m, "X_val")
+    return _marked(path, label_error(_ends(path), found, right, weights, metric, classes))
+
+
+def _ends(path: SolutionPath) -> tuple[float, float]:
+    """Return from where to where step functions are known: on a settled ray they go on."""
     edges, _ = _edges(places(path))
-    return steps(float(edges[0]), float(edges[-1]), *together(found), unit)
+    return float(edges[0]), np.inf if _settles(path) else float(edges[-1])
+
+
+def _settles(path: SolutionPath) -> bool:
+    """Whether there is a ray on which solutions stand still."""
+    return len(places(path)) < len(path.points)
+
+
+def _marked(path: SolutionPath, curve: Curve) -> Curve:
+    """Return a curve that has the last place where the path moves among its edges."""
+    edges, _ = _edges(places(path))
+    return curve.on(np.union1d(curve.edges, edges[-1:]))
+
+
+def _rank_curve(
+    path: SolutionPath,
+    X: Any,
+    y: ArrayLike,
+    metric: Metric,
+    weights: ArrayLike | None,
+    queries: ArrayLike | None,
+) -> Curve:
+    """Return an error of the order of decisions."""
+    _one_output(path, metric)
+    m, reading = X.shape[0], path.reading
+    labels = len(reading.classes) > 0
+    scores = 1.0 * codes(reading.classes, y, m) if labels else None
+    if scores is None:
+        scores = check_vector(y, m, "y_val", scalar=False, of="X_val")
+    weights = check_row_weights(weights, m, "X_val")
+    weights = np.ones(m) if weights is None else weights
+    used = np.flatnonzero(weights > 0.0)
+    rows, scores, weights = X[used], scores[used], weights[used]
+    f = np.concatenate([own[:, 0] for own in blocks(path, rows)])
+    order = _places(path, rows, f)
+    _, nodes = _edges(places(path))
+    if _settles(path):  # a piece that stands still
+        nodes = tuple(np.append(own, nodes[1][-1]) for own in nodes)
+    ends = _ends(path)
+    if metric.name == "average_precision":
+        positive = metric.positive(reading.classes)
+        f, order = (f, order) if positive else (-f, order.max(axis=0) - order)
+        found = swaps(places(path), nodes, f, order)
+        curve = precision_error(ends, *found, scores == positive, weights)
+        return _marked(path, curve)
+    wrong, total = [], 0.0
+    for own in _of_queries(queries, m, used):
+        own_swaps = swaps(places(path), nodes, f[own], order[own])
+        *found, pairs = discordant(*own_swaps, scores[own], weights[own])
+        wrong, total = [*wrong, found], total + pairs
+    if total == 0.0:
+        what = "labels of both classes" if labels else "scores of a query that differ"
+        raise ValueError(f"y_val must hold {what}: there are no pairs of rows to compare.")
+    first, at, rises = zip(*wrong, strict=True)
+    curve = steps(*ends, sum(first), np.concatenate(at), np.concatenate(rises), total)
+    return _marked(path, curve)
+
+
+def _of_queries(
+    queries: ArrayLike | None, m: int, used: NDArray[np.int64]
+) -> list[NDArray[np.int64]]:
+    """Return which of the used rows belong to each query."""
+    if queries is None:
+        return [np.arange(len(used))]
+    of = plain_labels(queries, m, "queries", "X_val")[used]
+    _, which = np.unique(of, return_inverse=True)
+    return np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+
+
+def _places(path: SolutionPath, rows: Any, f: Floats) -> NDArray[np.int64]:
+    """Return the place of each decision (m, K) in the order of its column, ties being alike.
+
+    Decisions tie whose difference is nothing but rounding of their terms.
+    """
+    order = np.argsort(f, axis=0, kind="stable")
+    gap = np.diff(np.take_along_axis(f, order, axis=0), axis=0)
+    w, v = path.variables_at(np.arange(f.shape[1]))
+    most = abs(rows).max(axis=0)
+    most = most.toarray() if sp.issparse(most) else most
+    bound = path.reading.sizes(np.atleast_2d(most), w, v)[:, 0]  # no row's terms are larger
+    for k in np.flatnonzero(((gap > 0.0) & (gap <= TIED * bound)).any(axis=0)).tolist():
+        i = np.flatnonzero((gap[:, k] > 0.0) & (gap[:, k] <= TIED * bound[:, k]))
+        pair = np.stack([order[i, k], order[i + 1, k]])
+        sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, 0, 0]
+        gap[i, k] *= gap[i, k] > TIED * sizes.reshape(2, -1).max(axis=0)
+    place = np.zeros(f.shape, dtype=np.int64)
+    np.put_along_axis(place, order[1:], np.cumsum(gap > 0.0, axis=0), axis=0)
+    return place
 
 
 def _parts(path: SolutionPath, X: Any) -> Iterator[tuple[slice, Floats]]:
@@ -238,9 +386,8 @@ def _pieces(t: Floats, own: Callable[..., Any]) -> Callable[..., Curve]:
     return error
 
 
-def codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
+def codes(classes: Any, y: ArrayLike, m: int) -> NDArray[np.int64]:
     """Return labels as indices into the classes."""
-    classes = path.reading.classes
     given = plain_labels(y, m, "y_val", "X_val")
     unknown = [label for label in np.unique(given).tolist() if label not in classes.tolist()]
     if unknown:
@@ -252,36 +399,34 @@ def codes(path: SolutionPath, y: ArrayLike, m: int) -> NDArray[np.int64]:
     return ascending[np.searchsorted(classes, given, sorter=ascending)]
 
 
-def _wrong(path: SolutionPath, metric: str) -> Callable[..., Steps]:
-    """Return what is wrong of labels: of an order the distance of classes, too."""
-    kind, t = path.reading.kind, places(path)
-    if kind == "nearest" or (metric != "zero_one" and (metric == "squared" or kind != "order")):
-        can = "no error curve" if kind == "nearest" else "no such error"
-        raise ValueError(
-            f"metric={metric!r} can't be used: predictions of this path have {can} that is exact; "
-            "use predict at the parameters that matter, or 'zero_one' where decisions are lines."
-        )
-
-    def two(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
-        return _steps(t, f[:, 0], y > 0, shares, path.reading.positive)
-
-    def many(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
+def _predicted(path: SolutionPath, f: Floats) -> Labels:
+    """Return the labels of decisions (m, o, K) as functions of t."""
+    t, sides = places(path), path.reading.positive
+    if path.reading.kind == "argmax":
         edges, ends = _edges(t)
-        left, right = (f[:, :, own].transpose(0, 2, 1) for own in ends)
-        return winners(edges, left, right, y, shares)
+        return winners(edges, *(f[:, :, own].transpose(0, 2, 1) for own in ends))
+    if path.reading.kind == "order":
+        return _between_thresholds(path, f[:, 0])
+    positive = sides(f[:, 0])
+    row, piece, at = _sign_changes(t, f[:, 0], positive)
+    return Labels(1 * positive[:, 0], row, at, 1 * positive[row, piece + 1])
 
-    def ordered(f: Floats, y: NDArray[np.int64], shares: Floats) -> Steps:
-        _, v = path.variables_at(np.arange(len(t)))
-        z, side, own = [], [], []
-        for j in range(v.shape[1]):  # above threshold j
-            counted = np.full(len(y), True) if metric == "absolute" else (y == j) | (y == j + 1)
-            z.append((f[:, 0] - v[:, j])[counted])
-            side.append((y > j)[counted])
-            own.append(shares[counted])
-        own = np.concatenate(own)
-        return _steps(t, np.concatenate(z), np.concatenate(side), own, path.reading.positive)
 
-    return {"sign": two, "argmax": many, "order": ordered}[kind]
+def _between_thresholds(path: SolutionPath, f: Floats) -> Labels:
+    """Return the classes between whose thresholds decisions (m, K) lie: as many as are below."""
+    t, sides = places(path), path.reading.positive
+    _, v = path.variables_at(np.arange(len(t)))
+    first, found = np.zeros(len(f), dtype=np.int64), []
+    for j in range(v.shape[1]):
+        above = sides(f - v[:, j])
+        first += above[:, 0]
+        row, piece, at = _sign_changes(t, f - v[:, j], above)
+        found.append((row, at, np.where(above[row, piece + 1], 1, -1)))
+    row, at, step = (np.concatenate(own) for own in zip(*found, strict=True))
+    order = np.lexsort((at, row))
+    row, at, total = row[order], at[order], np.cumsum(step[order])
+    begin = np.searchsorted(row, row)
+    return Labels(first, row, at, first[row] + total - np.append(0, total)[begin])
 
 
 def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -290,23 +435,3 @@ def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64
     if not len(pieces):
         return np.array([t[0], t[0] + 1.0]), (np.zeros(1, np.int64), np.zeros(1, np.int64))
     return np.append(t[pieces], t[pieces[-1] + 1]), (pieces, pieces + 1)
-
-
-def _steps(
-    t: Floats,
-    f: Floats,
-    positive: NDArray[np.bool_],
-    shares: Floats,
-    sides: Callable[[Floats], NDArray[np.bool_]],
-) -> Steps:
-    """Return what is on the wrong side of zero."""
-    row, at = sign_changes(t, f, sides)
-    start = sides(f[:, 0])
-    # signs alternate: whether a change is towards the positive side
-    order = np.lexsort((at, row))
-    row, at = row[order], at[order]
-    count = np.arange(len(row)) - np.searchsorted(row, row)
-    after = start[row] ^ (count % 2 == 0)
-    rises = np.where(after == positive[row], -1.0, 1.0) * shares[row]
-    wrong = float(shares[start != positive].sum())
-    return wrong, at, rises

@@ -19,6 +19,7 @@ from ..problem.branches import Branches, slope_at
 from ..validation import Floats, Rows, check_choice, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
+from .metrics import Judge
 from .model import Affine
 from .path import BLOCK, ENTRIES, FORGOTTEN, Parameters, SolutionPath
 from .points import Places, Points
@@ -235,15 +236,16 @@ class OutlierPath(SolutionPath):
         self,
         X_val: Rows,
         y_val: ArrayLike,
-        metric: str | None = None,
+        metric: Judge | None = None,
         sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
     ) -> Best:
         """Return the exact minimiser of a validation error; see `SolutionPath.error_curve`.
 
         Where the least value is that of one side of a jump alone, the parameter is the next number
         on that side.
         """
-        curve = self.error_curve(X_val, y_val, metric, sample_weight)
+        curve = self.error_curve(X_val, y_val, metric, sample_weight, queries)
         best = curve.best()
         for k in np.flatnonzero(curve.edges[1:-1] == best.parameter):
             low, high = curve.right[k], curve.left[k + 1]

@@ -24,6 +24,7 @@ from ..problem.twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
 from . import evaluation, storage
+from .metrics import JUDGED, Judge, Metric, check_metric
 from .model import Affine
 from .points import Places, Points
 from .reading import Reading, Scale
@@ -681,29 +682,52 @@ class SolutionPath:
         self,
         X_val: Rows,
         y_val: ArrayLike,
-        metric: str | None = None,
+        metric: Judge | None = None,
         sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
     ) -> Curve:
         """Return a validation error as an exact function of the parameter.
 
-        It is a step function (``zero_one``), or piecewise linear (``absolute``) or quadratic
-        (``squared``), over all the path: where it goes on for ever the last edge is inf. Costs are
-        those of `crossings`, and 32 bytes for each piece.
+        It is a step function (errors of labels and of ranks), or piecewise linear (``absolute``,
+        ``pinball``) or quadratic (``squared``), over all the path: where it goes on for ever the
+        last edge is inf. Costs are those of `crossings`, and 32 bytes for each piece.
 
         Parameters
         ----------
         X_val, y_val : (m, d), (m,)
             Validation data.
-        metric : {"zero_one", "absolute", "squared"}, optional
-            Mean error: of labels ``zero_one`` (of ordered classes also ``absolute``, the mean
-            distance of classes), of values ``absolute`` or ``squared``. By default the first of
-            ``zero_one`` and ``squared`` that fits.
+        metric : str, (str, value) or (k, k) array, optional
+            The mean error, by default what the model says that it may be judged by:
+
+            - of values ``squared``; of a centre that outliers hardly move ``absolute``; of a
+              quantile ``pinball``, the loss of its tau (of a path in tau that of each tau by
+              itself, which is no choice among them); of any of them ``("pinball", tau)``;
+            - of ranks ``pairs``, the share of pairs of rows of a query that are in the wrong order,
+              of ties half; that of values and of ordered classes, too;
+            - of labels ``zero_one``; ``balanced_error``, in which all classes count alike; a matrix
+              of costs, of each label (row) and prediction (column) in the order of the classes; of
+              ordered classes ``absolute`` and ``squared``, of the distance of classes;
+            - of labels 1 less scikit-learn's scores ``f1_macro``, ``f1_weighted`` and the same of
+              ``precision`` and ``recall``; of two labels ``f1``, ``precision``, ``recall``,
+              ``roc_auc`` and ``average_precision``, for the label 1, else the larger one, or as in
+              ``("f1", "spam")``. They change only where a decision crosses zero, the last two where
+              it crosses that of another row.
+
+            scikit-learn's names of them will do. ``absolute`` and ``squared`` compare the decision
+            of two labels with any numbers.
         sample_weight : (m,) array, optional
             Weights of the rows in the mean, >= 0, not all zero.
+        queries : (m,) array, optional
+            Which query each row belongs to, for ``pairs``; one query unless given.
 
         Returns
         -------
         Curve
+
+        Raises
+        ------
+        ValueError
+            For bad input, and for an error that the model can't be judged by.
 
         Examples
         --------
@@ -716,8 +740,27 @@ class SolutionPath:
         1.0
         """
         check_index(X_val, y_val, "y_val", "X_val")
+        classes = self.reading.classes
+        own = check_metric(metric, self._metrics, self.reading.kind, classes)
+        return self._error_curve(X_val, y_val, own, sample_weight, queries)
+
+    @property
+    def _metrics(self) -> tuple[str, ...]:
+        """The errors that the model may be judged by, the default first."""
+        return JUDGED[self.reading.kind]
+
+    def _error_curve(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: Metric,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+        classes: Any = None,
+    ) -> Curve:
+        """Return a validation error; with ``classes`` the path may know some of these only."""
         rows = self.reading.checked(X_val, "X_val")
-        curve = self._curve(rows, y_val, metric, sample_weight)
+        curve = self._curve(rows, y_val, metric, sample_weight, queries, classes)
         if self.ray:
             curve = curve.over(float(curve.edges[0]), np.inf)
         if self.scale.inverse:
@@ -748,26 +791,31 @@ class SolutionPath:
         return curve.edges, curve.left
 
     def _curve(
-        self, rows: Any, y: ArrayLike, metric: str | None, weights: ArrayLike | None
+        self,
+        rows: Any,
+        y: ArrayLike,
+        metric: Metric,
+        weights: ArrayLike | None,
+        queries: ArrayLike | None,
+        classes: Any,
     ) -> Curve:
         """Return a validation error as a function of the walk's own parameter."""
-        if metric is None:
-            metric = "squared" if self.reading.kind == "value" else "zero_one"
-        return evaluation.error_curve(self, rows, y, metric, weights)
+        return evaluation.error_curve(self, rows, y, metric, weights, queries, classes)
 
     def best(
         self,
         X_val: Rows,
         y_val: ArrayLike,
-        metric: str | None = None,
+        metric: Judge | None = None,
         sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
     ) -> Best:
         """Return the exact minimiser of a validation error over the whole path.
 
         Parameters
         ----------
-        X_val, y_val, metric, sample_weight
-            See `error_curve`.
+        X_val, y_val, metric, sample_weight, queries
+            See `error_curve`, also for what the model is judged by.
 
         Returns
         -------
@@ -784,7 +832,7 @@ class SolutionPath:
         >>> best.value, best.intervals.round(9).tolist()
         (0.0, [[0.2, inf]])
         """
-        return self.error_curve(X_val, y_val, metric, sample_weight).best()
+        return self.error_curve(X_val, y_val, metric, sample_weight, queries).best()
 
     # -- certificate --------------------------------------------------------------------------
 

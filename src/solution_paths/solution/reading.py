@@ -15,7 +15,8 @@ from ..kernels import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 
-KINDS = ("value", "sign", "argmax", "order", "nearest")
+NUMBERS = ("value", "robust", "quantile", "count", "rank")  # kinds that predict f itself
+KINDS = (*NUMBERS, "sign", "probability", "inside", "argmax", "order", "nearest")
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,13 @@ class Reading:
     kernel : Kernel or CentredKernel
     rows : (n, d) array or CSR, or None
         Training rows, where f is of kernel values that are computed here.
-    kind : {"value", "sign", "argmax", "order", "nearest"}
-        What is predicted: f; the label of its sign; of the largest output; the class whose
-        thresholds (all free variables) f lies between; of the nearest of two planes.
+    kind : str
+        What is predicted, and so by what it may be judged (see `solution.metrics`): f, as a mean
+        ("value"), as a centre that far targets hardly move ("robust"), as a quantile ("quantile"),
+        the logarithm of an expected count ("count") or a rank ("rank"); the label of its sign
+        ("sign"), with the odds of a probability ("probability"), or of what is like the training
+        rows ("inside"); the label of the largest output ("argmax"); of the class whose thresholds,
+        all free variables, f lies between ("order"); of the nearest of two planes ("nearest").
     classes : labels
     names : names of columns, or None
     offset : float
@@ -88,6 +93,8 @@ class Reading:
         last entry is its weight; with a kernel its square is added to all kernel values.
     zero : bool
         Whether f = 0 counts as positive.
+    level : float or None
+        Of a quantile its tau; None where that is the parameter.
     """
 
     columns: int
@@ -103,6 +110,7 @@ class Reading:
     signs: Floats | None = None
     feature: float = 0.0
     zero: bool = True
+    level: float | None = None
 
     @property
     def linear(self) -> bool:
@@ -187,14 +195,14 @@ class Reading:
 
     def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:
         """Return predictions (m, k) for decisions (m, o, k) of k solutions."""
-        if self.kind == "value":
+        if self.kind in NUMBERS:
             return f[:, 0] if f.shape[1] == 1 else f
-        if self.kind == "sign":
-            codes = self.positive(f[:, 0]).astype(int)
-        elif self.kind == "argmax":
+        if self.kind == "argmax":
             codes = f.argmax(axis=1)
         elif self.kind == "order":
             codes = (f[:, 0, :, None] >= v).sum(axis=-1)
+        elif self.kind != "nearest":
+            codes = self.positive(f[:, 0]).astype(int)
         else:
             length = np.linalg.norm(self.coefficients(w), axis=2).T
             distance = np.abs(f) / np.where(length > 0, length, np.inf)

@@ -106,6 +106,7 @@ def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
         "offset": reading.offset,
         "feature": reading.feature,
         "zero": reading.zero,
+        "level": reading.level,
         "rows": rows,
     }
 
@@ -131,6 +132,7 @@ def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
         offset=plain["offset"],
         feature=plain.get("feature", 0.0),
         zero=plain.get("zero", True),
+        level=plain.get("level"),
         shifts=content.get("reading/shifts"),
         signs=content.get("reading/signs"),
     )
