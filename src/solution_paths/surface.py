@@ -13,6 +13,7 @@ from .certify import Certificate, Verdict, summary
 from .curves import Curve
 from .errors import PathError
 from .solution import Callback, SolutionPath
+from .solution.metrics import Judge
 from .solution.path import FORGOTTEN, Parameters
 from .validation import Floats, Rows, check_number, check_vector
 
@@ -131,31 +132,43 @@ class Surface:
         at = check_number(t, self.parameter, least=0)
         return self.paths[i].objective_value(self._inside(i, at))
 
-    def error(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> list[Curve]:
+    def error(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: Judge | None = None,
+        queries: ArrayLike | None = None,
+    ) -> list[Curve]:
         """Return a validation error along each line, as exact functions of the parameter.
 
         Parameters
         ----------
         X_val, y_val : (m, d), (m,)
             Validation data.
-        metric : str, optional
+        metric, queries
             See `SolutionPath.error_curve`.
         """
-        curves = [path.error_curve(X_val, y_val, metric) for path in self.paths]
+        curves = [path.error_curve(X_val, y_val, metric, None, queries) for path in self.paths]
         if self.parameter != "lam1":
             return curves
         last = max(float(curve.edges[-1]) for curve in curves)  # see `_inside`
         return [curve.over(float(curve.edges[0]), last) for curve in curves]
 
-    def best(self, X_val: Rows, y_val: ArrayLike, metric: str | None = None) -> BestOnSurface:
+    def best(
+        self,
+        X_val: Rows,
+        y_val: ArrayLike,
+        metric: Judge | None = None,
+        queries: ArrayLike | None = None,
+    ) -> BestOnSurface:
         """Return the exact minimiser of a validation error over all lines; see `error`."""
-        found = [curve.best() for curve in self.error(X_val, y_val, metric)]
+        found = [curve.best() for curve in self.error(X_val, y_val, metric, queries)]
         line = int(np.argmin([best.value for best in found]))
         fixed, best = float(self.fixed_values[line]), found[line]
         return BestOnSurface(best.value, line, fixed, best.parameter, best.intervals)
 
     def plot(
-        self, X_val: Rows, y_val: ArrayLike, metric: str | None = None, ax: Axes | None = None
+        self, X_val: Rows, y_val: ArrayLike, metric: Judge | None = None, ax: Axes | None = None
     ) -> Axes:
         """Plot a validation error along each line, and where it is the least of all; see `error`.
 

@@ -49,9 +49,14 @@ class PathSVC(PathClassifier, Expanded, Tuned):
         over all C > 0 is taken: the middle (of the logarithms) of the widest interval on which it
         is least. If a path can't be followed so far, C is chosen where all are exact, and a warning
         says so; so does one where a fold is left out, whose training rows hold one class alone.
-    scoring : {"error", "balanced_error"}
-        What a fold's error is: the share of wrong labels, or the mean of the shares in all classes.
-        scikit-learn's names of their opposites, "accuracy" and "balanced_accuracy", will do.
+    scoring : str, (str, label) or (classes, classes) array, default "error"
+        What a fold's error is, all of them exact: the share of wrong labels, or the mean of the
+        shares in all classes, "balanced_error"; what errors cost, by a matrix with a row for each
+        label and a column for each prediction, in the order of ``classes_``; or 1 less a score of
+        scikit-learn's: of two classes "f1", "precision", "recall", "roc_auc" and
+        "average_precision" (of the label 1, else the larger one, or as in ``("f1", "spam")``), of
+        more "f1_macro", "f1_weighted" and their like. See `SolutionPath.error_curve`; its names
+        of errors and scikit-learn's will do, such as "accuracy".
     rule : {"min", "1se"}
         Which value is chosen: that of the least error, or the strongest penalty (here the least C)
         whose error is within one standard error of it.
@@ -180,8 +185,8 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         See `PathSVC`.
     cv : int, splitter or iterable of (train, test), optional
         Choose tau exactly, see `PathSVC`.
-    scoring : {"error", "balanced_error", "log_loss"}
-        The folds' error in cross-validation; see `PathSVC`. The log loss of `predict_proba` (by
+    scoring : str, (str, label) or (classes, classes) array, default "error"
+        See `PathSVC`; "log_loss", too. The log loss of `predict_proba` (by
         scikit-learn's name "neg_log_loss") is the same for every tau, since probabilities are read
         off all quantiles: tau is 1/2 then, and ``cv_error_`` tells how good they are.
     rule : {"min"}

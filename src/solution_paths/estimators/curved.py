@@ -84,9 +84,9 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
     cv : int, splitter or iterable of (train, test), optional
         Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
         all lam from the largest lam_min on.
-    scoring : {"log_loss", "error", "balanced_error"}
+    scoring : str, (str, label) or (classes, classes) array, default "log_loss"
         What a fold's error is: that of probabilities (within 1e-7, see
-        `ApproximatePath.error_curve`), or of labels, as in `PathSVC`.
+        `ApproximatePath.error_curve`), or of labels or decisions, as in `PathSVC`.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback

@@ -14,7 +14,7 @@ from ..certify import Certificate
 from ..curves import Curve, Labels, tied, winners
 from ..errors import PathError, PathWarning
 from ..solution import SolutionPath
-from ..solution.labels import label_error
+from ..solution.labels import indices, label_error
 from ..solution.metrics import Metric
 from ..solution.path import SCALES
 from ..validation import Floats, check_number
@@ -177,7 +177,7 @@ class OneVsRest(Fitted):
             found = super().error(X, y, metric, weights, classes)
         else:
             every = self.classes if classes is None else classes
-            right, known = np.searchsorted(every, y), np.searchsorted(every, self.classes)
+            right, known = indices(every, y), indices(every, self.classes)
 
             def judge(ends: tuple[float, float], labels: Labels) -> Curve:
                 own = labels._replace(first=known[labels.first], after=known[labels.after])

@@ -50,9 +50,12 @@ class PathLasso(LinearRegressor, Tuned):
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
         absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
-    scoring : {"squared", "absolute"}
-        The mean squared or absolute error; scikit-learn's "neg_mean_squared_error" and
-        "neg_mean_absolute_error" will do.
+    scoring : str or (str, float), default "squared"
+        What a fold's error is: the mean "squared" or "absolute" error, the pinball loss of a
+        quantile, ``("pinball", 0.9)``, or the share of "pairs" of rows in the wrong order;
+        scikit-learn's "neg_mean_squared_error" and its like will do. "r2",
+        "d2_absolute_error_score" and ``("d2_pinball_score", 0.9)`` compare a fold's error with that
+        of the best constant: it is 1 less the score.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback

@@ -37,7 +37,8 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
         See `outlier_svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose theta exactly, see `PathSVC`.
-    scoring : {"error", "balanced_error"}
+    scoring : str, (str, label) or (classes, classes) array, default "error"
+        See `PathSVC`.
     rule : {"min"}
         There is no "1se": theta is no penalty.
     n_jobs, callback, check
@@ -123,9 +124,8 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     cv : int, splitter or iterable of (train, test), optional
         Choose theta exactly: the mean of the folds' errors is piecewise linear (or quadratic) in
         theta.
-    scoring : {"absolute", "squared"}
-        The mean absolute or squared error; scikit-learn's "neg_mean_absolute_error" and
-        "neg_mean_squared_error" will do.
+    scoring : str or (str, float), default "absolute"
+        See `PathLasso`.
     rule : {"min"}
         There is no "1se": theta is no penalty.
     n_jobs, callback, check

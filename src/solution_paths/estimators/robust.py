@@ -35,9 +35,8 @@ class DrLAD(LinearRegressor, Tuned):
     cv : int, splitter or iterable of (train, test), optional
         Choose s exactly: the mean of the folds' errors is a piecewise linear (or quadratic)
         function of s, whose minimiser over all s >= 0 is taken.
-    scoring : {"absolute", "squared"}
-        The mean squared or absolute error; scikit-learn's "neg_mean_squared_error" and
-        "neg_mean_absolute_error" will do.
+    scoring : str or (str, float), default "absolute"
+        See `PathLasso`.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback

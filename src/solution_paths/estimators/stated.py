@@ -75,7 +75,8 @@ class PathElasticNet(LinearRegressor, Tuned):
         Where the path begins, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam1 exactly: the mean of the folds' errors is minimised over all lam1.
-    scoring : {"squared", "absolute"}
+    scoring : str or (str, float), default "squared"
+        See `PathLasso`.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback
@@ -156,7 +157,8 @@ class HuberPath(LinearRegressor, Tuned):
         Of coefficients; see `lasso_path`.
     lam_min : float, default 0.0
         Where the path begins, >= 0.
-    scoring : {"absolute", "squared"}
+    scoring : str or (str, float), default "absolute"
+        See `PathLasso`.
     cv, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
@@ -305,7 +307,8 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     gamma, degree, coef0
         See `svm_path`.
     scoring : str or (str, float), default "pinball"
-        The folds' error: by default the pinball loss of tau, or see `PathElasticNet`.
+        What a fold's error is: the pinball loss of tau, of another quantile, as in ``("pinball",
+        0.5)``, or what `PathLasso` lists. "d2_pinball_score" is that of tau.
     cv, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
@@ -430,7 +433,8 @@ class PathNuSVC(TwoClasses, Expanded):
         See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose nu exactly, over what all folds cover.
-    scoring : {"error", "balanced_error"}
+    scoring : str, (str, label) or (classes, classes) array, default "error"
+        See `PathSVC`.
     rule : {"min"}
     n_jobs : int, optional
     callback
@@ -516,7 +520,9 @@ class PathSVOR(StatedClassifier, Expanded):
         See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose C exactly.
-    scoring : {"error", "balanced_error"}
+    scoring : str or (classes, classes) array, default "error"
+        See `PathSVC`; "absolute" and "squared", too, of the distance of classes, and "pairs", the
+        share of pairs of rows of different classes in the wrong order.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback

@@ -48,6 +48,7 @@ def dr_regression_path(
         A convex piecewise-linear loss of the residual r = y - w.x - b: ``|r|``,
         ``max(tau r, (tau - 1) r)`` with 0 < tau < 1, ``max(0, |r| - epsilon)``, or that of q
         ascending knots and q + 1 ascending slopes, the first < 0 < the last, and least value 0.
+        The path is judged by a quantile's own loss, else by absolute errors.
     vary : {"s", "lam1", "lam2"}, optional
         The path's parameter; if not named, s, or lam2 where s or lam1 is given.
     s, lam1 : float, optional
@@ -55,8 +56,7 @@ def dr_regression_path(
     lam2 : float, optional
         Weight of ||w||^2 / 2, >= 0: with ``vary="s"`` and ``vary="lam1"``, 0 if not given. There
         duals jump at breakpoints in s, and w in lam1; any point between both ends is optimal.
-    s_max : float, optional
-    lam1_min, lam2_min : float, default 0.0
+    s_max, lam1_min, lam2_min : float, optional
         Where a path in s ends, one in lam1 begins and one in lam2 ends; >= 0.
     sample_weight, callback, check
         See `lasso_path`.
@@ -66,8 +66,7 @@ def dr_regression_path(
     SolutionPath
         In ``s`` from 0, or ``lam1`` from lam1_min, to infinity: where the constraint no longer
         binds, or w = 0, nothing changes any more. In ``lam2`` from infinity down; w and b are
-        linear in 1 / lam2 in between. ``dual`` gives slopes of losses times shares. It is judged by
-        the pinball loss of a quantile, else by absolute errors.
+        linear in 1 / lam2 in between. ``dual`` gives slopes of losses times shares.
 
     Raises
     ------
@@ -96,7 +95,6 @@ def dr_regression_path(
         return losses.piecewise_linear(targets, knots, slopes, cost)
 
     given, limits = {"s": s, "lam1": lam1, "lam2": lam2}, (s_max, lam1_min, lam2_min)
-    told = samples.reading(**judged_by(knots, slopes), offset=level), vary, given, limits, None
-    return elastic_path(
-        samples, own, check_shares(sample_weight, X, targets), *told, callback, check
-    )
+    own_reading = samples.reading(**judged_by(knots, slopes), offset=level)
+    told = check_shares(sample_weight, X, targets), own_reading, vary, given, limits, None
+    return elastic_path(samples, own, *told, callback, check)

@@ -211,8 +211,11 @@ class ApproximatePath(SolutionPath):
         shares = check_shares(weights, m, "X_val")
         shares = np.full(m, 1.0 / m) if shares is None else shares
         counts = metric.name == "deviance"
-        signs = None if counts else 2.0 * evaluation.codes(self.reading.classes, y, m) - 1.0
-        targets = check_counts(y, m, "y_val", "X_val") if signs is None else signs
+        if counts:
+            targets = check_counts(y, m, "y_val", "X_val")
+        else:
+            larger = evaluation.codes(self.reading.classes, y, m) > 0
+            targets = np.where(larger, 1.0, -1.0)
         curve = evaluation.loss_curve(
             self, rows, lambda own: LOSSES[self.loss](targets[own]), shares
         )

@@ -23,9 +23,9 @@ from ..curves import (
     winners,
 )
 from ..validation import Floats, check_row_weights, check_shares, check_vector, plain_labels
-from .labels import label_error
+from .labels import indices, label_error
 from .metrics import DECISIONS, RANKED, Metric
-from .ranks import discordant, precision_error, swaps
+from .ranks import Swaps, discordant, precision_error, swaps
 from .reading import NUMBERS
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def label_curve(
     """Return a mean error of labels; with ``classes`` the path may know some of these only."""
     m, own = X.shape[0], path.reading.classes
     classes = own if classes is None else classes
-    right, known = codes(classes, y, m), np.searchsorted(classes, own)
+    right, known = codes(classes, y, m), indices(classes, own)
     found = Labels.together([_predicted(path, f) for _, f in _parts(path, X)])
     found = found._replace(first=known[found.first], after=known[found.after])
     weights = check_row_weights(weights, m, "X_val")
@@ -244,38 +244,52 @@ def _rank_curve(
 ) -> Curve:
     """Return an error of the order of decisions."""
     _one_output(path, metric)
-    m, reading = X.shape[0], path.reading
-    labels = len(reading.classes) > 0
-    scores = 1.0 * codes(reading.classes, y, m) if labels else None
-    if scores is None:
+    m, classes = X.shape[0], path.reading.classes
+    if len(classes):
+        scores = codes(classes, y, m).astype(np.float64)
+    else:
         scores = check_vector(y, m, "y_val", scalar=False, of="X_val")
-    weights = check_row_weights(weights, m, "X_val")
-    weights = np.ones(m) if weights is None else weights
-    used = np.flatnonzero(weights > 0.0)
-    rows, scores, weights = X[used], scores[used], weights[used]
-    f = np.concatenate([own[:, 0] for own in blocks(path, rows)])
+    given = check_row_weights(weights, m, "X_val")
+    own = np.ones(m) if given is None else given
+    used = np.flatnonzero(own > 0.0)
+    rows, scores, own = X[used], scores[used], own[used]
+    f = np.concatenate([part[:, 0] for part in blocks(path, rows)])
     order = _places(path, rows, f)
-    _, nodes = _edges(places(path))
-    if _settles(path):  # a piece that stands still
-        nodes = tuple(np.append(own, nodes[1][-1]) for own in nodes)
-    ends = _ends(path)
     if metric.name == "average_precision":
-        positive = metric.positive(reading.classes)
-        f, order = (f, order) if positive else (-f, order.max(axis=0) - order)
-        found = swaps(places(path), nodes, f, order)
-        curve = precision_error(ends, *found, scores == positive, weights)
-        return _marked(path, curve)
-    wrong, total = [], 0.0
-    for own in _of_queries(queries, m, used):
-        own_swaps = swaps(places(path), nodes, f[own], order[own])
-        *found, pairs = discordant(*own_swaps, scores[own], weights[own])
-        wrong, total = [*wrong, found], total + pairs
-    if total == 0.0:
-        what = "labels of both classes" if labels else "scores of a query that differ"
+        return _precision_curve(path, f, order, scores == metric.positive(classes), own, metric)
+    groups = _of_queries(queries, m, used)
+    found = [discordant(*_swaps(path, f[k], order[k]), scores[k], own[k]) for k in groups]
+    first, at, rises, total = zip(*found, strict=True)
+    if sum(total) == 0.0:
+        what = "labels of both classes" if len(classes) else "scores of a query that differ"
         raise ValueError(f"y_val must hold {what}: there are no pairs of rows to compare.")
-    first, at, rises = zip(*wrong, strict=True)
-    curve = steps(*ends, sum(first), np.concatenate(at), np.concatenate(rises), total)
-    return _marked(path, curve)
+    edges, changes = np.concatenate(at), np.concatenate(rises)
+    return _marked(path, steps(*_ends(path), sum(first), edges, changes, sum(total)))
+
+
+def _precision_curve(
+    path: SolutionPath,
+    f: Floats,
+    order: NDArray[np.int64],
+    positive: NDArray[np.bool_],
+    weights: Floats,
+    metric: Metric,
+) -> Curve:
+    """Return 1 less the average precision, of the rows that are to have larger decisions."""
+    if metric.positive(path.reading.classes) == 0:
+        f, order = -f, order.max(axis=0) - order
+    return _marked(path, precision_error(_ends(path), *_swaps(path, f, order), positive, weights))
+
+
+def _swaps(
+    path: SolutionPath, f: Floats, order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Swaps]:
+    """Return the order of rows at first, and its changes: also where solutions stand still."""
+    t = places(path)
+    _, (left, right) = _edges(t)
+    if _settles(path):
+        left, right = np.append(left, right[-1]), np.append(right, right[-1])
+    return swaps(t, (left, right), f, order)
 
 
 def _of_queries(
@@ -395,8 +409,7 @@ def codes(classes: Any, y: ArrayLike, m: int) -> NDArray[np.int64]:
             f"y_val holds the label {unknown[0]!r}, but the path was computed with "
             f"{' and '.join(map(repr, classes.tolist()))}; recode it, or drop those rows."
         )
-    ascending = np.argsort(classes)  # ordered categories aren't
-    return ascending[np.searchsorted(classes, given, sorter=ascending)]
+    return indices(classes, given)
 
 
 def _predicted(path: SolutionPath, f: Floats) -> Labels:

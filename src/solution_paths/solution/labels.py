@@ -14,6 +14,12 @@ from .metrics import Metric
 Codes = NDArray[np.int64]
 
 
+def indices(classes: Any, labels: Any) -> Codes:
+    """Return the indices of labels, all of them known, into classes in any order."""
+    ascending = np.argsort(classes, kind="stable")
+    return np.asarray(ascending[np.searchsorted(classes, labels, sorter=ascending)])
+
+
 def label_error(
     ends: tuple[float, float],
     found: Labels,

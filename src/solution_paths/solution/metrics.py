@@ -217,6 +217,6 @@ def _costs(given: Any, count: int) -> Floats | None:
     if costs.shape != (count, count) or not np.isfinite(costs).all():
         raise ValueError(
             "A matrix of costs holds a finite number for each label and each prediction, in the "
-            f"order of the sorted classes: ({count}, {count}) of them, not of shape {costs.shape}."
+            f"order of the classes: ({count}, {count}) of them, not of shape {costs.shape}."
         )
     return costs.astype(np.float64)

@@ -27,9 +27,11 @@ class Swaps(NamedTuple):
     before: Ints
     after: Ints
 
-    def some(self, kept: NDArray[np.bool_]) -> Swaps:
-        """Return those of a mask."""
-        return Swaps(*(own[kept] for own in self))
+    @classmethod
+    def together(cls, parts: list[Swaps]) -> Swaps:
+        """Return those of several parts of a path."""
+        i, j, at, before, after = (np.concatenate(own) for own in zip(*parts, strict=True))
+        return cls(i, j, at, before, after)
 
 
 def swaps(t: Floats, pieces: tuple[Ints, Ints], f: Floats, places: Ints) -> tuple[Ints, Swaps]:
@@ -58,8 +60,8 @@ def swaps(t: Floats, pieces: tuple[Ints, Ints], f: Floats, places: Ints) -> tupl
         found.append(_inside(t, left, right, f, places))
         left, right = (own[begin : begin + size + 1] for own in pieces)
         found.append(_between(t, left, right, places))
-    whole = Swaps(*(np.concatenate(own) for own in zip(*found, strict=True)))
-    return _order(places[:, pieces[0][:1]], places[:, pieces[1][:1]])[:, 0], whole
+    first = _order(places[:, pieces[0][:1]], places[:, pieces[1][:1]])[:, 0]
+    return first, Swaps.together(found)
 
 
 def _order(first: Ints, then: Ints) -> Ints:
