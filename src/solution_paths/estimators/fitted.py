@@ -246,7 +246,8 @@ def joint_error(
     edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
     if len(edges) == 1:  # nothing ever moves
         edges = np.append(edges, edges + 1.0)
-    size, found = max(1, VALUES // (len(edges) * len(paths))), []
+    found: list[Labels] = []
+    size = max(1, VALUES // (len(edges) * len(paths)))
     for first in range(0, X.shape[0], size):
         sides = [path.piece_values(X[first : first + size], edges) for path in paths]
         found.append(

@@ -84,9 +84,8 @@ def kernel_quantile_path(
     vary = what_varies(vary, {"tau": tau, "lam": lam})
     lam, tau = held("lam", lam, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
-    targets, level = samples.near_targets(y, X)
-    level_of = None if vary == "tau" else tau
-    reading = samples.reading("quantile", offset=level, level=level_of)
+    targets, offset = samples.near_targets(y, X)
+    reading = samples.reading("quantile", offset=offset, level=tau if vary == "lam" else None)
     shares = check_shares(sample_weight, X, targets)
 
     def model(t: float) -> Problem:
