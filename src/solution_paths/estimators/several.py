@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ..models.multicategory_svm import multicategory_svm_path
 from ..solution import Callback
+from ..solution.metrics import Judge
 from ..validation import Floats, Rows
 from .base import Expanded
 from .checking import ClassWeight, Folds
@@ -64,6 +65,7 @@ class MulticategorySVC(StatedClassifier, Expanded):
 
     _parameter = "lam"
     _stronger = "larger"
+    _kind = "argmax"
     _sparse = True
 
     def __init__(
@@ -77,7 +79,7 @@ class MulticategorySVC(StatedClassifier, Expanded):
         lam_min: float = 0.0,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

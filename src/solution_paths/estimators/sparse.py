@@ -13,6 +13,7 @@ from ..models.drsvm import drsvm_path
 from ..models.generalized_lasso import generalized_lasso_path
 from ..models.hhsvm import hhsvm_path
 from ..solution import Callback, SolutionPath
+from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, Folds
@@ -83,7 +84,7 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
         lam1_min: float = 0.0,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -166,7 +167,7 @@ class HHSVC(PathClassifier, Linear, Tuned):
         lam1_min: float = 0.0,
         class_weight: ClassWeight = None,
         cv: Folds = None,
-        scoring: str = "error",
+        scoring: Judge = "error",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,
@@ -237,7 +238,7 @@ class PathFusedLasso(LinearRegressor, Tuned):
 
     _parameter = "lam"
     _stronger = "larger"
-    _scorings = ("squared", "absolute")
+    _kind = "value"
     _sparse = True
 
     def __init__(
@@ -248,7 +249,7 @@ class PathFusedLasso(LinearRegressor, Tuned):
         fit_intercept: bool = True,
         lam_min: float = 0.0,
         cv: Folds = None,
-        scoring: str = "squared",
+        scoring: Judge = "squared",
         rule: str = "min",
         n_jobs: int | None = None,
         callback: Callback | None = None,

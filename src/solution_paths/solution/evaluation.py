@@ -243,8 +243,9 @@ def _rank_curve(
     queries: ArrayLike | None,
 ) -> Curve:
     """Return an error of the order of decisions."""
-    _one_output(path, metric)
     m, classes = X.shape[0], path.reading.classes
+    if len(classes) != 2:  # of two outputs for two classes the second one is the other's opposite
+        _one_output(path, metric)
     if len(classes):
         scores = codes(classes, y, m).astype(np.float64)
     else:
@@ -253,7 +254,7 @@ def _rank_curve(
     own = np.ones(m) if given is None else given
     used = np.flatnonzero(own > 0.0)
     rows, scores, own = X[used], scores[used], own[used]
-    f = np.concatenate([part[:, 0] for part in blocks(path, rows)])
+    f = np.concatenate([part[:, -1] for part in blocks(path, rows)])
     order = _places(path, rows, f)
     if metric.name == "average_precision":
         return _precision_curve(path, f, order, scores == metric.positive(classes), own, metric)
@@ -313,11 +314,11 @@ def _places(path: SolutionPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     w, v = path.variables_at(np.arange(f.shape[1]))
     most = abs(rows).max(axis=0)
     most = most.toarray() if sp.issparse(most) else most
-    bound = path.reading.sizes(np.atleast_2d(most), w, v)[:, 0]  # no row's terms are larger
+    bound = path.reading.sizes(np.atleast_2d(most), w, v)[:, -1]  # no row's terms are larger
     for k in np.flatnonzero(((gap > 0.0) & (gap <= TIED * bound)).any(axis=0)).tolist():
         i = np.flatnonzero((gap[:, k] > 0.0) & (gap[:, k] <= TIED * bound[:, k]))
         pair = np.stack([order[i, k], order[i + 1, k]])
-        sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, 0, 0]
+        sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, -1, 0]
         gap[i, k] *= gap[i, k] > TIED * sizes.reshape(2, -1).max(axis=0)
     place = np.zeros(f.shape, dtype=np.int64)
     np.put_along_axis(place, order[1:], np.cumsum(gap > 0.0, axis=0), axis=0)

@@ -32,7 +32,7 @@ JUDGED: dict[str, tuple[str, ...]] = {
     "sign": ("zero_one", "absolute", "squared", *OF_TWO),
     "probability": ("zero_one", "log_loss", "absolute", "squared", *OF_TWO),
     "inside": ("zero_one", *OF_TWO),
-    "argmax": ("zero_one", *OF_LABELS, *RATES),
+    "argmax": ("zero_one", *OF_TWO),
     "order": ("zero_one", "absolute", "squared", "pairs", *OF_TWO),
     "nearest": (),
 }
