@@ -72,7 +72,8 @@ def _mean_cost(
     rises = weights[found.row] * (costs[own, found.after] - costs[own, found.before])
     first = float((weights * costs[right, found.first]).sum())
     least = float((weights * costs.min(axis=1)[right]).sum())
-    return steps(*ends, first, found.at, rises, unit, least)
+    told = rises != 0.0
+    return steps(*ends, first, found.at[told], rises[told], unit, least)
 
 
 def _mean_rate(
