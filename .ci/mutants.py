@@ -157,6 +157,7 @@ MODULES = {
     "solution_paths/estimators/lasso.py": CHOICES,
     "solution_paths/estimators/outlier.py": CHOICES,
     "solution_paths/estimators/progress.py": ("estimators_arguments",),
+    "solution_paths/estimators/ranking.py": ("estimators_several",),
     "solution_paths/estimators/relative.py": ("metrics",),
     "solution_paths/estimators/robust.py": CHOICES,
     "solution_paths/estimators/several.py": (*CHOICES, "estimators_several"),

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import Lasso
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -143,6 +143,84 @@ def test_support_vectors_of_several_classes():
     assert own.dual_coef_.shape == (3, len(own.support_))
     np.testing.assert_allclose(own.dual_coef_ @ own.support_vectors_, own.coef_, atol=1e-9)
     assert own.n_support_.sum() == len(own.support_)
+
+
+# ---------------------------------------------------------------- ranking
+
+SCORES = np.digitize(U, [-0.8, 0.0, 0.8]).astype(float)
+QUERIES = np.array(["a", "b", "c", "d", "e", "f"])[np.arange(N) % 6]
+
+
+def discordant(f, scores, queries, weights):
+    """Return the share of pairs in the wrong order, of ties half, pair by pair."""
+    wrong = total = 0.0
+    for i in range(len(f)):
+        for j in range(len(f)):
+            if scores[i] > scores[j] and queries[i] == queries[j]:
+                share = weights[i] * weights[j]
+                total += share
+                wrong += share * ((f[i] < f[j]) + 0.5 * (f[i] == f[j]))
+    return wrong / total
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("weights", [np.ones(N), WEIGHTS + 1.0], ids=["alike", "weights"])
+def test_the_cost_of_a_ranking_is_chosen_exactly(kernel, weights):
+    model = paths.PathRankingSVM(kernel=kernel, cv=3)
+    model.fit(X, SCORES, sample_weight=weights, queries=QUERIES)
+    pairs = list(GroupKFold(3).split(X, SCORES, QUERIES))
+    grid = np.append(np.geomspace(1e-3, 20.0, 9), model.C_)
+    errors = np.zeros(len(grid))
+    for train, test in pairs:
+        for k, C in enumerate(grid):
+            own = paths.PathRankingSVM(C, kernel=kernel)
+            own.fit(X[train], SCORES[train], weights[train], queries=QUERIES[train])
+            f = own.predict(X[test])
+            found = discordant(f, SCORES[test], QUERIES[test], weights[test])
+            told = own.score(X[test], SCORES[test], weights[test], QUERIES[test])
+            assert told == pytest.approx(1.0 - found)
+            errors[k] += found / 3
+    np.testing.assert_allclose(model.cv_path_(grid), errors, atol=1e-12)
+    assert model.cv_error_ == pytest.approx(errors[-1])
+    assert errors[-1] <= errors[:-1].min() + 1e-12
+    given = clone(model).set_params(cv=pairs)
+    given.fit(X, SCORES, sample_weight=weights, queries=QUERIES)
+    assert given.C_ == model.C_
+
+
+def test_a_ranking_of_repeated_rows():
+    own = paths.PathRankingSVM(0.3, kernel="rbf", gamma=0.3)
+    own.fit(X, SCORES, sample_weight=WEIGHTS, queries=QUERIES)
+    other = clone(own).fit(X[ROWS], SCORES[ROWS], queries=QUERIES[ROWS])
+    np.testing.assert_allclose(own.predict(X), other.predict(X), atol=1e-8)
+    f = own.dual_coef_ @ np.exp(-0.3 * ((own.support_vectors_[:, None] - X) ** 2).sum(axis=2))
+    np.testing.assert_allclose(f[0], own.predict(X), atol=1e-8)
+    assert own.n_support_.tolist() == [len(own.support_)]
+    assert set(own.support_) <= set(np.flatnonzero(WEIGHTS))
+
+
+def test_a_shift_of_scores_within_a_query_changes_nothing():
+    shift = np.unique(QUERIES, return_inverse=True)[1] * 100.0
+    own = paths.PathRankingSVM(cv=3).fit(X, SCORES, queries=QUERIES)
+    other = paths.PathRankingSVM(cv=3).fit(X, SCORES + shift, queries=QUERIES)
+    assert own.C_ == other.C_
+    np.testing.assert_allclose(own.coef_, other.coef_, atol=1e-12)
+    assert abs(own.plot().lines[0].get_xdata()).max() > 0
+
+
+def test_what_a_ranking_refuses():
+    with pytest.raises(ValueError, match="no pairs to rank"):
+        paths.PathRankingSVM().fit(X, np.ones(N))
+    with pytest.raises(ValueError, match="no pairs to rank"):
+        paths.PathRankingSVM().fit(X, SCORES, queries=np.arange(N))
+    with pytest.raises(ValueError, match="queries has shape"):
+        paths.PathRankingSVM().fit(X, SCORES, queries=[1, 2])
+    with pytest.raises(ValueError, match="scoring must be one of pairs"):
+        paths.PathRankingSVM(cv=3, scoring="squared").fit(X, SCORES)
+    alone = [(np.arange(0, 30), np.arange(30, 36)), (np.arange(6, 36), np.arange(0, 6))]
+    scores = np.r_[SCORES[:30], np.ones(6)]
+    with pytest.warns(paths.PathWarning, match=r"without fold 1 of 2 \(its test rows have no pair"):
+        paths.PathRankingSVM(cv=alone).fit(X, scores)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -24,6 +24,7 @@ from solution_paths import (
     PathNuSVC,
     PathOneClassSVM,
     PathPoissonRegressor,
+    PathRankingSVM,
     PathSVOR,
     PathSVR,
 )
@@ -40,6 +41,7 @@ MODELS = (
     PathNuSVC,
     PathOneClassSVM,
     PathPoissonRegressor,
+    PathRankingSVM,
     PathSVOR,
     PathSVR,
 )

@@ -32,6 +32,7 @@ from solution_paths import (
     PathError,
     PathFusedLasso,
     PathLasso,
+    PathRankingSVM,
     PathSVC,
     QuantileSVC,
     SolutionPath,
@@ -151,6 +152,7 @@ counted = np.array([1.0, 2.0, 0.0, 1.0])
 assert_type(HHSVC(lam2=0.1).fit(X, labels, counted), HHSVC)
 assert_type(ElasticNetSVC(callback=told).fit(X, labels).coef_, NDArray[np.float64])
 assert_type(MulticategorySVC(cv=2).fit(X, labels).n_support_, NDArray[np.int64])
+assert_type(PathRankingSVM().fit(X, [0, 1, 2, 0], queries=[1, 1, 2, 2]), PathRankingSVM)
 assert_type(PathFusedLasso(D=np.eye(2)).fit(X, np.arange(4)).intercept_, float)
 assert_type(PathLasso(positive=True, bounds=(0.0, [1.0, 2.0])).fit(X, np.arange(4)), PathLasso)
 svm_path(X, labels, sample_weight=counted, C_max=9.0, callback=told)

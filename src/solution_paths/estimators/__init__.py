@@ -4,6 +4,7 @@ from .classifiers import L1SVC, PathSVC, QuantileSVC
 from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
+from .ranking import PathRankingSVM
 from .robust import DmDrSVC, DmKSVC, DrLAD
 from .several import MulticategorySVC
 from .sparse import HHSVC, ElasticNetSVC, PathFusedLasso
@@ -37,6 +38,7 @@ __all__ = [
     "PathNuSVC",
     "PathOneClassSVM",
     "PathPoissonRegressor",
+    "PathRankingSVM",
     "PathSVC",
     "PathSVOR",
     "PathSVR",
