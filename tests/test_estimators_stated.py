@@ -227,4 +227,4 @@ def test_an_order_of_strings_is_not_guessed(hold):
     codes = PathSVOR().fit(X, categories().codes)
     np.testing.assert_array_equal(codes.predict(X), PathSVOR().fit(X, CLASSES).predict(X))
     with pytest.raises(ValueError, match="drop rows without a label"):
-        PathSVOR().fit(X, categories(["low", "mid", "?"] * 8))
+        PathSVOR().fit(X, categories(["low", "mid", None] * 8))
