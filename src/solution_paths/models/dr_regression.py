@@ -42,8 +42,7 @@ def dr_regression_path(
 
     Parameters
     ----------
-    X : (n, d) array or CSR matrix
-    y : (n,) array
+    X, y : (n, d) array or CSR matrix, and (n,) array
     loss : "absolute", ("quantile", tau), ("epsilon_insensitive", epsilon) or (knots, slopes)
         A convex piecewise-linear loss of the residual r = y - w.x - b: ``|r|``,
         ``max(tau r, (tau - 1) r)`` with 0 < tau < 1, ``max(0, |r| - epsilon)``, or that of q
@@ -56,7 +55,8 @@ def dr_regression_path(
     lam2 : float, optional
         Weight of ||w||^2 / 2, >= 0: with ``vary="s"`` and ``vary="lam1"``, 0 if not given. There
         duals jump at breakpoints in s, and w in lam1; any point between both ends is optimal.
-    s_max, lam1_min, lam2_min : float, optional
+    s_max : float, optional
+    lam1_min, lam2_min : float, default 0.0
         Where a path in s ends, one in lam1 begins and one in lam2 ends; >= 0.
     sample_weight, callback, check
         See `lasso_path`.
