@@ -228,6 +228,8 @@ MODULES = {
     "solution_paths/solution/branched.py": ("outlier", "promises"),
     "solution_paths/solution/evaluation.py": SOLVED,
     "solution_paths/solution/follow.py": SOLVED,
+    "solution_paths/solution/deciding.py": ("ties", "evaluation", "metrics"),
+    "solution_paths/solution/joint.py": ("ties", "estimators"),
     "solution_paths/solution/labels.py": ("metrics", "estimators"),
     "solution_paths/solution/metrics.py": ("metrics",),
     "solution_paths/solution/model.py": SOLVED,

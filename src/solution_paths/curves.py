@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
+NOUGHT = float(np.nextafter(0.0, 1.0))
 EPSILON = float(np.finfo(np.float64).eps)
-TIES = 1e-9  # of the largest decision: smaller differences are rounding, and the first class wins
 
 
 class Best(NamedTuple):
@@ -44,7 +44,8 @@ class Curve:
     Attributes
     ----------
     edges : (k + 1,) array
-        Ends of the pieces, strictly ascending; the last may be inf, after a constant piece.
+        Ends of the pieces, strictly ascending; the last may be inf, after a constant piece. What
+        holds at one parameter alone, as ties of decisions do, has a piece up to the next double.
     left, right : (k,) arrays
         Values at the ends of each piece, approached from inside: where ``right[k - 1]`` and
         ``left[k]`` differ it jumps, and has the right piece's value there.
@@ -128,6 +129,13 @@ class Curve:
             return whole
         inner = (whole.edges > low) & (whole.edges < high)
         return whole.on(np.concatenate([[low], whole.edges[inner], [high]]))
+
+    def opened(self) -> Curve:
+        """Return the curve without what holds at its first edge alone."""
+        if len(self.left) < 2 or self.edges[1] > np.nextafter(self.edges[0], np.inf):
+            return self
+        parts = (self.left[1:], self.right[1:], self.sag[1:])
+        return Curve(np.delete(self.edges, 1), *parts, self.reciprocal, self.log)
 
     def scaled(self, factor: float) -> Curve:
         """Return the curve as a function of factor * t, factor > 0."""
@@ -303,12 +311,12 @@ class Curve:
         It ends at the last finite edge and, by logarithms, begins at half the first positive one.
         """
         finite = self.edges[np.isfinite(self.edges)]
-        positive = finite[finite > 0.0]
+        positive = finite[finite > NOUGHT]  # the number after 0 may be where 0 alone ends
         if not log:
             return np.minimum(t, finite[-1])
         if not len(positive):  # the curve is the same everywhere
             return np.ones_like(t)
-        return np.clip(t, 0.5 * positive[0] if finite[0] <= 0.0 else positive[0], positive[-1])
+        return np.clip(t, 0.5 * positive[0] if finite[0] <= NOUGHT else positive[0], positive[-1])
 
     def before_jump(self, t: float, enough: float) -> float:
         """Return t, or the number before it where the curve jumps beyond a level that it keeps."""
@@ -471,7 +479,7 @@ def moving_pinball_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple
     return begin, end, np.maximum(left - begin * first, 0.0), right - end * final, bent
 
 
-def changes(signs: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def changes(signs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rows and columns after which the next entry of the row is another one."""
     found = np.flatnonzero(signs[:, 1:] != signs[:, :-1])
     row, column = np.divmod(found, max(signs.shape[1] - 1, 1))
@@ -491,13 +499,11 @@ def squared_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats
     return t[:-1], t[1:], value[:-1], value[1:], sag
 
 
-def tied(f: Floats) -> Floats:
-    """Return decisions, classes last; those that are the largest but for rounding are equal.
-
-    Where no feature says anything, several classes have the very same decision.
-    """
-    top = f.max(axis=-1, keepdims=True)
-    return np.where(f >= top - TIES * np.abs(f).max(axis=-1, keepdims=True), top, f)
+def between(begin: Floats, end: Floats, share: Floats) -> Floats:
+    """Return places a share of the way between two, which are exactly those at its ends."""
+    step = end - begin
+    found = np.where(share > 0.5, end - (1.0 - share) * step, begin + share * step)
+    return np.asarray(np.clip(found, begin, end))
 
 
 class Labels(NamedTuple):
@@ -521,6 +527,17 @@ class Labels(NamedTuple):
         known = np.append(-1, self.row)[: len(self.row)] == self.row
         return np.where(known, np.append(0, self.after)[: len(self.row)], self.first[self.row])
 
+    def there(self, t: float) -> NDArray[np.int64]:
+        """Return the codes (m,) at t."""
+        codes, own = self.first.copy(), self.at <= t
+        codes[self.row[own]] = self.after[own]  # of several the last one is kept
+        return codes
+
+    def until(self, high: float) -> Labels:
+        """Return the labels up to a value."""
+        own = self.at <= high
+        return Labels(self.first, self.row[own], self.at[own], self.after[own])
+
     @classmethod
     def together(cls, parts: Sequence[Labels]) -> Labels:
         """Return those of parts of all rows, one after the other."""
@@ -530,39 +547,35 @@ class Labels(NamedTuple):
         return cls(first, np.concatenate(row), at, after)
 
 
-def winners(edges: Floats, left: Floats, right: Floats) -> Labels:
-    """Return which of several lines is the largest.
+def winners(t: Floats, f: Floats) -> tuple[Labels, NDArray[np.int64]]:
+    """Return which of several lines is the largest, and the pieces on which that changes.
 
-    Of (m, pieces, classes) lines, by their values at the ends, the largest is followed to the next
-    one that crosses it.
+    Of lines (m, classes, K) between K places the largest is followed to the next one that crosses
+    it; of equal ones the first is the largest.
     """
-    begin, end = tied(left).argmax(axis=-1), tied(right).argmax(axis=-1)
-    row, jump = np.nonzero(end[:, :-1] != begin[:, 1:])  # at an edge
-    found = [(row, 2 * jump + 1, edges[jump + 1], begin[row, jump + 1])]
-    row, piece = np.nonzero(begin != end)
-    now, here = begin[row, piece], np.zeros(len(row))
+    code = f.argmax(axis=1)
+    row, piece = changes(code)
+    now, here, found = code[row, piece], np.zeros(len(row)), []
     while len(row):
-        start, slope = left[row, piece], right[row, piece] - left[row, piece]
-        every = np.arange(len(row))
+        start, end = f[row, :, piece], code[row, piece + 1]
+        slope, every = f[row, :, piece + 1] - start, np.arange(len(row))
         lag, gain = start[every, now][:, None] - start, slope - slope[every, now][:, None]
-        slack = TIES * np.abs(start).max(axis=1, keepdims=True)
-        overtakes = gain > slack
-        meet = np.maximum(lag, 0.0) / np.where(overtakes, gain, 1.0)
-        meet = np.maximum(np.where(overtakes, meet, np.inf), here[:, None])
+        overtakes = gain > 0.0
+        meet = np.where(overtakes, np.maximum(lag, 0.0) / np.where(overtakes, gain, 1.0), np.inf)
+        meet = np.maximum(meet, here[:, None])
         first = meet.min(axis=1)
-        inside = np.minimum(first, 1.0)[:, None]
         # of several that cross at once the steepest goes on, of equally steep ones the first class
-        crossing = np.where(overtakes & (lag - inside * gain <= slack), gain, -np.inf)
-        onward = (crossing >= crossing.max(axis=1, keepdims=True) - slack).argmax(axis=1)
-        onward = np.where(first < 1.0, onward, end[row, piece])
-        here = np.minimum(first, 1.0)
-        at = np.minimum(edges[piece] + here * (edges[piece + 1] - edges[piece]), edges[piece + 1])
-        found.append((row, 2 * piece, at, onward))
-        on = onward != end[row, piece]
+        onward = np.where(meet == first[:, None], gain, -np.inf).argmax(axis=1)
+        inside = (first < 1.0) & (t[piece + 1] > t[piece])
+        onward, here = np.where(inside, onward, end), np.where(inside, first, 1.0)
+        found.append((row, piece, between(t[piece], t[piece + 1], here), onward))
+        on = onward != end
         row, piece, now, here = row[on], piece[on], onward[on], here[on]
-    row, place, at, after = (np.concatenate(own) for own in zip(*found, strict=True))
-    order = np.lexsort((place, row))  # stable: within a piece in the order of being found
-    return Labels(begin[:, 0], row[order], at[order], after[order])
+    empty = np.zeros(0, dtype=np.int64)
+    found = found or [(empty, empty, np.zeros(0), empty)]
+    row, piece, at, after = (np.concatenate(own) for own in zip(*found, strict=True))
+    order = np.lexsort((piece, row))  # stable: within a piece in the order of being found
+    return Labels(code[:, 0], row[order], at[order], after[order]), piece[order]
 
 
 def of_pieces(parts: list[tuple[Floats, ...]]) -> Curve:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certify import Certificate
-from ..curves import Curve, Labels, tied, winners
+from ..curves import Curve, Labels
 from ..errors import PathError, PathWarning
 from ..solution import SolutionPath
+from ..solution.joint import Joint, joint_decision
 from ..solution.labels import indices, label_error
 from ..solution.metrics import Metric
 from ..solution.path import SCALES
@@ -161,8 +162,10 @@ class OneVsRest(Fitted):
 
     def decision(self, X: Any, t: float) -> Floats:
         """Return f, (m,) or (m, classes), at parameter t."""
-        f = [path.decision_function(X, self.place(path, t)) for path in self.paths]
-        return f[0] if len(f) == 1 else tied(np.stack(f, axis=1))
+        if len(self.paths) == 1:
+            return super().decision(X, t)
+        places = [self.place(path, t) for path in self.paths]
+        return joint_decision(self.paths, X, self.unit * t, places)
 
     def label(self, f: Floats) -> NDArray[Any]:
         """Return the labels that decisions stand for."""
@@ -183,8 +186,19 @@ class OneVsRest(Fitted):
                 own = labels._replace(first=known[labels.first], after=known[labels.after])
                 return label_error(ends, own, right, weights, metric, every)
 
-            found = joint_error(self.paths, X, judge)
+            found = self._joint_error(X, judge)
         return found.over(self.begin, self.end)
+
+    def _joint_error(self, X: Any, judge: Callable[[tuple[float, float], Labels], Curve]) -> Curve:
+        """Return an error of the label of the largest decision, by what makes one of labels."""
+        joint, ends = Joint(self.paths), np.array([self.begin, self.end])
+        size = max(1, VALUES // (len(joint.t) * len(self.paths)))
+        parts = [joint.labels(X[k : k + size]) for k in range(0, X.shape[0], size)]
+        curve = judge((self.begin, self.end), Labels.together(parts).until(self.end))
+        known = self.paths[0].scale.value(joint.edges[[0, -1]])
+        known = known[(known > ends[0]) & (known < ends[1])]
+        curve = curve.on(np.union1d(curve.edges, known))
+        return replace(curve, log=self.paths[0].parameter in SCALES)
 
 
 def followed(
@@ -222,36 +236,3 @@ def most(end: float) -> float | None:
 def inside(path: SolutionPath, t: float) -> float:
     """Return t, or the path's nearest value: beyond it a path in a penalty doesn't change."""
     return min(max(t, path.range[0]), path.range[1]) if path.parameter in PENALTIES else t
-
-
-def joint_error(
-    paths: list[SolutionPath], X: Any, judge: Callable[[tuple[float, float], Labels], Curve]
-) -> Curve:
-    """Return an error of the label of the largest decision as an exact function of one parameter.
-
-    It goes to the last breakpoint of all; a path that ends before stays what it is. Between
-    breakpoints every decision is a line, so that which is the largest changes where two cross.
-
-    Parameters
-    ----------
-    paths : list of k paths
-    X : (m, d) rows
-    judge : callable
-        Of both ends and the labels of rows, as indices into paths, returns their error.
-    """
-    first_path = paths[0]
-    if first_path.scale.inverse:  # no lines in its own
-        curve = joint_error([own.straight for own in paths], X, judge)
-        return replace(curve.inverted(first_path.scale.unit), log=True)
-    edges = np.unique(np.concatenate([path.breakpoints for path in paths]))
-    if len(edges) == 1:  # nothing ever moves
-        edges = np.append(edges, edges + 1.0)
-    found: list[Labels] = []
-    size = max(1, VALUES // (len(edges) * len(paths)))
-    for first in range(0, X.shape[0], size):
-        sides = [path.piece_values(X[first : first + size], edges) for path in paths]
-        found.append(
-            winners(edges, *(np.stack([own[k] for own in sides], axis=-1) for k in (0, 1)))
-        )
-    curve = judge((float(edges[0]), float(edges[-1])), Labels.together(found))
-    return replace(curve, log=paths[0].parameter in SCALES)

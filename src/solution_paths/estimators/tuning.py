@@ -136,7 +136,10 @@ class Tuned(PathEstimator):
         end = min(whole.end, *(model.end for model in models))
         lost = [error for model in (whole, *models) for error in model.errors]
         warn_of_cut(self._parameter, begin, end, lost, self.check)
-        curve = MeanCurve.of([curve.over(begin, end) for _, curve in found])
+        curves = [curve.over(begin, end) for _, curve in found]
+        if begin == self._above:  # which is no value itself
+            curves = [curve.opened() for curve in curves]
+        curve = MeanCurve.of(curves)
         self.cv_path_, self.cv_paths_ = curve, list(curve.parts)
         if self.rule == "min":
             best = curve.best()

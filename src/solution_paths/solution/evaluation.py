@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from ..curves import (
     Curve,
     Labels,
-    changes,
     mean_curve,
     moving_pinball_pieces,
     of_pieces,
     squared_pieces,
     steps,
     tilted_pieces,
-    winners,
 )
 from ..validation import Floats, check_row_weights, check_shares, check_vector, plain_labels
+from .deciding import Deciding, places, sign_changes
 from .labels import indices, label_error
 from .metrics import DECISIONS, RANKED, Metric
 from .ranks import Swaps, discordant, precision_error, swaps
@@ -34,22 +33,14 @@ if TYPE_CHECKING:
 WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
 CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
 ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
-SAME = 2.0**-40  # of a row's largest decision: where a path jumps they differ by more
-ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms: what is less is zero
 TIED = 2.0**-44  # of the same: decisions that differ by less tie, as rows do that are dependent
-
-
-def places(path: SolutionPath) -> Floats:
-    """Return the parameters of recorded points, without a ray on which solutions stand still."""
-    t = path.points.t
-    return t[:-1] if len(t) > 1 and t[-1] > path.settled else t
 
 
 def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
     found: list[Floats] = []
     for f in blocks(path, rows):
-        row, _, t = _sign_changes(places(path), f[:, 0], path.reading.positive(f[:, 0]))
+        row, _, t = sign_changes(places(path), f[:, 0], path.reading)
         order = np.lexsort((t, row))
         row, t = row[order], t[order]
         # two changes at one place are none
@@ -58,15 +49,6 @@ def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
         kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
         found += np.split(t[kept], np.searchsorted(row[kept], np.arange(1, len(f))))
     return found
-
-
-def _sign_changes(
-    t: Floats, f: Floats, positive: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return rows of f (m, K), pieces, and the t at which these lines change sign."""
-    row, piece = changes(positive)
-    left, right = f[row, piece], f[row, piece + 1]
-    return row, piece, t[piece] + left / (left - right) * (t[piece + 1] - t[piece])
 
 
 def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
@@ -102,40 +84,16 @@ def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
 
 def blocks(path: SolutionPath, rows: Any) -> Any:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
-    w, v = path.variables_at(np.arange(len(places(path))))
-    size = max(1, ENTRIES // (len(w) * path.reading.outputs))
+    every = Deciding(path, np.arange(len(places(path))))
+    for own in _parts(path, rows):
+        yield every.decisions(rows[own])
+
+
+def _parts(path: SolutionPath, rows: Any) -> Iterator[slice]:
+    """Yield parts of the rows whose decisions are held together."""
+    size = max(1, ENTRIES // (len(places(path)) * path.reading.outputs))
     for first in range(0, rows.shape[0], size):
-        own = rows[first : first + size]
-        f = path.reading.decisions(own, w, v)
-        _clear_rounding(path.reading, f, own, w, v)
-        _join(path.points.low[: f.shape[2]], f)
-        yield f
-
-
-def _join(low: Floats, f: Floats) -> None:
-    """Let decisions (m, o, K) be the same on both sides of a breakpoint, but where they jump.
-
-    They are those of the piece to which the breakpoint's double belongs.
-    """
-    before, after = (np.array(f[..., own]) for own in (slice(1, -1, 2), slice(2, None, 2)))
-    size = np.abs(f).max(axis=2, keepdims=True)
-    same = np.abs(before - after) <= SAME * size
-    behind = same & (low[1:-1:2] > 0.0)
-    f[..., 1:-1:2] = np.where(same & ~behind, after, before)
-    f[..., 2::2] = np.where(behind, before, after)
-
-
-def _clear_rounding(reading: Any, f: Floats, rows: Any, w: Floats, v: Floats) -> None:
-    """Let decisions (m, o, K) be zero that are nothing but rounding of their terms."""
-    most = abs(rows).max(axis=0)
-    most = most.toarray() if sp.issparse(most) else most
-    bound = reading.sizes(np.atleast_2d(most), w, v)  # (1, o, K), no row's terms are larger
-    size = np.abs(f)
-    doubtful = ((size <= ROUNDED * bound) & (size > 0.0)).any(axis=1)
-    for k in np.flatnonzero(doubtful.any(axis=0)).tolist():
-        i = np.flatnonzero(doubtful[:, k])
-        sizes = reading.sizes(rows[i], w[[k]], v[[k]])[:, :, 0]
-        f[i, :, k] = np.where(size[i, :, k] <= ROUNDED * sizes, 0.0, f[i, :, k])
+        yield slice(first, first + size)
 
 
 def error_curve(
@@ -156,9 +114,9 @@ def error_curve(
     if queries is not None and metric.name != "pairs":
         raise ValueError('queries are for metric="pairs" alone; leave them out.')
     if metric.name in ("pairs", *RANKED):
-        return _rank_curve(path, X, y, metric, weights, queries)
+        return on_all_of(path, _rank_curve(path, X, y, metric, weights, queries))
     if kind in NUMBERS or (kind in DECISIONS and metric.name in ("absolute", "squared")):
-        return _value_curve(path, X, y, metric, weights)
+        return on_all_of(path, _value_curve(path, X, y, metric, weights))
     return label_curve(path, X, y, metric, weights, classes)
 
 
@@ -211,10 +169,16 @@ def label_curve(
     m, own = X.shape[0], path.reading.classes
     classes = own if classes is None else classes
     right, known = codes(classes, y, m), indices(classes, own)
-    found = Labels.together([_predicted(path, f) for _, f in _parts(path, X)])
+    every = Deciding(path, np.arange(len(places(path))))
+    parts = [every.labels(every.decisions(X[own])) for own in _parts(path, X)]
+    found = Labels.together(parts)
     found = found._replace(first=known[found.first], after=known[found.after])
-    weights = check_row_weights(weights, m, "X_val")
-    return _marked(path, label_error(_ends(path), found, right, weights, metric, classes))
+
+    weights, (low, high) = check_row_weights(weights, m, "X_val"), path.range
+    curve = label_error((low, high), found.until(high), right, weights, metric, classes)
+    known = path.scale.value(places(path)[[0, -1]])
+    known = known[(known > low) & (known < high)]
+    return curve.on(np.union1d(curve.edges, known)) if path.ray else curve
 
 
 def _ends(path: SolutionPath) -> tuple[float, float]:
@@ -325,12 +289,13 @@ def _places(path: SolutionPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     return place
 
 
-def _parts(path: SolutionPath, X: Any) -> Iterator[tuple[slice, Floats]]:
-    """Yield parts of the rows, and their decisions as `blocks` does."""
-    first = 0
-    for f in blocks(path, X):
-        yield slice(first, first + len(f)), f
-        first += len(f)
+def on_all_of(path: SolutionPath, curve: Curve) -> Curve:
+    """Return a curve in the walk's own parameter as one in the user's, on all of the path."""
+    if path.ray:
+        curve = curve.over(float(curve.edges[0]), np.inf)
+    if path.scale.inverse:
+        return curve.inverted(path.scale.unit)
+    return curve if path.scale.unit == 1.0 else curve.scaled(path.scale.unit)
 
 
 def _mean(
@@ -338,7 +303,7 @@ def _mean(
 ) -> Curve:
     """Return the mean of the errors of parts of the rows: of these, decisions and shares."""
     curves, sums = [], []
-    for rows, f in _parts(path, X):
+    for rows, f in zip(_parts(path, X), blocks(path, X), strict=True):
         own = shares[rows]
         if own.any():
             curves.append(error(rows, f, own / own.sum()))
@@ -365,7 +330,7 @@ def loss_curve(path: SolutionPath, X: Any, loss: Any, shares: Floats) -> Curve:
     def error(rows: slice, f: Floats, shares: Floats) -> Curve:
         return _parabolas(t, f[:, 0], loss(rows), shares)
 
-    return _mean(path, X, error, shares)
+    return on_all_of(path, _mean(path, X, error, shares))
 
 
 def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
@@ -411,36 +376,6 @@ def codes(classes: Any, y: ArrayLike, m: int) -> NDArray[np.int64]:
             f"{' and '.join(map(repr, classes.tolist()))}; recode it, or drop those rows."
         )
     return indices(classes, given)
-
-
-def _predicted(path: SolutionPath, f: Floats) -> Labels:
-    """Return the labels of decisions (m, o, K) as functions of t."""
-    t, sides = places(path), path.reading.positive
-    if path.reading.kind == "argmax":
-        edges, ends = _edges(t)
-        return winners(edges, *(f[:, :, own].transpose(0, 2, 1) for own in ends))
-    if path.reading.kind == "order":
-        return _between_thresholds(path, f[:, 0])
-    positive = sides(f[:, 0])
-    row, piece, at = _sign_changes(t, f[:, 0], positive)
-    return Labels(1 * positive[:, 0], row, at, 1 * positive[row, piece + 1])
-
-
-def _between_thresholds(path: SolutionPath, f: Floats) -> Labels:
-    """Return the classes between whose thresholds decisions (m, K) lie: as many as are below."""
-    t, sides = places(path), path.reading.positive
-    _, v = path.variables_at(np.arange(len(t)))
-    first, found = np.zeros(len(f), dtype=np.int64), []
-    for j in range(v.shape[1]):
-        above = sides(f - v[:, j])
-        first += above[:, 0]
-        row, piece, at = _sign_changes(t, f - v[:, j], above)
-        found.append((row, at, np.where(above[row, piece + 1], 1, -1)))
-    row, at, step = (np.concatenate(own) for own in zip(*found, strict=True))
-    order = np.lexsort((at, row))
-    row, at, total = row[order], at[order], np.cumsum(step[order])
-    begin = np.searchsorted(row, row)
-    return Labels(first, row, at, first[row] + total - np.append(0, total)[begin])
 
 
 def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64]]]:

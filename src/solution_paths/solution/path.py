@@ -24,10 +24,11 @@ from ..problem.twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
 from . import evaluation, storage
+from .deciding import decisions_at, labels_at
 from .metrics import JUDGED, Judge, Metric, check_metric
 from .model import Affine
 from .points import Places, Points
-from .reading import Reading, Scale
+from .reading import NUMBERS, Reading, Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -250,6 +251,16 @@ class SolutionPath:
         inside = (values >= low) & (values <= high) & (values < np.inf)
         if not inside.all():
             raise ValueError(self._outside(float(values[~inside][0])))
+        return self._owned(values)
+
+    def stands_for(self, values: Floats, own: Floats) -> NDArray[np.bool_]:
+        """Tell which values of the parameter are read as those of the walk, one each."""
+        low, high = self.range
+        inside = (values >= low) & (values <= high) & (values < np.inf)
+        return np.asarray(inside & (self._owned(np.where(inside, values, high)) == own))
+
+    def _owned(self, values: Floats) -> Floats:
+        """Return the walk's own parameters for values inside of the range."""
         if self.scale == PLAIN:
             return values
         zero = (values == 0.0) & self.scale.inverse
@@ -580,7 +591,10 @@ class SolutionPath:
         [-1.0, 1.0]
         """
         rows = self.reading.checked(X_new)
-        f = self.reading.decisions(rows, *self._at(t))
+        if self.reading.kind in (*NUMBERS, "nearest"):
+            f = self.reading.decisions(rows, *self._at(t))
+        else:
+            f = decisions_at(self, rows, t)
         f = f[:, 0] if f.shape[1] == 1 else f
         return f[..., 0] if _single(t) else f
 
@@ -596,8 +610,12 @@ class SolutionPath:
         >>> path.predict([[0.0], [4.0]], 0.25).tolist()
         ['no', 'yes']
         """
-        rows, (w, v) = self.reading.checked(X_new), self._at(t)
-        found = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
+        rows = self.reading.checked(X_new)
+        if self.reading.kind in NUMBERS:
+            w, v = self._at(t)
+            found = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
+        else:
+            found = self.reading.classes[labels_at(self, rows, t)]
         return found[..., 0] if _single(t) else found
 
     # -- the whole path at once ---------------------------------------------------------------
@@ -761,12 +779,6 @@ class SolutionPath:
         """Return a validation error; with ``classes`` the path may know some of these only."""
         rows = self.reading.checked(X_val, "X_val")
         curve = self._curve(rows, y_val, metric, sample_weight, queries, classes)
-        if self.ray:
-            curve = curve.over(float(curve.edges[0]), np.inf)
-        if self.scale.inverse:
-            curve = curve.inverted(self.scale.unit)
-        elif self.scale.unit != 1.0:
-            curve = curve.scaled(self.scale.unit)
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
 
     def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
@@ -799,7 +811,7 @@ class SolutionPath:
         queries: ArrayLike | None,
         classes: Any,
     ) -> Curve:
-        """Return a validation error as a function of the walk's own parameter."""
+        """Return a validation error as a function of the parameter."""
         return evaluation.error_curve(self, rows, y, metric, weights, queries, classes)
 
     def best(

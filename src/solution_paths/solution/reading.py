@@ -15,8 +15,11 @@ from ..kernels import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 
+ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms, which are rounded to 2**-53
+TINY = float(np.finfo(np.float64).tiny)
+SIGNS = ("sign", "probability", "inside")  # kinds of two labels
 NUMBERS = ("value", "robust", "quantile", "count", "rank")  # kinds that predict f itself
-KINDS = (*NUMBERS, "sign", "probability", "inside", "argmax", "order", "nearest")
+KINDS = (*NUMBERS, *SIGNS, "argmax", "order", "nearest")
 
 
 @dataclass(frozen=True)
@@ -197,17 +200,52 @@ class Reading:
         """Return predictions (m, k) for decisions (m, o, k) of k solutions."""
         if self.kind in NUMBERS:
             return f[:, 0] if f.shape[1] == 1 else f
+        return self.classes[self.codes(f, w, v)]
+
+    def codes(self, f: Floats, w: Floats, v: Floats) -> NDArray[np.int64]:
+        """Return labels (m, k), as indices into the classes, of decisions whose ties are exact."""
         if self.kind == "argmax":
-            codes = f.argmax(axis=1)
+            return f.argmax(axis=1)
+        if self.kind == "order":
+            return self.positive(f[:, 0, :, None] - v).sum(axis=-1)
+        if self.kind != "nearest":
+            return self.positive(f[:, 0]).astype(np.int64)
+        length = np.linalg.norm(self.coefficients(w), axis=2).T
+        distance = np.abs(f) / np.where(length > 0, length, np.inf)
+        return (distance[:, 1] < distance[:, 0]).astype(np.int64)
+
+    def close(self, f: Floats, v: Floats, off: Floats) -> NDArray[np.bool_]:
+        """Tell which labels (m, k) hang on decisions that may be off by so much, (1, o, k)."""
+        if self.kind == "argmax":
+            top = np.sort(f, axis=1)[:, -2:]
+            return np.asarray(top[:, 1] - top[:, 0] <= 2.0 * off.max(axis=1))
+        if self.kind == "order":
+            apart = np.abs(f[:, 0, :, None] - v) - ROUNDED * np.abs(v)
+            return np.asarray((apart <= off[:, 0, :, None]).any(axis=-1))
+        return np.asarray(np.abs(f[:, 0]) <= off[:, 0])
+
+    def tie(self, f: Floats, v: Floats, off: Floats) -> None:
+        """Make ties exact in decisions (m, o, k) that are known but for so much."""
+        if self.kind == "argmax":
+            best = f.argmax(axis=1)[:, None]
+            top = np.take_along_axis(f, best, axis=1)
+            f[...] = np.where(f >= top - off - np.take_along_axis(off, best, axis=1), top, f)
         elif self.kind == "order":
-            codes = (f[:, 0, :, None] >= v).sum(axis=-1)
-        elif self.kind != "nearest":
-            codes = self.positive(f[:, 0]).astype(int)
+            for level in v.T:
+                f[...] = np.where(np.abs(f - level) <= off + ROUNDED * np.abs(level), level, f)
         else:
-            length = np.linalg.norm(self.coefficients(w), axis=2).T
-            distance = np.abs(f) / np.where(length > 0, length, np.inf)
-            codes = (distance[:, 1] < distance[:, 0]).astype(int)
-        return self.classes[codes]
+            f[np.abs(f) <= off] = 0.0
+
+    def as_labelled(self, f: Floats, codes: NDArray[np.int64]) -> Floats:
+        """Return decisions (m, o), wrong by rounding alone, that stand for known labels."""
+        if self.kind in SIGNS:
+            least = 0.0 if self.zero else TINY
+            positive = np.maximum(f, least)
+            return np.where(codes[:, None] > 0, positive, np.minimum(f, TINY * self.zero * -1.0))
+        if self.kind == "argmax":
+            top, known = f.max(axis=1, keepdims=True), np.arange(f.shape[1]) == codes[:, None]
+            return np.where(known, top, np.minimum(f, np.nextafter(top, -np.inf)))
+        return f
 
 
 def usual(problem: Problem) -> Reading | None:
