@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 
 import solution_paths
 from solution_paths import (
@@ -749,3 +750,60 @@ def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
         path.continue_to(1.5)
         assert [told[0] for told in seen] == sorted(told[0] for told in seen)
         assert seen[-1][0] == 1.0
+
+
+# -- every parameter ------------------------------------------------------------------------------
+
+NO_PARAMETER = {
+    "a matrix": np.ones((2, 2)),
+    "missing": pd.NA,
+    "an object": object(),
+    "a list": ["junk"],
+    "a date": np.datetime64("2020-01-01"),
+}
+
+
+def said_in_own_words(call, name):
+    """The call succeeds (the parameter isn't looked at), or its error is ours and names it."""
+    try:
+        call()
+    except Exception as error:
+        found = error
+    else:
+        return
+    frame = found.__traceback__
+    while frame.tb_next:
+        frame = frame.tb_next
+    assert type(found) in (ValueError, TypeError, AttributeError), repr(found)
+    assert "solution_paths" in frame.tb_frame.f_code.co_filename, str(found)
+    assert re.search(rf"\b({name}|costs)\b", str(found)), str(found)
+    assert "\n" not in str(found)
+
+
+@pytest.mark.parametrize("name", OF_DATA)
+@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
+def test_every_parameter_of_a_function_names_itself(name):
+    function, given = getattr(solution_paths, name), REQUIRED.get(name, {})
+    labels = name.endswith(("svm_path", "drsvm_grid", "roc_path", "svor_path", "logistic_path"))
+    known = inspect.signature(function).parameters
+    targets = {"y": Y if labels else np.abs(TARGET)} if "y" in known else {}
+    for own in set(known) - {"X", "y"}:
+        for bad in NO_PARAMETER.values():
+            call = {**targets, **given, own: bad}
+            call |= {"kernel": "poly"} if own in ("gamma", "degree", "coef0") else {}
+            if own not in given and own != "vary":
+                call.pop("vary", None)
+            said_in_own_words(lambda call=call: function(X, **call), own)
+
+
+@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
+def test_every_parameter_of_an_estimator_names_itself(name):
+    model = getattr(solution_paths, name)
+    y = np.arange(N) % 3 if name == "PathSVOR" else np.abs(TARGET)
+    y = Y if is_classifier(model()) and name != "PathSVOR" else y
+    for own in model().get_params():
+        for bad in NO_PARAMETER.values():
+            given = {own: bad} | ({"cv": 3} if own in ("scoring", "rule", "n_jobs") else {})
+            given |= {"kernel": "poly"} if own in ("gamma", "degree", "coef0") else {}
+            said_in_own_words(lambda given=given: model(**given).fit(X, y), own)

@@ -15,7 +15,7 @@ from .errors import PathError
 from .solution import Callback, SolutionPath
 from .solution.metrics import Judge
 from .solution.path import FORGOTTEN, Parameters
-from .validation import Floats, Rows, check_number, check_vector
+from .validation import Floats, Rows, check_callback, check_number, check_vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,6 +258,8 @@ def lines_at(
     The error of the first line that can't be followed is raised when all others are there. The
     callback is told of all lines together.
     """
+    if callback is not None:
+        check_callback(callback)
     paths: dict[int, SolutionPath] = {}
     errors: dict[int, PathError] = {}
     events, count = 0, len(fixed_values)

@@ -16,10 +16,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..solution import SolutionPath
+from ..solution.follow import CHECKS
 from ..validation import (
     Floats,
     Labels,
     Rows,
+    check_choice,
     check_entries,
     check_index,
     check_unmasked,
@@ -76,8 +78,7 @@ class PathEstimator(BaseEstimator):
             weights = weights[kept]
         weights = weights * weights_of_classes(getattr(self, "class_weight", None), y, weights)
         model = self._fitted(X, y, None if (weights == 1.0).all() else weights)
-        pairwise = getattr(self, "kernel", "") == "precomputed"
-        model.kept = kept if pairwise and not whole else None
+        model.kept = kept if self._pairwise and not whole else None
         model.rows = kept
         if is_classifier(self):
             model.codes = np.searchsorted(self.classes_, y)
@@ -161,8 +162,15 @@ class PathEstimator(BaseEstimator):
         With "raise" they raise, so that a path is used up to where it is not reliable. While all
         rows are fitted they tell of their progress, too.
         """
+        check_choice(self.check, "check", CHECKS)
         told = None if self._progress is None else self._progress.of_path()
         return {"check": "ignore" if self.check == "warn" else self.check, "callback": told}
+
+    @property
+    def _pairwise(self) -> bool:
+        """Whether rows are of kernel values."""
+        kernel = getattr(self, "kernel", None)
+        return isinstance(kernel, str) and kernel == "precomputed"
 
     def _rows(self, X: Rows) -> Any:
         """Check rows to predict."""
@@ -209,7 +217,7 @@ class PathEstimator(BaseEstimator):
         """Tell scikit-learn what is accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse
-        tags.input_tags.pairwise = getattr(self, "kernel", "") == "precomputed"
+        tags.input_tags.pairwise = self._pairwise
         return tags
 
 

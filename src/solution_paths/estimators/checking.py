@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -238,6 +238,16 @@ def remedy_of_folds(y: Labels, weights: Floats, parameter: str) -> str:
         f"the class {rare!r} has one row alone, which can't be trained and tested on: add rows of "
         f"it, or choose {parameter} yourself, with cv=None"
     )
+
+
+def check_jobs(n_jobs: object) -> None:
+    """Check a number of processes, as joblib takes it."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(
+            "n_jobs must be None or a whole number other than 0 (-1 for all processors), not "
+            f"{shown(n_jobs)}."
+        )
 
 
 def _numbers(rows: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -46,8 +46,8 @@ class Curved(Tuned):
 
     def _stated(self, path: Any, X: Any, y: Any, values: Floats, weights: Floats | None) -> Stated:
         """Return what is fitted: where a path breaks off, the part that keeps the bound."""
-        told = None if self._progress is None else self._progress.of_path()
-        options: dict[str, Any] = self._given("l1_ratio", "eps") | {"callback": told}
+        options: dict[str, Any] = self._given("l1_ratio", "eps")
+        options["callback"] = self._check()["callback"]
         if weights is not None:
             options["sample_weight"] = weights
         try:

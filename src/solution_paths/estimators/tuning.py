@@ -25,7 +25,7 @@ from ..solution import Callback, SolutionPath
 from ..solution.metrics import DECISIONS, JUDGED, SYNONYMS, Metric, check_metric
 from ..validation import Floats, Rows, callers_level, check_choice, check_index
 from .base import PathEstimator
-from .checking import check_class_weight, folds, remedy_of_folds, usable_weights
+from .checking import check_class_weight, check_jobs, folds, remedy_of_folds, usable_weights
 from .fitted import Fitted
 from .judging import judge, warn_of_cut
 from .progress import Progress
@@ -190,6 +190,7 @@ class Tuned(PathEstimator):
         """Check by what, and by which rule, the parameter is chosen."""
         self._metric()
         check_choice(self.rule, "rule", RULES)
+        check_jobs(self.n_jobs)
         if self.rule == "1se" and self._stronger is None:
             raise ValueError(
                 f'rule="1se" asks for the strongest penalty, and {self._parameter} is none; use '

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..problem import Pieces, losses
-from ..validation import Floats, Rows
+from ..validation import Floats, Rows, check_flag
 from .coefficients import Bounds, l1_penalty
 from .elastic import elastic_path
 from .stated import Callback, Samples, SolutionPath, what_varies
@@ -91,7 +91,7 @@ def drsvm_path(
     given = {"s": None, "lam1": 0.0 if vary == "lam2" and lam1 is None else lam1, "lam2": lam2}
     reading = samples.reading("sign", classes)
     shares = check_shares(sample_weight, X, signs, classes)
-    plain = not positive and penalty_factor is None and bounds is None
+    plain = not check_flag(positive, "positive") and penalty_factor is None and bounds is None
     penalty = None if plain else l1_penalty(samples.features, positive, penalty_factor, bounds)
     limits = (None, lam1_min, lam2_min)
     return elastic_path(

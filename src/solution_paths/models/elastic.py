@@ -85,4 +85,4 @@ def _held(
         if s is not None:
             return check_number(s, "s", above=0), None, 0.0
         return None, check_number(lam1, "lam1", least=0), 0.0
-    return None, None, check_number(lam2 or 0.0, "lam2", least=0)
+    return None, None, check_number(0.0 if lam2 is None else lam2, "lam2", least=0)

@@ -86,7 +86,8 @@ class Samples:
         """Check samples and their kernel; warn where columns are badly scaled."""
         diagonal = check_number(diagonal, "diagonal", least=0)
         names, X = feature_names(X), check_X(X)
-        own = check_kernel(X, kernel, gamma, degree, coef0) if kernel != "linear" else LINEAR
+        plain = isinstance(kernel, str) and kernel == "linear"
+        own = LINEAR if plain else check_kernel(X, kernel, gamma, degree, coef0)
         if kernel != "precomputed":
             warn_if_badly_scaled(X, names)
         if diagonal > 0 and kernel == "linear":
