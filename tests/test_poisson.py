@@ -277,7 +277,7 @@ def test_the_face_is_that_of_other_paths(tmp_path):
         assert repr(again) == repr(path)
         assert str(again.certify()) == str(path.certify())
         assert again.predict(X, 0.3).tolist() == path.predict(X, 0.3).tolist()
-    with pytest.raises(ValueError, match="not for this path, which predicts counts; use one of dev"):
+    with pytest.raises(ValueError, match="not for this path, which predicts counts; use one of"):
         path.error_curve(X, y, "squared")
     with pytest.raises(ValueError, match="y_val has negative entries"):
         path.error_curve(X, -y)
