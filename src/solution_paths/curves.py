@@ -130,6 +130,16 @@ class Curve:
         inner = (whole.edges > low) & (whole.edges < high)
         return whole.on(np.concatenate([[low], whole.edges[inner], [high]]))
 
+    def behind(self, places: Floats) -> Curve:
+        """Return the curve whose jumps at some places come with the next number."""
+        jumps = np.zeros(len(self.edges), dtype=bool)
+        jumps[1:-1] = np.abs(self.right[:-1] - self.left[1:]) > self._slack
+        beyond = np.nextafter(self.edges, np.inf)
+        edges = np.where(jumps & np.isin(self.edges, places), beyond, self.edges)
+        if not (np.diff(edges) > 0.0).all():
+            return self
+        return Curve(edges, self.left, self.right, self.sag, self.reciprocal, self.log)
+
     def opened(self) -> Curve:
         """Return the curve without what holds at its first edge alone."""
         if len(self.left) < 2 or self.edges[1] > np.nextafter(self.edges[0], np.inf):

@@ -294,8 +294,19 @@ def on_all_of(path: SolutionPath, curve: Curve) -> Curve:
     if path.ray:
         curve = curve.over(float(curve.edges[0]), np.inf)
     if path.scale.inverse:
-        return curve.inverted(path.scale.unit)
-    return curve if path.scale.unit == 1.0 else curve.scaled(path.scale.unit)
+        curve = curve.inverted(path.scale.unit)
+    elif path.scale.unit != 1.0:
+        curve = curve.scaled(path.scale.unit)
+    return curve.behind(path.scale.value(_told_before(path)))
+
+
+def _told_before(path: SolutionPath) -> Floats:
+    """Return the t of breakpoints at which the user's parameter belongs to what is below it."""
+    t = places(path)
+    own = np.unique(t[1:][np.diff(t) == 0.0])
+    node = path.points.find(own)[0]
+    before = path.points.t[np.minimum(node + 1, len(path.points) - 1)] == own
+    return own[before != path.scale.inverse]
 
 
 def _mean(

@@ -9,17 +9,15 @@ from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..certify import Certificate, Verdict
-from ..curves import Best
 from ..homotopy.statement import Statement
 from ..problem import Line, Problem
 from ..problem.branches import Branches, slope_at
 from ..validation import Floats, Rows, check_choice, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
-from .metrics import Judge
 from .model import Affine
 from .path import BLOCK, ENTRIES, FORGOTTEN, Parameters, SolutionPath
 from .points import Places, Points
@@ -231,28 +229,6 @@ class OutlierPath(SolutionPath):
         Where f is 0 the more frequent label of the training rows is predicted.
         """
         return super(OutlierPath, self._facing(side)).predict(X_new, t)
-
-    def best(
-        self,
-        X_val: Rows,
-        y_val: ArrayLike,
-        metric: Judge | None = None,
-        sample_weight: ArrayLike | None = None,
-        queries: ArrayLike | None = None,
-    ) -> Best:
-        """Return the exact minimiser of a validation error; see `SolutionPath.error_curve`.
-
-        Where the least value is that of one side of a jump alone, the parameter is the next number
-        on that side.
-        """
-        curve = self.error_curve(X_val, y_val, metric, sample_weight, queries)
-        best = curve.best()
-        for k in np.flatnonzero(curve.edges[1:-1] == best.parameter):
-            low, high = curve.right[k], curve.left[k + 1]
-            if low != high:
-                towards = -np.inf if low < high else np.inf
-                best = best._replace(parameter=float(np.nextafter(best.parameter, towards)))
-        return best
 
     # -- partitions ----------------------------------------------------------------------------
 
