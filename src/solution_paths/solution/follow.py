@@ -21,6 +21,7 @@ from ..homotopy.track import Track
 from ..problem import Line, Problem, along
 from ..problem.maps import absolute
 from ..validation import callers_level, check_callback, check_choice, check_number
+from .middle import in_the_middle
 from .path import SolutionPath
 from .points import NOTHING, Places, Points
 from .reading import Reading, Scale, usual
@@ -207,6 +208,7 @@ class _Followed:
         end, share = line.t1 if whole else None, partial(_share, statement, line.t0)
         points = Points.of(track, line.t0, end, ray, size, share)
         points = points if last is None else points.until(last)
+        points = in_the_middle(points, line, statement, track, ray)
         return cls(line, statement, points, ray, len(track.events), lost)
 
 

@@ -304,8 +304,13 @@ class SolutionPath:
 
     def _variables(self, own: Floats) -> tuple[Floats, Floats]:
         """Return w and v at the walk's own parameters; on a ray they may stand still."""
+        held, alone = self.statement.held, self.points.t[self.points.alone[-1:]]
+        rests = own > self.settled if (alone == self.settled).any() else own >= self.settled
         own = np.minimum(own, self.settled)
-        return self._read(self.points.unknowns(own, self.statement.held), own)
+        unknowns = self.points.unknowns(own, held)
+        if rests.any():
+            unknowns[rests] = self.points.at(np.array([len(self.points) - 2]), held)
+        return self._read(unknowns, own)
 
     def _read(self, unknowns: Floats, own: Floats) -> tuple[Floats, Floats]:
         """Return w and v by the unknowns at the walk's own parameters."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +36,15 @@ class Points:
         the double: that of the piece in which it lies.
     first : bool
         Of points at one parameter the first one counts, where a path jumps; otherwise the last.
+    alone : (k,) of int
+        Points, ascending, that count before all others at their parameter.
     """
 
     t: Floats
     at: Callable[..., Floats]
     low: Floats
     first: bool = False
+    alone: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.t)
@@ -99,7 +103,8 @@ class Points:
 
     def until(self, last: int) -> Points:
         """Return the points up to one of them."""
-        return replace(self, t=self.t[: last + 1], low=self.low[: last + 1])
+        alone = self.alone[self.alone <= last]
+        return replace(self, t=self.t[: last + 1], low=self.low[: last + 1], alone=alone)
 
     def since(self, first: int) -> Points:
         """Return the points from one of them on."""
@@ -109,16 +114,25 @@ class Points:
             t=self.t[first:],
             at=lambda which, own=ALL: at(first + np.asarray(which), own),
             low=self.low[first:],
+            alone=self.alone[self.alone >= first] - first,
         )
 
-    def arrays(self) -> dict[str, Floats]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays."""
-        return {"t": self.t, "unknowns": self.at(np.arange(len(self.t))), "low": self.low}
+        unknowns = self.at(np.arange(len(self.t)))
+        return {"t": self.t, "unknowns": unknowns, "low": self.low, "alone": self.alone}
 
     @classmethod
-    def from_arrays(cls, t: Floats, unknowns: Floats, low: Floats | None = None) -> Points:
+    def from_arrays(
+        cls,
+        t: Floats,
+        unknowns: Floats,
+        low: Floats | None = None,
+        alone: Places | tuple[int, ...] = (),
+    ) -> Points:
         """Return points that were kept as arrays."""
-        return cls(t, _Kept(unknowns), np.zeros(len(t)) if low is None else low)
+        low = np.zeros(len(t)) if low is None else low
+        return cls(t, _Kept(unknowns), low, alone=np.asarray(alone, dtype=np.int64))
 
     def find(self, s: Floats) -> tuple[Places, Places, Floats]:
         """Return for each parameter the points around it, and the share of the way between.
@@ -135,6 +149,9 @@ class Points:
             for k in np.flatnonzero((self.t[here] == s) & (self.low[here] == 0.0)).tolist():
                 while here[k] > 0 and self.t[here[k] - 1] == s[k] and self.low[here[k] - 1] == 0.0:
                     here[k] -= 1
+        if len(self.alone):
+            alone = self.alone[np.searchsorted(self.t[self.alone[:-1]], s)]
+            here = np.where(self.t[alone] == s, alone, here)
         beyond = (here == last) & (s > self.t[last])
         here = np.where(beyond, max(last - 1, 0), here)
         there = np.minimum(here + 1, last)

@@ -1,0 +1,375 @@
+"""Free variables in the middle of their optimal values, where more than one is optimal.
+
+With the weights of a solution an optimal free variable v is one at which each row's value z is
+where its dual a allows it: at a knot or on a curved segment z is fixed, on a straight segment, of
+which a is the slope, it is anywhere between two knots. So the optimal v are a point or a polytope,
+between two breakpoints one whose bounds move along straight lines. The walk leaves v at a corner;
+what is handed out is the middle, which bends where another row becomes the bound: there are
+breakpoints, too.
+
+A row that the walk holds at a knot is on a segment where its dual is the segment's slope, but for
+the rounding of the balance: what the data's rounding may make flat is flat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..homotopy.statement import Statement, dense
+from ..homotopy.tolerances import SINGULAR
+from ..homotopy.track import Track
+from ..problem import Line
+from ..problem.maps import absolute
+from ..validation import Floats
+from .points import ALL, Places, Points
+from .polytopes import Bounds, TooMany, cleared, middle
+
+FLAT = 2.0**-50  # of the sum of all duals, or of a value's terms: what is less is rounding
+FEW = 8  # free variables that are looked at one by one
+
+
+def in_the_middle(
+    points: Points, line: Line, statement: Statement, track: Track, ray: bool
+) -> Points:
+    """Return the points of a walk with free variables in the middle of their optimal values.
+
+    At a breakpoint more may be optimal than on both sides: there it is that of the breakpoint.
+    """
+    if not statement.free or statement.parabolas is not None or len(points) < 2:
+        return points
+    rows, made = _Rows(line, statement), _Nodes(points, statement)
+    last, size = len(points) // 2 - 1, len(points)
+    places = np.arange(size - size % 2)
+    ends = np.concatenate([places.reshape(-1, 2), np.repeat(_ends(points, ray), 2).reshape(-1, 2)])
+    back = track.t[-1, 0] < track.t[0, 0]
+    for i, j in ends[rows.loose(track, len(track) - 1 - ends if back else ends)].tolist():
+        found = rows.nodes(points, i, j, ray and j == 2 * last + 1, made.known(i))
+        if found is not None and i < j:
+            made.bend(i, *found)
+        elif found is not None:
+            made.stand(i, found[1][0])
+    return made.points
+
+
+def _ends(points: Points, ray: bool) -> Places:
+    """Return the points at which pieces meet, or the path ends."""
+    own = np.arange(0, len(points) + 1, 2)
+    own[-1] -= 1
+    return own[:-1] if ray else own
+
+
+class _Rows:
+    """What a statement's rows, losses and the l1 constraint, say of its free variables.
+
+    All is in the statement's units; lines are of how far the parameter is from somewhere.
+    """
+
+    def __init__(self, line: Line, statement: Statement) -> None:
+        self.line, self.statement = line, statement
+        n, p = statement.rows_and_variables
+        self.free = dense(statement.R[:, p - statement.free :])
+        if statement.widening is not None:
+            self.free = np.vstack([self.free, -statement.widening])
+        graphs, self.own = statement.graphs, np.flatnonzero(statement.is_row)
+        segments = self.own[:, None], np.arange(0, graphs.equation.shape[1], 2)
+        self.slopes = graphs.equation[segments]
+        self.low, self.high = graphs.lower[segments], graphs.upper[segments]
+        self.straight = graphs.exists[segments] & (graphs.curvature[segments] == 0.0)
+        first = 0
+        for shape in statement.shapes:
+            if first < n or first == n + p:  # beyond the ends of domains there is nothing
+                of = slice(min(first, n), min(first, n) + len(shape))
+                self.straight[of, 0] &= ~shape.closed[:, 0]
+                self.straight[of, shape.curvature.shape[1] - 1] &= ~shape.closed[:, 1]
+            first += len(shape)
+
+    def loose(self, track: Track, ends: Places) -> NDArray[np.bool_]:
+        """Tell on which pieces, between two points (k, 2) each, variables may be undetermined.
+
+        A solved row whose dual is no segment's slope holds its value. Few variables are determined
+        by so many held rows as span them; many are so if all solved rows are held.
+        """
+        r, (first, other), at = self.free.shape[1], ends.T, track.entry_at
+        solved = np.flatnonzero(track.is_row[track.entry])
+        now, until = np.searchsorted(solved, [at[first], at[first + 1]])
+        t = track.t.sum(axis=1)[ends]
+        steepest = np.where(self.straight[..., None], np.abs(self.slopes), 0.0).max(axis=1)
+        most = _at(steepest.sum(axis=0), np.abs(t)).max(axis=1)
+        span, loose = _Span(len(ends), r if r <= FEW else 0), np.zeros(len(ends), dtype=bool)
+        left = np.flatnonzero(now < until)
+        while len(left):
+            entry = solved[now[left]]
+            there = entry + (at[other] - at[first])[left]  # the same unknown at the other end
+            a = track.entries[np.stack([entry, there], axis=1)].sum(axis=2)
+            row = np.searchsorted(self.own, track.entry[entry])
+            held = ~self._segments(row, a, t[left], most[left]).any(axis=1)
+            if r <= FEW:
+                span.add(left, np.where(held[:, None], self.free[row], 0.0))
+            else:
+                loose[left] = ~held
+            now[left] += 1
+            left = left[(now < until)[left] & ~(span.full if r <= FEW else loose)[left]]
+        return ~span.full if r <= FEW else loose
+
+    def _segments(self, rows: Any, a: Floats, t: Floats, size: Any) -> NDArray[np.bool_]:
+        """Tell whose slopes the duals (m, 2) of m rows are of straight segments, (m, S).
+
+        They are so at both ends of a piece, t (m, 2) or (2,), but for rounding of what is of some
+        size. Of slopes that differ, but can't be told apart, none is meant.
+        """
+        slopes = _at(self.slopes[rows][:, :, None], t[..., None, :])
+        near = np.abs(slopes - a[:, None]) <= FLAT * np.reshape(size, (-1, 1, 1))
+        found = self.straight[rows] & near.all(axis=2)
+        least = np.where(found[..., None], slopes, np.inf).min(axis=1)
+        most = np.where(found[..., None], slopes, -np.inf).max(axis=1)
+        same = most - least <= FLAT * np.maximum(np.abs(most), np.abs(least))
+        return np.asarray(found & same.all(axis=1)[:, None])
+
+    # -- one piece -----------------------------------------------------------------------------
+
+    def nodes(
+        self, points: Points, i: int, j: int, endless: bool, known: Floats | None
+    ) -> tuple[Floats, Floats] | None:
+        """Return where between two points the middle begins, bends and ends, and what it is there.
+
+        None: the free variables are determined. An endless piece ends beyond the last bend. What
+        nothing bounds stays as it is, or is what is known at the first point.
+        """
+        t, u = points.t[[i, j]], points.at(np.array([i, j]))
+        a, moved = u[:, self.own].T, t - self.line.t0
+        found = self._segments(ALL, a, moved, np.abs(a).sum(axis=0).max())
+        chosen, basis = null_space(self.free[~found.any(axis=1)])
+        if not len(chosen):
+            return None
+        n, p = self.statement.rows_and_variables
+        length, own = float(t[1] - t[0]), _line(u[:, n + p - self.statement.free : n + p].T, t)
+        fixed = own - basis @ own[chosen]
+        own = own if known is None else _line(np.stack([known, known], axis=1), t)
+        bounds, rounding = self._bounds(u, t, found, basis, fixed)
+        try:
+            tau, s = middle(bounds, own[chosen], 0.0, np.inf if endless else length, rounding)
+        except TooMany:
+            return None
+        where, lines = t[0] + tau, fixed + np.einsum("ij,kjc->kic", basis, s)
+        inside = (where > t[0]) & (endless | (where < t[1]))
+        inside[0] = True
+        where, tau, lines = where[inside], tau[inside], lines[inside]
+        if endless and where[-1] >= t[1]:
+            length = float(tau[-1] + (abs(where[-1]) or 1.0))
+        end = t[1] if length == t[1] - t[0] else t[0] + length
+        values = [_along(ln, at) for ln, at in zip(lines, tau, strict=True)]
+        return np.append(where, end), np.stack([*values, _along(lines[-1], length)])
+
+    def _bounds(
+        self,
+        u: Floats,
+        t: Floats,
+        found: NDArray[np.bool_],
+        basis: Floats,
+        fixed: Floats,
+    ) -> tuple[Bounds, Floats]:
+        """Return between which lines rows on segments are, and by how much these may be off."""
+        w = self.statement.variables(u[:, self.statement.held])[0].T
+        rest, size = self._values(w, t)
+        on = found.any(axis=1)
+        rest = rest[on] + self.free[on] @ fixed
+        first = found[on].argmax(axis=1)
+        last = found.shape[1] - 1 - found[on][:, ::-1].argmax(axis=1)
+        rows, since = np.arange(len(rest)), t[0] - self.line.t0
+        ends = [self.low[on][rows, first], self.high[on][rows, last]]
+        low, high = (np.stack([_at(e, since), e[:, 2] + e[:, 3]], axis=1) for e in ends)
+        knots = np.concatenate([low, high])
+        knots = np.abs(knots[np.isfinite(knots[:, 0])]).max(axis=0, initial=0.0)
+        free = self.free[on]
+        terms = np.abs(free).sum(axis=1, keepdims=True) * np.abs(basis).max()
+        directions = cleared(free @ basis, terms)
+        return Bounds.between(directions, low - rest, high - rest), FLAT * (size + knots)
+
+    def _values(self, w: Floats, t: Floats) -> tuple[Floats, Floats]:
+        """Return lines of what weights w (d, 2) add to rows, and how large their terms are."""
+        problem, scale, own = self.line.start, self.statement.scale, _line(w, t)
+        sizes = np.abs(own)
+        if problem.kernel is not None:
+            own, sizes = problem.kernel @ own, np.tile(self._largest @ sizes, (len(own), 1))
+        lines = [scale * np.asarray(group.X @ own) for group in problem.losses]
+        size = [scale * np.asarray(X @ sizes).max(axis=0) for X in self._absolute]
+        if self.statement.constrained:
+            lines.append(_line(np.abs(w).sum(axis=0)[None], t))
+        return np.concatenate(lines), np.max(size, axis=0)
+
+    @cached_property
+    def _absolute(self) -> list[Any]:
+        return [absolute(group.X) for group in self.line.start.losses]
+
+    @cached_property
+    def _largest(self) -> Floats:
+        """The largest kernel value of each column."""
+        K = self.line.start.kernel
+        assert K is not None
+        return np.maximum(K.max(axis=0), -K.min(axis=0))
+
+
+class _Span:
+    """What rows (r,) of many problems span, as far as they have been added."""
+
+    def __init__(self, count: int, r: int) -> None:
+        self.basis, self.rank = np.zeros((count, r, r)), np.zeros(count, dtype=np.int64)
+
+    def add(self, which: Places, rows: Floats) -> None:
+        """Add a row to each of some problems."""
+        own = self.basis[which]
+        rest = rows - np.einsum("pij,pi->pj", own, np.einsum("pij,pj->pi", own, rows))
+        left, length = np.linalg.norm(rest, axis=1), np.linalg.norm(rows, axis=1)
+        new = left > SINGULAR * length
+        self.basis[which[new], self.rank[which[new]]] = rest[new] / left[new, None]
+        self.rank[which[new]] += 1
+
+    @property
+    def full(self) -> NDArray[np.bool_]:
+        """Which problems have rows that span all."""
+        return np.asarray(self.rank == self.basis.shape[1])
+
+
+def null_space(rows: Floats) -> tuple[Places, Floats]:
+    """Return which of r variables may be chosen where rows (m, r) of them are fixed, and a basis.
+
+    The first ones are chosen that can be; all are basis @ chosen, (r, q), and something fixed.
+    """
+    r = rows.shape[1]
+    A = rows[np.linalg.norm(rows, axis=1) > 0.0][:, ::-1]
+    A, pivots = A / np.linalg.norm(A, axis=1)[:, None], []
+    for column in range(r):
+        k = len(pivots)
+        if k == len(A):
+            break
+        best = k + int(np.abs(A[k:, column]).argmax())
+        if abs(A[best, column]) <= SINGULAR:
+            continue
+        A[[k, best]] = A[[best, k]]
+        A[k] /= A[k, column]
+        others = np.arange(len(A)) != k
+        A[others] -= A[others, column, None] * A[k]
+        pivots.append(column)
+    own = np.array(pivots, dtype=np.int64)
+    chosen = np.setdiff1d(np.arange(r), own)[::-1]
+    basis = np.zeros((r, len(chosen)))
+    basis[chosen, np.arange(len(chosen))] = 1.0
+    basis[own] = -A[: len(own), chosen]
+    return r - 1 - chosen, basis[::-1]
+
+
+def _at(numbers: Floats, t: Any) -> Floats:
+    """Return numbers (..., 4), values and rates in two parts each, at t."""
+    return np.asarray(
+        (numbers[..., 0] + numbers[..., 2] * t) + (numbers[..., 1] + numbers[..., 3] * t)
+    )
+
+
+def _line(ends: Floats, t: Floats) -> Floats:
+    """Return values and rates (k, 2) of what is known at both ends (k, 2) of a piece."""
+    length = t[1] - t[0]
+    rate = (ends[:, 1] - ends[:, 0]) / length if length > 0 else np.zeros(len(ends))
+    return np.stack([ends[:, 0], rate], axis=1)
+
+
+def _along(lines: Floats, tau: float) -> Floats:
+    return np.asarray(lines @ (1.0, tau))
+
+
+class _Nodes:
+    """Points as they were walked, and what is to be handed out in their place."""
+
+    def __init__(self, points: Points, statement: Statement) -> None:
+        n, p = statement.rows_and_variables
+        self.walked, self.columns = points, slice(n + p - statement.free, n + p)
+        self.size = statement.size
+        self.t, self.source = points.t.copy(), np.arange(len(points))
+        self.row = np.full(len(points), -1)  # of what free variables are instead
+        self.v: list[Floats] = []
+        self.before: list[int] = []  # the point before which a new one is, ...
+        self.new: list[tuple[float, int, int, bool]] = []  # ... its t, source, row; if it stands
+
+    def known(self, i: int) -> Floats | None:
+        """Return what the free variables at a point are instead, if they are something else."""
+        return self.v[self.row[i]] if self.row[i] >= 0 else None
+
+    def bend(self, i: int, where: Floats, values: Floats) -> None:
+        """Let free variables have values (k, r) at k places, from point i to the next one."""
+        first = len(self.v)
+        self.v += list(values)
+        self.row[[i, i + 1]] = first, first + len(values) - 1
+        for k, t in enumerate(where[1:-1].tolist(), first + 1):
+            self._insert(i + 1, t, -1, k, False)
+        if where[-1] != self.t[i + 1]:
+            self.t[i + 1], self.source[i + 1] = where[-1], -1
+
+    def stand(self, i: int, value: Floats) -> None:
+        """Let free variables have values (r,) at the parameter of point i itself."""
+        here = self.known(i)
+        here = self.walked.at(np.array([i]), self.columns)[0] if here is None else here
+        if (np.abs(here - value) <= SINGULAR * np.abs(value).max()).all():
+            return
+        self.v.append(value)
+        before = i if i % 2 == 0 else i + 1  # the last point ends a piece
+        self._insert(before, float(self.t[i]), i, len(self.v) - 1, True)
+
+    def _insert(self, before: int, *new: Any) -> None:
+        self.before += [before] * 2
+        self.new += [new] * 2  # as the end of a piece, and as the begin of the next one
+
+    @property
+    def points(self) -> Points:
+        """The points with all that."""
+        if not self.v:
+            return self.walked
+        t, source, row, stands = np.array(self.new).reshape(-1, 4).T
+        more = {"t": t, "source": source.astype(np.int64), "row": row.astype(np.int64)}
+        t, source, row = (np.insert(getattr(self, k), self.before, v) for k, v in more.items())
+        low = np.insert(self.walked.low, self.before, 0.0)
+        alone = np.insert(np.zeros(len(self.t)), self.before, stands)
+        own = _Midway(self.walked, t, source, row, np.array(self.v), self.columns.start, self.size)
+        return replace(self.walked, t=t, low=low, at=own, alone=np.flatnonzero(alone)[::2])
+
+
+@dataclass(frozen=True, eq=False)
+class _Midway:
+    """Unknowns of points, some of them new ones between others, with other free variables.
+
+    Attributes
+    ----------
+    points : Points
+        As they were walked.
+    t : (K,)
+    source : (K,) of int
+        Which of these points each is, or -1 for a new one, at t.
+    row : (K,) of int
+        Which of v the free variables are, or -1 for those of the source.
+    v : (k, r)
+    first, size : int
+        The first of the unknowns that are free variables, and how many unknowns there are.
+    """
+
+    points: Points
+    t: Floats
+    source: Places
+    row: Places
+    v: Floats
+    first: int
+    size: int
+
+    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+        which = np.asarray(which)
+        source, row = self.source[which], self.row[which]
+        found, new = self.points.at(np.maximum(source, 0), columns), source < 0
+        if new.any():
+            found[new] = self.points.unknowns(self.t[which[new]], columns)
+        begin, end, _ = columns.indices(self.size)
+        own = np.arange(self.first, self.first + self.v.shape[1])
+        inside, other = (begin <= own) & (own < end), np.flatnonzero(row >= 0)
+        found[np.ix_(other, own[inside] - begin)] = self.v[row[other]][:, inside]
+        return found

@@ -1,0 +1,237 @@
+"""Free variables are in the middle of their optimal values, at every parameter of a path."""
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+import solution_paths as paths
+from middles import ends_of_all, interval, middle_of
+from solution_paths import SolutionPath
+from solution_paths.problem import Losses, Problem, losses
+from solution_paths.solution.polytopes import Bounds, TooMany, middle
+from solution_paths.verify import Answer, judge
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import survey
+
+ONE = {name: case.path for name, case in survey.CASES.items()} | {
+    "weighted_svm": lambda D: paths.weighted_svm_path(D.X, D.y, 1.0, np.where(D.u > 0, 2.0, 0.5)),
+    "weights to 0": lambda D: paths.weighted_svm_path(D.X, D.y, 1.0, np.arange(len(D.y)) % 2),
+    "weighted_svr": lambda D: paths.weighted_svr_path(D.X, D.u, 1.0, np.arange(len(D.u)), 0.5),
+    "quantile with a tie of rounded slopes": lambda D: paths.kernel_quantile_path(
+        np.tile(D.X, (5, 1)), np.tile(D.u, 5), vary="lam", tau=0.1
+    ),
+    "Huber": lambda D: paths.solution_path(
+        lambda t: Problem(Losses(losses.huber(D.u, 0.1, t), D.X, 1.0), ridge=1.0), 0.0, np.inf
+    ),
+}
+SEVERAL = (
+    "nu_svm",
+    "svor_explicit",
+    "svor_implicit_kernel",
+    "multicategory",
+    "pin_twin_C",
+    "dm_drsvm_lam1",
+    "dm_drsvm_lam2",
+)
+
+
+UNIQUE = ("elastic_net", "lasso_intercept", "Huber")
+
+
+def places(path, seed):
+    """Return parameters of the walk: some breakpoints, some between, and behind the last."""
+    t, r = path.points.t, np.random.default_rng(seed)
+    pieces = r.permutation(np.flatnonzero(np.diff(t) > 0))[:12]
+    between = t[pieces] + r.uniform(size=len(pieces)) * (t[pieces + 1] - t[pieces])
+    some = [t[:1], r.permutation(t[: -1 if path.ray else None])[:12], between]
+    if path.ray:
+        last = t[-2]
+        some.append(last + (abs(last) or 1.0) * np.array([0.0, 1.3, 7.0, 1e3]))
+    return np.concatenate(some)
+
+
+@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
+@pytest.mark.parametrize("name", ONE)
+def test_one_free_variable_is_in_the_middle(name):
+    wide = 0
+    for seed, kind in enumerate(survey.KINDS):
+        D = survey.data(kind, seed)
+        try:
+            path = ONE[name](D)
+        except ValueError:  # data that the function refuses
+            continue
+        if path.line.start.n_free != 1:
+            pytest.skip("has none, or several")
+        for t in places(path, seed):
+            (w,), (v,) = path._variables(np.array([t]))
+            found = interval(path.line.at(float(t)), w)
+            if found is not None:
+                wide += 1
+                expected = middle_of(*found, v[0])
+                assert v[0] == pytest.approx(expected, abs=1e-9 * (1 + np.abs(expected))), (kind, t)
+    assert wide or name in UNIQUE, "no optimum of these data is an interval"
+
+
+@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
+@pytest.mark.parametrize("name", SEVERAL)
+def test_of_several_each_is_in_the_middle_beside_those_before(name):
+    wide, r = 0, np.random.default_rng(1)
+    for seed, kind in enumerate(survey.KINDS):
+        D = survey.data(kind, seed)
+        path = survey.CASES[name].path(D)
+        some = places(path, seed)
+        for t in r.choice(some, min(len(some), 8), replace=False):
+            (w,), (v,) = path._variables(np.array([t]))
+            problem = path.line.at(float(t))
+            if any(group.pieces.curvature.any() for group in problem.losses):
+                pytest.skip("has losses that aren't piecewise linear")
+            found = ends_of_all(problem, w)
+            if found is not None and np.ptp(found, axis=1).max() > 1e-5:
+                wide += 1
+                expected = [middle_of(*ends, np.nan) for ends in found]
+                np.testing.assert_allclose(v, expected, atol=1e-6 * (1 + np.abs(v).max()))
+    assert wide, "no optimum of these data is a polytope"
+
+
+# ------------------------------------------------------------------------------------------ LIBSVM
+
+TOL = {"kernel": "linear", "tol": 1e-10}
+
+
+def balanced(seed=0, n=20):
+    r = np.random.default_rng(seed)
+    return r.normal(size=(n, 3)), np.repeat([-1.0, 1.0], n // 2), r.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_biases_are_those_of_libsvm(seed):
+    X, y, u = balanced(seed)
+    path = paths.svm_path(X, y)
+    for C in path.breakpoints[1] * np.array([0.01, 0.5, 0.9]):  # all rows within the margins
+        assert path.intercept(C) == pytest.approx(SVC(C=C, **TOL).fit(X, y).intercept_[0], abs=1e-6)
+    tube = paths.svr_path(X, u, vary="epsilon", C=0.7)
+    last = tube.breakpoints[-1]
+    for epsilon in [0.3, 0.95 * last, 1.01 * last, 2 * last, 1e3 * last]:
+        known = SVR(C=0.7, epsilon=epsilon, **TOL).fit(X, u).intercept_[0]
+        assert tube.intercept(epsilon) == pytest.approx(known, abs=1e-6)
+    X = X + 3.0
+    one = paths.one_class_path(X, kernel="linear")
+    own = OneClassSVM(nu=0.25, **TOL).fit(X)  # five rows are at their bounds
+    f = one.decision_function(X, 0.25) / one.free(0.25)[0]
+    np.testing.assert_allclose(f, own.decision_function(X) / -own.intercept_, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------- what users look at
+
+
+def test_behind_the_last_breakpoint_of_epsilon_the_middle_of_all_targets_is_predicted():
+    X, y = np.arange(5.0)[:, None], np.arange(5.0)
+    path = paths.svr_path(X, y, vary="epsilon")
+    far = [2.0, 3.0, 1e3, 1e9]
+    assert path.intercept(far).tolist() == [2.0] * 4
+    np.testing.assert_array_equal(path.predict(X, far), 2.0)
+    curve = path.error_curve(X, y, "squared")
+    np.testing.assert_allclose(curve(far), 2.0, rtol=1e-12)
+    assert path.best(X, y).value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_middle_bends_where_another_row_becomes_the_bound():
+    path = paths.svr_path(np.ones((3, 1)), [0.0, 1.0, 5.0], vary="epsilon")
+    np.testing.assert_allclose(path.breakpoints, [0.0, 0.5, 2.0, 2.5], atol=1e-14)
+    epsilon = np.array([0.0, 0.4, 0.5, 1.0, 1.7, 2.0, 2.3, 2.5, 4.0, 1e6])
+    low = np.where(epsilon < 2.5, np.maximum(1 - epsilon, epsilon), 5.0 - epsilon)
+    high = np.where(epsilon < 2.5, np.minimum(1 + epsilon, 5 - epsilon), epsilon)
+    np.testing.assert_allclose(path.intercept(epsilon), (low + high) / 2, atol=1e-12)
+    left, right = path.piece_values(np.ones((1, 1)), path.breakpoints)
+    np.testing.assert_allclose([left[0], right[0]], [[1.0, 1.0, 2.5], [1.0, 2.5, 2.5]], atol=1e-12)
+
+
+def test_a_median_of_an_even_count_is_the_usual_one():
+    r = np.random.default_rng(2)
+    X, y = r.normal(size=(12, 2)), r.normal(size=12)
+    assert paths.drlad_path(X, y).intercept(0.0) == pytest.approx(np.median(y), abs=1e-12)
+    rlad = paths.rlad_path(X, y)
+    top = 2 * rlad.breakpoints[-1]
+    assert rlad.intercept(top) == pytest.approx(np.median(y), abs=1e-12)
+    K = np.zeros((12, 12))
+    quantile = paths.kernel_quantile_path(K, y, lam=1.0, kernel="precomputed")
+    tau = np.array([1, 3, 6, 11]) / 12
+    ranked = np.sort(y)
+    middles = [(ranked[k - 1] + ranked[k]) / 2 for k in (1, 3, 6, 11)]
+    np.testing.assert_allclose(quantile.intercept(tau), middles, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["svr_epsilon", "svm", "kernel_quantile_tau", "drsvm_lam2"])
+def test_a_saved_path_and_its_curve_say_the_same(name):
+    D = survey.data("rounded", 1)
+    path = survey.CASES[name].path(D)
+    file = io.BytesIO()
+    path.save(file)
+    loaded = SolutionPath.load(io.BytesIO(file.getvalue()))
+    t = np.sort(path.scale.value(places(path, 3)))
+    t = t[np.isfinite(t)]
+    np.testing.assert_array_equal(path.free(t), loaded.free(t))
+    np.testing.assert_array_equal(path.breakpoints, loaded.breakpoints)
+    assert path.certify(at=t).ok or path.certify(at=t).reliable
+    if path.reading.kind == "value" and path.reading.kernel.name == "linear":
+        curve = path.error_curve(D.X, D.u, "absolute")
+        inner = (t[1:] + t[:-1]) / 2
+        off = np.abs(path.predict(D.X, inner) - D.u[:, None]).mean(axis=0)
+        np.testing.assert_allclose(curve(inner), off, rtol=1e-9)
+
+
+def test_a_wrong_bias_beyond_the_interval_fails():
+    path = paths.svr_path(np.arange(5.0)[:, None], np.arange(5.0), vary="epsilon")
+    problem, answer = path.stated_at(3.0)
+    for shift, status in ((0.99, "holds"), (1.01, "fails")):  # of 1: epsilon less half the range
+        moved = Answer(answer.w, answer.free + shift, answer.duals)
+        assert judge(problem, moved).status == status
+
+
+# --------------------------------------------------------------------------------------- polytopes
+
+NOTHING = np.zeros(2)
+
+
+def at(found, tau):
+    where, lines = found
+    return lines[np.searchsorted(where, tau, side="right") - 1] @ (1.0, tau)
+
+
+def test_the_middle_of_moving_bounds_is_piecewise_linear():
+    # s <= 5 - tau, s <= 2, s >= -tau, s >= -2 tau + 1, and what is no bound before tau = 60
+    lines = np.array([[5.0, -1], [2, 0], [0, 1], [-1, 2], [57, -1.9]])
+    bounds = Bounds(np.array([[1.0], [1], [-1], [-1], [1]]), lines)
+    found = middle(bounds, np.zeros((1, 2)), 0.0, 60.0, NOTHING)
+    np.testing.assert_allclose(found[0], [0.0, 1.0, 3.0, 520 / 9])
+    for tau in (0.0, 0.3, 1.0, 1.6, 3.0, 50.0, 59.0):
+        both = min(5 - tau, 2, 57 - 1.9 * tau), max(-tau, 1 - 2 * tau)
+        assert at(found, tau)[0] == pytest.approx(np.mean(both))
+    endless = middle(
+        Bounds(bounds.directions[:4], lines[:4]), np.zeros((1, 2)), 2.0, np.inf, NOTHING
+    )
+    np.testing.assert_allclose(endless[0], [2.0, 3.0])
+
+
+def test_a_box_a_chain_and_half_lines():
+    own = np.array([[7.0, 0.0], [8.0, 1.0]])
+    box = Bounds.between(np.eye(2), np.array([[0.0, 1], [2, 0]]), np.array([[4.0, 1], [4, 2]]))
+    np.testing.assert_allclose(at(middle(box, own, 0.0, 9.0, NOTHING), 2.0), [4.0, 5.0])
+    chain = np.array([[-1.0, 0], [1, -1], [0, 1]])  # 0 <= first <= second <= 6
+    order = Bounds(chain, np.array([[0.0, 0], [0, 0], [6, 0]]))
+    np.testing.assert_allclose(at(middle(order, own, 0.0, 1.0, NOTHING), 0.5), [3.0, 4.5])
+    half = Bounds(np.array([[1.0, 0.0]]), np.array([[5.0, 1.0]]))
+    np.testing.assert_allclose(at(middle(half, own, 0.0, 3.0, NOTHING), 2.0), [7.0, 10.0])
+
+
+def test_too_many_inequalities_are_told(monkeypatch):
+    monkeypatch.setattr("solution_paths.solution.polytopes.MOST", 3)
+    square = Bounds.between(np.array([[1.0, 1], [1, -1]]), np.zeros((2, 2)), np.ones((2, 2)))
+    with pytest.raises(TooMany):
+        middle(square, np.zeros((2, 2)), 0.0, 1.0, NOTHING)
