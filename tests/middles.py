@@ -49,7 +49,20 @@ def interval(problem, w):
     inside = np.concatenate([at[:1] - 1.0, (at[1:] + at[:-1]) / 2, at[-1:] + 1.0])
     wide = np.diff(ends) > 1e-9
     flat = [k for k in np.flatnonzero(wide) if abs(slope(inside[k])) <= FLAT * size]
-    return (ends[flat[0]], ends[flat[-1] + 1]) if flat else None
+    if not flat:
+        return None
+    low, high = _allowed(groups)
+    return max(ends[flat[0]], low), min(ends[flat[-1] + 1], high)
+
+
+def _allowed(groups):
+    """Return between which values of one free variable all values are in their domains."""
+    low, high = -np.inf, np.inf
+    for z, free, f in groups:
+        on = free[:, 0] != 0
+        ends = np.sort(np.stack([f.low - z, f.high - z])[:, on] / free[on, 0], axis=0)
+        low, high = max(low, ends[0].max(initial=-np.inf)), min(high, ends[1].min(initial=np.inf))
+    return low, high
 
 
 def ends_of_all(problem, w):

@@ -26,7 +26,7 @@ from solution_paths import (
 )
 from solution_paths.homotopy import jumping
 from solution_paths.kernels import Kernel
-from solution_paths.problem import Branches, Losses, Problem, pieces
+from solution_paths.problem import Branches, Losses, Problem, penalties, pieces
 from solution_paths.solution.points import Points
 from solution_paths.verify import judge as judge_answer
 from solution_paths.verify.partitions import MOST
@@ -322,11 +322,11 @@ def test_branches_must_agree_with_the_problem_and_be_simple():
     with pytest.raises(ValueError, match=r"^The branches of row \d+ don't agree at 40 with the"):
         local_path(machine(pieces([y], [-1.0, 1.5])), along(machine), (40.0, 1.0))
 
-    def biased(loss):
-        return machine(loss, 1.0)
+    def sparse(loss):
+        return replace(machine(loss), penalty=penalties.l1(X.shape[1], 1.0))
 
-    with pytest.raises(ValueError, match="neither free variables nor a penalty"):
-        local_path(biased(pieces([y], [-1.0, 2.0])), along(biased), (40.0, 1.0))
+    with pytest.raises(ValueError, match="neither a penalty nor a constraint"):
+        local_path(sparse(pieces([y], [-1.0, 2.0])), along(sparse), (40.0, 1.0))
 
 
 # -- what a path says -------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from .tuning import Tuned
 class OutlierSVC(PathClassifier, Expanded, Tuned):
     """Robust support vector classifier that knows its solutions for all weights theta of outliers.
 
-    Minimises ``1/2 ||w||^2 + C sum_i l(y_i w.x_i)`` without a bias, where l is the hinge loss for
+    Minimises ``1/2 ||w||^2 + C sum_i l(y_i f(x_i))``, f(x) = w.x + b, where l is the hinge loss for
     margins above 0, and grows only theta times as fast below: a sample on the wrong side counts as
     an outlier. It follows one local optimum from the standard machine (theta = 1) on; see
     `outlier_svm_path`. Sample weights multiply C. Where f is 0 for two classes, the more frequent
@@ -33,6 +33,8 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
         Weight of outliers in [0, 1]; not looked at with ``cv``.
     C : float, default 1.0
         Cost of each sample, > 0.
+    fit_intercept : bool, default True
+        Whether there is a bias b, which costs nothing; the authors' machine has none.
     kernel, gamma, degree, coef0
         See `outlier_svm_path`.
     cv : int, splitter or iterable of (train, test), optional
@@ -76,6 +78,7 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
         theta: float = 0.0,
         *,
         C: float = 1.0,
+        fit_intercept: bool = True,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
@@ -89,6 +92,7 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
     ):
         self.theta = theta
         self.C = C
+        self.fit_intercept = fit_intercept
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -101,14 +105,15 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
         self.check = check
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
-        return outlier_svm_path(X, y, self.C, sample_weight=weights, **self._options())
+        own = {"fit_intercept": self.fit_intercept, "sample_weight": weights} | self._options()
+        return outlier_svm_path(X, y, self.C, **own)
 
 
 class OutlierSVR(PathRegressor, Expanded, Tuned):
     """Robust regression that knows its solutions for all weights theta of outliers.
 
-    Minimises ``1/2 ||w||^2 + C sum_i l(y_i - w.x_i)`` without a bias, where l is the absolute value
-    up to s, and grows only theta times as fast beyond; see `outlier_svr_path`. Sample weights
+    Minimises ``1/2 ||w||^2 + C sum_i l(y_i - f(x_i))``, f(x) = w.x + b, where l is the absolute
+    value up to s, and grows only theta times as fast beyond; see `outlier_svr_path`. Sample weights
     multiply C.
 
     Parameters
@@ -119,6 +124,8 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
         Cost of each sample, > 0.
     s : float, default 1.0
         Residuals above are those of outliers, > 0, in the units of y.
+    fit_intercept : bool, default True
+        Whether there is a bias b, which costs nothing; the authors' machine has none.
     kernel, gamma, degree, coef0
         See `outlier_svr_path`.
     cv : int, splitter or iterable of (train, test), optional
@@ -163,6 +170,7 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
         *,
         C: float = 1.0,
         s: float = 1.0,
+        fit_intercept: bool = True,
         kernel: str = "linear",
         gamma: float | str | None = None,
         degree: int = 3,
@@ -177,6 +185,7 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
         self.theta = theta
         self.C = C
         self.s = s
+        self.fit_intercept = fit_intercept
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -189,5 +198,5 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        own = {"s": self.s, "sample_weight": weights} | self._options()
-        return Fitted([followed(outlier_svr_path, X, y, self.C, **own)])
+        own = {"s": self.s, "fit_intercept": self.fit_intercept, "sample_weight": weights}
+        return Fitted([followed(outlier_svr_path, X, y, self.C, **own, **self._options())])

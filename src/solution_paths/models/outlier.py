@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..centring import shift_of_targets
 from ..problem import Pieces, Problem, losses
 from ..problem.branches import Branches, robust_absolutes, robust_hinges
 from ..solution.branched import local_path
@@ -29,6 +30,7 @@ def robust_svm_path(
     C: float,
     homotopy: str = "theta",
     weights: Any = 1.0,
+    bias: bool = False,
     **options: Any,
 ) -> OutlierPath:
     """Return the path of samples with labels -1 and +1, and what these stand for.
@@ -43,15 +45,15 @@ def robust_svm_path(
         return robust_hinges(signs, costs, *((t, 0.0) if in_theta else (0.0, t)))
 
     def machine(own: Pieces) -> Problem:
-        return samples.machine(own, None)
+        return samples.machine(own, 1.0 if bias else None)
 
     def span(z: Floats) -> tuple[float, float]:
         return (1.0 if in_theta else min(float((signs * z)[used].min()), 0.0) - BEFORE_SC), 0.0
 
     ends = (0.0, 1.0 if in_theta else -1.0)
     branches = Branches.along(moving, machine, np.where(signs > 0, 1, 0), ends)
-    reading = samples.reading("sign", classes, [[]], signs=signs, zero=(weights * signs).sum() >= 0)
-    standard = machine(losses.hinge(signs, costs))
+    zero, standard = (weights * signs).sum() >= 0, machine(losses.hinge(signs, costs))
+    reading = samples.reading("sign", classes, [[1.0] * bias], signs=signs, zero=zero)
     return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
 
 
@@ -62,11 +64,14 @@ def robust_svr_path(
     homotopy: str = "theta",
     s: float | None = None,
     weights: Any = 1.0,
+    bias: bool = False,
     **options: Any,
 ) -> OutlierPath:
     """Return the path of samples with targets; see `robust_svm_path` and `outlier_svr_path`."""
     in_theta, C = _checked(homotopy, C)
     costs, used = C * weights, np.broadcast_to(weights, y.shape) > 0
+    level = shift_of_targets(y[used]) if bias else 0.0
+    y = y - level
     unit = float(np.ptp(y[used]) or np.abs(y[used]).max() or 1.0)
     threshold = 1.0 if s is None else check_number(s, "s", above=0)
     if (in_theta or s is not None) and threshold < LEAST * unit:
@@ -79,7 +84,7 @@ def robust_svr_path(
         return robust_absolutes(y, costs, *((t, threshold) if in_theta else (0.0, t)))
 
     def machine(own: Pieces) -> Problem:
-        return samples.machine(own, None)
+        return samples.machine(own, 1.0 if bias else None)
 
     def span(z: Floats) -> tuple[float, float]:
         largest = max(float(np.abs(y - z)[used].max()), ROUNDING * unit)
@@ -88,7 +93,8 @@ def robust_svr_path(
 
     ends = (0.0, 1.0 if in_theta else unit)
     branches = Branches.along(moving, machine, np.ones(len(y), dtype=np.int64), ends)
-    standard, reading = machine(losses.absolute(y, costs)), samples.reading("robust", bias=[[]])
+    standard = machine(losses.absolute(y, costs))
+    reading = samples.reading("robust", bias=[[1.0] * bias], offset=level)
     return local_path(standard, branches, span, parameter=homotopy, reading=reading, **options)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..solution.outliers import OutlierPath
-from ..validation import Rows
+from ..validation import Rows, check_flag
 from .outlier import robust_svm_path
 from .stated import Callback, Samples
 from .weights import check_sample_weight
@@ -20,6 +20,7 @@ def outlier_svm_path(
     *,
     sample_weight: ArrayLike | None = None,
     homotopy: str = "theta",
+    fit_intercept: bool = False,
     kernel: str = "linear",
     gamma: float | str | None = None,
     degree: int = 3,
@@ -31,16 +32,17 @@ def outlier_svm_path(
 
     Minimises ::
 
-        1/2 ||w||^2 + C sum_i l(y_i w.x_i),
+        1/2 ||w||^2 + C sum_i l(y_i f(x_i)),    f(x) = w.x, or w.x + b,
         l(m) = max(0, 1 - m) where m >= s, else 1 - theta m - s,
 
-    without a bias, for every theta from 1 to 0 with s = 0, or for every s up to 0 with theta = 0.
+    for every theta from 1 to 0 with s = 0, or for every s up to 0 with theta = 0.
     A sample with a margin below s is an outlier. At theta = 1, and at s below the least margin
     s_C, this is the standard SVM; at theta = 0 and s = 0 outliers don't count.
 
     The objective isn't convex. The path begins at the optimum of the standard SVM and follows the
     local optimum that it turns into. Where a margin reaches s this optimum ends, and the path
-    *jumps* to a better one. Samples whose row is zero have f = 0 for ever and are left alone.
+    *jumps* to a better one. Without a bias samples whose row is zero have f = 0 for ever and are
+    left alone.
 
     Parameters
     ----------
@@ -52,6 +54,8 @@ def outlier_svm_path(
         Cost of each sample, > 0.
     homotopy : {"theta", "s"}
         What moves.
+    fit_intercept : bool, default False
+        Whether there is a bias b, which costs nothing; the authors' machines have none.
     sample_weight, kernel, gamma, degree, coef0, callback, check
         See `svm_path`; weights multiply C.
 
@@ -89,8 +93,9 @@ def outlier_svm_path(
     >>> path.certify().ok
     True
     """
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    bias = check_flag(fit_intercept, "fit_intercept")
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred(bias)
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, signs, classes)
-    own: dict[str, Any] = {"weights": weights, "callback": callback, "check": check}
-    return robust_svm_path(samples, signs, classes, C, homotopy, **own)
+    own: dict[str, Any] = {"callback": callback, "check": check}
+    return robust_svm_path(samples, signs, classes, C, homotopy, weights, bias, **own)

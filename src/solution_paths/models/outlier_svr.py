@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..solution.outliers import OutlierPath
-from ..validation import Rows
+from ..validation import Rows, check_flag
 from .outlier import robust_svr_path
 from .stated import Callback, Samples
 from .weights import check_sample_weight
@@ -20,6 +20,7 @@ def outlier_svr_path(
     *,
     sample_weight: ArrayLike | None = None,
     homotopy: str = "theta",
+    fit_intercept: bool = False,
     s: float | None = None,
     kernel: str = "linear",
     gamma: float | str | None = None,
@@ -32,10 +33,10 @@ def outlier_svr_path(
 
     Minimises ::
 
-        1/2 ||w||^2 + C sum_i l(y_i - w.x_i),
+        1/2 ||w||^2 + C sum_i l(y_i - f(x_i)),    f(x) = w.x, or w.x + b,
         l(r) = |r| where |r| < s, else (|r| - s) theta + s,
 
-    without a bias, for every theta from 1 to 0 with s fixed, or for s from where it matters down to
+    for every theta from 1 to 0 with s fixed, or for s from where it matters down to
     some s > 0 with theta = 0. A sample with a residual above s is an outlier. The path begins at
     least absolute deviations with a ridge penalty; see `outlier_svm_path` for what it follows.
 
@@ -49,6 +50,8 @@ def outlier_svr_path(
         Cost of each sample, > 0.
     homotopy : {"theta", "s"}
         What moves.
+    fit_intercept : bool, default False
+        Whether there is a bias b, which costs nothing; the authors' machines have none.
     s : float, optional
         With ``homotopy="theta"`` the threshold, > 0, in the units of y (default 1); with "s" where
         the path ends (default a fifth of s_R, the largest residual of the standard machine).
@@ -85,8 +88,9 @@ def outlier_svr_path(
     >>> path.certify().ok
     True
     """
-    samples = Samples.of(X, kernel, gamma, degree, coef0)
+    bias = check_flag(fit_intercept, "fit_intercept")
+    samples = Samples.of(X, kernel, gamma, degree, coef0).centred(bias)
     targets = samples.targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)
-    own: dict[str, Any] = {"weights": weights, "callback": callback, "check": check}
-    return robust_svr_path(samples, targets, C, homotopy, s, **own)
+    own: dict[str, Any] = {"callback": callback, "check": check}
+    return robust_svr_path(samples, targets, C, homotopy, s, weights, bias, **own)

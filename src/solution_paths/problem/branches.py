@@ -33,7 +33,8 @@ class Branches:
     ----------
     lines : tuple of Line
         From low to high values z: where the domain of one branch ends that of the next begins.
-        There is one group of losses, and a ridge alone holds the weights.
+        There is one group of losses, and a ridge alone holds the weights; free variables may be
+        beside them.
     main : (n,) of int
         The branch of each sample that isn't an outlier.
     losses : callable, optional
@@ -95,20 +96,30 @@ class Branches:
         """Return for each sample the function of the branch that it is on at t."""
         return on_branches(self.pieces(t), partition)
 
-    def values(self, w: Floats) -> Floats:
-        """Return the values (n,) or (n, k) of samples by weights, with a kernel those of rows."""
+    def values(self, w: Floats, v: Floats) -> Floats:
+        """Return the values (n,) or (n, k) of samples by weights and free variables.
+
+        With a kernel weights are those of rows.
+        """
         problem = self.lines[0].start
         X = problem.losses[0].X if problem.kernel is None else problem.kernel
-        return np.asarray(X @ w)
+        return np.asarray(X @ w + problem.losses[0].free @ v)
 
     @cached_property
     def still(self) -> NDArray[np.bool_]:
-        """Which samples have the value 0 whatever the weights: rows of zeros."""
+        """Which samples have the value 0 whatever the weights: rows of zeros without a bias."""
         problem = self.lines[0].start
+        free = self._free(np.arange(problem.losses[0].X.shape[0])).any(axis=1)
         if problem.kernel is not None:
-            return np.asarray(problem.kernel.diagonal() == 0.0)
+            return np.asarray((problem.kernel.diagonal() == 0.0) & ~free)
         largest = abs(problem.losses[0].X).max(axis=1)
-        return np.asarray(largest.toarray().ravel() if sp.issparse(largest) else largest) == 0.0
+        largest = largest.toarray().ravel() if sp.issparse(largest) else largest
+        return np.asarray((largest == 0.0) & ~free)
+
+    def _free(self, which: NDArray[np.int64]) -> Floats:
+        """Return the columns of the free variables (k, r), of some samples."""
+        free = self.lines[0].start.losses[0].free[which]
+        return np.asarray(free.toarray() if sp.issparse(free) else free)
 
     def at_values(self, t: float, z: Floats) -> NDArray[np.int8]:
         """Return the branches (n,) of values; at a threshold the main one."""
@@ -121,12 +132,22 @@ class Branches:
         return found
 
     def rows(self, which: NDArray[np.int64]) -> Floats:
-        """Return A (k, m): changes d of these samples' duals move no value just if A'd = 0."""
-        problem = self.lines[0].start
+        """Return A (k, m): d may change these samples' duals and no value just if A'd = 0.
+
+        The balances of free variables hold with it, too.
+        """
+        problem, free = self.lines[0].start, self._free(which)
         if problem.kernel is not None:
-            return np.asarray(problem.kernel[np.ix_(which, which)])
-        X = problem.losses[0].X[which]
-        return np.asarray(X.toarray() if sp.issparse(X) else X)
+            own = np.asarray(problem.kernel[np.ix_(which, which)])
+            if not free.size:
+                return own
+            size, U = np.linalg.eigh((own + own.T) / 2)
+            own = U * np.sqrt(np.maximum(size, 0.0))  # rows whose products are the kernel
+        else:
+            X = problem.losses[0].X[which]
+            own = np.asarray(X.toarray() if sp.issparse(X) else X)
+        unit = np.linalg.norm(own, axis=1).max(initial=0.0) or 1.0
+        return np.hstack([own, unit * free])
 
 
 def _check_meeting(parts: Sequence[Pieces], main: Partition, t: float) -> None:

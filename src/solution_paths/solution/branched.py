@@ -18,6 +18,7 @@ from ..problem.branches import Branches, Partition
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
 from .follow import CHECKS, NUMERICAL, Callback, _as_path_error, _checked, _Told, _with_part
+from .middle import on_branches
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
 from .reading import Reading, usual
@@ -82,7 +83,7 @@ def local_path(
     Parameters
     ----------
     problem : Problem
-        One group of piecewise linear losses, under a ridge alone and without free variables.
+        One group of piecewise linear losses, under a ridge alone; a bias may be free.
     branches : Branches
         Of the same samples. At the begin of the span they agree with the problem's losses beside
         the values at its optimum.
@@ -154,11 +155,14 @@ def local_path(
             raise lost from (None if lost is error else error)
     track = walk.track()
     found, falls = _partitions(track, walk.graphs), begin > end
+    found = found.some(slice(None, None, -1)) if falls else found
+    points, line = Points.of_jumps(track), branches.lines[0]
+    points, found = on_branches(points, line, start.statement, track, walk.graphs.branch, found)
     path = OutlierPath(
         branches,
         start.statement,
-        Points.of_jumps(track),
-        found.some(slice(None, None, -1)) if falls else found,
+        points,
+        found,
         falls=falls,
         parameter=parameter,
         reading=usual(problem) if reading is None else reading,
@@ -175,11 +179,11 @@ def local_path(
 
 def _check_simple(problem: Problem) -> None:
     """Refuse what jumps know nothing of."""
-    simple = problem.pure_ridge and problem.n_free == 0 and len(problem.losses) == 1
+    simple = problem.pure_ridge and len(problem.losses) == 1
     if not simple or any(group.pieces.curvature.any() for group in problem.losses):
         raise ValueError(
             "A problem whose losses have several branches has one group of piecewise linear losses "
-            "under a ridge, and neither free variables nor a penalty nor a constraint: state it so."
+            "under a ridge, and neither a penalty nor a constraint: state it so."
         )
 
 

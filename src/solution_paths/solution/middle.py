@@ -26,6 +26,7 @@ from ..homotopy.track import Track
 from ..problem import Line
 from ..problem.maps import absolute
 from ..validation import Floats
+from .outliers import Partitions
 from .points import ALL, Places, Points
 from .polytopes import Bounds, TooMany, cleared, middle
 
@@ -42,18 +43,51 @@ def in_the_middle(
     """
     if not statement.free or statement.parabolas is not None or len(points) < 2:
         return points
-    rows, made = _Rows(line, statement), _Nodes(points, statement)
-    last, size = len(points) // 2 - 1, len(points)
-    places = np.arange(size - size % 2)
-    ends = np.concatenate([places.reshape(-1, 2), np.repeat(_ends(points, ray), 2).reshape(-1, 2)])
-    back = track.t[-1, 0] < track.t[0, 0]
-    for i, j in ends[rows.loose(track, len(track) - 1 - ends if back else ends)].tolist():
-        found = rows.nodes(points, i, j, ray and j == 2 * last + 1, made.known(i))
-        if found is not None and i < j:
+    rows, made = _Rows(line, statement, track, line.t0), _Nodes(points, statement)
+    last = 2 * (len(points) // 2) - 1
+    for i, j in rows.loose(points, _pieces(points)):
+        found = rows.nodes(points, i, j, ray and j == last)
+        if found is not None:
             made.bend(i, *found)
-        elif found is not None:
+    for i, _ in rows.loose(points, np.repeat(_ends(points, ray)[:, None], 2, axis=1)):
+        found = rows.nodes(points, i, i, False, made.known(i))
+        if found is not None:
             made.stand(i, found[1][0])
     return made.points
+
+
+def on_branches(
+    points: Points,
+    line: Line,
+    statement: Statement,
+    track: Track,
+    branch: Places,
+    partitions: Partitions,
+) -> tuple[Points, Partitions]:
+    """Return the points of a walk on branches of losses, and their partitions.
+
+    ``branch`` (n, P) says which branch each place of a sample belongs to.
+    """
+    if not statement.free or len(points) < 2:
+        return points, partitions
+    rows, made = _Rows(line, statement, track, 0.0, branch), _Nodes(points, statement)
+    for i, j in rows.loose(points, _pieces(points)):
+        found = rows.nodes(points, i, j, False, branch=partitions.at(i))
+        if found is not None:
+            made.bend(i, *found)
+    jumps = points.t[1:][np.diff(partitions.of) != 0]  # with two solutions each
+    own = _ends(points, False)
+    own = own[~np.isin(points.t[own], jumps)]
+    for i, _ in rows.loose(points, np.repeat(own[:, None], 2, axis=1)):
+        found = rows.nodes(points, i, i, False, made.known(i), partitions.at(i))
+        if found is not None:
+            made.stand(i, found[1][0])
+    return made.points, partitions.some(made.places)
+
+
+def _pieces(points: Points) -> Places:
+    """Return the first and the last point of each piece."""
+    return np.arange(2 * (len(points) // 2)).reshape(-1, 2)
 
 
 def _ends(points: Points, ray: bool) -> Places:
@@ -69,38 +103,48 @@ class _Rows:
     All is in the statement's units; lines are of how far the parameter is from somewhere.
     """
 
-    def __init__(self, line: Line, statement: Statement) -> None:
-        self.line, self.statement = line, statement
+    def __init__(
+        self,
+        line: Line,
+        statement: Statement,
+        track: Track,
+        origin: float,
+        branch: Places | None = None,
+    ) -> None:
+        self.line, self.statement, self.track, self.origin = line, statement, track, origin
         n, p = statement.rows_and_variables
         self.free = dense(statement.R[:, p - statement.free :])
         if statement.widening is not None:
             self.free = np.vstack([self.free, -statement.widening])
-        graphs, self.own = statement.graphs, np.flatnonzero(statement.is_row)
+        graphs, self.own = track.graphs, np.flatnonzero(statement.is_row)
         segments = self.own[:, None], np.arange(0, graphs.equation.shape[1], 2)
         self.slopes = graphs.equation[segments]
         self.low, self.high = graphs.lower[segments], graphs.upper[segments]
         self.straight = graphs.exists[segments] & (graphs.curvature[segments] == 0.0)
-        first = 0
-        for shape in statement.shapes:
+        self.branch, first = None if branch is None else branch[:, ::2], 0
+        for shape in statement.shapes if branch is None else ():
             if first < n or first == n + p:  # beyond the ends of domains there is nothing
                 of = slice(min(first, n), min(first, n) + len(shape))
                 self.straight[of, 0] &= ~shape.closed[:, 0]
                 self.straight[of, shape.curvature.shape[1] - 1] &= ~shape.closed[:, 1]
             first += len(shape)
 
-    def loose(self, track: Track, ends: Places) -> NDArray[np.bool_]:
-        """Tell on which pieces, between two points (k, 2) each, variables may be undetermined.
+    def loose(self, points: Points, pairs: Places) -> list[list[int]]:
+        """Return those of pairs of points (k, 2) between which variables may be undetermined.
 
         A solved row whose dual is no segment's slope holds its value. Few variables are determined
         by so many held rows as span them; many are so if all solved rows are held.
         """
-        r, (first, other), at = self.free.shape[1], ends.T, track.entry_at
+        track, at, r = self.track, self.track.entry_at, self.free.shape[1]
+        back = track.t[-1, 0] < track.t[0, 0]
+        ends = len(track) - 1 - pairs if back else pairs
+        first, other = ends.T
         solved = np.flatnonzero(track.is_row[track.entry])
         now, until = np.searchsorted(solved, [at[first], at[first + 1]])
         t = track.t.sum(axis=1)[ends]
         steepest = np.where(self.straight[..., None], np.abs(self.slopes), 0.0).max(axis=1)
         most = _at(steepest.sum(axis=0), np.abs(t)).max(axis=1)
-        span, loose = _Span(len(ends), r if r <= FEW else 0), np.zeros(len(ends), dtype=bool)
+        span, found = _Span(len(ends), r if r <= FEW else 0), np.zeros(len(ends), dtype=bool)
         left = np.flatnonzero(now < until)
         while len(left):
             entry = solved[now[left]]
@@ -111,12 +155,15 @@ class _Rows:
             if r <= FEW:
                 span.add(left, np.where(held[:, None], self.free[row], 0.0))
             else:
-                loose[left] = ~held
+                found[left] = ~held
             now[left] += 1
-            left = left[(now < until)[left] & ~(span.full if r <= FEW else loose)[left]]
-        return ~span.full if r <= FEW else loose
+            left = left[(now < until)[left] & ~(span.full if r <= FEW else found)[left]]
+        chosen: list[list[int]] = pairs[~span.full if r <= FEW else found].tolist()
+        return chosen
 
-    def _segments(self, rows: Any, a: Floats, t: Floats, size: Any) -> NDArray[np.bool_]:
+    def _segments(
+        self, rows: Any, a: Floats, t: Floats, size: Any, branch: Any = None
+    ) -> NDArray[np.bool_]:
         """Tell whose slopes the duals (m, 2) of m rows are of straight segments, (m, S).
 
         They are so at both ends of a piece, t (m, 2) or (2,), but for rounding of what is of some
@@ -125,6 +172,8 @@ class _Rows:
         slopes = _at(self.slopes[rows][:, :, None], t[..., None, :])
         near = np.abs(slopes - a[:, None]) <= FLAT * np.reshape(size, (-1, 1, 1))
         found = self.straight[rows] & near.all(axis=2)
+        if branch is not None and self.branch is not None:
+            found &= self.branch[rows] == branch[:, None]
         least = np.where(found[..., None], slopes, np.inf).min(axis=1)
         most = np.where(found[..., None], slopes, -np.inf).max(axis=1)
         same = most - least <= FLAT * np.maximum(np.abs(most), np.abs(least))
@@ -133,16 +182,23 @@ class _Rows:
     # -- one piece -----------------------------------------------------------------------------
 
     def nodes(
-        self, points: Points, i: int, j: int, endless: bool, known: Floats | None
+        self,
+        points: Points,
+        i: int,
+        j: int,
+        endless: bool,
+        known: Floats | None = None,
+        branch: Any = None,
     ) -> tuple[Floats, Floats] | None:
         """Return where between two points the middle begins, bends and ends, and what it is there.
 
         None: the free variables are determined. An endless piece ends beyond the last bend. What
-        nothing bounds stays as it is, or is what is known at the first point.
+        nothing bounds stays as it is, or is what is known at the first point. Samples on a
+        ``branch`` (n,) stay there.
         """
         t, u = points.t[[i, j]], points.at(np.array([i, j]))
-        a, moved = u[:, self.own].T, t - self.line.t0
-        found = self._segments(ALL, a, moved, np.abs(a).sum(axis=0).max())
+        a, moved = u[:, self.own].T, t - self.origin
+        found = self._segments(ALL, a, moved, np.abs(a).sum(axis=0).max(), branch)
         chosen, basis = null_space(self.free[~found.any(axis=1)])
         if not len(chosen):
             return None
@@ -180,7 +236,7 @@ class _Rows:
         rest = rest[on] + self.free[on] @ fixed
         first = found[on].argmax(axis=1)
         last = found.shape[1] - 1 - found[on][:, ::-1].argmax(axis=1)
-        rows, since = np.arange(len(rest)), t[0] - self.line.t0
+        rows, since = np.arange(len(rest)), t[0] - self.origin
         ends = [self.low[on][rows, first], self.high[on][rows, last]]
         low, high = (np.stack([_at(e, since), e[:, 2] + e[:, 3]], axis=1) for e in ends)
         knots = np.concatenate([low, high])
@@ -321,6 +377,14 @@ class _Nodes:
     def _insert(self, before: int, *new: Any) -> None:
         self.before += [before] * 2
         self.new += [new] * 2  # as the end of a piece, and as the begin of the next one
+
+    @property
+    def places(self) -> Places:
+        """Of each of these points, which one it was, or after which one of its piece it is."""
+        before = np.array(self.before, dtype=np.int64)
+        source = np.array([new[1] for new in self.new], dtype=np.int64)
+        new = np.where(source < 0, before - 1, source)
+        return np.insert(np.arange(len(self.t)), before, new)
 
     @property
     def points(self) -> Points:

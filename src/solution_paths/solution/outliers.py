@@ -201,14 +201,14 @@ class OutlierPath(SolutionPath):
         return super(OutlierPath, self._facing(side)).coef(t)
 
     @overload  # type: ignore[override]  # a call without t is an error
-    def intercept(self, t: float) -> float: ...
+    def intercept(self, t: float, side: str = "after") -> float: ...
 
     @overload
-    def intercept(self, t: Parameters) -> Floats: ...
+    def intercept(self, t: Parameters, side: str = "after") -> Floats: ...
 
-    def intercept(self, t: float | Parameters = FORGOTTEN) -> float | Floats:
-        """Return 0, or (k,) zeros at k parameters: these machines have no bias."""
-        found: float | Floats = super().intercept(t)
+    def intercept(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> float | Floats:
+        """Return b of f(x) = w.x + b at t, or (k,) of them; of machines without a bias 0."""
+        found: float | Floats = super(OutlierPath, self._facing(side)).intercept(t)
         return found
 
     def expansion(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> Floats:
@@ -459,9 +459,9 @@ class OutlierPath(SolutionPath):
         """Return who is at a threshold, of recorded points and others."""
         found = []
         for s, u, partitions in self._unknowns(nodes, others):
-            w, _ = self._read(u[:, self.statement.held], s)
+            w, v = self._read(u[:, self.statement.held], s)
             a = self._inside(self.statement.answer(u)[2][0].T.copy(), s, 0)
-            z = self.branches.values(w.T)
+            z = self.branches.values(w.T, v.T)
             for k, t in enumerate(s.tolist()):
                 found.append(at_threshold(self.branches, t, partitions[k], z[:, k], a[:, k]))
         return found

@@ -46,7 +46,8 @@ def at_threshold(
     """Say which values are at a threshold, and whether another partition leads further down.
 
     With the same values the duals of samples at knots may differ where their rows depend on each
-    other; a partition is optimal if some of these duals meet its conditions.
+    other, as long as they balance for each free variable; a partition is optimal if some of these
+    duals meet its conditions.
 
     Parameters
     ----------
