@@ -348,11 +348,11 @@ def test_weights_of_rows_repeat_them(metric):
 
 
 def test_a_path_in_a_cost_or_a_penalty_takes_the_middle_of_logarithms():
-    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1]
     best = svm_path(X, y).best([[0.5], [2.5]], [0, 1])
     first, last = best.intervals[0]
     assert last == np.inf  # of which the part up to the last breakpoint counts
-    assert best.parameter == pytest.approx(np.sqrt(first / 3))
+    assert best.parameter == pytest.approx(np.sqrt(first * 2.0))
     assert quantile_svm_path(X, y, 0.1).error_curve(X, y).log is False
     nowhere = curve([0, np.inf], [1.0])
     assert nowhere.best(log=True).parameter == 1.0

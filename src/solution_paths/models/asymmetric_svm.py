@@ -54,7 +54,8 @@ def asymmetric_svm_path(
     Returns
     -------
     SolutionPath
-        In ``ratio`` from 0 to 1; `roc_curve` gives its exact ROC curve.
+        In ``ratio`` from 0 to 1; `roc_curve` gives its exact ROC curve. Of several optimal b it is
+        the middle.
 
     Raises
     ------

@@ -60,7 +60,8 @@ def dm_drsvm_path(
         In ``lam2`` from infinity down to lam2_min, or in ``lam1`` from lam1_min to just above the
         least value at which w, b and rho are zero, as for all larger ones. ``dual(t)`` gives the
         duals of the inner margins in [0, 1/n], ``dual(t, 1)`` those of the outer ones, and
-        ``free(t)`` b and two variables whose difference is rho.
+        ``free(t)`` b and two variables whose difference is rho. Of several optimal b, then rho,
+        they are the middle.
 
     Raises
     ------

@@ -57,9 +57,9 @@ def dm_ksvm_path(
     Returns
     -------
     SolutionPath
-        In ``lam`` from infinity down to lam_min; w and b are linear in 1 / lam
-        between breakpoints. ``dual`` gives alpha_i - mu_i, in [-1/n, 1/n] and linear in lam, and
-        w = (1/lam) sum_i (alpha_i - mu_i) y_i phi(x_i).
+        In ``lam`` from infinity down to lam_min; w and b are linear in 1 / lam between breakpoints.
+        ``dual`` gives alpha_i - mu_i, in [-1/n, 1/n] and linear in lam, and w = (1/lam) sum_i
+        (alpha_i - mu_i) y_i phi(x_i). Of several optimal b it is the middle.
 
     Raises
     ------

@@ -65,8 +65,8 @@ def dr_regression_path(
     -------
     SolutionPath
         In ``s`` from 0, or ``lam1`` from lam1_min, to infinity: where the constraint no longer
-        binds, or w = 0, nothing changes any more. In ``lam2`` from infinity down; w and b are
-        linear in 1 / lam2 in between. ``dual`` gives slopes of losses times shares.
+        binds, or w = 0, nothing changes. In ``lam2`` from infinity down; w and b are linear in
+        1 / lam2 between. ``dual`` gives slopes times shares. Of several optimal b it is the middle.
 
     Raises
     ------

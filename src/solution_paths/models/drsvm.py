@@ -59,7 +59,7 @@ def drsvm_path(
     -------
     SolutionPath
         In ``lam1`` from lam1_min to infinity; in ``lam2`` from infinity down to lam2_min. ``dual``
-        is signed, y_i alpha_i with 0 <= alpha_i <= 1/n.
+        is signed, y_i alpha_i with 0 <= alpha_i <= 1/n. Of several optimal b it is the middle.
 
     Raises
     ------

@@ -52,7 +52,8 @@ def hhsvm_path(
     Returns
     -------
     SolutionPath
-        In ``lam1`` from lam1_min to infinity. Where w isn't unique it is some optimal one.
+        In ``lam1`` from lam1_min to infinity. Where w isn't unique it is some optimal one. Of
+        several optimal b it is the middle.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def kernel_quantile_path(
     -------
     SolutionPath
         In tau from 0 to 1, or in lam from infinity down; ``dual`` lies between (tau - 1) / n and
-        tau / n. Judged by the pinball loss. Where b isn't unique it is some optimal one.
+        tau / n. Judged by the pinball loss. Of several optimal b it is the middle.
 
     Raises
     ------

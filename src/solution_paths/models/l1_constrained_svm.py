@@ -48,7 +48,7 @@ def l1_constrained_svm_path(
     Returns
     -------
     SolutionPath
-        In ``s`` from 0 to s_max, or infinity.
+        In ``s`` from 0 to s_max, or infinity. Of several optimal b it is the middle.
 
     Raises
     ------

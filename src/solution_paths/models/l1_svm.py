@@ -47,7 +47,8 @@ def l1_svm_path(
     -------
     SolutionPath
         In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0. It is constant
-        between breakpoints, where it jumps: there any point between both ends is optimal.
+        between breakpoints, where it jumps: there any point between both ends is optimal. Of
+        several optimal b it is the middle.
 
     Raises
     ------

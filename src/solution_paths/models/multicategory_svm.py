@@ -52,7 +52,8 @@ def multicategory_svm_path(
     -------
     SolutionPath
         In ``lam`` from infinity down; ``coef`` is (K, d), ``decision_function`` (m, K), and
-        ``predict`` gives the class whose f_k is largest.
+        ``predict`` gives the class whose f_k is largest. Of several optimal biases they are the
+        middle, one after the other.
 
     Raises
     ------

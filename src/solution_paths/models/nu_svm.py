@@ -50,7 +50,8 @@ def nu_svm_path(
     Returns
     -------
     SolutionPath
-        In ``nu`` from 0 up; ``free`` gives (b, rho), ``dual`` y_i alpha_i.
+        In ``nu`` from 0 up; ``free`` gives (b, rho), ``dual`` y_i alpha_i. Of several optimal b,
+        then rho, they are the middle.
 
     Raises
     ------

@@ -53,7 +53,8 @@ def one_class_path(
     -------
     SolutionPath
         In nu from 1 down, at most to 0 (exclusive), or in lam from infinity down. w.phi(x) - rho
-        (or - 1) is negative outside; ``predict`` gives -1 there, 1 inside; ``free`` gives rho.
+        (or - 1) is negative outside; ``predict`` gives -1 there, 1 inside; ``free`` gives rho. Of
+        several optimal rho it is the middle.
 
     Raises
     ------

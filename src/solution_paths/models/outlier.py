@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..centring import shift_of_targets
-from ..problem import Pieces, Problem, losses
+from ..problem import Pieces, losses
 from ..problem.branches import Branches, robust_absolutes, robust_hinges
 from ..solution.branched import local_path
 from ..solution.outliers import OutlierPath
@@ -40,12 +41,10 @@ def robust_svm_path(
     """
     in_theta, C = _checked(homotopy, C)
     costs, used = C * weights, np.broadcast_to(weights, signs.shape) > 0
+    machine = partial(samples.machine, free=1.0 if bias else None)
 
     def moving(t: float) -> list[Pieces]:
         return robust_hinges(signs, costs, *((t, 0.0) if in_theta else (0.0, t)))
-
-    def machine(own: Pieces) -> Problem:
-        return samples.machine(own, 1.0 if bias else None)
 
     def span(z: Floats) -> tuple[float, float]:
         return (1.0 if in_theta else min(float((signs * z)[used].min()), 0.0) - BEFORE_SC), 0.0
@@ -71,7 +70,7 @@ def robust_svr_path(
     in_theta, C = _checked(homotopy, C)
     costs, used = C * weights, np.broadcast_to(weights, y.shape) > 0
     level = shift_of_targets(y[used]) if bias else 0.0
-    y = y - level
+    y, machine = y - level, partial(samples.machine, free=1.0 if bias else None)
     unit = float(np.ptp(y[used]) or np.abs(y[used]).max() or 1.0)
     threshold = 1.0 if s is None else check_number(s, "s", above=0)
     if (in_theta or s is not None) and threshold < LEAST * unit:
@@ -82,9 +81,6 @@ def robust_svr_path(
 
     def moving(t: float) -> list[Pieces]:
         return robust_absolutes(y, costs, *((t, threshold) if in_theta else (0.0, t)))
-
-    def machine(own: Pieces) -> Problem:
-        return samples.machine(own, 1.0 if bias else None)
 
     def span(z: Floats) -> tuple[float, float]:
         largest = max(float(np.abs(y - z)[used].max()), ROUNDING * unit)

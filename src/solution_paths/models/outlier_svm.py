@@ -41,8 +41,7 @@ def outlier_svm_path(
 
     The objective isn't convex. The path begins at the optimum of the standard SVM and follows the
     local optimum that it turns into. Where a margin reaches s this optimum ends, and the path
-    *jumps* to a better one. Without a bias samples whose row is zero have f = 0 for ever and are
-    left alone.
+    *jumps* to a better one. Without a bias rows of zeros have f = 0 for ever and are left alone.
 
     Parameters
     ----------

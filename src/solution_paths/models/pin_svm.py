@@ -56,7 +56,7 @@ def pin_svm_path(
     Returns
     -------
     SolutionPath
-        In tau from ``tau_from`` to 1, or in C from 0 up.
+        In tau from ``tau_from`` to 1, or in C from 0 up. Of several optimal b it is the middle.
 
     Raises
     ------

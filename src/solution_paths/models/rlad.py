@@ -57,7 +57,8 @@ def rlad_path(
     -------
     SolutionPath
         In lam to infinity, or in s from 0. In lam it is constant between breakpoints, where it
-        jumps: there any point between both ends is optimal. In s it is continuous.
+        jumps: there any point between both ends is optimal. In s it is continuous. Of several
+        optimal b it is the middle.
 
     Raises
     ------

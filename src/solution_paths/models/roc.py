@@ -46,7 +46,7 @@ def roc_path(
     Returns
     -------
     SolutionPath
-        In ``ratio`` from 0 to 1.
+        In ``ratio`` from 0 to 1. Of several optimal b it is the middle.
 
     References
     ----------

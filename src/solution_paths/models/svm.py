@@ -56,7 +56,8 @@ def svm_path(
     Returns
     -------
     SolutionPath
-        In ``C``; ``dual`` gives 0 <= alpha_i <= C s_i, and w = sum_i alpha_i y_i x_i.
+        In ``C``; ``dual`` gives 0 <= alpha_i <= C s_i, and w = sum_i alpha_i y_i x_i. Of several
+        optimal b it is the middle.
 
     Raises
     ------
@@ -94,7 +95,5 @@ def svm_path(
         return samples.machine(losses.hinge(signs, C * weights))
 
     end = of_costs(samples, C_max, weights.max())
-    reading = samples.reading("sign", classes, signs=signs)
-    return solution_path(
-        model, **end, parameter="C", reading=reading, callback=callback, check=check
-    )
+    own = samples.reading("sign", classes, signs=signs)
+    return solution_path(model, **end, parameter="C", reading=own, callback=callback, check=check)

@@ -54,8 +54,8 @@ def svor_path(
     -------
     SolutionPath
         In ``C`` from 0 up; ``free`` gives the thresholds, ``predict`` the class whose thresholds
-        f(x) lies between. ``error_curve(..., "absolute")`` is the mean distance of classes. Where a
-        threshold isn't unique it is some optimal one.
+        f(x) lies between. ``error_curve(..., "absolute")`` is the mean distance of classes. Of
+        several optimal thresholds they are the middle, one after the other.
 
     Raises
     ------

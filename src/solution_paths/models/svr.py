@@ -58,7 +58,7 @@ def svr_path(
     -------
     SolutionPath
         In C from 0, in epsilon from epsilon_min, in lam down from infinity. ``dual`` is signed,
-        alpha_i - alpha_i*. Where b isn't unique it is some optimal one.
+        alpha_i - alpha_i*. Of several optimal b it is the middle.
 
     Raises
     ------

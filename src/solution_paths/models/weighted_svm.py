@@ -55,7 +55,7 @@ def weighted_svm_path(
     Returns
     -------
     SolutionPath
-        In ``theta``; ``dual`` gives 0 <= alpha_i <= C_i.
+        In ``theta``; ``dual`` gives 0 <= alpha_i <= C_i. Of several optimal b it is the middle.
 
     Raises
     ------

@@ -49,7 +49,8 @@ def weighted_svr_path(
     Returns
     -------
     SolutionPath
-        In ``theta``; ``dual`` is signed, ``|a_i| <= C_i``, and w = sum_i a_i x_i.
+        In ``theta``; ``dual`` is signed, ``|a_i| <= C_i``, and w = sum_i a_i x_i. Of several
+        optimal b it is the middle.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def weighted_svr_path(
     >>> weights = [0.05, 0.05, 0.05, 0.0, 0.05, 0.05]
     >>> path = weighted_svr_path(X, y, weights_from=0.05, weights_to=weights, epsilon=0.1)
     >>> [path.predict([[3.0]], theta).round(3).tolist() for theta in (0.0, 0.5, 1.0)]
-    [[2.55], [2.525], [2.5]]
+    [[3.0], [2.525], [2.4]]
     >>> path.certify().ok
     True
     """

@@ -140,7 +140,7 @@ class _Rows:
         ends = len(track) - 1 - pairs if back else pairs
         first, other = ends.T
         solved = np.flatnonzero(track.is_row[track.entry])
-        now, until = np.searchsorted(solved, [at[first], at[first + 1]])
+        now, until = (np.searchsorted(solved, at[k]) for k in (first, first + 1))
         t = track.t.sum(axis=1)[ends]
         steepest = np.where(self.straight[..., None], np.abs(self.slopes), 0.0).max(axis=1)
         most = _at(steepest.sum(axis=0), np.abs(t)).max(axis=1)
@@ -151,13 +151,14 @@ class _Rows:
             there = entry + (at[other] - at[first])[left]  # the same unknown at the other end
             a = track.entries[np.stack([entry, there], axis=1)].sum(axis=2)
             row = np.searchsorted(self.own, track.entry[entry])
-            held = ~self._segments(row, a, t[left], most[left]).any(axis=1)
+            held = np.logical_not(self._segments(row, a, t[left], most[left]).any(axis=1))
             if r <= FEW:
                 span.add(left, np.where(held[:, None], self.free[row], 0.0))
             else:
                 found[left] = ~held
             now[left] += 1
-            left = left[(now < until)[left] & ~(span.full if r <= FEW else found)[left]]
+            done = span.full if r <= FEW else found
+            left = left[(now[left] < until[left]) & ~done[left]]
         chosen: list[list[int]] = pairs[~span.full if r <= FEW else found].tolist()
         return chosen
 
@@ -298,7 +299,7 @@ def null_space(rows: Floats) -> tuple[Places, Floats]:
     """
     r = rows.shape[1]
     A = rows[np.linalg.norm(rows, axis=1) > 0.0][:, ::-1]
-    A, pivots = A / np.linalg.norm(A, axis=1)[:, None], []
+    A, pivots = A / np.linalg.norm(A, axis=1)[:, None], list[int]()
     for column in range(r):
         k = len(pivots)
         if k == len(A):

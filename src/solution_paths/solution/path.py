@@ -65,12 +65,19 @@ class SolutionPath:
     Solutions move along straight lines between breakpoints, in the parameter or in its inverse.
     Functions such as `solution_path` and `svr_path` return it.
 
+    Where more than one value of a free variable (a bias, a threshold, a margin) is optimal beside
+    the weights, what is handed out is the middle of these values, as LIBSVM's bias is: at every
+    parameter, so that a path may jump at a breakpoint where they become more or fewer. Of several
+    free variables it is that of the first, then that of the second beside it, and so on. Where
+    values are bounded on one side alone it is the bound.
+
     Attributes
     ----------
     parameter : str
         Name of the parameter.
     breakpoints : (K,) array
-        Parameters at which the active set changes, ascending, each once, finite ends included.
+        Parameters at which the active set changes, or the middle of a free variable bends,
+        ascending, each once, finite ends included.
     range : (float, float)
         Least and largest parameter; infinite where the path goes on for ever.
     diagnostics : dict
@@ -81,7 +88,7 @@ class SolutionPath:
     >>> from solution_paths import svr_path
     >>> path = svr_path([[0.0], [1.0], [2.0], [4.0]], [0.0, 1.0, 1.5, 2.0], epsilon=0.1)
     >>> path
-    <SolutionPath in C from 0 to inf, 6 breakpoints>
+    <SolutionPath in C from 0 to inf, 8 breakpoints>
     >>> path.coef(10.0).round(6).tolist(), round(path.intercept(10.0), 6)
     ([0.4], 0.5)
     """
@@ -437,12 +444,14 @@ class SolutionPath:
     def free(self, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin.
 
+        Where several values are optimal they are in their middle, see `SolutionPath`.
+
         Examples
         --------
         >>> from solution_paths import svm_path
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> path.free(0.25).round(9).tolist()
-        [-1.0]
+        [-0.75]
         """
         own, reading = self._at(t), self.reading_or_none
         found = (own[1] if reading is None else reading.free(*own)).T
@@ -451,12 +460,14 @@ class SolutionPath:
     def intercept(self, t: float | Parameters = FORGOTTEN) -> Any:
         """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k).
 
+        Where several b are optimal it is their middle, see `SolutionPath`.
+
         Examples
         --------
         >>> from solution_paths import svm_path
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> round(path.intercept(0.25), 9)
-        -1.0
+        -0.75
         """
         found = self.reading.intercepts(*self._at(t)).T
         found = found[0] if len(found) == 1 else found
@@ -593,7 +604,7 @@ class SolutionPath:
         >>> from solution_paths import svm_path
         >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
         >>> path.decision_function([[0.0], [4.0]], 0.25).round(9).tolist()
-        [-1.0, 1.0]
+        [-0.75, 1.25]
         """
         rows = self.reading.checked(X_new)
         if self.reading.kind in (*NUMBERS, "nearest"):
@@ -635,9 +646,9 @@ class SolutionPath:
         Examples
         --------
         >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1])
         >>> [where.round(9).tolist() for where in path.crossings([[0.5], [2.5]])]
-        [[], [0.2]]
+        [[], [1.0]]
         """
         rows = self.reading.checked(X_new)
         if self.reading.outputs > 1:
@@ -799,10 +810,10 @@ class SolutionPath:
         Examples
         --------
         >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1])
         >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
         >>> edges[1].round(9).item(), error.tolist()
-        (0.2, [0.5, 0.0, 0.0])
+        (1.0, [0.5, 0.0, 0.0])
         """
         curve = self.error_curve(X_val, y_val, "zero_one")
         return curve.edges, curve.left
@@ -844,10 +855,10 @@ class SolutionPath:
         Examples
         --------
         >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1])
         >>> best = path.best([[0.5], [2.5]], [0, 1])
         >>> best.value, best.intervals.round(9).tolist()
-        (0.0, [[0.2, inf]])
+        (0.0, [[1.0, inf]])
         """
         return self.error_curve(X_val, y_val, metric, sample_weight, queries).best()
 

@@ -113,8 +113,9 @@ def _middle_of_one(
 ) -> list[tuple[float, Floats]]:
     """Return where the middle of one variable bends, and its line from there on."""
     directions, lines = bounds.directions[:, 0], bounds.lines
-    above, below = (lines[side] / np.abs(directions[side, None]) for side in _sides(directions))
-    high, low = (_least(part, begin, end, rounding) for part in (above, below))
+    sides = directions > 0, directions < 0
+    parts = (lines[side] / np.abs(directions[side, None]) for side in sides)
+    high, low = (_least(part, begin, end, rounding) for part in parts)
     if not high and not low:
         return [(begin, own)]
     if not high or not low:
@@ -124,10 +125,6 @@ def _middle_of_one(
         upper, lower = (next(ln for at, ln in part[::-1] if at <= tau) for part in (high, low))
         found.append((tau, (upper - lower) / 2))
     return _bent(found, end, rounding)
-
-
-def _sides(directions: Floats) -> tuple[Floats, Floats]:
-    return directions > 0, directions < 0
 
 
 def _least(lines: Floats, begin: float, end: float, rounding: Floats) -> list[tuple[float, Floats]]:
