@@ -118,15 +118,16 @@ class _Rows:
             self.free = np.vstack([self.free, -statement.widening])
         graphs, self.own = track.graphs, np.flatnonzero(statement.is_row)
         segments = self.own[:, None], np.arange(0, graphs.equation.shape[1], 2)
-        self.slopes = graphs.equation[segments]
-        self.low, self.high = graphs.lower[segments], graphs.upper[segments]
-        self.straight = graphs.exists[segments] & (graphs.curvature[segments] == 0.0)
-        self.branch, first = None if branch is None else branch[:, ::2], 0
+        tables = graphs.equation, graphs.lower, graphs.upper
+        self.slopes, self.low, self.high = (_two(own[segments]) for own in tables)
+        straight = graphs.exists[segments] & (graphs.curvature[segments] == 0.0)
+        self.straight = np.ascontiguousarray(straight.T)  # (S, m), as all tables
+        self.branch, first = None if branch is None else branch[:, ::2].T, 0
         for shape in statement.shapes if branch is None else ():
             if first < n or first == n + p:  # beyond the ends of domains there is nothing
                 of = slice(min(first, n), min(first, n) + len(shape))
-                self.straight[of, 0] &= ~shape.closed[:, 0]
-                self.straight[of, shape.curvature.shape[1] - 1] &= ~shape.closed[:, 1]
+                self.straight[0, of] &= ~shape.closed[:, 0]
+                self.straight[shape.curvature.shape[1] - 1, of] &= ~shape.closed[:, 1]
             first += len(shape)
 
     def loose(self, points: Points, pairs: Places) -> list[list[int]]:
@@ -141,17 +142,17 @@ class _Rows:
         first, other = ends.T
         solved = np.flatnonzero(track.is_row[track.entry])
         now, until = (np.searchsorted(solved, at[k]) for k in (first, first + 1))
-        t = track.t.sum(axis=1)[ends]
-        steepest = np.where(self.straight[..., None], np.abs(self.slopes), 0.0).max(axis=1)
-        most = _at(steepest.sum(axis=0), np.abs(t)).max(axis=1)
+        t = track.t.sum(axis=1)[ends.T]
+        steepest = np.where(self.straight, np.abs(self.slopes), 0.0).max(axis=1).sum(axis=1)
+        most = (steepest[0] + steepest[1] * np.abs(t)).max(axis=0)
         span, found = _Span(len(ends), r if r <= FEW else 0), np.zeros(len(ends), dtype=bool)
         left = np.flatnonzero(now < until)
         while len(left):
             entry = solved[now[left]]
             there = entry + (at[other] - at[first])[left]  # the same unknown at the other end
-            a = track.entries[np.stack([entry, there], axis=1)].sum(axis=2)
+            a = track.entries[np.stack([entry, there])].sum(axis=2)
             row = np.searchsorted(self.own, track.entry[entry])
-            held = np.logical_not(self._segments(row, a, t[left], most[left]).any(axis=1))
+            held = np.logical_not(self._segments(row, a, t[:, left], most[left]).any(axis=0))
             if r <= FEW:
                 span.add(left, np.where(held[:, None], self.free[row], 0.0))
             else:
@@ -165,20 +166,21 @@ class _Rows:
     def _segments(
         self, rows: Any, a: Floats, t: Floats, size: Any, branch: Any = None
     ) -> NDArray[np.bool_]:
-        """Tell whose slopes the duals (m, 2) of m rows are of straight segments, (m, S).
+        """Tell whose slopes the duals (2, m) of m rows are of straight segments, (S, m).
 
-        They are so at both ends of a piece, t (m, 2) or (2,), but for rounding of what is of some
-        size. Of slopes that differ, but can't be told apart, none is meant.
+        They are so at both ends of a piece, t (2, 1) or (2, m), but for rounding of what is of
+        some size. Of slopes that differ, but can't be told apart, none is meant.
         """
-        slopes = _at(self.slopes[rows][:, :, None], t[..., None, :])
-        near = np.abs(slopes - a[:, None]) <= FLAT * np.reshape(size, (-1, 1, 1))
-        found = self.straight[rows] & near.all(axis=2)
+        value, rate = self.slopes[..., rows]
+        slopes = value + rate * t[:, None]
+        near = (np.abs(slopes - a[:, None]) <= FLAT * size).all(axis=0)
+        found = self.straight[:, rows] & near
         if branch is not None and self.branch is not None:
-            found &= self.branch[rows] == branch[:, None]
-        least = np.where(found[..., None], slopes, np.inf).min(axis=1)
-        most = np.where(found[..., None], slopes, -np.inf).max(axis=1)
+            found &= self.branch[:, rows] == branch
+        least = np.where(found, slopes, np.inf).min(axis=1)
+        most = np.where(found, slopes, -np.inf).max(axis=1)
         same = most - least <= FLAT * np.maximum(np.abs(most), np.abs(least))
-        return np.asarray(found & same.all(axis=1)[:, None])
+        return np.asarray(found & same.all(axis=0))
 
     # -- one piece -----------------------------------------------------------------------------
 
@@ -198,9 +200,9 @@ class _Rows:
         ``branch`` (n,) stay there.
         """
         t, u = points.t[[i, j]], points.at(np.array([i, j]))
-        a, moved = u[:, self.own].T, t - self.origin
-        found = self._segments(ALL, a, moved, np.abs(a).sum(axis=0).max(), branch)
-        chosen, basis = null_space(self.free[~found.any(axis=1)])
+        a, moved = u[:, self.own], (t - self.origin)[:, None]
+        found = self._segments(ALL, a, moved, np.abs(a).sum(axis=1).max(), branch)
+        chosen, basis = null_space(self.free[~found.any(axis=0)])
         if not len(chosen):
             return None
         n, p = self.statement.rows_and_variables
@@ -233,19 +235,19 @@ class _Rows:
         """Return between which lines rows on segments are, and by how much these may be off."""
         w = self.statement.variables(u[:, self.statement.held])[0].T
         rest, size = self._values(w, t)
-        on = found.any(axis=1)
-        rest = rest[on] + self.free[on] @ fixed
-        first = found[on].argmax(axis=1)
-        last = found.shape[1] - 1 - found[on][:, ::-1].argmax(axis=1)
-        rows, since = np.arange(len(rest)), t[0] - self.origin
-        ends = [self.low[on][rows, first], self.high[on][rows, last]]
-        low, high = (np.stack([_at(e, since), e[:, 2] + e[:, 3]], axis=1) for e in ends)
-        knots = np.concatenate([low, high])
-        knots = np.abs(knots[np.isfinite(knots[:, 0])]).max(axis=0, initial=0.0)
-        free = self.free[on]
+        rows = np.flatnonzero(found.any(axis=0))
+        free, found = self.free[rows], found[:, rows]
+        rest = rest[rows] + free @ fixed
+        first, last = found.argmax(axis=0), len(found) - 1 - found[::-1].argmax(axis=0)
+        since, low, high = t[0] - self.origin, self.low[:, first, rows], self.high[:, last, rows]
+        for line in (low, high):
+            line[0] += line[1] * since
+        knots = np.concatenate([low, high], axis=1)
+        knots = np.abs(knots[:, np.isfinite(knots[0])]).max(axis=1, initial=0.0)
         terms = np.abs(free).sum(axis=1, keepdims=True) * np.abs(basis).max()
         directions = cleared(free @ basis, terms)
-        return Bounds.between(directions, low - rest, high - rest), FLAT * (size + knots)
+        bounds = Bounds.between(directions, low.T - rest, high.T - rest)
+        return bounds, FLAT * (size + knots)
 
     def _values(self, w: Floats, t: Floats) -> tuple[Floats, Floats]:
         """Return lines of what weights w (d, 2) add to rows, and how large their terms are."""
@@ -320,11 +322,9 @@ def null_space(rows: Floats) -> tuple[Places, Floats]:
     return r - 1 - chosen, basis[::-1]
 
 
-def _at(numbers: Floats, t: Any) -> Floats:
-    """Return numbers (..., 4), values and rates in two parts each, at t."""
-    return np.asarray(
-        (numbers[..., 0] + numbers[..., 2] * t) + (numbers[..., 1] + numbers[..., 3] * t)
-    )
+def _two(numbers: Floats) -> Floats:
+    """Return values and rates (2, S, m) of numbers (m, S, 4) in two parts each."""
+    return np.ascontiguousarray((numbers[..., ::2] + numbers[..., 1::2]).T)
 
 
 def _line(ends: Floats, t: Floats) -> Floats:
