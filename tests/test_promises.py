@@ -289,7 +289,7 @@ def test_columns_too_short_to_move_a_prediction_are_told_in_their_units(kappa):
 def test_where_f_is_zero_the_more_frequent_class_is_predicted(more):
     X = np.array([[-1.0, 0.5], [-2.0, -0.5], [1.0, 0.3], [2.0, -0.4], [1.5, 1.0]])
     y = np.array(["a", "a", "b", "b", more])
-    model = OutlierSVC(theta=0.5).fit(X, y)
+    model = OutlierSVC(theta=0.5, fit_intercept=False).fit(X, y)
     assert model.decision_function([[0.0, 0.0]]) == 0.0
     assert model.predict([[0.0, 0.0]]).tolist() == [more]
     assert model.path_.predict([[0.0, 0.0]], 0.5).tolist() == [more]
