@@ -215,7 +215,8 @@ def _trace(function, X, y, target, options, rng):
         return path.continue_to(_weights(rng, n)) if rng.random() < 0.5 else path
     if function.startswith("outlier"):
         C, homotopy = 10.0 ** rng.uniform(-3, 3), str(rng.choice(["theta", "s"]))
-        if function == "outlier_svm":
+        options = options | {"fit_intercept": function.endswith("bias")}
+        if function.startswith("outlier_svm"):
             return outlier_svm_path(X, y, C, homotopy=homotopy, **options)
         wild = rng.random(n) < 0.1
         target = target + wild * rng.normal(scale=10 * np.ptp(target) / 4, size=n)
@@ -286,7 +287,8 @@ NETS = (
 )
 # What some classes of data are meant for; others ask for what double precision can't state there,
 # or measure penalties in units of their own.
-FREE_BIAS = ("svm", "weighted_svm", "weighted_svr", "dm_ksvm", "l1_svm", *NETS)
+BIASED = ("outlier_svm_bias", "outlier_svr_bias")
+FREE_BIAS = ("svm", "weighted_svm", "weighted_svr", "dm_ksvm", "l1_svm", *BIASED, *NETS)
 ANY_UNITS = ("svm", "lasso", "l1_svm", *(name for name in NETS if not name.startswith("dm")))
 MEANT_FOR = {"offset": FREE_BIAS}
 MEANT_FOR |= {"unix_time": tuple(f for f in FREE_BIAS if not f.startswith("dm_drsvm"))}
@@ -300,6 +302,7 @@ FUNCTIONS = (
     "l1_svm",
     "outlier_svm",
     "outlier_svr",
+    *BIASED,
     "dm_ksvm",
     *NETS,
 )
@@ -384,12 +387,14 @@ def _robust_gap(path, t, state):
     y, C, theta, s = p.y.astype(LONG), p.cost, *p.weight_and_threshold(float(t))
     if path.linear:
         X, w = state["X"], path.coef(float(t), side=side).astype(LONG)
-        own = X.T @ a
+        own = (state["centred"] if p.free else X).T @ a
         f, norm2, own2, terms = X @ w, w @ w, own @ own, np.abs(X) @ np.abs(w)
     else:
         f = state["K"] @ a
         norm2 = own2 = a @ f
         terms = state["absK"](a, LONG(1))
+    b = LONG(path.intercept(float(t), side=side))
+    f, terms = f + b, terms + abs(b)
     if len(p.classes):
         m, alpha, unit = y * f, y * a, LONG(1)
         past, inner = s - m, C * np.maximum(1 - m, 0)
@@ -408,14 +413,15 @@ def _robust_gap(path, t, state):
     at = np.abs(past) <= min(1e-6 * unit, 1e-3 * room)  # there duals tell sides
     outlier = np.where(at, alpha < C * (1 + theta) / 2, past > 0)
     own = state["K"].diagonal() if "K" in state else np.abs(state["X"]).max(axis=1)
-    idle = own == 0  # f is 0 there, whatever the dual
+    idle = (own == 0) & (not p.free)  # f is 0 there, whatever the dual
     bound = np.where(outlier, bound_out, bound_in)
     bound[idle] = np.where(outlier, outer, inner)[idle]
     box = np.where(idle, 0, np.where(outlier, alpha - C * theta, -least)).max() / C
     primal = norm2 / 2 + np.where(outlier, outer, inner).sum()
     dual = bound.sum() - own2 / 2
     floor = LONG(0) if len(p.classes) else LONG(1e-6) * C * np.abs(y).sum()
-    return primal + floor, dual + floor, max(box, LONG(0)), HALF_A_UNIT * C * terms.sum()
+    box = max(box, LONG(0), np.abs(a.sum()) / (C * len(a)) if p.free else 0)  # and the balance
+    return primal + floor, dual + floor, box, HALF_A_UNIT * C * terms.sum()
 
 
 def facts(path):
@@ -446,7 +452,8 @@ def facts(path):
 def _add_robust_facts(own, path):
     """Add labels or targets, the cost, and a function of t: an outlier's weight, the threshold."""
     main = path.branches.lines[1].start.losses[0].pieces
-    own.y = main.knots[:, 0] if path.reading.signs is None else path.reading.signs
+    level = path.reading.offset
+    own.y = main.knots[:, 0] + level if path.reading.signs is None else path.reading.signs
     inlier = path.branches.functions(float(path.points.t[-1]), path.branches.main)
     own.cost = LONG(np.abs(inlier.slopes).max())
     first = int(np.argmin(np.abs(own.y))) if path.reading.signs is None else int(own.y.argmax())
@@ -456,7 +463,9 @@ def _add_robust_facts(own, path):
         theta = np.abs(LONG(low.slopes[first, 0])) / own.cost
         if path.reading.signs is not None:
             return theta, LONG(low.high[first])
-        return theta, LONG(t) if path.parameter == "s" else LONG(middle.high[first]) - own.y[first]
+        return theta, LONG(t) if path.parameter == "s" else LONG(middle.high[first]) - main.knots[
+            first, 0
+        ]
 
     own.weight_and_threshold = at
 
