@@ -152,6 +152,16 @@ def test_the_middle_bends_where_another_row_becomes_the_bound():
     np.testing.assert_allclose([left[0], right[0]], [[1.0, 1.0, 2.5], [1.0, 2.5, 2.5]], atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", [2, 6, 7])
+def test_of_bounds_that_tie_where_a_piece_begins_that_one_counts_that_goes_on(seed):
+    r = np.random.default_rng(seed)
+    n = int(r.choice([20, 60]))
+    X = r.normal(size=(n, 3))
+    X = np.round(X, 1) if seed % 2 else X
+    y = np.where(X[:, 0] + r.normal(size=n) > 0, 1, -1)
+    assert paths.drsvm_path(X, y, vary="lam1", lam2=0.01).certify(at_breakpoints=True).ok
+
+
 def test_a_median_of_an_even_count_is_the_usual_one():
     r = np.random.default_rng(2)
     X, y = r.normal(size=(12, 2)), r.normal(size=12)

@@ -216,7 +216,7 @@ class _Rows:
             return None
         where, lines = t[0] + tau, fixed + np.einsum("ij,kjc->kic", basis, s)
         inside = (where > t[0]) & (endless | (where < t[1]))
-        inside[0] = True
+        inside[np.count_nonzero(where <= t[0]) - 1] = True  # the line that goes on from there
         where, tau, lines = where[inside], tau[inside], lines[inside]
         if endless and where[-1] >= t[1]:
             length = float(tau[-1] + (abs(where[-1]) or 1.0))
