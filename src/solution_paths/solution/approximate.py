@@ -180,8 +180,8 @@ class ApproximatePath(SolutionPath):
             ``deviance``, the mean deviance. These two bend between breakpoints: parabolas take
             their place that are within 1e-7 of the largest value on each.
         sample_weight : (m,) array, optional
-        queries : None
-            Not for such paths.
+        queries : (m,) array, optional
+            Not for such paths, whose rows aren't ranked.
 
         Returns
         -------
