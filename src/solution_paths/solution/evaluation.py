@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
 CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
 ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
-TIED = 2.0**-44  # of the same: decisions that differ by less tie, as rows do that are dependent
+TIED = 2.0**-44  # of the sum of a decision's absolute terms: rows whose differ by less tie
 
 
 def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
