@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from .certify import Certificate
 from .curves import Best, Curve, MeanCurve
-from .errors import PathError, PathWarning
+from .errors import NoOptimum, PathError, PathWarning
 from .models.almost_quadratic import almost_quadratic_path
 from .models.asymmetric_svm import asymmetric_svm_path
 from .models.dm_drsvm import dm_drsvm_path
@@ -96,6 +96,7 @@ __all__ = [
     "KernelQuantileRegressor",
     "MeanCurve",
     "MulticategorySVC",
+    "NoOptimum",
     "OutlierCertificate",
     "OutlierPath",
     "OutlierSVC",

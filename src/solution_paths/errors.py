@@ -27,3 +27,27 @@ class PathError(RuntimeError):
     def __reduce__(self) -> tuple[type[PathError], tuple[Any, ...]]:
         # an error that can't be pickled breaks the pool of processes in which it is raised
         return type(self), (self.args[0], self.path, self.surface)
+
+
+class NoOptimum(PathError):
+    """There is no optimum at, or beyond, some parameter; a direction proves it.
+
+    Attributes
+    ----------
+    path : SolutionPath or None
+        See `PathError`.
+    direction : tuple of arrays
+        Of (w, v) along which the objective falls for ever; or of the losses' duals along which the
+        dual objective rises for ever, so that constraints contradict each other.
+    slope : float
+        Of the objective along it, < 0; or of the dual objective, > 0.
+    """
+
+    def __init__(
+        self, message: str, path: Any = None, direction: Any = (), slope: float = float("nan")
+    ):
+        super().__init__(message, path)
+        self.direction, self.slope = direction, slope
+
+    def __reduce__(self) -> tuple[type[PathError], tuple[Any, ...]]:
+        return type(self), (self.args[0], self.path, self.direction, self.slope)

@@ -22,6 +22,7 @@ from .systems.solve import FEW, ROUGH, coordinate, goal_of, is_idle, is_singular
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
+FALLS, CHANGED, STAYS = range(3)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 CAREFUL = 16  # pushes after a doubt that are solved for to rounding
 ZERO = tolerances.NOISE * tolerances.FLOOR
@@ -65,7 +66,10 @@ def walk(w, steps):
 
         # 4. That coordinate changes its place; along a null vector another one follows.
         first = now.found
-        if not change(w, first, next_place(w, first, now.side)):
+        became = change(w, first, next_place(w, first, now.side), False)
+        if became == STAYS:
+            continue
+        if became == FALLS:
             return UNBOUNDED
         if is_at_wall(w, first) or is_at_wall(w, now.found):
             return WALL
@@ -186,11 +190,31 @@ def is_at_wall(w, i):
 
 
 @lean
-def change(w, i, new):
+def change(w, i, new, forced):
     """Put coordinate i into a new place, and another one with it where the system is singular.
 
-    Returns False where the point can move along a null vector for ever.
+    Flat is flat: along a null vector the point moves only for a gain that rounding of the data
+    can't explain. Without one i passed its limit by rounding alone, and stays where it is until
+    other places change: a row only where no other coordinate can leave in its place.
+
+    Returns
+    -------
+    CHANGED, FALLS (the point can move along a null vector for ever), or STAYS.
     """
+    now, old, side = w.now, w.place[i], w.now.side
+    became = changed(w, i, new, forced)
+    now.hidden_slope = 0.0
+    if became == STAYS:
+        stay(w, i, old, side)
+    elif now.staying:
+        w.stays[:] = 0
+        now.staying = 0
+    return became
+
+
+@lean
+def changed(w, i, new, forced):
+    """Do what `change` says, but for a coordinate that stays."""
     old = w.place[i]
     if w.slot[i] <= -2:
         show(w, i)
@@ -202,12 +226,76 @@ def change(w, i, new):
     move(w, i, new)
     if singular:
         turn(w, i, old, new)
-        return exchange(w, i, old, was_known)
+        gained = forced or gains(w, i, new)
+        if not gained and w.now.hidden_slope > 0.0:
+            return STAYS
+        if exchange(w, i, old, was_known):
+            return CHANGED
+        return FALLS if gained else STAYS
     if idle:
         w.now.carried = 0
     else:
         renew(w, i, old, was_known, -1, 0, 0)
-    return True
+    return CHANGED
+
+
+@lean
+def gains(w, i, new):
+    """Tell whether the objective falls along a null vector at the end of the walk.
+
+    It is that of curved functions and of coordinates at knots if these stand still exactly, as they
+    do once data are changed by `SINGULAR`. It moves affinely in t, and is 0 where i comes to its
+    limit. So if it isn't there at the end, beyond what such a change makes of it, it isn't there
+    before, and i passed its limit by rounding alone. (Of a null vector of duals, the dual objective
+    rises.)
+    """
+    now, m, at_knot = w.now, w.map, new % 2 == 1
+    if m.weights or now.jumping:
+        return True
+    end, total, terms, fastest, moved = now.end, 0.0, 0.0, 0.0, 0.0
+    for k in range(m.N):
+        variable = is_variable(w, k)
+        if k == i or not w.known[k]:
+            fastest = max(fastest, abs(w.du[0, k]) / m.scale[k])
+            # where duals move these are what values are summed from, else what pulls are
+            if variable == at_knot or m.with_gram:
+                moved += abs(w.u[0, k]) / m.scale[k]
+        row = w.graph.equation[k, w.place[k]]
+        x = row[0] + end * row[2]
+        if (w.place[k] % 2 == 1) != at_knot or x == 0.0 or w.graph.curvature[k, w.place[k]] > 0.0:
+            continue
+        moved += abs(x) * (m.scale[k] if at_knot != variable else 1.0 / m.scale[k])
+        speed = w.du[0, k] if variable != at_knot else roughly_of(w, k)
+        total += x * speed
+        terms += abs(x * speed)
+    return total > (tolerances.SINGULAR + now.hidden_slope) * (terms + fastest * moved)
+
+
+@lean
+def roughly_of(w, i):
+    """Return how the map moves with du: z of a row, or minus the pull of a variable."""
+    m, x = w.map, 0.0
+    if m.sparse and i < m.n + m.p:
+        x = times(m, i, w.du[0])
+    elif i < m.n:
+        for j in range(m.p):
+            x += m.R[i, j] * w.du[0, m.n + j]
+    else:
+        for k in range(m.n):
+            x += m.R[k, i - m.n] * w.du[0, k]
+    return -x if is_variable(w, i) else x
+
+
+@lean
+def stay(w, i, old, side):
+    """Put i back to where it was, until places change; it may still leave on the other side."""
+    now = w.now
+    move(w, i, old)
+    now.events -= 2
+    now.pending = -1
+    now.carried = 0
+    now.staying = 1
+    w.stays[i] = side + 1
 
 
 @lean
@@ -434,4 +522,4 @@ def put(w, i, new):
         return MORE_ROOM
     if not settle(w):
         return LOST
-    return DONE if change(w, i, new) else UNBOUNDED
+    return DONE if change(w, i, new, True) == CHANGED else UNBOUNDED

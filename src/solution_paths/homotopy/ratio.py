@@ -104,7 +104,7 @@ def collect(w, null):
         w.work[2, i] = max(NOISE * w.work[0, i], now.point_error * m.scale[i])
         w.work[3, i] = max(NOISE * w.work[1, i], error * m.scale[i])
         if null:  # a slower one's exchange would leave a singular system
-            w.work[3, i] = max(w.work[3, i], SINGULAR * fastest * m.scale[i])
+            w.work[3, i] = max(w.work[3, i], (SINGULAR + now.hidden_slope) * fastest * m.scale[i])
         if not now.rough and abs(w.du[0, i]) <= w.work[3, i]:  # it stands still
             w.du[0, i] = w.du[1, i] = 0.0
         if is_variable(w, i):
@@ -307,7 +307,7 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     now, m = w.now, w.map
     outward = 2.0 * side - 1.0
     row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
-    if not np.isfinite(row[0]):
+    if not np.isfinite(row[0]) or (w.stays[i] == side + 1 and not null):
         return bound
     limit, limit_e = value_of(w, i, row)
     way = 1.0 if null else now.way
@@ -534,7 +534,7 @@ def exits(w, i, null, x, terms, widened):
     soonest, latest, speed = np.inf, np.inf, 0.0
     for side in range(2):
         value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
-        if not np.isfinite(value):
+        if not np.isfinite(value) or (w.stays[i] == side + 1 and not null):
             continue
         outward, limit = 2.0 * side - 1.0, value + rate * t
         drift = 0.0 if null else way * flow * rate
@@ -542,6 +542,8 @@ def exits(w, i, null, x, terms, widened):
         noise = DOUBLE * (dterms + abs(drift))
         error += now.variable_blur if variable else now.row_blur
         noise += now.variable_rate_blur if variable else now.row_rate_blur
+        if null:
+            noise = max(noise, SINGULAR * dterms, standstill(w, i))
         if widened:
             limit -= outward * w.u[0, m.N - 1]
             drift -= outward * way * w.du[0, m.N - 1]
@@ -609,6 +611,8 @@ def look_closely(w, i, null, bound):
         dterms += size
     # along a null vector, and where places repeat, rows stand still that count as dependent
     noise = (SINGULAR if null or now.by_index else m.noise) * max(dterms, 0.0)
+    if null:
+        noise = max(noise, standstill(w, i))
     h, _ = rate_of(w, i, w.graph.lower[i, w.place[i]])
     r, _ = rate_of(w, i, w.graph.upper[i, w.place[i]])
     stands = null or h == r == 0.0
@@ -629,6 +633,16 @@ def look_closely(w, i, null, bound):
     for side in range(2):
         bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
+
+
+@inline
+def standstill(w, i):
+    """Return the speed along a null vector that a change of i's row by `SINGULAR` accounts for.
+
+    The largest entry of each row is about 1 in units; one that is as small as its rounding says
+    nothing. To exchange such a coordinate would leave a singular system.
+    """
+    return (SINGULAR + w.now.hidden_slope) * w.now.fastest / w.map.scale[i]
 
 
 @lean

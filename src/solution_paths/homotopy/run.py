@@ -30,18 +30,26 @@ FEW = 16  # steps for which there is room at least
 MANY = 30  # variables from which on it pays to eliminate them
 
 
-class NoOptimum(PathError):
-    """The objective falls for ever, or constraints can't be met, beyond some parameter."""
+class Unlimited(PathError):
+    """Nothing limits the motion along a null vector: claims that there is no optimum.
 
-    def __init__(self, where: str):
-        super().__init__(
-            f"There is no optimum {where}: the objective falls for ever, or constraints contradict "
-            "each other; choose a range of the parameter with an optimum everywhere.",
-            None,
-        )
+    Attributes
+    ----------
+    unknowns : (N,)
+        The null vector.
+    t : float
+        In the user's parameter: where the objective is claimed to fall along it, or constraints to
+        contradict each other.
+    where : str
+        For messages.
+    """
+
+    def __init__(self, unknowns: Array, t: float, where: str):
+        super().__init__(f"Nothing limits the solution {where}.", None)
+        self.unknowns, self.t, self.where = unknowns, t, where
 
     def __reduce__(self) -> Any:
-        return PathError, (self.args[0], self.path, self.surface)
+        return type(self), (self.unknowns, self.t, self.where)
 
 
 class Homotopy:
@@ -142,7 +150,8 @@ class Homotopy:
             if ending in (loop.DONE, loop.WALL):
                 return bool(ending == loop.WALL)
             if ending == loop.UNBOUNDED:
-                raise NoOptimum(f"beyond {self.reported()}")
+                end = self.walk.now.end + self.origin
+                raise Unlimited(self.walk.du[0].copy(), end, f"beyond {self.reported()}")
             if ending == loop.LOST:
                 raise PathError(
                     f"The system at {self.reported()} can't be solved: its rows are dependent to "
@@ -404,6 +413,7 @@ def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
         sign=np.zeros(m.p),
         base=np.zeros((6, N)),
         base_terms=np.zeros((3, N)),
+        stays=np.zeros(N, np.int8),
         jumps=np.zeros(N, np.int8),
         jumper=np.zeros(N, np.int64),
         u=np.zeros((2, N)),

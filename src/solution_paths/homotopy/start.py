@@ -22,7 +22,7 @@ from ..problem.twofold import Twofold
 from .graphs import Shape
 from .guess import GraphsAt, near_optimum
 from .moving import Moving
-from .run import Homotopy, NoOptimum
+from .run import Homotopy, Unlimited
 from .statement import Statement
 
 Array = NDArray[np.float64]
@@ -59,8 +59,9 @@ def starting_places(
             pass  # its system may be nearly singular
     try:
         return walked(off)
-    except NoOptimum:
-        raise NoOptimum(f"at {off.t + origin:.12g}") from None
+    except Unlimited as claim:
+        t = off.t + origin
+        raise Unlimited(claim.unknowns, t, f"at {t:.12g}") from None
 
 
 def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit | None:

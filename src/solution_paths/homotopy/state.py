@@ -112,6 +112,7 @@ class Numbers:
     push_error: float  # of the last push, and of that of the coordinate exchanged with it
     other_error: float
     bent: float  # what a null vector leaves out
+    hidden_slope: float  # by which curved functions move with a push, in units
     largest: float  # unknown, in its unit
     fastest: float
     value: float  # the largest value at which a row is held
@@ -154,6 +155,7 @@ class Numbers:
     key: int  # a hash of all places
     seen: int  # places that were seen at this t
     by_index: int
+    staying: int  # whether any coordinate stays where it is until places change
     nodes: int  # what is recorded
     events: int
     entries: int
@@ -173,6 +175,7 @@ class Walk:
     sign: Vector  # (p,), the l1 constraint's row
     base: Matrix  # (6, N): what known ones add to H u, value and rates by t and s, two parts each
     base_terms: Matrix  # (3, N): sums of the absolute terms of these
+    stays: Bytes  # (N,): 1, 2: beyond its lower, upper limit by rounding, nothing is gained there
     jumps: Bytes  # (N,): whose graphs jump
     jumper: Indices  # (N,): these coordinates
     u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
@@ -476,6 +479,8 @@ def begin(w):
     w.base[:] = 0.0
     w.base_terms[:] = 0.0
     w.block[:] = ALWAYS
+    w.stays[:] = 0
+    now.staying = 0
     now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
     now.jump_form = now.jump_peak = 0.0
     for i in range(w.map.N):

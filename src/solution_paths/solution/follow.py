@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,14 +14,15 @@ import scipy.sparse as sp
 
 from ..centring import about_columns
 from ..certify import Verdict, evenly, last_holding, states
-from ..errors import PathError, PathWarning
-from ..homotopy.run import Homotopy
+from ..errors import NoOptimum, PathError, PathWarning
+from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..problem import Line, Problem, along
 from ..problem.maps import absolute
 from ..validation import callers_level, check_callback, check_choice, check_number
+from ..verify.unbounded import contradicts, falls
 from .middle import in_the_middle
 from .path import SolutionPath
 from .points import NOTHING, Places, Points
@@ -151,7 +153,7 @@ def solution_path(
         diagnostics=diagnostics,
     )
     if found.lost is not None:
-        raise _with_part(found.lost, path)
+        raise _with_part(found.lost, path, found.falls)
     path.walk = found.homotopy if keep else None
     if told is not None:
         told(1.0, found.events)
@@ -189,6 +191,7 @@ class _Followed:
     events: int
     lost: PathError | None = None
     homotopy: Homotopy | None = None
+    falls: bool = False  # whether it was followed downwards
 
     @classmethod
     def of(
@@ -209,7 +212,8 @@ class _Followed:
         points = Points.of(track, line.t0, end, ray, size, share)
         points = points if last is None else points.until(last)
         points = in_the_middle(points, line, statement, track, ray)
-        return cls(line, statement, points, ray, len(track.events), lost)
+        down = bool(track.t[-1, 0] < track.t[0, 0])
+        return cls(line, statement, points, ray, len(track.events), lost, falls=down)
 
 
 def walk(
@@ -240,7 +244,7 @@ def _from_the_start(
 
     It ends soon after it is so far from t0 as is ``enough``.
     """
-    return _walked(_at_the_start(line, statement, face, updated, lazy), told, enough)
+    return _walked(line, _at_the_start(line, statement, face, updated, lazy), told, enough)
 
 
 def _at_the_start(
@@ -256,18 +260,18 @@ def _at_the_start(
         return Homotopy(
             statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
         )
-    except NUMERICAL as error:
-        raise _as_path_error(error) from error
+    except (Unlimited, *NUMERICAL) as error:
+        raise _as_path_error(error, line, statement) from error
 
 
 def _walked(
-    homotopy: Homotopy, told: _Told | None, enough: float = np.inf
+    line: Line, homotopy: Homotopy, told: _Told | None, enough: float = np.inf
 ) -> tuple[Track, PathError | None]:
     """Walk to the end; return what was recorded, and the error if the walk broke off."""
     try:
         return homotopy.run(told, enough), None
     except (PathError, *NUMERICAL) as error:
-        lost, track = _as_path_error(error), homotopy.track()
+        lost, track = _as_path_error(error, line, homotopy.statement), homotopy.track()
         if len(track) < 2:
             raise lost from (None if lost is error else error)
         return track, lost
@@ -323,8 +327,18 @@ def _way(line: Line) -> float:
     return float(np.copysign(min(0.1 * unit / reach, abs(length)), length))
 
 
-def _as_path_error(error: Exception) -> PathError:
-    """Return the error of a path for one of arithmetic; one of a path itself."""
+def _as_path_error(
+    error: Exception, line: Line | None = None, statement: Statement | None = None
+) -> PathError:
+    """Return the error of a path for one of arithmetic, or for a claim of the walk; else itself."""
+    if isinstance(error, Unlimited):
+        proved = None if line is None or statement is None else _proved(error, line, statement)
+        return proved or PathError(
+            f"Whether there is an optimum {error.where} can't be told: along some direction the "
+            "objective changes by no more than rounding of the data; leave out columns that depend "
+            "on others, scale the data alike, or end the path before.",
+            None,
+        )
     if isinstance(error, PathError):
         return error
     return PathError(
@@ -334,41 +348,61 @@ def _as_path_error(error: Exception) -> PathError:
     )
 
 
+def _proved(claim: Unlimited, line: Line, statement: Statement) -> NoOptimum | None:
+    """Return the error that says that there is no optimum, if the judge confirms it."""
+    problem, rest = line.at(claim.t), "choose a range of the parameter with an optimum everywhere."
+    w, v, duals = statement.answer(claim.unknowns)
+    slope = falls(problem, w, v)
+    if slope < 0.0:
+        told = f"the objective falls for ever along error.direction, by {-slope:.3g} for a unit"
+        return NoOptimum(f"There is no optimum {claim.where}: {told}; {rest}", None, (w, v), slope)
+    slope = contradicts(problem, duals)
+    if slope > 0.0:
+        told = "constraints contradict each other, as the duals in error.direction prove"
+        return NoOptimum(
+            f"There is no optimum {claim.where}: {told}; {rest}", None, tuple(duals), slope
+        )
+    return None
+
+
 def _from_the_end(
     line: Line, statement: Statement, face: str, ray: bool, told: _Told | None
-) -> Track | None:
+) -> tuple[Track | None, PathError | None]:
     """Walk from the end of a line back to t0, if it is easier to start there.
 
     So it is where penalties hold all weights: at a small penalty many have to be found at once,
-    and they may not be unique.
+    and they may not be unique. Returns what was recorded, and the error if the walk broke off.
     """
     if line.start.penalty is None:
-        return None
+        return None, None
     end = line.t1 - line.t0
 
     def homotopy(begin: float) -> Homotopy:
         graphs = statement.graphs
         return Homotopy(statement, graphs, place, begin, 0.0, line.t0, face=face, near=NEAR)
 
+    def walked(begin: float, told: _Told | None) -> tuple[Track, PathError | None]:
+        return _walked(line, homotopy(begin), told)
+
     try:
         there, here = (Misfit.at(statement, t, face) for t in (end, 0.0))
         if there.count >= here.count:
-            return None
+            return None, None
         place = starting_places(statement, there, line.t0, face=face)
         if not ray:
-            return None if homotopy(end).first() is None else homotopy(end).run(told)
+            return (None, None) if homotopy(end).first() is None else walked(end, told)
         begin, least, top = end, _least_event(line), None
         while top is None and begin > least:  # the way down is looked at in parts
             top, begin = homotopy(begin).first(), PART * begin
         if not top or top < least:  # nothing ever changes: a place to walk from
-            return homotopy(max(abs(line.t0), 1.0)).run(told)
+            return walked(max(abs(line.t0), 1.0), told)
         if top > end / CLEAR:
-            return None
-        return homotopy(2 * top).run(None if told is None else told.of_second_half)
+            return None, None
+        return walked(2 * top, None if told is None else told.of_second_half)
     except (PathError, *NUMERICAL) as error:
         if told is not None and told.calling:
             raise _as_path_error(error) from error
-        return None
+        return None, None
 
 
 def _least_event(line: Line) -> float:
@@ -391,11 +425,19 @@ def _pulls(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
 
 def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
     statement = read(line, face)
-    track = _from_the_end(line, statement, face, False, told)
-    if track is not None:
-        return _Followed.of(line, statement, track)
-    homotopy = _at_the_start(line, statement, face)
-    track, lost = _walked(homotopy, told)
+    track, lost = _from_the_end(line, statement, face, False, told)
+    back = None if track is None else _Followed.of(line, statement, track, lost=lost)
+    if back is not None and lost is None:
+        return back
+    try:
+        homotopy = _at_the_start(line, statement, face)
+        track, lost = _walked(line, homotopy, told)
+    except PathError:
+        if back is None:
+            raise
+        return back
+    if back is not None and lost is not None:
+        return back
     return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
 
 
@@ -408,7 +450,7 @@ def _carried_on(after: SolutionPath, line: Line, told: _Told | None) -> _Followe
         homotopy.carry_on(statement, line.t1 - line.t0)
     except NUMERICAL as error:
         raise _as_path_error(error) from error
-    track, lost = _walked(homotopy, told)
+    track, lost = _walked(line, homotopy, told)
     return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
 
 
@@ -417,18 +459,23 @@ def _endless(
 ) -> _Followed:
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     found: _Followed | None = None
+    down: _Followed | None = None
     if model(t0).penalty is not None:
         line = along(model, t0, t0 + FARTHER * max(abs(t0), 1.0))
         statement = read(line, face)
-        down = _from_the_end(line, statement, face, True, told)
-        if down is not None:
-            return _Followed.of(line, statement, down, ray=True)
+        track, lost = _from_the_end(line, statement, face, True, told)
+        if track is not None:
+            down = _Followed.of(line, statement, track, ray=True, lost=lost)
+            if lost is None:
+                return down
     for far in (FAR, FARTHER):
         line = along(model, t0, t0 + far * max(abs(t0), 1.0))
         statement = read(line, face)
         try:
             track, lost = _from_the_start(line, statement, face, told, enough=enough - t0)
         except PathError:
+            if down is not None:
+                return down
             if found is None or not found.events:
                 raise
             break
@@ -438,7 +485,7 @@ def _endless(
         if lost is not None and found is not None and found.events:
             break  # so far out rounding decides: the path ends where it was left before
         if lost is not None:
-            return _Followed.of(line, statement, track, lost=lost)
+            return down or _Followed.of(line, statement, track, lost=lost)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
         ray = bool(line.t1 >= CLEAR * abs(last)) and (last > t0 or far == FARTHER)
         found = _Followed.of(line, statement, track, bool(ray or last == t0))
@@ -448,16 +495,19 @@ def _endless(
     return found
 
 
-def _with_part(lost: PathError, path: SolutionPath) -> PathError:
+def _with_part(lost: PathError, path: SolutionPath, falls: bool = False) -> PathError:
     """Return the error of a walk with the part that is certified, up to where it broke off."""
     some = path._in_order(evenly(len(path.points)))
+    some = some[::-1] if falls else some
     last = last_holding(path._judged(some, np.empty(0))[1])
     if last < 0:
         return lost
-    part = path._until(int(some[last]))
+    place, error = int(some[last]), copy.copy(lost)
+    part = path._since(place) if falls else path._until(place)
     low, high = part.range
     said = f"{str(lost)[:-1]}; error.path is the certified part, {path.parameter} from "
-    return PathError(f"{said}{low:.12g} to {high:.12g}.", part)
+    error.args, error.path = (f"{said}{low:.12g} to {high:.12g}.",), part
+    return error
 
 
 def _sizes(statement: Statement, largest: np.ndarray) -> np.ndarray:

@@ -339,13 +339,21 @@ class SolutionPath:
 
     def _until(self, last: int) -> SolutionPath:
         """Return the path from where it was begun to one of its recorded points."""
+        return self._part(self.points.until(last), False)
+
+    def _since(self, first: int) -> SolutionPath:
+        """Return the path from one of its recorded points on."""
+        return self._part(self.points.since(first), self.ray)
+
+    def _part(self, points: Points, ray: bool) -> SolutionPath:
         return SolutionPath(
             self.line,
             self.statement,
-            self.points.until(last),
+            points,
             parameter=self.parameter,
             scale=self.scale,
             reading=self.reading_or_none,
+            ray=ray,
             diagnostics=self.diagnostics,
         )
 

@@ -73,7 +73,7 @@ class Points:
         back, start = abs(t[-1] - t0) < abs(t[0] - t0), t[last - 1]
         at: Callable[..., Floats] = walked
         if back:
-            t[[0, last]] = t[0] if ray or t1 is None else t1, t0
+            t[[0, last]] = (t[0] if ray else t1, t0) if t1 is not None else t[[0, last]]
         elif ray:
             t[last] = start + (abs(start) or 1.0)
             at = _Ended(walked, last, walked.moved(last - 1, t[last]))

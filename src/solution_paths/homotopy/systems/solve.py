@@ -46,6 +46,7 @@ SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one 
 ROUNDS = 12
 # rows of `work`: targets and what known ones add up to, unknowns, residuals
 TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH, REST_LOW, ITERATE = range(15)
+STEP_LOW = PUSH  # of corrections by a sharp inverse, beside which nothing is eliminated
 
 
 @lean
@@ -105,13 +106,14 @@ def is_singular(w, i, new):
     now, goal = w.now, goal_of(w)
     now.careful = max(now.careful - 1, 0)
     now.push_error = push(w, i, new, goal, 0, -1)
-    pivot, least = _pivot(w, i, known, was_known, after, before)
-    if goal > NULL and SURE * SINGULAR * abs(pivot) <= ROUGH * least:
-        now.push_error = push(w, i, new, NULL, 0, -1)
-        pivot, least = _pivot(w, i, known, was_known, after, before)
-    if SURE * SINGULAR * abs(pivot) <= ROUGH * least:
+    pivot, whole, share = _pivot(w, i, known, was_known, after, before)
+    if goal > NULL and SURE * abs(pivot) <= ROUGH * whole:
+        sharply = TARGET if share < SINGULAR else NULL
+        now.push_error = push(w, i, new, sharply, 0, -1)
+        pivot, whole, share = _pivot(w, i, known, was_known, after, before)
+    if SURE * abs(pivot) <= ROUGH * whole:
         now.shrink = 1.0  # the inverse may be worth less than before
-    if abs(pivot) > least:
+    if abs(pivot) > share * whole:
         return False
     for a in range(now.solved + now.hidden):
         k = coordinate(w, a)
@@ -192,45 +194,29 @@ def _of_row(w, i, enters):
                 whole = max(whole, x / unit)
             if q > 0.0:
                 bent = max(bent, x / unit if enters else x / q * unit)
-    return bent, SINGULAR * whole
+    return bent, whole
 
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
-    """Return the pivot of a push that has been solved for, and the largest that counts as zero."""
+    """Return the pivot of a push that is solved for, its terms, and the share that is zero."""
     s, now, m = w.work, w.now, w.map
+    now.hidden_slope = 0.0
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
-        return _of_row(w, i, was_known)
+        bent, whole = _of_row(w, i, was_known)
+        return bent, whole, SINGULAR
     count = now.solved + now.hidden
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[coordinate(w, a)])
     if was_known and not known:
-        h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
-        whole = abs(entry_of(w, i, i)) + abs(after)
-        among = across = duals = 0.0
-        for a in range(count):
-            size = max(abs(s[XH, a]), FLOOR * largest * m.scale[coordinate(w, a)])
-            h, e = accumulate(h, e, s[BH, a], s[XH, a], s[XL, a])
-            e += s[BL, a] * s[XH, a]
-            whole += abs(s[BH, a]) * size
-            s[REST, a] = size
-            k = coordinate(w, a)
-            if is_variable(w, k):
-                across += m.largest[0, k - m.n] * size
-            elif k < m.n:
-                duals += size
-                among += size * np.sqrt(m.gram[k, k]) if m.with_gram else 0.0
-        pivot = h + e
-        if m.with_gram and not m.with_low:
-            total = 2.0 * whole
-            most = total + among**2 + 2.0 * across * duals  # by the Cauchy-Schwarz inequality
-            if SURE * abs(pivot) > ROUGH * most:
-                return pivot, SINGULAR * most
-            for a in range(count):
-                total += s[REST, a] * absolute_dot(w.H[a], s[REST], count)
-            whole = total
-        return pivot, SINGULAR * (whole + SINGULAR / m.scale[i] ** 2)
+        pivot, whole = _of_entrant(w, i, after, largest)
+        now.hidden_slope = np.sqrt(abs(pivot)) * m.scale[i]
+        if m.weights or m.with_gram > m.with_low:
+            return pivot, whole + SINGULAR / m.scale[i] ** 2, SINGULAR
+        # the square of a distance, to which rows at knots may add what the system's condition makes
+        share = SINGULAR**2 if m.with_low else NULL
+        return pivot, whole + 1.0 / m.scale[i] ** 2, share
     own = s[XH, w.slot[i]]
     if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
         largest = 0.0
@@ -238,9 +224,39 @@ def _pivot(w, i, known, was_known, after, before):
             k = coordinate(w, a)
             if is_variable(w, k) != is_variable(w, i):
                 largest = max(largest, abs(s[XH, a]) / m.scale[k])
-        return abs(own) / m.scale[i], SINGULAR * largest
+        return abs(own) / m.scale[i], largest, SINGULAR
     step = (after - before) * own
-    return 1.0 + step, SINGULAR * (1.0 + abs(step))
+    return 1.0 + step, 1.0 + abs(step), SINGULAR
+
+
+@lean
+def _of_entrant(w, i, after, largest):
+    """Return the pivot of a coordinate that is known before it enters, and its absolute terms."""
+    s, m, count = w.work, w.map, w.now.solved + w.now.hidden
+    h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
+    whole = abs(entry_of(w, i, i)) + abs(after)
+    among = across = duals = 0.0
+    for a in range(count):
+        size = max(abs(s[XH, a]), FLOOR * largest * m.scale[coordinate(w, a)])
+        h, e = accumulate(h, e, s[BH, a], s[XH, a], s[XL, a])
+        e += s[BL, a] * s[XH, a]
+        whole += abs(s[BH, a]) * size
+        s[REST, a] = size
+        k = coordinate(w, a)
+        if is_variable(w, k):
+            across += m.largest[0, k - m.n] * size
+        elif k < m.n:
+            duals += size
+            among += size * np.sqrt(m.gram[k, k]) if m.with_gram else 0.0
+    if m.with_gram and not m.with_low:
+        total = 2.0 * whole
+        most = total + among**2 + 2.0 * across * duals  # by the Cauchy-Schwarz inequality
+        if SURE * abs(h + e) > ROUGH * most:
+            return h + e, most
+        for a in range(count):
+            total += s[REST, a] * absolute_dot(w.H[a], s[REST], count)
+        whole = total
+    return h + e, whole
 
 
 @lean
@@ -315,7 +331,7 @@ def _correct(w):
     if w.now.sharp:
         for a in range(k):
             h, e = dot2(w.inverse[a], rest, s[REST_LOW], k)
-            step[a] = h + (e + dot(w.inverse_low[a], rest, k))
+            step[a], s[STEP_LOW, a] = normalise(h, e + dot(w.inverse_low[a], rest, k))
         return
     if hidden:
         push, left = s[PUSH], step[k:]
@@ -373,7 +389,8 @@ def _refine(w, nothing, known, goal):
         size, rest, before, whole, finite = 0.0, 0.0, whole, known, True
         for a in range(count):
             unit = m.scale[coordinate(w, a)]
-            s[XH, a], s[XL, a] = add(s[XH, a], s[XL, a], s[STEP, a], 0.0)
+            low = s[STEP_LOW, a] if now.sharp else 0.0
+            s[XH, a], s[XL, a] = add(s[XH, a], s[XL, a], s[STEP, a], low)
             size = max(size, abs(s[STEP, a]) / unit)
             finite = finite and np.isfinite(s[XH, a])
             rest = max(rest, abs(s[REST, a]) * unit)
@@ -391,8 +408,10 @@ def _refine(w, nothing, known, goal):
         solved = rest <= TARGET * before
         if accuracy <= TARGET or (solved and 4.0 * rest > rest_before):
             break
+        # what a sharp inverse leaves of residuals is rounding, which weak directions make large
+        shrunk = now.sharp and rest <= CONTRACTION * rest_before
         rest_before = rest
-        if last < np.inf and not solved:
+        if last < np.inf and not solved and not shrunk:
             if accuracy > 2.0**-90:
                 contraction = max(contraction, size / last)
             if size > CONTRACTION * last:
