@@ -9,8 +9,6 @@ along a direction of duals, says that no point meets all constraints (a Farkas c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from ..problem import Pieces, Problem
@@ -102,10 +100,9 @@ def _recession(f: Pieces, z: Floats, noise: Floats) -> tuple[float, float]:
 def _support(f: Pieces, x: Floats, noise: Floats) -> tuple[float, float]:
     """Return the largest x'z for z in the domains of functions, and how uncertain that is."""
     moves = np.abs(x) > noise
-    end: Any = np.where(x > 0, f.high, f.low)
+    end = np.where(x > 0, f.high, f.low)
     if np.isinf(end[moves]).any():
         return np.inf, 0.0
     size = np.where(np.isfinite(end), np.abs(end), 0.0)
-    return float((x * end)[moves].sum()), float((noise * size).sum()) + DEPENDENT * float(
-        (np.abs(x) * size).sum()
-    )
+    uncertain = (noise + DEPENDENT * np.abs(x)) * size
+    return float((x[moves] * end[moves]).sum()), float(uncertain.sum())
