@@ -265,7 +265,7 @@ def _at_the_start(
 
 
 def _walked(
-    line: Line, homotopy: Homotopy, told: _Told | None, enough: float = np.inf
+    line: Line, homotopy: Homotopy, told: Callback | None, enough: float = np.inf
 ) -> tuple[Track, PathError | None]:
     """Walk to the end; return what was recorded, and the error if the walk broke off."""
     try:
@@ -381,7 +381,7 @@ def _from_the_end(
         graphs = statement.graphs
         return Homotopy(statement, graphs, place, begin, 0.0, line.t0, face=face, near=NEAR)
 
-    def walked(begin: float, told: _Told | None) -> tuple[Track, PathError | None]:
+    def walked(begin: float, told: Callback | None) -> tuple[Track, PathError | None]:
         return _walked(line, homotopy(begin), told)
 
     try:

@@ -9,6 +9,7 @@ along a direction of duals, says that no point meets all constraints (a Farkas c
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 import numpy as np
 
 from ..problem import Pieces, Problem
