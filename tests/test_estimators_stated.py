@@ -54,7 +54,7 @@ WORDS = np.array(ORDER)[CLASSES]
 Y = np.where(U > 0, 1, 0)
 
 
-REFUSED = {  # what no check of scikit-learn's knows, or section 1 of issue 65 is about
+REFUSED = {  # what no check of scikit-learn's knows
     PathSVOR: {"check_classifiers_classes": "an order of strings isn't guessed"},
     PathOneClassSVM: dict.fromkeys(
         (
@@ -62,13 +62,6 @@ REFUSED = {  # what no check of scikit-learn's knows, or section 1 of issue 65 i
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "decisions are 0 but for rounding",
-    ),
-    MulticategorySVC: dict.fromkeys(
-        (
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        ),
-        "the walk loses the optimum, and says so",
     ),
 }
 
