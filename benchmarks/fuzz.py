@@ -37,8 +37,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from llvmlite import binding as llvm
-from optimum import double_margin, everywhere, hinge, lines, tube
+from optimum import double_margin, everywhere, hinge, lines, stated, tube
 
+import solution_paths as sp_
 from solution_paths import (
     OutlierPath,
     PathError,
@@ -60,7 +61,7 @@ from solution_paths import (
     weighted_svr_path,
 )
 from solution_paths.homotopy.compiled import MARK
-from solution_paths.problem import Product
+from solution_paths.problem import Losses, Problem, Product, pieces
 from solution_paths.solution.path import RAYS
 
 LONG = np.longdouble
@@ -120,6 +121,40 @@ def _lattice(rng, n):
     return rng.integers(-2, 3, size=(n, int(rng.integers(1, 4)))).astype(float)
 
 
+def _near_dependent(rng, n):
+    """Columns whose dependence rounding hides, or that differ by little."""
+    X, kind = rng.normal(size=(n, 3)), rng.integers(0, 6)
+    if kind == 0:  # parts beside their total
+        return np.column_stack([X, X.sum(axis=1)])
+    if kind == 1:  # one quantity in two units
+        celsius = rng.normal(15, 8, n).round(1)
+        return np.column_stack([X, celsius, 1.8 * celsius + 32])
+    if kind == 2:  # standardised dummies
+        dummies = np.eye(4)[rng.integers(0, 4, n)]
+        spread = np.where(dummies.std(axis=0) > 0, dummies.std(axis=0), 1.0)
+        return np.column_stack([X, (dummies - dummies.mean(axis=0)) / spread])
+    if kind == 3:  # shares of a whole, and the whole
+        shares = rng.dirichlet(np.ones(4), n)
+        return np.column_stack([shares, shares.sum(axis=1)])
+    if kind == 4:  # combinations, centred
+        X = np.column_stack([X, X @ rng.normal(size=(3, 2))])
+        return X - X.mean(axis=0)
+    apart = 10.0 ** rng.uniform(-13, -7)  # rounded differently
+    return np.column_stack([X, X[:, 0] * (1 + apart * rng.normal(size=n))])
+
+
+def _centred_wide(rng, n):
+    n = min(n, 30)
+    X = rng.normal(size=(n, n + int(rng.integers(2, 20))))
+    return X - X.mean(axis=0)
+
+
+def _constant(rng, n):
+    """Rows that are all the same, or columns that say nothing: the optimum is w = 0."""
+    X = np.tile(rng.normal(size=int(rng.integers(1, 4))), (n, 1))
+    return X if rng.random() < 0.5 else np.round(X)
+
+
 def _genes(rng, n):
     """Many more columns than rows, some rare, some alike; and a few rows twice."""
     X = rng.normal(size=(n, int(rng.integers(210, 400))))
@@ -146,6 +181,11 @@ DATA = {
     "genes": lambda rng, n: _genes(rng, min(n, 100)),
     "words": _words,
     "year": lambda rng, n: np.column_stack([rng.integers(1950, 2020, n), rng.normal(size=n)]),
+    "near_dependent": _near_dependent,
+    "centred_wide": _centred_wide,
+    "constant": _constant,
+    # targets that are constant
+    "flat": lambda rng, n: rng.normal(size=(n, int(rng.integers(1, 5)))),
     # beside a free bias
     "offset": lambda rng, n: _gaussian(rng, n) + 10.0 ** rng.uniform(2, 6),
     "unix_time": lambda rng, n: np.column_stack(
@@ -187,6 +227,8 @@ def make(data, function, seed, rows=ROWS):
         X = X @ X.T
     if rng.random() < 0.3:
         target = np.round(target)
+    if data == "flat" or (data == "constant" and rng.random() < 0.5):
+        target = np.full(n, float(np.round(rng.normal(), 1)))
     return X, y, target, options, rng
 
 
@@ -226,6 +268,8 @@ def _trace(function, X, y, target, options, rng):
         return dm_ksvm_path(X, y, 10.0 ** rng.uniform(-0.5, 1.5), lam_min=1e-6, **options)
     if function in NETS:
         return _trace_net(function, X, y, target, rng)
+    if function in STATED:
+        return STATED[function](X, y, target, options, rng)
     return lasso_path(X, target, fit_intercept=False) if function == "lasso" else l1_svm_path(X, y)
 
 
@@ -272,6 +316,87 @@ def _trace_net(function, X, y, target, rng):
     return dr_regression_path(X, target, loss, **held)
 
 
+def _classes(target):
+    """Return three classes by a target, or as many as it has values."""
+    return np.digitize(target, np.unique(np.quantile(target, [1 / 3, 2 / 3])))
+
+
+def _several(X, y, target, options, rng):
+    classes = _classes(target)
+    classes[:3] = 0, 1, 2
+    return sp_.multicategory_svm_path(X, classes, **options)
+
+
+def _ranks(X, y, target, options, rng):
+    ranks = _classes(target)
+    ranks[:3] = 0, 1, 2
+    return sp_.svor_path(X, ranks, **options)
+
+
+def _fused(X, y, target, options, rng):
+    order = int(rng.integers(0, 3))
+    d = X.shape[1]
+    D = np.diff(np.eye(d), n=order, axis=0) if d > order else np.eye(d)
+    return sp_.generalized_lasso_path(target, D, X=X, fit_intercept=bool(rng.random() < 0.5))
+
+
+def _pinball_end(X, y, target, options, rng):
+    small, large = sorted([(y > 0).sum(), (y < 0).sum()])
+    return sp_.pin_svm_path(X, y, vary="tau", tau_from=-small / large, **options)
+
+
+def _twin(X, y, target, options, rng):
+    return sp_.pin_twin_svm_path(X, y, vary=str(rng.choice(["tau", "C"])))
+
+
+def _programme(X, y, target, options, rng):
+    """Trace a linear programme without any ridge: quantiles, or absolute errors in a tube."""
+    rows = X.toarray() if sp.issparse(X) else X
+    wide = float(np.ptp(target)) or 1.0
+
+    def quantiles(t):
+        return Problem(Losses(pieces(knots=[target], slopes=[t - 1, t]), rows, free=1.0))
+
+    def tube(t):
+        knots = [target - t * wide, target + t * wide]
+        return Problem(Losses(pieces(knots=knots, slopes=[-1.0, 0.0, 1.0]), rows, free=1.0))
+
+    return (
+        sp_.solution_path(quantiles, 0.1, 0.9)
+        if rng.random() < 0.5
+        else sp_.solution_path(tube, 0.6, 0.01)
+    )
+
+
+def _tubes(X, y, target, options, rng):
+    vary = str(rng.choice(["C", "epsilon"]))
+    held = {"epsilon": float(rng.choice([0.0, 0.1, 1.0]))} if vary == "C" else {"C": 1.0}
+    return sp_.svr_path(X, target, vary=vary, **held, **options)
+
+
+# Judged by what they state: no l1 constraint among them.
+STATED = {
+    "multicategory": _several,
+    "svor": _ranks,
+    "generalized_lasso": _fused,
+    "pin_svm_end": _pinball_end,
+    "pin_twin_svm": _twin,
+    "programme": _programme,
+    "svr": _tubes,
+    "nu_svm": lambda X, y, target, options, rng: sp_.nu_svm_path(X, y, **options),
+    "one_class": lambda X, y, target, options, rng: sp_.one_class_path(
+        X, **({"kernel": "linear"} | options)
+    ),
+    "rlad": lambda X, y, target, options, rng: sp_.rlad_path(X, target, vary="lam"),
+    "hhsvm": lambda X, y, target, options, rng: sp_.hhsvm_path(
+        X, y, lam2=10.0 ** rng.uniform(-4, 1)
+    ),
+    "elastic_net": lambda X, y, target, options, rng: sp_.elastic_net_path(
+        X, target, lam2=10.0 ** rng.uniform(-4, 1)
+    ),
+}
+DENSE = ("lasso", "l1_svm", "generalized_lasso", "pin_twin_svm", "programme")  # no kernel there
+DENSE += ("rlad", "hhsvm", "elastic_net")
 NETS = (
     "drsvm_lam1",
     "drsvm_lam2",
@@ -305,6 +430,7 @@ FUNCTIONS = (
     *BIASED,
     "dm_ksvm",
     *NETS,
+    *STATED,
 )
 
 
@@ -690,6 +816,36 @@ def at_each(path):
     return values
 
 
+def judge_stated(path, seed=0, points=16):
+    """Return the same as `judge` of a path, from the problem that it states at each parameter.
+
+    Harm is the less of gap and distance from graphs: a small one of the latter makes the answer
+    the optimum of data that hardly differ.
+    """
+    path = path.straight if path.scale.inverse else path
+    nodes, rng = path.breakpoints, np.random.default_rng(seed)
+    pieces_ = rng.integers(0, max(len(nodes) - 1, 1), points)
+    right = np.minimum(pieces_ + 1, len(nodes) - 1)
+    between = nodes[pieces_] + rng.random(points) * (nodes[right] - nodes[pieces_])
+    some = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
+    places = np.concatenate([[nodes[0], nodes[-1]], some, between])
+    if np.isinf(path.range[1]) and nodes[-1] > 0:
+        places = np.append(places, np.multiply(RAYS, nodes[-1]))
+    found = [(*stated(*path.stated_at(float(t))), t) for t in places]
+    largest = max((abs(total) for total, *_ in found), default=LONG(0))
+    worst = outside = harm = 0.0
+    at = np.nan
+    for total, gap, off, t in found:
+        scale = max(abs(total), LONG(EXACT) * largest)
+        relative = float(gap / scale) if scale > 0 else 0.0
+        relative, off = (x if np.isfinite(x) else np.inf for x in (relative, float(off)))
+        apart = min(relative, off)  # exact where either is
+        if apart >= worst:
+            worst, at = apart, t
+        harm = max(harm, apart)
+    return worst, worst, outside, at, harm
+
+
 def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, where, and harm.
 
@@ -769,7 +925,8 @@ def run_one(function, data, seed, rows=ROWS):
     if path is None:
         return row | {"user": "told"}
     row["events"] = int(path.diagnostics.get("events", 0))
-    gap, beyond, outside, at, harm = judge(path)
+    judged = judge_stated if function in STATED else judge
+    gap, beyond, outside, at, harm = judged(path)
     worst = max(beyond, outside)
     verdict = "exact" if worst <= EXACT else "close" if worst <= WRONG else "wrong"
     if verdict == "exact" and gap > EXACT:
@@ -811,7 +968,7 @@ def problems(arguments):
         for function in functions:
             for data in [arguments.data] if arguments.data else [*DATA, *KERNELS]:
                 kernel = data in KERNELS or data in ("words", "sparse_dummies")
-                dense = kernel and function in ("lasso", "l1_svm", *NETS)
+                dense = kernel and function in (*DENSE, *NETS)
                 if not dense and function in MEANT_FOR.get(data, FUNCTIONS):
                     yield function, data, seed, tuple(arguments.rows)
 

@@ -258,3 +258,153 @@ def double_margin_in_ball(y, w, f, g, Z, kappa, lam1, lam2):
         else:
             right = right - third
     return primal, max(value(left), value(right), value(LONG(0)))
+
+
+# -- any stated problem ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """The functions of a `solution_paths.problem.Pieces`, and the graphs of their derivatives."""
+
+    knots: Numbers
+    slopes: Numbers
+    curvature: Numbers
+    low: Numbers
+    high: Numbers
+
+    @classmethod
+    def of(cls, own) -> Graphs:
+        """Return the functions of a statement."""
+        names = ("knots", "slopes", "curvature", "low", "high")
+        return cls(*(np.asarray(getattr(own, name)).astype(LONG) for name in names))
+
+    def _starts(self) -> Numbers:
+        """Return where the slope of each segment is stated: at its nearest knot."""
+        return np.column_stack([self.knots[:, :1], self.knots])
+
+    def rise(self, z: Numbers) -> Numbers:
+        """Return what functions are at z, less at their first knots; outside as at the ends."""
+        z = np.clip(z, self.low, self.high)[:, None]
+        edges = np.column_stack([self.knots, np.full(len(self.knots), np.inf)])
+        right = np.clip(z - edges[:, :-1], 0, np.diff(edges, axis=1))
+        left = np.minimum(z[:, 0] - self.knots[:, 0], 0)
+        total = left * (self.slopes[:, 0] + self.curvature[:, 0] * left / 2)
+        steep = self.slopes[:, 1:] + self.curvature[:, 1:] * right / 2
+        return total + np.where(right > 0, steep * right, 0).sum(axis=1)
+
+    def slopes_at(self, z: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the least and the largest derivative at z, infinite at the ends of a domain."""
+        z = np.clip(z, self.low, self.high)[:, None]
+        starts = self._starts()
+        left = np.column_stack([np.full(len(z), -np.inf), self.knots])
+        right = np.column_stack([self.knots, np.full(len(z), np.inf)])
+        at = self.slopes + self.curvature * (z - starts)
+        here = (z >= left) & (z <= right)
+        least = np.where(here, at, np.inf).min(axis=1)
+        most = np.where(here, at, -np.inf).max(axis=1)
+        least = np.where(z[:, 0] <= self.low, -np.inf, least)
+        return least, np.where(z[:, 0] >= self.high, np.inf, most)
+
+    def place_of(self, u: Numbers, z: Numbers) -> Numbers:
+        """Return where the derivative is u, nearest to z, or as near to u as it comes."""
+        rows, starts = np.arange(len(u)), self._starts()
+        places, off = [], []
+        for k in range(self.knots.shape[1]):
+            least, most = self.slopes_at(self.knots[:, k])
+            places.append(self.knots[:, k])
+            off.append(np.maximum(np.maximum(least - u, u - most), 0))
+        edges = np.column_stack([self.low, self.knots, self.high])
+        for k in range(self.slopes.shape[1]):
+            q = self.curvature[:, k]
+            bent = starts[:, k] + (u - self.slopes[:, k]) / np.where(q > 0, q, 1)
+            inside = np.clip(np.where(q > 0, bent, z), edges[:, k], edges[:, k + 1])
+            places.append(inside)
+            off.append(np.abs(self.slopes[:, k] + q * (inside - starts[:, k]) - u))
+        for end in (self.low, self.high):
+            at = np.where(np.isfinite(end), end, z)
+            least, most = self.slopes_at(at)
+            places.append(at)
+            off.append(
+                np.where(np.isfinite(end), np.maximum(np.maximum(least - u, u - most), 0), np.inf)
+            )
+        places, off = np.array(places), np.array(off)
+        near = off <= off.min(axis=0) * (1 + LONG(1e-15))
+        return places[np.where(near, np.abs(places - z), np.inf).argmin(axis=0), rows]
+
+    def apart(self, z: Numbers, u: Numbers, width: Numbers, height: Numbers):
+        """Return how far each (z, u) is from its graph, in units, and the area between."""
+        least, most = self.slopes_at(z)
+        beyond = np.maximum(np.maximum(least - u, u - most), 0)
+        outside = np.maximum(np.maximum(self.low - z, z - self.high), 0)
+        place = self.place_of(u, z)
+        low, high = self.slopes_at(place)
+        u = np.clip(u, low, high)
+        area = np.maximum(self.rise(z) - self.rise(place) - u * (z - place), 0)
+        off = np.minimum(np.maximum(beyond / height, outside / width), np.abs(z - place) / width)
+        return np.where(np.isnan(off), np.inf, off), area
+
+
+def stated(problem, answer) -> tuple[LONG, LONG, LONG]:
+    """Return the objective of an answer to a stated problem, its gap, and how far off graphs.
+
+    The gap is the sum of the areas between each pair of value and derivative and its graph; the
+    distance is in units of the knots' range, of the slopes' and, for coefficients, of what columns
+    make of these. Problems with an l1 constraint are not judged.
+    """
+    dense = [
+        group.X.toarray() if hasattr(group.X, "toarray") else group.X for group in problem.losses
+    ]
+    maps = [np.asarray(X @ np.eye(problem.features)).astype(LONG) for X in dense]
+    frees = [
+        np.asarray(g.free.toarray() if hasattr(g.free, "toarray") else g.free).astype(LONG)
+        for g in problem.losses
+    ]
+    w, v = answer.w.astype(LONG), answer.free.astype(LONG)
+    if problem.kernel is not None:
+        K = problem.kernel.astype(LONG)
+        maps = [X @ K for X in maps]
+    total = gap = off = LONG(0)
+    pull, balance = np.zeros(problem.features, LONG), np.zeros(problem.n_free, LONG)
+    terms, parts = np.zeros(problem.features, LONG), np.zeros(problem.n_free, LONG)
+    every = [np.asarray(group.pieces.knots) for group in problem.losses]
+    wide = max(LONG(max(np.ptp(own), np.abs(own).max())) for own in every) or LONG(1)
+    largest = LONG(0)
+    for group, X, free, a in zip(problem.losses, maps, frees, answer.duals, strict=True):
+        own, a, z = Graphs.of(group.pieces), a.astype(LONG), X @ w + free @ v
+        width = max(np.ptp(own.knots), np.abs(own.knots).max()) or wide
+        steep = np.abs(own.slopes).max(initial=0) + (own.curvature.max(initial=0) * width)
+        apart, area = own.apart(z, -a, width, steep or LONG(1))
+        total, gap, off = (
+            total + own.rise(z).sum(),
+            gap + area.sum(),
+            max(off, apart.max(initial=0)),
+        )
+        total = total + group.pieces.value.astype(LONG).sum()
+        pull, balance = pull + X.T @ a, balance + free.T @ a
+        terms, parts = (
+            terms + np.abs(X).T @ np.full(len(a), steep),
+            parts + np.abs(free).sum(0) * steep,
+        )
+        largest = np.maximum(largest, np.abs(X).max(axis=0))
+    terms = np.where(terms > 0, terms, 1)
+    if problem.kernel is not None:
+        rest = np.abs(pull - problem.ridge * (K @ w)) / terms
+        total = total + LONG(problem.ridge) / 2 * (w @ (K @ w))
+        off = max(off, rest.max())
+    else:
+        left = pull - LONG(problem.ridge) * w
+        total = total + LONG(problem.ridge) / 2 * (w @ w)
+        if problem.penalty is None:
+            off = max(off, (np.abs(left) / terms).max(initial=0))
+        else:
+            own = Graphs.of(problem.penalty)
+            unit = np.where(largest > 0, wide / np.where(largest > 0, largest, 1), 1)
+            apart, area = own.apart(w, left, unit, terms)
+            total, gap = total + own.rise(w).sum(), gap + area.sum()
+            off = max(off, apart.max(initial=0))
+    linear = problem.linear.astype(LONG)
+    total = total + linear @ v
+    parts = np.where(parts > 0, parts, 1)
+    off = max(off, (np.abs(balance - linear) / parts).max(initial=0))
+    return total, gap, off
