@@ -133,7 +133,7 @@ def test_a_path_is_the_same_from_its_end(name, monkeypatch):
     path = solution_paths.solution_path(model, 0.0, np.inf)
     assert path.statement.face == "primal"
     assert path.certify().status == "holds"
-    monkeypatch.setattr(follow, "_from_the_end", lambda *_, **__: None)
+    monkeypatch.setattr(follow, "_from_the_end", lambda *_, **__: (None, None))
     other = solution_paths.solution_path(model, 0.0, np.inf, face="saddle")
     np.testing.assert_allclose(path.breakpoints, other.breakpoints, rtol=1e-9, atol=1e-11)
     for lam in [0.0, *r.uniform(0.0, 2 * path.breakpoints[-1], 10)]:

@@ -43,9 +43,7 @@ class NoOptimum(PathError):
         Of the objective along it, < 0; or of the dual objective, > 0.
     """
 
-    def __init__(
-        self, message: str, path: Any = None, direction: Any = (), slope: float = float("nan")
-    ):
+    def __init__(self, message: str, path: Any, direction: Any, slope: float):
         super().__init__(message, path)
         self.direction, self.slope = direction, slope
 

@@ -295,6 +295,7 @@ def stay(w, i, old, side):
     now.pending = -1
     now.carried = 0
     now.staying = 1
+    now.stayed += 1
     w.stays[i] = side + 1
 
 

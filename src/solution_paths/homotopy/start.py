@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import PathError
 from ..problem.twofold import Twofold
+from . import tolerances
 from .graphs import Shape
 from .guess import GraphsAt, near_optimum
 from .moving import Moving
@@ -27,6 +28,7 @@ from .statement import Statement
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+HIDDEN = np.sqrt(tolerances.SINGULAR)  # share of the data that is lost in squares
 LARGE = 500  # coordinates from which on Newton's method costs less than the way that it saves
 
 
@@ -49,6 +51,15 @@ def starting_places(
         graphs = statement.graphs_of(artificial(statement, off))
         homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
         homotopy.run()
+        if homotopy.walk.now.stayed:  # for no gain: then the point at its end has no violation
+            end = Misfit.of(statement, homotopy.place, off.t, face)
+            if not end.is_of_rounding(statement):
+                raise PathError(
+                    f"The optimum at {off.t + origin:.12g} can't be found: the data determine it "
+                    "no better than rounding; scale the data alike, or leave out columns that "
+                    "depend on others.",
+                    None,
+                )
         return homotopy.place
 
     better = _nearer(statement, off, face)
@@ -88,6 +99,8 @@ class Misfit:
         Between the limits.
     regular : bool
         Whether the system of the places could be solved.
+    values : (N,)
+        What places limit: duals at knots, values on segments.
     """
 
     t: float
@@ -96,6 +109,7 @@ class Misfit:
     above: Array
     width: Array
     regular: bool
+    values: Array
 
     @classmethod
     def at(cls, statement: Statement, t: float, face: str = "auto") -> Misfit:
@@ -111,7 +125,18 @@ class Misfit:
         lower, upper = (side[rows, place] for side in (graphs.lower, graphs.upper))
         lower, upper = (row[:, 0] + t * row[:, 2] for row in (lower, upper))
         below, above = np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0)
-        return cls(t, place, below, above, upper - lower, homotopy.regular)
+        return cls(t, place, below, above, upper - lower, homotopy.regular, x)
+
+    def is_of_rounding(self, statement: Statement) -> bool:
+        """Tell whether what is beyond limits is what a change of the data by rounding explains.
+
+        Of pivots, which are squares, `tolerances.SINGULAR` is the share that may be rounding.
+        """
+        at_knot, scale = self.place % 2 == 1, statement.units.scale
+        unit = np.where(at_knot == statement.is_row, 1.0 / scale, scale)
+        sizes = np.abs(self.values) * unit
+        beyond = np.maximum(self.below, self.above) * unit
+        return self.regular and bool((beyond <= HIDDEN * sizes.max(initial=0.0)).all())
 
     @property
     def count(self) -> int:

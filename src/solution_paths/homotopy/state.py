@@ -156,6 +156,7 @@ class Numbers:
     seen: int  # places that were seen at this t
     by_index: int
     staying: int  # whether any coordinate stays where it is until places change
+    stayed: int  # how often one did
     nodes: int  # what is recorded
     events: int
     entries: int

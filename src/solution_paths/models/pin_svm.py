@@ -85,8 +85,7 @@ def pin_svm_path(
     weights = check_sample_weight(sample_weight, X, signs, classes)
     sizes = sorted([weights[signs < 0].sum(), weights[signs > 0].sum()])
     name, least = ("tau_from", tau_from) if vary == "tau" else ("tau", tau)
-    limit = -float(sizes[0] / sizes[1])
-    if least < limit:
+    if least < (limit := -float(sizes[0] / sizes[1])):
         raise ValueError(
             f"{name} = {least:g} has no optimum: the larger class has weight {sizes[1]:g}, the "
             f"smaller one {sizes[0]:g}; choose {name} >= {limit!r}."
