@@ -134,9 +134,9 @@ class Misfit:
         """
         at_knot, scale = self.place % 2 == 1, statement.units.scale
         unit = np.where(at_knot == statement.is_row, 1.0 / scale, scale)
-        sizes, beyond = np.abs(self.values) * unit, np.maximum(self.below, self.above) * unit
-        least = [HIDDEN * sizes[own].max(initial=0.0) for own in (~at_knot, at_knot)]
-        return self.regular and bool((beyond <= np.where(at_knot, least[1], least[0])).all())
+        sizes = np.abs(self.values) * unit
+        beyond = np.maximum(self.below, self.above) * unit
+        return self.regular and bool((beyond <= HIDDEN * sizes.max(initial=0.0)).all())
 
     @property
     def count(self) -> int:
