@@ -56,13 +56,6 @@ Y = np.where(U > 0, 1, 0)
 
 REFUSED = {  # what no check of scikit-learn's knows
     PathSVOR: {"check_classifiers_classes": "an order of strings isn't guessed"},
-    PathOneClassSVM: dict.fromkeys(
-        (
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        ),
-        "decisions are 0 but for rounding",
-    ),
 }
 
 
