@@ -43,7 +43,7 @@ from solution_paths import (
     svm_path,
 )
 from solution_paths.curves import Curve, winners
-from solution_paths.estimators.fitted import OneVsRest, joint_error
+from solution_paths.estimators.fitted import OneVsRest
 from solution_paths.solution.labels import label_error
 from solution_paths.solution.metrics import Metric
 
@@ -310,7 +310,7 @@ def test_the_largest_of_several_decisions_jumps_where_paths_do():
     def judge(ends, found):
         return label_error(ends, found, codes, None, Metric("zero_one"), model.classes)
 
-    curve = joint_error(model.paths, X_val, judge)
+    curve = model._joint_error(X_val, judge)
     width = np.diff(curve.edges)
     points = (curve.edges[:-1] + 0.5 * width)[width > 1e-9 * curve.edges[-1]]
     brute = [np.mean(model.label(model.decision(X_val, t)) != y_val) for t in points]

@@ -73,6 +73,38 @@ def test_what_is_not_given_varies(name):
         call(name, vary="gamma")
 
 
+LIMITS = {"tau_from": -0.1, "nu_min": 0.2, "C_max": 3.0, "lam_min": 0.3, "s_max": 0.5}
+LIMITS |= {"lam1_min": 0.02, "lam2_min": 0.03, "epsilon_min": 0.05}
+NEEDED = {("dm_drsvm_path", "lam1"): {"lam2": 0.1}, ("dm_drsvm_path", "lam2"): {"lam1": 0.1}}
+NEEDED |= {(name, "lam2"): {"s": 0.4} for name in ("drlad_path", "dr_regression_path")}
+
+
+def limits_of(name):
+    found = inspect.signature(getattr(paths, name)).parameters
+    return [own for own in found if own.endswith(("_min", "_max", "_from"))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_only_what_varies_has_limits(name):
+    """Those of the others were ignored."""
+    assert limits_of(name)
+    for limit in limits_of(name):
+        whose = limit.rsplit("_", 1)[0]
+        needed = NEEDED.get((name, whose), {})
+        path = call(name, vary=whose, **needed, **{limit: LIMITS[limit]})
+        assert path.range[limit.endswith("_max")] == LIMITS[limit]
+        for other in FUNCTIONS[name][1]:
+            if other != whose:
+                with pytest.raises(
+                    ValueError, match=f"{limit} is a limit of a path in {whose}, but {other} varies"
+                ):
+                    call(name, vary=other, **{limit: LIMITS[limit]})
+        for held in settable(name):
+            if held == whose:  # another one varies then
+                with pytest.raises(ValueError, match=f"{limit} is a limit of a path in {whose}"):
+                    call(name, **{held: SOME[held], limit: LIMITS[limit]})
+
+
 @pytest.mark.parametrize("name", ["kernel_quantile_path", "pin_svm_path", "drsvm_path", "svr_path"])
 def test_one_parameter_is_left_to_vary(name):
     given = {own: SOME[own] for own in settable(name)}
@@ -107,5 +139,8 @@ def test_functions_and_estimators_have_the_same_defaults():
         if name not in ("__version__",) and (inspect.isfunction(own) or name in paths.ESTIMATORS):
             found = inspect.signature(own).parameters.get("fit_intercept")
             flags |= {name: found.default} if found else {}
-    assert {"lasso_path", "elastic_net_path", "PathLasso", "PathElasticNet"} <= set(flags)
-    assert set(flags.values()) == {True}
+    assert {"lasso_path", "elastic_net_path", "PathLasso", "PathElasticNet", "OutlierSVR"} <= set(
+        flags
+    )
+    without = {name for name, flag in flags.items() if not flag}
+    assert without == {"outlier_svm_path", "outlier_svr_path"}  # as their authors have it

@@ -85,7 +85,7 @@ def dm_drsvm_path(
     >>> bool(abs(path.coef(path.range[1])).max() < 1e-12)
     True
     """
-    vary = what_varies(vary, {"lam1": lam1, "lam2": lam2})
+    vary = what_varies(vary, {"lam1": lam1, "lam2": lam2}, lam1_min=lam1_min, lam2_min=lam2_min)
     margins = Margins.of(X, y, kappa, sample_weight)
     own: dict[str, Any] = {"callback": callback, "check": check}
     if vary == "lam1":

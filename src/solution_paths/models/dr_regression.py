@@ -94,7 +94,7 @@ def dr_regression_path(
     def own(cost: Floats) -> Pieces:
         return losses.piecewise_linear(targets, knots, slopes, cost)
 
-    given, limits = {"s": s, "lam1": lam1, "lam2": lam2}, (s_max, lam1_min, lam2_min)
-    own_reading = samples.reading(**judged_by(knots, slopes), offset=level)
-    told = check_shares(sample_weight, X, targets), own_reading, vary, given, limits, None
-    return elastic_path(samples, own, *told, callback, check)
+    given, shares = {"s": s, "lam1": lam1, "lam2": lam2}, check_shares(sample_weight, X, targets)
+    limits = {"s_max": s_max, "lam1_min": lam1_min, "lam2_min": lam2_min}
+    reading = samples.reading(**judged_by(knots, slopes), offset=level)
+    return elastic_path(samples, own, shares, reading, vary, given, limits, None, callback, check)

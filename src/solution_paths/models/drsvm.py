@@ -93,7 +93,7 @@ def drsvm_path(
     shares = check_shares(sample_weight, X, signs, classes)
     plain = not check_flag(positive, "positive") and penalty_factor is None and bounds is None
     penalty = None if plain else l1_penalty(samples.features, positive, penalty_factor, bounds)
-    limits = (None, lam1_min, lam2_min)
+    limits = {"lam1_min": lam1_min, "lam2_min": lam2_min}
     return elastic_path(
         samples, own, shares, reading, vary, given, limits, penalty, callback, check
     )

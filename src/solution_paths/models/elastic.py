@@ -29,7 +29,7 @@ def elastic_path(
     reading: Reading,
     vary: str | None,
     given: dict[str, float | None],
-    limits: tuple[float | None, float, float],
+    limits: dict[str, float | None],
     penalty: Callable[[float], Pieces] | None = None,
     callback: Callback | None = None,
     check: str = "warn",
@@ -47,16 +47,17 @@ def elastic_path(
     vary : {"s", "lam1", "lam2"}, optional
     given : dict
         s, lam1 and lam2, as the user gave them.
-    limits : s_max, lam1_min and lam2_min
+    limits : dict
+        s_max, lam1_min and lam2_min, as the user gave them.
     penalty : callable, optional
         The l1 penalty of coefficients, by its weight.
     callback, check
         See `dr_regression_path`.
     """
-    vary = what_varies(vary, given, either=("s", "lam1"))
+    vary = what_varies(vary, given, ("s", "lam1"), **limits)
     radius, price, ridge = _held(vary, **given)
     name, limit = LIMITS[vary]
-    own = limit(limits[tuple(LIMITS).index(vary)], name)
+    own = limit(limits[name], name)
     data = samples.losses(loss(shares))
     l1 = l1_penalty(samples.features) if penalty is None else penalty
     free = radius is not None or (penalty is None and not price)  # of a penalty, where lam2 varies

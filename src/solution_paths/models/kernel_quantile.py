@@ -81,7 +81,7 @@ def kernel_quantile_path(
     >>> path.certify().ok
     True
     """
-    vary = what_varies(vary, {"tau": tau, "lam": lam})
+    vary = what_varies(vary, {"tau": tau, "lam": lam}, lam_min=lam_min)
     lam, tau = held("lam", lam, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, offset = samples.near_targets(y, X)

@@ -76,7 +76,7 @@ def one_class_path(
     >>> path.certify().ok
     True
     """
-    vary = what_varies(vary, {"nu": None, "lam": None})
+    vary = what_varies(vary, {"nu": None, "lam": None}, nu_min=nu_min, lam_min=lam_min)
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     n, classes = samples.n, np.array([-1, 1])
     weights = check_sample_weight(sample_weight, X, np.zeros(n))

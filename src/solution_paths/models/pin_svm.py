@@ -77,7 +77,7 @@ def pin_svm_path(
     >>> path.certify().ok
     True
     """
-    vary = what_varies(vary, {"tau": tau, "C": C})
+    vary = what_varies(vary, {"tau": tau, "C": C}, tau_from=tau_from, C_max=C_max)
     C, tau = held("C", C, 1.0, above=0), held("tau", tau, 0.5, least=-1, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     tau_from = check_number(tau_from, "tau_from", least=-1, most=0)

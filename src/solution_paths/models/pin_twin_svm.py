@@ -74,7 +74,7 @@ def pin_twin_svm_path(
     >>> path.certify().ok
     True
     """
-    vary = what_varies(vary, {"tau": tau, "C": C})
+    vary = what_varies(vary, {"tau": tau, "C": C}, C_max=C_max)
     C, tau = held("C", C, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
     lam, samples = check_number(lam, "lam", least=0), Samples.of(X)
     signs, classes = samples.labels(y, X)

@@ -82,7 +82,7 @@ def rlad_path(
     >>> path.certify().ok
     True
     """
-    vary = what_varies(vary, {"lam": None, "s": None})
+    vary = what_varies(vary, {"lam": None, "s": None}, lam_min=lam_min, s_max=s_max)
     samples = Samples.of(X).centred()
     targets, level = samples.near_targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)

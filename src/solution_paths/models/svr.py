@@ -80,7 +80,8 @@ def svr_path(
     >>> path.certify().ok
     True
     """
-    vary = what_varies(vary, {"C": C, "lam": None, "epsilon": epsilon}, either=("C", "lam"))
+    given, limits = {"C": C, "lam": None, "epsilon": epsilon}, {"C_max": C_max, "lam_min": lam_min}
+    vary = what_varies(vary, given, ("C", "lam"), **limits, epsilon_min=epsilon_min)
     C, epsilon = held("C", C, 1.0, above=0), held("epsilon", epsilon, 0.1, least=0)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     targets, level = samples.near_targets(y, X)

@@ -1,11 +1,12 @@
 """Which of a model's parameters varies: one rule for all functions.
 
 What is given a value stands still. Of the others the first in `ORDER` varies, unless ``vary`` names
-one.
+one. Only what varies has limits.
 """
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from ..validation import check_choice, check_number
@@ -14,7 +15,10 @@ ORDER = ("tau", "nu", "C", "lam", "s", "lam1", "lam2", "epsilon")
 
 
 def what_varies(
-    vary: str | None, given: dict[str, float | None], either: tuple[str, ...] = ()
+    vary: str | None,
+    given: dict[str, float | None],
+    either: tuple[str, ...] = (),
+    **limits: float | None,
 ) -> str:
     """Return the parameter that varies.
 
@@ -26,7 +30,22 @@ def what_varies(
         The model's parameters, as the user gave them.
     either : tuple of str
         Those of which one says what the others do: neither varies where one is given.
+    **limits : float, optional
+        Where the path in a parameter begins or ends, as in ``C_max``; None or 0 if not given.
     """
+    vary = _varies(vary, given, either)
+    for name, value in limits.items():
+        whose = name.rsplit("_", 1)[0]
+        if whose != vary and not (value is None or (isinstance(value, Real) and value == 0)):
+            raise ValueError(
+                f"{name} is a limit of a path in {whose}, but {vary} varies: leave it out, or let "
+                f"{whose} vary."
+            )
+    return vary
+
+
+def _varies(vary: str | None, given: dict[str, float | None], either: tuple[str, ...]) -> str:
+    """Return the parameter that varies, whatever its limits."""
     named = [name for name, value in given.items() if value is not None]
     held = {*named, *(either if set(named) & set(either) else ())}
     choices = [name for name in ORDER if name in given]
