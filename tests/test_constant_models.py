@@ -79,8 +79,13 @@ def test_estimators_choose_among_constant_predictions(name, target):
         found = []
         for train, test in KFold(3).split(X):
             fixed = estimator(**options, **{model._parameter: chosen}).fit(X[train], y[train])
-            error = np.abs(fixed.predict(X[test]) - y[test])
-            found.append(np.mean(error**2 if model.scoring == "squared" else error))
+            error, tau = fixed.predict(X[test]) - y[test], getattr(model, "tau", None)
+            own = {
+                "squared": error**2,
+                "absolute": np.abs(error),
+                "pinball": None if tau is None else np.maximum((1.0 - tau) * error, -tau * error),
+            }
+            found.append(np.mean(own[model.scoring]))
         assert model.cv_error_ == pytest.approx(np.mean(found), rel=1e-8, abs=1e-10)
 
 

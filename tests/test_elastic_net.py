@@ -550,8 +550,9 @@ def test_inverse_paths_are_saved_pickled_and_plotted():
 
 
 WRONG = {
-    "what varies is given": ({"s": 1.0}, "is what varies"),
-    "lam1 beside s": ({"lam1": 1.0}, "takes no lam1"),
+    "what varies is given": ({"vary": "s", "s": 1.0}, "takes no s: leave it out"),
+    "lam1 beside s": ({"vary": "s", "lam1": 1.0}, "takes no lam1: leave it out"),
+    "both s and lam1": ({"s": 1.0, "lam1": 1.0}, "either s or lam1"),
     "a negative ridge": ({"lam2": -1.0}, "lam2 must be"),
     "neither s nor lam1": ({"vary": "lam2"}, "either s or lam1"),
     "an unknown parameter": ({"vary": "lam"}, "vary must be"),

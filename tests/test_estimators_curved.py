@@ -94,6 +94,18 @@ def test_counts_are_those_of_scikit_learn():
         PathPoissonRegressor().fit(X, -COUNTS)
 
 
+@pytest.mark.parametrize("seed", [2, 3])
+def test_deviances_far_from_the_least_do_not_blur_it(seed):
+    """At small lam rows far out have expected counts of 1e10; the choice was 1 % off."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(40, 6)) * np.where(np.arange(40) % 10, 1.0, 25.0)[:, None]
+    counts = rng.poisson(np.exp(0.4 * np.clip(rows[:, 0], -2, 2)))
+    model = PathPoissonRegressor(cv=4, lam_min=1e-3).fit(rows, counts)
+    assert model.cv_path_.left.max() > 1e10
+    assert model.cv_path_(model.lam_) == pytest.approx(model.cv_error_, rel=1e-11)
+    assert model.cv_error_ <= model.cv_path_(np.geomspace(1e-3, 100.0, 500)).min() * (1 + 1e-12)
+
+
 def test_lam_is_chosen_by_the_deviance():
     cv, low, grid = KFold(4), 0.01, np.geomspace(0.01, 20, 60)
     options = {"lam_min": low, "l1_ratio": 0.5}

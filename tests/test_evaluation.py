@@ -1,5 +1,7 @@
 """Evaluation of whole paths: carried from node to node, exact, and never expanded to n duals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -273,6 +275,38 @@ def test_flat_minima_are_joined_and_the_widest_is_taken():
     best = curve([0, 1, 2, 3, 5, 6], [1, 3, 1, 1, 2]).best()
     assert best.intervals.tolist() == [[0.0, 1.0], [2.0, 5.0]]
     assert best.parameter == 3.5
+
+
+def test_only_errors_that_differ_by_their_own_rounding_are_equal():
+    """What they were compared to was the largest value anywhere."""
+    here = [1.0 + 4e-7, 1.0, 1.0 + 3e-13, 1.0 + 2e-6]
+    level = np.array([4e7, *here])
+    best = curve([0, 1, 2, 3, 5, 9], level).best()
+    assert best.value == 1.0
+    assert best.intervals.tolist() == [[2.0, 5.0]]
+    assert curve([0, 1, 2, 3, 5, 9], level).below(1.0).tolist() == [[2.0, 5.0]]
+    moved = curve([0, 1, 2, 3, 5, 9], level).behind(np.array([1.0, 2.0, 3.0, 5.0])).edges
+    assert (moved > [0, 1, 2, 3, 5, 9]).tolist() == [False, True, True, False, True, False]
+    zero = Curve(np.array([0.0, 1.0, 2.0]), *2 * [np.array([0.0, 1e-17])], np.zeros(2))
+    assert zero.best().intervals.tolist() == [[0.0, 1.0]]
+    summed = replace(zero, unit=1.0)  # from terms of that size, so that 1e-17 is nothing
+    for same in (summed, summed.over(0.0, 3.0), summed.times(2.0), mean_curve([summed, summed])):
+        assert same.best().intervals.tolist() == [[0.0, same.edges[-1]]]
+
+
+@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
+def test_a_curve_of_numbers_is_told_apart_where_it_is_least():
+    """Far from there errors are 1e15 times as large."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(14, 12)) * 10.0 ** -np.arange(12)
+    y = X[:, 0] + 0.1 * rng.normal(size=14)
+    path = lasso_path(X, y)
+    new = rng.normal(size=(50, 12))
+    found = path.error_curve(new, new[:, 0], "squared")
+    assert found.left.max() > 1e12
+    best = found.best()
+    assert found(best.parameter) == pytest.approx(best.value, rel=1e-11)
+    assert np.allclose(found(best.intervals.ravel()), best.value, rtol=1e-11)
 
 
 def test_the_middle_of_a_scale_is_that_of_logarithms():

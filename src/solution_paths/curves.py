@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-ROUNDING = 1e-12  # of the largest value: errors that differ by less are equal
+ROUNDING = 1e-12  # of errors and their unit: those that differ by less are equal
 NOUGHT = float(np.nextafter(0.0, 1.0))
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -58,6 +58,9 @@ class Curve:
     log : bool
         Whether the parameter is a scale (a cost, a penalty): then `best` measures intervals, and
         takes their middle, by logarithms.
+    unit : float
+        The size of what values are summed from, where these may nearly cancel: two values are equal
+        if they differ by less than 1e-12 of their own size and this.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Curve:
     sag: Floats
     reciprocal: bool = False
     log: bool = False
+    unit: float = 0.0
 
     def __call__(self, t: ArrayLike) -> Floats:
         """Return the values at t, a number or an array, all from the first edge to the last."""
@@ -117,52 +121,55 @@ class Curve:
         before = [low] if low < self.edges[0] else []
         after = [high] if high > self.edges[-1] else []
         ends = [self.left[:1]] * len(before), [self.right[-1:]] * len(after)
-        whole = Curve(
+        whole = self._with(
             np.concatenate([before, self.edges, after]),
             np.concatenate([*ends[0], self.left, *ends[1]]),
             np.concatenate([*ends[0], self.right, *ends[1]]),
             np.concatenate([np.zeros(len(before)), self.sag, np.zeros(len(after))]),
-            self.reciprocal,
-            self.log,
         )
         if low <= whole.edges[0] and whole.edges[-1] <= high:
             return whole
         inner = (whole.edges > low) & (whole.edges < high)
         return whole.on(np.concatenate([[low], whole.edges[inner], [high]]))
 
+    def _with(self, edges: Floats, left: Floats, right: Floats, sag: Floats) -> Curve:
+        """Return a curve with other pieces."""
+        return Curve(edges, left, right, sag, self.reciprocal, self.log, self.unit)
+
     def behind(self, places: Floats) -> Curve:
         """Return the curve whose jumps at some places come with the next number."""
         jumps = np.zeros(len(self.edges), dtype=bool)
-        jumps[1:-1] = np.abs(self.right[:-1] - self.left[1:]) > self._slack
+        before, after = self.right[:-1], self.left[1:]
+        size = np.maximum(np.abs(before), np.abs(after))
+        jumps[1:-1] = np.abs(before - after) > self._slack(size)
         beyond = np.nextafter(self.edges, np.inf)
         edges = np.where(jumps & np.isin(self.edges, places), beyond, self.edges)
         if not (np.diff(edges) > 0.0).all():
             return self
-        return Curve(edges, self.left, self.right, self.sag, self.reciprocal, self.log)
+        return self._with(edges, self.left, self.right, self.sag)
 
     def opened(self) -> Curve:
         """Return the curve without what holds at its first edge alone."""
         if len(self.left) < 2 or self.edges[1] > np.nextafter(self.edges[0], np.inf):
             return self
         parts = (self.left[1:], self.right[1:], self.sag[1:])
-        return Curve(np.delete(self.edges, 1), *parts, self.reciprocal, self.log)
+        return self._with(np.delete(self.edges, 1), *parts)
 
     def scaled(self, factor: float) -> Curve:
         """Return the curve as a function of factor * t, factor > 0."""
-        parts = (self.left, self.right, self.sag)
-        return Curve(factor * self.edges, *parts, self.reciprocal, self.log)
+        return self._with(factor * self.edges, self.left, self.right, self.sag)
 
     def times(self, factor: float) -> Curve:
         """Return the curve's values times a factor >= 0."""
         parts = (factor * self.left, factor * self.right, factor * self.sag)
-        return Curve(self.edges, *parts, self.reciprocal, self.log)
+        return replace(self._with(self.edges, *parts), unit=factor * self.unit)
 
     def inverted(self, unit: float) -> Curve:
         """Return the curve as a function of unit / t, of which it was one of t."""
         with np.errstate(divide="ignore"):
             edges = unit / self.edges[::-1]
         parts = (self.right[::-1], self.left[::-1], self.sag[::-1])
-        return Curve(edges, *parts, not self.reciprocal, self.log)
+        return replace(self._with(edges, *parts), reciprocal=not self.reciprocal)
 
     def on(self, edges: Floats) -> Curve:
         """Return the same curve cut at edges, among which are its own that lie between them."""
@@ -170,7 +177,7 @@ class Curve:
         ends = self.edges[piece], self.edges[piece + 1]
         share = self._share(edges[1:], *ends) - self._share(edges[:-1], *ends)
         left, right = self._values(edges[:-1], piece), self._values(edges[1:], piece)
-        return Curve(edges, left, right, share**2 * self.sag[piece], self.reciprocal, self.log)
+        return self._with(edges, left, right, share**2 * self.sag[piece])
 
     def best(self, *, log: bool | None = None) -> Best:
         """Return where the curve is least; next to a jump, the last number before it.
@@ -188,8 +195,9 @@ class Curve:
         """
         lowest, share = self._lowest()
         least = float(lowest.min())
-        enough = least + self._slack
-        flat = (np.maximum(self.left, self.right) <= enough) & (np.abs(self.sag) <= self._slack)
+        slack = float(self._slack(abs(least)))
+        enough = least + slack
+        flat = (np.maximum(self.left, self.right) <= enough) & (np.abs(self.sag) <= slack)
         reached = flat | (lowest == least)
         begin, end = self.edges[:-1], self.edges[1:]
         point = self._at_share(share)
@@ -221,7 +229,7 @@ class Curve:
             tops = np.setdiff1d(self._at_share(whole)[arched], self.edges)
             if len(tops):
                 return self.on(np.union1d(self.edges, tops)).below(level)
-        enough, rise, sag = level + self._slack, self.right - self.left, self.sag
+        enough, rise, sag = level + self._slack(abs(level)), self.right - self.left, self.sag
         lowest, share = self._lowest()
         # the roots of left - level + u (rise - sag) + u^2 sag
         slope, bent, tilted = rise - sag, sag != 0.0, rise != 0.0
@@ -247,10 +255,9 @@ class Curve:
             return known
         return min(known, np.finfo(np.float64).max * EPSILON) / EPSILON
 
-    @property
-    def _slack(self) -> float:
-        """By how much errors that are equal may differ."""
-        return float(ROUNDING * max(np.abs(self.left).max(), np.abs(self.right).max()))
+    def _slack(self, size: Any) -> Any:
+        """Return by how much errors of some size that are equal may differ."""
+        return ROUNDING * (size + self.unit)
 
     def _at_share(self, share: Floats) -> Floats:
         """Return the parameters a share of the way along each piece."""
@@ -382,7 +389,7 @@ class MeanCurve(Curve):
             place = min(last, self._settled)
         else:
             place = min(float(self._known(np.array([first]), self.log)[0]), last)
-        return self.before_jump(place, level + self._slack)
+        return self.before_jump(place, level + self._slack(abs(level)))
 
     def standard_error(self, t: ArrayLike) -> Floats:
         """Return the standard error of the mean at t: the parts' deviation over the root of k.
@@ -413,8 +420,9 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
     edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
     parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")
-    left, right, sag = (np.average([getattr(p, k) for p in parts], 0, weights) for k in names)
-    return Curve(edges, left, right, sag, curves[0].reciprocal, curves[0].log)
+    own = [np.average([getattr(p, k) for p in parts], 0, weights) for k in names]
+    unit = float(np.average([c.unit for c in curves], weights=weights))
+    return Curve(edges, *own, curves[0].reciprocal, curves[0].log, unit)
 
 
 def steps(
@@ -436,7 +444,8 @@ def steps(
     change = np.zeros(len(edges))
     np.add.at(change, np.searchsorted(edges, at), rises)
     counts = np.maximum(first + np.cumsum(change)[:-1], least)
-    return Curve(edges, counts / unit, counts / unit, np.zeros(len(counts)))
+    values = counts / unit
+    return Curve(edges, values, values, np.zeros(len(values)), unit=float(np.abs(values).max()))
 
 
 def tilted_pieces(

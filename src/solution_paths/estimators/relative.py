@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,4 +57,4 @@ def relative_curve(curve: Curve, unit: float) -> Curve:
         return curve.times(1.0 / unit)
     perfect = (curve.left == 0.0) & (curve.right == 0.0) & (curve.sag == 0.0)
     level = np.where(perfect, 0.0, 1.0)
-    return Curve(curve.edges, level, level, 0.0 * level, curve.reciprocal, curve.log)
+    return replace(curve, left=level, right=level, sag=0.0 * level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,14 @@ def _value_curve(
     def error(rows: slice, f: Floats, shares: Floats) -> Curve:
         return part(f, target[rows], shares)
 
-    return _mean(path, X, error, np.full(m, 1.0 / m) if shares is None else shares)
+    shares = np.full(m, 1.0 / m) if shares is None else shares
+    return replace(_mean(path, X, error, shares), unit=_error_of_mean(target, shares, metric))
+
+
+def _error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
+    """Return the size of the error of a prediction that knows nothing of the rows."""
+    off = np.abs(y - shares @ y)
+    return float(shares @ (off**2 if metric.name == "squared" else off))
 
 
 def _own_pieces(path: SolutionPath, metric: Metric) -> Callable[..., Any]:

@@ -103,7 +103,7 @@ def _mean_rate(
         share = there * np.ones(len(own)) if how == "weighted" else 1.0 * (counts | (how == ""))
         total, count = total + share * own, count + share
     values = 1.0 - total / np.where(count > 0.0, count, 1.0)
-    return Curve(edges, values, values, np.zeros(len(values)))
+    return Curve(edges, values, values, np.zeros(len(values)), unit=1.0)
 
 
 def _weight_of(
