@@ -275,7 +275,7 @@ def test_curves_along_a_line_are_the_losses_at_its_points(name):
     X_new, y_new, labels_new = data(seed=1)
     y_new = y_new if model.regression else labels_new
     path = model.trace(X, y, line)
-    curve = model.curve(path, X_new, y_new)
+    curve = model.curve(path, line, X_new, y_new)
     u = tune.coordinate(line, line.values)
     found = curve.over(u.min(), u.max())(u)
     np.testing.assert_allclose(
@@ -295,6 +295,30 @@ def test_the_exact_minimiser_is_no_worse_than_the_grids_and_is_reached(name):
     there = Line(line.fixed, line.vary, np.array([exact.value]))
     (again,), _ = tune.losses_of_path(model, [there], X, y, parts)
     assert again[0] == pytest.approx(exact.loss, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (model, _) in MODELS.items() if not model.regression]
+)
+def test_the_exact_choice_is_that_of_predictions_and_of_a_solver(name):
+    model, line = MODELS[name]
+    X, _, y = data(seed=3, n=40)
+    parts = tune.folds_of(40, np.array_split(np.random.default_rng(4).permutation(40), 4))
+    _, curves = tune.losses_of_path(model, [line], X, y, parts)
+    exact = tune.chosen_exactly(model, [line], curves)
+    fine = Line(line.fixed, line.vary, np.geomspace(line.values.min(), line.values.max(), 400))
+    wrong = np.zeros(400)
+    for fit, judge in parts:
+        path = model.trace(X[fit], y[fit], line)
+        for k, t in enumerate(model.places(path, line, fine.values)):
+            own = balanced_accuracy_score(y[judge], path.predict(X[judge], t))
+            wrong[k] += (1.0 - own) / len(parts)
+    assert wrong.min() < wrong.max()
+    assert exact.loss <= wrong.min() + 1e-12
+    there = Line(line.fixed, line.vary, np.array([exact.value]))
+    (solved,), failed = tune.losses_of_solver("clarabel", model, [there], X, y, parts)
+    assert not failed
+    assert solved[0] == pytest.approx(exact.loss, abs=1e-12)
 
 
 def test_ties_go_to_the_first_line_and_point():

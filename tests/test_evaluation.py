@@ -351,6 +351,20 @@ def test_the_mean_of_curves_is_the_mean_everywhere():
     assert mean.best().value <= mean(t).min()
 
 
+@pytest.mark.filterwarnings("error")
+def test_inverses_beyond_the_largest_number_leave_no_piece_without_length():
+    least, most = np.nextafter(0.0, 1.0), np.finfo(np.float64).max
+    after_zero = curve([0.0, least, 0.5, 2.0], [5.0, 3.0, 1.0]).inverted(1.0)
+    assert after_zero.edges.tolist() == [0.5, 2.0, np.inf]
+    assert after_zero([0.5, 1.0, 2.0, 99.0]).tolist() == [1.0, 1.0, 3.0, 3.0]
+    assert after_zero.over(1.0, 9.0).best().intervals.tolist() == [[1.0, 2.0]]
+    in_the_limit = curve([0.01, 1.0, most, np.inf], [1.0, 2.0, 5.0]).inverted(1.0)
+    assert in_the_limit([0.0, 0.5, 2.0]).tolist() == [5.0, 2.0, 1.0]
+    assert in_the_limit.over(0.1, 9.0).on(np.array([0.1, 1.0, 4.0])).left.tolist() == [2.0, 1.0]
+    assert in_the_limit.best().intervals.tolist() == [[1.0, 100.0]]
+    assert curve([0.0, least, 1.0], [2.0, 1.0]).scaled(0.1).edges.tolist() == [0.0, 0.1]
+
+
 def test_steps_that_fall_together_are_added():
     found = steps(0.0, 1.0, 2, np.array([0.5, 0.5, 0.25]), np.array([1.0, 1.0, -1.0]), 4)
     assert found.edges.tolist() == [0.0, 0.25, 0.5, 1.0]

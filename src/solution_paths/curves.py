@@ -113,7 +113,7 @@ class Curve:
         """Return that of which pieces are quadratic functions: t or 1 / t; undo it, too."""
         if not self.reciprocal:
             return t
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return 1.0 / np.asarray(t, dtype=np.float64)
 
     def over(self, low: float, high: float) -> Curve:
@@ -157,7 +157,7 @@ class Curve:
 
     def scaled(self, factor: float) -> Curve:
         """Return the curve as a function of factor * t, factor > 0."""
-        return self._with(factor * self.edges, self.left, self.right, self.sag)
+        return self._moved(factor * self.edges, self.left, self.right, self.sag)
 
     def times(self, factor: float) -> Curve:
         """Return the curve's values times a factor >= 0."""
@@ -166,10 +166,15 @@ class Curve:
 
     def inverted(self, unit: float) -> Curve:
         """Return the curve as a function of unit / t, of which it was one of t."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             edges = unit / self.edges[::-1]
         parts = (self.right[::-1], self.left[::-1], self.sag[::-1])
-        return replace(self._with(edges, *parts), reciprocal=not self.reciprocal)
+        return replace(self._moved(edges, *parts), reciprocal=not self.reciprocal)
+
+    def _moved(self, edges: Floats, *parts: Floats) -> Curve:
+        """Return pieces between edges, without those whose ends are the same number."""
+        kept = edges[1:] > edges[:-1]
+        return self._with(np.unique(edges), *(own[kept] for own in parts))
 
     def on(self, edges: Floats) -> Curve:
         """Return the same curve cut at edges, among which are its own that lie between them."""

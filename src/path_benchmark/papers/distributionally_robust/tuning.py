@@ -54,6 +54,11 @@ class Line(NamedTuple):
     vary: str
     values: Floats
 
+    @property
+    def inverse(self) -> bool:
+        """Whether losses are piecewise quadratic in the inverse of what varies."""
+        return self.vary in ("lam", "lam2")
+
     def at(self, k: int) -> dict[str, float]:
         """Return all parameters of a point."""
         return {**self.fixed, self.vary: float(self.values[k])}
@@ -143,22 +148,21 @@ class Model:
         """Return f at the rows of X and the points of a line, (m, k)."""
         return path.decision_function(X, self.places(path, line, line.values))
 
-    def curve(self, path: Any, X: Floats, y: Floats) -> Curve:
-        """Return the loss as an exact function of u."""
+    def curve(self, path: Any, line: Line, X: Floats, y: Floats) -> Curve:
+        """Return the loss along a line as an exact function of u."""
         if self.regression:
             found = path.error_curve(X, y, "squared")
         else:
             classes = [y == c for c in (-1.0, 1.0) if (y == c).any()]
             found = mean_curve([path.error_curve(X[own], y[own]) for own in classes])
-        if found.reciprocal:
-            return found.inverted(1.0)
-        return found.scaled(self.unit(data_of(path).shape[0]))
+        if path.parameter != line.vary:
+            return found.scaled(self.unit(data_of(path).shape[0]))
+        return found.inverted(1.0) if line.inverse else found
 
 
 def coordinate(line: Line, values: Floats) -> Floats:
     """Return u at values of a line's parameter, or these at u."""
-    inverse = line.vary in ("lam", "lam2")
-    return 1.0 / np.asarray(values) if inverse else np.asarray(values)
+    return 1.0 / np.asarray(values) if line.inverse else np.asarray(values)
 
 
 def losses_of_path(
@@ -171,7 +175,7 @@ def losses_of_path(
         for j, (line, path) in enumerate(zip(lines, paths, strict=True)):
             f = model.decisions(path, line, X[judge])
             found[j] += model.loss(y[judge], f) / len(folds)
-            curves[j].append(model.curve(path, X[judge], y[judge]))
+            curves[j].append(model.curve(path, line, X[judge], y[judge]))
     return found, [mean_curve(own) for own in curves]
 
 
