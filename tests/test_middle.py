@@ -41,7 +41,7 @@ SEVERAL = (
 )
 
 
-UNIQUE = ("elastic_net", "lasso_intercept", "Huber")
+UNIQUE = ("elastic_net", "fused_lasso", "lasso_intercept", "Huber")
 
 
 def places(path, seed):
@@ -76,6 +76,13 @@ def test_one_free_variable_is_in_the_middle(name):
                 expected = middle_of(*found, v[0])
                 assert v[0] == pytest.approx(expected, abs=1e-9 * (1 + np.abs(expected))), (kind, t)
     assert wide or name in UNIQUE, "no optimum of these data is an interval"
+
+
+def test_a_middle_that_is_what_was_walked_but_for_rounding_is_no_point_of_its_own():
+    corner = np.array([0, 0, 2, 0, 2, 2, 1, 0, 0, 1, 3, 1, 1, 2])
+    X, y = np.column_stack([corner // 2, corner % 2]), [0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1]
+    path = paths.nu_svm_path(X, y, kernel="rbf", gamma=0.5)
+    assert (path.points.t[:-1:2] < path.points.t[1::2]).all()
 
 
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")

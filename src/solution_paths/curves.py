@@ -425,9 +425,9 @@ def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) 
     edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
     parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")
-    own = [np.average([getattr(p, k) for p in parts], 0, weights) for k in names]
+    left, right, sag = (np.average([getattr(p, k) for p in parts], 0, weights) for k in names)
     unit = float(np.average([c.unit for c in curves], weights=weights))
-    return Curve(edges, *own, curves[0].reciprocal, curves[0].log, unit)
+    return Curve(edges, left, right, sag, curves[0].reciprocal, curves[0].log, unit)
 
 
 def steps(

@@ -195,9 +195,9 @@ class _Rows:
     ) -> tuple[Floats, Floats] | None:
         """Return where between two points the middle begins, bends and ends, and what it is there.
 
-        None: the free variables are determined. An endless piece ends beyond the last bend. What
-        nothing bounds stays as it is, or is what is known at the first point. Samples on a
-        ``branch`` (n,) stay there.
+        None: the free variables are determined or, at one point, already in the middle. An endless
+        piece ends beyond the last bend. What nothing bounds stays as it is, or is what is known at
+        the first point. Samples on a ``branch`` (n,) stay there.
         """
         t, u = points.t[[i, j]], points.at(np.array([i, j]))
         a, moved = u[:, self.own], (t - self.origin)[:, None]
@@ -215,6 +215,9 @@ class _Rows:
         except TooMany:
             return None
         where, lines = t[0] + tau, fixed + np.einsum("ij,kjc->kic", basis, s)
+        apart = np.abs(self.free @ (lines[0] - own)[:, 0]).max()
+        if i == j and apart <= rounding[0]:
+            return None
         inside = (where > t[0]) & (endless | (where < t[1]))
         inside[np.count_nonzero(where <= t[0]) - 1] = True  # the line that goes on from there
         where, tau, lines = where[inside], tau[inside], lines[inside]
@@ -367,10 +370,6 @@ class _Nodes:
 
     def stand(self, i: int, value: Floats) -> None:
         """Let free variables have values (r,) at the parameter of point i itself."""
-        here = self.known(i)
-        here = self.walked.at(np.array([i]), self.columns)[0] if here is None else here
-        if (np.abs(here - value) <= SINGULAR * np.abs(value).max()).all():
-            return
         self.v.append(value)
         before = i if i % 2 == 0 else i + 1  # the last point ends a piece
         self._insert(before, float(self.t[i]), i, len(self.v) - 1, True)
