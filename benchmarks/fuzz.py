@@ -829,21 +829,22 @@ def judge_stated(path, seed=0, points=16):
     between = nodes[pieces_] + rng.random(points) * (nodes[right] - nodes[pieces_])
     some = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
     places = np.concatenate([[nodes[0], nodes[-1]], some, between])
-    if np.isinf(path.range[1]) and nodes[-1] > 0:
-        places = np.append(places, np.multiply(RAYS, nodes[-1]))
+    if np.isinf(path.range[1]):
+        places = np.append(places, np.multiply(RAYS, nodes[-1] or 1.0))
     found = [(*stated(*path.stated_at(float(t))), t) for t in places]
     largest = max((abs(total) for total, *_ in found), default=LONG(0))
-    worst = outside = harm = 0.0
+    worst = beyond = harm = 0.0
     at = np.nan
-    for total, gap, off, t in found:
+    for total, gap, off, limit, t in found:
         scale = max(abs(total), LONG(EXACT) * largest)
         relative = float(gap / scale) if scale > 0 else 0.0
         relative, off = (x if np.isfinite(x) else np.inf for x in (relative, float(off)))
         apart = min(relative, off)  # exact where either is
         if apart >= worst:
             worst, at = apart, t
-        harm = max(harm, apart)
-    return worst, worst, outside, at, harm
+        if gap > 2 * limit:
+            beyond, harm = max(beyond, apart), max(harm, apart)
+    return worst, beyond, 0.0, at, harm
 
 
 def judge(path, seed=0, points=24, units=2.0):

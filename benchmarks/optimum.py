@@ -345,12 +345,13 @@ class Graphs:
         return np.where(np.isnan(off), np.inf, off), area
 
 
-def stated(problem, answer) -> tuple[LONG, LONG, LONG]:
-    """Return the objective of an answer to a stated problem, its gap, and how far off graphs.
+def stated(problem, answer) -> tuple[LONG, LONG, LONG, LONG]:
+    """Return the objective of an answer to a stated problem, its gap, how far off graphs, a limit.
 
     The gap is the sum of the areas between each pair of value and derivative and its graph; the
     distance is in units of the knots' range, of the slopes' and, for coefficients, of what columns
-    make of these. Problems with an l1 constraint are not judged.
+    make of these. The limit is of the gap: what half a unit of the last place of w may make of it.
+    Problems with an l1 constraint are not judged.
     """
     dense = [
         group.X.toarray() if hasattr(group.X, "toarray") else group.X for group in problem.losses
@@ -364,7 +365,7 @@ def stated(problem, answer) -> tuple[LONG, LONG, LONG]:
     if problem.kernel is not None:
         K = problem.kernel.astype(LONG)
         maps = [X @ K for X in maps]
-    total = gap = off = LONG(0)
+    total = gap = off = limit = LONG(0)
     pull, balance = np.zeros(problem.features, LONG), np.zeros(problem.n_free, LONG)
     terms, parts = np.zeros(problem.features, LONG), np.zeros(problem.n_free, LONG)
     every = [np.asarray(group.pieces.knots) for group in problem.losses]
@@ -381,6 +382,8 @@ def stated(problem, answer) -> tuple[LONG, LONG, LONG]:
             max(off, apart.max(initial=0)),
         )
         total = total + group.pieces.value.astype(LONG).sum()
+        sizes = np.abs(X) @ np.abs(w) + np.abs(free) @ np.abs(v)
+        limit = limit + steep * LONG(2.3e-16) * sizes.sum()
         pull, balance = pull + X.T @ a, balance + free.T @ a
         terms, parts = (
             terms + np.abs(X).T @ np.full(len(a), steep),
@@ -407,4 +410,4 @@ def stated(problem, answer) -> tuple[LONG, LONG, LONG]:
     total = total + linear @ v
     parts = np.where(parts > 0, parts, 1)
     off = max(off, (np.abs(balance - linear) / parts).max(initial=0))
-    return total, gap, off
+    return total, gap, off, limit

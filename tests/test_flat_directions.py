@@ -275,3 +275,13 @@ def test_the_judge_of_claims_confirms_none_that_rounding_explains():
     assert falls(hinge, np.array([1.0]), np.zeros(0)) == 0.0
     assert falls(hinge, np.array([-1.0]), np.zeros(0)) == 0.0
     assert contradicts(hinge, [np.array([1.0, -1.0])]) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_of_a_constant_target_are_zero(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(19, 3))
+    path = sp.svr_path(X, np.full(19, 0.5), vary="epsilon", check="raise")
+    assert path.certify().ok
+    assert not path.coef([0.0, 0.1, 5.0]).any()
+    assert path.intercept([0.0, 0.1, 5.0]) == pytest.approx(0.5)

@@ -519,11 +519,20 @@ def _sizes(statement: Statement, largest: np.ndarray) -> np.ndarray:
     (n, p), free = statement.rows_and_variables, statement.free
     a, x, m = largest[:n], largest[n : n + p], max(p - free, 0)  # m = 0 in the primal face
     ridge = statement.ridge[:m]
+    if not a.any():  # then what is left of w is what is left of duals that there might be
+        a = _steepest(statement)
     terms = abs(statement.R)[:, :m].T @ a
     pulled = np.where(ridge > 0, terms / np.where(ridge > 0, ridge, 1.0), 0.0)
     w = np.maximum(x[:m].max(initial=0.0), pulled)
     rest = np.zeros(len(largest) - n - m)
-    return np.concatenate([np.full(n, a.max(initial=0.0)), w, rest])
+    return np.concatenate([np.full(n, largest[:n].max(initial=0.0)), w, rest])
+
+
+def _steepest(statement: Statement) -> np.ndarray:
+    """Return the largest slope (n,) that each loss has at t0."""
+    n, graphs = statement.rows_and_variables[0], statement.graphs
+    slopes = np.abs(graphs.equation[:n, ::2, 0])
+    return np.where(np.isfinite(slopes), slopes, 0.0).max(axis=1, initial=0.0)
 
 
 def _share(statement: Statement, t0: float, largest: np.ndarray, t: np.ndarray) -> np.ndarray:
