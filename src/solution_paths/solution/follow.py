@@ -207,7 +207,10 @@ class _Followed:
 
         It may end at one of its points, ``last``.
         """
-        whole, size = lost is None and last is None, partial(_sizes, statement)
+        whole, size = (
+            lost is None and last is None,
+            partial(_sizes, statement, _least_duals(line, statement)),
+        )
         end, share = line.t1 if whole else None, partial(_share, statement, line.t0)
         points = Points.of(track, line.t0, end, ray, size, share)
         points = points if last is None else points.until(last)
@@ -510,27 +513,32 @@ def _with_part(lost: PathError, path: SolutionPath, falls: bool = False) -> Path
     return error
 
 
-def _sizes(statement: Statement, largest: np.ndarray) -> np.ndarray:
+def _sizes(statement: Statement, least: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """Return the sizes of unknowns, by the largest of the path.
 
     A weight's size, under a ridge, is that of the terms of X'a that it is summed from. Free
     variables have none: they are never zero but for rounding.
     """
     (n, p), free = statement.rows_and_variables, statement.free
-    a, x, m = largest[:n], largest[n : n + p], max(p - free, 0)  # m = 0 in the primal face
+    a, x = np.maximum(largest[:n], least), largest[n : n + p]
+    m = max(p - free, 0)  # 0 in the primal face
     ridge = statement.ridge[:m]
-    if not a.any():  # then what is left of w is what is left of duals that there might be
-        a = _steepest(statement)
     terms = abs(statement.R)[:, :m].T @ a
     pulled = np.where(ridge > 0, terms / np.where(ridge > 0, ridge, 1.0), 0.0)
     w = np.maximum(x[:m].max(initial=0.0), pulled)
     rest = np.zeros(len(largest) - n - m)
-    return np.concatenate([np.full(n, largest[:n].max(initial=0.0)), w, rest])
+    return np.concatenate([np.full(n, a.max(initial=0.0)), w, rest])
 
 
-def _steepest(statement: Statement) -> np.ndarray:
-    """Return the largest slope (n,) that each loss has at t0."""
+def _least_duals(line: Line, statement: Statement) -> np.ndarray:
+    """Return the sizes (n,) that duals have whatever they are.
+
+    Where all knots are zero, of a constant target say, there is no unit of values: what is left of
+    duals is rounding of those that slopes allow.
+    """
     n, graphs = statement.rows_and_variables[0], statement.graphs
+    if any(group.pieces.knots.any() for group in line.start.losses):
+        return np.zeros(n)
     slopes = np.abs(graphs.equation[:n, ::2, 0])
     return np.where(np.isfinite(slopes), slopes, 0.0).max(axis=1, initial=0.0)
 
