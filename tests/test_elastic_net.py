@@ -399,16 +399,22 @@ def test_lines_are_the_paths_of_their_ridges_where_samples_tie_at_the_start():
 
 
 def broken_at(share, monkeypatch):
-    """Return a callback that once lets the line fail that has such a share of a stage."""
+    """Return a callback; once the walk fails that has told it of such a share of a stage."""
     monkeypatch.setattr(run, "TOLD", 1)
-    seen, broken = [], []
+    seen, broken, walk = [], [], run.loop.walk
+
+    def fail_once(*own):
+        if broken == [True]:
+            broken.append(False)
+            raise ZeroDivisionError("on purpose")
+        return walk(*own)
 
     def callback(done, events):
         seen.append((done, events))
         if not broken and len(seen) > 1 and seen[-2][0] < share <= done:
-            broken.append(done)
-            raise ZeroDivisionError("on purpose")
+            broken.append(True)
 
+    monkeypatch.setattr(run.loop, "walk", fail_once)
     return callback, seen
 
 

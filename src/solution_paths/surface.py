@@ -15,7 +15,8 @@ from .errors import PathError
 from .solution import Callback, SolutionPath
 from .solution.metrics import Judge
 from .solution.path import FORGOTTEN, Parameters
-from .validation import Floats, Rows, check_callback, check_number, check_vector
+from .solution.telling import telling
+from .validation import Floats, Rows, check_number, check_vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,22 +259,21 @@ def lines_at(
     The error of the first line that can't be followed is raised when all others are there. The
     callback is told of all lines together.
     """
-    if callback is not None:
-        check_callback(callback)
     paths: dict[int, SolutionPath] = {}
     errors: dict[int, PathError] = {}
     events, count = 0, len(fixed_values)
-    for k, value in enumerate(fixed_values):
+    with telling(callback) as tell:
+        for k, value in enumerate(fixed_values):
 
-        def told(done: float, own: int, k: int = k, before: int = events) -> None:
-            assert callback is not None
-            callback((k + done) / count, before + own)
+            def told(done: float, own: int, k: int = k, before: int = events) -> None:
+                assert tell is not None
+                tell((k + done) / count, before + own)
 
-        try:
-            paths[k] = function(float(value), None if callback is None else told)
-            events += int(paths[k].diagnostics["events"])
-        except PathError as error:
-            errors[k] = error
+            try:
+                paths[k] = function(float(value), None if tell is None else told)
+                events += int(paths[k].diagnostics["events"])
+            except PathError as error:
+                errors[k] = error
     found = list(paths.values())
     surface = Surface(found, fixed, fixed_values[list(paths)], values) if found else None
     if surface is not None and not errors:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 from ..solution import Callback
-from ..validation import check_callback
+from ..solution.telling import Telling
 
 
 class Progress:
     """Tells a callback how far a fit has come.
+
+    Errors of the callback leave a block that is entered with ``unchanged`` as they were raised.
 
     Parameters
     ----------
@@ -21,11 +25,15 @@ class Progress:
     """
 
     def __init__(self, callback: Callback | None, paths: int = 1, folds: int = 0):
-        if callback is not None:
-            check_callback(callback)
-        self.callback, self.paths, self.parts = callback, paths, 1 + folds
+        self.callback = None if callback is None else Telling(callback)
+        self.paths, self.parts = paths, 1 + folds
         self.events: list[int] = []
         self.folds = 0
+
+    @property
+    def unchanged(self) -> AbstractContextManager[object]:
+        """What is to be entered while the callback is told."""
+        return nullcontext() if self.callback is None else self.callback
 
     def of_path(self) -> Callback | None:
         """Return what the next path of all rows is to tell."""

@@ -90,7 +90,8 @@ class Tuned(PathEstimator):
         chosen = getattr(self, self._parameter)
         of_folds: list[Fitted] = []
         if pairs:
-            chosen, of_folds = self._chosen(X, y, weights, model, pairs, progress)
+            with progress.unchanged:
+                chosen, of_folds = self._chosen(X, y, weights, model, pairs, progress)
         chosen = model.check(chosen, self._parameter, self._above)
         judge(model, chosen, f"at {self._parameter} = {chosen:.6g}", self.check, of_folds)
         setattr(self, f"{self._parameter}_", chosen)

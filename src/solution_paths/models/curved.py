@@ -10,7 +10,7 @@ from ..errors import PathError
 from ..glm import LOSSES, Lines, follow
 from ..solution import Reading
 from ..solution.approximate import ApproximatePath
-from ..solution.follow import Callback, _Told
+from ..solution.telling import Callback, telling
 from ..validation import Floats, check_number
 
 
@@ -34,8 +34,9 @@ def curved_path(
     eps = check_number(eps, "eps", least=1e-8, most=1)
     rows, found = np.flatnonzero(weights), None
     used = X if len(rows) == len(y) else X[rows]
-    told, own_loss = None if callback is None else _Told(callback), LOSSES[loss](y[rows])
-    lines = follow(used, own_loss, weights[rows], lam_min, lam_max, l1_ratio, eps, told)
+    own_loss = LOSSES[loss](y[rows])
+    with telling(callback) as told:
+        lines = follow(used, own_loss, weights[rows], lam_min, lam_max, l1_ratio, eps, told)
     if lines is not None:
         lines = _for_all(lines, rows, len(y))
         own: dict[str, Any] = {"loss": loss, "l1_ratio": l1_ratio, "eps": eps}
@@ -43,7 +44,7 @@ def curved_path(
         found = path if path.certify(8).ok else None
         if found is not None and lines.complete:
             if told is not None:
-                told(1.0, len(lines.bounds))
+                told.at_end(len(lines.bounds))
             return found
     raise PathError(
         f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "

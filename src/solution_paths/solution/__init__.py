@@ -1,8 +1,9 @@
 """Solution paths of any `solution_paths.problem.Problem`: followed, read, judged, kept in files."""
 
-from .follow import Callback, solution_path
+from .follow import solution_path
 from .path import Onward, SolutionPath
 from .reading import Reading, Scale
+from .telling import Callback
 
 __all__ = [
     "Callback",

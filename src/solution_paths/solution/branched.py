@@ -17,11 +17,12 @@ from ..problem import Problem, along
 from ..problem.branches import Branches, Partition
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
-from .follow import CHECKS, NUMERICAL, Callback, _as_path_error, _checked, _Told, _with_part
+from .follow import CHECKS, NUMERICAL, _as_path_error, _checked, _with_part
 from .middle import on_branches
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
 from .reading import Reading, usual
+from .telling import Callback, telling
 
 AGREE = 1e-6  # of the largest dual: so far slopes may be apart where a path begins
 
@@ -138,7 +139,7 @@ def local_path(
     SV Classification and Regression".
     """
     check_choice(check, "check", CHECKS)
-    told = None if callback is None else _Told(callback)
+    tell = telling(callback)
     _check_simple(problem)
     try:
         start = _Start(problem, near)
@@ -147,12 +148,13 @@ def local_path(
     except NUMERICAL as error:
         raise _as_path_error(error) from error
     lost: PathError | None = None
-    try:
-        walk.run(told)
-    except (PathError, *NUMERICAL) as error:
-        lost = _as_path_error(error)
-        if not walk.homotopy.walk.now.nodes:
-            raise lost from (None if lost is error else error)
+    with tell as told:
+        try:
+            walk.run(told)
+        except (PathError, *NUMERICAL) as error:
+            lost = _as_path_error(error)
+            if not walk.homotopy.walk.now.nodes:
+                raise lost from (None if lost is error else error)
     track = walk.track()
     found, falls = _partitions(track, walk.graphs), begin > end
     found = found.some(slice(None, None, -1)) if falls else found
@@ -171,7 +173,7 @@ def local_path(
     if lost is not None:
         raise _with_part(lost, path)
     if told is not None:
-        told(1.0, len(track.events))
+        told.at_end(len(track.events))
     if check != "ignore":
         _checked(path, check, False)
     return path

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,14 +21,14 @@ from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..problem import Line, Problem, along
 from ..problem.maps import absolute
-from ..validation import callers_level, check_callback, check_choice, check_number
+from ..validation import callers_level, check_choice, check_number
 from ..verify.unbounded import contradicts, falls
 from .middle import in_the_middle
 from .path import SolutionPath
 from .points import NOTHING, Places, Points
 from .reading import Reading, Scale, usual
+from .telling import Callback, Told, telling
 
-Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
 CHECKS = ("warn", "raise", "ignore")
 FACES = ("auto", "dual", "primal", "saddle")
 FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
@@ -129,16 +129,16 @@ def solution_path(
     check_choice(check, "check", CHECKS)
     check_choice(face, "face", FACES)
     check_number(t0, "t0")
-    told = None if callback is None else _Told(callback)
     endless = isinstance(t1, float) and np.isinf(t1)
     if endless and t1 < 0:
         raise ValueError("t1 can't be minus infinity; state the model in the parameter's negative.")
-    if after is not None:
-        found = _carried_on(after, along(model, t0, t1), told)
-    elif endless:
-        found = _endless(model, t0, enough, face, told)
-    else:
-        found = _followed(along(model, t0, t1), face, told)
+    with telling(callback) as told:
+        if after is not None:
+            found = _carried_on(after, along(model, t0, t1), told)
+        elif endless:
+            found = _endless(model, t0, enough, face, told)
+        else:
+            found = _followed(along(model, t0, t1), face, told)
     diagnostics: dict[str, Any] = {"events": found.events}
     if limit is not None and (t0 > 0.0 or not found.ray):  # a ray has no end but where it begins
         diagnostics["limit"] = limit
@@ -156,28 +156,9 @@ def solution_path(
         raise _with_part(found.lost, path, found.falls)
     path.walk = found.homotopy if keep else None
     if told is not None:
-        told(1.0, found.events)
+        told.at_end(found.events)
     asked = not endless or limit is not None  # the end is what was asked for, or said to be
     return path if check == "ignore" else _checked(path, check, not asked)
-
-
-class _Told:
-    """A callback that is never told less than before."""
-
-    def __init__(self, callback: Callback) -> None:
-        check_callback(callback)
-        self.callback, self.done, self.events = callback, 0.0, 0
-        self.calling = False  # still so if the callback raised an error
-
-    def __call__(self, done: float, events: int) -> None:
-        self.done, self.events = max(self.done, min(float(done), 1.0)), max(self.events, events)
-        self.calling = True
-        self.callback(self.done, self.events)
-        self.calling = False
-
-    def of_second_half(self, done: float, events: int) -> None:
-        """Tell of a walk in whose first half nothing happens."""
-        self(max(2.0 * done - 1.0, 0.0), events)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +219,7 @@ def _from_the_start(
     line: Line,
     statement: Statement,
     face: str,
-    told: _Told | None,
+    told: Told | None,
     updated: bool = True,
     lazy: bool = True,
     enough: float = np.inf,
@@ -369,7 +350,7 @@ def _proved(claim: Unlimited, line: Line, statement: Statement) -> NoOptimum | N
 
 
 def _from_the_end(
-    line: Line, statement: Statement, face: str, ray: bool, told: _Told | None
+    line: Line, statement: Statement, face: str, ray: bool, told: Told | None
 ) -> tuple[Track | None, PathError | None]:
     """Walk from the end of a line back to t0, if it is easier to start there.
 
@@ -402,9 +383,7 @@ def _from_the_end(
         if top > end / CLEAR:
             return None, None
         return walked(2 * top, None if told is None else told.of_second_half)
-    except (PathError, *NUMERICAL) as error:
-        if told is not None and told.calling:
-            raise _as_path_error(error) from error
+    except (PathError, *NUMERICAL):
         return None, None
 
 
@@ -426,7 +405,7 @@ def _pulls(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
     return np.sum([np.asarray(absolute(group.X).T @ own) for group, own in pairs], axis=0)
 
 
-def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
+def _followed(line: Line, face: str, told: Told | None) -> _Followed:
     statement = read(line, face)
     track, lost = _from_the_end(line, statement, face, False, told)
     back = None if track is None else _Followed.of(line, statement, track, lost=lost)
@@ -444,7 +423,7 @@ def _followed(line: Line, face: str, told: _Told | None) -> _Followed:
     return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
 
 
-def _carried_on(after: SolutionPath, line: Line, told: _Told | None) -> _Followed:
+def _carried_on(after: SolutionPath, line: Line, told: Told | None) -> _Followed:
     """Follow a line from the end of a path whose walk was kept."""
     homotopy, after.walk = after.walk, None  # from here it moves, whatever happens
     assert homotopy is not None
@@ -458,7 +437,7 @@ def _carried_on(after: SolutionPath, line: Line, told: _Told | None) -> _Followe
 
 
 def _endless(
-    model: Callable[[float], Problem], t0: float, enough: float, face: str, told: _Told | None
+    model: Callable[[float], Problem], t0: float, enough: float, face: str, told: Told | None
 ) -> _Followed:
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     found: _Followed | None = None
