@@ -202,6 +202,7 @@ METHODS |= {  # what they have of their own beside scikit-learn's fit, predict a
     f"{name}.{method}": getattr(own, method)
     for name, own in ESTIMATORS.items()
     for method in sorted({"predict_proba", "reweight", "update"} & set(dir(own)))
+    if not isinstance(getattr(own, method), property)  # which says where it is
 }
 SHOWN = {"Curve": Curve, **ESTIMATORS}
 SHOWN |= {name: own for name, own in METHODS.items() if not name.partition(".")[2].startswith("_")}

@@ -373,6 +373,14 @@ def test_a_parameter_that_an_estimator_does_not_take(name):
         model(wavelength=3)
     with pytest.raises(TypeError, match=f"{name} takes no chek; did you mean check."):
         model(chek="warn")
+    probable = ("PathLogisticRegression", "QuantileSVC")
+    if is_classifier(model()) and model.__name__ not in probable:
+        fitted = model().fit(X, np.unique(Y, return_inverse=True)[1])
+        for name in ("predict_proba", "predict_log_proba"):
+            assert not hasattr(fitted, name)
+            said = rf"{model.__name__} has no {name}; QuantileSVC\(probability=True\) and .* have"
+            with pytest.raises(AttributeError, match=said):
+                getattr(fitted, name)
     if "probability" not in known:
         with pytest.raises(
             TypeError, match=r"QuantileSVC\(probability=True\) and .* predict_proba"

@@ -31,6 +31,7 @@ from ..validation import (
     plain_labels,
 )
 from .checking import (
+    ELSEWHERE,
     known_labels,
     known_targets,
     naming_labels,
@@ -89,7 +90,8 @@ class PathEstimator(BaseEstimator):
         """Let paths tell of themselves: those of all rows."""
         self._progress = progress
         try:
-            yield
+            with progress.unchanged:
+                yield
         finally:
             del self._progress
 
@@ -221,7 +223,24 @@ class PathEstimator(BaseEstimator):
         return tags
 
 
-class PathClassifier(ClassifierMixin, PathEstimator):
+class Deciding:
+    """A classifier that says labels, and nothing of how probable they are."""
+
+    @property
+    def predict_proba(self) -> Any:
+        """Not defined."""
+        raise AttributeError(self._no_probabilities("predict_proba"))
+
+    @property
+    def predict_log_proba(self) -> Any:
+        """Not defined."""
+        raise AttributeError(self._no_probabilities("predict_log_proba"))
+
+    def _no_probabilities(self, name: str) -> str:
+        return f"{type(self).__name__} has no {name}; {ELSEWHERE['probability']}."
+
+
+class PathClassifier(ClassifierMixin, Deciding, PathEstimator):
     """A path for two classes, or one against the rest for each of more.
 
     A child gives ``_path(X, y, weights)`` for two labels.

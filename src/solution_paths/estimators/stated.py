@@ -22,7 +22,7 @@ from ..models.svr import svr_path
 from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, ordered_labels
-from .base import Expanded, LinearRegressor, PathRegressor
+from .base import Deciding, Expanded, LinearRegressor, PathRegressor
 from .checking import Folds, usable_weights
 from .fitted import Fitted
 from .judging import judge
@@ -381,7 +381,7 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
         return Stated(kernel_quantile_path(X, y, vary="lam", sample_weight=weights, **own))
 
 
-class StatedClassifier(ClassifierMixin, Tuned):
+class StatedClassifier(ClassifierMixin, Deciding, Tuned):
     """A classifier with one path for all its classes."""
 
     _model: Stated
