@@ -6,7 +6,7 @@ The objective is ``sum_i share_i loss(z_i) + lam1 ||w||_1 + lam2/2 ||w||^2``, or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..problem import Pieces, Problem
@@ -29,7 +29,7 @@ def elastic_path(
     reading: Reading,
     vary: str | None,
     given: dict[str, float | None],
-    limits: dict[str, float | None],
+    limits: Mapping[str, float | None],
     penalty: Callable[[float], Pieces] | None = None,
     callback: Callback | None = None,
     check: str = "warn",
