@@ -137,6 +137,10 @@ class ApproximatePath(SolutionPath):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
 
+    @property
+    def _rows(self) -> Any:
+        return self.X
+
     def mean(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
         """Return expected targets at t, (m,) or (m, k): the larger label's probability, or counts.
 

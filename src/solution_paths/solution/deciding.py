@@ -1,10 +1,10 @@
 """Which labels decisions stand for: one rule, for predictions, error curves and crossings.
 
 A decision is zero, or two of them are equal, where their difference is less than rounding makes of
-the terms that they are summed from. What double precision can't tell is looked at again in
-twofold precision, at the recorded points around: between them decisions are lines, and a label
-changes at the first parameter, as a double, that is beyond a crossing. At a crossing itself the
-label is that of a tie.
+the terms that they are summed from, those of the training rows that tell a bias among them. What
+double precision can't tell is looked at again in twofold precision, at the recorded points around:
+between them decisions are lines, and a label changes at the first parameter, as a double, that is
+beyond a crossing. At a crossing itself the label is that of a tie.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .path import SolutionPath
 
 SAME = 2.0**-40  # of that sum: where a path jumps decisions differ by more
+SHORT = 2.0**-4  # of the longest row's length: near a centred kernel's origin rounding is no less
 DOUBT = 4.0  # times what double precision may be off: there decisions are looked at again
 ROUNDINGS = 8  # at most so many values of the user's parameter on one side stand for a breakpoint
 Places = NDArray[np.int64]
@@ -55,6 +56,16 @@ class Deciding:
         self.w_sizes, self.terms = _absolute(path, u, self.w), u.shape[1]
         self.lengths = None if self.reading.linear else _lengths(path)
         self.unit = ROUNDED if self.reading.linear else BLUR
+        free = self.v.shape[1] > 0  # each of which is what a training row's sum lacks
+        sizes = self._sums(self._longest(), self.w_sizes, self.v)
+        self.held = self.unit * free * sizes
+        if self.reading.kind == "order":  # decisions are compared to these
+            self.v = self.v.copy()
+            self._join(self.v.T, sizes[0, 0])
+
+    def _longest(self) -> Floats:
+        """Return a row that no training row exceeds in any entry or, with a kernel, its length."""
+        return self.path._largest if self.lengths is None else self.lengths.max(keepdims=True)
 
     def rough(self, rows: Any) -> Floats:
         """Return what no row's sums of absolute terms exceed, (1, o, k)."""
@@ -78,12 +89,12 @@ class Deciding:
         assert self.lengths is not None
         values = np.abs(rows + self.reading.feature**2)
         scale = np.where(self.lengths > 0.0, self.lengths, np.inf)
-        return np.asarray((values / scale).max(axis=1))
+        return np.maximum((values / scale).max(axis=1), SHORT * self.lengths.max())
 
     def doubt(self, rows: Any) -> Floats:
         """Return how far decisions in double precision may be from being told, (1, o, k)."""
         off = self.unit + relative(rows.shape[1] + self.terms, exact=False)
-        return DOUBT * off * self.rough(rows)
+        return DOUBT * (off * self.rough(rows) + self.held)
 
     def doubt_between(self, rows: Any, here: Places, there: Places) -> Floats:
         """Return the same of decisions on pieces, whose parameters are rounded, too: (1, o, k)."""
@@ -134,6 +145,7 @@ class Deciding:
         f[here] = found
         of = own if self.lengths is None else self._own_lengths(own)
         off = self.unit * self._sums(of, w_sizes, v) + self.moved(f[i])[..., k]
+        off += self.held[..., k]
         self.reading.tie(found, v, off)
         f[here] = np.where(mask[:, None], found, f[here])
         every[here] = np.where(mask[:, None], off, 0.0)
@@ -228,8 +240,8 @@ def _first_beyond(path: SolutionPath, own: Floats, at: Floats, stays: Mask) -> F
         return np.where(stays, beyond, at)
     for _ in range(ROUNDINGS):  # several values are those of one breakpoint
         before = np.nextafter(at, -np.inf)
-        at = np.where(~stays & path.stands_for(before, own), before, at)
-        beyond = np.where(path.stands_for(beyond, own), np.nextafter(beyond, np.inf), beyond)
+        at = np.where(~stays & path._stands_for(before, own), before, at)
+        beyond = np.where(path._stands_for(beyond, own), np.nextafter(beyond, np.inf), beyond)
     return np.where(stays, beyond, at)
 
 
@@ -347,4 +359,5 @@ def _lengths(path: SolutionPath) -> Floats:
     """Return the lengths (n,) of training rows under a kernel: the roots of its diagonal."""
     diagonal = np.asarray(path.line.start.kernel).diagonal()
     n = path.reading.columns if path.reading.rows is None else path.reading.rows.shape[0]
-    return np.sqrt(np.maximum(diagonal[:n], 0.0))
+    found = np.sqrt(np.maximum(diagonal[:n], 0.0))
+    return np.asarray(np.maximum(found, SHORT * found.max()))

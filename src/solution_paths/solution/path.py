@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import plots
@@ -260,7 +262,7 @@ class SolutionPath:
             raise ValueError(self._outside(float(values[~inside][0])))
         return self._owned(values)
 
-    def stands_for(self, values: Floats, own: Floats) -> NDArray[np.bool_]:
+    def _stands_for(self, values: Floats, own: Floats) -> NDArray[np.bool_]:
         """Tell which values of the parameter are read as those of the walk, one each."""
         low, high = self.range
         inside = (values >= low) & (values <= high) & (values < np.inf)
@@ -399,9 +401,12 @@ class SolutionPath:
         problem = self.line.start
         if problem.kernel is not None:
             return self._weights(t)
-        groups = [g for g, own in enumerate(problem.losses) if not without_rows(own.X)] or [0]
-        bases = [basis(problem.losses[g].X) for g in groups]
-        if not problem.pure_ridge or any(own is not bases[0] for own in bases):
+        groups, bases = [0], []
+        if problem.pure_ridge:
+            own = problem.losses
+            groups = [g for g in range(len(own)) if not without_rows(own[g].X)] or [0]
+            bases = [basis(own[g].X) for g in groups]
+        if not bases or any(own is not bases[0] for own in bases):
             raise AttributeError(
                 "This model's w is no combination of training rows; use coef, or dual for the "
                 "slopes of the losses."
@@ -415,15 +420,25 @@ class SolutionPath:
     @property
     def rows(self) -> Any:
         """The rows whose values losses are of, as they were given: an array or CSR matrix."""
-        reading = self.reading
+        X, shifts = self._rows, self.reading.shifts
+        return X if shifts is None else less(X, -shifts)
+
+    @property
+    def _rows(self) -> Any:
+        """The same rows as decisions take them: less the shifts."""
+        reading, problem = self.reading, self.line.start
         if reading.rows is not None:
-            return reading.rows if reading.shifts is None else less(reading.rows, -reading.shifts)
-        problem = self.line.start
+            return reading.rows
         X = problem.losses[0].X if problem.kernel is None else problem.kernel
         X = basis(X)
         X = X.X if isinstance(X, Repeated) else X
-        X = X[:, : reading.columns] if reading.linear and reading.feature else X
-        return X if reading.shifts is None else less(X, -reading.shifts)
+        return X[:, : reading.columns] if reading.linear and reading.feature else X
+
+    @cached_property
+    def _largest(self) -> Floats:
+        """The largest absolute entries of these rows, (1, d)."""
+        most = abs(self._rows).max(axis=0)
+        return np.atleast_2d(most.toarray() if sp.issparse(most) else most)
 
     def _weights(self, t: float | Parameters) -> Floats:
         w, _ = self._at(t)

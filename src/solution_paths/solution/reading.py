@@ -231,8 +231,11 @@ class Reading:
             top = np.take_along_axis(f, best, axis=1)
             f[...] = np.where(f >= top - off - np.take_along_axis(off, best, axis=1), top, f)
         elif self.kind == "order":
-            for level in v.T:
-                f[...] = np.where(np.abs(f - level) <= off + ROUNDED * np.abs(level), level, f)
+            off = off[:, 0, :, None] + ROUNDED * np.abs(v)
+            near = np.abs(f[:, 0, :, None] - v) <= off
+            # of thresholds that f ties with it is on the same side
+            last, most = (-np.inf, np.max) if self.zero else (np.inf, np.min)
+            f[:, 0] = np.where(near.any(axis=-1), most(np.where(near, v, last), axis=-1), f[:, 0])
         else:
             f[np.abs(f) <= off] = 0.0
 
