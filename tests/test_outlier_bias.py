@@ -262,3 +262,20 @@ def test_random_problems_are_exact_or_told(task, homotopy):
         assert path.certify(at_breakpoints=True).ok, seed
         assert all(jump.after <= jump.before * (1 + 1e-9) for jump in path.jumps)
     assert lost <= 1
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("C", [0.3, 1.0, 5.0])
+def test_rows_between_two_thresholds_are_no_contradiction(C, bias):
+    """All rows are alike, so that the end of one's branch meets that of another's."""
+    y = np.array([1.0, -1.0, 0.0, 0.0])
+    path = outlier_svr_path(np.ones((4, 1)), y, C, homotopy="s", fit_intercept=bias)
+    assert path.range == (pytest.approx(0.2), pytest.approx(1.1))
+    assert path.certify(at_breakpoints=True).ok
+    assert all(jump.after <= jump.before for jump in path.jumps)
+    for s in [path.range[0], *(jump.parameter for jump in path.jumps)]:
+        z = path.decision_function(np.ones((1, 1)), s)[0]
+        step = np.linspace(-1e-3, 1e-3, 201)
+        loss = np.minimum(np.abs(y[:, None] - z - step), s).sum(axis=0)
+        w = 0.0 * step if bias else z + step
+        assert (0.5 * w**2 + C * loss).min() >= path.objective_value(s) * (1 - 1e-12)

@@ -84,6 +84,12 @@ class JumpingWalk:
             go, chosen = self._next(stopped)
             if go:
                 self._leap(chosen)
+            elif stopped and self.homotopy.walk.now.staying:
+                raise PathError(
+                    f"The path stops at {self._t:.12g}: rows that depend on each other are held "
+                    "between thresholds; move the data by less than they are known to.",
+                    None,
+                )
             if self._t == self.end if go else not stopped:
                 break
         if not self.homotopy.walk.now.nodes:  # there was no way to go

@@ -65,12 +65,16 @@ def walk(w, steps):
             return DONE
 
         # 4. That coordinate changes its place; along a null vector another one follows.
-        first = now.found
-        became = change(w, first, next_place(w, first, now.side), False)
+        first, old, side = now.found, w.place[now.found], now.side
+        new = next_place(w, first, side)
+        became = change(w, first, new, False)
         if became == STAYS:
             continue
         if became == FALLS:
-            return UNBOUNDED
+            if now.jumping or w.graph.hollow[first, new] != WALL_MARK:
+                return UNBOUNDED
+            stay(w, first, old, side)  # between two walls: who is held at the other gives way
+            return WALL
         if is_at_wall(w, first) or is_at_wall(w, now.found):
             return WALL
         if cycles(w):
