@@ -12,7 +12,8 @@ import solution_paths as paths
 from middles import ends_of_all, interval, middle_of
 from solution_paths import SolutionPath
 from solution_paths.problem import Losses, Problem, losses
-from solution_paths.solution.polytopes import Bounds, TooMany, middle
+from solution_paths.solution import undetermined
+from solution_paths.solution.polytopes import Bounds, TooMany, foremost, middle, middles
 from solution_paths.verify import Answer, judge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -252,3 +253,62 @@ def test_too_many_inequalities_are_told(monkeypatch):
     square = Bounds.between(np.array([[1.0, 1], [1, -1]]), np.zeros((2, 2)), np.ones((2, 2)))
     with pytest.raises(TooMany):
         middle(square, np.zeros((2, 2)), 0.0, 1.0, NOTHING)
+
+
+def lines_of_problems(seed, m=40, P=12):
+    """Return lines above and below 0 (2, m, P), some of them missing, and the ends of ways."""
+    r = np.random.default_rng(seed)
+    high, low = r.normal(size=(2, 2, m, P))
+    high[0], low[0] = 3.0 + np.abs(high[0]), 3.0 + np.abs(low[0])
+    high[0, :, 1], low[0, :, 2], high[0, :, 3], low[0, :, 3] = np.inf, np.inf, np.inf, np.inf
+    high[0, r.integers(0, m, 9), r.integers(0, P, 9)] = np.inf
+    high[1] *= np.isfinite(high[0])
+    low[1] *= np.isfinite(low[0])
+    return high, low, np.where(np.arange(P) % 5 == 4, np.inf, r.uniform(0.1, 4.0, P))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_middles_of_many_problems_are_those_of_the_least_lines(seed):
+    high, low, ends = lines_of_problems(seed)
+    nothing, own = np.zeros((2, len(ends))), np.arange(2.0 * len(ends)).reshape(2, -1)
+    more = own, nothing[0], ends, nothing
+    few = [foremost(lines, ends, nothing) for lines in (high, low)]
+    assert max(lines.shape[1] for lines in few) < high.shape[1]
+    whole = middles(high, low, *more)
+    found = middles(*few, *more)
+    np.testing.assert_array_equal(found.tau, whole.tau)
+    for share in (0.0, 0.1, 0.37, 0.8, 1.0):
+        tau = share * np.where(np.isinf(ends), 50.0, ends)
+        above, below = ((lines[0] + lines[1] * tau).min(axis=0) for lines in (high, low))
+        expected = [
+            middle_of(-down, up, v)
+            for up, down, v in zip(above, below, own[0] + own[1] * tau, strict=True)
+        ]
+        value, rate = found.at(tau[None])[:, 0]
+        np.testing.assert_allclose(value + rate * tau, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["svr_epsilon", "svor_explicit", "nu_svm", "l1_svm"])
+def test_the_middle_does_not_depend_on_what_is_looked_at_together(name, monkeypatch):
+    D = survey.data("rounded", 1)
+    together = survey.CASES[name].path(D)
+    monkeypatch.setattr(undetermined, "CELLS", 1)
+    alone = survey.CASES[name].path(D)
+    np.testing.assert_allclose(alone.points.t, together.points.t, rtol=1e-14)
+    t = places(together, 0)
+    np.testing.assert_allclose(alone._variables(t)[1], together._variables(t)[1], rtol=1e-12)
+
+
+def test_thresholds_that_nothing_ties_are_not_looked_at_piece_by_piece(monkeypatch):
+    looked = []
+
+    def counted(*given):
+        looked.append(given)
+        return middle(*given)
+
+    monkeypatch.setattr(undetermined, "middle", counted)
+    r = np.random.default_rng(1)
+    X = r.normal(size=(80, 3))
+    y = np.argsort(np.argsort(X @ r.normal(size=3) + r.normal(size=80))) * 4 // 80
+    path = paths.svor_path(X, y, check="ignore")
+    assert len(looked) < len(path.breakpoints) / 10

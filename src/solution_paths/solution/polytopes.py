@@ -3,6 +3,8 @@
 All of ``bounds`` say directions s <= value + rate tau. The middle of several variables is taken of
 one after the other: of the first in all that is allowed, then of the second beside that one. So it
 is the centre of a box, and of whatever is symmetric about a centre.
+
+Of one variable, or of one that no inequality ties to others, P problems are looked at together.
 """
 
 from __future__ import annotations
@@ -10,16 +12,42 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
 
 MOST = 1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
+CLEAR = 4.0  # times as much as bounds may be off
 
 
 def cleared(sums: Floats, terms: Floats) -> Floats:
     """Return sums, zero where they are nothing beside the sums of absolute terms."""
     return np.where(np.abs(sums) <= SINGULAR * terms, 0.0, sums)
+
+
+class Bent(NamedTuple):
+    """Lines (..., 2, T, P) that follow each other from tau (T, P) on, of P problems.
+
+    They ascend; where tau is infinite there is no other line.
+    """
+
+    tau: Floats
+    lines: Floats
+
+    def at(self, tau: Floats) -> Floats:
+        """Return the lines (..., 2, T, P) that go on from tau (T, P)."""
+        first = self.lines[..., :1, :]
+        found = np.broadcast_to(first, (*first.shape[:-2], *tau.shape)).copy()
+        for k in range(1, len(self.tau)):
+            np.copyto(found, self.lines[..., k : k + 1, :], where=self.tau[k] <= tau)
+        return found
+
+    @classmethod
+    def beside_each_other(cls, several: list[Bent]) -> Bent:
+        """Return lines (q, 2, T, P) of variables whose lines (2, T, P) bend anywhere."""
+        tau = _union([own.tau for own in several])
+        return cls(tau, np.stack([own.at(tau) for own in several]))
 
 
 class TooMany(Exception):
@@ -114,51 +142,121 @@ def _middle_of_one(
     """Return where the middle of one variable bends, and its line from there on."""
     directions, lines = bounds.directions[:, 0], bounds.lines
     sides = directions > 0, directions < 0
-    parts = (lines[side] / np.abs(directions[side, None]) for side in sides)
-    high, low = (_least(part, begin, end, rounding) for part in parts)
-    if not high and not low:
-        return [(begin, own)]
-    if not high or not low:
-        return [(tau, line if high else -line) for tau, line in high or low]
-    found = []
-    for tau in sorted({tau for tau, _ in high + low}):
-        upper, lower = (next(ln for at, ln in part[::-1] if at <= tau) for part in (high, low))
-        found.append((tau, (upper - lower) / 2))
-    return _bent(found, end, rounding)
+    high, low = ((lines[side] / np.abs(directions[side, None])).T[..., None] for side in sides)
+    ways = np.array([begin]), np.array([end])
+    found = middles(high, low, own[:, None], *ways, rounding[:, None])
+    inside = np.isfinite(found.tau[:, 0])
+    return list(zip(found.tau[inside, 0].tolist(), found.lines[:, inside, 0].T, strict=True))
 
 
-def _least(lines: Floats, begin: float, end: float, rounding: Floats) -> list[tuple[float, Floats]]:
-    """Return which line (m, 2) is the least from where on, but for rounding."""
-    found: list[tuple[float, Floats]] = []
-    tau = begin
-    while len(lines):
-        value = lines @ (1.0, tau)
-        tied = value <= value.min() + rounding @ (1.0, tau)
-        line = lines[tied][lines[tied, 1].argmin()]
-        found.append((tau, line))
-        falls = line - lines
-        less = _matters(falls, end, rounding) & (falls[:, 1] > 0)
-        lines, falls = lines[less], falls[less]
-        if len(lines):
-            tau = max(tau, float((-falls[:, 0] / falls[:, 1]).min()))
+def foremost(lines: Floats, end: Floats, rounding: Floats) -> Floats:
+    """Return those of lines (2, m, P) that may be least between 0 and an end (P,), (2, k, P).
+
+    Others are above one of them by more than ``rounding`` (2, P), a line, explains, at both ends.
+    No line has the value inf.
+    """
+    kept = np.isfinite(lines[0])
+    ends, margin = _ends(lines, end), CLEAR * _ends(rounding, end)
+    ends[1][~kept] = np.inf
+    for k in [own.argmin(axis=0)[None, None] for own in ends if len(own)]:
+        kept &= (ends <= np.take_along_axis(ends, k, axis=1) + margin[:, None]).any(axis=0)
+    problem, row = np.nonzero(kept.T)
+    count = kept.sum(axis=0)
+    place = np.arange(len(row)) - (np.cumsum(count) - count)[problem]
+    found = np.zeros((2, int(count.max(initial=0)), len(count)))
+    found[0] = np.inf
+    found[:, place, problem] = lines[:, row, problem]
     return found
 
 
-def _bent(
-    found: list[tuple[float, Floats]], end: float, rounding: Floats
-) -> list[tuple[float, Floats]]:
-    """Return lines without places at which they bend by no more than rounding."""
-    kept = found[:1]
-    for k, (tau, line) in enumerate(found[1:], 1):
-        until = found[k + 1][0] if k + 1 < len(found) else end
-        off = line - kept[-1][1]
-        if _matters(off, until, rounding) or _matters(-off, until, rounding):
-            kept.append((tau, line))
-    return kept
+def at_begin(lines: Floats) -> Floats:
+    """Return which of lines (2, m, P) is the least at 0, (2, P); inf where there is none."""
+    if not lines.shape[1]:
+        return np.stack([np.full(lines.shape[2], np.inf), np.zeros(lines.shape[2])])
+    return np.take_along_axis(lines, lines[0].argmin(axis=0)[None, None], axis=1)[:, 0]
 
 
-def _matters(off: Floats, end: float, rounding: Floats) -> Any:
-    """Tell whether lines (..., 2) are above zero at the end by more than rounding."""
-    if np.isinf(end):
-        return off[..., 1] > rounding[1]
-    return off @ (1.0, end) > rounding @ (1.0, end)
+def is_clear(off: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
+    """Tell which lines (2, m, P) are above zero by far more than rounding (2, P) to the end."""
+    return np.asarray((_ends(off, end) > CLEAR * _ends(rounding, end)[:, None]).all(axis=0))
+
+
+def middles(
+    high: Floats, low: Floats, own: Floats, begin: Floats, end: Floats, rounding: Floats
+) -> Bent:
+    """Return the middles of variables of P problems, as `middle` does of one.
+
+    Parameters
+    ----------
+    high, low : (2, m, P) arrays
+        Lines above each variable, and the negatives of those below, with the value inf for none.
+    own : (2, P) array
+    begin, end : (P,) arrays
+    rounding : (2, P) array
+    """
+    up, down = (_least(lines, begin, end, rounding) for lines in (high, low))
+    bounded = [np.isfinite(lines[0]).any(axis=0) for lines in (high, low)]
+    tau = _union([begin[None], up.tau, down.tau])
+    above, below = (part.at(tau) if len(part.tau) else own[:, None] for part in (up, down))
+    lines = np.where(bounded[0], above, np.where(bounded[1], -below, own[:, None]))
+    both = bounded[0] & bounded[1]
+    lines[..., both] = (np.broadcast_to(above, lines.shape)[..., both] - below[..., both]) / 2
+    return _bent(Bent(tau, lines), both, end, rounding)
+
+
+def _least(lines: Floats, begin: Floats, end: Floats, rounding: Floats) -> Bent:
+    """Return which of lines (2, m, P) are the least from where on, but for rounding."""
+    found: list[tuple[Floats, Floats]] = []
+    left, tau = np.isfinite(lines[0]), begin
+    while left.any():
+        value = np.where(left, lines[0] + lines[1] * tau, np.inf)
+        tied = left & (value <= value.min(axis=0) + rounding[0] + rounding[1] * tau)
+        k = np.where(tied, lines[1], np.inf).argmin(axis=0)[None, None]
+        line, any_left = np.take_along_axis(lines, k, axis=1), left.any(axis=0)
+        found.append((np.where(any_left, tau, np.inf), line[:, 0]))
+        falls = np.where(left, line - np.where(left, lines, 0.0), 0.0)
+        left = _matters(falls, end, rounding) & (falls[1] > 0)
+        cross = np.where(left, -falls[0] / np.where(left, falls[1], 1.0), np.inf).min(axis=0)
+        tau = np.maximum(tau, np.where(left.any(axis=0), cross, tau))
+    if not found:
+        return Bent(np.zeros((0, len(begin))), np.zeros((2, 0, len(begin))))
+    return Bent(np.stack([at for at, _ in found]), np.stack([line for _, line in found], axis=1))
+
+
+def _bent(found: Bent, which: NDArray[np.bool_], end: Floats, rounding: Floats) -> Bent:
+    """Return lines of problems without places at which some of them bend by no more than rounding.
+
+    ``which`` (P,) are those of which such places are left out.
+    """
+    tau, lines = found.tau.copy(), found.lines
+    until = np.concatenate([tau[1:], np.full((1, len(end)), np.inf)])
+    until, line = np.where(np.isfinite(until), until, end), lines[:, 0]
+    for k in range(1, len(tau)):
+        off = lines[:, k] - line
+        bends = _matters(off, until[k], rounding) | _matters(-off, until[k], rounding)
+        bends = np.isfinite(tau[k]) & (bends | ~which)
+        tau[k], line = np.where(bends, tau[k], np.inf), np.where(bends, lines[:, k], line)
+    return Bent(tau, lines)
+
+
+def _union(several: list[Floats]) -> Floats:
+    """Return all of some tau (T, P), ascending, each once."""
+    tau = np.sort(np.concatenate(several), axis=0)
+    tau[1:][tau[1:] == tau[:-1]] = np.inf
+    return np.sort(tau, axis=0)[: max(1, int(np.isfinite(tau).sum(axis=0).max(initial=1)))]
+
+
+def _last(lines: Floats, end: Floats) -> Floats:
+    """Return values of lines (2, ..., P) at the end (P,) of a way, slopes where it has none."""
+    endless = np.isinf(end)
+    return np.where(endless, lines[1], lines[0] + lines[1] * np.where(endless, 0.0, end))
+
+
+def _ends(lines: Floats, end: Floats) -> Floats:
+    """Return values of lines (2, ..., P) at 0 and, as `_last`, at the end."""
+    return np.stack([lines[0], _last(lines, end)])
+
+
+def _matters(off: Floats, end: Floats, rounding: Floats) -> Any:
+    """Tell whether lines (2, ..., P) are above zero at the end by more than rounding (2, P)."""
+    return _last(off, end) > _last(rounding, end)

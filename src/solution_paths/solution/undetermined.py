@@ -1,0 +1,480 @@
+"""What a solution's rows leave undetermined of its free variables, and the middle of that.
+
+Pieces of a path are looked at many at a time: rows, then pieces are the last axes of arrays.
+
+A row that the walk holds at a knot is on a segment where its dual is the segment's slope, but for
+the rounding of the balance: what the data's rounding may make flat is flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..homotopy.statement import Statement, dense
+from ..homotopy.tolerances import SINGULAR
+from ..homotopy.track import Track
+from ..problem import Line
+from ..problem.maps import absolute
+from ..validation import Floats
+from .points import Places, Points
+from .polytopes import Bent, Bounds, TooMany, at_begin, cleared, foremost, is_clear, middle, middles
+
+FLAT = 2.0**-50  # of the sum of all duals, or of a value's terms: what is less is rounding
+FEW = 8  # free variables that are looked at one by one
+CELLS = 2**16  # rows of pieces that are looked at together: their arrays stay in the cache
+
+
+class Nodes(NamedTuple):
+    """Values v (k, r) of free variables at places t (k,) of pieces, in order.
+
+    ``of`` (k,) are the points at which the pieces begin; each has two nodes or more.
+    """
+
+    of: Places
+    t: Floats
+    v: Floats
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Which of them are the first ones of their pieces."""
+        return np.diff(self.of, prepend=-1) != 0
+
+    @property
+    def last(self) -> NDArray[np.bool_]:
+        """Which of them are the last ones of their pieces."""
+        return np.diff(self.of, append=-1) != 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """Some pieces of a path, P, and what rows say there.
+
+    Attributes
+    ----------
+    of : (P,) of int
+        The points at which they begin.
+    t : (2, P)
+        Both ends.
+    endless, single : (P,) of bool
+        Whether a piece goes on for ever, and whether it is a point alone.
+    found : (S, m, P) of bool
+        Which straight segments rows may be on.
+    v, own : (r, 2, P)
+        The lines of free variables, and what they are where nothing bounds them.
+    rest, low, high : (2, m, P)
+        The lines of values without free variables, and of the knots between which they may be.
+    rounding : (2, P)
+        By how much all these may be off.
+    """
+
+    of: Places
+    t: Floats
+    endless: NDArray[np.bool_]
+    single: NDArray[np.bool_]
+    found: NDArray[np.bool_]
+    v: Floats
+    own: Floats
+    rest: Floats
+    low: Floats
+    high: Floats
+    rounding: Floats
+
+
+class _Left:
+    """Pieces, P, on which free variables are basis @ s and something fixed: chosen ones are s.
+
+    Lines are (..., 2, P), those of rows (2, m, P).
+    """
+
+    def __init__(
+        self, pieces: _Pieces, which: Places, free: Floats, chosen: Places, basis: Floats
+    ) -> None:
+        self.pieces, self.which, self.free, self.basis = pieces, which, free, basis
+        v, own = pieces.v[..., which], pieces.own[..., which]
+        self.walked, self.single = own[:, 0], pieces.single[which]
+        self.own, self.fixed = own[chosen], v - np.einsum("rq,qcp->rcp", basis, v[chosen])
+        self.begin, self.end = pieces.t[:, which]
+        self.endless, self.rounding = pieces.endless[which], pieces.rounding[:, which]
+        self.length = np.where(self.endless, np.inf, self.end - self.begin)
+        terms = np.abs(free).sum(axis=1, keepdims=True) * np.abs(basis).max()
+        self.directions = cleared(free @ basis, terms)
+        count = np.count_nonzero(self.directions, axis=1)
+        self.axes = [self._axis(np.flatnonzero(own * (count == 1))) for own in self.directions.T]
+        self.several = np.flatnonzero(count > 1)
+
+    def nodes(self) -> list[Nodes]:
+        """Return where the middles begin, bend and end.
+
+        Pieces on which rows tie variables to each other are looked at one by one.
+        """
+        tied, found = self._tied(), list[Nodes]()
+        alone = np.flatnonzero(~tied)
+        if len(alone):
+            more = np.zeros(len(alone)), self.length[alone], self.rounding[:, alone]
+            several = [
+                middles(high[..., alone], low[..., alone], own[:, alone], *more)
+                for (high, low), own in zip(self.axes, self.own, strict=True)
+            ]
+            found.append(self._nodes(alone, Bent.beside_each_other(several)))
+        for k in np.flatnonzero(tied).tolist():
+            way = 0.0, float(self.length[k]), self.rounding[:, k]
+            try:
+                tau, s = middle(self._bounds(k), self.own[..., k], *way)
+            except TooMany:
+                continue
+            bent = Bent(tau[:, None], s.transpose(1, 2, 0)[..., None])
+            found.append(self._nodes(np.array([k]), bent))
+        return found
+
+    def _room(self, rows: Places) -> tuple[Floats, Floats]:
+        """Return lines between which directions @ s of rows are."""
+        own = slice(None), rows[:, None], self.which
+        rest, fixed = self.pieces.rest[own], self.fixed
+        if fixed.any():
+            rest += np.tensordot(self.free[rows], fixed, 1).swapaxes(0, 1)
+        return self.pieces.low[own] - rest, self.pieces.high[own] - rest
+
+    def _axis(self, rows: Places) -> list[Floats]:
+        """Return the lines that may bound a variable from above and, negative, from below."""
+        low, high = self._room(rows)
+        c = self.directions[rows].sum(axis=1)[:, None]
+        if (c < 0).any():
+            low, high = np.where(c > 0, low, high), np.where(c > 0, high, low)
+        rounding = self.rounding / np.abs(c).min(initial=1.0)
+        return [foremost(lines, self.length, rounding) for lines in (high / c, low / -c)]
+
+    def _tied(self) -> NDArray[np.bool_]:
+        """Tell on which pieces rows that bound several variables may say more than the axes do."""
+        found, directions = np.zeros(len(self.which), dtype=bool), self.directions[self.several]
+        if not len(directions):
+            return found
+        rounding = self.rounding * (1.0 + np.abs(directions).sum(axis=1).max())
+        least = [[at_begin(lines) for lines in sides] for sides in self.axes]
+        for sign, room in zip((-1.0, 1.0), self._room(self.several), strict=True):
+            bound, room = np.isfinite(room[0]), np.where(np.isfinite(room[0]), sign * room, 0.0)
+            for c, (up, down) in zip(sign * directions.T[..., None], least, strict=True):
+                most = np.zeros(room.shape)
+                np.multiply(c, up[:, None], out=most, where=c > 0)
+                np.multiply(-c, down[:, None], out=most, where=c < 0)
+                room -= most
+            found |= (bound & ~is_clear(room, self.length, rounding)).any(axis=0)
+        return found
+
+    def _bounds(self, k: int) -> Bounds:
+        """Return all bounds on one piece."""
+        own = [room[..., k].T for room in self._room(self.several)]
+        found = [Bounds.between(self.directions[self.several], *own)]
+        for unit, sides in zip(np.eye(len(self.axes)), self.axes, strict=True):
+            for sign, lines in zip((1.0, -1.0), sides, strict=True):
+                line = lines[:, np.isfinite(lines[0, :, k]), k].T
+                found.append(Bounds(np.tile(sign * unit, (len(line), 1)), line))
+        return Bounds(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _nodes(self, which: Places, bent: Bent) -> Nodes:
+        """Return where free variables begin, bend and end on some pieces.
+
+        Lines of s follow each other there. An endless piece ends beyond the last bend.
+        """
+        s = np.einsum("rq,qctp->rctp", self.basis, bent.lines)
+        lines = self.fixed[:, :, None, which] + s
+        apart = np.abs(self.free @ (lines[:, 0, 0] - self.walked[:, which])).max(axis=0)
+        kept = ~self.single[which] | (apart > self.rounding[0, which])
+        which, lines, tau = which[kept], lines[..., kept], bent.tau[:, kept]
+        each, endless = np.arange(len(which)), self.endless[which]
+        begin, end = self.begin[which], self.end[which]
+        where, k = begin + tau, np.arange(len(tau))[:, None]
+        inside = (where > begin) & np.isfinite(where) & (endless | (where < end))
+        inside[np.where(where <= begin, k, -1).max(axis=0), each] = True  # what goes on from there
+        last, length = np.where(inside, k, -1).max(axis=0), end - begin
+        size = np.abs(where[last, each])
+        beyond = tau[last, each] + np.where(size > 0, size, 1.0)
+        moved = endless & (where[last, each] >= end)
+        end, length = np.where(moved, begin + beyond, end), np.where(moved, beyond, length)
+        own, k = np.nonzero(inside.T)
+        t, tau = np.append(where[k, own], end), np.append(tau[k, own], length)
+        own, k = np.append(own, each), np.append(k, last)
+        flat = np.ascontiguousarray(lines[:, :, k, own].transpose(2, 0, 1))
+        return Nodes(self.pieces.of[self.which[which[own]]], t, _along(flat, tau))
+
+
+class Rows:
+    """What a statement's rows, losses and the l1 constraint, say of its free variables.
+
+    All is in the statement's units; lines are of how far the parameter is from somewhere.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        statement: Statement,
+        track: Track,
+        origin: float,
+        branch: Places | None = None,
+    ) -> None:
+        self.line, self.statement, self.track, self.origin = line, statement, track, origin
+        n, p = statement.rows_and_variables
+        self.free = dense(statement.R[:, p - statement.free :])
+        if statement.widening is not None:
+            self.free = np.vstack([self.free, -statement.widening])
+        graphs, self.own = track.graphs, np.flatnonzero(statement.is_row)
+        segments = self.own[:, None], np.arange(0, graphs.equation.shape[1], 2)
+        tables = graphs.equation, graphs.lower, graphs.upper
+        self.slopes, self.low, self.high = (_two(own[segments]) for own in tables)
+        straight = graphs.exists[segments] & (graphs.curvature[segments] == 0.0)
+        self.straight = np.ascontiguousarray(straight.T)  # (S, m), as all tables
+        self.branch, first = None if branch is None else branch[:, ::2].T, 0
+        for shape in statement.shapes if branch is None else ():
+            if first < n or first == n + p:  # beyond the ends of domains there is nothing
+                of = slice(min(first, n), min(first, n) + len(shape))
+                self.straight[0, of] &= ~shape.closed[:, 0]
+                self.straight[shape.curvature.shape[1] - 1, of] &= ~shape.closed[:, 1]
+            first += len(shape)
+
+    @cached_property
+    def _kinds(self) -> tuple[Places, Places, Places]:
+        """The first rows of those alike, all rows in this order, and where these begin there."""
+        _, first, kinds = np.unique(self.free, axis=0, return_index=True, return_inverse=True)
+        kinds, first = first[kinds.ravel()], np.sort(first)
+        order = np.argsort(kinds, kind="stable")
+        return first, order, np.searchsorted(kinds[order], first)
+
+    def loose(self, points: Points, pairs: Places) -> Places:
+        """Return those of pairs of points (k, 2) between which variables may be undetermined.
+
+        A solved row whose dual is no segment's slope holds its value. Few variables are determined
+        by so many held rows as span them; many are so if all solved rows are held.
+        """
+        track, at, r = self.track, self.track.entry_at, self.free.shape[1]
+        back = track.t[-1, 0] < track.t[0, 0]
+        ends = len(track) - 1 - pairs if back else pairs
+        first, other = ends.T
+        solved = np.flatnonzero(track.is_row[track.entry])
+        now, until = (np.searchsorted(solved, at[k]) for k in (first, first + 1))
+        t = track.t.sum(axis=1)[ends.T]
+        steepest = np.where(self.straight, np.abs(self.slopes), 0.0).max(axis=1).sum(axis=1)
+        most = (steepest[0] + steepest[1] * np.abs(t)).max(axis=0)
+        span, found = _Span(len(ends), r if r <= FEW else 0), np.zeros(len(ends), dtype=bool)
+        left = np.flatnonzero(now < until)
+        while len(left):
+            entry = solved[now[left]]
+            there = entry + (at[other] - at[first])[left]  # the same unknown at the other end
+            a = track.entries[np.stack([entry, there])].sum(axis=2)
+            row = np.searchsorted(self.own, track.entry[entry])
+            held = np.logical_not(self._segments(row, a, t[:, left], most[left]).any(axis=0))
+            if r <= FEW:
+                span.add(left, np.where(held[:, None], self.free[row], 0.0))
+            else:
+                found[left] = ~held
+            now[left] += 1
+            done = span.full if r <= FEW else found
+            left = left[(now[left] < until[left]) & ~done[left]]
+        return np.asarray(pairs[~span.full if r <= FEW else found])
+
+    def _segments(
+        self, rows: Any, a: Floats, t: Floats, size: Any, branch: Any = None
+    ) -> NDArray[np.bool_]:
+        """Tell whose slopes the duals (2, m) of m rows are of straight segments, (S, m).
+
+        They are so at both ends of a piece, t (2, 1) or (2, m), but for rounding of what is of
+        some size. Of slopes that differ, but can't be told apart, none is meant. Of all rows
+        (``rows`` None), duals are (2, m, P) in P pieces.
+        """
+        value, rate = self.slopes[..., rows]
+        slopes = value + rate * t[:, None]
+        near = np.abs(slopes - a[:, None]) <= FLAT * size
+        found = np.asarray(self.straight[..., rows] & near[0] & near[1])
+        if branch is not None and self.branch is not None:
+            found &= self.branch[..., rows] == branch
+        own: Any = (..., *np.nonzero(found.sum(axis=0) > 1))
+        several = found[own]
+        if several.size:
+            slopes = np.broadcast_to(slopes, near.shape)[own]
+            least = np.where(several, slopes, np.inf).min(axis=1)
+            most = np.where(several, slopes, -np.inf).max(axis=1)
+            same = most - least <= FLAT * np.maximum(np.abs(most), np.abs(least))
+            found[own] = several & same.all(axis=0)
+        return found
+
+    # -- many pieces ---------------------------------------------------------------------------
+
+    def middles(
+        self,
+        points: Points,
+        pairs: Places,
+        known: Floats | None = None,
+        endless: int = -1,
+        branch: NDArray[np.int8] | None = None,
+    ) -> Nodes:
+        """Return where between pairs of points (k, 2) the middle begins, bends and ends.
+
+        Left out are pieces where free variables are determined, and points already there. The
+        piece that ends at point ``endless`` ends beyond its last bend. What nothing bounds stays as
+        it is, or is ``known`` (k, r), if that isn't nan. Samples on a ``branch`` (k, n) stay there.
+        """
+        at_once = max(1, CELLS // len(self.own))
+        nothing = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, self.free.shape[1]))
+        found = [Nodes(*nothing)]
+        for k in range(0, len(pairs), at_once):
+            own = slice(k, k + at_once)
+            others = None if known is None else known[own]
+            where = None if branch is None else branch[own].T
+            pieces = self._pieces(points, pairs[own], endless, others, where)
+            for left in self._left(pieces):
+                found += left.nodes()
+        of, t, v = (np.concatenate(own) for own in zip(*found, strict=True))
+        order = np.argsort(of, kind="stable")
+        return Nodes(of[order], t[order], v[order])
+
+    def _pieces(
+        self,
+        points: Points,
+        pairs: Places,
+        endless: int,
+        known: Floats | None,
+        branch: NDArray[np.int8] | None,
+    ) -> _Pieces:
+        """Return what rows say between pairs of points."""
+        statement, t = self.statement, points.t[pairs.T]
+        (n, p), since = statement.rows_and_variables, t - self.origin
+        u = points.at(pairs.ravel()).reshape(len(pairs), 2, -1)
+        a = np.ascontiguousarray(u[..., self.own].transpose(1, 2, 0))
+        most = np.abs(a).sum(axis=1).max(axis=0)
+        found = self._segments(None, a, since[:, None], most, branch)
+        v = own = _lines(u[..., n + p - statement.free : n + p], t)
+        if known is not None:
+            own = np.where(np.isnan(known.T[:, None]), v, _lines(np.stack([known, known], 1), t))
+        rest, size = self._values(statement.variables(u[..., statement.held])[0], t)
+        low, high = self._knots(found, since[0])
+        knots = [np.where(np.isfinite(line[0]), np.abs(line), 0.0) for line in (low, high)]
+        size = size + np.maximum(*knots).max(axis=1)
+        of, until = pairs.T
+        ends = until == endless, of == until
+        return _Pieces(of, t, *ends, found, v, own, rest, low, high, FLAT * size)
+
+    def _knots(self, found: NDArray[np.bool_], since: Floats) -> tuple[Floats, Floats]:
+        """Return the lines (2, m, P) of the knots between which rows on segments are."""
+        low, high = (np.zeros((2, *found.shape[1:])) for _ in "12")
+        low[0], high[0] = -np.inf, np.inf
+        for k in range(len(found)):
+            np.copyto(high, self.high[:, k, :, None], where=found[k])
+            np.copyto(low, self.low[:, -1 - k, :, None], where=found[-1 - k])
+        for line in (low, high):
+            if line[1].any():
+                line[0] += line[1] * since
+        return low, high
+
+    def _values(self, w: Floats, t: Floats) -> tuple[Floats, Floats]:
+        """Return lines (2, m, P) of what weights w (P, 2, d) add to rows, and their terms' sizes.
+
+        The sizes are (2, P), those of the largest.
+        """
+        problem, scale = self.line.start, self.statement.scale
+        own = _lines(w, t)
+        lengths, own = own.shape[1:], own.reshape(len(own), -1)
+        sizes = np.abs(own)
+        if problem.kernel is not None:
+            own, sizes = problem.kernel @ own, self._largest @ sizes
+            sizes = np.tile(sizes, (len(own), 1))
+        lines = [scale * np.asarray(group.X @ own) for group in problem.losses]
+        size = [scale * np.asarray(X @ sizes).max(axis=0) for X in self._absolute]
+        if self.statement.constrained:
+            lines.append(_lines(np.abs(w).sum(axis=-1, keepdims=True), t).reshape(1, -1))
+        found = np.concatenate(lines).reshape(-1, *lengths).swapaxes(0, 1)
+        return found, np.max(size, axis=0).reshape(lengths)
+
+    def _left(self, pieces: _Pieces) -> Iterator[_Left]:
+        """Yield those of pieces that leave the same undetermined: the `null_space` of rows held."""
+        first, order, begins = self._kinds
+        own = np.logical_not(pieces.found.any(axis=0))[order]
+        held = np.logical_or.reduceat(own, begins, axis=0)
+        held[~self.free[first].any(axis=1)] = True  # such rows say nothing
+        alike: dict[bytes, list[int]] = {}
+        for k, pattern in enumerate(np.ascontiguousarray(held.T)):
+            alike.setdefault(pattern.tobytes(), []).append(k)
+        for which in alike.values():
+            chosen, basis = null_space(self.free[first[held[:, which[0]]]])
+            if len(chosen):
+                yield _Left(pieces, np.array(which), self.free, chosen, basis)
+
+    @cached_property
+    def _absolute(self) -> list[Any]:
+        return [absolute(group.X) for group in self.line.start.losses]
+
+    @cached_property
+    def _largest(self) -> Floats:
+        """The largest kernel value of each column."""
+        K = self.line.start.kernel
+        assert K is not None
+        return np.maximum(K.max(axis=0), -K.min(axis=0))
+
+
+class _Span:
+    """What rows (r,) of many problems span, as far as they have been added."""
+
+    def __init__(self, count: int, r: int) -> None:
+        self.basis, self.rank = np.zeros((count, r, r)), np.zeros(count, dtype=np.int64)
+
+    def add(self, which: Places, rows: Floats) -> None:
+        """Add a row to each of some problems."""
+        own = self.basis[which]
+        rest = rows - np.einsum("pij,pi->pj", own, np.einsum("pij,pj->pi", own, rows))
+        left, length = np.linalg.norm(rest, axis=1), np.linalg.norm(rows, axis=1)
+        new = left > SINGULAR * length
+        self.basis[which[new], self.rank[which[new]]] = rest[new] / left[new, None]
+        self.rank[which[new]] += 1
+
+    @property
+    def full(self) -> NDArray[np.bool_]:
+        """Which problems have rows that span all."""
+        return np.asarray(self.rank == self.basis.shape[1])
+
+
+def null_space(rows: Floats) -> tuple[Places, Floats]:
+    """Return which of r variables may be chosen where rows (m, r) of them are fixed, and a basis.
+
+    The first ones are chosen that can be; all are basis @ chosen, (r, q), and something fixed.
+    """
+    r = rows.shape[1]
+    A = rows[np.linalg.norm(rows, axis=1) > 0.0][:, ::-1]
+    A, pivots = A / np.linalg.norm(A, axis=1)[:, None], list[int]()
+    for column in range(r):
+        k = len(pivots)
+        if k == len(A):
+            break
+        best = k + int(np.abs(A[k:, column]).argmax())
+        if abs(A[best, column]) <= SINGULAR:
+            continue
+        A[[k, best]] = A[[best, k]]
+        A[k] /= A[k, column]
+        others = np.arange(len(A)) != k
+        A[others] -= A[others, column, None] * A[k]
+        pivots.append(column)
+    own = np.array(pivots, dtype=np.int64)
+    chosen = np.setdiff1d(np.arange(r), own)[::-1]
+    basis = np.zeros((r, len(chosen)))
+    basis[chosen, np.arange(len(chosen))] = 1.0
+    basis[own] = -A[: len(own), chosen]
+    return r - 1 - chosen, basis[::-1]
+
+
+def _two(numbers: Floats) -> Floats:
+    """Return values and rates (2, S, m) of numbers (m, S, 4) in two parts each."""
+    return np.ascontiguousarray((numbers[..., ::2] + numbers[..., 1::2]).T)
+
+
+def _lines(ends: Floats, t: Floats) -> Floats:
+    """Return lines (k, 2, P) of what is known at both ends (P, 2, k) of pieces, t (2, P)."""
+    length, (first, last) = t[1] - t[0], ends.transpose(1, 2, 0)
+    rate = np.divide(last - first, length, out=np.zeros(first.shape), where=length > 0)
+    return np.stack([first, rate], axis=1)
+
+
+def _along(lines: Floats, tau: Floats) -> Floats:
+    """Return values of lines (P, r, 2) at tau (P,)."""
+    return np.asarray((lines @ np.stack([np.ones(len(tau)), tau], axis=1)[..., None])[..., 0])
