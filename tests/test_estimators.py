@@ -318,31 +318,28 @@ def test_the_largest_of_several_decisions_jumps_where_paths_do():
     assert len(np.unique(curve.left)) > 5
 
 
-def of_winners(edges, left, right, code):
-    found, right_ones = winners(edges, left, right), np.array([code])
-    return label_error(edges[[0, -1]], found, right_ones, None, Metric("zero_one"), np.arange(3))
+def of_winners(left, right, code):
+    """Return the error of lines from left to right, of one row whose label is known."""
+    found, _ = winners(np.array([0.0, 1.0]), np.array([[left, right]]).swapaxes(1, 2))
+    right_ones = np.array([code])
+    return label_error((0.0, 1.0), found, right_ones, None, Metric("zero_one"), np.arange(3))
 
 
 def test_three_lines_that_overtake_one_another_inside_a_piece():
-    edges = np.array([0.0, 1.0])
-    left = np.array([[[3.0, 2.0, 0.0]]])
-    right = np.array([[[0.0, 2.0, 2.8]]])  # first, then (1/3) second, then (2/2.8) third
-    found = of_winners(edges, left, right, 1)
+    # first, then (1/3) second, then (2/2.8) third
+    found = of_winners([3.0, 2.0, 0.0], [0.0, 2.0, 2.8], 1)
     np.testing.assert_allclose(found.edges, [0.0, 1 / 3, 2 / 2.8, 1.0])
     assert found.left.tolist() == [1.0, 0.0, 1.0]
 
 
-def test_decisions_that_tie_but_for_rounding_belong_to_the_first_class():
-    edges, off = np.array([0.0, 1.0]), 3e-16
-    left = np.array([[[-1.0, -1.0 + off, -4.0]]])
-    right = np.array([[[-1.0, -1.0 - off, 2.0]]])  # the third overtakes both half-way
-    found = of_winners(edges, left, right, 0)
+def test_decisions_that_tie_belong_to_the_first_class():
+    # the third overtakes both half-way; rounding is cleared before, see `test_ties`
+    found = of_winners([-1.0, -1.0, -4.0], [-1.0, -1.0, 2.0], 0)
     np.testing.assert_allclose(found.edges, [0.0, 0.5, 1.0])
     assert found.left.tolist() == [0.0, 1.0]
     # and so it is where the two that tie overtake
-    left, right = np.array([[[0.0, -1.0, -1.0 + off]]]), np.array([[[-2.0, -1.0, -1.0 + off]]])
-    assert of_winners(edges, left, right, 1).left.tolist() == [1.0, 0.0]
-    assert set(of_winners(edges, left, right, 2).left.tolist()) == {1.0}
+    assert of_winners([0.0, -1.0, -1.0], [-2.0, -1.0, -1.0], 1).left.tolist() == [1.0, 0.0]
+    assert set(of_winners([0.0, -1.0, -1.0], [-2.0, -1.0, -1.0], 2).left.tolist()) == {1.0}
 
 
 def test_folds_that_end_at_different_costs_go_on_constant():

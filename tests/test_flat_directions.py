@@ -215,7 +215,7 @@ def test_cross_validated_lasso_of_two_nearly_equal_columns(seed):
 
 
 def test_an_unbalanced_l1_machine_ends():
-    own = np.load(CASES / "l1_unbalanced_endless.npz", allow_pickle=True)
+    own = np.load(CASES / "flat" / "l1_unbalanced_endless.npz", allow_pickle=True)
     path = sp.l1_svm_path(own["X"], own["y"], check="raise")
     assert path.diagnostics["events"] < 10_000
 
