@@ -75,9 +75,10 @@ def _pieces(points: Points) -> Places:
 
 
 def _ends(points: Points, ray: bool) -> Places:
-    """Return the points at which pieces meet, or the path ends."""
+    """Return the points at which pieces meet, or the path ends: on the piece of the double."""
     own = np.arange(0, len(points) + 1, 2)
     own[-1] -= 1
+    own[1:-1] -= points.low[own[1:-1]] > 0.0
     return own[:-1] if ray else own
 
 
