@@ -550,7 +550,7 @@ BAD_CALLS = {
     "n_random": ("certify", {"n_random": [-1, 0.5, "a", None, np.nan, True]}),
     "seed": ("certify", {"seed": [-1, "a", None, 0.5]}),
     "what": ("plot", {"what": ["junk", 3, ["coef"], ""]}),
-    "max_lines": ("plot", {"max_lines": [0, -1, "a", None, 2.5]}),
+    "max_lines": ("plot", {"max_lines": [0, -1, "a", 2.5]}),
     "ax": ("plot", {"ax": [3, "ax"]}),
     "file": ("save", {"file": [3, None, 1.0, ["a"]]}),
 }

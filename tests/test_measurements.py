@@ -112,7 +112,7 @@ def _shifted(path):
         lambda X, y: quantile_svm_path(X, np.sign(y), 1e-2),
         lambda X, y: svm_path(X, np.sign(y)),
         lambda X, y: weighted_svr_path(X, y, 1.0, 9.0, 0.1),
-        lasso_path,
+        lambda X, y: lasso_path(X, y, fit_intercept=False),
         lambda X, y: fuzz.drlad_path(X, y, lam2=0.1),
         lambda X, y: fuzz.dr_regression_path(X, y, ("quantile", 0.3), vary="lam1", lam2=0.1),
         lambda X, y: fuzz.l1_svm_path(X, np.sign(y)),

@@ -305,7 +305,7 @@ BAD = [
     ({"X": sp.csr_array([[np.nan, 1.0], [0.0, 1.0]])}, "X contains NaN"),
     ({"X": [1.0, 2.0]}, "X must be a non-empty"),
     ({"X": np.empty((0, 2)), "y": []}, "X must be a non-empty"),
-    ({"X": [["a"], ["b"]]}, "X must be a numeric"),
+    ({"X": [["a"], ["b"]]}, "X has text in column 0, such as 'a'"),
     ({"y": [1, 1]}, "y must hold exactly two labels, found 1"),
     ({"X": np.eye(3), "y": [1, 2, 3]}, "y must hold exactly two labels, found 3"),
     ({"y": [1.0, np.nan]}, "y contains NaN"),

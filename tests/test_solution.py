@@ -22,7 +22,7 @@ from solution_paths import (
 )
 from solution_paths.homotopy import statement as homotopy_statement
 from solution_paths.problem import L1Constraint, Losses, Problem, losses, penalties, pieces
-from solution_paths.solution import Reading, Scale, evaluation, follow
+from solution_paths.solution import Reading, Scale, deciding, evaluation, follow
 from solution_paths.verify import Answer, judge
 
 X, U, Y, K = models.X, models.U, models.Y, models.K
@@ -226,7 +226,7 @@ def test_decisions_that_are_nothing_but_rounding_are_zero():
     rows[:5] -= np.outer(X[:5] @ w[middle] + v[middle], w[middle] / (w[middle] @ w[middle]))
     (f,) = evaluation.blocks(path, rows)
     plain = path.reading.decisions(rows, w, v)
-    tiny = np.abs(plain) <= evaluation.ROUNDED * path.reading.sizes(rows, w, v)
+    tiny = np.abs(plain) <= deciding.ROUNDED * path.reading.sizes(rows, w, v)
     assert tiny[:5, 0, middle].any()
     np.testing.assert_allclose(f, np.where(tiny, 0.0, plain), rtol=0, atol=1e-12)
     assert (f[tiny] == 0.0).all()

@@ -46,7 +46,7 @@ def lasso_path(
     positive : bool, default False
         Whether coefficients are held at 0 or above.
     penalty_factor : (d,) array, optional
-        p_j >= 0 of the penalty lam sum_j p_j |w_j|; all 1 by default.
+        p_j >= 0 of the penalty ``lam sum_j p_j |w_j|``; all 1 by default.
     bounds : (low, high), optional
         Of coefficients, each a number or (d,) of them; infinite where there is none.
     lam_min : float, default 0.0

@@ -108,6 +108,8 @@ class Deciding:
         """Return decisions (m, o, k): ties are exact, and both sides of a breakpoint agree."""
         f = self.reading.decisions(rows, self.w, self.v)
         if self.reading.kind in (*NUMBERS, "nearest"):
+            of = rows if self.lengths is None else self._own_lengths(rows)
+            f[np.abs(f) <= self.unit * self._sums(of, self.w_sizes, self.v)] = 0.0
             self._join(f, self.rough(rows))
             return f
         near = self.reading.close(f, self.v, self.doubt(rows) + DOUBT * self.moved(f))
