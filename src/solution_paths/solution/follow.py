@@ -188,10 +188,8 @@ class _Followed:
 
         It may end at one of its points, ``last``.
         """
-        whole, size = (
-            lost is None and last is None,
-            partial(_sizes, statement, _least_duals(line, statement)),
-        )
+        whole = lost is None and last is None
+        size = partial(_sizes, statement, _least_duals(line, statement))
         end, share = line.t1 if whole else None, partial(_share, statement, line.t0)
         points = Points.of(track, line.t0, end, ray, size, share)
         points = points if last is None else points.until(last)
@@ -334,19 +332,20 @@ def _as_path_error(
 
 def _proved(claim: Unlimited, line: Line, statement: Statement) -> NoOptimum | None:
     """Return the error that says that there is no optimum, if the judge confirms it."""
-    problem, rest = line.at(claim.t), "choose a range of the parameter with an optimum everywhere."
+    problem = line.at(claim.t)
     w, v, duals = statement.answer(claim.unknowns)
-    slope = falls(problem, w, v)
-    if slope < 0.0:
-        told = f"the objective falls for ever along error.direction, by {-slope:.3g} for a unit"
-        return NoOptimum(f"There is no optimum {claim.where}: {told}; {rest}", None, (w, v), slope)
-    slope = contradicts(problem, duals)
-    if slope > 0.0:
+    direction, slope = (w, v), falls(problem, w, v)
+    told = f"the objective falls for ever along error.direction, by {-slope:.3g} for a unit"
+    if slope == 0.0:
+        direction, slope = tuple(duals), contradicts(problem, duals)
         told = "constraints contradict each other, as the duals in error.direction prove"
-        return NoOptimum(
-            f"There is no optimum {claim.where}: {told}; {rest}", None, tuple(duals), slope
-        )
-    return None
+    if slope == 0.0:
+        return None
+    message = (
+        f"There is no optimum {claim.where}: {told}; choose a range of the parameter with an "
+        "optimum everywhere."
+    )
+    return NoOptimum(message, None, direction, slope)
 
 
 def _from_the_end(
