@@ -216,7 +216,8 @@ def make(data, function, seed, rows=ROWS):
     X, options = DATA[source](rng, n), options(rng)
     n = X.shape[0]
     dense = X.toarray() if sp.issparse(X) else X
-    spread = np.where(dense.std(axis=0) > 0, dense.std(axis=0), 1.0)
+    spread = dense.std(axis=0)
+    spread = np.where(spread > 1e-12 * np.abs(dense).max(axis=0), spread, 1.0)
     target = (dense / spread) @ rng.normal(size=X.shape[1]) + rng.normal(size=n)
     share = rng.choice([0.5, 0.8, 0.95])
     y = np.where(target > np.quantile(target, share), 1.0, -1.0)
@@ -852,8 +853,7 @@ def judge_stated(path, seed=0, points=16):
 def judge(path, seed=0, points=24, units=2.0):
     """Return the worst gap, that beyond what double can state, dual infeasibility, where, and harm.
 
-    Harm is how far off the worst answer is for a user: where a gap alone tells, as far as doubles
-    could state the answer better.
+    Harm is how far off the worst answer is for a user, as far as doubles could state it better.
     """
     robust = isinstance(path, OutlierPath)
     if not robust and is_machine(path) and path.scale.inverse:
@@ -887,7 +887,7 @@ def judge(path, seed=0, points=24, units=2.0):
         stated = gap if gap > units * limit else 0.0
         if gap > HARMFUL:
             apart = float(values.off_graphs(t))
-            harm = max(harm, min(gap, apart) if np.isfinite(apart) else stated)
+            harm = max(harm, min(stated, apart))
         beyond = max(beyond, stated)
     return worst, beyond, outside, at, harm
 
