@@ -10,6 +10,8 @@ from sklearn.model_selection import KFold
 import solution_paths as sp
 from solution_paths import PathWarning
 from solution_paths.curves import Curve, MeanCurve
+from solution_paths.problem import Losses, Problem, losses, penalties
+from solution_paths.verify import Answer, judge
 
 R = np.random.default_rng(0)
 X = R.normal(size=(24, 3))
@@ -211,3 +213,54 @@ def test_folds_without_weight_are_named():
     only = [(np.arange(8), np.arange(8, 24)), (np.arange(4, 24), np.arange(12, 24))]
     with pytest.warns(PathWarning, match=r"fold 1 of 2 \(its training rows have weight 0\)"):
         sp.PathSVC(cv=only).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_generalized_lasso_of_targets_that_are_all_alike_holds(seed, bias):
+    """All knots are zero there: what slopes move values by is the unit of rounding."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(67, 4))
+    target = np.full(67, 0.9 if bias else 0.0)
+    differences = np.diff(np.eye(4), n=seed % 3, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = sp.generalized_lasso_path(target, differences, X=rows, fit_intercept=bias)
+    assert path.certify().ok
+    np.testing.assert_allclose(path.coef([0.0, 1.0, 10.0]), 0.0, atol=1e-14)
+
+
+def test_units_where_all_knots_are_zero_find_a_wrong_answer():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(20, 3))
+    problem = Problem(
+        [Losses(losses.squared(np.zeros(20)), rows), Losses(penalties.l1(3, 2.0), np.eye(3))]
+    )
+    right = Answer(np.zeros(3), np.zeros(0), [np.zeros(20), np.zeros(3)])
+    values = 1e-3 * rows.sum(axis=1)
+    wrong = Answer(np.full(3, 1e-3), np.zeros(0), [-values, np.full(3, 2.0)])
+    assert judge(problem, right).ok()
+    assert not judge(problem, wrong).ok()
+
+
+@pytest.mark.parametrize("rows", [X, np.round(X), np.repeat(X[:6], 4, axis=0)])
+def test_duals_of_double_margins_warn_of_nothing(rows):
+    """Several points of the walk lie at its start, where 1 / lam2 is zero."""
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    path = sp.dm_drsvm_path(rows, y, 2.0, vary="lam2", lam1=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        duals = path.dual(np.append(path.breakpoints, 10 * path.breakpoints[-1]), 0)
+    assert np.isfinite(duals).all()
+
+
+@pytest.mark.parametrize("shape", [(11, 18), (30, 40), (60, 3)])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_one_class_machines_of_centred_rows_hold_where_all_slopes_cancel(shape, scaled):
+    """At nu = 1 all duals are alike, and w is the sum of the rows: zero but for rounding."""
+    rows = np.random.default_rng(shape[0]).normal(size=shape)
+    rows = (rows - rows.mean(axis=0)) / (rows.std(axis=0) if scaled else 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = sp.one_class_path(rows, kernel="linear")
+    assert path.certify().ok

@@ -538,7 +538,8 @@ class SolutionPath:
 
     def _limits(self, group: int) -> Floats:
         """Return the duals at 0 of a path in an inverse: the rates at which the walk's own end."""
-        return self.scale.objective * self._rates_of_duals(len(self.points) - 2, group)
+        last = int(np.searchsorted(self.points.t, self.points.t[-1])) - 1
+        return self.scale.objective * self._rates_of_duals(max(last, 0), group)
 
     def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
         """Return duals (n, k) of the user's objective, from those of the statement."""
@@ -546,7 +547,9 @@ class SolutionPath:
         if scale.divided:
             with np.errstate(divide="ignore", invalid="ignore"):
                 scaled = np.clip(duals * scale.value(own), *self._bounds(own, group))
-            duals = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+            if not (own > 0).all():
+                scaled = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+            duals = scaled
         else:
             duals = self._inside(duals, own, group)
         return duals if scale.objective == 1.0 else scale.objective * duals
@@ -579,15 +582,16 @@ class SolutionPath:
         """Return the limit of duals / t as t goes to 0, where all duals are 0."""
         if self.points.t[0] != 0.0:
             return np.zeros(len(self.line.start.losses[group].pieces))
-        return self._rates_of_duals(0, group)
+        last = int(np.searchsorted(self.points.t, 0.0, side="right")) - 1
+        return self._rates_of_duals(last, group)
 
     def _rates_of_duals(self, k: int, group: int) -> Floats:
-        """Return unit times the rates of duals from recorded point k on; 0 of one point alone."""
-        if len(self.points) == 1:
+        """Return unit times the rates of duals from recorded point k on; 0 where the path ends."""
+        t = self.points.t
+        if k + 1 == len(t) or t[k + 1] == t[k]:
             return np.zeros(len(self.line.start.losses[group].pieces))
         a = self.statement.answer(self.points.at(np.array([k, k + 1])))[2][group]
-        step = self.points.t[k + 1] - self.points.t[k]
-        return np.asarray(self.scale.unit * (a[1] - a[0]) / step)
+        return np.asarray(self.scale.unit * (a[1] - a[0]) / (t[k + 1] - t[k]))
 
     def objective_value(self, t: float = FORGOTTEN) -> float:
         """Return the objective at t, recomputed from the data.

@@ -148,7 +148,8 @@ class Judgement:
 
     def scales(self, w: Pair, values: list[Values]) -> Scales:
         """Return the units of violations."""
-        return scales_of(self.groups, w.hi, [own.inside.hi for own in values], self.kernel)
+        inside = [own.inside.hi for own in values]
+        return scales_of(self.groups, self.one.ridge, w.hi, inside, self.kernel)
 
     # -- what is stated ------------------------------------------------------------------------
 
@@ -334,7 +335,7 @@ def _of_losses(
     if not graph.knots.any():  # then what rounding does to values is to their terms
         size = KNOWN / UNIT / 2 * values.coarse
     if bare:  # and where nothing has a size, units are arbitrary
-        size = np.maximum(size, KNOWN * z_unit)
+        size = np.maximum(size, np.maximum(KNOWN * z_unit, scales.lost))
     floor = np.maximum(np.abs(bound.hi) * size, graph.rounding(Pair(z.hi, z.lo, size), bound, area))
     zero = np.zeros(z.hi.shape[1])
     resolution = kkt_resolution = zero

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..certify import KKT_LIMIT
 from ..problem import Product, Repeated
 from ..validation import Floats
+from .graph import KNOWN, Graph
 from .products import Matrix
 
 
@@ -24,6 +25,7 @@ class Scales(NamedTuple):
     w : of coefficients (of the length of w, with a ridge alone)
     c : of what duals add up to for a feature
     balance : (r, B) of what they add up to for a free variable
+    lost : what rounding makes of values where all knots are zero and slopes cancel; else 0
     """
 
     z: list[Floats]
@@ -31,16 +33,29 @@ class Scales(NamedTuple):
     w: Floats
     c: Floats
     balance: Floats
+    lost: Floats
 
 
 def scales_of(
-    groups: Sequence[Any], w: Floats, values: Sequence[Floats], kernel: Matrix | None
+    groups: Sequence[Any],
+    ridge: float,
+    w: Floats,
+    values: Sequence[Floats],
+    kernel: Matrix | None,
 ) -> Scales:
     """Return the units of a problem's groups, for coefficients (d, B) and values (n, B)."""
     reach = [group.X.largest_row() for group in groups]
     spreads, top = _spreads([group.graph.knots for group in groups], w.shape[1])
+    pulls = [_largest(group.X.size.T @ np.ones(group.X.shape[0])) for group in groups]
+    lost = np.zeros_like(top)
+    if not top.all():
+        steep, bent = _steepest([group.graph for group in groups], pulls)
+        top = _or_else(top, bent)
+        if ridge > 0:  # which may leave nothing of slopes that cancel, but for rounding
+            largest = max(reach) * (max(reach) if kernel is None else kernel.largest_row())
+            lost = np.where(top > 0, 0.0, KNOWN * largest / ridge * steep)
     # coefficients that move some value by the unit
-    length = top / max(*reach, 0.0) if any(reach) else np.zeros(w.shape[1])
+    length = (top + lost / KKT_LIMIT) / max(*reach, 0.0) if any(reach) else np.zeros(w.shape[1])
     length = np.maximum(length, np.abs(w).max(axis=0, initial=0.0) if kernel is None else 0.0)
     length = _or_else(length, 1.0)
     # where knots are alike or zero: what coefficients make of the values
@@ -56,11 +71,10 @@ def scales_of(
     ranges = [_range(group.graph, unit) for group, unit in zip(groups, z, strict=True)]
     top = _or_else(np.max(ranges, axis=0), 1.0)
     a = [_or_else(own, top) for own in ranges]
-    pulls = [_largest(group.X.size.T @ np.ones(group.X.shape[0])) for group in groups]
     c = np.sum([pull * unit for pull, unit in zip(pulls, a, strict=True)], axis=0)
     columns = [_largest(np.abs(group.free.X), axis=0) for group in groups]
     shares = [column[:, None] * unit for column, unit in zip(columns, a, strict=True)]
-    return Scales(z, a, length, _or_else(c, 1.0), _or_else(np.max(shares, axis=0), 1.0))
+    return Scales(z, a, length, _or_else(c, 1.0), _or_else(np.max(shares, axis=0), 1.0), lost)
 
 
 class Own(NamedTuple):
@@ -108,6 +122,15 @@ def _spreads(knots: Sequence[Floats], count: int) -> tuple[list[Floats], Floats]
     spreads = [np.ptp(own, axis=0) / 2 + np.zeros(count) for own in flat]
     most = np.max(spreads, axis=0)
     return spreads, np.where(most > KKT_LIMIT * size, most, size)
+
+
+def _steepest(graphs: Sequence[Graph], pulls: Sequence[float]) -> tuple[Floats, Floats]:
+    """Return what slopes may add up to for a feature, and by how much that moves curved losses."""
+    pairs = list(zip(graphs, pulls, strict=True))
+    steep = np.max([pull * _range(own, np.zeros(1)) for own, pull in pairs], axis=0)
+    stiff = [pull * own.curvature.max(axis=(0, 1), initial=0.0) for own, pull in pairs]
+    stiff = [np.where(own > 0, own, np.inf) for own in stiff]
+    return steep, np.max([steep / own for own in stiff], axis=0)
 
 
 def _largest(values: Any, axis: int | None = None) -> Any:
