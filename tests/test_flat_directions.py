@@ -285,3 +285,25 @@ def test_weights_of_a_constant_target_are_zero(seed):
     assert path.certify().ok
     assert not path.coef([0.0, 0.1, 5.0]).any()
     assert path.intercept([0.0, 0.1, 5.0]) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_smooth_columns_that_are_dependent_but_for_rounding(seed, intercept):
+    """Where no penalty decides, 40 Gaussian bumps have no solution that doubles could state."""
+    rng = np.random.default_rng(seed)
+    grid = np.linspace(0, 1, 40)
+    X = np.exp(-((rng.random(60)[:, None] - grid) ** 2) / 0.02) * 1e3
+    y = X @ np.sin(6 * grid) + rng.normal(size=60)
+    D = np.diff(np.eye(40), n=2, axis=0)
+    try:
+        path = sp.generalized_lasso_path(y, D, X=X, fit_intercept=intercept, check="ignore")
+    except sp.PathError as error:  # the part above
+        path = error.path
+    assert path.range[0] <= 1e-3
+    assert path.range[1] == np.inf
+    for lam in (0.1, 1.0, 1e3):
+        assert path.certify(at=lam).ok
+        problem, answer = path.stated_at(lam)
+        other = judge(problem, by_clarabel(problem))
+        assert judge(problem, answer).primal <= other.primal * (1 + 1e-7)

@@ -386,6 +386,20 @@ def _from_the_end(
         return None, None
 
 
+def _from_afar(line: Line, statement: Statement, face: str, told: Told | None) -> _Followed | None:
+    """Walk back as far as that goes from the end of a line whose start can't be found."""
+    try:
+        end = line.t1 - line.t0
+        off = Misfit.at(statement, end, face)
+        place = starting_places(statement, off, line.t0, face=face)
+        graphs = statement.graphs
+        back = Homotopy(statement, graphs, place, end, 0.0, line.t0, face=face, near=NEAR)
+        track, lost = _walked(line, back, told)
+    except (PathError, *NUMERICAL):
+        return None
+    return _Followed.of(line, statement, track, ray=True, lost=lost)
+
+
 def _least_event(line: Line) -> float:
     """Return where penalties are as small as rounding of correlations in twice double precision."""
     largest = float(np.abs(line.rates["penalty.slopes"]).max(initial=0.0))
@@ -455,6 +469,8 @@ def _endless(
         try:
             track, lost = _from_the_start(line, statement, face, told, enough=enough - t0)
         except PathError:
+            if down is None and found is None:
+                down = _from_afar(line, statement, face, told)
             if down is not None:
                 return down
             if found is None or not found.events:
