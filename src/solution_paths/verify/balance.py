@@ -43,10 +43,8 @@ def rebalanced(
     price : (r, B) array
         How much the gap may grow for a unit of imbalance; infinite where no row has room.
     """
-    changes = [np.zeros(part.hi.shape) for part in z]
-    price = np.full(beta.shape, np.inf)
     if not beta.size:
-        return changes, price
+        return [np.zeros(part.hi.shape) for part in z], np.full(beta.shape, np.inf)
     B = np.vstack([part.toarray() if sp.issparse(part) else part for part in columns])
     largest = np.abs(B).max(axis=0)[:, None]
     room = (np.abs(beta) / np.where(largest > 0, largest, 1.0)).max(axis=0)
@@ -56,9 +54,18 @@ def rebalanced(
     ]  # of one group (2, n, B)
     sides = np.concatenate(costs, axis=1)
     scale = np.vstack([unit + np.zeros(part.hi.shape) for part, unit in zip(z, units, strict=True)])
-    far, flat = sides.max(axis=0), np.zeros(scale.shape)
     one_sided = np.where(np.isfinite(sides), sides, -np.inf).max(axis=0)
     one_sided = np.where(one_sided < 0, np.inf, one_sided)
+    repair = _by_one if len(beta) == 1 else _by_several
+    flat, price = repair(beta, B, sides.max(axis=0), one_sided, scale)
+    return np.split(flat, np.cumsum([len(part.hi) for part in z])[:-1]), price
+
+
+def _by_several(
+    beta: Floats, B: Floats, far: Floats, one_sided: Floats, scale: Floats
+) -> tuple[Floats, Floats]:
+    """Return changes (n, B) and prices, by what a change costs: on one side, where none has two."""
+    flat, price = np.zeros(scale.shape), np.full(beta.shape, np.inf)
     for k in range(beta.shape[1]):
         rows, inverse = _chosen(B, far[:, k] + NEAREST)
         if not len(rows):  # all duals at their bounds
@@ -67,8 +74,23 @@ def rebalanced(
         if len(rows):
             flat[rows, k] = inverse @ beta[:, k]
             price[:, k] = np.abs(inverse).T @ (far[rows, k] * scale[rows, k])
-    ends = np.cumsum([len(part.hi) for part in z])[:-1]
-    return np.split(flat, ends), price
+    return flat, price
+
+
+def _by_one(
+    beta: Floats, B: Floats, far: Floats, one_sided: Floats, scale: Floats
+) -> tuple[Floats, Floats]:
+    """Return the same where there is one free variable: of all solutions at once."""
+    flat, price = np.zeros(scale.shape), np.full(beta.shape, np.inf)
+    size, left = np.abs(B), np.arange(beta.shape[1])
+    for cost in (far, one_sided):
+        near = np.where(np.isfinite(cost[:, left]), size / (cost[:, left] + NEAREST), 0.0)
+        row = near.argmax(axis=0)
+        found = near[row, np.arange(len(left))] > 0.0
+        row, own, left = row[found], left[found], left[~found]
+        flat[row, own] = 1.0 / B[row, 0] * beta[0, own]
+        price[0, own] = np.abs(1.0 / B[row, 0]) * (cost[row, own] * scale[row, own])
+    return flat, price
 
 
 def _costs(graph: Graph, z: Pair, u: Pair, room: Floats) -> Floats:
@@ -86,9 +108,6 @@ def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], Floats]:
     r = B.shape[1]
     if len(fit) < r:
         return fit[:0], B[:0]
-    if r == 1:
-        best = fit[[np.argmax(np.abs(B[fit, 0]) / far[fit])]]
-        return (best, 1.0 / B[best]) if B[best].any() else (fit[:0], B[:0])
     _, R, order = qr((B[fit] / far[fit, None]).T, mode="economic", pivoting=True)
     if not np.abs(R[r - 1, r - 1]) > 0:
         return fit[:0], B[:0]
