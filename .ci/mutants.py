@@ -217,6 +217,7 @@ MODULES = {
     "solution_paths/models/weighted_svm.py": (*MODEL, "weighted"),
     "solution_paths/models/weighted_svr.py": (*MODEL, "weighted"),
     "solution_paths/problem/branches.py": ("outlier", "conditions"),
+    "solution_paths/problem/bundle.py": STATED,
     "solution_paths/problem/line.py": STATED,
     "solution_paths/problem/losses.py": STATED,
     "solution_paths/problem/maps.py": STATED,

@@ -15,11 +15,13 @@ from solution_paths import certify as certification
 from solution_paths import (
     dm_ksvm_path,
     quantile_svm_path,
+    solution_path,
     svm_path,
     weighted_svm_path,
     weighted_svr_path,
 )
 from solution_paths.kernels import Kernel
+from solution_paths.problem import Losses, Problem, pieces
 from solution_paths.solution.points import Points
 
 
@@ -396,3 +398,17 @@ def test_a_certificate_sees_only_what_it_is_asked_about():
     t = wrong.points.t
     assert wrong.certify(at=float(t[k])).status == "fails"
     assert wrong.certify(at=[float(t[k - 1]), float(t[k + 2])]).ok
+
+
+def test_a_certificate_knows_where_a_model_moves_otherwise_than_the_path_assumed():
+    """The walk knows a model at three parameters; `certify` lets it state each problem anew."""
+    X, _, target = sample()
+
+    def model(t):
+        kink = np.interp(t, [0.60, 0.62, 0.64], [0.0, 0.1, 0.0])
+        return Problem(Losses(pieces([target + kink], [-t, t]), X, free=1.0), ridge=1.0)
+
+    path = solution_path(model, 0.5, 1.0, check="ignore")
+    assert path.certify(at=[0.5, 0.55, 0.7, 1.0]).ok
+    others = np.linspace(0.5, 1.0, 200)
+    assert path.certify(at=np.sort(np.append(others, 0.62))).status == "fails"

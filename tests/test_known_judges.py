@@ -11,6 +11,7 @@ import pytest
 
 from known import assert_same, write_down
 from path_benchmark.solvers.stated import by_clarabel
+from solution_paths.problem.bundle import Bundle
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 from stated_models import EXAMPLES
@@ -41,7 +42,7 @@ def verdicts_of(name):
     for (what, own), exact in product(spoilt.items(), (False, True)):
         if what == "no duals" and not exact:  # those that values imply may be on either side of one
             continue
-        verdict = Judgement([stated]).verdict(_columns(stated, own)[0], None, exact)
+        verdict = Judgement(Bundle.of([stated])).verdict(_columns(stated, own)[0], None, exact)
         said = {k: np.nan_to_num(v, nan=-1.0, posinf=-2.0) for k, v in vars(verdict).items()}
         said = {k: np.ravel(v)[0] * (1e14 if k in SMALL else 1.0) for k, v in said.items()}
         said = {k: v for k, v in said.items() if exact or k not in SMALL}

@@ -20,6 +20,7 @@ from solution_paths.problem import (
     penalties,
     pieces,
 )
+from solution_paths.problem.bundle import Stack
 from solution_paths.verify.graph import Graph, Pair
 from stated_models import CLASSES, EXAMPLES, K, U, X, Y, multicategory_svm
 
@@ -109,7 +110,7 @@ def test_pieces_are_the_functions_that_their_names_say(name, mirrored):
     stated, function = FUNCTIONS[name]
     if mirrored:
         stated = stated.mirrored()
-    graph = Graph.of([stated])
+    graph = Graph.of(Stack.of([stated]))
     for at in GRID:
         z = Pair.of(np.full((4, 1), at))
         inside, far = graph.clipped(z)
@@ -123,7 +124,7 @@ def test_pieces_are_the_functions_that_their_names_say(name, mirrored):
 def test_areas_are_gaps_of_the_conjugate(name):
     """f(z) + f*(u) - u z, the conjugate by brute force on a fine grid."""
     stated, function = FUNCTIONS[name]
-    graph = Graph.of([stated])
+    graph = Graph.of(Stack.of([stated]))
     fine = np.linspace(-60, 60, 24001)
     values = np.array([function(np.full(4, x)) for x in fine])
     for z in (-1.3, 0.5, 2.0):
@@ -143,8 +144,8 @@ def test_areas_are_gaps_of_the_conjugate(name):
 
 
 def test_a_ridge_is_added_to_pieces():
-    one = Graph.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3)])
-    other = Graph.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3).plus_ridge(3.0)])
+    one = Graph.of(Stack.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3)]))
+    other = Graph.of(Stack.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3).plus_ridge(3.0)]))
     for at in (-2.0, 0.7, 4.0):
         z = Pair.of(np.full((3, 1), at))
         np.testing.assert_allclose(other.values(z)[0], one.values(z)[0] + 1.5 * at**2)
@@ -163,6 +164,51 @@ def test_every_example_moves_affinely_by_the_rates(name):
     start, there = dict(line.start.numbers()), dict(line.at(t).numbers())
     for key, rate in moved.items():
         np.testing.assert_allclose(start[key] + (t - t0) * rate, there[key], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_problems_evaluated_together_are_those_that_the_model_states(name):
+    model, t0, t1 = EXAMPLES[name]
+    line, t = along(model, t0, t1), t0 + np.linspace(0.0, 1.0, 7) * (t1 - t0)
+    together = line.together(t)
+    for k, s in enumerate(t.tolist()):
+        for key, own in line.at(s).numbers():
+            found = np.broadcast_to(together.numbers[key], (*own.shape, len(t)))[..., k]
+            size = np.abs(own[np.isfinite(own)]).max(initial=0.0)
+            np.testing.assert_allclose(found, own, rtol=0.0, atol=1e-14 * size)
+
+
+def kinked(value, t):
+    """A model that is affine at both ends, and where `along` looks between, but not near 0.7."""
+    off = np.interp(t, [0.6, 0.7, 0.8], [0.0, 0.1, 0.0])
+    loss = pieces([Y + (not value) * off], [-1.0, 1.0], value=t * value * (1.0 + off))
+    return Problem(Losses(loss, X, free=1.0), ridge=1.0, linear=[0.1 * t])
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_problems_are_stated_where_a_model_moves_otherwise(value):
+    """What is evaluated is compared with the model at the third and the last of these six."""
+    line, t = along(lambda t: kinked(value, t), 0.0, 1.0), np.array([0.0, 0.1, 0.7, 0.75, 0.9, 1.0])
+    name = "losses[0].value" if value else "losses[0].knots"
+    stated = np.stack([dict(line.at(s).numbers())[name] for s in t], axis=-1)
+    np.testing.assert_array_equal(line.together(t).numbers[name], stated)
+    np.testing.assert_array_equal(line.together(t, anew=True).numbers[name], stated)
+
+
+def test_two_problems_of_many_are_stated_by_the_model():
+    asked = []
+
+    def model(t):
+        asked.append(t)
+        return kinked(False, 0.5 * t)
+
+    line, t = along(model, 0.0, 1.0), np.linspace(0.0, 1.0, 100)
+    del asked[:]
+    line.together(t)
+    assert asked == [t[33], t[99]]
+    del asked[:]
+    line.together(t, anew=True)
+    assert asked == t.tolist()
 
 
 @pytest.mark.parametrize(

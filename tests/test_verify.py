@@ -18,6 +18,7 @@ from solution_paths.problem import (
     penalties,
     pieces,
 )
+from solution_paths.problem.bundle import Bundle, Stack
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.balance import rebalanced
 from solution_paths.verify.graph import Graph, Pair
@@ -40,7 +41,7 @@ def solved(name, part=0.5):
 def units(stated, answer):
     """Return the units that violations are measured in."""
     columns, _ = _columns(stated, answer)
-    judgement = Judgement([stated])
+    judgement = Judgement(Bundle.of([stated]))
     w, field = judgement._model(columns, False)
     values = judgement._values(columns, field, False)
     return judgement.scales(w, values), values
@@ -411,7 +412,7 @@ def test_operators_are_judged_by_their_entries():
 def test_double_and_twofold_precision_agree_within_their_rounding(name):
     stated, answer = solved(name)
     columns, _ = _columns(stated, answer)
-    judgement = Judgement([stated])
+    judgement = Judgement(Bundle.of([stated]))
     rough, fine = (judgement.verdict(columns, None, exact) for exact in (False, True))
     assert abs(rough.gap[0] - fine.gap[0]) <= rough.rounding[0] + fine.rounding[0]
     assert abs(rough.kkt[0] - fine.kkt[0]) <= rough.kkt_rounding[0] + fine.kkt_rounding[0]
@@ -491,7 +492,7 @@ def test_a_point_beside_a_corner_is_near_the_graph(mirror):
     # a dual of .3, rounded, at a value just behind the knot to whose left .3 is: along z the graph
     # is 1 away, along u .5
     own = pieces([0.0, 1.0], [-1.0, 0.3, 0.8], n=1).mirrored(mirror < 0)
-    graph = Graph.of([own])
+    graph = Graph.of(Stack.of([own]))
 
     def apart(z, u, units=(1.0, 1.0)):
         pair = [Pair.of(np.array([[mirror * v]])) for v in (z, u)]
@@ -506,14 +507,14 @@ def test_a_point_beside_a_corner_is_near_the_graph(mirror):
 
 
 def test_a_point_beside_a_sloping_segment_is_as_far_as_its_nearer_end():
-    graph = Graph.of([pieces([0.0], [0.0, 0.0], [1.0, 1.0], n=1)])  # z^2 / 2
+    graph = Graph.of(Stack.of([pieces([0.0], [0.0, 0.0], [1.0, 1.0], n=1)]))  # z^2 / 2
     pair = Pair.of(np.array([[1.0]])), Pair.of(np.array([[0.9]]))
     assert graph.distances(*pair).apart[0, 0] == pytest.approx(0.1)
 
 
 def test_pairs_of_doubles_move_into_domains():
     own = penalties.at_least(1, 1.0)
-    graph = Graph.of([own])
+    graph = Graph.of(Stack.of([own]))
     z = Pair(np.ones((1, 1)), np.full((1, 1), -1e-20), np.zeros((1, 1)))
     inside, far = graph.clipped(z)
     assert far[0, 0] == 1e-20
@@ -590,7 +591,7 @@ def test_what_is_found_does_not_depend_on_the_datas_units(name, units):
 def parts_of(stated, answer):
     """Return the units, graphs, values and subgradients of an answer."""
     scales, values = units(stated, answer)
-    judgement = Judgement([stated])
+    judgement = Judgement(Bundle.of([stated]))
     pairs = zip(judgement.groups, answer.duals, strict=True)
     given = [group.graph.subgradient(Pair.of(-a[:, None]))[0] for group, a in pairs]
     return scales, judgement.groups, [own.inside for own in values], given
@@ -622,8 +623,21 @@ def test_duals_out_of_balance_are_put_right_at_the_price_that_is_told(name):
     assert areas[1] - areas[0] <= (beta * price).sum() + room
 
 
+def test_of_one_free_variable_the_row_with_the_most_room_for_its_share_is_changed():
+    """For each solution: a row at its knot, with the largest entry; one at a bound if none is."""
+    three = Graph.of(Stack.of([pieces([0.0], [-1.0, 1.0], n=3)]))
+    z = np.array([[0.0, 2.0, 2.0], [0.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
+    u = np.array([[0.2, 1.0, 1.0], [0.1, 0.3, 1.0], [1.0, 0.2, 1.0]])
+    columns, beta, one = np.array([[2.0], [-4.0], [3.0]]), np.full((1, 3), 1e-6), np.ones(3)
+    (found,), price = rebalanced(beta, [columns], [three], [Pair.of(z)], [Pair.of(u)], [one])
+    assert found[:, 0].nonzero()[0].tolist() == found[:, 1].nonzero()[0].tolist() == [1]
+    np.testing.assert_allclose(columns[:, 0] @ found, 1e-6)
+    np.testing.assert_array_equal(price[0, :2], 0.0)
+    assert 0.0 < price[0, 2] < np.inf  # of duals at a bound only one side has room
+
+
 def test_where_no_dual_has_room_balance_has_no_price():
-    line = Graph.of([pieces([0.0], [1.0, 1.0], n=3)])  # its only slope is 1
+    line = Graph.of(Stack.of([pieces([0.0], [1.0, 1.0], n=3)]))  # its only slope is 1
     z, u = Pair.of(np.zeros((3, 1))), Pair.of(np.ones((3, 1)))
     one = np.ones(1)
     found, price = rebalanced(np.full((1, 1), 1e-9), [np.ones((3, 1))], [line], [z], [u], [one])

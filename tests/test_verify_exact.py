@@ -10,6 +10,7 @@ import pytest
 import stated_models as models
 from path_benchmark.solvers.stated import by_clarabel
 from solution_paths.problem import Product, losses
+from solution_paths.problem.bundle import Bundle
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.graph import Share
 from solution_paths.verify.judge import _columns
@@ -102,7 +103,7 @@ def test_gaps_are_exact_within_their_rounding(name, size):
     w = w * (1.0 + size * np.random.default_rng(0).normal(size=len(w)))
     wanted = exact_gap(stated, w, duals)
     columns, _ = _columns(stated, Answer(w, None, duals))
-    judgement = Judgement([stated])
+    judgement = Judgement(Bundle.of([stated]))
     for exact in (False, True):
         own_w, field = judgement._model(columns, exact)
         values = judgement._values(columns, field, exact)

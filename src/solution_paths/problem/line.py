@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..exact import add, multiply
 from ..validation import Floats, check_number
+from .bundle import Bundle
 from .maps import Product, Repeated
 from .statement import Problem
 from .twofold import Twofold
@@ -37,6 +39,8 @@ class Line:
     rates, low : dict
         Of each array of `Problem.numbers`, by name, its change for a unit of t, and by how much
         more that is than a double can say: so that the numbers are exact at both ends.
+    bends : bool
+        Whether the value of some function doesn't move affinely.
     """
 
     model: Callable[[float], Problem]
@@ -45,10 +49,36 @@ class Line:
     start: Problem
     rates: dict[str, Floats]
     low: dict[str, Floats]
+    bends: bool = True
 
     def at(self, t: float) -> Problem:
         """Return the problem at t, stated by the model itself."""
         return _stated(self.model, t)
+
+    def together(self, t: Floats, anew: bool = False) -> Bundle:
+        """Return the problems at t (B,), evaluated by rates; ``anew``: each stated by the model.
+
+        Two of those that are evaluated are stated by the model, too. If they differ by more than
+        rounding, or a value bends, all are.
+        """
+        spots = {len(t) // 3, len(t) - 1}
+        if not (anew or self.bends or len(t) <= len(spots)):
+            found = Bundle(self.start, len(t), dict(self._evaluated(t)))
+            if all(_alike(found, k, self.at(float(t[k]))) for k in spots):
+                return found
+        return Bundle.of([self.at(float(s)) for s in t])
+
+    def _evaluated(self, t: Floats) -> Iterator[tuple[str, Floats]]:
+        """Yield numbers at t, with a last axis of B, or of 1 where they stand still."""
+        moved = t - self.t0
+        for name, own in self.start.numbers():
+            value, rate = own[..., None], self.rates[name][..., None]
+            if rate.any():
+                high, low = multiply(rate, moved)
+                high, rest = add(value, high)
+                low = rest + (low + self.low[name][..., None] * moved)
+                value = high + np.where(np.isfinite(high), low, 0.0)
+            yield name, value
 
     @property
     def settles(self) -> bool:
@@ -103,13 +133,14 @@ def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
     for other in (last, between):
         _check_still(first, other)
     ends, probe = dict(last.numbers()), dict(between.numbers())
-    rates, low = {}, {}
+    rates, low, bends = {}, {}, False
     for name, own in first.numbers():
-        rise = _rise(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0))
+        rise, bent = _rise(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0))
+        bends = bends or bent
         if not rise.high.any():  # most stand still: one array of zeros says both
             rise = Twofold(rise.high, rise.high)
         rates[name], low[name] = rise.divided(t1 - t0)
-    return Line(model, t0, t1, first, rates, low)
+    return Line(model, t0, t1, first, rates, low, bends)
 
 
 def _stated(model: Callable[[float], Problem], t: float) -> Problem:
@@ -120,17 +151,39 @@ def _stated(model: Callable[[float], Problem], t: float) -> Problem:
     return problem
 
 
-def _rise(name: str, a: Floats, b: Floats, c: Floats, part: float) -> Twofold:
-    """Return b - a, given that c lies between them by ``part``."""
+def _alike(found: Bundle, k: int, stated: Problem) -> bool:
+    """Tell whether the numbers of the k-th of some problems are those stated, but for rounding."""
+    for name, own in stated.numbers():
+        theirs = found.numbers[name]
+        theirs = theirs[..., min(k, theirs.shape[-1] - 1)]
+        if own.shape != theirs.shape:
+            return False
+        if not np.array_equal(own, theirs):
+            with np.errstate(invalid="ignore"):
+                off = np.abs(np.where(own == theirs, 0.0, own - theirs))
+            if not (off <= ROUNDED * _size(own)).all():
+                return False
+    return True
+
+
+def _size(*arrays: Floats) -> float:
+    """Return the largest finite entry."""
+    return float(max(np.abs(own[np.isfinite(own)]).max(initial=0.0) for own in arrays))
+
+
+def _rise(name: str, a: Floats, b: Floats, c: Floats, part: float) -> tuple[Twofold, bool]:
+    """Return b - a, and whether c doesn't lie between them by ``part``, which only values may."""
     stays = (a == b) & (a == c)  # infinite ends of domains too
+    if stays.all():
+        return Twofold.of(np.zeros(a.shape)), False
     with np.errstate(invalid="ignore"):
         exact = Twofold.of(np.where(stays, 0.0, b)).plus(Twofold.of(np.where(stays, 0.0, -a)))
         rise = exact.high
         off = np.abs(np.where(stays, 0.0, a + part * rise - c))
+    bent = not (off <= ROUNDED * _size(a, b, c)).all()
     if name.endswith(IDLE):
-        return exact
-    size = max(np.abs(v[np.isfinite(v)]).max(initial=0.0) for v in (a, b, c))
-    if not (off <= ROUNDED * size).all():
+        return exact, bent
+    if bent:
         raise ValueError(
             f"{name} does not move affinely with the parameter; use another one, such as its "
             "inverse 1/t, or multiply the whole objective by a function of it."
@@ -140,7 +193,7 @@ def _rise(name: str, a: Floats, b: Floats, c: Floats, part: float) -> Twofold:
             f"{name} moves with the parameter, so that the path isn't piecewise linear; divide "
             "the objective by what moves it, and use 1/t as the parameter."
         )
-    return exact
+    return exact, False
 
 
 def _check_still(first: Problem, other: Problem) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,7 +103,9 @@ class Pieces:
         return self.curvature[:, 1:-1] * np.diff(self.knots, axis=1)
 
     def _unordered(self) -> Floats:
-        return np.column_stack([self.slopes[:, :1], self.slopes[:, 1:-1] + self._bends])
+        inner = self.slopes[:, 1:-1] + self._bends
+        first = np.broadcast_to(self.slopes[:, :1], (len(inner), 1, *inner.shape[2:]))
+        return np.concatenate([first, inner], axis=1)
 
     @property
     def left(self) -> Floats:
@@ -147,14 +149,14 @@ class Pieces:
         )
 
     @classmethod
-    def _derived(cls, *parts: Floats) -> Pieces:
+    def _derived(cls, *parts: Floats) -> Self:
         """Return functions that follow from others, which have been checked."""
         made = object.__new__(cls)
         for field, own in zip(fields(cls), parts, strict=True):
             object.__setattr__(made, field.name, own)
         return made
 
-    def plus_ridge(self, ridge: float) -> Pieces:
+    def plus_ridge(self, ridge: float) -> Self:
         """Return f(z) + ridge z^2 / 2."""
         at = self.knots[:, [0, *range(self.knots.shape[1])]]
         return self._derived(

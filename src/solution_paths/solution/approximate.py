@@ -233,7 +233,7 @@ class ApproximatePath(SolutionPath):
         """Return duals as they were found."""
         return duals
 
-    def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
+    def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
         model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}
         s, found = np.concatenate([self.points.t[nodes], others]), []
         for own in np.array_split(s, len(s) * len(self.y) // ENTRIES + 1):

@@ -496,7 +496,7 @@ def _with_part(lost: PathError, path: SolutionPath, falls: bool = False) -> Path
     """Return the error of a walk with the part that is certified, up to where it broke off."""
     some = path._in_order(evenly(len(path.points)))
     some = some[::-1] if falls else some
-    last = last_holding(path._judged(some, np.empty(0))[1])
+    last = last_holding(path._judged(some, np.empty(0), anew=False)[1])
     if last < 0:
         return lost
     place, error = int(some[last]), copy.copy(lost)
@@ -590,7 +590,7 @@ def _shorter(path: SolutionPath, last: float) -> SolutionPath | None:
     usual = np.median(positive[: len(positive) // 2 + 1]) if len(positive) else np.inf
     if last < ENOUGH * usual:
         return None
-    found = path._judged(np.arange(len(t)), np.empty(0))[1]
+    found = path._judged(np.arange(len(t)), np.empty(0), anew=False)[1]
     wrong = (states(found) != "holds") & (t >= ENOUGH * usual)
     end = t[np.argmax(wrong)] / MARGIN if wrong.any() else t[-2]
     place = int(np.searchsorted(t, end, side="right")) - 1
@@ -609,7 +609,8 @@ def _look(path: SolutionPath, count: int = LOOKS) -> tuple[np.ndarray, Verdict]:
         pieces = np.union1d(short, even)
     nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
-    return path._judged(nodes, np.concatenate([middle, path._on_the_ray()]))
+    others = np.concatenate([middle, path._on_the_ray()])
+    return path._judged(nodes, others, anew=False)
 
 
 def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:

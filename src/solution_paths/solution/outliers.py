@@ -357,7 +357,7 @@ class OutlierPath(SolutionPath):
         facing = self._facing(side)
         return facing._at_threshold(np.empty(0, dtype=np.int64), facing._own(t))[0]
 
-    def _answer(self, own: Floats) -> tuple[list[Problem], Answer]:
+    def _problems(self, own: Floats) -> tuple[list[Problem], Answer]:
         """Return the convex problems of partitions at parameters, and the answer to them."""
         ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), own)
         return stated
@@ -373,7 +373,9 @@ class OutlierPath(SolutionPath):
         >>> judge(*outlier_svm_path(X, y, C=1.0).stated_at(0.0)).status
         'holds'
         """
-        return super(OutlierPath, self._facing(side)).stated_at(t)
+        facing = self._facing(side)
+        (problem,), answer = facing._problems(facing._own(t))
+        return problem, answer.alone()
 
     # -- certificate ---------------------------------------------------------------------------
 
@@ -415,7 +417,7 @@ class OutlierPath(SolutionPath):
         optima = self._local_optima(first if self.falls else last, others)
         return OutlierCertificate(**(vars(plain) | optima))
 
-    def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
+    def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
         """Return parameters, and what the judge says of recorded points, then of others."""
         found = [(t, judge(*own)) for own, t in self._answers(nodes, others)]
         return np.concatenate([t for t, _ in found]), Verdict.together([own for _, own in found])

@@ -40,7 +40,8 @@ SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
 FORGOTTEN: Any = Parameter.empty  # a value that is required: what methods say of it names it
-BLOCK = 64  # solutions that are judged together, ...
+BLOCK = 64  # solutions whose weights are rounded once
+TOGETHER = 512  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
 
 
@@ -950,21 +951,24 @@ class SolutionPath:
         last = float(self.points.t[-2 if len(self.points) > 1 else -1])
         return last + (np.array(RAYS) - 1.0) * (abs(last) or 1.0) if self.ray else np.empty(0)
 
-    def _judged(self, nodes: Places, others: Floats) -> tuple[Floats, Verdict]:
-        """Return parameters, and what the judge says of recorded points, then of others."""
+    def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
+        """Return parameters, and what the judge says of recorded points, then of others.
+
+        Their problems are stated ``anew`` or, for a quick look, evaluated: see `Line.together`.
+        """
         s, found = np.concatenate([self.points.t[nodes], others]), []
-        block = max(1, min(BLOCK, ENTRIES // self.statement.size))
+        block = max(1, min(TOGETHER, ENTRIES // self.statement.size))
         for first in range(0, len(s), block):
-            found.append(judge(*self._answer(s[first : first + block])))
+            own = s[first : first + block]
+            found.append(judge(self.line.together(own, anew), self._answer(own)))
         return s, Verdict.together(found)
 
-    def _answer(self, own: Floats) -> tuple[list[Problem], Answer]:
-        """Return the problems at the walk's own parameters, and the answer, in columns, to them."""
+    def _answer(self, own: Floats) -> Answer:
+        """Return the answer, in columns, at the walk's own parameters."""
         unknowns = self.points.unknowns(own)
         (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(own)
         multiplier = -unknowns[:, -1] if self.statement.constrained else None
-        answer = Answer(w.T, v.T, [a.T for a in duals], multiplier)
-        return [self.line.at(float(t)) for t in own], answer
+        return Answer(w.T, v.T, [a.T for a in duals], multiplier)
 
     def stated_at(self, t: float = FORGOTTEN) -> tuple[Problem, Answer]:
         """Return the problem at t as it is stated, and the path's answer to it.
@@ -980,8 +984,8 @@ class SolutionPath:
         >>> judge(*path.stated_at(0.25)).status
         'holds'
         """
-        (problem,), answer = self._answer(self._own(t))
-        return problem, answer.alone()
+        own = self._own(t)
+        return self.line.at(float(own[0])), self._answer(own).alone()
 
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         return summary(self.scale.value(s), found)

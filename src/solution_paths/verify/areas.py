@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..compilation import cached_njit
-from ..exact import two_sum
+from ..exact import UNIT, two_sum
+
+compiled = partial(cached_njit, error_model="numpy")  # units are positive: nothing is divided by 0
 
 
-@cached_njit(inline="always")
+@compiled(inline="always")
 def _plus(x, y, rest):
     """Return (x + y) + rest, rounded once."""
     s, e = two_sum(x, y)
     return s + (e + rest)
 
 
-@cached_njit(inline="always")
+@compiled(inline="always")
 def _over(top, length, q):
     """Return area and width of a line of slope q that ends, after a length, at top.
 
@@ -31,13 +34,13 @@ def _over(top, length, q):
     return (top / q) * top / 2, top / q
 
 
-@cached_njit(inline="always")
+@compiled(inline="always")
 def _nearer(found, across, height, z_unit, u_unit):
     """Return the least of a distance and that of a point so far across, and so much below."""
     return min(found, max(across / z_unit, max(height, 0.0) / u_unit))
 
 
-@cached_njit(inline="always")
+@compiled(inline="always")
 def _point(knots, left, right, curvature, low, high, i, b, zh, zl, uh, ul, z_unit, u_unit):
     """Return area, width and distance between graph i and one point, in solution b."""
     m = knots.shape[1]
@@ -88,7 +91,7 @@ def _point(knots, left, right, curvature, low, high, i, b, zh, zl, uh, ul, z_uni
     return total, wide, far
 
 
-@cached_njit
+@compiled
 def areas(
     knots: Any,
     left: Any,
@@ -131,7 +134,7 @@ def areas(
             )
 
 
-@cached_njit(inline="always")
+@compiled(inline="always")
 def _moved(hi, lo, by, low, high):
     """Return hi + lo + by, moved between bounds, in two parts."""
     hi, lo = two_sum(hi, lo + by)
@@ -142,7 +145,7 @@ def _moved(hi, lo, by, low, high):
     return min(max(hi, low), high), lo
 
 
-@cached_njit
+@compiled
 def largest_areas(
     knots: Any,
     left: Any,
@@ -162,20 +165,75 @@ def largest_areas(
 ) -> None:
     """Write the largest area if z and u are off by as much as they may be, each within its bounds.
 
-    An area is convex in z, and in u: it is largest at a corner. ``out`` (n, B) holds what it is at
-    least; ``least`` and ``most`` are bounds of u, (n, B or 1).
+    An area is convex in z, and in u: it is largest at a corner of what both may be. ``out`` (n, B)
+    holds what it is at least; ``least`` and ``most`` are bounds of u, (n, B or 1).
     """
     for i in range(knots.shape[0]):
         for b in range(zh.shape[1]):
             e, f = min(b, low.shape[1] - 1), min(b, least.shape[1] - 1)
-            for up in (-1.0, 1.0):
-                u, u_low = _moved(uh[i, b], ul[i, b], up * u_off[i, b], least[i, f], most[i, f])
-                for way in (-1.0, 1.0):
-                    z, z_low = _moved(zh[i, b], zl[i, b], way * z_off[i, b], low[i, e], high[i, e])
+            for up in range(2 if u_off[i, b] != 0.0 else 1):
+                off = u_off[i, b] if up == 1 else -u_off[i, b]
+                u, u_low = _moved(uh[i, b], ul[i, b], off, least[i, f], most[i, f])
+                for way in range(2 if z_off[i, b] != 0.0 else 1):
+                    off = z_off[i, b] if way == 1 else -z_off[i, b]
+                    z, z_low = _moved(zh[i, b], zl[i, b], off, low[i, e], high[i, e])
                     area, _, _ = _point(
                         knots, left, right, curvature, low, high, i, b, z, z_low, u, u_low, 1.0, 1.0
                     )
                     out[i, b] = max(out[i, b], area)
+
+
+@compiled(inline="always")
+def _integral(knots, left, right, curvature, high, i, b, z, z_low, by):
+    """Return the integral of a derivative from the first knot to z + by, and its terms' sizes.
+
+    It has two parts: before that knot, and behind it.
+    """
+    m = knots.shape[1]
+    g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
+    d, e = min(b, left.shape[2] - 1), min(b, high.shape[1] - 1)
+    back = min(_plus(z, -knots[i, 0, g], z_low) + by, 0.0)
+    before = left[i, 0, d] * back + curvature[i, 0, c] * (back * back) / 2
+    behind, terms = 0.0, 0.0
+    for k in range(m):
+        knot = knots[i, k, g]
+        end = knots[i, k + 1, g] if k + 1 < m else high[i, e]
+        length = min(max(_plus(z, -knot, z_low) + by, 0.0), end - knot)
+        part = length * (right[i, k, d] + curvature[i, k + 1, c] * length / 2)
+        behind, terms = behind + part, terms + abs(part)
+    return before, behind, terms
+
+
+@compiled
+def values(
+    knots: Any,
+    left: Any,
+    right: Any,
+    curvature: Any,
+    value: Any,
+    high: Any,
+    zh: Any,
+    zl: Any,
+    z_off: Any,
+    out: Any,
+) -> None:
+    """Write functions at z, in their domains, and how far off they may be, (2, n, B)."""
+    for i in range(knots.shape[0]):
+        for b in range(zh.shape[1]):
+            at_knot, z, z_low = value[i, min(b, value.shape[1] - 1)], zh[i, b], zl[i, b]
+            found = moved = size = 0.0
+            for way in range(3 if z_off[i, b] != 0.0 else 1):  # at z, and as far off as it may be
+                by = 0.0 if way == 0 else z_off[i, b] if way == 1 else -z_off[i, b]
+                before, behind, terms = _integral(
+                    knots, left, right, curvature, high, i, b, z, z_low, by
+                )
+                there = at_knot + before + behind
+                if way == 0:
+                    found, size = there, abs(at_knot) + abs(before) + terms
+                change = abs(there - found)
+                if change > moved or np.isnan(change):
+                    moved = change
+            out[0, i, b], out[1, i, b] = found, moved + 8 * UNIT * size
 
 
 def plain(x: Any, shape: tuple[int, ...] | None = None) -> Any:

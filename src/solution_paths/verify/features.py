@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from ..certify import GAP_LIMIT
 from ..exact import UNIT, add, column_sums, multiply
-from ..problem import Problem, penalties
+from ..problem import penalties
+from ..problem.bundle import Bundle, Stack
 from ..validation import Floats
 from .graph import KNOWN, Graph, Pair, Share
 from .products import Matrix
@@ -37,19 +37,16 @@ class Regulariser:
     radius: Floats | None = None
 
     @classmethod
-    def of(
-        cls, problems: Sequence[Problem], c: Pair, w: Pair, answer: Any, beta: Pair
-    ) -> Regulariser:
+    def of(cls, problems: Bundle, c: Pair, w: Pair, answer: Any, beta: Pair) -> Regulariser:
         """Return what holds the coefficients of B solutions with correlations c (d, B)."""
-        one, d = problems[0], len(w.hi)
+        one, d = problems.one, len(w.hi)
         if one.pure_ridge:
             return cls(None, one.ridge)
         if one.constraint is None:
-            own = [p.penalty or penalties.unpenalised(d) for p in problems]
-            return cls(Graph.of([part.plus_ridge(one.ridge) for part in own]), one.ridge)
+            own = problems.penalty or Stack.of([penalties.unpenalised(d)])
+            return cls(Graph.of(own.plus_ridge(one.ridge)), one.ridge)
         widening: Any = one.constraint.free
-        radii = np.array([problem.constraint.radius for problem in problems])
-        radius = radii + widening @ answer.free
+        radius = problems.radius + widening @ answer.free
         size, rest = column_sums(np.abs(w.hi))
         slack = (radius - size) - rest
         mu = answer.multiplier
@@ -63,7 +60,7 @@ class Regulariser:
 
 def _l1_graph(d: int, mu: Floats, ridge: float) -> Graph:
     """Return the graph of mu |w| + ridge/2 w^2."""
-    flat = Graph.of([penalties.unpenalised(d).plus_ridge(ridge)])
+    flat = Graph.of(Stack.of([penalties.unpenalised(d)]).plus_ridge(ridge))
     level = np.broadcast_to(mu, (d, 1, len(mu)))
     parts = dict(vars(flat)) | {"left": -level, "right": level}
     return Graph(**parts)

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exact import UNIT, add
-from ..problem import Pieces
+from ..problem.bundle import Stack
 from ..validation import Floats
-from .areas import areas, largest_areas, plain
+from .areas import areas, largest_areas, plain, values
 
 # Knots, and the unit of coefficients, are known to this share of their size. What that may change
 # in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.
@@ -112,11 +112,9 @@ class Graph:
     high: Floats
 
     @classmethod
-    def of(cls, stated: Sequence[Pieces]) -> Graph:
-        """Return the graphs of pieces, those of each solution stacked along the last axis."""
-        names = ("knots", "left", "right", "curvature", "value", "low", "high")
-        columns = [[getattr(own, name) for own in stated] for name in names]
-        return cls(*(np.stack(own, axis=-1) for own in columns))
+    def of(cls, own: Stack) -> Graph:
+        """Return the graphs of pieces."""
+        return cls(own.knots, own.left, own.right, own.curvature, own.value, own.low, own.high)
 
     # -- positions -----------------------------------------------------------------------------
 
@@ -138,11 +136,11 @@ class Graph:
 
     def values(self, z: Pair) -> tuple[Floats, Floats]:
         """Return f(z), z in the domain, and how far off it may be."""
-        dz = self._offsets(z)
-        found, size = self._integral(dz)
-        ends = [self._integral(dz + sign * z.off[:, None])[0] for sign in (-1.0, 1.0)]
-        moved = np.maximum(np.abs(ends[0] - found), np.abs(ends[1] - found))
-        return found, moved + 8 * UNIT * size
+        *graphs, _, high = self._tables
+        points = (plain(x, z.hi.shape) for x in (z.hi, z.lo, z.off))
+        out = np.empty((2, *z.hi.shape))
+        values(*graphs, plain(self.value), high, *points, out)
+        return out[0], out[1]
 
     def derivatives(self, z: Pair) -> Floats:
         """Return f'(z) of smooth functions, rounded."""
@@ -150,15 +148,6 @@ class Graph:
         first = self.left[:, 0] + self.curvature[:, 0] * np.minimum(dz[:, 0], 0.0)
         more = self.curvature[:, 1:] * np.clip(dz, 0.0, self._widths)
         return first + more.sum(axis=1)
-
-    def _integral(self, dz: Floats) -> tuple[Floats, Floats]:
-        """Return value + the integral of f' from the first knot, and the size of its terms."""
-        before = np.minimum(dz[:, 0], 0.0)
-        first = self.left[:, 0] * before + self.curvature[:, 0] * before**2 / 2
-        length = np.clip(dz, 0.0, self._widths)
-        parts = length * (self.right + self.curvature[:, 1:] * length / 2)
-        size = np.abs(self.value) + np.abs(first) + np.abs(parts).sum(axis=1)
-        return self.value + first + parts.sum(axis=1), size
 
     def _offsets(self, z: Pair) -> Floats:
         """Return z minus each knot, (n, m, B), rounded once."""
@@ -218,4 +207,5 @@ def _between(low: Floats, x: Pair, high: Floats) -> tuple[Pair, Floats]:
     below = np.where(np.isfinite(low), (low - hi) - lo, -np.inf)
     above = np.where(np.isfinite(high), (hi - high) + lo, -np.inf)
     outside = np.maximum(np.maximum(below, above), 0.0)
-    return Pair(np.clip(hi, low, high), np.where(outside > 0, 0.0, lo), x.off), outside
+    hi, lo = np.clip(hi, low, high), np.where(outside > 0, 0.0, lo)
+    return Pair(np.ascontiguousarray(hi), np.ascontiguousarray(lo), x.off), outside

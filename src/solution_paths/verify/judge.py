@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..certify import KKT_LIMIT, Verdict
 from ..problem import Problem
+from ..problem.bundle import Bundle
 from ..validation import Floats
 from .judgement import Columns, Judgement
 
@@ -56,7 +57,10 @@ class Answer:
 
 
 def judge(
-    problem: Problem | Sequence[Problem], answer: Answer, *, lower_bound: float | None = None
+    problem: Problem | Sequence[Problem] | Bundle,
+    answer: Answer,
+    *,
+    lower_bound: float | None = None,
 ) -> Verdict:
     """Say how far an answer is from an optimum.
 
@@ -93,12 +97,15 @@ def judge(
     >>> judge(problem, Answer([1.0], [-1.0], [[-0.5, 0.6]])).status
     'fails'
     """
-    problems = [problem] if isinstance(problem, Problem) else list(problem)
-    columns, alone = _columns(problems[0], answer)
+    if isinstance(problem, Bundle):
+        problems = problem
+    else:
+        problems = Bundle.of([problem] if isinstance(problem, Problem) else list(problem))
+    columns, alone = _columns(problems.one, answer)
     count = columns.free.shape[1]
-    if len(problems) not in (1, count):
+    if problems.count not in (1, count):
         raise ValueError(
-            f"There are {len(problems)} problems and {count} columns in the answer; give one "
+            f"There are {problems.count} problems and {count} columns in the answer; give one "
             "problem, or one for each column."
         )
     parts = [columns.w, columns.free, *(columns.duals or []), columns.multiplier]
@@ -118,18 +125,19 @@ def objectives(problems: Sequence[Problem], answer: Answer) -> Floats:
 
     Values outside of a domain count as its end.
     """
-    return Judgement(problems).objective(_columns(problems[0], answer)[0])
+    return Judgement(Bundle.of(problems)).objective(_columns(problems[0], answer)[0])
 
 
-def _twice(problems: Sequence[Problem], columns: Columns, lower_bound: float | None) -> Verdict:
+def _twice(problems: Bundle, columns: Columns, lower_bound: float | None) -> Verdict:
     """Judge in double precision, and what that doesn't show to hold in twice that."""
     first = Judgement(problems).verdict(columns, lower_bound, exact=False)
     kkt_limit = np.inf if columns.duals is None else KKT_LIMIT
     again = np.flatnonzero(~first.holds(kkt_limit=kkt_limit))
     if not len(again):
         return first
-    fewer = problems if len(problems) == 1 else [problems[int(k)] for k in again]
-    second = Judgement(fewer).verdict(_taken(columns, again), lower_bound, exact=True)
+    second = Judgement(problems.taken(again)).verdict(
+        _taken(columns, again), lower_bound, exact=True
+    )
     return first.amended(again, second)
 
 

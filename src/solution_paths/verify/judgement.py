@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
 from ..exact import UNIT, add, column_sums, multiply
-from ..problem import Problem
+from ..problem.bundle import Bundle
 from ..validation import Floats
 from .balance import rebalanced
 from .features import Regulariser, of_coefficients
@@ -69,20 +70,20 @@ class Judgement:
 
     Parameters
     ----------
-    problems : sequence of Problem
+    problems : Bundle
         One for all solutions, or one for each.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems, self.one = problems, problems[0]
+    def __init__(self, problems: Bundle) -> None:
+        self.problems, self.one = problems, problems.one
         self.groups = [
-            _Group(Matrix(g.X), Matrix(g.free), Graph.of([p.losses[k].pieces for p in problems]))
-            for k, g in enumerate(self.one.losses)
+            _Group(Matrix(g.X), Matrix(g.free), Graph.of(own))
+            for g, own in zip(self.one.losses, problems.losses, strict=True)
         ]
-        self.linear = np.stack([problem.linear for problem in problems], axis=-1)
+        self.linear = problems.linear
         self.kernel = None if self.one.kernel is None else Matrix(self.one.kernel)
         # where all losses are zero so is the optimum, and a gap is absolute
-        self.idle = np.all([_idle(group.graph) for group in self.groups], axis=0)
+        self.idle = reduce(np.logical_and, [_idle(group.graph) for group in self.groups])
 
     # -- the verdict ---------------------------------------------------------------------------
 
@@ -193,8 +194,8 @@ class Judgement:
     ) -> tuple[Floats, Floats]:
         """Return the objective, and how far off it may be."""
         terms = [g.graph.values(own.inside) for g, own in zip(self.groups, values, strict=True)]
-        if self.one.penalty is not None:
-            graph = Graph.of([p.penalty for p in self.problems if p.penalty is not None])
+        if self.problems.penalty is not None:
+            graph = Graph.of(self.problems.penalty)
             terms.append(graph.values(graph.clipped(w)[0]))
         half = self.one.ridge / 2
         doubt = half * np.abs(w.hi) * (field.off + 4 * UNIT * np.abs(field.hi))
@@ -231,7 +232,7 @@ class Judgement:
             scales.z,
         )
         bound = [
-            group.graph.subgradient(Pair(own.hi, -change, own.off))[0]
+            group.graph.subgradient(Pair(own.hi, -change, own.off))[0] if change.any() else own
             for group, own, change in zip(self.groups, given, changes, strict=True)
         ]
         repair = [(own.hi - new.hi) - new.lo for own, new in zip(given, bound, strict=True)]
@@ -299,7 +300,7 @@ class Judgement:
 def _idle(graph: Graph) -> NDArray[np.bool_]:
     """Tell in which problems all of a group's functions are zero, (B or 1,)."""
     parts = (graph.left, graph.right, graph.curvature, graph.value[:, None])
-    return np.all([(part == 0.0).all(axis=(0, 1)) for part in parts], axis=0)
+    return reduce(np.logical_and, [(part == 0.0).all(axis=(0, 1)) for part in parts])
 
 
 def _all_stated(answer: Columns) -> list[Floats]:
@@ -321,11 +322,13 @@ def _of_losses(
     z, given, bound = values.inside, duals.given[k], duals.bound[k]
     z_unit, a_unit = scales.z[k], scales.a[k]
     pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
-    area = graph.distances(z, bound).area
+    at_bound = graph.distances(z, bound, z_unit, a_unit)
+    area = at_bound.area
     doubt = graph.rounding(z, bound, area)
 
     def violations(unit: Floats) -> tuple[Floats, Floats]:
-        apart = graph.distances(z, given, z_unit, unit).apart
+        same = bound is given and unit is a_unit
+        apart = (at_bound if same else graph.distances(z, given, z_unit, unit)).apart
         outer = np.maximum(values.outside / z_unit, duals.outside[k] / unit)
         return np.maximum(apart, outer).max(axis=0, initial=0.0), outer.max(axis=0, initial=0.0)
 
