@@ -1,5 +1,6 @@
 """The homotopy: every statement walked by one loop, judged by code that knows nothing of it."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -9,13 +10,16 @@ import solution_paths
 import stated_models as models
 from solution_paths.errors import PathError
 from solution_paths.homotopy import loop, run, tolerances
+from solution_paths.homotopy.graphs import places
 from solution_paths.homotopy.moving import Twofold
 from solution_paths.homotopy.state import RIDGED
+from solution_paths.homotopy.statement import read
 from solution_paths.homotopy.systems.solve import FEW
 from solution_paths.homotopy.twofold import weighted_squares
-from solution_paths.problem import Losses, Problem, losses, penalties, pieces
+from solution_paths.problem import Losses, Problem, along, losses, penalties, pieces
 from solution_paths.solution import follow
 from solution_paths.verify import Answer, judge
+from stated_models import EXAMPLES
 from walks import walked
 
 
@@ -226,16 +230,10 @@ def test_eliminated_weights_change_no_event(name, monkeypatch):
     model, t0, t1 = ridged(name)
     plain = walked(model, t0, t1)
     monkeypatch.setattr(run, "MANY", 1)
-    counted, eliminated = [], run._eliminated
-
-    def noted(*arguments):
-        counted.append(eliminated(*arguments)[0])
-        return eliminated(*arguments)
-
-    monkeypatch.setattr(run, "_eliminated", noted)
+    line = along(model, t0, t1)
+    assert follow._at_the_start(line, read(line), "auto").walk.now.eliminates == RIDGED
     for options in ({}, {"updated": False}, {"lazy": False}):
         path = walked(model, t0, t1, **options)
-        assert counted[-1] == RIDGED  # after the way to the start
         np.testing.assert_array_equal(path.t, plain.t)
         np.testing.assert_array_equal(path.track.events, plain.track.events)
         np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
@@ -507,3 +505,43 @@ def test_an_inverse_that_is_worth_nothing_changes_no_event(name, monkeypatch):
     path = walked(model, t0, t1)
     np.testing.assert_array_equal(path.track.events, plain.track.events)
     np.testing.assert_allclose(path.t, plain.t, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_tables_have_the_equations_and_limits_of_the_places(name):
+    """Those of `homotopy/graphs.py`, in exact arithmetic, at two parameters."""
+    model, t0, t1 = EXAMPLES[name]
+    for shape in read(along(model, t0, t1), "saddle").shapes:
+        equation, lower, upper, hollow = places(shape)
+        m, q = shape.curvature.shape[1] - 1, shape.curvature
+        for i, k, t in itertools.product(range(0, len(shape), 7), range(2 * m + 1), (0, 3)):
+
+            def number(own, j, i=i, t=t):
+                high, low, rate, rest = (Fraction(x[i, j]) for x in (*own.value, *own.rate))
+                return high + low + t * (rate + rest)
+
+            def found(table, i=i, k=k, t=t):
+                if np.isinf(table[i, k, 0]):
+                    return table[i, k, 0]
+                high, low, rate, rest = map(Fraction, table[i, k])
+                return float(high + low + t * (rate + rest))
+
+            j = k // 2
+            if k % 2 == 0:
+                at, slope = number(shape.knots, max(j - 1, 0)), number(shape.slopes, j)
+                wanted = Fraction(q[i, j]) * at - slope
+                below = number(shape.knots, j - 1) if j else -np.inf
+                above = number(shape.knots, j) if j < m else np.inf
+            else:
+                wanted, left = number(shape.knots, j), number(shape.slopes, j)
+                if j:
+                    rise = wanted - number(shape.knots, j - 1)
+                    left += Fraction(q[i, j]) * rise
+                below = (
+                    -np.inf if j == m - 1 and shape.closed[i, 1] else -number(shape.slopes, j + 1)
+                )
+                above = np.inf if j == 0 and shape.closed[i, 0] else -left
+                ends = np.isinf(float(below)) or np.isinf(float(above))
+                assert not (hollow[i, j] and ends)
+            for table, own in ((equation, wanted), (lower, below), (upper, above)):
+                np.testing.assert_allclose(found(table), float(own), rtol=1e-15, atol=1e-300)

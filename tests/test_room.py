@@ -10,7 +10,10 @@ import pytest
 import stated_models as models
 from solution_paths.homotopy import loop, run
 from solution_paths.homotopy.run import Homotopy
-from solution_paths.problem import Losses, Problem, losses, penalties
+from solution_paths.homotopy.statement import read
+from solution_paths.problem import Losses, Problem, along, losses, penalties
+from solution_paths.solution import follow
+from solution_paths.solution.follow import NEAR
 from walks import walked
 
 GUARDS = 200  # entries behind each array, more than any row of it has
@@ -99,3 +102,49 @@ def test_nothing_is_written_behind_arrays_with_room_for_one_step(name, monkeypat
     np.testing.assert_array_equal(found.track.events, expected.track.events)
     np.testing.assert_allclose(found.t, expected.t, rtol=1e-12)
     np.testing.assert_allclose(found.unknowns, expected.unknowns, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_walk_in_the_memory_of_another_one_is_the_same(name):
+    """Whatever the other one left there, and though it walked the other way."""
+    (model, *ends), face = WALKS[name]
+    line = along(model, *ends)
+    statement = read(line, face)
+    first = follow._at_the_start(line, statement, face)
+    start, end = first.start, first.walk.now.end
+    expected = first.run()
+    own = statement, statement.graphs, first.place, end, 0.0
+    first.release()
+    back = Homotopy(*own, face=face)
+    back.run()
+    back.release()
+    again = Homotopy(statement, statement.graphs, start, 0.0, end, line.t0, face=face, near=NEAR)
+    found = again.run()
+    for part in ("t", "events", "event_at", "entry", "entries", "entry_at"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+def test_memory_is_handed_on_once_and_only_by_walks_that_have_ended():
+    model, *ends = degenerate_svm()
+    line = along(model, *ends)
+    statement = read(line)
+    first = follow._at_the_start(line, statement, "auto")
+
+    def memory(walk):
+        return walk.walk.u.ctypes.data
+
+    def another():
+        return Homotopy(statement, statement.graphs, first.start, 0.0, 1.0)
+
+    other = another()
+    assert memory(other) != memory(first)  # which has not ended
+    place, address = other.place, memory(other)
+    kept = place.copy()
+    other.release()
+    with pytest.raises(AttributeError):
+        other.run()
+    second, third = another(), another()
+    assert memory(second) == address != memory(third)
+    second.run()
+    np.testing.assert_array_equal(place, kept)
+    assert statement.along(line).spare is None

@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 from numbers import Real
 from pathlib import Path
-from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
@@ -137,16 +137,36 @@ def _write_words(self) -> None:
     """Write the table that compiled code reads."""
     table, values = [], vars(self)
     for name, ndim, dtype in self._numba_type_.plain:
-        value = values[name]
-        if ndim:
-            if value.dtype is not dtype or value.ndim != ndim or not value.flags.c_contiguous:
-                _check_array(self, name, ndim, dtype, value)
-            table.append(_address(value))
-            table += value.shape
-        else:
-            table.append(_word(self, name, dtype, value))
+        table += _words(self, name, ndim, dtype, values[name])
     values["words"] = np.array(table, dtype=np.int64)
     values["address"] = _address(values["words"])
+
+
+def altered(own: R, **changed: Any) -> R:
+    """Return a struct with other values in some fields, as `dataclasses.replace` does.
+
+    Only the words of these are written.
+    """
+    kind, made = own._numba_type_, object.__new__(type(own))
+    values = vars(made)
+    values.update(vars(own))
+    values.update(changed)
+    words = values["words"] = values["words"].copy()
+    for name, ndim, dtype in kind.plain:
+        if name in changed:
+            first = kind.position[name]
+            words[first : first + 1 + ndim] = _words(made, name, ndim, dtype, changed[name])
+    values["address"] = _address(words)
+    return made
+
+
+def _words(self, name, ndim, dtype, value) -> list[int]:
+    """Return a field as words: see `struct`."""
+    if not ndim:
+        return [_word(self, name, dtype, value)]
+    if value.dtype is not dtype or value.ndim != ndim or not value.flags.c_contiguous:
+        _check_array(self, name, ndim, dtype, value)
+    return [_address(value), *value.shape]
 
 
 def _word(self, name, dtype, value) -> int:

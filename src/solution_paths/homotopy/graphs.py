@@ -76,35 +76,29 @@ class Shape:
 def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return equations, lower and upper limits, (n, 2m+1, 4) each, and which knots are hollow."""
     n, m = len(shape), shape.curvature.shape[1] - 1
-    size = (n, 2 * m + 1, 4)
-    equation, lower, upper = np.zeros(size), np.full(size, 0.0), np.full(size, 0.0)
-    lower[..., 0], upper[..., 0] = -np.inf, np.inf
-    hollow = np.zeros((n, m), dtype=bool)
-    for k in range(m + 1):
-        q = shape.curvature[:, k]
-        right_of = shape.knots.column(max(k - 1, 0))
-        equation[:, 2 * k] = right_of.by(q).plus(shape.slopes.column(k).by(-1.0)).packed()
-        if k > 0:
-            lower[:, 2 * k] = right_of.packed()
-        if k < m:
-            upper[:, 2 * k] = shape.knots.column(k).packed()
-    for k in range(m):
-        left, right = shape.slopes.column(k), shape.slopes.column(k + 1)
-        terms = np.abs(left.packed()) + np.abs(right.packed())
-        if k > 0:
-            rise = shape.knots.column(k).plus(shape.knots.column(k - 1).by(-1.0))
-            rise = rise.by(shape.curvature[:, k])
-            left, terms = left.plus(rise), terms + np.abs(rise.packed())
-        place = 2 * k + 1
-        equation[:, place] = shape.knots.column(k).packed()
-        lower[:, place], upper[:, place] = right.by(-1.0).packed(), left.by(-1.0).packed()
-        width = np.abs(left.plus(right.by(-1.0)).packed())[:, ::2]
-        hollow[:, k] = np.all(width <= tolerances.HOLLOW * terms[:, ::2], axis=1)
-        for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
-            if k == (0, m - 1)[end]:
-                ends = shape.closed[:, end]
-                side[ends, place] = [infinite, 0.0, 0.0, 0.0]
-                hollow[ends, k] = False
+    q, knots, slopes = shape.curvature, shape.knots.packed(), shape.slopes.packed()
+    equation, lower, upper = np.empty((n, 2 * m + 1, 4)), *np.zeros((2, n, 2 * m + 1, 4))
+    lower[:, 0, 0], upper[:, -1, 0] = -np.inf, np.inf
+    equation[:, 1::2] = lower[:, 2::2] = upper[:, :-1:2] = knots
+    equation[:, ::2] = 0.0 - slopes
+    if q.any():
+        right_of = shape.knots.columns([0, *range(m)])
+        equation[:, ::2] = right_of.by(q).plus(shape.slopes.by(-1.0)).packed()
+    before, behind = shape.slopes.columns(slice(0, m)), shape.slopes.columns(slice(1, None))
+    terms = np.abs(slopes[:, :-1, ::2]) + np.abs(slopes[:, 1:, ::2])
+    if q[:, 1:-1].any():
+        inner, last = slice(0, m - 1), slice(1, m)
+        rise = shape.knots.columns(last).plus(shape.knots.columns(inner).by(-1.0)).by(q[:, 1:-1])
+        bent = before.columns(last).plus(rise)
+        before = before.columns([0]).beside(bent)
+        terms[:, 1:] += np.abs(rise.packed()[..., ::2])
+    lower[:, 1::2], upper[:, 1::2] = -slopes[:, 1:], -before.packed()
+    width = np.abs(before.plus(behind.by(-1.0)).packed()[..., ::2])
+    hollow = np.all(width <= tolerances.HOLLOW * terms, axis=-1)
+    for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
+        k, ends = (0, m - 1)[end], shape.closed[:, end]
+        side[ends, 2 * k + 1] = [infinite, 0.0, 0.0, 0.0]
+        hollow[ends, k] = False
     return equation, lower, upper, hollow
 
 

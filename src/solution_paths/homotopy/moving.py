@@ -43,9 +43,15 @@ class Moving:
         """Return the numbers by how far the parameter is from t."""
         return Moving(self.at(t), self.rate)
 
-    def column(self, k: int) -> Moving:
-        """Return one column."""
-        return self.take((slice(None), k))
+    def columns(self, which: Any) -> Moving:
+        """Return some columns."""
+        return self.take((slice(None), which))
+
+    def beside(self, other: Moving) -> Moving:
+        """Return columns, and others behind them."""
+        pairs = zip((*self.value, *self.rate), (*other.value, *other.rate), strict=True)
+        a, b, c, d = (np.concatenate(own, axis=1) for own in pairs)
+        return Moving(Twofold(a, b), Twofold(c, d))
 
     def take(self, index: Any) -> Moving:
         """Return some of the numbers."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import PathError
 from . import jump, loop, tolerances
-from .compiled import new
+from .compiled import altered, new
 from .graphs import Tabled
 from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
@@ -27,6 +26,8 @@ STEPS = 2_000  # between two looks at Python's signals
 TOLD = 64  # steps between two calls of a callback
 MOST = 1_000_000  # steps of a walk
 FEW = 16  # steps for which there is room at least
+NODES, ENTRIES = 512, 4_096  # for which there is room, too
+SMALL = 128  # unknowns for which there is room at once
 MANY = 30  # variables from which on it pays to eliminate them
 
 
@@ -50,6 +51,27 @@ class Unlimited(PathError):
 
     def __reduce__(self) -> Any:
         return type(self), (self.unknowns, self.t, self.where)
+
+
+class _Tables(NamedTuple):
+    """What walks read of graphs, and never change.
+
+    ``eliminates`` says what is eliminated from systems, ``solved`` (N, P) at which places a
+    coordinate is solved for.
+    """
+
+    map: Map
+    graph: Graph
+    eliminates: int
+    solved: NDArray[np.bool_]
+
+
+class Spare(NamedTuple):
+    """The memory of a walk that has ended, and the tables of the statement's own graphs."""
+
+    walk: Walk
+    options: tuple[bool, bool, str]
+    tables: _Tables | None
 
 
 class Homotopy:
@@ -99,21 +121,31 @@ class Homotopy:
         near: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
-        self.updated, self.lazy = updated, lazy
-        self.start = place.astype(np.int64)
+        self.options, self.start = (updated, lazy, face), place.astype(np.int64)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
         now.rest = tolerances.NOISE * abs(end - t)
-        known = _known(statement, graphs)
-        now.eliminates, hidden = _eliminated(statement, graphs, face)
-        given = _map(statement, graphs, known, updated, lazy)
-        self.walk = _allocated(given, _tables(graphs), now, self.start)
+        spare, statement.spare = statement.spare, None
+        self._kept = spare.tables if spare and spare.options == self.options else None
+        tables = self._kept if self._kept and graphs is statement.graphs else None
+        tables = self._tables = tables or _tables(statement, graphs, *self.options)
+        self.walk = (
+            _allocated(tables, now, self.start)
+            if spare is None
+            else _cleared(spare.walk, tables, now, self.start)
+        )
+        now.eliminates = tables.eliminates
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
-        solved = ~(known | hidden)[np.arange(len(place)), self.start]
-        self._make_room(int(solved.sum()))
+        self._make_room(int(tables.solved[np.arange(len(place)), self.start].sum()))
         self.values = np.empty(len(place))
         shrank = loop.prepare(self.walk, self.values)
         self.regular = bool(np.isfinite(self.values).all()) and shrank <= tolerances.CONTRACTION
+
+    def release(self) -> None:
+        """Hand the memory on to the next walk of the same statement; this one has ended."""
+        own = self._tables if self.graphs is self.statement.graphs else self._kept
+        self.statement.spare = Spare(self.walk, self.options, own)
+        del self.walk
 
     @property
     def place(self) -> Places:
@@ -185,7 +217,7 @@ class Homotopy:
         """Give back the memory of the systems: no step follows."""
         now = self.walk.now
         kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
-        self.walk = replace(_reallocated(self.walk, kept, 0), chance=np.zeros((9, 0)))
+        self.walk = altered(_reallocated(self.walk, kept, 0), chance=np.zeros((9, 0)))
 
     def carry_on(self, statement: Statement, end: float) -> None:
         """Begin anew at t = 0, with other functions whose optimum there is the present point.
@@ -200,9 +232,8 @@ class Homotopy:
         at = np.where(graphs.exists[free, 1::2], graphs.equation[free, 1::2, 0], np.inf)
         self.walk.place[free] = 2 * (values[free, None] > at).sum(axis=1)
         self.statement, self.graphs, self.start = statement, graphs, self.place.copy()
-        known = _known(statement, graphs)
-        given = _map(statement, graphs, known, self.updated, self.lazy)
-        self.walk = replace(self.walk, map=given, graph=_tables(graphs))
+        tables = self._tables = _tables(statement, graphs, *self.options)
+        self.walk = altered(self.walk, map=tables.map, graph=tables.graph)
         now, self.origin = self.walk.now, 0.0
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
@@ -267,14 +298,17 @@ class Homotopy:
         unknown = int((w.known == 0).sum()) if at_start is None else at_start
         most = now.solved if now.eliminates and at_start is None else unknown
         hidden = (0, w.map.n, w.map.p)[now.eliminates]
+        N = len(w.place)
         sizes = {
-            "cap": _grown(len(w.solved), most + FEW, len(w.place) + 4),
-            "nodes": _grown(len(w.node), now.nodes + 4 * FEW),
-            "events": _grown(len(w.event), now.events + 4 * len(w.place) + 4),
-            "entries": _grown(len(w.entry), now.entries + 2 * FEW * unknown + 16),
+            "cap": _grown(len(w.solved), max(most + FEW, min(SMALL, N + 4)), N + 4),
+            "nodes": _grown(len(w.node), now.nodes + NODES),
+            "events": _grown(len(w.event), now.events + 4 * N + NODES),
+            "entries": _grown(len(w.entry), now.entries + 2 * FEW * unknown + ENTRIES),
             "seen": _grown(len(w.seen_keys), now.seen + FEW),
         }
-        self.walk = _reallocated(w, sizes, hidden)
+        has = len(w.solved), len(w.node), len(w.event), len(w.entry), len(w.seen_keys)
+        if (*sizes.values(), hidden) != (*has, len(w.hidden)):
+            self.walk = _reallocated(w, sizes, hidden)
 
     def track(self) -> Track:
         """Return what has been recorded."""
@@ -317,9 +351,11 @@ def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, N
     return (0, curved) if few or statement.constrained else (RIDGED, ridged)
 
 
-def _tables(graphs: Tabled) -> Graph:
-    """Return graphs as the loop reads them."""
-    return Graph(
+def _tables(statement: Statement, graphs: Tabled, updated: bool, lazy: bool, face: str) -> _Tables:
+    """Return graphs, and the statement beside them, as the loop reads them."""
+    known = _known(statement, graphs)
+    eliminates, hidden = _eliminated(statement, graphs, face)
+    graph = Graph(
         graphs.equation,
         graphs.lower,
         graphs.upper,
@@ -327,6 +363,8 @@ def _tables(graphs: Tabled) -> Graph:
         graphs.hollow.astype(np.int8),
         graphs.still.astype(np.int8),
     )
+    given = _map(statement, graphs, known, updated, lazy)
+    return _Tables(given, graph, eliminates, ~(known | hidden))
 
 
 def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
@@ -401,12 +439,12 @@ def _rows(statement: Statement) -> dict[str, Any]:
     return fields
 
 
-def _allocated(m: Map, graph: Graph, now: Any, place: Places) -> Walk:
+def _allocated(tables: _Tables, now: Any, place: Places) -> Walk:
     """Return the memory of a walk, without room for any system or record."""
-    N = m.N
+    m, N = tables.map, tables.map.N
     return Walk(
         map=m,
-        graph=graph,
+        graph=tables.graph,
         now=now,
         place=place.copy(),
         known=np.zeros(N, np.int8),
@@ -481,5 +519,17 @@ def _reallocated(w: Walk, sizes: dict[str, int], hidden: int) -> Walk:
             kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
             kept = (slice(min(kept[0].stop, used.get(name, shape[0]))), *kept[1:])
             larger[kept] = old[kept]
-    made: Walk = replace(w, **changed)
-    return made
+    return altered(w, **changed)
+
+
+def _cleared(w: Walk, tables: _Tables, now: Any, place: Places) -> Walk:
+    """Return the memory of a walk as it was allocated, but with room for systems and records.
+
+    What these hold is written before it is read.
+    """
+    kept = {*_growing(w.map, {}, 0), "place", "words"}
+    for name, own in vars(w).items():
+        if isinstance(own, np.ndarray) and name not in kept:
+            own.fill(0)
+    w.slot.fill(-1)
+    return altered(w, map=tables.map, graph=tables.graph, now=now, place=place.copy())

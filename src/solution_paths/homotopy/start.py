@@ -51,8 +51,10 @@ def starting_places(
         graphs = statement.graphs_of(artificial(statement, off))
         homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
         homotopy.run()
-        if homotopy.walk.now.stayed:  # for no gain: then the point at its end has no violation
-            end = Misfit.of(statement, homotopy.place, off.t, face)
+        place, stayed = homotopy.place, homotopy.walk.now.stayed
+        homotopy.release()
+        if stayed:  # for no gain: then the point at its end has no violation
+            end = Misfit.of(statement, place, off.t, face)
             if not end.is_of_rounding(statement):
                 raise PathError(
                     f"The optimum at {off.t + origin:.12g} can't be found: the data determine it "
@@ -60,7 +62,7 @@ def starting_places(
                     "depend on others.",
                     None,
                 )
-        return homotopy.place
+        return place
 
     better = _nearer(statement, off, face)
     if better is not None:
@@ -121,6 +123,7 @@ class Misfit:
         """Compute the point of places at t and compare it with their limits."""
         graphs = statement.graphs
         homotopy = Homotopy(statement, graphs, place, t, t + 1.0, face=face)
+        homotopy.release()
         x, rows = homotopy.values, np.arange(len(place))
         lower, upper = (side[rows, place] for side in (graphs.lower, graphs.upper))
         lower, upper = (row[:, 0] + t * row[:, 2] for row in (lower, upper))

@@ -64,6 +64,8 @@ class Statement:
         Of so many variables, the first ones, nothing is recorded: those of a kernel's factor.
     parabolas : (B, q, s) or None
         In the primal face the losses' derivatives q z + s, and z = B (w, v).
+    spare : Spare or None
+        Memory of a walk that has ended, for the next one: see `run.Homotopy.release`.
     """
 
     R: Any
@@ -78,6 +80,7 @@ class Statement:
     low: Array | None = None
     silent: int = 0
     parabolas: tuple[Array, Array, Array] | None = None
+    spare: Any = None
 
     def __post_init__(self) -> None:
         n, p = self.R.shape
@@ -123,6 +126,7 @@ class Statement:
             raise ValueError("A path in the primal face can't be continued.")
         other = copy(self)
         other.__dict__.pop("graphs", None)
+        other.spare = None
         weights = self.R.shape[1] - self.free
         other.shapes = _shapes(line, self.scale, weights)
         return other

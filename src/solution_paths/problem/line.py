@@ -53,7 +53,7 @@ class Line:
 
     def at(self, t: float) -> Problem:
         """Return the problem at t, stated by the model itself."""
-        return _stated(self.model, t)
+        return stated(self.model, t)
 
     def together(self, t: Floats, anew: bool = False) -> Bundle:
         """Return the problems at t (B,), evaluated by rates; ``anew``: each stated by the model.
@@ -94,7 +94,9 @@ class Line:
         return self.start.ridge > 0 and len(costs) + idle == len(moving) and growing
 
 
-def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
+def along(
+    model: Callable[[float], Problem], t0: float, t1: float, start: Problem | None = None
+) -> Line:
     """Evaluate a model at two parameters, take its rates, and check them at a third.
 
     Parameters
@@ -104,6 +106,8 @@ def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
         parameters) is bound in it.
     t0, t1 : float
         Where the path begins and ends.
+    start : Problem, optional
+        What the model states at t0, if that is known.
 
     Returns
     -------
@@ -129,7 +133,8 @@ def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
     if t0 == t1:
         raise ValueError(f"t0 and t1 are both {t0:g}; give the two ends of a path.")
     middle = t0 + BETWEEN * (t1 - t0)
-    first, last, between = (_stated(model, t) for t in (t0, t1, middle))
+    first = stated(model, t0) if start is None else start
+    last, between = stated(model, t1), stated(model, middle)
     for other in (last, between):
         _check_still(first, other)
     ends, probe = dict(last.numbers()), dict(between.numbers())
@@ -143,7 +148,8 @@ def along(model: Callable[[float], Problem], t0: float, t1: float) -> Line:
     return Line(model, t0, t1, first, rates, low, bends)
 
 
-def _stated(model: Callable[[float], Problem], t: float) -> Problem:
+def stated(model: Callable[[float], Problem], t: float) -> Problem:
+    """Return the problem that a model states at t."""
     problem = model(t)
     if not isinstance(problem, Problem):
         kind = type(problem).__name__

@@ -20,6 +20,7 @@ from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
 from ..problem import Line, Problem, along
+from ..problem.line import stated
 from ..problem.maps import absolute
 from ..validation import callers_level, check_choice, check_number
 from ..verify.unbounded import contradicts, falls
@@ -279,7 +280,9 @@ def _behind_the_start(
         back.run()
     except PathError:
         return None
-    return back.place
+    place = back.place
+    back.release()
+    return place
 
 
 def _way(line: Line) -> float:
@@ -364,6 +367,12 @@ def _from_the_end(
         graphs = statement.graphs
         return Homotopy(statement, graphs, place, begin, 0.0, line.t0, face=face, near=NEAR)
 
+    def first(begin: float) -> float | None:
+        one = homotopy(begin)
+        top = one.first()
+        one.release()
+        return top
+
     def walked(begin: float, told: Callback | None) -> tuple[Track, PathError | None]:
         return _walked(line, homotopy(begin), told)
 
@@ -373,10 +382,10 @@ def _from_the_end(
             return None, None
         place = starting_places(statement, there, line.t0, face=face)
         if not ray:
-            return (None, None) if homotopy(end).first() is None else walked(end, told)
+            return (None, None) if first(end) is None else walked(end, told)
         begin, least, top = end, _least_event(line), None
         while top is None and begin > least:  # the way down is looked at in parts
-            top, begin = homotopy(begin).first(), PART * begin
+            top, begin = first(begin), PART * begin
         if not top or top < least:  # nothing ever changes: a place to walk from
             return walked(max(abs(line.t0), 1.0), told)
         if top > end / CLEAR:
@@ -455,8 +464,9 @@ def _endless(
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
     found: _Followed | None = None
     down: _Followed | None = None
-    if model(t0).penalty is not None:
-        line = along(model, t0, t0 + FARTHER * max(abs(t0), 1.0))
+    start = stated(model, t0)
+    if start.penalty is not None:
+        line = along(model, t0, t0 + FARTHER * max(abs(t0), 1.0), start)
         statement = read(line, face)
         track, lost = _from_the_end(line, statement, face, True, told)
         if track is not None:
@@ -464,7 +474,7 @@ def _endless(
             if lost is None:
                 return down
     for far in (FAR, FARTHER):
-        line = along(model, t0, t0 + far * max(abs(t0), 1.0))
+        line = along(model, t0, t0 + far * max(abs(t0), 1.0), start)
         statement = read(line, face)
         try:
             track, lost = _from_the_start(line, statement, face, told, enough=enough - t0)

@@ -18,7 +18,7 @@ KNOWN = 2.0**-76  # of a parameter: what its second part is worth
 NOTHING = 2.0**-90  # of the terms of an unknown: smaller ones are zero
 ALL = slice(None)
 SAMPLE = 64  # points at which these are looked for
-AT_ONCE = 8  # of them that are held together
+NUMBERS = 2**17  # unknowns of these that are held together
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,8 @@ class _Clean:
         self.at = points.at
         some = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(np.int64))
         largest = np.zeros(())
-        for few in np.array_split(some, -(-len(some) // AT_ONCE)):
+        at_once = max(1, NUMBERS // self.at(some[:1]).shape[1])
+        for few in np.array_split(some, -(-len(some) // at_once)):
             largest = np.maximum(largest, np.abs(self.at(few)).max(axis=0))
         self.least, self.share = NOTHING * sizes(largest), share(largest, points.t)
 
