@@ -152,6 +152,7 @@ MODULES = {
     "solution_paths/estimators/base.py": CHOICES,
     "solution_paths/estimators/checking.py": CHOICES,
     "solution_paths/estimators/classifiers.py": CHOICES,
+    "solution_paths/estimators/compressed.py": ("estimators",),
     "solution_paths/estimators/fitted.py": CHOICES,
     "solution_paths/estimators/judging.py": CHOICES,
     "solution_paths/estimators/lasso.py": CHOICES,

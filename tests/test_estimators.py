@@ -15,7 +15,11 @@ from sklearn.linear_model import Lasso, LinearRegression
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    ShuffleSplit,
     StratifiedKFold,
+    check_cv,
     cross_val_score,
     cross_validate,
 )
@@ -40,9 +44,11 @@ from solution_paths import (
     WeightedSVC,
     WeightedSVR,
     l1_svm_path,
+    lasso_path,
     svm_path,
 )
 from solution_paths.curves import Curve, winners
+from solution_paths.estimators.compressed import factors
 from solution_paths.estimators.fitted import OneVsRest
 from solution_paths.solution.labels import label_error
 from solution_paths.solution.metrics import Metric
@@ -372,6 +378,77 @@ def test_a_class_that_a_fold_lacks_counts_as_wrong():
         ValueError, match=r"cv has no fold to choose .* hold the class .* alone\); pass cv="
     ):
         PathSVC(cv=lonely).fit(X, y)
+
+
+def lassos():
+    """Options, sample weights, and what columns are like, of lassos whose folds are compressed."""
+    r = np.random.default_rng(5)
+    weights = np.where(np.arange(60) % 9, r.uniform(0.5, 3.0, 60), 0.0)
+    near, raw, far = (1.0, 0.0), (10.0 ** np.array([-2, 3, 0, 1]), 0.0), (1.0, 1e6)
+    return {
+        "plain": ({}, None, near),
+        "no intercept": ({"fit_intercept": False}, None, near),
+        "weights": ({}, weights, near),
+        "positive": ({"positive": True}, weights, near),
+        "factors": ({"penalty_factor": [0.0, 1.0, 2.0, 1.0]}, None, near),
+        "bounds": ({"bounds": ([-0.1, -1.0, -np.inf, 0.0], 0.4)}, None, near),
+        "within": ({"positive": True, "bounds": (-1.0, 0.3)}, weights, near),
+        "raw units": ({}, weights, raw),
+        "far from zero": ({}, None, far),
+        "far from zero, no intercept": ({"fit_intercept": False}, None, far),
+        "repeated folds": (
+            {"cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)},
+            None,
+            raw,
+        ),
+        "random folds": ({"cv": ShuffleSplit(4, random_state=0)}, weights, near),
+        "one row left out": ({"cv": LeaveOneOut()}, None, near),
+        "R2": ({"scoring": "r2"}, weights, near),
+    }
+
+
+@pytest.mark.parametrize("name", lassos())
+def test_squared_errors_of_a_lassos_folds_are_those_of_the_folds_rows(name):
+    """Which are many for few columns: PathLasso takes factors of them."""
+    options, weights, (unit, mean) = lassos()[name]
+    r = np.random.default_rng(6)
+    own = r.normal(size=(60, 4))
+    X, y = unit * own + mean, own @ [1.0, -0.5, 0.2, 0.0] + r.normal(size=60) + 3.0
+    model = PathLasso(**({"cv": 5} | options))
+    fitted, s = model.fit(X, y, weights), np.ones(60) if weights is None else weights
+    names = ("fit_intercept", "positive", "penalty_factor", "bounds")
+    options = {k: v for k, v in model.get_params().items() if k in names}
+    alphas = np.append(np.geomspace(1e-4, 10.0, 9), fitted.alpha_) * np.max(unit)
+    pairs = check_cv(model.cv).split(X, y)
+    for (train, test), curve in zip(pairs, fitted.cv_paths_, strict=True):
+        path = lasso_path(X[train], y[train], sample_weight=s[train], **options)
+        f = path.predict(X[test], np.clip(alphas * s[train].sum(), *path.range))
+        error = np.average((f - y[test][:, None]) ** 2, axis=0, weights=s[test])
+        if model.scoring == "r2":
+            about = y[test] - np.average(y[test], weights=s[test])
+            error /= np.average(about**2, weights=s[test])
+        np.testing.assert_allclose(curve(alphas), error, rtol=1e-9 if mean else 1e-12)
+
+
+def test_errors_of_folds_that_are_not_squared_are_of_all_rows():
+    X, y = targets()
+    fitted = PathLasso(cv=5, scoring="absolute").fit(X, y)
+    (train, test), *_ = check_cv(5).split(X, y)
+    path = lasso_path(X[train], y[train])
+    wanted = np.abs(path.predict(X[test], 48 * fitted.alpha_) - y[test]).mean()
+    assert fitted.cv_paths_[0](fitted.alpha_) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("folds", [5, ShuffleSplit(3, random_state=0), [(range(30), range(50))]])
+def test_factors_have_the_squares_of_the_rows_that_they_stand_for(folds):
+    A = np.random.default_rng(0).normal(size=(50, 4)) * [1e-5, 1.0, 1e5, 1.0]
+    pairs = [(np.array(a), np.array(b)) for a, b in check_cv(folds).split(A)]
+    for pair, found in zip(pairs, factors(A, pairs), strict=True):
+        for rows, R in zip(pair, found, strict=True):
+            assert R.shape == (4, 4)
+            sizes = np.linalg.norm(A[rows], axis=0)
+            off = (R.T @ R - A[rows].T @ A[rows]) / np.outer(sizes, sizes)
+            assert np.abs(off).max() < 1e-14
 
 
 def broken_off(function):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..curves import Curve
 from ..models.coefficients import Bounds
 from ..models.lasso import lasso_path
 from ..solution import Callback
+from ..solution.evaluation import error_of_mean
 from ..solution.metrics import Judge, Metric
 from ..validation import Floats, check_number
 from .base import LinearRegressor
 from .checking import Folds
+from .compressed import compressible, factors, rows_of_squares
 from .fitted import Fitted, followed
 from .tuning import Tuned
 
@@ -27,6 +33,18 @@ class InAlpha(Fitted):
         """Return the mean error, over weighted rows, as an exact function of alpha."""
         curve = super().error(X, y, metric, weights).scaled(1.0 / self.unit)
         return curve.over(self.begin, self.end)
+
+
+class OfFactor(InAlpha):
+    """The same of few rows that stand for many, of which the last coefficient is the bias."""
+
+    def error(
+        self, X: Any, y: Floats, metric: Metric, weights: Floats, classes: Any = None
+    ) -> Curve:
+        """Return the mean error over rows with targets y, for which those of X (with y) stand."""
+        curve = super().error(X[:, :-1], X[:, -1], metric, np.ones(len(X)))
+        unit = error_of_mean(y, weights / weights.sum(), metric)
+        return replace(curve.times(len(X) / weights.sum()), unit=unit)
 
 
 class PathLasso(LinearRegressor, Tuned):
@@ -49,7 +67,8 @@ class PathLasso(LinearRegressor, Tuned):
         Where the path begins, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
-        absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken.
+        absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken. Squared
+        errors of many rows are those of few (a QR factorisation of each fold's), to its rounding.
     scoring : str or (str, float), default "squared"
         What a fold's error is: the mean "squared" or "absolute" error, the pinball loss of a
         quantile, ``("pinball", 0.9)``, or the share of "pairs" of rows in the wrong order;
@@ -123,8 +142,51 @@ class PathLasso(LinearRegressor, Tuned):
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
         own = self._given("fit_intercept", "positive", "penalty_factor", "bounds")
         total = float(X.shape[0] if weights is None else weights.sum())
+        return self._in_alpha(InAlpha, X, y, total, own | {"sample_weight": weights})
+
+    def _in_alpha(
+        self, kind: type[InAlpha], X: Any, y: NDArray[Any], total: float, own: dict[str, Any]
+    ) -> InAlpha:
+        """Return the path of rows whose weights add up to a total."""
         least = check_number(self.alpha_min, "alpha_min", least=0)
-        own |= {"sample_weight": weights, "lam_min": least * total} | self._check()
-        model = InAlpha([followed(lasso_path, X, y, **own)], unit=total)
+        own |= {"lam_min": least * total} | self._check()
+        model = kind([followed(lasso_path, X, y, **own)], unit=total)
         model.begin = least if model.begin > 0.0 and not model.errors else model.begin
         return model
+
+    # -- folds ---------------------------------------------------------------------------------
+
+    def _folds(
+        self, X: Any, y: NDArray[Any], weights: Floats, pairs: list[tuple[Any, Any]]
+    ) -> list[Callable[[], tuple[Fitted, Curve]]]:
+        if self._metric().name != "squared" or not compressible(X, self.fit_intercept):
+            return super()._folds(X, y, weights, pairs)
+        found = factors(rows_of_squares(X, y, weights, self.fit_intercept), pairs)
+        return [
+            partial(
+                self._short_fold, train, test, float(weights[own].sum()), y[left], weights[left]
+            )
+            for (train, test), (own, left) in zip(found, pairs, strict=True)
+        ]
+
+    def _short_fold(
+        self, train: Floats, test: Floats, total: float, y: Floats, weights: Floats
+    ) -> tuple[Fitted, Curve]:
+        """Return what `_fold` does, of factors of rows; y and weights are those to test."""
+        model = self._in_alpha(OfFactor, train[:, :-1], train[:, -1], total, self._with_bias())
+        return model, self._error(model, test, y, weights)
+
+    def _with_bias(self) -> dict[str, Any]:
+        """Return the options of a lasso whose last coefficient is the bias, if there is one."""
+        d, bias = self.n_features_in_, int(self.fit_intercept)
+        factor = np.ones(d) if self.penalty_factor is None else np.asarray(self.penalty_factor)
+        own: dict[str, Any] = {
+            "fit_intercept": False,
+            "penalty_factor": np.append(factor, [0.0] * bias),
+        }
+        if self.positive or self.bounds is not None:
+            ends = (-np.inf, np.inf) if self.bounds is None else self.bounds
+            low, high = (np.full(d, np.asarray(end, dtype=np.float64)) for end in ends)
+            low = np.maximum(low, 0.0) if self.positive else low
+            own["bounds"] = np.append(low, [-np.inf] * bias), np.append(high, [np.inf] * bias)
+        return own

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -128,7 +130,7 @@ class Tuned(PathEstimator):
         own, found, progress.parts = copy(self), [], 1 + len(pairs)
         own.callback = None  # which needn't be known to other processes
         for model, curve in Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(own._fold)(X, y, weights, *pair) for pair in pairs
+            delayed(_in_silence)(fold) for fold in own._folds(X, y, weights, pairs)
         ):
             found.append((model, curve))
             progress.of_fold(sum(path.diagnostics.get("events", 0) for path in model.paths))
@@ -208,16 +210,20 @@ class Tuned(PathEstimator):
         given = () if self.scoring is None else self.scoring
         return check_metric(given, names, self._kind, classes, "scoring", synonyms)
 
+    def _folds(
+        self, X: Any, y: NDArray[Any], weights: Floats, pairs: list[tuple[Any, Any]]
+    ) -> list[Callable[[], tuple[Fitted, Curve]]]:
+        """Return what fits and judges each fold."""
+        return [partial(self._fold, X, y, weights, *pair) for pair in pairs]
+
     def _fold(
         self, X: Any, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
     ) -> tuple[Fitted, Curve]:
-        """Return what is fitted to a fold, and its error, in silence: the whole has been told."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PathWarning)
-            own, labels = _safe_split(self, X, y, train)
-            model = self._trained(own, labels, weights[train])
-            rows, targets = _safe_split(self, X, y, test, train)
-            return model, self._error(model, model.columns(rows), targets, weights[test])
+        """Return what is fitted to a fold, and its error."""
+        own, labels = _safe_split(self, X, y, train)
+        model = self._trained(own, labels, weights[train])
+        rows, targets = _safe_split(self, X, y, test, train)
+        return model, self._error(model, model.columns(rows), targets, weights[test])
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
         """Return a fold's error as an exact function of the parameter."""
@@ -260,3 +266,10 @@ class Tuned(PathEstimator):
         if _routing_enabled():
             return dict(process_routing(self, "fit", **given, **params).splitter.split)
         return {} if groups is None else {"groups": groups}
+
+
+def _in_silence(fold: Callable[[], tuple[Fitted, Curve]]) -> tuple[Fitted, Curve]:
+    """Fit and judge a fold without warnings: those of the whole have been told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PathWarning)
+        return fold()

@@ -144,10 +144,10 @@ def _value_curve(
         return part(f, target[rows], shares)
 
     shares = np.full(m, 1.0 / m) if shares is None else shares
-    return replace(_mean(path, X, error, shares), unit=_error_of_mean(target, shares, metric))
+    return replace(_mean(path, X, error, shares), unit=error_of_mean(target, shares, metric))
 
 
-def _error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
+def error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
     """Return the size of the error of a prediction that knows nothing of the rows."""
     off = np.abs(y - shares @ y)
     return float(shares @ (off**2 if metric.name == "squared" else off))
