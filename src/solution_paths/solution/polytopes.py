@@ -9,16 +9,16 @@ Of one variable, or of one that no inequality ties to others, P problems are loo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
+from .envelopes import CLEAR, least, near_least, straighten
 
 MOST = 1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
-CLEAR = 4.0  # times as much as bounds may be off
 
 
 def cleared(sums: Floats, terms: Floats) -> Floats:
@@ -155,15 +155,12 @@ def foremost(lines: Floats, end: Floats, rounding: Floats) -> Floats:
     Others are above one of them by more than ``rounding`` (2, P), a line, explains, at both ends.
     No line has the value inf.
     """
-    kept = np.isfinite(lines[0])
-    ends, margin = _ends(lines, end), CLEAR * _ends(rounding, end)
-    ends[1][~kept] = np.inf
-    for k in [own.argmin(axis=0)[None, None] for own in ends if len(own)]:
-        kept &= (ends <= np.take_along_axis(ends, k, axis=1) + margin[:, None]).any(axis=0)
+    kept = np.empty(lines.shape[1:], dtype=bool)
+    most = near_least(lines, end, rounding, kept)
     problem, row = np.nonzero(kept.T)
     count = kept.sum(axis=0)
     place = np.arange(len(row)) - (np.cumsum(count) - count)[problem]
-    found = np.zeros((2, int(count.max(initial=0)), len(count)))
+    found = np.zeros((2, most, len(count)))
     found[0] = np.inf
     found[:, place, problem] = lines[:, row, problem]
     return found
@@ -206,21 +203,9 @@ def middles(
 
 def _least(lines: Floats, begin: Floats, end: Floats, rounding: Floats) -> Bent:
     """Return which of lines (2, m, P) are the least from where on, but for rounding."""
-    found: list[tuple[Floats, Floats]] = []
-    left, tau = np.isfinite(lines[0]), begin
-    while left.any():
-        value = np.where(left, lines[0] + lines[1] * tau, np.inf)
-        tied = left & (value <= value.min(axis=0) + rounding[0] + rounding[1] * tau)
-        k = np.where(tied, lines[1], np.inf).argmin(axis=0)[None, None]
-        line, any_left = np.take_along_axis(lines, k, axis=1), left.any(axis=0)
-        found.append((np.where(any_left, tau, np.inf), line[:, 0]))
-        falls = np.where(left, line - np.where(left, lines, 0.0), 0.0)
-        left = _matters(falls, end, rounding) & (falls[1] > 0)
-        cross = np.where(left, -falls[0] / np.where(left, falls[1], 1.0), np.inf).min(axis=0)
-        tau = np.maximum(tau, np.where(left.any(axis=0), cross, tau))
-    if not found:
-        return Bent(np.zeros((0, len(begin))), np.zeros((2, 0, len(begin))))
-    return Bent(np.stack([at for at, _ in found]), np.stack([line for _, line in found], axis=1))
+    tau, found = np.empty(lines.shape[1:]), np.zeros(lines.shape)
+    count = least(*map(np.ascontiguousarray, (lines, begin, end, rounding)), tau, found)
+    return Bent(tau[:count], found[:, :count])
 
 
 def _bent(found: Bent, which: NDArray[np.bool_], end: Floats, rounding: Floats) -> Bent:
@@ -228,15 +213,10 @@ def _bent(found: Bent, which: NDArray[np.bool_], end: Floats, rounding: Floats) 
 
     ``which`` (P,) are those of which such places are left out.
     """
-    tau, lines = found.tau.copy(), found.lines
-    until = np.concatenate([tau[1:], np.full((1, len(end)), np.inf)])
-    until, line = np.where(np.isfinite(until), until, end), lines[:, 0]
-    for k in range(1, len(tau)):
-        off = lines[:, k] - line
-        bends = _matters(off, until[k], rounding) | _matters(-off, until[k], rounding)
-        bends = np.isfinite(tau[k]) & (bends | ~which)
-        tau[k], line = np.where(bends, tau[k], np.inf), np.where(bends, lines[:, k], line)
-    return Bent(tau, lines)
+    tau = found.tau.copy()
+    own = map(np.ascontiguousarray, (found.lines, which, end, rounding))
+    straighten(tau, *own)
+    return Bent(tau, found.lines)
 
 
 def _union(several: list[Floats]) -> Floats:
@@ -255,8 +235,3 @@ def _last(lines: Floats, end: Floats) -> Floats:
 def _ends(lines: Floats, end: Floats) -> Floats:
     """Return values of lines (2, ..., P) at 0 and, as `_last`, at the end."""
     return np.stack([lines[0], _last(lines, end)])
-
-
-def _matters(off: Floats, end: Floats, rounding: Floats) -> Any:
-    """Tell whether lines (2, ..., P) are above zero at the end by more than rounding (2, P)."""
-    return _last(off, end) > _last(rounding, end)

@@ -22,12 +22,12 @@ from ..homotopy.track import Track
 from ..problem import Line
 from ..problem.maps import absolute
 from ..validation import Floats
+from .envelopes import FLAT, between_knots, on_segments, rooms, sizes_of
 from .points import Places, Points
 from .polytopes import Bent, Bounds, TooMany, at_begin, cleared, foremost, is_clear, middle, middles
 
-FLAT = 2.0**-50  # of the sum of all duals, or of a value's terms: what is less is rounding
 FEW = 8  # free variables that are looked at one by one
-CELLS = 2**16  # rows of pieces that are looked at together: their arrays stay in the cache
+CELLS = 2**18  # rows of pieces that are looked at together: arrays of 4 MB
 
 
 class Nodes(NamedTuple):
@@ -63,8 +63,8 @@ class _Pieces:
         Both ends.
     endless, single : (P,) of bool
         Whether a piece goes on for ever, and whether it is a point alone.
-    found : (S, m, P) of bool
-        Which straight segments rows may be on.
+    held : (m, P) of bool
+        Whether rows are on no straight segment.
     v, own : (r, 2, P)
         The lines of free variables, and what they are where nothing bounds them.
     rest, low, high : (2, m, P)
@@ -77,7 +77,7 @@ class _Pieces:
     t: Floats
     endless: NDArray[np.bool_]
     single: NDArray[np.bool_]
-    found: NDArray[np.bool_]
+    held: NDArray[np.bool_]
     v: Floats
     own: Floats
     rest: Floats
@@ -142,12 +142,13 @@ class _Left:
 
     def _axis(self, rows: Places) -> list[Floats]:
         """Return the lines that may bound a variable from above and, negative, from below."""
-        low, high = self._room(rows)
-        c = self.directions[rows].sum(axis=1)[:, None]
-        if (c < 0).any():
-            low, high = np.where(c > 0, low, high), np.where(c > 0, high, low)
+        c, pieces = self.directions[rows].sum(axis=1), self.pieces
+        shift = np.tensordot(self.free[rows], self.fixed, 1).swapaxes(0, 1)
+        lines = np.empty((2, 2, len(rows), len(self.which)))
+        own = rows, self.which, c
+        rooms(pieces.low, pieces.high, pieces.rest, np.ascontiguousarray(shift), *own, lines)
         rounding = self.rounding / np.abs(c).min(initial=1.0)
-        return [foremost(lines, self.length, rounding) for lines in (high / c, low / -c)]
+        return [foremost(own, self.length, rounding) for own in lines]
 
     def _tied(self) -> NDArray[np.bool_]:
         """Tell on which pieces rows that bound several variables may say more than the axes do."""
@@ -218,6 +219,7 @@ class Rows:
         branch: Places | None = None,
     ) -> None:
         self.line, self.statement, self.track, self.origin = line, statement, track, origin
+        self._spaces: dict[bytes, tuple[Places, Floats]] = {}  # what rows held leave undetermined
         n, p = statement.rows_and_variables
         self.free = dense(statement.R[:, p - statement.free :])
         if statement.widening is not None:
@@ -266,7 +268,8 @@ class Rows:
             there = entry + (at[other] - at[first])[left]  # the same unknown at the other end
             a = track.entries[np.stack([entry, there])].sum(axis=2)
             row = np.searchsorted(self.own, track.entry[entry])
-            held = np.logical_not(self._segments(row, a, t[:, left], most[left]).any(axis=0))
+            ends_of, size = t[:, left, None], most[left, None]
+            held = self._segments(row, a[..., None], ends_of, size)[0][:, 0] < 0
             if r <= FEW:
                 span.add(left, np.where(held[:, None], self.free[row], 0.0))
             else:
@@ -277,29 +280,16 @@ class Rows:
         return np.asarray(pairs[~span.full if r <= FEW else found])
 
     def _segments(
-        self, rows: Any, a: Floats, t: Floats, size: Any, branch: Any = None
-    ) -> NDArray[np.bool_]:
-        """Tell whose slopes the duals (2, m) of m rows are of straight segments, (S, m).
-
-        They are so at both ends of a piece, t (2, 1) or (2, m), but for rounding of what is of
-        some size. Of slopes that differ, but can't be told apart, none is meant. Of all rows
-        (``rows`` None), duals are (2, m, P) in P pieces.
-        """
-        value, rate = self.slopes[..., rows]
-        slopes = value + rate * t[:, None]
-        near = np.abs(slopes - a[:, None]) <= FLAT * size
-        found = np.asarray(self.straight[..., rows] & near[0] & near[1])
+        self, rows: Places, a: Floats, t: Floats, size: Floats, branch: Any = None
+    ) -> tuple[Places, Places]:
+        """Return the first and the last straight segment on which rows may be: `on_segments`."""
+        first, last = np.empty((2, *a.shape[1:]), dtype=np.int64)
+        of, own = np.zeros((2, 0, 0), dtype=np.int64)
         if branch is not None and self.branch is not None:
-            found &= self.branch[..., rows] == branch
-        own: Any = (..., *np.nonzero(found.sum(axis=0) > 1))
-        several = found[own]
-        if several.size:
-            slopes = np.broadcast_to(slopes, near.shape)[own]
-            least = np.where(several, slopes, np.inf).min(axis=1)
-            most = np.where(several, slopes, -np.inf).max(axis=1)
-            same = most - least <= FLAT * np.maximum(np.abs(most), np.abs(least))
-            found[own] = several & same.all(axis=0)
-        return found
+            of, own = (np.ascontiguousarray(x, dtype=np.int64) for x in (self.branch, branch))
+        given = (np.ascontiguousarray(x) for x in (rows, a, t, size))
+        on_segments(self.slopes, self.straight, *given, of, own, first, last)
+        return first, last
 
     # -- many pieces ---------------------------------------------------------------------------
 
@@ -345,29 +335,19 @@ class Rows:
         u = points.at(pairs.ravel()).reshape(len(pairs), 2, -1)
         a = np.ascontiguousarray(u[..., self.own].transpose(1, 2, 0))
         most = np.abs(a).sum(axis=1).max(axis=0)
-        found = self._segments(None, a, since[:, None], most, branch)
+        rows = np.arange(len(self.own))
+        first, last = self._segments(rows, a, since[:, None], most[None], branch)
         v = own = _lines(u[..., n + p - statement.free : n + p], t)
         if known is not None:
             own = np.where(np.isnan(known.T[:, None]), v, _lines(np.stack([known, known], 1), t))
         rest, size = self._values(statement.variables(u[..., statement.held])[0], t)
-        low, high = self._knots(found, since[0])
-        knots = [np.where(np.isfinite(line[0]), np.abs(line), 0.0) for line in (low, high)]
-        size = size + np.maximum(*knots).max(axis=1)
+        low, high = np.empty((2, 2, *first.shape))
+        between_knots(self.low, self.high, first, last, np.ascontiguousarray(since[0]), low, high)
+        knots = np.zeros(size.shape)
+        sizes_of(low, high, knots)
         of, until = pairs.T
         ends = until == endless, of == until
-        return _Pieces(of, t, *ends, found, v, own, rest, low, high, FLAT * size)
-
-    def _knots(self, found: NDArray[np.bool_], since: Floats) -> tuple[Floats, Floats]:
-        """Return the lines (2, m, P) of the knots between which rows on segments are."""
-        low, high = (np.zeros((2, *found.shape[1:])) for _ in "12")
-        low[0], high[0] = -np.inf, np.inf
-        for k in range(len(found)):
-            np.copyto(high, self.high[:, k, :, None], where=found[k])
-            np.copyto(low, self.low[:, -1 - k, :, None], where=found[-1 - k])
-        for line in (low, high):
-            if line[1].any():
-                line[0] += line[1] * since
-        return low, high
+        return _Pieces(of, t, *ends, first < 0, v, own, rest, low, high, FLAT * (size + knots))
 
     def _values(self, w: Floats, t: Floats) -> tuple[Floats, Floats]:
         """Return lines (2, m, P) of what weights w (P, 2, d) add to rows, and their terms' sizes.
@@ -391,14 +371,15 @@ class Rows:
     def _left(self, pieces: _Pieces) -> Iterator[_Left]:
         """Yield those of pieces that leave the same undetermined: the `null_space` of rows held."""
         first, order, begins = self._kinds
-        own = np.logical_not(pieces.found.any(axis=0))[order]
-        held = np.logical_or.reduceat(own, begins, axis=0)
+        held = np.logical_or.reduceat(pieces.held[order], begins, axis=0)
         held[~self.free[first].any(axis=1)] = True  # such rows say nothing
         alike: dict[bytes, list[int]] = {}
-        for k, pattern in enumerate(np.ascontiguousarray(held.T)):
-            alike.setdefault(pattern.tobytes(), []).append(k)
-        for which in alike.values():
-            chosen, basis = null_space(self.free[first[held[:, which[0]]]])
+        for k, own in enumerate(np.ascontiguousarray(held.T)):
+            alike.setdefault(own.tobytes(), []).append(k)
+        for pattern, which in alike.items():
+            if pattern not in self._spaces:
+                self._spaces[pattern] = null_space(self.free[first[held[:, which[0]]]])
+            chosen, basis = self._spaces[pattern]
             if len(chosen):
                 yield _Left(pieces, np.array(which), self.free, chosen, basis)
 
