@@ -42,8 +42,8 @@ def units(stated, answer):
     """Return the units that violations are measured in."""
     columns, _ = _columns(stated, answer)
     judgement = Judgement(Bundle.of([stated]))
-    w, field = judgement._model(columns, False)
-    values = judgement._values(columns, field, False)
+    w, field, reach = judgement._model(columns, False)
+    values = judgement._values(columns, field, reach, False)
     return judgement.scales(w, values), values
 
 

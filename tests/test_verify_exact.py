@@ -105,8 +105,8 @@ def test_gaps_are_exact_within_their_rounding(name, size):
     columns, _ = _columns(stated, Answer(w, None, duals))
     judgement = Judgement(Bundle.of([stated]))
     for exact in (False, True):
-        own_w, field = judgement._model(columns, exact)
-        values = judgement._values(columns, field, exact)
+        own_w, field, reach = judgement._model(columns, exact)
+        values = judgement._values(columns, field, reach, exact)
         found = Share.total(judgement._shares(columns, own_w, values, exact))
         assert abs(Fraction(found.gap[0]) - wanted) <= Fraction(found.rounding[0])
     primal = abs(judge(stated, Answer(w, None, duals)).primal)

@@ -136,12 +136,13 @@ def without_rows(X: Map) -> bool:
 
 
 def absolute(X: Map) -> Map:
-    """Return a map whose entries bound the sizes of those of X."""
+    """Return a map whose entries bound the sizes of those of X: an array itself if it may."""
     if isinstance(X, Product):
         return Product(*(absolute(factor) for factor in X.factors))
     if isinstance(X, Repeated):
         return Repeated(absolute(X.X), X.times)
-    return abs(entries(X))
+    own = entries(X)
+    return own if isinstance(own, np.ndarray) and not (own < 0.0).any() else abs(own)
 
 
 def differences(pairs: Any, n: int) -> sp.csr_array:

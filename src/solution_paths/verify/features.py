@@ -183,9 +183,14 @@ def _of_expansion(
     lengths by the root of it. The matrix is known to the rounding of its entries.
     """
     exact, unit = coarse is not None, np.min(scales.z, axis=0)
-    (e, off), (other, other_off) = (_apart(x, w, ridge) for x in (c, given))
-    square, square_off = _square_of_expansion(e, off, kernel, exact)
-    values = kernel.times(Pair(other, np.zeros_like(other), other_off), exact)
+    e, off = _apart(c, w, ridge)
+    nothing = np.zeros_like(e)
+    Ke, Koff = kernel.times(Pair(e, nothing, nothing), exact), np.asarray(kernel.size @ off)
+    square, square_off = _square_of_expansion(e, off, Ke, Koff)
+    values = Pair(Ke.hi, Ke.lo, Ke.off + Koff)
+    if given is not c:
+        other, other_off = _apart(given, w, ridge)
+        values = kernel.times(Pair(other, nothing, other_off), exact)
     resolution = kkt_resolution = zero = np.zeros_like(square)
     if coarse is not None:
         lost = coarse / ridge + UNIT * np.abs(w.hi)
@@ -214,13 +219,10 @@ def _square(e: Floats, off: Floats) -> tuple[Floats, Floats]:
     return square, (off * (2 * np.abs(e) + off)).sum(axis=0) + (len(e) + 2) * UNIT * square
 
 
-def _square_of_expansion(
-    e: Floats, off: Floats, kernel: Matrix, exact: bool
-) -> tuple[Floats, Floats]:
+def _square_of_expansion(e: Floats, off: Floats, Ke: Pair, Koff: Floats) -> tuple[Floats, Floats]:
     """Return e'K e and its error: with e off by d that is 2 d'K e + d'K d, little where K e is."""
-    Ke = kernel.times(Pair(e, np.zeros_like(e), np.zeros_like(e)), exact)
     value = np.abs(Ke.hi) + Ke.off
-    error = (np.abs(e) * Ke.off + off * (2 * value + kernel.size @ off)).sum(axis=0)
+    error = (np.abs(e) * Ke.off + off * (2 * value + Koff)).sum(axis=0)
     terms, rest = multiply(e, Ke.hi)
     total, lost = column_sums(terms, rest + e * Ke.lo)
     error = error + (len(e) + 2) * UNIT**2 * np.abs(terms).sum(axis=0) + UNIT * np.abs(total)

@@ -90,8 +90,8 @@ class Judgement:
     def verdict(self, answer: Columns, lower_bound: float | None, exact: bool) -> Verdict:
         """Judge in double precision, or in twice that."""
         with np.errstate(all="ignore"):  # what isn't finite fails
-            w, field = self._model(answer, exact)
-            values = self._values(answer, field, exact)
+            w, field, reach = self._model(answer, exact)
+            values = self._values(answer, field, reach, exact)
             primal, unsure = self._primal(w, field, answer, values)
             if answer.duals is None:
                 zero = np.zeros_like(primal)
@@ -119,8 +119,8 @@ class Judgement:
 
     def objective(self, answer: Columns) -> Floats:
         """Return the objectives (B,), in twice double precision."""
-        w, field = self._model(answer, True)
-        return self._primal(w, field, answer, self._values(answer, field, True))[0]
+        w, field, reach = self._model(answer, True)
+        return self._primal(w, field, answer, self._values(answer, field, reach, True))[0]
 
     def _shares(self, answer: Columns, w: Pair, values: list[Values], exact: bool) -> list[Share]:
         """Return what each group of losses, the coefficients and the balances contribute."""
@@ -154,40 +154,38 @@ class Judgement:
 
     # -- what is stated ------------------------------------------------------------------------
 
-    def _model(self, answer: Columns, exact: bool) -> tuple[Pair, Pair]:
-        """Return coefficients, stated or implied, and what maps are applied to: w, or K c."""
+    def _model(self, answer: Columns, exact: bool) -> tuple[Pair, Pair, Floats]:
+        """Return coefficients, stated or implied, and what maps are applied to: w, or K c.
+
+        Last come the sizes of what this is summed from, (d, B).
+        """
         if answer.w is not None:
-            w = Pair.of(answer.w)
+            w, reach = Pair.of(answer.w), np.abs(answer.w)
         else:
             c, ridge = self._correlations(_all_stated(answer), exact), self.one.ridge
             hi = c.hi / ridge
             back, rest = multiply(hi, ridge)
             lo = ((c.hi - back) - rest + c.lo) / ridge
             w = Pair(hi, lo, c.off / ridge + 4 * UNIT**2 * np.abs(hi))
-        return w, w if self.kernel is None else self.kernel.times(w, exact)
+            pairs = zip(self.groups, _all_stated(answer), strict=True)
+            reach = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0) / ridge
+        if self.kernel is None:
+            return w, w, reach
+        reach = np.asarray(self.kernel.size @ reach)
+        return w, self.kernel.times(w, exact, reach), reach
 
-    def _values(self, answer: Columns, field: Pair, exact: bool) -> list[Values]:
+    def _values(self, answer: Columns, field: Pair, reach: Floats, exact: bool) -> list[Values]:
         """Return z = X w + B v of each group, and what rounding w, v and knots may change in it."""
-        found, reach = [], self._reach(answer)
+        found = []
         for group in self.groups:
-            parts = [group.X.times(field, exact), group.free.times(Pair.of(answer.free), exact)]
+            size = np.asarray(group.X.size @ reach)
+            own = group.X.times(field, exact, size if self.kernel is None else None)
+            parts = [own, group.free.times(Pair.of(answer.free), exact)]
             inside, outside = group.graph.clipped(total(parts, parts[0].hi.shape))
-            size = np.asarray(group.X.size @ reach) + np.asarray(
-                group.free.size @ np.abs(answer.free)
-            )
+            size = size + np.asarray(group.free.size @ np.abs(answer.free))
             knots = np.abs(group.graph.knots).max(axis=1)
             found.append(Values(inside, outside, UNIT * (2 * size + knots)))
         return found
-
-    def _reach(self, answer: Columns) -> Floats:
-        """Return the sizes of what maps are applied to is summed from, (d, B)."""
-        if answer.w is not None:
-            sizes = np.abs(answer.w)
-        else:
-            pairs = zip(self.groups, _all_stated(answer), strict=True)
-            sizes = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0)
-            sizes = sizes / self.one.ridge
-        return sizes if self.kernel is None else np.asarray(self.kernel.size @ sizes)
 
     def _primal(
         self, w: Pair, field: Pair, answer: Columns, values: list[Values]

@@ -30,10 +30,12 @@ class Matrix:
         self.shape = self.X.shape
         self._terms = _terms(self.X)
 
-    def times(self, w: Pair, exact: bool) -> Pair:
-        """Return X w, (n, B), for w (d, B)."""
-        off = self.size @ w.off
-        off = off + relative(self._terms, exact) * np.asarray(self.size @ np.abs(w.hi))
+    def times(self, w: Pair, exact: bool, sizes: Floats | None = None) -> Pair:
+        """Return X w, (n, B), for w (d, B); ``sizes`` (n, B), if known, bound |X| |w|."""
+        sizes = np.asarray(self.size @ np.abs(w.hi)) if sizes is None else sizes
+        off = relative(self._terms, exact) * sizes
+        if w.off.any():
+            off = off + self.size @ w.off
         if not exact:
             return Pair(np.asarray(self.X @ w.hi), np.zeros_like(off), off)
         return Pair(*_rows(self.X, w.hi, w.lo), off)
