@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..validation import Floats
-from .pieces import Pieces
+from .pieces import PARTS, Pieces
 from .statement import Problem
 
 
@@ -78,9 +78,6 @@ class Bundle:
 
     def _pieces(self, name: str) -> Stack:
         return Stack._derived(*(self.numbers[f"{name}.{part}"] for part in PARTS))
-
-
-PARTS = tuple(Pieces.__dataclass_fields__)
 
 
 def stacked(arrays: Sequence[Floats]) -> Floats:

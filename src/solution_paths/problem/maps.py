@@ -10,12 +10,14 @@ from copy import copy
 from functools import reduce
 from itertools import pairwise
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..validation import Floats, check_X
 
+CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # arrays, as long as they live
 Map: TypeAlias = Any  # a Floats array, a CSR array, a Product, a Repeated or a LinearOperator
 
 
@@ -104,7 +106,25 @@ def as_map(X: Map, name: str) -> Map:
         return X
     if hasattr(X, "rmatvec") and hasattr(X, "shape"):
         return X
-    return check_X(X, name, own=False)
+    return as_checked(X, name)
+
+
+def as_checked(X: Any, name: str) -> Map:
+    """Return a matrix as a float64 array or as CSR; one that nobody can write to is checked once.
+
+    Each parameter states it again.
+    """
+    if CHECKED.get(id(X)) is X:
+        return X
+    X = check_X(X, name, own=False)
+    if is_for_good(X):
+        CHECKED[id(X)] = X
+    return X
+
+
+def is_for_good(X: Any) -> bool:
+    """Tell whether X is an array that nobody can write to."""
+    return isinstance(X, np.ndarray) and not X.flags.writeable and X.flags.owndata
 
 
 def entries(X: Map) -> Map:

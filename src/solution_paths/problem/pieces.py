@@ -46,17 +46,16 @@ class Pieces:
 
     def __post_init__(self) -> None:
         n, m = np.shape(self.knots)
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("value", "low", "high"), (n,))
-        shapes |= {"knots": (n, m), "slopes": (n, m + 1), "curvature": (n, m + 1)}
-        for field in fields(self):
-            own = np.asarray(getattr(self, field.name), dtype=np.float64)
-            if own.shape != shapes[field.name] or m == 0:
+        shapes: tuple[Any, ...] = (n, m), (n, m + 1), (n, m + 1), (n,), (n,), (n,)
+        for name, shape in zip(PARTS, shapes, strict=True):
+            own = np.asarray(getattr(self, name), dtype=np.float64)
+            if own.shape != shape or m == 0:
                 raise ValueError(
-                    f"{field.name} has shape {own.shape} beside knots of shape {(n, m)}; give at "
+                    f"{name} has shape {own.shape} beside knots of shape {(n, m)}; give at "
                     "least one knot, a slope and a curvature for each of the segments around "
-                    f"them, and one value a row: {shapes[field.name]}."
+                    f"them, and one value a row: {shape}."
                 )
-            object.__setattr__(self, field.name, own)
+            object.__setattr__(self, name, own)
         self._check()
 
     def _check(self) -> None:
@@ -71,7 +70,7 @@ class Pieces:
             "low or high of row {row} is NaN: give a number, or infinity for no bound.",
         )
         _refuse(
-            np.diff(self.knots, axis=1) < 0,
+            self._widths < 0,
             "knots of row {row} are not in ascending order: sort them, with their slopes.",
         )
         _refuse(
@@ -98,11 +97,18 @@ class Pieces:
         return len(self.knots)
 
     @property
+    def _widths(self) -> Floats:
+        """The widths of inner segments, (n, m - 1)."""
+        return self.knots[:, 1:] - self.knots[:, :-1]
+
+    @property
     def _bends(self) -> Floats:
         """By how much the derivative rises on each inner segment, (n, m - 1)."""
-        return self.curvature[:, 1:-1] * np.diff(self.knots, axis=1)
+        return self.curvature[:, 1:-1] * self._widths
 
     def _unordered(self) -> Floats:
+        if self.knots.shape[1] == 1:
+            return self.slopes[:, :1]
         inner = self.slopes[:, 1:-1] + self._bends
         first = np.broadcast_to(self.slopes[:, :1], (len(inner), 1, *inner.shape[2:]))
         return np.concatenate([first, inner], axis=1)
@@ -126,11 +132,10 @@ class Pieces:
 
     def mirrored(self, rows: ArrayLike = True) -> Pieces:
         """Return the functions z -> f(-z), where ``rows`` (a bool, or one a row) says so."""
-        inner = self._bends * np.diff(self.knots, axis=1) / 2
-        rise = self.slopes[:, 1:-1] * np.diff(self.knots, axis=1) + inner
+        rise = self.slopes[:, 1:-1] * self._widths + self._bends * self._widths / 2
         other = self._derived(
             -self.knots[:, ::-1],
-            -np.column_stack([self.slopes[:, -1], self.left[:, ::-1]]),
+            -np.concatenate([self.slopes[:, -1:], self.left[:, ::-1]], axis=1),
             self.curvature[:, ::-1],
             self.value + rise.sum(axis=1),
             -self.high,
@@ -141,19 +146,15 @@ class Pieces:
 
     def where(self, rows: Any, other: Pieces) -> Pieces:
         """Return these functions where ``rows`` (n,) of bool says so, else others with m knots."""
-        return self._derived(
-            *(
-                np.where(rows.reshape(-1, *[1] * (own.ndim - 1)), own, theirs)
-                for own, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
-            )
-        )
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        both = (np.where(rows if a.ndim == 1 else rows[:, None], a, b) for a, b in pairs)
+        return self._derived(*both)
 
     @classmethod
     def _derived(cls, *parts: Floats) -> Self:
         """Return functions that follow from others, which have been checked."""
         made = object.__new__(cls)
-        for field, own in zip(fields(cls), parts, strict=True):
-            object.__setattr__(made, field.name, own)
+        vars(made).update(zip(PARTS, parts, strict=True))
         return made
 
     def plus_ridge(self, ridge: float) -> Self:
@@ -167,6 +168,9 @@ class Pieces:
             self.low,
             self.high,
         )
+
+
+PARTS = tuple(field.name for field in fields(Pieces))
 
 
 def pieces(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -12,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import Floats, check_number, check_X
-from .maps import Map, as_map
-from .pieces import Pieces
+from .maps import Map, as_checked, as_map, is_for_good
+from .pieces import PARTS, Pieces
 
-CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # kernels, as long as they live
+KERNELS: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # checked, as long as they live
 SYMMETRIC = 1e-10  # of the largest entry: as far as K and its transpose may differ
 
 
@@ -49,9 +50,9 @@ class Losses:
                 )
         if free is not None and not sp.issparse(free):
             free = np.asarray(free, dtype=np.float64)
-            free = np.full((n, 1), float(free)) if free.ndim == 0 else free
+            free = _constant(n, float(free)) if free.ndim == 0 else free
             free = free[:, None] if free.ndim == 1 else free
-        free = None if free is None or free.shape[1] == 0 else check_X(free, "free", own=False)
+        free = None if free is None or free.shape[1] == 0 else as_checked(free, "free")
         if free is not None and free.shape[0] != n:
             raise ValueError(
                 f"free has {free.shape[0]} rows beside {n} losses; give one row a loss."
@@ -218,8 +219,8 @@ class Problem:
         named = [(f"losses[{k}]", group.pieces) for k, group in enumerate(self.losses)]
         named += [("penalty", self.penalty)] if self.penalty is not None else []
         for name, own in named:
-            for field in fields(own):
-                yield f"{name}.{field.name}", getattr(own, field.name)
+            for part in PARTS:
+                yield f"{name}.{part}", getattr(own, part)
         yield "linear", self.linear
         if self.constraint is not None:
             yield "constraint.radius", np.array(self.constraint.radius)
@@ -236,9 +237,23 @@ class Problem:
             yield "constraint.free", self.constraint.free
 
 
+@lru_cache(maxsize=16)
+def _identity(d: int) -> Any:
+    """Return the identity in CSR, the same one for each parameter."""
+    return sp.eye_array(d, format="csr")
+
+
+@lru_cache(maxsize=16)
+def _constant(n: int, value: float) -> Floats:
+    """Return a column of equal entries, the same one for each parameter; nobody can write to it."""
+    column = np.full((n, 1), value)
+    column.flags.writeable = False
+    return column
+
+
 def _check_kernel(K: Any) -> Floats:
     """Check a kernel's matrix; one that nobody can write to once, as each parameter states it."""
-    known = CHECKED.get(id(K))
+    known = KERNELS.get(id(K))
     if known is not None and known is K:
         return known
     K = check_X(K, "kernel", own=False)
@@ -246,8 +261,8 @@ def _check_kernel(K: Any) -> Floats:
         raise ValueError(f"kernel must be a dense square matrix, not of shape {K.shape}.")
     if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max():
         raise ValueError("kernel isn't symmetric: pass (K + K.T) / 2.")
-    if isinstance(K, np.ndarray) and not K.flags.writeable and K.flags.owndata:
-        CHECKED[id(K)] = K
+    if is_for_good(K):
+        KERNELS[id(K)] = K
     return K
 
 
@@ -255,7 +270,7 @@ def _complete(group: Losses, k: int, d: int, r: int) -> Losses:
     """Return a group with all its matrices in place."""
     n, X = len(group.pieces), group.X
     if X is None:
-        X = sp.eye_array(d, format="csr")
+        X = _identity(d)
     elif np.isscalar(X):
         X = sp.csr_array((n, d))
     if X.shape != (n, d):
