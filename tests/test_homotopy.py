@@ -12,6 +12,7 @@ from solution_paths.errors import PathError
 from solution_paths.homotopy import loop, run, tolerances
 from solution_paths.homotopy.graphs import places
 from solution_paths.homotopy.moving import Twofold
+from solution_paths.homotopy.start import Misfit
 from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.statement import read
 from solution_paths.homotopy.systems.solve import FEW
@@ -545,3 +546,25 @@ def test_tables_have_the_equations_and_limits_of_the_places(name):
                 assert not (hollow[i, j] and ends)
             for table, own in ((equation, wanted), (lower, below), (upper, above)):
                 np.testing.assert_allclose(found(table), float(own), rtol=1e-15, atol=1e-300)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_what_nothing_penalises_is_solved_for_at_the_start(twice):
+    """A bias and a column, unless this depends on another one: then they are held at 0."""
+    r = np.random.default_rng(0)
+    X, y = r.normal(size=(30, 4)), r.normal(size=30) + 2.0
+    X[:, 1] = X[:, 0] if twice else X[:, 1]
+    factor = np.array([0.0, 0.0, 1.0, 2.0])
+
+    def model(lam):
+        return Problem(Losses(losses.squared(y), X, free=1.0), penalties.l1(4, lam * factor))
+
+    line = along(model, 0.0, 1e6)
+    off = Misfit.at(read(line), 1e6)
+    assert off.regular
+    assert (off.count > 0) == twice
+    path = follow.solution_path(model, 0.0, np.inf)
+    assert path.certify().ok
+    ends = X[:, :2] @ path.coef(1e6)[:2] + path.intercept(1e6)
+    A = np.column_stack([X[:, :2], np.ones(30)])
+    np.testing.assert_allclose(ends, A @ np.linalg.lstsq(A, y, rcond=None)[0], rtol=1e-9)

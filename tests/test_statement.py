@@ -391,3 +391,18 @@ def test_a_kernel_that_may_change_is_checked_at_each_parameter():
     other.flags.writeable = False
     with pytest.raises(ValueError, match=r"^kernel isn't symmetric"):
         Problem(Losses(loss), ridge=1.0, kernel=other)
+
+
+def test_rows_that_may_change_are_checked_at_each_parameter():
+    rows, loss = np.ones((3, 2)), losses.absolute(np.array([1.0, -1.0, 1.0]), 1.0)
+    frozen = rows.copy()
+    frozen.flags.writeable = False
+    for own in (rows, frozen):
+        assert Losses(loss, own, free=own).X is own
+    rows[0, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^X contains NaN"):
+        Losses(loss, rows)
+    with pytest.raises(ValueError, match=r"^free contains NaN"):
+        Losses(loss, frozen, free=rows)
+    with pytest.raises(ValueError, match=r"^free contains NaN"):
+        Losses(loss, frozen, free=np.nan)

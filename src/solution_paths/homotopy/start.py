@@ -116,7 +116,10 @@ class Misfit:
     @classmethod
     def at(cls, statement: Statement, t: float, face: str = "auto") -> Misfit:
         """Guess places at t and compare their point with the limits."""
-        return cls.of(statement, guess(statement, t), t, face)
+        found = cls.of(statement, guess(statement, t), t, face)
+        if found.regular or statement.parabolas is None:
+            return found
+        return cls.of(statement, guess(statement, t, solved=False), t, face)
 
     @classmethod
     def of(cls, statement: Statement, place: Places, t: float, face: str = "auto") -> Misfit:
@@ -147,10 +150,12 @@ class Misfit:
         return int(((self.below > 0) | (self.above > 0)).sum())
 
 
-def guess(statement: Statement, t: float = 0.0) -> Places:
+def guess(statement: Statement, t: float = 0.0, solved: bool = True) -> Places:
     """Return places with a regular system at t.
 
     Variables are at their knots nearest to 0, rows where these put them, an l1 constraint is slack.
+    In the primal face those that nothing penalises are ``solved`` for, unless they depend on each
+    other.
     """
     (n, p), graph = statement.rows_and_variables, GraphsAt.of(statement.graphs, t)
     place, knots = np.zeros(len(graph.exists), dtype=np.int64), graph.knots
@@ -164,6 +169,8 @@ def guess(statement: Statement, t: float = 0.0) -> Places:
             k = np.where(shape.closed[:, 0], np.maximum(k, 1), k)
             place[of] = 2 * np.where(shape.closed[:, 1], np.minimum(k, last - 1), k)
         first += len(shape)
+    if solved and statement.parabolas is not None:
+        place[statement.graphs.single] = 1
     return place
 
 

@@ -377,8 +377,8 @@ def _from_the_end(
         return _walked(line, homotopy(begin), told)
 
     try:
-        there, here = (Misfit.at(statement, t, face) for t in (end, 0.0))
-        if there.count >= here.count:
+        there = Misfit.at(statement, end, face)
+        if there.count and there.count >= Misfit.at(statement, 0.0, face).count:
             return None, None
         place = starting_places(statement, there, line.t0, face=face)
         if not ray:

@@ -146,6 +146,54 @@ def _moved(hi, lo, by, low, high):
 
 
 @compiled
+def widths(
+    knots: Any,
+    left: Any,
+    right: Any,
+    curvature: Any,
+    low: Any,
+    high: Any,
+    zh: Any,
+    zl: Any,
+    uh: Any,
+    ul: Any,
+    by: Any,
+    least: Any,
+    most: Any,
+    out: Any,
+) -> None:
+    """Write the distances along z if u is less and if it is more by so much, (2, n, B).
+
+    They are inf where u would leave its bounds, ``least`` and ``most`` (n, B or 1).
+    """
+    for i in range(knots.shape[0]):
+        for b in range(zh.shape[1]):
+            z, z_low, f = zh[i, b], zl[i, b], min(b, least.shape[1] - 1)
+            for side in range(2):
+                u, u_low = two_sum(uh[i, b], ul[i, b] + (by[b] if side else -by[b]))
+                if (np.isfinite(least[i, f]) and (least[i, f] - u) - u_low > 0.0) or (
+                    np.isfinite(most[i, f]) and (u - most[i, f]) + u_low > 0.0
+                ):
+                    out[side, i, b] = np.inf
+                    continue
+                u = min(max(u, least[i, f]), most[i, f])
+                _, out[side, i, b], _ = _point(
+                    knots, left, right, curvature, low, high, i, b, z, z_low, u, u_low, 1.0, 1.0
+                )
+
+
+@compiled(inline="always")
+def _is_line(knots, left, right, curvature, low, high, i, b):
+    """Tell whether graph i is one sloping line, without ends: f is a parabola."""
+    if knots.shape[1] > 1:
+        return False
+    c, d = min(b, curvature.shape[2] - 1), min(b, left.shape[2] - 1)
+    e, q = min(b, low.shape[1] - 1), curvature[i, 0, c]
+    endless = np.isinf(low[i, e]) and np.isinf(high[i, e])
+    return endless and q > 0.0 and q == curvature[i, 1, c] and left[i, 0, d] == right[i, 0, d]
+
+
+@compiled
 def largest_areas(
     knots: Any,
     left: Any,
@@ -165,11 +213,20 @@ def largest_areas(
 ) -> None:
     """Write the largest area if z and u are off by as much as they may be, each within its bounds.
 
-    An area is convex in z, and in u: it is largest at a corner of what both may be. ``out`` (n, B)
+    An area is convex in z, and in u: it is largest at a corner of what both may be. From a sloping
+    line it is that of a triangle, of which the height is largest there. ``out`` (n, B)
     holds what it is at least; ``least`` and ``most`` are bounds of u, (n, B or 1).
     """
     for i in range(knots.shape[0]):
         for b in range(zh.shape[1]):
+            if _is_line(knots, left, right, curvature, low, high, i, b):
+                q = curvature[i, 0, min(b, curvature.shape[2] - 1)]
+                z = _plus(zh[i, b], -knots[i, 0, min(b, knots.shape[2] - 1)], zl[i, b])
+                slope = left[i, 0, min(b, left.shape[2] - 1)]
+                height = abs(_plus(slope, -uh[i, b], -ul[i, b]) + q * z)
+                height += u_off[i, b] + q * z_off[i, b]
+                out[i, b] = max(out[i, b], height * height / (2.0 * q))
+                continue
             e, f = min(b, low.shape[1] - 1), min(b, least.shape[1] - 1)
             for up in range(2 if u_off[i, b] != 0.0 else 1):
                 off = u_off[i, b] if up == 1 else -u_off[i, b]

@@ -48,8 +48,8 @@ def rebalanced(
     B = np.vstack([part.toarray() if sp.issparse(part) else part for part in columns])
     largest = np.abs(B).max(axis=0)[:, None]
     room = (np.abs(beta) / np.where(largest > 0, largest, 1.0)).max(axis=0)
-    costs = [
-        _costs(graph, own, given, room) / unit
+    costs = [  # of changing each dual either way
+        graph.widths(own, given, room) / unit
         for graph, own, given, unit in zip(graphs, z, u, units, strict=True)
     ]  # of one group (2, n, B)
     sides = np.concatenate(costs, axis=1)
@@ -91,15 +91,6 @@ def _by_one(
         flat[row, own] = 1.0 / B[row, 0] * beta[0, own]
         price[0, own] = np.abs(1.0 / B[row, 0]) * (cost[row, own] * scale[row, own])
     return flat, price
-
-
-def _costs(graph: Graph, z: Pair, u: Pair, room: Floats) -> Floats:
-    """Return what a unit's change of each dual costs at most, up to ``room``, either way."""
-    found = []
-    for sign in (-1.0, 1.0):
-        moved, outside = graph.subgradient(Pair(u.hi, u.lo + sign * room, u.off))
-        found.append(np.where(outside > 0, np.inf, graph.distances(z, moved).width))
-    return np.array(found)
 
 
 def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], Floats]:

@@ -22,7 +22,7 @@ import numpy as np
 from ..exact import UNIT, add
 from ..problem.bundle import Stack
 from ..validation import Floats
-from .areas import areas, largest_areas, plain, values
+from .areas import areas, largest_areas, plain, values, widths
 
 # Knots, and the unit of coefficients, are known to this share of their size. What that may change
 # in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.
@@ -127,7 +127,7 @@ class Graph:
         least, most = self.slopes_at_infinity
         return _between(least, u, most)
 
-    @property
+    @cached_property
     def slopes_at_infinity(self) -> tuple[Floats, Floats]:
         """The least and the largest subgradient there is, (n, B or 1)."""
         first, last = self.curvature[:, 0] > 0, self.curvature[:, -1] > 0
@@ -175,6 +175,15 @@ class Graph:
         points = (plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo))
         areas(*self._tables, *points, plain(units), out)
         return Distances(*out)
+
+    def widths(self, z: Pair, u: Pair, by: Floats) -> Floats:
+        """Return the widths if u is less and if it is more by (B,), (2, n, B); inf out of range."""
+        shape = z.hi.shape
+        points = (plain(x, shape) for x in (z.hi, z.lo, u.hi, u.lo))
+        bounds = map(plain, np.broadcast_arrays(*self.slopes_at_infinity))
+        out = np.empty((2, *shape))
+        widths(*self._tables, *points, plain(by), *bounds, out)
+        return out
 
     @cached_property
     def _tables(self) -> tuple[Floats, ...]:
