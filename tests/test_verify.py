@@ -657,3 +657,41 @@ def test_a_value_may_be_off_by_what_its_argument_may(name):
             for side in (-1.0, 1.0):
                 moved, _ = group.graph.values(Pair(at + side * off, 0 * at, 0 * at))
                 assert (np.abs(moved - value) <= doubt * (1 + 1e-9) + 1e-12).all()
+
+
+KINDS_OF_GRAPHS = {
+    "parabolas": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=4),
+    "kinks": pieces([-0.5, 1.0], [-1.0, 0.0, 2.0], n=4),
+    "curved on one side": pieces([0.3], [2.0, 2.0], [0.0, 1.5], n=4),
+    "within bounds": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=4, low=-1.0, high=2.0),
+}
+
+
+@pytest.mark.parametrize("name", KINDS_OF_GRAPHS)
+def test_an_area_may_be_off_by_as_much_as_it_is_at_a_corner(name):
+    graph, r = Graph.of(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(0)
+    z, _ = graph.clipped(Pair.of(r.normal(size=(4, 50))))
+    u, _ = graph.subgradient(Pair.of(r.normal(size=(4, 50))))
+    z = z._replace(off=r.choice([0.0, 0.1], (4, 50)))
+    u = u._replace(off=r.choice([0.0, 0.2], (4, 50)))
+    area = graph.distances(z, u).area
+    largest = area
+    for along, up in [(-1, -1), (-1, 1), (1, -1), (1, 1)]:
+        corner, _ = graph.clipped(Pair.of(z.hi + along * z.off))
+        level, _ = graph.subgradient(Pair.of(u.hi + up * u.off))
+        largest = np.maximum(largest, graph.distances(corner, level).area)
+    found = graph.rounding(z, u, area)
+    np.testing.assert_allclose(area + found, largest, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", KINDS_OF_GRAPHS)
+def test_what_a_change_of_a_dual_costs_is_the_width_there(name):
+    """On either side; nothing leads out of the range of slopes."""
+    graph, r = Graph.of(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(1)
+    z, _ = graph.clipped(Pair.of(r.normal(size=(4, 50))))
+    u, _ = graph.subgradient(Pair.of(r.normal(size=(4, 50))))
+    by = r.uniform(0.0, 1.0, 50)
+    for found, sign in zip(graph.widths(z, u, by), (-1.0, 1.0), strict=True):
+        moved, outside = graph.subgradient(Pair(u.hi, u.lo + sign * by, u.off))
+        wanted = np.where(outside > 0, np.inf, graph.distances(z, moved).width)
+        np.testing.assert_array_equal(found, wanted)
