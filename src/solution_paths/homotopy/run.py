@@ -26,7 +26,7 @@ STEPS = 2_000  # between two looks at Python's signals
 TOLD = 64  # steps between two calls of a callback
 MOST = 1_000_000  # steps of a walk
 FEW = 16  # steps for which there is room at least
-NODES, ENTRIES = 512, 4_096  # for which there is room, too
+NODES = 512  # points for which there is room, too
 SMALL = 128  # unknowns for which there is room at once
 MANY = 30  # variables from which on it pays to eliminate them
 
@@ -303,7 +303,7 @@ class Homotopy:
             "cap": _grown(len(w.solved), max(most + FEW, min(SMALL, N + 4)), N + 4),
             "nodes": _grown(len(w.node), now.nodes + NODES),
             "events": _grown(len(w.event), now.events + 4 * N + NODES),
-            "entries": _grown(len(w.entry), now.entries + 2 * FEW * unknown + ENTRIES),
+            "entries": _grown(len(w.entry), now.entries + 2 * FEW * max(unknown, SMALL) + 16),
             "seen": _grown(len(w.seen_keys), now.seen + FEW),
         }
         has = len(w.solved), len(w.node), len(w.event), len(w.entry), len(w.seen_keys)
