@@ -107,6 +107,7 @@ timing: $(READY)  ## run the papers' timing lane alone, one job at a time
 benchmark: $(READY)  ## measure speed and accuracy beside other solvers, about 25 minutes
 	$(BIN)/python benchmarks/cross_validation.py
 	$(BIN)/python benchmarks/small_paths.py
+	$(BIN)/python benchmarks/one_call.py
 	$(BIN)/python benchmarks/run.py
 
 fuzz: $(READY)  ## trace random problems (ROWS="400 1500": of other sizes) for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
