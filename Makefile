@@ -23,7 +23,7 @@ WALKS  := $(wildcard tests/test_engine_*.py) tests/test_homotopy.py tests/test_s
 # Processes of `make test`; the tests of a file stay in one, and the longest files come first.
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
-GENERIC := NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem NUMBA_CACHE_DIR=build/numba-generic
+GENERIC := NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= OPENBLAS_CORETYPE=Nehalem
 LINTED := src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
@@ -33,6 +33,7 @@ help:  ## list the targets
 env: $(READY)  ## build .venv from requirements.lock and compile (every other target does this first)
 
 $(READY): $(STAMP)
+	$(BIN)/python -m solution_paths --for best
 	$(BIN)/python -c "from path_benchmark.runs.warm import warm_up; print(warm_up())"
 	@touch $@
 
@@ -64,7 +65,7 @@ pages: $(READY)  ## write docs/results and the README's block from what is finis
 test: $(READY)  ## run every test, on JOBS=2 processes
 	$(BIN)/python -m pytest $(PARALLEL)
 
-# Without AVX and FMA rounding differs: what only holds by luck shows. Compiled code has a place of its own.
+# Without AVX and FMA rounding differs: what only holds by luck shows.
 test-generic: generic  ## run the tests of walks as on another processor
 	$(GENERIC) $(BIN)/python -m pytest -q $(PARALLEL) $(WALKS)
 

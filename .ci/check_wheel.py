@@ -38,17 +38,58 @@ def needed(name, found) -> set[str]:
 
 installed = {normal(own.metadata["Name"]) for own in distributions()}
 more = installed - needed("solution_paths", {"solution-paths"})
-assert more <= {"pip", "setuptools"}, more
+assert "examples" in sys.argv or more <= {"pip", "setuptools"}, more
 
 import solution_paths  # noqa: E402 - after the checks of files
 
 assert root not in Path(solution_paths.__file__).parents, solution_paths.__file__
 print(f"wheel: {len(shipped)} files; installed beside it: {', '.join(sorted(installed))}")
 
-examples = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf-8"), re.DOTALL)
-assert examples
-for code in examples:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+BEFORE = """
+import time
+import numpy as np
+from numba.core import event
+import solution_paths
+compiled = event.RecordingListener()
+event.register("numba:compile", compiled)
+"""
+AFTER = """
+names = {one.data["dispatcher"].__name__ for _, one in compiled.buffer}
+assert not names, f"compiled, although the wheel holds it: {sorted(names)}"
+"""
+FIRST = """
+rng = np.random.default_rng(0)
+X = rng.normal(size=(100, 5))
+begin = time.process_time()
+path = solution_paths.svm_path(X, np.where(X[:, 0] > 0, 1, -1))
+print(f"first path after the import: {time.process_time() - begin:.2f} s of CPU")
+"""
+WITHOUT_PLOTS = """
+try:
+    path.plot()
+except ImportError as error:
+    assert "pip install" in str(error), error
+else:
+    raise AssertionError("a figure without matplotlib")
+"""
+
+
+def run(code: str) -> str:
+    """Run code that may say nothing and compile nothing; return its last line."""
+    whole = BEFORE + code + AFTER
+    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-assert done.stdout.splitlines()[-1].startswith("certificate holds:"), done.stdout
-print(done.stdout.splitlines()[-1])
+    assert not done.stderr, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+if "examples" in sys.argv:
+    examples = re.findall(
+        r"```python\n(.*?)```", (root / "README.md").read_text("utf-8"), re.DOTALL
+    )
+    assert examples
+    said = [run(code) for code in examples]
+    assert said[-1].startswith("certificate holds:"), said
+    print(said[-1])
+else:
+    print(run(FIRST + WITHOUT_PLOTS))

@@ -15,7 +15,8 @@ import numba
 import pytest
 
 import solution_paths
-from solution_paths.compilation import TURN, cached_njit
+from solution_paths.__main__ import main
+from solution_paths.compilation import TURN, cached_njit, level
 
 SOURCE = Path(solution_paths.__file__).parent
 # A function that takes as long to compile as it is told to, and notes who compiled it.
@@ -54,8 +55,8 @@ def toy(tmp_path):
     log = tmp_path / "compilers"
     path = os.pathsep.join([str(tmp_path), str(SOURCE.parent)])
 
-    def start(seconds=0.0, code=None):
-        more = {"COMPILERS": str(log), "SECONDS_TO_COMPILE": str(seconds), "PYTHONPATH": path}
+    def start(seconds=0.0, code=None, **more):
+        more |= {"COMPILERS": str(log), "SECONDS_TO_COMPILE": str(seconds), "PYTHONPATH": path}
         command = [sys.executable, "-c", code] if code else [sys.executable, tmp_path / "toy.py"]
         return subprocess.Popen(
             command,
@@ -132,6 +133,47 @@ def test_importing_and_calling_what_is_kept_says_nothing(toy):
     assert len(compilers()) == 1
 
 
+def test_what_was_compiled_for_a_level_of_processors_serves_those_of_that_level(toy):
+    start, compilers = toy
+    best = {"NUMBA_CPU_NAME": level(), "NUMBA_CPU_FEATURES": ""}
+    finish(start(**best))
+    assert finish(start()) == []
+    assert finish(start(**best)) == []
+    assert len(compilers()) == 1
+
+
+@pytest.mark.skipif(level() == "generic", reason="no better level here")
+def test_a_level_that_is_not_the_best_one_here_does_not_serve(toy):
+    start, compilers = toy
+    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    finish(start(**generic))
+    finish(start())
+    assert len(compilers()) == 2
+    assert finish(start(**generic)) == []
+    assert len(compilers()) == 2
+
+
+def test_levels_are_kept_alone(toy, tmp_path):
+    start, compilers = toy
+    finish(start())
+    finish(start(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES=""))
+    folder = tmp_path / "__pycache__"
+    assert len(list(folder.glob("toy.successor*.nbc"))) == 2
+    keep = (
+        "import toy; from solution_paths.compilation import keep_levels_alone as f; f(); print(2)"
+    )
+    finish(start(code=keep))
+    assert len(list(folder.glob("toy.successor*.nbc"))) == 1
+    assert finish(start(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")) == []
+    finish(start())
+    assert len(compilers()) == 3
+
+
+def test_an_unknown_level_is_refused_in_a_sentence(capsys):
+    assert main(["--for", "x86-64-v9"]) == 2
+    assert "x86-64-v9: no such level of processors; choose from" in capsys.readouterr().err
+
+
 def test_a_source_that_changed_is_compiled_anew(toy, tmp_path):
     start, compilers = toy
     finish(start())
@@ -159,7 +201,7 @@ def test_a_failing_compilation_gives_its_turn_back():
     with pytest.raises(numba.TypingError):
         nonsense(1)
     assert TURN.depth == 0
-    assert TURN.file is None
+    assert TURN.lock is None
 
 
 # -- where nothing can be written -------------------------------------------------------------

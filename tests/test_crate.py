@@ -153,7 +153,7 @@ def test_what_is_not_finished_is_refused_in_a_sentence(config, tmp_path, monkeyp
     held = hold(tmp_path / ".running.lock")
     with pytest.raises(ConfigError, match=r"A run is at work in .*: wait"):
         crate.write_crate(config, "quick", ROOT)
-    held.close()
+    held.release()
     assert main(told) == 0
     assert capsys.readouterr().out.startswith(str(tmp_path / "quick.crate.zip"))
     table = next((tmp_path / "quick" / PAPER / "tables").glob("*.csv"))

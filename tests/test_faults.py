@@ -451,7 +451,7 @@ def test_the_lock_of_a_run_ends_with_it(tmp_path):
     held = hold(file)
     assert held is not None
     assert hold(file) is None
-    held.close()
+    held.release()
     assert hold(file) is not None
 
 

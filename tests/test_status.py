@@ -51,7 +51,7 @@ def test_a_job_runs_while_a_process_holds_its_lock(config):
     named = f"{job.experiment} {job.dataset} {job.first}-{job.last}"
     assert counts(config, "quick")[0][PAPER, "timing"].running == [named]
     assert f"running: {PAPER} {named}" in list(report(config, "quick"))
-    held.close()
+    held.release()
     assert counts(config, "quick")[0][PAPER, "timing"].running == []
 
 

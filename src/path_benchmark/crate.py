@@ -129,7 +129,7 @@ def _refuse_unfinished(folder: Path, suite: str) -> None:
     held = hold(folder.parent / ".running.lock")
     if held is None:
         raise ConfigError(f"A run is at work in {folder.parent}: wait until it has ended.")
-    held.close()
+    held.release()
     for note in sorted(folder.glob(f"*/{NOTES}")):
         _, bad = changed(note)
         if bad:

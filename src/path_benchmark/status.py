@@ -63,10 +63,10 @@ def _is_running(listing: Path) -> bool:
     lock = listing.with_suffix(".lock")
     if not lock.is_file():
         return False
-    stream = hold(lock)
-    if stream is not None:
-        stream.close()
-    return stream is None
+    held = hold(lock)
+    if held is not None:
+        held.release()
+    return held is None
 
 
 def _failures(file: Path) -> list[str] | None:

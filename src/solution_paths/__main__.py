@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import subprocess
 import sys
 import time
 from importlib import metadata
@@ -34,7 +35,7 @@ from . import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from .compilation import FUNCTIONS, TURN
+from .compilation import FUNCTIONS, LEVELS, TURN, keep_levels_alone, level
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
@@ -112,6 +113,27 @@ def cache_folders() -> list[Path]:
     return sorted({Path(path) for path in paths if path is not None})
 
 
+def compile_for(wanted: str) -> int:
+    """Compile for levels of processors, each in a process of its own, since numba serves one."""
+    every = [own for own in LEVELS if own in (level(), "generic")]
+    chosen = {"best": [level()], "all": every}.get(wanted) or wanted.split(",")
+    unknown = sorted(set(chosen) - set(LEVELS))
+    if unknown:
+        print(
+            f"error: {', '.join(unknown)}: no such level of processors; choose from "
+            f"{', '.join(LEVELS)}, best or all.",
+            file=sys.stderr,
+        )
+        return 2
+    command = [sys.executable, "-m", __package__]
+    for name in chosen:
+        print(f"for processors of the level {name}, which takes a minute or two:", flush=True)
+        own = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ""}
+        subprocess.run(command, check=True, env=os.environ | own)
+    keep_levels_alone()
+    return 0
+
+
 class Progress(event.Listener):
     """Say which function is compiled, the how manieth that is, and how long it took."""
 
@@ -145,9 +167,19 @@ def main(arguments: list[str] | None = None) -> int:
         "later processes load them. Without this each is compiled when it is first called.",
     )
     parser.add_argument("--version", action="store_true", help="print versions and stop")
-    if parser.parse_args(arguments).version:
+    parser.add_argument(
+        "--for",
+        dest="wanted",
+        metavar="LEVELS",
+        help="compile for these levels of processors and keep nothing else, with commas between: "
+        f"{', '.join(LEVELS)}; or for the best that this one has (best), or that and generic (all)",
+    )
+    given = parser.parse_args(arguments)
+    if given.version:
         say_versions()
         return 0
+    if given.wanted is not None:
+        return compile_for(given.wanted)
     TURN.announced = True  # progress says it
     progress, begun = Progress(), time.perf_counter()
     with event.install_listener("numba:compile", progress):

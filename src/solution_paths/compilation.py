@@ -5,6 +5,9 @@ where that folder can't be written, in the user's cache folder. Here a private t
 the last resort; what is kept beside the source is read even where it can't be written; and of
 several processes that need the same function one compiles it while the others wait and load it.
 
+A wheel holds functions that were compiled for a level of processors (`LEVELS`) when it was built.
+They serve every processor of that level, for which numba alone would compile them anew.
+
 None of this is run again once a process has its functions: calls go to the compiled code.
 """
 
@@ -18,8 +21,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from typing import IO, Any
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
+import llvmlite.binding as llvm
+from filelock import BaseFileLock
 from numba import config, njit
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -29,9 +36,17 @@ from numba.core.caching import (
 )
 from numba.core.compiler_lock import global_compiler_lock
 
+from .files import hold, locked
+
 FUNCTIONS: list[Any] = []  # all that `cached_njit` made, in the order of imports
-LOCK = "solution_paths.lock"
+LOCK = "solution_paths-{}.lock"  # for each processor that is compiled for
+LISTS = "solution_paths-lists.lock"
 PAUSE = 0.1  # seconds between two looks at another process's lock
+# Levels of processors by LLVM's names, best first, with the features that each one asks for.
+LEVELS = {
+    "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
+    "generic": (),
+}
 
 
 def say(text: str) -> None:
@@ -84,7 +99,7 @@ class _Turn:
 
     def __init__(self) -> None:
         self.depth = 0
-        self.file: IO[bytes] | None = None
+        self.lock: BaseFileLock | None = None
         self.announced = self.waited = False
 
     def __enter__(self) -> None:
@@ -93,25 +108,25 @@ class _Turn:
 
     def __exit__(self, *_: object) -> None:
         self.depth -= 1
-        if self.depth == 0 and self.file is not None:
-            _unlock(self.file)
-            self.file.close()
-            self.file = None
+        if self.depth == 0 and self.lock is not None:
+            self.lock.release()
+            self.lock = None
         global_compiler_lock.release()
 
     def take(self, folder: str) -> bool:
         """Wait for other processes; tell whether one may have compiled something meanwhile."""
-        if self.depth == 0 or self.file is not None:
+        if self.depth == 0 or self.lock is not None:
             return False
+        lock = Path(folder, LOCK.format(config.CPU_NAME or "native"))
         try:
-            os.makedirs(folder, exist_ok=True)
-            self.file = open(os.path.join(folder, LOCK), "ab")  # noqa: SIM115 - until `__exit__`
-            while not _lock(self.file):
+            self.lock = hold(lock)
+            while self.lock is None:
                 if not self.waited:
                     say("another process is compiling; waiting to load what it compiles.")
                 self.waited = True
                 time.sleep(PAUSE)
-        except OSError:  # a file system without locks: each process compiles for itself
+                self.lock = hold(lock)
+        except OSError:  # a folder that can't be written: each process compiles for itself
             return False
         return True
 
@@ -127,35 +142,13 @@ class _Turn:
 
 TURN = _Turn()
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    import msvcrt
 
-    def _lock(file: IO[bytes]) -> bool:
-        try:
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-
-    def _lock(file: IO[bytes]) -> bool:
-        """Lock a file for this process unless another one has it; an OSError: it can't be."""
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True
-
-    def _unlock(file: IO[bytes]) -> None:
-        fcntl.lockf(file, fcntl.LOCK_UN)
+@functools.cache
+def level() -> str:
+    """Return the best level that serves this processor, or what NUMBA_CPU_NAME names."""
+    has = llvm.get_host_cpu_features()
+    served = (name for name, asked in LEVELS.items() if all(has.get(own) for own in asked))
+    return config.CPU_NAME or next(served)
 
 
 @functools.cache
@@ -225,18 +218,33 @@ class _Cache(FunctionCache):
         found = super()._load_overload(signature, target)
         if found is not None or config.CACHE_DIR or not self._enabled:
             return found
-        try:  # what came with the package may lie where only its owner can write
-            data = self._installed.load(self._index_key(signature, target.codegen()))
-        except OSError:
-            return None
-        return None if data is None else self._impl.rebuild(target, data)
+        # what came with the package may lie where only its owner can write
+        own, processor, source = self._index_key(signature, target.codegen())
+        for kind in (processor, (processor[0], level(), "")):
+            with suppress(OSError):
+                data = self._installed.load((own, kind, source))
+                if data is not None:
+                    return self._impl.rebuild(target, data)
+        return None
 
     def _save_overload(self, signature: Any, data: Any) -> None:
         # Numba writes the list of what is kept before the code itself. A process that is ended in
         # between must not leave a new list beside the code of an older source.
-        if not self._cache_file._load_index():
-            _remove_all(self._cache_path, self._impl.filename_base)
-        super()._save_overload(signature, data)
+        with locked(Path(self._cache_path, LISTS)):
+            if not self._cache_file._load_index():
+                _remove_all(self._cache_path, self._impl.filename_base)
+            super()._save_overload(signature, data)
+
+
+def keep_levels_alone() -> None:
+    """Remove, of all that `cached_njit` made, what was compiled for anything but a level."""
+    for made in FUNCTIONS:
+        kept = made._cache._installed
+        lists = kept._load_index()
+        some = {key: file for key, file in lists.items() if key[1][1:] in {(k, "") for k in LEVELS}}
+        kept._save_index(some)
+        for file in set(lists.values()) - set(some.values()):
+            os.remove(os.path.join(kept._cache_path, file))
 
 
 def _remove_all(folder: str, name: str) -> None:

@@ -7,7 +7,10 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+UNLOCKABLE = OSError, NotImplementedError  # what taking a lock raises where there are none
 
 
 def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -59,35 +62,34 @@ def locked(path: Path) -> Iterator[None]:
     The system lifts the lock of a process that ends, however it ends. Where the file system
     has no locks, nobody waits.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as stream:
-        try:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        except (ImportError, OSError):
-            pass
+    lock = _lock_of(path)
+    with suppress(*UNLOCKABLE):
+        lock.acquire()
+    try:
         yield
+    finally:
+        lock.release()
 
 
-def hold(path: Path) -> IO[str] | None:
-    """Take a file's lock until what is returned is closed; None where another process has it.
+def hold(path: Path) -> BaseFileLock | None:
+    """Take a file's lock until what is returned is released; None where another process has it.
 
     The system lifts the lock of a process that ends, however it ends. Where the file system
     has no locks, nobody has it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    stream = path.open("a")
+    lock = _lock_of(path)
     try:
-        import fcntl
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        stream.close()
+        lock.acquire(timeout=0)
+    except Timeout:
         return None
-    except (ImportError, OSError):
+    except UNLOCKABLE:
         pass
-    return stream
+    return lock
+
+
+def _lock_of(path: Path) -> BaseFileLock:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(path, thread_local=False)
 
 
 @contextmanager

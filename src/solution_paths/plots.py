@@ -481,8 +481,13 @@ def _style(k: int) -> dict[str, Any]:
 
 
 def _new_axes() -> Axes:
-    import matplotlib.pyplot as plt
-
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "A figure needs matplotlib, which isn't installed; run "
+            "`pip install solution_paths[plot]`."
+        ) from error
     return plt.subplots(figsize=(7.2, 3.8), layout="constrained")[1]
 
 

@@ -104,7 +104,7 @@ def recover():
     said = [sentence for sentences in found.values() for sentence in sentences]
     if held is not None:
         said += set_damaged_aside(config["results"])
-        held.close()  # whoever only looks at results lets others run; see `begin`
+        held.release()  # whoever only looks at results lets others run; see `begin`
     for sentence in said:
         logger.warning(sentence)
     return {str(job) for job in found} if dry else set()
@@ -232,7 +232,7 @@ def take_reference(suite):
             for sentence in take(get_paper(name), config, suite, folder, write=held is not None):
                 logger.warning(sentence)
     if held is not None:
-        held.close()
+        held.release()
 
 
 @cache

@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+class NamedRows(np.ndarray):
+    """Rows that know the names of their columns, as a frame does."""
+
+    columns: Any
+
+
 class PathEstimator(BaseEstimator):
     """Predicts by the solution at one place of a path; a child fits it.
 
@@ -146,9 +152,9 @@ class PathEstimator(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if names is None or sp.issparse(X):
             return X
-        from pandas import DataFrame
-
-        return DataFrame(X, columns=names, copy=False)
+        named = X.view(NamedRows)
+        named.columns = names
+        return named
 
     def _given(self, *names: str) -> dict[str, Any]:
         """Return parameters, as path functions take them."""

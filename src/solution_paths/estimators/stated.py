@@ -583,9 +583,11 @@ class PathSVOR(StatedClassifier, Expanded):
         self.check = check
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        from pandas import Categorical
+        labels: Any = y
+        if not np.array_equal(self.classes_, np.unique(self.classes_)):  # told by categories
+            from pandas import Categorical
 
-        labels = Categorical(y, categories=self.classes_, ordered=True)  # a fold may lack some
+            labels = Categorical(y, categories=self.classes_, ordered=True)  # a fold may lack some
         own = self._given("thresholds", "C_max") | self._options()
         return Stated(svor_path(X, labels, sample_weight=weights, **own))
 
