@@ -24,7 +24,7 @@ WALKS  := $(wildcard tests/test_engine_*.py) tests/test_homotopy.py tests/test_s
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 GENERIC := NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= OPENBLAS_CORETYPE=Nehalem
-LINTED := src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
+LINTED := setup.py src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/rules
 
 help:  ## list the targets
