@@ -1,6 +1,8 @@
 """The loop writes nothing beyond the arrays that it is given, however little room it has."""
 
+import copy
 import math
+import pickle
 from bisect import bisect_left
 from dataclasses import replace
 
@@ -147,4 +149,11 @@ def test_memory_is_handed_on_once_and_only_by_walks_that_have_ended():
     assert memory(second) == address != memory(third)
     second.run()
     np.testing.assert_array_equal(place, kept)
-    assert statement.along(line).spare is None
+    second.release()
+    assert statement.spare is not None
+    for other in (
+        statement.along(line),
+        copy.copy(statement),
+        pickle.loads(pickle.dumps(statement)),
+    ):
+        assert other.spare is None

@@ -93,6 +93,9 @@ class Statement:
         sparse = sp.issparse(self.R)
         self.columns = self.R.T.tocsr() if sparse else np.ascontiguousarray(self.R.T)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"spare": None}  # whose addresses are those of this process and object
+
     @cached_property
     def units(self) -> Units:
         """The units of the coordinates."""
@@ -126,7 +129,6 @@ class Statement:
             raise ValueError("A path in the primal face can't be continued.")
         other = copy(self)
         other.__dict__.pop("graphs", None)
-        other.spare = None
         weights = self.R.shape[1] - self.free
         other.shapes = _shapes(line, self.scale, weights)
         return other
