@@ -695,3 +695,19 @@ def test_what_a_change_of_a_dual_costs_is_the_width_there(name):
         moved, outside = graph.subgradient(Pair(u.hi, u.lo + sign * by, u.off))
         wanted = np.where(outside > 0, np.inf, graph.distances(z, moved).width)
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_groups_of_which_some_move_are_judged_together():
+    """Where all knots are zero, units come from the slopes of both: some the same in all problems."""
+    x = np.random.default_rng(0).normal(size=(6, 2))
+
+    def problem(t):
+        still = Losses(losses.squared(np.zeros(6)), x)
+        return Problem([still, Losses(losses.absolute(np.zeros(2), t), np.eye(2))])
+
+    t = [0.5, 1.0, 2.0]
+    answer = Answer(np.zeros((2, 3)), None, [np.zeros((6, 3)), np.zeros((2, 3))])
+    found = judge([problem(s) for s in t], answer)
+    alone = [judge(problem(s), answer.alone()) for s in t]
+    for name in ("gap", "kkt", "error", "primal"):
+        np.testing.assert_array_equal(getattr(found, name), [getattr(own, name) for own in alone])

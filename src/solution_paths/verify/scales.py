@@ -49,7 +49,7 @@ def scales_of(
     pulls = [_largest(group.X.size.T @ np.ones(group.X.shape[0])) for group in groups]
     lost = np.zeros_like(top)
     if not top.all():
-        steep, bent = _steepest([group.graph for group in groups], pulls)
+        steep, bent = _steepest([group.graph for group in groups], pulls, w.shape[1])
         top = _or_else(top, bent)
         if ridge > 0:  # which may leave nothing of slopes that cancel, but for rounding
             largest = max(reach) * (max(reach) if kernel is None else kernel.largest_row())
@@ -124,11 +124,11 @@ def _spreads(knots: Sequence[Floats], count: int) -> tuple[list[Floats], Floats]
     return spreads, np.where(most > KKT_LIMIT * size, most, size)
 
 
-def _steepest(graphs: Sequence[Graph], pulls: Sequence[float]) -> tuple[Floats, Floats]:
+def _steepest(graphs: Sequence[Graph], pulls: Sequence[float], count: int) -> tuple[Floats, Floats]:
     """Return what slopes may add up to for a feature, and by how much that moves curved losses."""
-    pairs = list(zip(graphs, pulls, strict=True))
-    steep = np.max([pull * _range(own, np.zeros(1)) for own, pull in pairs], axis=0)
-    stiff = [pull * own.curvature.max(axis=(0, 1), initial=0.0) for own, pull in pairs]
+    pairs, each = list(zip(graphs, pulls, strict=True)), np.zeros(count)
+    steep = np.max([pull * _range(own, each) for own, pull in pairs], axis=0)
+    stiff = [pull * own.curvature.max(axis=(0, 1), initial=0.0) + each for own, pull in pairs]
     stiff = [np.where(own > 0, own, np.inf) for own in stiff]
     return steep, np.max([steep / own for own in stiff], axis=0)
 
