@@ -698,7 +698,7 @@ def test_what_a_change_of_a_dual_costs_is_the_width_there(name):
 
 
 def test_groups_of_which_some_move_are_judged_together():
-    """Where all knots are zero, units come from the slopes of both: some the same in all problems."""
+    """Where all knots are zero units come from slopes, of one group the same in all problems."""
     x = np.random.default_rng(0).normal(size=(6, 2))
 
     def problem(t):

@@ -75,10 +75,16 @@ class Shape:
 
 def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return equations, lower and upper limits, (n, 2m+1, 4) each, and which knots are hollow."""
-    n, m = len(shape), shape.curvature.shape[1] - 1
-    q, knots, slopes = shape.curvature, shape.knots.packed(), shape.slopes.packed()
-    equation, lower, upper = np.empty((n, 2 * m + 1, 4)), *np.zeros((2, n, 2 * m + 1, 4))
-    lower[:, 0, 0], upper[:, -1, 0] = -np.inf, np.inf
+    equation, lower, upper = np.empty((3, len(shape), 2 * shape.curvature.shape[1] - 1, 4))
+    return equation, lower, upper, write_places(shape, equation, lower, upper)
+
+
+def write_places(shape: Shape, equation: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
+    """Write what `places` returns; return which knots are hollow."""
+    m, q = shape.curvature.shape[1] - 1, shape.curvature
+    knots, slopes = shape.knots.packed(), shape.slopes.packed()
+    lower[:, 0] = [-np.inf, 0.0, 0.0, 0.0]
+    upper[:, -1] = [np.inf, 0.0, 0.0, 0.0]
     equation[:, 1::2] = lower[:, 2::2] = upper[:, :-1:2] = knots
     equation[:, ::2] = 0.0 - slopes
     if q.any():
@@ -99,7 +105,7 @@ def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
         k, ends = (0, m - 1)[end], shape.closed[:, end]
         side[ends, 2 * k + 1] = [infinite, 0.0, 0.0, 0.0]
         hollow[ends, k] = False
-    return equation, lower, upper, hollow
+    return np.asarray(hollow)
 
 
 class Tabled(Protocol):
@@ -154,11 +160,11 @@ class Graphs:
         for shape in shapes:
             of, q = slice(first, first + len(shape)), shape.curvature
             p = 2 * q.shape[1] - 1
-            tables = places(shape)
-            self.equation[of, :p], self.lower[of, :p], self.upper[of, :p] = tables[:3]
+            tables = (own[of, :p] for own in (self.equation, self.lower, self.upper))
+            hollow = write_places(shape, *tables)
             self.curvature[of, :p:2] = q
-            self.exists[of, :p], self.hollow[of, 1:p:2] = True, tables[3]
-            self.still[of, 1:p:2] = tables[3] & (q[:, 1:] == q[:, :-1])
+            self.exists[of, :p], self.hollow[of, 1:p:2] = True, hollow
+            self.still[of, 1:p:2] = hollow & (q[:, 1:] == q[:, :-1])
             alike = np.all(self.equation[of, 1] == self.equation[of, p - 2], axis=1)
             self.single[of] = alike & shape.closed.all(axis=1)
             first += len(shape)

@@ -299,8 +299,9 @@ class Homotopy:
         most = now.solved if now.eliminates and at_start is None else unknown
         hidden = (0, w.map.n, w.map.p)[now.eliminates]
         N = len(w.place)
+        few = min(SMALL, N + 4) if hidden <= SMALL**2 else 0  # blocks are as wide as what is hidden
         sizes = {
-            "cap": _grown(len(w.solved), max(most + FEW, min(SMALL, N + 4)), N + 4),
+            "cap": _grown(len(w.solved), max(most + FEW, few), N + 4),
             "nodes": _grown(len(w.node), now.nodes + NODES),
             "events": _grown(len(w.event), now.events + 4 * N + NODES),
             "entries": _grown(len(w.entry), now.entries + 2 * FEW * max(unknown, SMALL) + 16),

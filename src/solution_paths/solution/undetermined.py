@@ -27,7 +27,7 @@ from .points import Places, Points
 from .polytopes import Bent, Bounds, TooMany, at_begin, cleared, foremost, is_clear, middle, middles
 
 FEW = 8  # free variables that are looked at one by one
-CELLS = 2**18  # rows of pieces that are looked at together: arrays of 4 MB
+CELLS = 2**18  # unknowns of pieces that are looked at together: arrays of 4 MB
 
 
 class Nodes(NamedTuple):
@@ -307,7 +307,7 @@ class Rows:
         piece that ends at point ``endless`` ends beyond its last bend. What nothing bounds stays as
         it is, or is ``known`` (k, r), if that isn't nan. Samples on a ``branch`` (k, n) stay there.
         """
-        at_once = max(1, CELLS // len(self.own))
+        at_once = max(1, CELLS // self.statement.size)
         nothing = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, self.free.shape[1]))
         found = [Nodes(*nothing)]
         for k in range(0, len(pairs), at_once):
