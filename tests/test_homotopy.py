@@ -10,12 +10,12 @@ import solution_paths
 import stated_models as models
 from solution_paths.errors import PathError
 from solution_paths.homotopy import loop, run, tolerances
+from solution_paths.homotopy.accuracy import FEW
 from solution_paths.homotopy.graphs import places
 from solution_paths.homotopy.moving import Twofold
 from solution_paths.homotopy.start import Misfit
 from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.statement import read
-from solution_paths.homotopy.systems.solve import FEW
 from solution_paths.homotopy.twofold import weighted_squares
 from solution_paths.problem import Losses, Problem, along, losses, penalties, pieces
 from solution_paths.solution import follow
@@ -158,7 +158,7 @@ def test_an_updated_factor_changes_no_event(name):
 
 
 def assert_carried(path, plain):
-    """Points that are carried along are known to `tolerances.CARRIED`."""
+    """Points that are carried along are known to `accuracy.CARRIED`."""
     np.testing.assert_allclose(path.t, plain.t, rtol=1e-12, atol=1e-12)
     size = np.abs(plain.unknowns).max(axis=-1, keepdims=True)
     np.testing.assert_array_less(np.abs(path.unknowns - plain.unknowns) / size, 1e-11)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, qr
+from scipy.linalg import qr
 
 from .graphs import Graphs
 from .statement import Statement
@@ -36,10 +36,12 @@ def near_optimum(statement: Statement, t: float) -> Places | None:
     """Return places near an optimum at t, by Newton's method from variables at knots, or None.
 
     The system that they state is regular but for rounding. With more variables than rows there are
-    none: most variables stay at knots, and a step of Newton's method solves for all of them.
+    none: most variables stay at knots, and a step of Newton's method solves for all of them. With a
+    Gram matrix there are none either: a step factors that of nearly all rows, which costs more than
+    the events that it saves.
     """
     n, p = statement.R.shape
-    if statement.constrained or sp.issparse(statement.R) or p > n:
+    if statement.constrained or statement.gram is not None or sp.issparse(statement.R) or p > n:
         return None
     graph, variables = GraphsAt.of(statement.graphs, t), np.arange(n, n + p)
     x = graph.equation[variables, graph.nearest_to_zero()[variables]]
@@ -77,9 +79,8 @@ def _followed(
 
 def _smoothing(smooth: Smoothed, point: Point, place: Places, a: Array) -> float:
     """Return the part of the smoothed objective that smoothing adds, by its quadratic terms."""
-    n = len(point.a)
     own = np.where(place % 2 == 1, smooth.mu * a**2, 0.0).sum()
-    terms = point.pull[:n] @ point.a + point.pull[n:] @ point.x
+    terms = point.pull @ point.x
     return float(own / terms) if terms > 0.0 else np.inf
 
 
@@ -155,31 +156,25 @@ class Smoothed:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Variables, and with a Gram matrix the duals beside them; what graphs are evaluated at.
+    """Variables, and what graphs are evaluated at.
 
     Attributes
     ----------
-    a : (n,)
-        Coefficients of the Gram matrix's columns; zero without one.
     x : (p,)
     arguments : (N,)
         z of rows, x of variables.
-    pull : (N,)
-        The gradient of the quadratic terms: G a of rows, ridge x of variables.
+    pull : (p,)
+        The gradient of the quadratic terms, ridge x.
     """
 
-    a: Array
     x: Array
     arguments: Array
     pull: Array
 
     @classmethod
-    def of(cls, statement: Statement, x: Array, a: Array | None = None) -> Point:
-        """Evaluate all from variables and duals."""
-        a = np.zeros(len(statement.R)) if a is None else a
-        own = np.zeros(len(a)) if statement.gram is None else statement.gram @ a
-        z = statement.R @ x + own
-        return cls(a, x, np.concatenate([z, x]), np.concatenate([own, statement.ridge * x]))
+    def of(cls, statement: Statement, x: Array) -> Point:
+        """Evaluate all from variables."""
+        return cls(x, np.concatenate([statement.R @ x, x]), statement.ridge * x)
 
     def ahead(self, step: Point, s: float) -> Point:
         """Return the point s times a step away."""
@@ -207,10 +202,10 @@ def _minimised(statement: Statement, smooth: Smoothed, point: Point, few: float 
     It is near enough if a step changes so few places, as a share of those at knots.
     """
     place, a, bend = smooth.at(point.arguments)
-    free = bool((statement.ridge == 0.0).any())
+    free, n = bool((statement.ridge == 0.0).any()), len(statement.R)
     for _ in range(STEPS):
-        if free and not bend[: len(point.a)].any():  # as steep as any can be, where all are flat
-            bend[: len(point.a)] = 1.0 / smooth.mu[: len(point.a)]
+        if free and not bend[:n].any():  # as steep as any can be, where all are flat
+            bend[:n] = 1.0 / smooth.mu[:n]
         step, before = _newton(statement, point, a, bend), place
         start = _slope(point, step, a)
         if not start < 0.0:
@@ -240,8 +235,7 @@ def _few_changed(statement: Statement, a: Array, place: Places, before: Places, 
 
 def _slope(point: Point, step: Point, a: Array) -> float:
     """Return the derivative of the smoothed objective along a step, at a point with duals a."""
-    n = len(point.a)
-    return float(point.pull[:n] @ step.a + point.pull[n:] @ step.x - a @ step.arguments)
+    return float(point.pull @ step.x - a @ step.arguments)
 
 
 def _searched(
@@ -276,34 +270,13 @@ def _searched(
 
 def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
     """Return Newton's step for the smoothed objective, with duals a and -da/dy."""
-    n, R, ridge = len(point.a), statement.R, statement.ridge
+    R, n = statement.R, len(statement.R)
     on = np.flatnonzero(bend[:n] > 0.0)
-    rest = a[n:] - ridge * point.x
-    stiff = ridge + bend[n:]
-    if statement.gram is None:
-        rest = rest + R.T @ a[:n]
-        M = (R[on].T * bend[on]) @ R[on]
-        M[np.diag_indices_from(M)] += stiff + 1e-14 * np.diagonal(M).max(initial=1e-300)
-        return Point.of(statement, _solved(M, rest))
-    G, p = statement.gram, len(ridge)
-    least = 1e-14 * np.abs(R).max(initial=0.0) ** 2 / max(np.diagonal(G).max(), 1e-300)
-    rest = rest + R.T @ point.a
-    change = a[:n] - point.a
-    off = change.copy()
-    off[on] = 0.0
-    M = G[np.ix_(on, on)]
-    M[np.diag_indices_from(M)] += 1.0 / bend[on]
-    factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-    rhs = change[on] / bend[on] - G[on] @ off
-    both = cho_solve(factor, np.column_stack([R[on], rhs]), check_finite=False)
-    own, moved = both[:, :p], both[:, p]
-    x = _solved(R[on].T @ own + np.diag(stiff + least), R[on].T @ moved + rest + R.T @ off)
-    off[on] = moved - own @ x
-    return Point.of(statement, x, off)
-
-
-def _solved(M: Array, rhs: Array) -> Array:
-    return np.asarray(np.linalg.solve(M, rhs), dtype=np.float64)
+    M = (R[on].T * bend[on]) @ R[on]
+    least = 1e-14 * np.diagonal(M).max(initial=1e-300)
+    M[np.diag_indices_from(M)] += statement.ridge + bend[n:] + least
+    rest = a[n:] - point.pull + R.T @ a[:n]
+    return Point.of(statement, np.linalg.solve(M, rest))
 
 
 def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array) -> Places:
@@ -321,11 +294,7 @@ def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array
     bound = n + free[_dependent(held[:, free])]
     place[bound] = graph.nearest_to_zero()[bound]
     free = np.flatnonzero(place[n:] % 2 == 0)
-    if statement.gram is None:
-        spanned = R[np.ix_(at_knot, free)].T
-    else:
-        own = statement.gram[np.ix_(at_knot, at_knot)]
-        spanned = np.vstack([own * scale[at_knot, None] * scale[at_knot], R[at_knot].T])
+    spanned = R[np.ix_(at_knot, free)].T
     rows, knots = np.arange(n), place[:n]
     lower, upper = graph.lower[rows, knots], graph.upper[rows, knots]
     inside = np.minimum(a[:n] - lower, upper - a[:n])  # those that are least so go first

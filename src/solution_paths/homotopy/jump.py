@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .accuracy import ROUNDING
 from .compiled import entry, lean
 from .loop import WALL_MARK, record, settle
 from .ratio import DOUBLE, collect, roughly
@@ -44,7 +45,7 @@ def halt(w):
 @entry
 def duals_of(w, who, out):
     """Write the unknowns of coordinates; False: they can't be solved for."""
-    if not settle(w):
+    if not settle(w, ROUNDING):
         return False
     for k in range(len(who)):
         out[k] = w.u[0, who[k]]
@@ -107,7 +108,7 @@ def _rewrite(w, who, equation, lower, upper, hollow, jumps):
 @entry
 def note_twice(w):
     """Record the point as a piece without length; False: it can't be solved for."""
-    if not settle(w):
+    if not settle(w, ROUNDING):
         return False
     collect(w, True)
     record(w)
@@ -118,7 +119,7 @@ def note_twice(w):
 @entry
 def may_touch(w, near):
     """Tell whether the value of any known row may be next to a knot at which the walk stops."""
-    if not settle(w):
+    if not settle(w, ROUNDING):
         return True
     collect(w, True)
     for i in range(w.map.n):

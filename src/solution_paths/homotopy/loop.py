@@ -12,21 +12,20 @@ from __future__ import annotations
 import numpy as np
 
 from . import tolerances
+from .accuracy import CAREFUL, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
 from .compiled import entry, lean
-from .ratio import FINE, collect, first_exit, known_value
+from .ratio import collect, first_exit, known_value
 from .rows import times
 from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
 from .systems.carry import answers, carry, risen
 from .systems.inverse import factor, hide, sharpen, show, update
-from .systems.solve import FEW, ROUGH, coordinate, goal_of, is_idle, is_singular, point, push, rate
+from .systems.solve import coordinate, is_idle, is_singular, point, push, rate
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 FALLS, CHANGED, STAYS = range(3)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
-CAREFUL = 16  # pushes after a doubt that are solved for to rounding
 ZERO = tolerances.NOISE * tolerances.FLOOR
-KEPT = 2.0**-10 * tolerances.SINGULAR  # of what many carry along: doubles resolve no more
 UPWARDS = 1.0 + 2.0**-52  # odometers are rounded upwards
 REPEATS = 4  # of the same places at the same t
 
@@ -100,49 +99,34 @@ def has_room(w):
 def find_exit(w, left, left_low):
     """Find the first coordinate that leaves its place; False: the point can't be solved for.
 
-    Point and rate are solved for where what is carried along is not known well enough.
+    Point and rate are solved for where they are not known well enough: see `accuracy`.
     """
     now = w.now
-    if now.shrink > ROUGH and now.changes - now.factored > now.solved:
+    if now.shrink > RESPONSE and now.changes - now.factored > now.solved:
         factor(w)
-    if not (is_settled(w, 0.0) or settle(w)):
-        return False
-    first_exit(w, False, left, left_low)
-    if now.doubt or (now.carried == 2 and not is_settled(w, now.step)):
-        now.careful = CAREFUL if now.doubt else now.careful
-        if not settle(w):
-            return False
+    settled, goal = is_settled(w, 0.0), goal_of_point(w)
+    while True:
+        if not settled:
+            if not settle(w, goal):
+                return False
+            goal = ROUNDING
         first_exit(w, False, left, left_low)
-    return True
+        if now.carried == 1 or not (now.doubt or not is_settled(w, now.step)):
+            return True
+        settled = False
+        if now.doubt:
+            now.careful, goal = CAREFUL, ROUNDING
 
 
 @lean
-def is_settled(w, step):
-    """Tell whether the point is known well enough as it is carried along, up to a step from here.
-
-    An error of a row's value costs its slope, which must be little in comparison with the duals.
-    """
-    now = w.now
-    if not now.carried or not w.map.updated:
-        return False
-    error = now.point_error + step * now.rate_error
-    few = now.solved + now.hidden <= FEW
-    if few and now.rate_error > FINE * now.fastest:
-        return False
-    cost = error * now.row_unit * (now.width + step * now.width_rate)
-    known = error <= (FINE if few else KEPT) * now.largest
-    return known and cost <= KEPT * now.value * now.held
-
-
-@lean
-def settle(w):
+def settle(w, goal):
     """Solve for the point and its rate; an inverse that is worth little is computed afresh."""
     w.now.doubt = 0
     for attempt in range(3):
-        slow = point(w) > tolerances.CONTRACTION
-        slow = rate(w) > tolerances.CONTRACTION or slow
+        slow = point(w, goal) > tolerances.CONTRACTION
+        slow = rate(w, goal) > tolerances.CONTRACTION or slow
         if not slow:
-            w.now.carried = 1
+            w.now.carried = 1 if goal == ROUNDING else 2
             return True
         w.now.carried = 0
         if attempt == 0:
@@ -402,7 +386,7 @@ def push_before(w, i, i_old, i_known, k, new):
     """Push coordinate k, too, in the system that i was in before it changed its place."""
     i_new, i_new_known = w.place[i], w.known[i]
     w.place[i], w.known[i] = i_old, i_known
-    w.now.other_error = push(w, k, new, goal_of(w), 1, i)
+    w.now.other_error = push(w, k, new, goal_of_response(w), 1, i)
     w.place[i], w.known[i] = i_new, i_new_known
 
 
@@ -477,7 +461,7 @@ def prepare(w, out):
     begin(w)
     w.now.carried = 0
     factor(w)
-    shrank = point(w)
+    shrank = point(w, ROUNDING)
     w.du[:] = 0.0
     write_values(w, out)
     return shrank
@@ -495,7 +479,7 @@ def begin_anew(w):
 @entry
 def present(w, out):
     """Write the same of the point where the walk stands now; False: it can't be solved for."""
-    if not settle(w):
+    if not settle(w, ROUNDING):
         return False
     write_values(w, out)
     return True
@@ -525,6 +509,6 @@ def put(w, i, new):
     """
     if not has_room(w):
         return MORE_ROOM
-    if not settle(w):
+    if not settle(w, ROUNDING):
         return LOST
     return DONE if change(w, i, new, True) == CHANGED else UNBOUNDED

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import tolerances
+from .accuracy import FINE
 from .compiled import inline, lean
 from .rows import of_unknowns, sharply_of_unknowns
 from .state import (
@@ -39,7 +40,6 @@ UP = 1.0 + 2.0**-40
 FAR = 2.0**-30  # of what an odometer shows: usual steps that are shorter are lost in its rounding
 LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
 NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
-FINE = 4.0 * NOISE * FLOOR  # error of unknowns, of the largest, that no sum over a row feels
 # rows of `of_variables` and `of_rows`
 VH, VL, RH, RL, SIZE, RSIZE = range(6)
 # rows of `chance`

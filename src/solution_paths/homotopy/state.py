@@ -101,7 +101,7 @@ class Numbers:
     unknowns: int  # entries of `unknown`
     moving: int  # entries of `variables`
     pulling: int  # entries of `rows`
-    carried: int  # 0: rates must be solved for, 1: they have been, 2: they are carried along since
+    carried: int  # 0: rates must be solved for, 1: known to rounding, 2: see `accuracy`
     rough: int  # whether errors may decide which coordinate is first
     doubt: int  # whether they do
     factored: int  # changes of places when the inverse was computed afresh
@@ -197,7 +197,8 @@ class Walk:
     L: Matrix  # (cap, cap), the low part of its entries, or nothing
     E: Matrix  # (cap, most), H of solved and hidden coordinates
     F: Matrix  # (most, cap), its transpose: sums in twofold precision are vectors' only
-    inverse: Matrix  # (cap, cap), of H plus the diagonal, without hidden coordinates
+    inverse: Matrix  # (cap, cap), of H plus the diagonal, without hidden coordinates: the lower
+    # triangle, and the upper one where it is sharp
     inverse_low: Matrix  # (cap, cap), what it leaves out where it is sharp
     packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
     share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known

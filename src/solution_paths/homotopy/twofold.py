@@ -80,6 +80,53 @@ def weighted_squares(B, q, s, s_low, high, low):
             high[k, j], low[k, j] = high[j, k], low[j, k]
 
 
+@lean
+def add_products(high, low, A, m, wh, wl):
+    """Add w'A to running sums, four rows at a time."""
+    whole = m - m % 4
+    for r in range(0, whole, 4):
+        a, b, c, d = A[r], A[r + 1], A[r + 2], A[r + 3]
+        ah, bh, ch, dh = wh[r], wh[r + 1], wh[r + 2], wh[r + 3]
+        al, bl, cl, dl = wl[r], wl[r + 1], wl[r + 2], wl[r + 3]
+        for k in range(m):
+            h, e = accumulate(high[k], low[k], a[k], ah, al)
+            h, e = accumulate(h, e, b[k], bh, bl)
+            h, e = accumulate(h, e, c[k], ch, cl)
+            h, e = accumulate(h, e, d[k], dh, dl)
+            high[k], low[k] = normalise(h, e)
+    for r in range(whole, m):
+        scaled_add(high, low, A[r], m, wh[r], wl[r])
+
+
+@sums
+def multiply(A, x, y, m):
+    """Write A x to y, four rows at a time; A is symmetric, and its lower triangle is read."""
+    whole = m - m % 4
+    for r in range(m):
+        y[r] = 0.0
+    for r in range(0, whole, 4):
+        a, b, c, d = A[r], A[r + 1], A[r + 2], A[r + 3]
+        xa, xb, xc, xd = x[r], x[r + 1], x[r + 2], x[r + 3]
+        p = q = s = t = 0.0
+        for k in range(r):
+            v = x[k]
+            p += a[k] * v
+            q += b[k] * v
+            s += c[k] * v
+            t += d[k] * v
+            y[k] += a[k] * xa + b[k] * xb + c[k] * xc + d[k] * xd
+        y[r] += p + a[r] * xa + b[r] * xb + c[r] * xc + d[r] * xd
+        y[r + 1] += q + b[r] * xa + b[r + 1] * xb + c[r + 1] * xc + d[r + 1] * xd
+        y[r + 2] += s + c[r] * xa + c[r + 1] * xb + c[r + 2] * xc + d[r + 2] * xd
+        y[r + 3] += t + d[r] * xa + d[r + 1] * xb + d[r + 2] * xc + d[r + 3] * xd
+    for r in range(whole, m):
+        a, p = A[r], A[r, r] * x[r]
+        for k in range(r):
+            p += a[k] * x[k]
+            y[k] += a[k] * x[r]
+        y[r] += p
+
+
 @sums
 def scaled_add_sizes(terms, x, m, size):
     """Add size |x| to sums of absolute terms."""

@@ -1,11 +1,14 @@
-"""The inverse of the system's matrix: computed afresh, and updated where coordinates move."""
+"""The inverse of the system's matrix: computed afresh, and updated where coordinates move.
+
+It is symmetric, and its lower triangle is kept; only the twofold one of `sharpen` has both.
+"""
 
 from __future__ import annotations
 
 from ..compiled import lean
 from ..rows import entry_in
 from ..state import diagonal, elimination, factors, is_hideable, meets
-from ..twofold import add, axpy, copy, divide, dot, scaled_add
+from ..twofold import add, axpy, copy, divide, dot, multiply, scaled_add
 
 LEAST = 2.0**-100  # in place of a pivot of 0: corrections show that the inverse is worth nothing
 
@@ -60,11 +63,12 @@ def take_out(w, i):
     if a != b:
         copy(w.H[a], w.H[b], b)
         w.H[a, a] = w.H[b, b]
-        copy(w.inverse[a], w.inverse[b], b)
+        copy(w.inverse[a], w.inverse[b], a)
         w.inverse[a, a] = w.inverse[b, b]
         for c in range(b):
             w.H[c, a] = w.H[a, c]
-            w.inverse[c, a] = w.inverse[a, c]
+        for c in range(a + 1, b):
+            w.inverse[c, a] = w.inverse[b, c]
         if w.map.with_low:
             copy(w.L[a], w.L[b], b)
             w.L[a, a] = w.L[b, b]
@@ -101,8 +105,7 @@ def show(w, i):
     r, v = w.pair[6], w.pair[7]
     for a in range(k):
         r[a] = w.E[a, c]
-    for a in range(k):
-        v[a] = dot(w.inverse[a], r, k)
+    multiply(w.inverse, r, v, k)
     corner = q + q * q * dot(r, v, k)
     if c != last:
         for a in range(k):
@@ -112,7 +115,7 @@ def show(w, i):
     w.now.hidden = last
     insert(w, i)
     for a in range(k):
-        w.inverse[a, k] = w.inverse[k, a] = -q * v[a]
+        w.inverse[k, a] = -q * v[a]
     w.inverse[k, k] = corner
 
 
@@ -147,7 +150,7 @@ def factor(w):
     invert(A, k, w.looked)
     for a in range(k):
         for b in range(a):
-            A[a, b] = A[b, a] = 0.5 * (A[a, b] + A[b, a])
+            A[a, b] = 0.5 * (A[a, b] + A[b, a])
     _in_units(w, A)
 
 
@@ -305,9 +308,9 @@ def _spread(w, count, extra, s00, s01, s11):
         else:
             T0[a] = s00 * C0[a]
     for a in range(count):
-        axpy(w.inverse[a], C0, count, T0[a])
+        axpy(w.inverse[a], C0, a + 1, T0[a])
         if extra == 2:
-            axpy(w.inverse[a], C1, count, T1[a])
+            axpy(w.inverse[a], C1, a + 1, T1[a])
 
 
 @lean
@@ -316,8 +319,7 @@ def _append(w, x, count, g, own, other, before):
     k, T = w.now.solved, w.pair[4 + g]
     insert(w, x)
     for a in range(count):
-        w.inverse[a, k] = w.inverse[k, a] = -T[a]
+        w.inverse[k, a] = -T[a]
     w.inverse[k, k] = own
     if before >= 0:
-        b = w.slot[before]
-        w.inverse[b, k] = w.inverse[k, b] = other
+        w.inverse[k, w.slot[before]] = other

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import tolerances
+from ..accuracy import PIVOT, RESPONSE, ROUNDING, goal_of_response, is_near_zero
 from ..compiled import lean
 from ..state import (
     RIDGED,
@@ -25,11 +26,13 @@ from ..twofold import (
     absolute_dot,
     accumulate,
     add,
+    add_products,
     axpy,
     copy,
     divide,
     dot,
     dot2,
+    multiply,
     normalise,
     scaled_add,
 )
@@ -37,10 +40,6 @@ from .inverse import entry_of, factor, rest_of, sharpen, show
 
 NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
 SINGULAR = tolerances.SINGULAR
-TARGET = NOISE * FLOOR / 2.0
-FEW = 64  # unknowns: systems of so many are always solved to rounding
-ROUGH = 2.0**12 * SINGULAR  # error of a push that is not refined: a step is a small part of the way
-NULL = SINGULAR * FLOOR  # error of a push that decides whether the system is singular
 SAFE = 2.0**-3  # by which an inverse may be worse than it was when last seen
 SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one did
 ROUNDS = 12
@@ -50,22 +49,22 @@ STEP_LOW = PUSH  # of corrections by a sharp inverse, beside which nothing is el
 
 
 @lean
-def point(w):
-    """Solve for the point at t; return how fast corrections shrank."""
+def point(w, goal):
+    """Solve for the point at t, to an error; return how fast corrections shrank."""
     now, s = w.now, w.work
     for a in range(now.solved + now.hidden):
         i = coordinate(w, a)
         s[TH, a], s[TL, a] = value_of(w, i, w.graph.equation[i, w.place[i]])
         s[BH, a], s[BL, a] = at_base(w, i)
         s[XH, a], s[XL, a] = w.u[0, i], w.u[1, i]
-    error, contraction = _refine(w, False, known_value_bound(w), TARGET)
+    error, contraction = _refine(w, False, known_value_bound(w), goal, -1)
     _scatter(w, w.u)
     now.point_error = 2.0 * error
     return contraction
 
 
 @lean
-def rate(w):
+def rate(w, goal):
     """Solve for the motion of the point for a unit of t; return how fast corrections shrank."""
     now, s = w.now, w.work
     for a in range(now.solved + now.hidden):
@@ -73,7 +72,7 @@ def rate(w):
         s[TH, a], s[TL, a] = rate_of(w, i, w.graph.equation[i, w.place[i]])
         s[BH, a], s[BL, a] = base_rate(w, i)
         s[XH, a], s[XL, a] = (w.du[0, i], w.du[1, i]) if now.carried else (0.0, 0.0)
-    error, contraction = _refine(w, now.carried == 0, known_rate_bound(w), TARGET)
+    error, contraction = _refine(w, now.carried == 0, known_rate_bound(w), goal, -1)
     _scatter(w, w.du)
     now.rate_error = 2.0 * error
     return contraction
@@ -89,29 +88,20 @@ def is_idle(w, i, old, new):
 
 
 @lean
-def goal_of(w):
-    """Return how well a push is to be solved for."""
-    now = w.now
-    few = now.solved + now.hidden <= FEW
-    sharply = few or now.careful or w.map.limited or not w.map.updated
-    return TARGET if sharply else ROUGH
-
-
-@lean
 def is_singular(w, i, new):
     """Tell whether the system with i in its new place is singular; then du is its null vector."""
     known, was_known = is_known(w, i, new), w.known[i] == 1
     after = 0.0 if known else diagonal(w, i, new)
     before = 0.0 if was_known else diagonal(w, i, w.place[i])
-    now, goal = w.now, goal_of(w)
+    now, goal = w.now, goal_of_response(w)
     now.careful = max(now.careful - 1, 0)
     now.push_error = push(w, i, new, goal, 0, -1)
     pivot, whole, share = _pivot(w, i, known, was_known, after, before)
-    if goal > NULL and SURE * abs(pivot) <= ROUGH * whole:
-        sharply = TARGET if share < SINGULAR else NULL
+    if goal == RESPONSE and is_near_zero(pivot, whole):
+        sharply = ROUNDING if share < SINGULAR else PIVOT
         now.push_error = push(w, i, new, sharply, 0, -1)
         pivot, whole, share = _pivot(w, i, known, was_known, after, before)
-    if SURE * abs(pivot) <= ROUGH * whole:
+    if is_near_zero(pivot, whole):
         now.shrink = 1.0  # the inverse may be worth less than before
     if abs(pivot) > share * whole:
         return False
@@ -136,7 +126,8 @@ def push(w, i, new, goal, number, also):
     own = 1.0 / w.map.scale[i] if w.known[i] else 0.0
     for attempt in range(3):
         _prepare(w, i, new)
-        error, contraction = _refine(w, True, own, goal)
+        only = -1 if w.known[i] else w.slot[i]
+        error, contraction = _refine(w, True, own, goal, only)
         if contraction <= CONTRACTION:
             break
         if attempt == 0:
@@ -215,7 +206,7 @@ def _pivot(w, i, known, was_known, after, before):
         if m.weights or m.with_gram > m.with_low:
             return pivot, whole + SINGULAR / m.scale[i] ** 2, SINGULAR
         # the square of a distance, to which rows at knots may add what the system's condition makes
-        share = SINGULAR**2 if m.with_low else NULL
+        share = SINGULAR**2 if m.with_low else SINGULAR * FLOOR
         return pivot, whole + 1.0 / m.scale[i] ** 2, share
     own = s[XH, w.slot[i]]
     if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
@@ -251,7 +242,7 @@ def _of_entrant(w, i, after, largest):
     if m.with_gram and not m.with_low:
         total = 2.0 * whole
         most = total + among**2 + 2.0 * across * duals  # by the Cauchy-Schwarz inequality
-        if SURE * abs(h + e) > ROUGH * most:
+        if not is_near_zero(h + e, most):
             return h + e, most
         for a in range(count):
             total += s[REST, a] * absolute_dot(w.H[a], s[REST], count)
@@ -284,10 +275,9 @@ def _residual(w, nothing):
     for a in range(k):
         variables += is_variable(w, w.solved[a])
     if w.map.with_gram or 3 * variables > k:
-        for a in range(k):
-            scaled_add(s[RH], s[RL], w.H[a], k, s[XH, a], s[XL, a])
-            if w.map.with_low:
-                axpy(s[RL], w.L[a], k, s[XH, a])
+        add_products(s[RH], s[RL], w.H, k, s[XH], s[XL])
+        for a in range(k if w.map.with_low else 0):
+            axpy(s[RL], w.L[a], k, s[XH, a])
     else:
         _by_variables(w)
     if hidden:
@@ -324,8 +314,11 @@ def _of_hidden(w):
 
 
 @lean
-def _correct(w):
-    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated coordinates."""
+def _correct(w, only):
+    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated coordinates.
+
+    If a single residual isn't 0, ``only`` (else -1), corrections are a multiple of a column.
+    """
     s, k, hidden = w.work, w.now.solved, w.now.hidden
     rest, step = s[REST], s[STEP]
     if w.now.sharp:
@@ -341,8 +334,11 @@ def _correct(w):
         for a in range(k):
             if meets(w, w.solved[a]):
                 rest[a] -= dot(w.E[a], push, hidden)
-    for a in range(k):
-        step[a] = dot(w.inverse[a], rest, k)
+    if only >= 0 and not hidden:
+        for a in range(k):
+            step[a] = rest[only] * (w.inverse[only, a] if a < only else w.inverse[a, only])
+        return
+    multiply(w.inverse, rest, step, k)
     if hidden:
         for a in range(k):
             if meets(w, w.solved[a]):
@@ -352,7 +348,7 @@ def _correct(w):
 
 
 @lean
-def _refine(w, nothing, known, goal):
+def _refine(w, nothing, known, goal, only):
     """Solve in place, with residuals in twofold precision, until these or corrections are rounding.
 
     Parameters
@@ -362,7 +358,9 @@ def _refine(w, nothing, known, goal):
     known : float
         Size of the largest known unknown, in its unit.
     goal : float
-        Error that is good enough, relative to the largest unknown; `TARGET` is rounding.
+        Error that is good enough, relative to the largest unknown.
+    only : int
+        The unknown whose equation alone a guess of zero leaves unsolved, or -1.
 
     Returns
     -------
@@ -383,7 +381,7 @@ def _refine(w, nothing, known, goal):
             h, e = accumulate(s[TH, a], s[TL, a], -s[FIRST, a], s[RH, a], s[RL, a])
             h, e = accumulate(h, e, -s[SECOND, a], s[XH, a], s[XL, a])
             s[REST, a], s[REST_LOW, a] = divide(h, e, s[FIRST, a], 0.0)
-        _correct(w)
+        _correct(w, only if turn == 0 else -1)
         if nothing and turn == 0:
             copy(s[ITERATE], s[STEP], count)
         size, rest, before, whole, finite = 0.0, 0.0, whole, known, True
@@ -400,13 +398,13 @@ def _refine(w, nothing, known, goal):
             s[XL, :count] = 0.0
             return np.inf, np.inf
         accuracy = size / whole if whole > 0.0 else 0.0
-        if goal > TARGET:
+        if goal > ROUNDING:
             if last < np.inf and last > 0.0:
                 now.shrink = size / last / SAFE
             if accuracy * now.shrink <= goal:
                 return accuracy * now.shrink * whole, contraction
-        solved = rest <= TARGET * before
-        if accuracy <= TARGET or (solved and 4.0 * rest > rest_before):
+        solved = rest <= ROUNDING * before
+        if accuracy <= ROUNDING or (solved and 4.0 * rest > rest_before):
             break
         # what a sharp inverse leaves of residuals is rounding, which weak directions make large
         shrunk = now.sharp and rest <= CONTRACTION * rest_before
@@ -416,7 +414,7 @@ def _refine(w, nothing, known, goal):
                 contraction = max(contraction, size / last)
             if size > CONTRACTION * last:
                 break
-            if accuracy * (size / last) <= SURE * TARGET:  # what the next one would correct
+            if accuracy * (size / last) <= SURE * ROUNDING:  # what the next one would correct
                 accuracy *= size / last / SURE
                 break
         last = size

@@ -1,0 +1,86 @@
+"""How accurately unknowns are known: the one place where precision is decided.
+
+Numbers decide two things in a step: which coordinate reaches a limit first (the first and the
+second of the ratio test), and whether the new system is singular (a pivot and zero). As in
+computational geometry, such a decision is *filtered*: numbers of limited accuracy come with bounds
+of their errors, the decision is taken by them where it is the same whatever the errors are, and
+else again with numbers that are known to rounding. So accuracy costs nothing where no decision
+needs it.
+
+Errors are relative to the largest unknown (in units), and are estimated by how fast corrections
+shrink in iterative refinement:
+
+==========  =====================================================================================
+`ROUNDING`  what refinement can reach; a decision in doubt is taken with it
+`SOLVED`    what point and rates of large systems are solved to
+`CARRIED`   up to here errors of a point may grow from event to event, until it is solved for again;
+            what the errors of values cost, in the objective, stays below it, too
+`RESPONSE`  what a response must have to change rates by its multiples: one product with the inverse
+==========  =====================================================================================
+
+In systems of up to `FEW` unknowns a residual costs no more than the other work of an event, and all
+is solved to rounding at once.
+
+Sources: S. Fortune and C. J. Van Wyk, "Static analysis yields efficient exact integer arithmetic
+for computational geometry" (1996); J. R. Shewchuk, "Adaptive precision floating-point arithmetic
+and fast robust geometric predicates" (1997).
+"""
+
+from __future__ import annotations
+
+from . import tolerances
+from .compiled import inline, lean
+
+ROUNDING = tolerances.NOISE * tolerances.FLOOR / 2.0
+FINE = 8.0 * ROUNDING  # what no sum over a row feels: such errors decide nothing
+SOLVED = 2.0**-16 * tolerances.SINGULAR
+CARRIED = 2.0**-4 * tolerances.SINGULAR
+RESPONSE = 2.0**12 * tolerances.SINGULAR
+PIVOT = tolerances.SINGULAR * tolerances.FLOOR  # of a response whose pivot is compared with zero
+MARGIN = 2.0**8  # by which an error may be larger than its estimate
+FEW = 64  # unknowns
+CAREFUL = 16  # responses after a doubt, which seldom comes alone
+
+
+@inline
+def has_few(w):
+    """Tell whether all is solved to rounding."""
+    return w.now.solved + w.now.hidden <= FEW
+
+
+@inline
+def goal_of_point(w):
+    """Return what point and rates are solved to."""
+    return ROUNDING if has_few(w) else SOLVED
+
+
+@inline
+def goal_of_response(w):
+    """Return what the response to a push is solved to.
+
+    Among limits of variables ties are frequent.
+    """
+    sharply = has_few(w) or w.now.careful > 0 or w.map.limited > 0 or w.map.updated == 0
+    return ROUNDING if sharply else RESPONSE
+
+
+@inline
+def is_near_zero(pivot, whole):
+    """Tell whether a pivot, with these absolute terms, is so near to 0 as errors of responses."""
+    return abs(pivot) <= MARGIN * RESPONSE * whole
+
+
+@lean
+def is_settled(w, step):
+    """Tell whether the point is known well enough as it is carried along, up to a step from here.
+
+    An error of a row's value costs its slope, which must be little in comparison with the duals.
+    """
+    now = w.now
+    if not now.carried or not w.map.updated:
+        return False
+    error = now.point_error + step * now.rate_error
+    if has_few(w) and (now.rate_error > FINE * now.fastest or error > FINE * now.largest):
+        return False
+    cost = error * now.row_unit * (now.width + step * now.width_rate)
+    return error <= CARRIED * now.largest and cost <= CARRIED * now.value * now.held
