@@ -102,7 +102,7 @@ def _rewrite(w, who, equation, lower, upper, hollow, jumps):
         if w.known[i]:
             add_known(w, i, 1.0)
             w.due[i] = w.block[i // BLOCK] = ALWAYS
-    w.now.carried = 0
+    w.now.carried, w.now.lost = 0, 1
 
 
 @entry

@@ -14,6 +14,7 @@ import numpy as np
 from . import tolerances
 from .accuracy import CAREFUL, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
 from .compiled import entry, lean
+from .odometers import go, shift
 from .ratio import collect, first_exit, known_value
 from .rows import times
 from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
@@ -26,7 +27,6 @@ DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 FALLS, CHANGED, STAYS = range(3)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 ZERO = tolerances.NOISE * tolerances.FLOOR
-UPWARDS = 1.0 + 2.0**-52  # odometers are rounded upwards
 REPEATS = 4  # of the same places at the same t
 
 
@@ -146,6 +146,7 @@ def advance(w, step, step_low):
     if now.found < 0:
         now.t, now.t_low = now.end, 0.0
     glide(w, step, step_low, now.rate_error)
+    go(w, step)
 
 
 @lean
@@ -158,8 +159,6 @@ def glide(w, step, step_low, error):
         h, e = accumulate(h, e, w.du[1, i], step, 0.0)
         w.u[0, i], w.u[1, i] = add(h, e, 0.0, 0.0)
     now.point_error += abs(step) * error
-    now.row_travel = (now.row_travel + abs(step) * now.row_speed) * UPWARDS
-    now.variable_travel = (now.variable_travel + abs(step) * now.variable_speed) * UPWARDS
 
 
 @lean
@@ -357,6 +356,8 @@ def exchange(w, i, i_old, i_known):
             return False
         old, new = w.place[k], next_place(w, k, now.side)
         glide(w, now.step, now.step_low, now.push_error + now.bent)
+        rows = now.step * now.row_speed
+        shift(w, rows, now.step * now.variable_speed, rows)
         if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
             break
         move(w, k, new)  # nothing changes there

@@ -13,17 +13,21 @@ import numpy as np
 from . import tolerances
 from .accuracy import FINE
 from .compiled import inline, lean
+from .odometers import begin_anew_if_lost, keep_line, put_off, speeds, usual_length
 from .rows import of_unknowns, sharply_of_unknowns
 from .state import (
-    ALWAYS,
     BLOCK,
-    RIDGED,
+    RH,
+    RL,
+    RSIZE,
+    SIZE,
+    VH,
+    VL,
     at_base,
     at_base_roughly,
     base_rate,
     base_terms,
     clock,
-    factors,
     is_variable,
     known_rate_bound,
     known_value_bound,
@@ -36,12 +40,8 @@ from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, 
 NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
 TINY = 2.0**-96  # what a limit itself is rounded to
 DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
-UP = 1.0 + 2.0**-40
-FAR = 2.0**-30  # of what an odometer shows: usual steps that are shorter are lost in its rounding
 LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
 NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
-# rows of `of_variables` and `of_rows`
-VH, VL, RH, RL, SIZE, RSIZE = range(6)
 # rows of `chance`
 ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST, DOUBT, SOONEST, FASTEST = range(9)
 
@@ -106,6 +106,7 @@ def collect(w, null):
         if null:  # a slower one's exchange would leave a singular system
             w.work[3, i] = max(w.work[3, i], (SINGULAR + now.hidden_slope) * fastest * m.scale[i])
         if not now.rough and abs(w.du[0, i]) <= w.work[3, i]:  # it stands still
+            now.dual_turn += m.reach[i] * abs(w.du[0, i]) / m.scale[i] if m.with_gram else 0.0
             w.du[0, i] = w.du[1, i] = 0.0
         if is_variable(w, i):
             k, to = now.moving, w.of_variables
@@ -182,95 +183,6 @@ def spread(w):
             i = w.solved[a]
             w.share[0, a] = 0.0 if w.known[i] else w.u[0, i]
             w.share[1, a] = 0.0 if w.known[i] else w.du[0, i]
-
-
-@lean
-def speeds(w, null):
-    """Write how far the odometers go, at most, for a unit of t or of the null vector."""
-    now, m = w.now, w.map
-    if not m.lazy:
-        now.row_speed = now.variable_speed = 0.0
-        return
-    pull, x = 0.0, w.work[6]
-    for k in range(now.pulling):
-        pull += w.of_rows[RH, k] ** 2
-    now.variable_speed = np.sqrt(pull) * UP
-    if not null:
-        drift = 0.0 if now.jumping else m.variable_drift
-        now.variable_speed = np.sqrt(pull + roam(w) ** 2) * UP + drift
-    x[: m.p] = 0.0
-    if not (null or now.jumping):
-        for j in range(m.p):
-            if w.known[m.n + j]:
-                x[j] = w.graph.equation[m.n + j, w.place[m.n + j], 2]
-    for k in range(now.moving):
-        x[w.variables[k]] = w.of_variables[RH, k]
-    total = 0.0
-    if m.metric.shape[0] == 1:
-        for j in range(m.p):
-            total += (m.metric[0, j] * x[j]) ** 2
-    else:
-        for k in range(m.metric.shape[0]):
-            total += dot(m.metric[k], x, m.p) ** 2
-    if m.with_gram:
-        total += gram_speed(w, null, x)
-    now.row_speed = np.sqrt(total) * UP
-    if now.eliminates == RIDGED and total <= of_rounding(w):
-        now.row_speed = 0.0
-    now.row_speed += 0.0 if null or now.jumping else m.row_drift
-
-
-@lean
-def roam(w):
-    """Return by how much the duals of known rows move at most."""
-    now, total = w.now, 0.0
-    if not now.jumping:
-        return w.map.roam
-    for k in range(now.jumpers):
-        i = w.jumper[k]
-        if w.known[i]:
-            total += w.graph.equation[i, w.place[i], 2] ** 2
-    return np.sqrt(total)
-
-
-@lean
-def of_rounding(w):
-    """Return the squared speed that rounding makes of weights which stand still.
-
-    A ridged weight's rate is a sum over rows, which may cancel out.
-    """
-    now, m, total = w.now, w.map, 0.0
-    for k in range(now.moving):
-        j = w.variables[k]
-        if m.ridge[j] == 0.0:
-            return 0.0
-        total += (m.metric[0, j] / m.ridge[j]) ** 2
-    return (NOISE * now.variable_rate_terms) ** 2 * total
-
-
-@lean
-def gram_speed(w, null, x):
-    """Return an upper bound of a'K a, with a the motion of all duals."""
-    now, m = w.now, w.map
-    total = size = 0.0
-    if not null:
-        total = now.jump_form if now.jumping else now.known_form
-        size = now.jump_peak if now.jumping else now.known_peak
-    for k in range(now.pulling):
-        i, a = w.rows[k], w.of_rows[RH, k]
-        first, second = factors(w, i, w.place[i])
-        z = -second * a
-        if not null:
-            h, _ = rate_of(w, i, w.graph.equation[i, w.place[i]])
-            z += h
-        z /= first
-        term = a * (z - dot(m.R[i], x, m.p))
-        total, size = total + term, size + abs(term)
-        if not null:
-            h, _ = base_rate(w, i)
-            term = a * h
-            total, size = total + term, size + abs(term)
-    return max(total, 0.0) + 2.0**-36 * size
 
 
 @lean
@@ -358,12 +270,7 @@ def look_at_known(w, null, bound):
     """
     now, m = w.now, w.map
     now.look_number += 1
-    if now.usual_rows < FAR * now.row_travel:
-        now.row_travel = 0.0
-        look_again(w, 0, m.n)
-    if now.usual_variables < FAR * now.variable_travel:
-        now.variable_travel = 0.0
-        look_again(w, m.n, m.N)
+    begin_anew_if_lost(w)
     kept, factor = 0, 2.0
     while True:
         again = False
@@ -376,6 +283,7 @@ def look_at_known(w, null, bound):
                 continue  # nothing moves
             near = factor * usual if usual > 0.0 else np.inf
             ahead = min(speed * bound, near) if speed > 0.0 else 0.0
+            step = ahead / speed if speed > 0.0 else 0.0
             for b in range(first // BLOCK, -(-last // BLOCK)):
                 if w.block[b] > travel + ahead:
                     continue
@@ -386,12 +294,15 @@ def look_at_known(w, null, bound):
                         or w.looked_at[i] == now.look_number
                     ):
                         continue
+                    if i < len(w.line) and put_off(w, i, null, step, ahead):
+                        continue
                     w.looked_at[i] = now.look_number
                     now.looks += 1
                     soonest, latest, fastest = look(w, i, null, bound)
                     if latest < bound:
                         bound = latest
                         ahead = min(ahead, speed * bound)
+                        step = ahead / speed if speed > 0.0 else 0.0
                     if soonest <= bound:
                         w.looked[kept] = i
                         w.chance[LEAST, kept] = soonest
@@ -407,14 +318,6 @@ def look_at_known(w, null, bound):
         now.usual_rows = usual_length(now.usual_rows, now.row_speed * bound)
         now.usual_variables = usual_length(now.usual_variables, now.variable_speed * bound)
     return bound
-
-
-@lean
-def look_again(w, first, last):
-    """Let all known coordinates of a range be looked at, as their odometer begins anew."""
-    for i in range(first, last):
-        if w.known[i]:
-            w.due[i] = w.block[i // BLOCK] = ALWAYS
 
 
 @lean
@@ -438,12 +341,6 @@ def look_at_kept(w, kept, null, bound):
             continue
         bound = look_closely(w, w.looked[c], null, bound)
     return bound
-
-
-@inline
-def usual_length(usual, length):
-    """Return how far an odometer usually goes in a step in which it goes on."""
-    return 0.75 * usual + 0.25 * length if length > 0.0 else usual
 
 
 @lean
@@ -509,7 +406,13 @@ def look(w, i, null, bound):
         travel = now.variable_travel if variable else now.row_travel
         speed = now.variable_speed if variable else now.row_speed
         w.due[i] = (travel + nearest / m.length[i]) - 2.0**-51 * travel
-        if (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound:
+        far = (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound
+        if not null and i < len(w.line):
+            soonest, latest, fastest = exits(w, i, null, x, terms, widened)
+            keep_line(w, i, nearest, fastest)
+            if not far:
+                return soonest, latest, fastest
+        if far:
             return np.inf, np.inf, 0.0
     return exits(w, i, null, x, terms, widened)
 
@@ -531,7 +434,7 @@ def exits(w, i, null, x, terms, widened):
         _, size = base_terms(w, i)
         dx, dterms = dx + h, dterms + size
     dx = -dx if variable else dx
-    soonest, latest, speed = np.inf, np.inf, 0.0
+    soonest, latest, speed = np.inf, np.inf, -np.inf
     for side in range(2):
         value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
         if not np.isfinite(value) or (w.stays[i] == side + 1 and not null):
@@ -554,7 +457,7 @@ def exits(w, i, null, x, terms, widened):
             latest = min(latest, (max(room, 0.0) + error) / (closing - noise))
         if closing > -noise:
             soonest = min(soonest, max(room - error, 0.0) / (closing + noise))
-            speed = max(speed, closing + noise)
+        speed = max(speed, closing + noise)
     return soonest, latest, speed
 
 

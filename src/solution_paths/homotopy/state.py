@@ -25,6 +25,8 @@ from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
 CURVED, RIDGED = 1, 2  # what is eliminated
+# rows of `of_variables` and `of_rows`
+VH, VL, RH, RL, SIZE, RSIZE = range(6)
 BLOCK = 64
 
 
@@ -58,6 +60,7 @@ class Map:
     scale: Vector  # (N,), unit of each unknown
     noise: float  # accuracy of a sum over the map, relative to its absolute terms
     length: Vector  # (N,), by which a coordinate moves at most while its side's odometer moves by 1
+    reach: Vector  # (N,), by how much rows' odometer goes on if an unknown moves by its unit
     largest: Matrix  # (2, max(n, p)): of each variable over rows, of each row over variables
     metric: Matrix  # (k, p), or (1, p) if diagonal: how variables move the rows' odometer
     roam: float  # by which the duals of known rows move at most for a unit of t
@@ -129,6 +132,12 @@ class Numbers:
     variable_travel: float
     row_speed: float
     variable_speed: float
+    turned: float  # bounds by direction: by how much rows have moved off their lines
+    turn: float  # and the sum of all changes of direction
+    dual_turn: float  # by how much that of the duals has changed since it was noted
+    lost: int  # whether that is not known
+    epoch: int  # of these bounds
+    corrected: float  # by how much the last refinement has moved unknowns, in their units
     row_terms: float  # the largest sums of absolute terms of rows, and of their motion
     row_rate_terms: float
     variable_terms: float  # the same of variables' pulls
@@ -187,6 +196,8 @@ class Walk:
     schur: Matrix  # (2, 4): how the equations answer to these
     push: Matrix  # (4, N): how unknowns answer to pushes of one or two coordinates
     due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
+    line: Matrix  # (n, 6) with a Gram matrix, else nothing: bounds by direction, see `odometers`
+    direction: Vector  # (p,): rates of variables
     limit: Matrix  # (N, 4), lower and upper limit of its place: value and rate in double precision
     block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
     # the system
@@ -464,6 +475,8 @@ def move(w, i, new):
     w.known[i] = 1 if is_known(w, i, new) else 0
     w.due[i] = ALWAYS if w.known[i] else NEVER
     w.block[i // BLOCK] = min(w.block[i // BLOCK], w.due[i])
+    if i < len(w.line):
+        w.line[i, 0] = 0.0
     if w.map.n <= i < w.map.n + w.map.weights:
         w.sign[i - w.map.n] = new - 1.0
     if w.known[i]:
@@ -483,6 +496,8 @@ def begin(w):
     w.block[:] = ALWAYS
     w.stays[:] = 0
     now.staying = 0
+    now.epoch += 1
+    now.lost = 1
     now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
     now.jump_form = now.jump_peak = 0.0
     for i in range(w.map.N):

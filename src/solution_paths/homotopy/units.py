@@ -23,6 +23,8 @@ class Units:
         Unit of each unknown: powers of two.
     length : (N,)
         By how much a coordinate moves at most while its side's odometer moves by 1.
+    reach : (N,)
+        By how much the rows' odometer moves if an unknown moves by its unit.
     metric : (k, p), or (1, p) if diagonal
         How variables move the rows' odometer.
     largest : (2, max(n, p))
@@ -31,6 +33,7 @@ class Units:
 
     scale: Array
     length: Array
+    reach: Array
     metric: Array
     largest: Array
 
@@ -38,7 +41,12 @@ class Units:
     def of(cls, R: Any, gram: Array, ridge: Array, constrained: bool) -> Units:
         """Compute them; ``gram`` is empty where there is none."""
         length, metric = _lengths(R, gram, constrained)
-        return cls(equilibrate(R, gram, ridge, constrained), length, metric, _largest(R, gram))
+        scale, n = equilibrate(R, gram, ridge, constrained), R.shape[0]
+        reach = np.zeros(len(scale))
+        reach[n : n + R.shape[1]] = np.sqrt((metric**2).sum(axis=0))
+        if len(gram):
+            reach[:n] = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+        return cls(scale, length, scale * reach, metric, _largest(R, gram))
 
 
 def _largest(R: Any, gram: Array) -> Array:

@@ -6,7 +6,10 @@ that of the coordinate in its new place; for two coordinates these are two multi
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..compiled import inline, lean
+from ..odometers import correct, reach
 from ..state import at_base, base_rate, factors, rate_of, value_of
 from ..twofold import accumulate, add, divide, normalise, times
 from .inverse import entry_of, rest_of
@@ -132,20 +135,48 @@ def carry(w, i, i_old, i_known, k, k_old, k_known):
     now.carried = 0
     if h == 0.0:
         return
-    now.point_error += solve_by_pushes(w, w.u, False, h, e, i, i_old, i_known, k, k_old, k_known)
-    now.rate_error += solve_by_pushes(w, w.du, True, h, e, i, i_old, i_known, k, k_old, k_known)
+    x, y = solve_by_pushes(w, w.u, False, h, e, i, i_old, i_known, k, k_old, k_known)
+    now.point_error += abs(x) * now.push_error + abs(y) * now.other_error
+    correct(w, abs(x) * _size(w, i, 0) + (abs(y) * _size(w, k, 1) if k >= 0 else 0.0))
+    x, y = solve_by_pushes(w, w.du, True, h, e, i, i_old, i_known, k, k_old, k_known)
+    now.rate_error += abs(x) * now.push_error + abs(y) * now.other_error
+    if w.map.with_gram:
+        now.dual_turn += abs(x) * _norm(w, i, i_known, 0, S[0, 0], now.push_error)
+        now.dual_turn += (
+            abs(y) * _norm(w, k, k_known, 1, S[0, 3], now.other_error) if k >= 0 else 0.0
+        )
     now.carried = 2
 
 
 @lean
+def _size(w, x, number):
+    """Return the largest unknown, in its unit, of the push of x."""
+    P, largest = w.push[2 * number], abs(w.push[2 * number, x]) / w.map.scale[x]
+    for a in range(w.now.solved + w.now.hidden):
+        k = coordinate(w, a)
+        largest = max(largest, abs(P[k]) / w.map.scale[k])
+    return largest
+
+
+@lean
+def _norm(w, x, was_known, number, pivot, error):
+    """Return at least sqrt(a'K a) of the duals a of a push of x: see `odometers`."""
+    rows, _ = reach(w)
+    noise = error * (rows + w.map.reach[x])
+    if was_known and not w.known[x]:
+        return np.sqrt(abs(pivot) + w.map.length[x] * noise) + noise
+    return np.sqrt(abs(w.push[2 * number, x]) + error * w.map.scale[x]) + noise
+
+
+@lean
 def solve_by_pushes(w, u, of_rate, area, low, i, i_old, i_known, k, k_old, k_known):
-    """Add multiples of the pushes to u that solve the new equations; return the error of these."""
-    now, S = w.now, w.answer
+    """Add multiples of the pushes to u that solve the new equations; return these multiples."""
+    S = w.answer
     h, e = gap(w, u, of_rate, i, i_old, i_known, k, k_known)
     if k < 0:
         h, e = divide(h, e, area, low)
         _add_push(w, u, 0, i, i_known, h, e)
-        return abs(h) * now.push_error
+        return h, 0.0
     r, f = gap(w, u, of_rate, k, k_old, k_known, i, i_known)
     x, y = _cross(h, e, S[0, 3], S[1, 3], r, f, S[0, 1], S[1, 1])
     x, y = divide(x, y, area, low)
@@ -153,7 +184,7 @@ def solve_by_pushes(w, u, of_rate, area, low, i, i_old, i_known, k, k_old, k_kno
     h, e = divide(h, e, area, low)
     _add_push(w, u, 0, i, i_known, x, y)
     _add_push(w, u, 1, k, k_known, h, e)
-    return abs(x) * now.push_error + abs(h) * now.other_error
+    return x, h
 
 
 @inline

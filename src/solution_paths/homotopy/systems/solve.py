@@ -7,6 +7,7 @@ import numpy as np
 from .. import tolerances
 from ..accuracy import PIVOT, RESPONSE, ROUNDING, goal_of_response, is_near_zero
 from ..compiled import lean
+from ..odometers import correct, reach
 from ..state import (
     RIDGED,
     at_base,
@@ -59,6 +60,7 @@ def point(w, goal):
         s[XH, a], s[XL, a] = w.u[0, i], w.u[1, i]
     error, contraction = _refine(w, False, known_value_bound(w), goal, -1)
     _scatter(w, w.u)
+    correct(w, now.corrected)
     now.point_error = 2.0 * error
     return contraction
 
@@ -74,6 +76,10 @@ def rate(w, goal):
         s[XH, a], s[XL, a] = (w.du[0, i], w.du[1, i]) if now.carried else (0.0, 0.0)
     error, contraction = _refine(w, now.carried == 0, known_rate_bound(w), goal, -1)
     _scatter(w, w.du)
+    if w.map.with_gram:
+        rows, _ = reach(w)
+        now.dual_turn += now.corrected * rows
+        now.lost = 1 if now.carried == 0 or not np.isfinite(now.corrected) else now.lost
     now.rate_error = 2.0 * error
     return contraction
 
@@ -371,6 +377,7 @@ def _refine(w, nothing, known, goal, only):
     """
     s, m, now, count = w.work, w.map, w.now, w.now.solved + w.now.hidden
     last, rest_before, accuracy, contraction, whole = np.inf, np.inf, 0.0, 0.0, known
+    now.corrected = 0.0
     for a in range(count):
         i = coordinate(w, a)
         s[FIRST, a], s[SECOND, a] = factors(w, i, w.place[i])
@@ -396,7 +403,9 @@ def _refine(w, nothing, known, goal, only):
         if not finite:  # the inverse is worth nothing, nor is what it gave
             s[XH, :count] = 0.0
             s[XL, :count] = 0.0
+            now.corrected = np.inf
             return np.inf, np.inf
+        now.corrected += size
         accuracy = size / whole if whole > 0.0 else 0.0
         if goal > ROUNDING:
             if last < np.inf and last > 0.0:

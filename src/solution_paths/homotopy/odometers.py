@@ -1,0 +1,279 @@
+"""Odometers: how far known coordinates can have moved, so that most of them need no look.
+
+The value of a known coordinate i, z of a row or the pull R'a - ridge x of a variable, is a linear
+function of the unknowns u. By the Cauchy-Schwarz inequality |dz_i| <= length_i |du|, in a norm for
+each side: of rows it is that of the values x of variables in `Map.metric` and, with a Gram matrix
+K, of sqrt(a'K a) beside it; of variables that of the duals a. When i is looked at, the room r_i
+between its value and its limits is known, and two bounds of it hold from then on.
+
+**By distance.** ``travel`` adds up the way of u: r_i falls by at most length_i times what has been
+added since. So `Walk.due`, the odometer at which r_i can be used up, needs no work until then.
+
+**By direction**, of rows of a Gram matrix. Let c_i be the rate at which r_i shrinks when i is
+looked at, at t0 in direction f_0 = du/dt. In a later direction f_k the rate is at most
+c_i + length_i |f_k - f_0|, and |f_k - f_0| <= W_k - W_0 with W the sum of all |f_k - f_(k-1)|
+(``turn``): limits move at constant rates while i stays in its place. With V the integral of W over
+t (``turned``),
+
+    r_i(t) >= r_i(t0) - c_i (t - t0) - length_i (V(t) - V(t0) - W_0 (t - t0)).
+
+What moves u at one t, a null vector or a correction, adds its length to V as well as to travel.
+When i is due, this bound at the present point may put it off, which costs no product: of kernel
+machines, whose directions hardly change, three of four times. Where few unknowns turn back and
+forth, as at the vertices of a polyhedron, it would one time in ten, which doesn't pay.
+
+**Changes of direction.** With a change of places du changes by multiples h of responses p to pushes
+(see `systems.carry`). A response solves the equations of all coordinates but the one that is
+pushed, whose parts of p'H p have the wrong sign, so its duals have a'K a <= |(H p + D p)_i| if
+p_i = 1, and a'K a <= |p_i| if the push is 1: the change is at most |h| times the root of that, and
+errors; x's is measured. Where rates are solved for from nothing the change isn't known (``lost``),
+and all bounds by direction are given up (``epoch``).
+
+**Rounding.** Sums are rounded upwards. They begin anew when a usual step is lost in them; a bound
+by direction is lowered by what rounding makes of its terms, however large they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import tolerances
+from .compiled import inline, lean
+from .state import (
+    ALWAYS,
+    BLOCK,
+    RH,
+    RIDGED,
+    base_rate,
+    factors,
+    rate_of,
+)
+from .twofold import dot
+
+UP = 1.0 + 2.0**-40
+UPWARDS = 1.0 + 2.0**-52
+FAR = 2.0**-30  # of what an odometer shows: usual steps that are shorter are lost in its rounding
+WORTH = 2.0**-48  # of a bound by direction, relative to its terms
+# columns of `Walk.line`
+EPOCH, ROOM, CLOSING, AT, TURN, TURNED = range(6)
+
+
+@lean
+def speeds(w, null):
+    """Write how far u goes, at most, for a unit of t or of the null vector; note its direction."""
+    now, m = w.now, w.map
+    if not m.lazy:
+        now.row_speed = now.variable_speed = 0.0
+        return
+    pull, x = 0.0, w.work[6]
+    for k in range(now.pulling):
+        pull += w.of_rows[RH, k] ** 2
+    now.variable_speed = np.sqrt(pull) * UP
+    if not null:
+        drift = 0.0 if now.jumping else m.variable_drift
+        now.variable_speed = np.sqrt(pull + roam(w) ** 2) * UP + drift
+    x[: m.p] = 0.0
+    if not (null or now.jumping):
+        for j in range(m.p):
+            if w.known[m.n + j]:
+                x[j] = w.graph.equation[m.n + j, w.place[m.n + j], 2]
+    for k in range(now.moving):
+        x[w.variables[k]] = w.of_variables[RH, k]
+    total = squared_norm(m, x)
+    if m.with_gram:
+        total += gram_speed(w, null, x)
+    now.row_speed = np.sqrt(total) * UP
+    if now.eliminates == RIDGED and total <= of_rounding(w):
+        now.row_speed = 0.0
+    now.row_speed += 0.0 if null or now.jumping else m.row_drift
+    if m.with_gram and not null:
+        note_direction(w, x)
+
+
+@lean
+def squared_norm(m, x):
+    """Return the squared length of variables' values in the metric of rows."""
+    total = 0.0
+    if m.metric.shape[0] == 1:
+        for j in range(m.p):
+            total += (m.metric[0, j] * x[j]) ** 2
+    else:
+        for k in range(m.metric.shape[0]):
+            total += dot(m.metric[k], x, m.p) ** 2
+    return total
+
+
+@lean
+def note_direction(w, x):
+    """Add to `turn` by how much u's direction differs from the last one; x: that of variables."""
+    now, m, change = w.now, w.map, w.work[7]
+    for j in range(m.p):
+        change[j], w.direction[j] = x[j] - w.direction[j], x[j]
+    if now.lost:
+        forget_lines(w)
+    else:
+        now.turn += np.sqrt(squared_norm(m, change) + now.dual_turn**2) * UP
+    now.dual_turn, now.lost = 0.0, 0
+
+
+@inline
+def forget_lines(w):
+    """Give up all bounds by direction."""
+    w.now.epoch += 1
+    w.now.turn = w.now.turned = 0.0
+
+
+@lean
+def go(w, step):
+    """Let odometers go on by a step in t, along u's direction."""
+    now = w.now
+    shift(w, abs(step) * now.row_speed, abs(step) * now.variable_speed, abs(step) * now.turn)
+
+
+@lean
+def shift(w, rows, variables, turned):
+    """Let odometers go on by so much."""
+    now = w.now
+    now.row_travel = (now.row_travel + rows) * UPWARDS
+    now.variable_travel = (now.variable_travel + variables) * UPWARDS
+    now.turned = (now.turned + turned) * UPWARDS
+
+
+@lean
+def correct(w, size):
+    """Let odometers go on by a correction of all unknowns by a size, in their units."""
+    rows, variables = reach(w)
+    if np.isfinite(size):
+        shift(w, size * rows, size * variables, size * rows)
+    else:
+        look_again(w, 0, w.map.N)
+        forget_lines(w)
+
+
+@lean
+def reach(w):
+    """Return by how much rows' odometer, and variables', go on if all unknowns move by a unit."""
+    now, m, rows, duals = w.now, w.map, 0.0, 0.0
+    for a in range(now.solved + now.hidden):
+        i = w.solved[a] if a < now.solved else w.hidden[a - now.solved]
+        rows += m.reach[i]
+        if i < m.n:
+            duals += m.scale[i] ** 2
+    return rows * UP, np.sqrt(duals) * UP
+
+
+@lean
+def roam(w):
+    """Return by how much the duals of known rows move at most."""
+    now, total = w.now, 0.0
+    if not now.jumping:
+        return w.map.roam
+    for k in range(now.jumpers):
+        i = w.jumper[k]
+        if w.known[i]:
+            total += w.graph.equation[i, w.place[i], 2] ** 2
+    return np.sqrt(total)
+
+
+@lean
+def of_rounding(w):
+    """Return the squared speed that rounding makes of weights which stand still.
+
+    A ridged weight's rate is a sum over rows, which may cancel out.
+    """
+    now, m, total = w.now, w.map, 0.0
+    for k in range(now.moving):
+        j = w.variables[k]
+        if m.ridge[j] == 0.0:
+            return 0.0
+        total += (m.metric[0, j] / m.ridge[j]) ** 2
+    return (tolerances.NOISE * now.variable_rate_terms) ** 2 * total
+
+
+@lean
+def gram_speed(w, null, x):
+    """Return an upper bound of a'K a, with a the motion of all duals."""
+    now, m = w.now, w.map
+    total = size = 0.0
+    if not null:
+        total = now.jump_form if now.jumping else now.known_form
+        size = now.jump_peak if now.jumping else now.known_peak
+    for k in range(now.pulling):
+        i, a = w.rows[k], w.of_rows[RH, k]
+        first, second = factors(w, i, w.place[i])
+        z = -second * a
+        if not null:
+            h, _ = rate_of(w, i, w.graph.equation[i, w.place[i]])
+            z += h
+        z /= first
+        term = a * (z - dot(m.R[i], x, m.p))
+        total, size = total + term, size + abs(term)
+        if not null:
+            h, _ = base_rate(w, i)
+            term = a * h
+            total, size = total + term, size + abs(term)
+    return max(total, 0.0) + 2.0**-36 * size
+
+
+@lean
+def begin_anew_if_lost(w):
+    """Let odometers begin anew in whose rounding a usual step is lost."""
+    now, m = w.now, w.map
+    if now.usual_rows < FAR * now.row_travel:
+        now.row_travel = 0.0
+        look_again(w, 0, m.n)
+    if now.usual_variables < FAR * now.variable_travel:
+        now.variable_travel = 0.0
+        look_again(w, m.n, m.N)
+    if now.usual_rows < FAR * (now.turned + now.turn * abs(now.t)):
+        forget_lines(w)
+
+
+@lean
+def look_again(w, first, last):
+    """Let all known coordinates of a range be looked at, as their odometer begins anew."""
+    for i in range(first, last):
+        if w.known[i]:
+            w.due[i] = w.block[i // BLOCK] = ALWAYS
+
+
+@inline
+def usual_length(usual, length):
+    """Return how far an odometer usually goes in a step in which it goes on."""
+    return 0.75 * usual + 0.25 * length if length > 0.0 else usual
+
+
+@lean
+def keep_line(w, i, room, closing):
+    """Keep room of a row that has been looked at, and the rate at which it shrinks."""
+    now, line, length = w.now, w.line[i], w.map.length[i]
+    line[EPOCH], line[ROOM], line[CLOSING] = now.epoch, room / length, closing / length
+    line[AT], line[TURN], line[TURNED] = now.t, now.turn, now.turned
+
+
+@inline
+def room_left(w, i, step):
+    """Return a lower bound of a row's room by its line, a step from now, in terms of its length."""
+    line, now = w.line[i], w.now
+    s, turned = now.way * (now.t - line[AT]) + step, now.turned + step * now.turn
+    size = line[ROOM] + turned + (abs(line[CLOSING]) + line[TURN]) * (s + abs(now.t) + step)
+    left = line[ROOM] - line[CLOSING] * s - ((turned - line[TURNED]) - line[TURN] * s)
+    return left - WORTH * size
+
+
+@lean
+def put_off(w, i, null, step, ahead):
+    """Tell whether a line shows that a row which is due needs no look before a step from now.
+
+    Parameters
+    ----------
+    step, ahead : float
+        Length of the step, and how far the odometer goes in it.
+    """
+    if w.line[i, EPOCH] != w.now.epoch:
+        return False
+    room = room_left(w, i, 0.0)
+    if not (room > 0.0 and (room > ahead or (not null and room_left(w, i, step) > 0.0))):
+        return False
+    w.due[i] = (w.now.row_travel + room) * (1.0 - 2.0**-51)
+    return True
