@@ -154,7 +154,7 @@ def check_steps(walk):
         step = way * (now.end - now.t)
         for room, later in ((value - lower, then - lower_then), (upper - value, upper_then - then)):
             some = np.isfinite(room)
-            room, closing = room[some], (room - later)[some]
+            room, closing = room[some], room[some] - later[some]
             moves = closing > 1e-9 * (1.0 + np.abs(value[some]))
             step = min(step, (np.maximum(room, 0.0)[moves] / closing[moves]).min(initial=np.inf))
         before = now.t, now.t + way * step

@@ -22,7 +22,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..problem import Line, Pieces
-from ..problem.maps import entries
+from ..problem.maps import entries, is_identity
+from ..problem.symmetric import symmetrised
 from ..problem.twofold import Twofold
 from .graphs import Graphs, Shape
 from .moving import Moving
@@ -55,7 +56,8 @@ class Statement:
     scale : float
         Of z and of the free variables: the ridge where weights are eliminated, else 1.
     rows : (m, d)
-        What maps weights to the z of losses; with a kernel duals to its coefficients.
+        What maps weights to the z of losses; with a kernel duals to its coefficients, in CSR where
+        each weight is that of one row.
     free : int
         Number r of free variables, the last of the p.
     sizes : list of int
@@ -105,7 +107,7 @@ class Statement:
     @cached_property
     def separate(self) -> bool:
         """Whether each weight is that of one row."""
-        return not sp.issparse(self.rows) and np.array_equal(self.rows, np.eye(len(self.rows)))
+        return is_identity(self.rows)
 
     @property
     def face(self) -> str:
@@ -181,7 +183,11 @@ def read(line: Line, face: str = "auto") -> Statement:
     """
     problem = line.start
     d, free = problem.features, problem.n_free
-    rows = _below([group.X for group in problem.losses], problem.kernel is None)
+    first = problem.losses[0].X
+    if problem.kernel is not None and len(problem.losses) == 1 and is_identity(first):
+        rows = sp.eye_array(first.shape[0], format="csr")
+    else:
+        rows = _below([group.X for group in problem.losses], problem.kernel is None)
     columns = np.vstack([dense(group.free) for group in problem.losses])
     n = rows.shape[0]
     few = not sp.issparse(rows) and d + free <= max(n, min(ROOM, WIDE * n))
@@ -331,11 +337,9 @@ def dense(X: Any) -> Array:
 def _gram(rows: Any, kernel: Array | None) -> Array:
     if kernel is None:
         K = dense(rows @ rows.T)
-    elif np.array_equal(rows, np.eye(len(rows))):
-        K = kernel
     else:
-        K = rows @ kernel @ rows.T
-    return np.ascontiguousarray((K + K.T) / 2)
+        K = kernel if is_identity(rows) else rows @ kernel @ rows.T
+    return symmetrised(K)
 
 
 def _shape(f: Pieces, name: str, line: Line) -> Shape:

@@ -43,7 +43,7 @@ class Units:
         length, metric = _lengths(R, gram, constrained)
         scale, n = equilibrate(R, gram, ridge, constrained), R.shape[0]
         reach = np.zeros(len(scale))
-        reach[n : n + R.shape[1]] = np.sqrt((metric**2).sum(axis=0))
+        reach[n : n + R.shape[1]] = np.abs(metric).sum(axis=0)
         if len(gram):
             reach[:n] = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
         return cls(scale, length, scale * reach, metric, _largest(R, gram))
@@ -55,7 +55,8 @@ def _largest(R: Any, gram: Array) -> Array:
     out[0, : R.shape[1]] = _peaks(abs(R).T)
     out[1, : R.shape[0]] = _peaks(abs(R))
     if len(gram):
-        out[1, : len(gram)] = np.maximum(out[1, : len(gram)], np.abs(gram).max(axis=1))
+        peaks = np.maximum(gram.max(axis=1), -gram.min(axis=1))
+        out[1, : len(gram)] = np.maximum(out[1, : len(gram)], peaks)
     return out
 
 

@@ -14,6 +14,7 @@ from ..centred_kernel import Centred, CentredKernel, centred_kernel
 from ..centring import less, shift_of_targets, shifts_of
 from ..kernels import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
+from ..problem.symmetric import asymmetry, symmetrised
 from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
 from ..validation import (
     Floats,
@@ -103,11 +104,13 @@ class Samples:
             check_room(self.n, self.n, copies=2)
         K = self.kernel(self.X, self.X)
         plain = isinstance(self.kernel, Kernel) and not (self.diagonal or self.feature)
-        if plain and not K.flags.writeable and np.array_equal(K, K.T):  # as it was given
+        if plain and not K.flags.writeable and asymmetry(K) == 0.0:  # as it was given
             return K
-        found: Floats = np.asarray((K + K.T) / 2)
+        given = self.kernel.name == "precomputed"
+        found = symmetrised(np.array(K) if given else K, own=True)
         if self.diagonal or self.feature:
-            found += self.diagonal * np.eye(self.n) + self.feature**2
+            found += self.feature**2
+            found[np.diag_indices_from(found)] += self.diagonal
         found.flags.writeable = False
         return found
 

@@ -155,14 +155,25 @@ def without_rows(X: Map) -> bool:
     return sp.issparse(X) and X.nnz == 0
 
 
+def is_identity(X: Map) -> bool:
+    """Tell whether a matrix is the identity; of products and operators nothing is told."""
+    n = X.shape[0]
+    if X.shape != (n, n) or not (isinstance(X, np.ndarray) or sp.issparse(X)):
+        return False
+    count = X.count_nonzero() if sp.issparse(X) else np.count_nonzero(X)
+    return bool(count == n and (X.diagonal() == 1.0).all())
+
+
 def absolute(X: Map) -> Map:
-    """Return a map whose entries bound the sizes of those of X: an array itself if it may."""
+    """Return a map whose entries bound the sizes of those of X: X itself if none is negative."""
     if isinstance(X, Product):
         return Product(*(absolute(factor) for factor in X.factors))
     if isinstance(X, Repeated):
         return Repeated(absolute(X.X), X.times)
     own = entries(X)
-    return own if isinstance(own, np.ndarray) and not (own < 0.0).any() else abs(own)
+    if isinstance(own, np.ndarray) and own.min(initial=0.0) >= 0.0:
+        return own
+    return abs(own)
 
 
 def differences(pairs: Any, n: int) -> sp.csr_array:

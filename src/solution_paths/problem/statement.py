@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from ..validation import Floats, check_number, check_X
 from .maps import Map, as_checked, as_map, is_for_good
 from .pieces import PARTS, Pieces
+from .symmetric import asymmetry, largest
 
 KERNELS: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # checked, as long as they live
 SYMMETRIC = 1e-10  # of the largest entry: as far as K and its transpose may differ
@@ -259,7 +260,7 @@ def _check_kernel(K: Any) -> Floats:
     K = check_X(K, "kernel", own=False)
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(f"kernel must be a dense square matrix, not of shape {K.shape}.")
-    if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max():
+    if asymmetry(K) > SYMMETRIC * largest(K):
         raise ValueError("kernel isn't symmetric: pass (K + K.T) / 2.")
     if is_for_good(K):
         KERNELS[id(K)] = K
