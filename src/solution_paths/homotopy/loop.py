@@ -119,13 +119,16 @@ def find_exit(w, left, left_low):
         settled = rate(w, goal_of_point(w)) <= tolerances.CONTRACTION
     if not settled and not settle(w, goal_of_point(w)):
         return False
-    first_exit(w, False, left, left_low)
-    if now.carried == 2 and (now.doubt or not (is_settled(w) and has_rates(w))):
-        now.careful = CAREFUL if now.doubt else now.careful
-        if not settle(w, ROUNDING):
-            return False
+    goal = goal_of_point(w)
+    while True:
         first_exit(w, False, left, left_low)
-    return True
+        known = is_settled(w) and has_rates(w)
+        if now.carried == 1 or (known and not now.doubt):
+            return True
+        now.careful = CAREFUL if now.doubt else now.careful
+        if not settle(w, ROUNDING if now.doubt else goal):
+            return False
+        goal = ROUNDING
 
 
 @lean
