@@ -307,3 +307,13 @@ def test_smooth_columns_that_are_dependent_but_for_rounding(seed, intercept):
         problem, answer = path.stated_at(lam)
         other = judge(problem, by_clarabel(problem))
         assert judge(problem, answer).primal <= other.primal * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("sizes", [(65, 60), (82, 72), (70, 90)])
+def test_dependence_shows_in_systems_of_more_unknowns_than_are_solved_to_rounding(sizes):
+    """Beside one class alone the bias is what rho is, the other way round: a pivot of zero."""
+    y = np.repeat([1.0, -1.0], sizes)
+    path = sp.nu_svm_path(np.eye(len(y)), y, kernel="precomputed")
+    assert path.certify().ok
+    alike = np.repeat([0.5 / size for size in sizes], sizes)  # nu is shared by the rows of a class
+    np.testing.assert_allclose(path.dual(0.8), 0.8 * y * alike, rtol=1e-12)

@@ -100,11 +100,11 @@ def is_singular(w, i, new):
     now, goal = w.now, goal_of_response(w)
     now.careful = max(now.careful - 1, 0)
     now.push_error = push(w, i, new, goal, 0, -1)
-    pivot, whole, share = _pivot(w, i, known, was_known, after, before)
-    if goal == RESPONSE and is_near_zero(pivot, whole):
-        sharply = ROUNDING if share < SINGULAR else PIVOT
+    pivot, whole, share, reach = _pivot(w, i, known, was_known, after, before)
+    if goal == RESPONSE and is_near_zero(pivot, reach):
+        sharply, now.shrink = (ROUNDING if share < SINGULAR else PIVOT), 1.0  # to be measured
         now.push_error = push(w, i, new, sharply, 0, -1)
-        pivot, whole, share = _pivot(w, i, known, was_known, after, before)
+        pivot, whole, share, _ = _pivot(w, i, known, was_known, after, before)
     if is_near_zero(pivot, whole):
         now.shrink = 1.0  # the inverse may be worth less than before
     if abs(pivot) > share * whole:
@@ -201,24 +201,28 @@ def _of_row(w, i, enters):
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
-    """Return the pivot of a push that is solved for, its terms, and the share that is zero."""
+    """Return the pivot of a push that is solved for, its terms, and the share that is zero.
+
+    And what the terms would be if all unknowns answered as the largest one does: an error of the
+    response, which is relative to this one, makes so much of itself in the pivot.
+    """
     s, now, m = w.work, w.now, w.map
     now.hidden_slope = 0.0
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
         bent, whole = _of_row(w, i, was_known)
-        return bent, whole, SINGULAR
+        return bent, whole, SINGULAR, whole
     count = now.solved + now.hidden
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[coordinate(w, a)])
     if was_known and not known:
-        pivot, whole = _of_entrant(w, i, after, largest)
+        pivot, whole, reach = _of_entrant(w, i, after, largest)
         now.hidden_slope = np.sqrt(abs(pivot)) * m.scale[i]
         if m.weights or m.with_gram > m.with_low:
-            return pivot, whole + SINGULAR / m.scale[i] ** 2, SINGULAR
+            return pivot, whole + SINGULAR / m.scale[i] ** 2, SINGULAR, reach
         # the square of a distance, to which rows at knots may add what the system's condition makes
         share = SINGULAR**2 if m.with_low else SINGULAR * FLOOR
-        return pivot, whole + 1.0 / m.scale[i] ** 2, share
+        return pivot, whole + 1.0 / m.scale[i] ** 2, share, reach
     own = s[XH, w.slot[i]]
     if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
         largest = 0.0
@@ -226,20 +230,22 @@ def _pivot(w, i, known, was_known, after, before):
             k = coordinate(w, a)
             if is_variable(w, k) != is_variable(w, i):
                 largest = max(largest, abs(s[XH, a]) / m.scale[k])
-        return abs(own) / m.scale[i], largest, SINGULAR
+        return abs(own) / m.scale[i], largest, SINGULAR, largest
     step = (after - before) * own
-    return 1.0 + step, 1.0 + abs(step), SINGULAR
+    return 1.0 + step, 1.0 + abs(step), SINGULAR, 1.0 + abs(step)
 
 
 @lean
 def _of_entrant(w, i, after, largest):
-    """Return the pivot of a coordinate that is known before it enters, and its absolute terms."""
+    """Return the pivot of a coordinate that is known before it enters, its terms and reach."""
     s, m, count = w.work, w.map, w.now.solved + w.now.hidden
     h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
     whole = abs(entry_of(w, i, i)) + abs(after)
-    among = across = duals = 0.0
+    among = across = duals = reach = 0.0
     for a in range(count):
-        size = max(abs(s[XH, a]), FLOOR * largest * m.scale[coordinate(w, a)])
+        top = largest * m.scale[coordinate(w, a)]
+        size = max(abs(s[XH, a]), FLOOR * top)
+        reach += abs(s[BH, a]) * top
         h, e = accumulate(h, e, s[BH, a], s[XH, a], s[XL, a])
         e += s[BL, a] * s[XH, a]
         whole += abs(s[BH, a]) * size
@@ -254,11 +260,11 @@ def _of_entrant(w, i, after, largest):
         total = 2.0 * whole
         most = total + among**2 + 2.0 * across * duals  # by the Cauchy-Schwarz inequality
         if not is_near_zero(h + e, most):
-            return h + e, most
+            return h + e, most, max(most, reach)
         for a in range(count):
             total += s[REST, a] * absolute_dot(w.H[a], s[REST], count)
         whole = total
-    return h + e, whole
+    return h + e, whole, max(whole, reach)
 
 
 @lean
