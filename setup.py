@@ -30,7 +30,8 @@ class CompiledBuild(build_py):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, copy)
         command = [sys.executable, "-m", "solution_paths", "--for", WANTED]
-        own = {"PYTHONPATH": os.path.abspath(self.build_lib), "NUMBA_CACHE_DIR": ""}
+        found = [os.path.abspath(self.build_lib), os.environ.get("PYTHONPATH")]  # pip's, if it is
+        own = {"PYTHONPATH": os.pathsep.join(filter(None, found)), "NUMBA_CACHE_DIR": ""}
         subprocess.run(command, check=True, env=os.environ | own)
 
 
