@@ -8,6 +8,7 @@ import platform
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,8 @@ def say_versions() -> None:
     print(f"solution_paths {__version__}")
     print(f"python {platform.python_version()}")
     for name in STACK:
-        print(f"{name} {metadata.version(name)}")
+        with suppress(metadata.PackageNotFoundError):  # where a wheel is built
+            print(f"{name} {metadata.version(name)}")
     print(f"processor: {numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()}")
     folders = cache_folders()
     kept = [file for folder in folders for file in folder.glob("*.nb[ic]")]
