@@ -238,13 +238,15 @@ class _Cache(FunctionCache):
 
 def keep_levels_alone() -> None:
     """Remove, of all that `cached_njit` made, what was compiled for anything but a level."""
-    for made in FUNCTIONS:
-        kept = made._cache._installed
-        lists = kept._load_index()
-        some = {key: file for key, file in lists.items() if key[1][1:] in {(k, "") for k in LEVELS}}
-        kept._save_index(some)
-        for file in set(lists.values()) - set(some.values()):
-            os.remove(os.path.join(kept._cache_path, file))
+    served = {(name, "") for name in LEVELS}
+    for kept in (made._cache._installed for made in FUNCTIONS):
+        with locked(Path(kept._cache_path, LISTS)):
+            found = kept._load_index()
+            some = {key: file for key, file in found.items() if key[1][1:] in served}
+            if len(some) < len(found):
+                kept._save_index(some)
+        for file in set(found.values()) - set(some.values()):
+            Path(kept._cache_path, file).unlink(missing_ok=True)
 
 
 def _remove_all(folder: str, name: str) -> None:
