@@ -410,15 +410,20 @@ def _from_afar(line: Line, statement: Statement, face: str, told: Told | None) -
 
 
 def _least_event(line: Line) -> float:
-    """Return where penalties are as small as rounding of correlations in twice double precision."""
+    """Return where penalties are as small as rounding of correlations in twice double precision.
+
+    Infinite where no loss pulls at any weight: then there is no event at all.
+    """
     largest = float(np.abs(line.rates["penalty.slopes"]).max(initial=0.0))
     own = [group.pieces for group in line.start.losses]
     steep = [
         np.abs(f.slopes).max(axis=1) + f.curvature.max(axis=1) * np.abs(f.knots).max(axis=1)
         for f in own
     ]
-    pulls = _pulls(line.start, steep)
-    return NOTHING * float(pulls.max(initial=0.0)) / largest if largest > 0.0 else 0.0
+    pull = NOTHING * float(_pulls(line.start, steep).max(initial=0.0))
+    if pull == 0.0:
+        return np.inf
+    return pull / largest if largest > 0.0 else float(np.finfo(np.float64).tiny)
 
 
 def _pulls(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
