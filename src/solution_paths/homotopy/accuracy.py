@@ -16,12 +16,7 @@ shrink in iterative refinement:
 `CARRIED`   up to here errors of a point may grow from event to event, until it is solved for again;
             what the errors of values cost, in the objective, stays below it, too
 `RESPONSE`  what a response must have to change rates by its multiples: one product with the inverse
-`RATES`     up to here errors of rates may grow: what they make of a step is corrected at its end
 ==========  =====================================================================================
-
-So in most events one residual is computed, that of the point at the end of a piece. How far it
-leaves the coordinate that comes to its limit there from this limit corrects t, and by how much the
-point was off, divided by the length of the piece, corrects rates.
 
 In systems of up to `FEW` unknowns a residual costs no more than the other work of an event, and all
 is solved to rounding at once.
@@ -41,7 +36,6 @@ FINE = 8.0 * ROUNDING  # what no sum over a row feels: such errors decide nothin
 SOLVED = 2.0**-16 * tolerances.SINGULAR
 CARRIED = 2.0**-4 * tolerances.SINGULAR
 RESPONSE = 2.0**12 * tolerances.SINGULAR
-RATES = 2.0**24 * tolerances.SINGULAR
 PIVOT = tolerances.SINGULAR * tolerances.FLOOR  # of a response whose pivot is compared with zero
 MARGIN = 2.0**8  # by which an error may be larger than its estimate
 FEW = 64  # unknowns
@@ -77,20 +71,16 @@ def is_near_zero(pivot, whole):
 
 
 @lean
-def is_settled(w):
-    """Tell whether the point is known well enough as it is carried along.
+def is_settled(w, step):
+    """Tell whether the point is known well enough as it is carried along, up to a step from here.
 
     An error of a row's value costs its slope, which must be little in comparison with the duals.
     """
-    now, error = w.now, w.now.point_error
-    if has_few(w):
-        return error <= FINE * now.largest
-    cost = error * now.row_unit * (now.width + now.step * now.width_rate)
-    return error <= CARRIED * now.largest and cost <= CARRIED * now.value * now.held
-
-
-@inline
-def has_rates(w):
-    """Tell whether rates are known well enough."""
     now = w.now
-    return now.rate_error <= (FINE if has_few(w) else RATES) * now.fastest
+    if not now.carried or not w.map.updated:
+        return False
+    error = now.point_error + step * now.rate_error
+    if has_few(w) and (now.rate_error > FINE * now.fastest or error > FINE * now.largest):
+        return False
+    cost = error * now.row_unit * (now.width + step * now.width_rate)
+    return error <= CARRIED * now.largest and cost <= CARRIED * now.value * now.held

@@ -12,21 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from . import tolerances
-from .accuracy import (
-    CAREFUL,
-    FINE,
-    RESPONSE,
-    ROUNDING,
-    goal_of_point,
-    goal_of_response,
-    has_rates,
-    is_settled,
-)
-from .compiled import entry, inline, lean
-from .odometers import go, note_correction_of_rates, shift
-from .ratio import DOUBLE, collect, first_exit, known_value, step_left
+from .accuracy import CAREFUL, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
+from .compiled import entry, lean
+from .odometers import go, shift
+from .ratio import collect, first_exit, known_value
 from .rows import times
-from .state import begin, clock, is_hideable, is_variable, known_unknown, move, value_of
+from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
 from .systems.carry import answers, carry, risen
 from .systems.inverse import factor, hide, sharpen, show, update
 from .systems.solve import coordinate, is_idle, is_singular, point, push, rate
@@ -35,6 +26,7 @@ from .twofold import accumulate, add
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 FALLS, CHANGED, STAYS = range(3)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
+ZERO = tolerances.NOISE * tolerances.FLOOR
 REPEATS = 4  # of the same places at the same t
 
 
@@ -63,9 +55,7 @@ def walk(w, steps):
         # 3. Record both ends of the straight piece.
         if now.step > 0.0:
             keep(w)
-            error = now.point_error
             advance(w, now.way * now.step, now.way * now.step_low)
-            meet(w, error)
             keep(w)
             now.seen = now.by_index = 0
             if now.nodes == 2:
@@ -114,21 +104,18 @@ def find_exit(w, left, left_low):
     now = w.now
     if now.shrink > RESPONSE and now.changes - now.factored > now.solved:
         factor(w)
-    settled = now.carried > 0 and w.map.updated > 0 and is_settled(w)
-    if settled and not has_rates(w):
-        settled = rate(w, goal_of_point(w)) <= tolerances.CONTRACTION
-    if not settled and not settle(w, goal_of_point(w)):
-        return False
-    goal = goal_of_point(w)
+    settled, goal = is_settled(w, 0.0), goal_of_point(w)
     while True:
+        if not settled:
+            if not settle(w, goal):
+                return False
+            goal = ROUNDING
         first_exit(w, False, left, left_low)
-        known = is_settled(w) and has_rates(w)
-        if now.carried == 1 or (known and not now.doubt):
+        if now.carried == 1 or not (now.doubt or not is_settled(w, now.step)):
             return True
-        now.careful = CAREFUL if now.doubt else now.careful
-        if not settle(w, ROUNDING if now.doubt else goal):
-            return False
-        goal = ROUNDING
+        settled = False
+        if now.doubt:
+            now.careful, goal = CAREFUL, ROUNDING
 
 
 @lean
@@ -149,59 +136,6 @@ def settle(w, goal):
         else:
             break
     return False
-
-
-@lean
-def meet(w, error_before):
-    """Solve for the point at the end of a piece, and let t be where its coordinate meets its limit.
-
-    That differs from t by what errors of rates have made of the step; and so they are known, and
-    corrected. Where they make too much of this difference, too, rates are solved for as well. If
-    the point can't be solved for it stays as it is: nor can the next one be.
-
-    Parameters
-    ----------
-    error_before : float
-        Of the point at the begin of the piece.
-    """
-    now, length = w.now, w.now.step
-    for attempt in range(3):
-        if is_settled(w):
-            return
-        error = now.point_error
-        for a in range(now.solved + now.hidden):
-            x = coordinate(w, a)
-            w.kept[0, x], w.kept[1, x] = w.u[0, x], w.u[1, x]
-        slow = attempt > 0 or point(w, goal_of_point(w)) > tolerances.CONTRACTION
-        if slow and not settle(w, ROUNDING):
-            for a in range(now.solved + now.hidden):
-                x = coordinate(w, a)
-                w.u[0, x], w.u[1, x] = w.kept[0, x], w.kept[1, x]
-            now.point_error = error
-            return
-        if not slow:
-            correct_rates(w, error_before)
-        if now.found < 0:
-            return
-        step, low = step_left(w)
-        if length + step > 0.0:
-            advance(w, now.way * step, now.way * low)
-            length += step
-
-
-@lean
-def correct_rates(w, error_before):
-    """Correct rates by what they lacked at the end of a piece, if points tell that well enough."""
-    now = w.now
-    error = (error_before + now.point_error) / now.step + 2.0**-52 * now.corrected / now.step
-    if not error < now.rate_error:
-        return
-    for a in range(now.solved + now.hidden):
-        x = coordinate(w, a)
-        lacked = (w.u[0, x] - w.kept[0, x]) + (w.u[1, x] - w.kept[1, x])
-        w.du[0, x], w.du[1, x] = add(w.du[0, x], w.du[1, x], now.way * lacked / now.step, 0.0)
-    note_correction_of_rates(w, now.corrected / now.step)
-    now.rate_error = error
 
 
 @lean
@@ -491,13 +425,12 @@ def record(w):
     """Keep a point of the path; no unknown is beyond the limits of its place in double precision.
 
     Second parts stay as they are: what the unknowns add up to may be much smaller than they are.
-    What is rounding, in comparison with the largest unknown, is zero.
+    What is rounding in comparison with the largest unknown is zero.
     """
     now, n, largest = w.now, w.now.nodes, 0.0
     for k in range(now.unknowns):
         i = w.unknown[k]
         largest = max(largest, abs(w.u[0, i]) / w.map.scale[i])
-    nothing = max(FINE * largest, min(FINE * now.largest, now.point_error))
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
@@ -505,10 +438,9 @@ def record(w):
         if w.map.n <= i < w.map.n + w.map.silent:
             continue
         x, e = w.u[0, i], w.u[1, i]
-        if abs(x) <= nothing * w.map.scale[i]:
+        if abs(x) <= ZERO * largest * w.map.scale[i]:
             x = e = 0.0
-        # others' limits are not those of u
-        if (w.place[i] % 2 == 1) != is_variable(w, i) and not is_inside(w, i, x):
+        if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
             lower, lower_e = value_of(w, i, w.graph.lower[i, w.place[i]])
             upper, upper_e = value_of(w, i, w.graph.upper[i, w.place[i]])
             if x < lower:
@@ -519,16 +451,6 @@ def record(w):
         w.entries[now.entries, 0], w.entries[now.entries, 1] = x, e
         now.entries += 1
     now.nodes = n + 1
-
-
-@inline
-def is_inside(w, i, x):
-    """Tell whether x is between the limits of i beyond rounding."""
-    t, _, _ = clock(w, i)
-    lower, upper = w.limit[i, 1] * t, w.limit[i, 3] * t
-    below, above = x - (w.limit[i, 0] + lower), (w.limit[i, 2] + upper) - x
-    size = abs(x) + abs(lower) + abs(upper)
-    return min(below, above) > DOUBLE * (size + abs(below) + abs(above))
 
 
 @entry

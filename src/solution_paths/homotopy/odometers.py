@@ -151,15 +151,6 @@ def correct(w, size):
 
 
 @lean
-def note_correction_of_rates(w, size):
-    """Add to `turn` a correction of all rates by a size, in units of unknowns."""
-    if w.map.with_gram:
-        rows, _ = reach(w)
-        w.now.dual_turn += size * rows
-        w.now.lost = w.now.lost if np.isfinite(size) else 1
-
-
-@lean
 def reach(w):
     """Return by how much rows' odometer, and variables', go on if all unknowns move by a unit."""
     now, m, rows, duals = w.now, w.map, 0.0, 0.0

@@ -72,22 +72,6 @@ def first_exit(w, null, left, left_low):
 
 
 @lean
-def step_left(w):
-    """Return how far in t the coordinate that was found is from its limit, by the present point."""
-    now, i = w.now, w.now.found
-    now.candidates = 0
-    collect(w, False)
-    if w.known[i]:
-        look_closely(w, i, False, np.inf)
-    else:
-        look_at_unknown(w, i, False, np.inf)
-    for c in range(now.candidates):
-        if w.candidate[c] == 2 * i + now.side:
-            return step_of(w, c)
-    return 0.0, 0.0
-
-
-@lean
 def collect(w, null):
     """List the unknown coordinates, and the variables and rows that add to others' values."""
     now, m = w.now, w.map
@@ -237,8 +221,6 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
     if not np.isfinite(row[0]) or (w.stays[i] == side + 1 and not null):
         return bound
-    if is_too_far(w, i, side, null, x, error, dx, noise, bound):
-        return bound
     limit, limit_e = value_of(w, i, row)
     way = 1.0 if null else now.way
     drift, drift_e = 0.0, 0.0
@@ -277,21 +259,6 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     if r == 0.0:
         now.leaving = max(now.leaving, h * w.chance[WEIGHT, c])
     return min(bound, (r + error) / h)
-
-
-@inline
-def is_too_far(w, i, side, null, x, error, dx, noise, bound):
-    """Tell by doubles that i is beyond the bound of its limit, or moves away from it."""
-    if w.map.weights > 0 and i >= w.map.n:
-        return False
-    t, _, flow = clock(w, i)
-    outward, way = 2.0 * side - 1.0, (1.0 if null else w.now.way)
-    value, ahead = w.limit[i, 2 * side], w.limit[i, 2 * side + 1] * t
-    drift = 0.0 if null else way * flow * w.limit[i, 2 * side + 1]
-    room, closing = outward * (value + ahead - x), outward * (way * dx - drift)
-    error += DOUBLE * (abs(value) + abs(ahead) + abs(x))
-    closing += noise + DOUBLE * (abs(dx) + abs(drift))
-    return closing <= 0.0 or room - error > bound * closing
 
 
 @lean
@@ -648,10 +615,7 @@ def choose(w, bound, left, left_low):
 
 @lean
 def choose_the_only(w, bound, left, left_low):
-    """Choose the candidate that is first whatever the errors are; there may be doubt.
-
-    So there is where it may be at its limit already.
-    """
+    """Choose the candidate that is first whatever the errors are; there may be doubt."""
     now, possible, chosen = w.now, 0, -1
     for c in range(now.candidates):
         if w.chance[SOONEST, c] <= bound:
@@ -661,5 +625,5 @@ def choose_the_only(w, bound, left, left_low):
     if possible == 1 and not now.doubt:
         now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
         now.step, now.step_low = step_of(w, chosen)
-        if w.chance[SOONEST, chosen] <= 0.0:
+        if now.step <= 0.0:
             now.doubt = 1

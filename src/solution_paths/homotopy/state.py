@@ -496,7 +496,7 @@ def begin(w):
     w.block[:] = ALWAYS
     w.stays[:] = 0
     now.staying = 0
-    w.line[:] = 0.0
+    now.epoch += 1
     now.lost = 1
     now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
     now.jump_form = now.jump_peak = 0.0

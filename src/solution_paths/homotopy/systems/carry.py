@@ -45,11 +45,9 @@ def of_entered(w, x, y, y_known, high, low):
     r, f = diagonal2(w, x, w.place[x])
     h, e = add(h, e, r, f)
     h, e = times(h, e, high[x], low[x])
-    rows = w.map.with_gram and x < w.map.n
     for a in range(w.now.solved + w.now.hidden):
         k = coordinate(w, a)
-        entry = w.packed[x, a] if rows else entry_of(w, k, x)
-        h, e = accumulate(h, e, entry, high[k], low[k])
+        h, e = accumulate(h, e, entry_of(w, k, x), high[k], low[k])
         if w.map.with_low:
             e += rest_of(w, k, x) * high[k]
     if y >= 0 and y_known:
@@ -123,8 +121,7 @@ def answers(w, P, S, i, i_old, i_known, k, k_old, k_known):
 def carry(w, i, i_old, i_known, k, k_old, k_known):
     """Bring point and rates up to date after a change of i, and of k if that is not -1.
 
-    The point changes by rounding alone, and by what a null vector that is only nearly one leaves:
-    so its error is at most the former one and this change.
+    The point changes by rounding alone, and by what a null vector that is only nearly one leaves.
     """
     now, S = w.now, w.answer
     answers(w, w.push, S, i, i_old, i_known, k, k_old, k_known)
@@ -139,38 +136,16 @@ def carry(w, i, i_old, i_known, k, k_old, k_known):
     if h == 0.0:
         return
     x, y = solve_by_pushes(w, w.u, False, h, e, i, i_old, i_known, k, k_old, k_known)
-    first, second = _size(w, i, 0), (_size(w, k, 1) if k >= 0 else 0.0)
-    moved = abs(x) * first + abs(y) * second
-    now.point_error += moved
-    correct(w, moved)
+    now.point_error += abs(x) * now.push_error + abs(y) * now.other_error
+    correct(w, abs(x) * _size(w, i, 0) + (abs(y) * _size(w, k, 1) if k >= 0 else 0.0))
     x, y = solve_by_pushes(w, w.du, True, h, e, i, i_old, i_known, k, k_old, k_known)
-    # of unknowns before; and of multiples, by what these leave of the equations of i and k
-    error = now.rate_error + abs(x) * now.push_error + abs(y) * now.other_error
-    of_i = _of_equation(w, i, i_old, i_known, error) / abs(h)
-    of_k = _of_equation(w, k, k_old, k_known, error) / abs(h) if k >= 0 else 0.0
-    if k < 0:
-        error += first * of_i
-    else:
-        error += first * (abs(S[0, 3]) * of_i + abs(S[0, 1]) * of_k)
-        error += second * (abs(S[0, 2]) * of_i + abs(S[0, 0]) * of_k)
-    now.rate_error = error
+    now.rate_error += abs(x) * now.push_error + abs(y) * now.other_error
     if w.map.with_gram:
         now.dual_turn += abs(x) * _norm(w, i, i_known, 0, S[0, 0], now.push_error)
         now.dual_turn += (
             abs(y) * _norm(w, k, k_known, 1, S[0, 3], now.other_error) if k >= 0 else 0.0
         )
     now.carried = 2
-
-
-@lean
-def _of_equation(w, x, old, was_known, error):
-    """Return what errors of unknowns, in their units, make of the new equation of x."""
-    if w.known[x]:
-        return error * w.map.scale[x]
-    if was_known:  # entries of H are about 1 in units, at most
-        return error * (w.now.solved + w.now.hidden) / w.map.scale[x]
-    rise, _ = risen(w, x, old, was_known)
-    return error * abs(rise) * w.map.scale[x]
 
 
 @lean

@@ -38,13 +38,8 @@ def insert(w, i):
     """Put a coordinate behind the solved ones; the inverse stays as it is."""
     now, k = w.now, w.now.solved
     now.sharp = 0
-    if w.map.with_gram and i < w.map.n:
-        copy(w.H[k], w.packed[i], k)
-        for a in range(k):
-            w.H[a, k] = w.H[k, a]
-    else:
-        for a in range(k):
-            w.H[a, k] = w.H[k, a] = entry_of(w, w.solved[a], i)
+    for a in range(k):
+        w.H[a, k] = w.H[k, a] = entry_of(w, w.solved[a], i)
     w.H[k, k] = entry_of(w, i, i)
     if w.map.with_low:
         for a in range(k):

@@ -7,7 +7,7 @@ import numpy as np
 from .. import tolerances
 from ..accuracy import PIVOT, RESPONSE, ROUNDING, goal_of_response, is_near_zero
 from ..compiled import lean
-from ..odometers import correct, note_correction_of_rates
+from ..odometers import correct, reach
 from ..state import (
     RIDGED,
     at_base,
@@ -76,8 +76,10 @@ def rate(w, goal):
         s[XH, a], s[XL, a] = (w.du[0, i], w.du[1, i]) if now.carried else (0.0, 0.0)
     error, contraction = _refine(w, now.carried == 0, known_rate_bound(w), goal, -1)
     _scatter(w, w.du)
-    note_correction_of_rates(w, now.corrected)
-    now.lost = 1 if now.carried == 0 else now.lost
+    if w.map.with_gram:
+        rows, _ = reach(w)
+        now.dual_turn += now.corrected * rows
+        now.lost = 1 if now.carried == 0 or not np.isfinite(now.corrected) else now.lost
     now.rate_error = 2.0 * error
     return contraction
 
@@ -156,16 +158,9 @@ def _prepare(w, i, new):
     s, now = w.work, w.now
     if w.map.n <= i < w.map.n + w.map.weights and w.known[i]:
         w.sign[i - w.map.n] = new - 1.0
-    rows = w.map.with_gram and w.known[i] and i < w.map.n
-    if rows:
-        copy(s[BH], w.packed[i], now.solved)
     for a in range(now.solved + now.hidden):
         k = coordinate(w, a)
-        s[TH, a] = s[TL, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
-        if rows:
-            s[BL, a] = rest_of(w, k, i)
-            continue
-        s[BH, a] = 0.0
+        s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
             s[BH, a], s[BL, a] = entry_of(w, k, i), rest_of(w, k, i)
         elif k == i:
