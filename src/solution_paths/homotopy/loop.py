@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import tolerances
-from .accuracy import CAREFUL, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
+from .accuracy import CAREFUL, FINE, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
 from .compiled import entry, lean
 from .odometers import go, shift
 from .ratio import collect, first_exit, known_value
@@ -26,7 +26,6 @@ from .twofold import accumulate, add
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
 FALLS, CHANGED, STAYS = range(3)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
-ZERO = tolerances.NOISE * tolerances.FLOOR
 REPEATS = 4  # of the same places at the same t
 
 
@@ -431,6 +430,7 @@ def record(w):
     for k in range(now.unknowns):
         i = w.unknown[k]
         largest = max(largest, abs(w.u[0, i]) / w.map.scale[i])
+    nothing = max(FINE * largest, min(FINE * now.largest, now.point_error))
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
@@ -438,7 +438,7 @@ def record(w):
         if w.map.n <= i < w.map.n + w.map.silent:
             continue
         x, e = w.u[0, i], w.u[1, i]
-        if abs(x) <= ZERO * largest * w.map.scale[i]:
+        if abs(x) <= nothing * w.map.scale[i]:
             x = e = 0.0
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
             lower, lower_e = value_of(w, i, w.graph.lower[i, w.place[i]])
