@@ -153,24 +153,21 @@ def main(path):
     for case in CASES:
         X, y = case.data()
         case.ours.set_params(cv=2).fit(X[:80, :], y[:80])
-    lines = [
-        "| case | ours s | grid s | ratio | pieces | our value | grid's | our error | grid's "
-        "| at its value | least on grid |",
-        "|" + "---|" * 11,
-    ]
-    print(*lines, sep="\n", flush=True)
-    rows = []
-    for case in CASES:
-        row = compare(case)
-        rows.append(row)
-        lines.append(
-            f"| {row['case']} | {row['ours_s']:.2f} | {row['grid_s']:.2f} | {row['ratio']:.1f} "
-            f"| {row['pieces']} | {row['ours_value']:.4g} | {row['grid_value']:.4g} "
-            f"| {row['ours_error']:.6g} | {row['grid_error']:.6g} "
-            f"| {row['grid_error_at_its_value']:.6g} | {row['least_on_grid']:.6g} |"
-        )
-        print(lines[-1], flush=True)
-    write_table(path, "Exact cross-validation beside GridSearchCV", __doc__, lines, rows)
+    heads = ["case", "ours s", "grid s", "ratio", "pieces", "our value", "grid's", "our error"]
+    heads += ["grid's", "at its value", "least on grid"]
+    write_table(
+        path, "Exact cross-validation beside GridSearchCV", __doc__, heads, map(shown, CASES)
+    )
+
+
+def shown(case):
+    """Return one row, and its cells."""
+    row = compare(case)
+    cells = [str(row["case"]), f"{row['ours_s']:.2f}", f"{row['grid_s']:.2f}"]
+    cells += [f"{row['ratio']:.1f}", str(row["pieces"])]
+    cells += [f"{row[key]:.4g}" for key in ("ours_value", "grid_value")]
+    errors = "ours_error", "grid_error", "grid_error_at_its_value", "least_on_grid"
+    return row, cells + [f"{row[key]:.6g}" for key in errors]
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ import solution_paths as paths
 from path_benchmark.data.sources import load
 
 REPEATS, FEW, LONG_S = 7, 3, 1.0
+NONE = "–"  # of what a row doesn't have
 
 
 def drawn(n, d, seed=0):
@@ -116,30 +117,25 @@ def compare(name, calls, other):
     return {"case": name} | row | {"look_share": share, "other": other, "in_others": ratio}
 
 
-def shown(value, digits=1):
+def shown(case):
+    """Return one row, and its cells."""
+    row = compare(*case)
+    times = [_digits(row[f"{key}_ms"]) for key in ("unchecked", "checked", "certify", "instead")]
+    cells = [row["case"], *times[:2], f"{row['look_share']:.0%}", times[2]]
+    return row, [*cells, row["other"] or NONE, times[3], _digits(row["in_others"], 2)]
+
+
+def _digits(value, digits=1):
     """Return a number for the table, or a dash."""
-    return "–" if value is None else value if isinstance(value, str) else f"{value:.{digits}f}"
+    return NONE if value is None else f"{value:.{digits}f}"
 
 
 def main(output):
     """Print the table and write it."""
     warnings.simplefilter("ignore")
-    lines = [
-        "| call | unchecked ms | checked ms | the look's share | certify ms | instead | its ms "
-        "| call in these |",
-        "|" + "---|" * 8,
-    ]
-    print(*lines, sep="\n", flush=True)
-    rows = []
-    for case in cases():
-        row = compare(*case)
-        rows.append(row)
-        times = [shown(row[f"{key}_ms"]) for key in ("unchecked", "checked", "certify", "instead")]
-        cells = [row["case"], *times[:2], f"{row['look_share']:.0%}", times[2]]
-        cells += [shown(row["other"]), times[3], shown(row["in_others"], 2)]
-        lines.append("| " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
-    write_table(output, "What one call costs", __doc__, lines, rows)
+    heads = ["call", "unchecked ms", "checked ms", "the look's share", "certify ms", "instead"]
+    heads += ["its ms", "call in these"]
+    write_table(output, "What one call costs", __doc__, heads, map(shown, cases()))
 
 
 if __name__ == "__main__":

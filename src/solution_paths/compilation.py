@@ -23,10 +23,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
-from filelock import BaseFileLock
 from numba import config, njit
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -37,6 +36,9 @@ from numba.core.caching import (
 from numba.core.compiler_lock import global_compiler_lock
 
 from .files import hold, locked
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 FUNCTIONS: list[Any] = []  # all that `cached_njit` made, in the order of imports
 LOCK = "solution_paths-{}.lock"  # for each processor that is compiled for

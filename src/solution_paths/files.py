@@ -7,8 +7,10 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from filelock import BaseFileLock, FileLock, Timeout
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 UNLOCKABLE = OSError, NotImplementedError  # what taking a lock raises where there are none
 
@@ -77,6 +79,8 @@ def hold(path: Path) -> BaseFileLock | None:
     The system lifts the lock of a process that ends, however it ends. Where the file system
     has no locks, nobody has it.
     """
+    from filelock import Timeout
+
     lock = _lock_of(path)
     try:
         lock.acquire(timeout=0)
@@ -88,6 +92,8 @@ def hold(path: Path) -> BaseFileLock | None:
 
 
 def _lock_of(path: Path) -> BaseFileLock:
+    from filelock import FileLock  # only what waits or holds pays for the import
+
     path.parent.mkdir(parents=True, exist_ok=True)
     return FileLock(path, thread_local=False)
 

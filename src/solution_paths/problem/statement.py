@@ -12,12 +12,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import Floats, check_number, check_X
+from ..validation import Floats, check_number
 from .maps import Map, as_checked, as_map, is_for_good
 from .pieces import PARTS, Pieces
 from .symmetric import asymmetry, largest
 
-KERNELS: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # checked, as long as they live
+KERNELS: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # symmetric ones that live
 SYMMETRIC = 1e-10  # of the largest entry: as far as K and its transpose may differ
 
 
@@ -254,10 +254,10 @@ def _constant(n: int, value: float) -> Floats:
 
 def _check_kernel(K: Any) -> Floats:
     """Check a kernel's matrix; one that nobody can write to once, as each parameter states it."""
+    K = as_checked(K, "kernel")
     known = KERNELS.get(id(K))
     if known is not None and known is K:
         return known
-    K = check_X(K, "kernel", own=False)
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(f"kernel must be a dense square matrix, not of shape {K.shape}.")
     if asymmetry(K) > SYMMETRIC * largest(K):

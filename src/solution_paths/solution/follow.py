@@ -274,8 +274,7 @@ def _behind_the_start(
     try:
         off = Misfit.at(statement, begin, face)
         place = starting_places(statement, off, line.t0, updated, lazy, face)
-        graphs, own = statement.graphs, (updated, lazy, face, NEAR)
-        back = Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
+        back = _backwards(line, statement, place, begin, face, updated, lazy)
         back.let_go()
         back.run()
     except PathError:
@@ -283,6 +282,20 @@ def _behind_the_start(
     place = back.place
     back.release()
     return place
+
+
+def _backwards(
+    line: Line,
+    statement: Statement,
+    place: Places,
+    begin: float,
+    face: str,
+    updated: bool = True,
+    lazy: bool = True,
+) -> Homotopy:
+    """Return a walk back to t0 from places that are so far behind it."""
+    graphs, own = statement.graphs, (updated, lazy, face, NEAR)
+    return Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
 
 
 def _way(line: Line) -> float:
@@ -363,18 +376,14 @@ def _from_the_end(
         return None, None
     end = line.t1 - line.t0
 
-    def homotopy(begin: float) -> Homotopy:
-        graphs = statement.graphs
-        return Homotopy(statement, graphs, place, begin, 0.0, line.t0, face=face, near=NEAR)
-
     def first(begin: float) -> float | None:
-        one = homotopy(begin)
+        one = _backwards(line, statement, place, begin, face)
         top = one.first()
         one.release()
         return top
 
     def walked(begin: float, told: Callback | None) -> tuple[Track, PathError | None]:
-        return _walked(line, homotopy(begin), told)
+        return _walked(line, _backwards(line, statement, place, begin, face), told)
 
     try:
         there = Misfit.at(statement, end, face)
@@ -401,9 +410,7 @@ def _from_afar(line: Line, statement: Statement, face: str, told: Told | None) -
         end = line.t1 - line.t0
         off = Misfit.at(statement, end, face)
         place = starting_places(statement, off, line.t0, face=face)
-        graphs = statement.graphs
-        back = Homotopy(statement, graphs, place, end, 0.0, line.t0, face=face, near=NEAR)
-        track, lost = _walked(line, back, told)
+        track, lost = _walked(line, _backwards(line, statement, place, end, face), told)
     except (PathError, *NUMERICAL):
         return None
     return _Followed.of(line, statement, track, ray=True, lost=lost)
