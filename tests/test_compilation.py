@@ -337,3 +337,39 @@ def test_the_command_says_what_is_installed_and_where_compiled_code_lies():
     assert list(Path(folder).rglob("*.nbc"))
     assert "compile" in in_advance("--help").stdout.lower()
     assert in_advance("--nonsense").returncode == 2
+
+
+KINDS_OF_MEMORY = """
+import re, warnings
+import numpy as np
+import solution_paths as sp
+from solution_paths.__main__ import compile_all
+from solution_paths.compilation import FUNCTIONS
+
+compile_all()
+had = {made: set(made.overloads) for made in FUNCTIONS}
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 4))
+y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1, -1)
+for rows in (X, np.asfortranarray(X), np.broadcast_to(X, X.shape), X[::-1]):
+    for kernel in ("linear", "rbf", "poly"):
+        path = sp.svm_path(rows, y, kernel=kernel)
+        path.certify()
+        path.best(rows, y)
+        path.predict(rows, path.breakpoints[:2])
+    sp.svr_path(rows, X[:, 1], vary="epsilon", C=1.0).certify()
+    sp.elastic_net_path(rows, X[:, 1]).certify()
+    sp.nu_svm_path(rows, y).certify()
+    sp.svor_path(rows, np.digitize(X[:, 1], [-0.5, 0.5])).certify()
+for made in FUNCTIONS:
+    more = set(made.overloads) - had[made]
+    assert not more, (made.__name__, more)
+    plain = [re.sub(r"'[ACF]', (True|False)", "", str(own)) for own in made.overloads]
+    assert len(set(plain)) == len(plain), (made.__name__, made.signatures)
+"""
+
+
+def test_arrays_of_any_order_that_may_be_written_to_or_not_need_no_compilation_of_their_own():
+    done = subprocess.run([sys.executable, "-c", KINDS_OF_MEMORY], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

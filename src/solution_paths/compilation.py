@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
+import numpy as np
 from numba import config, njit
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -91,6 +92,18 @@ def cached_njit(
 @functools.cache
 def _say_once(text: str) -> None:
     say(text)
+
+
+def read_only(*arrays: Any) -> list[Any]:
+    """Return arrays in C order that can't be written to, without a copy where that is so already.
+
+    Compiled code is one for each order, and one more for arrays that can't be written to: what is
+    given to it like this is compiled once.
+    """
+    found = [np.ascontiguousarray(own).view() for own in arrays]
+    for own in found:
+        own.flags.writeable = False
+    return found
 
 
 class _Turn:

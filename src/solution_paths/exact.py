@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .compilation import cached_njit
+from .compilation import cached_njit, read_only
 
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
@@ -56,7 +56,7 @@ def _column_sums(hi, lo, out, rest):
 def column_sums(hi: Floats, lo: Floats | None = None) -> tuple[Floats, Floats]:
     """Return the sums of columns, (B,), as a pair."""
     out, rest = np.zeros(hi.shape[1]), np.zeros(hi.shape[1])
-    _column_sums(hi, np.zeros_like(hi) if lo is None else lo, out, rest)
+    _column_sums(*read_only(hi, np.zeros_like(hi) if lo is None else lo), out, rest)
     return add(out, rest)
 
 
@@ -121,11 +121,10 @@ def _transposed_sparse(indptr, indices, x, a, out, rest):
 def transposed(X, a: Floats) -> tuple[Floats, Floats]:
     """Return X'a, (d, B), as a pair, for duals a (n, B)."""
     out, rest = np.zeros((a.shape[1], X.shape[1])), np.zeros((a.shape[1], X.shape[1]))
-    columns = np.ascontiguousarray(a.T)
     if sp.issparse(X):
-        _transposed_sparse(X.indptr, X.indices, X.data, columns, out, rest)
+        _transposed_sparse(*read_only(X.indptr, X.indices, X.data, a.T), out, rest)
     else:
-        _transposed_dense(np.ascontiguousarray(X), columns, out, rest)
+        _transposed_dense(*read_only(X, a.T), out, rest)
     hi, lo = add(out, rest)
     return hi.T, lo.T
 
@@ -170,9 +169,9 @@ def rows_times(
     """Return X (hi + lo), (n, B), as a pair where it is wanted (n, B), zeros elsewhere."""
     out, rest = np.zeros(wanted.shape[::-1]), np.zeros(wanted.shape[::-1])
     lo = np.zeros_like(hi) if lo is None else lo
-    given = [np.ascontiguousarray(v.T) for v in (wanted, hi, lo)]
     if sp.issparse(X):
-        _rows_sparse(X.indptr, X.indices, X.data, *given, out, rest)
+        own = X.indptr, X.indices, X.data
+        _rows_sparse(*read_only(*own, wanted.T, hi.T, lo.T), out, rest)
     else:
-        _rows_dense(np.ascontiguousarray(X), *given, out, rest)
+        _rows_dense(*read_only(X, wanted.T, hi.T, lo.T), out, rest)
     return out.T, rest.T

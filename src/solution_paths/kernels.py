@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
-from .compilation import cached_njit
+from .compilation import cached_njit, read_only
 from .validation import HUGE, Floats, check_choice, check_number
 
 EPSILON = np.finfo(np.float64).eps
@@ -215,8 +215,8 @@ def _products(X: Any, Z: Any) -> Floats:
     out = room_for(X.shape[0], Z.shape[0])
     if X is Z and sp.issparse(X):  # half as long as scipy takes for all of it
         columns = sp.csc_array(X)
-        by_row = X.indptr, X.indices, X.data
-        _add_products(*by_row, columns.indptr, columns.indices, columns.data, out)
+        own = (part for by in (X, columns) for part in (by.indptr, by.indices, by.data))
+        _add_products(*read_only(*own), out)
         return out
     if not (sp.issparse(X) or sp.issparse(Z)):
         return np.matmul(X, np.transpose(Z), out=out)
@@ -270,8 +270,7 @@ def squared_distances(X: Any, Z: Any) -> Floats:
         if X is Z:
             np.fill_diagonal(distance, 0.0)
         return distance
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    columns = np.ascontiguousarray(np.transpose(Z), dtype=np.float64)
+    rows, columns = read_only(*(np.asarray(own, dtype=np.float64) for own in (X, np.transpose(Z))))
     out = room_for(rows.shape[0], columns.shape[1])
     _add_squared_differences(rows, columns, X is Z, out)
     if X is Z:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compilation import read_only
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
 from .envelopes import CLEAR, least, near_least, straighten
@@ -156,7 +157,7 @@ def foremost(lines: Floats, end: Floats, rounding: Floats) -> Floats:
     No line has the value inf.
     """
     kept = np.empty(lines.shape[1:], dtype=bool)
-    most = near_least(lines, end, rounding, kept)
+    most = near_least(*read_only(lines, end, rounding), kept)
     problem, row = np.nonzero(kept.T)
     count = kept.sum(axis=0)
     place = np.arange(len(row)) - (np.cumsum(count) - count)[problem]
@@ -204,7 +205,7 @@ def middles(
 def _least(lines: Floats, begin: Floats, end: Floats, rounding: Floats) -> Bent:
     """Return which of lines (2, m, P) are the least from where on, but for rounding."""
     tau, found = np.empty(lines.shape[1:]), np.zeros(lines.shape)
-    count = least(*map(np.ascontiguousarray, (lines, begin, end, rounding)), tau, found)
+    count = least(*read_only(lines, begin, end, rounding), tau, found)
     return Bent(tau[:count], found[:, :count])
 
 
@@ -214,8 +215,7 @@ def _bent(found: Bent, which: NDArray[np.bool_], end: Floats, rounding: Floats) 
     ``which`` (P,) are those of which such places are left out.
     """
     tau = found.tau.copy()
-    own = map(np.ascontiguousarray, (found.lines, which, end, rounding))
-    straighten(tau, *own)
+    straighten(tau, *read_only(found.lines, which, end, rounding))
     return Bent(tau, found.lines)
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compilation import read_only
 from ..homotopy.statement import Statement, dense
 from ..homotopy.tolerances import SINGULAR
 from ..homotopy.track import Track
@@ -146,7 +147,7 @@ class _Left:
         shift = np.tensordot(self.free[rows], self.fixed, 1).swapaxes(0, 1)
         lines = np.empty((2, 2, len(rows), len(self.which)))
         own = rows, self.which, c
-        rooms(pieces.low, pieces.high, pieces.rest, np.ascontiguousarray(shift), *own, lines)
+        rooms(*read_only(pieces.low, pieces.high, pieces.rest, shift, *own), lines)
         rounding = self.rounding / np.abs(c).min(initial=1.0)
         return [foremost(own, self.length, rounding) for own in lines]
 
@@ -286,9 +287,9 @@ class Rows:
         first, last = np.empty((2, *a.shape[1:]), dtype=np.int64)
         of, own = np.zeros((2, 0, 0), dtype=np.int64)
         if branch is not None and self.branch is not None:
-            of, own = (np.ascontiguousarray(x, dtype=np.int64) for x in (self.branch, branch))
-        given = (np.ascontiguousarray(x) for x in (rows, a, t, size))
-        on_segments(self.slopes, self.straight, *given, of, own, first, last)
+            of, own = (np.asarray(x, dtype=np.int64) for x in (self.branch, branch))
+        given = read_only(self.slopes, self.straight, rows, a, t, size, of, own)
+        on_segments(*given, first, last)
         return first, last
 
     # -- many pieces ---------------------------------------------------------------------------
@@ -342,9 +343,9 @@ class Rows:
             own = np.where(np.isnan(known.T[:, None]), v, _lines(np.stack([known, known], 1), t))
         rest, size = self._values(statement.variables(u[..., statement.held])[0], t)
         low, high = np.empty((2, 2, *first.shape))
-        between_knots(self.low, self.high, first, last, np.ascontiguousarray(since[0]), low, high)
+        between_knots(*read_only(self.low, self.high, first, last, since[0]), low, high)
         knots = np.zeros(size.shape)
-        sizes_of(low, high, knots)
+        sizes_of(*read_only(low, high), knots)
         of, until = pairs.T
         ends = until == endless, of == until
         return _Pieces(of, t, *ends, first < 0, v, own, rest, low, high, FLAT * (size + knots))

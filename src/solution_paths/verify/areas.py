@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation import cached_njit
+from ..compilation import cached_njit, read_only
 from ..exact import UNIT, two_sum
 
 compiled = partial(cached_njit, error_model="numpy")  # units are positive: nothing is divided by 0
@@ -294,6 +294,6 @@ def values(
 
 
 def plain(x: Any, shape: tuple[int, ...] | None = None) -> Any:
-    """Return a contiguous array of doubles."""
+    """Return an array of doubles as compiled code reads it."""
     x = np.asarray(x, dtype=np.float64)
-    return np.ascontiguousarray(x if shape is None else np.broadcast_to(x, shape))
+    return read_only(x if shape is None else np.broadcast_to(x, shape))[0]
