@@ -18,6 +18,10 @@ shrink in iterative refinement:
 `RESPONSE`  what a response must have to change rates by its multiples: one product with the inverse
 ==========  =====================================================================================
 
+Where a coordinate changes its place the rates turn, and the new line begins at the old one's point.
+If t is wrong there, so is that point, by as much times the turn: `is_magnified`. Then that event is
+looked for again, with numbers that are known to rounding.
+
 In systems of up to `FEW` unknowns a residual costs no more than the other work of an event, and all
 is solved to rounding at once.
 
@@ -84,3 +88,9 @@ def is_settled(w, step):
         return False
     cost = error * now.row_unit * (now.width + step * now.width_rate)
     return error <= CARRIED * now.largest and cost <= CARRIED * now.value * now.held
+
+
+@inline
+def is_magnified(w, error):
+    """Tell whether a change of places makes too much of the error of t."""
+    return error > CARRIED * w.now.largest

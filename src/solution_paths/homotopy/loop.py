@@ -14,7 +14,7 @@ import numpy as np
 from . import tolerances
 from .accuracy import CAREFUL, FINE, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
 from .compiled import entry, lean
-from .odometers import go, shift
+from .odometers import forget_lines, go, look_again, shift
 from .ratio import collect, first_exit, known_value
 from .rows import times
 from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
@@ -24,7 +24,7 @@ from .systems.solve import coordinate, is_idle, is_singular, point, push, rate
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
-FALLS, CHANGED, STAYS = range(3)
+FALLS, CHANGED, STAYS, AGAIN = range(4)
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 REPEATS = 4  # of the same places at the same t
 
@@ -52,6 +52,7 @@ def walk(w, steps):
             now.found, now.step, now.step_low = -1, left, left_low
 
         # 3. Record both ends of the straight piece.
+        begun = now.t, now.t_low, now.nodes, now.entries
         if now.step > 0.0:
             keep(w)
             advance(w, now.way * now.step, now.way * now.step_low)
@@ -66,6 +67,9 @@ def walk(w, steps):
         first, old, side = now.found, w.place[now.found], now.side
         new = next_place(w, first, side)
         became = change(w, first, new, False)
+        if became == AGAIN:
+            go_back(w, begun)
+            continue
         if became == STAYS:
             continue
         if became == FALLS:
@@ -103,7 +107,8 @@ def find_exit(w, left, left_low):
     now = w.now
     if now.shrink > RESPONSE and now.changes - now.factored > now.solved:
         factor(w)
-    settled, goal = is_settled(w, 0.0), goal_of_point(w)
+    settled, goal = is_settled(w, 0.0), ROUNDING if now.again else goal_of_point(w)
+    now.again = 0
     while True:
         if not settled:
             if not settle(w, goal):
@@ -121,6 +126,7 @@ def find_exit(w, left, left_low):
 def settle(w, goal):
     """Solve for the point and its rate; an inverse that is worth little is computed afresh."""
     w.now.doubt = 0
+    w.now.blur = w.now.vague = 0.0
     for attempt in range(3):
         slow = point(w, goal) > tolerances.CONTRACTION
         slow = rate(w, goal) > tolerances.CONTRACTION or slow
@@ -146,6 +152,19 @@ def advance(w, step, step_low):
         now.t, now.t_low = now.end, 0.0
     glide(w, step, step_low, now.rate_error)
     go(w, step)
+
+
+@lean
+def go_back(w, begun):
+    """Go back to where the last step began, to find its end with numbers known to rounding.
+
+    Unknowns stay as they are, as they are solved for.
+    """
+    now = w.now
+    now.t, now.t_low, now.nodes, now.entries = begun
+    now.carried, now.again = 0, 1
+    look_again(w, 0, w.map.N)
+    forget_lines(w)
 
 
 @lean
@@ -185,12 +204,16 @@ def change(w, i, new, forced):
 
     Returns
     -------
-    CHANGED, FALLS (the point can move along a null vector for ever), or STAYS.
+    CHANGED, FALLS (the point can move along a null vector for ever), STAYS, or AGAIN (the error of
+    t matters, and nothing has changed).
     """
-    now, old, side = w.now, w.place[i], w.now.side
+    now, old, side, events = w.now, w.place[i], w.now.side, w.now.events
     became = changed(w, i, new, forced)
     now.hidden_slope = 0.0
-    if became == STAYS:
+    if became == AGAIN:
+        move(w, i, old)
+        now.events = events
+    elif became == STAYS:
         stay(w, i, old, side)
     elif now.staying:
         w.stays[:] = 0
@@ -200,7 +223,7 @@ def change(w, i, new, forced):
 
 @lean
 def changed(w, i, new, forced):
-    """Do what `change` says, but for a coordinate that stays."""
+    """Do what `change` says, but for a coordinate that stays, or goes back."""
     old = w.place[i]
     if w.slot[i] <= -2:
         show(w, i)
@@ -215,14 +238,12 @@ def changed(w, i, new, forced):
         gained = forced or gains(w, i, new)
         if not gained and w.now.hidden_slope > 0.0:
             return STAYS
-        if exchange(w, i, old, was_known):
-            return CHANGED
-        return FALLS if gained else STAYS
+        became = exchange(w, i, old, was_known)
+        return STAYS if became == FALLS and not gained else became
     if idle:
         w.now.carried = 0
-    else:
-        renew(w, i, old, was_known, -1, 0, 0)
-    return CHANGED
+        return CHANGED
+    return CHANGED if renew(w, i, old, was_known, -1, 0, 0) else AGAIN
 
 
 @lean
@@ -287,14 +308,17 @@ def stay(w, i, old, side):
 
 @lean
 def renew(w, i, i_old, i_known, k, k_old, k_known):
-    """Bring rates and inverse up to date after a change of i, and of k if that is not -1."""
+    """Bring rates and inverse up to date after a change of i, and of k if that is not -1.
+
+    False: t isn't known well enough for that change, and nothing is brought up to date.
+    """
     now = w.now
     if not w.map.updated:
         now.carried = 0
         factor(w)
-        return
-    if now.carried:
-        carry(w, i, i_old, i_known, k, k_old, k_known)
+        return True
+    if now.carried and not carry(w, i, i_old, i_known, k, k_old, k_known):
+        return False
     answers(w, w.first, w.schur, i, i_old, i_known, k, k_old, k_known)
     i_rise, _ = risen(w, i, i_old, i_known)
     k_rise, _ = risen(w, k, k_old, k_known) if k >= 0 else (1.0, 0.0)
@@ -302,6 +326,7 @@ def renew(w, i, i_old, i_known, k, k_old, k_known):
     for x in (i, k):
         if x >= 0 and w.slot[x] >= 0 and is_hideable(w, x):
             hide(w, x)
+    return True
 
 
 @lean
@@ -344,15 +369,18 @@ def turn(w, i, old, new):
 
 @lean
 def exchange(w, i, i_old, i_known):
-    """Move along the null vector, t standing still, until a coordinate leaves its place."""
-    now = w.now
+    """Move along the null vector, t standing still, until a coordinate leaves its place.
+
+    Returns what `change` does: CHANGED, FALLS where none leaves, or AGAIN.
+    """
+    now, blur, vague = w.now, w.now.blur, w.now.vague
     now.pending = i
     while True:
         first_exit(w, True, np.inf, 0.0)
         k = now.found
         if k < 0:
             now.pending = -1
-            return False
+            return FALLS
         old, new = w.place[k], next_place(w, k, now.side)
         glide(w, now.step, now.step_low, now.push_error + now.bent)
         rows = now.step * now.row_speed
@@ -360,6 +388,8 @@ def exchange(w, i, i_old, i_known):
         if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
             break
         move(w, k, new)  # nothing changes there
+        now.carried = 0
+    now.blur, now.vague = blur, vague
     if w.slot[k] <= -2:
         show(w, k)
     k_known = w.known[k]
@@ -375,10 +405,12 @@ def exchange(w, i, i_old, i_known):
         signed = w.map.n <= i < w.map.n + w.map.weights  # in the l1 constraint's row
         if signed or k != i or not is_idle(w, i, i_old, new):
             factor(w)
-        return True
+        return CHANGED
     restore_rates(w)
-    renew(w, i, i_old, i_known, k, old, k_known)
-    return True
+    if renew(w, i, i_old, i_known, k, old, k_known):
+        return CHANGED
+    move(w, k, old)
+    return AGAIN
 
 
 @lean

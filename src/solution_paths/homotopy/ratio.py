@@ -611,6 +611,25 @@ def choose(w, bound, left, left_low):
         return
     now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
     now.step, now.step_low = h, e
+    measure(w, chosen)
+
+
+@lean
+def measure(w, c):
+    """Write down how well the step of a candidate, and its speed, are known as unknowns are.
+
+    What the data's rounding adds to it is left out: no refinement makes that smaller.
+    """
+    now, i = w.now, w.candidate[c] // 2
+    if w.known[i]:
+        error = now.variable_blur if is_variable(w, i) else now.row_blur
+        noise = now.variable_rate_blur if is_variable(w, i) else now.row_rate_blur
+    else:
+        on_segment = not is_variable(w, i) and w.place[i] % 2 == 0
+        unit = w.map.scale[i] / (w.graph.curvature[i, w.place[i]] if on_segment else 1.0)
+        error, noise = now.point_error * unit, now.rate_error * unit
+    now.vague = noise / w.chance[CLOSING, c]
+    now.blur = (error + abs(now.step) * noise) / w.chance[CLOSING, c]
 
 
 @lean
@@ -625,5 +644,6 @@ def choose_the_only(w, bound, left, left_low):
     if possible == 1 and not now.doubt:
         now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
         now.step, now.step_low = step_of(w, chosen)
+        measure(w, chosen)
         if now.step <= 0.0:
             now.doubt = 1

@@ -159,6 +159,9 @@ class Numbers:
     side: int
     step: float
     step_low: float
+    blur: float  # by how much that step may be wrong, as point and rates are
+    vague: float  # and, relative to itself, the speed at which the limit comes nearer
+    again: int  # whether the last event is looked for again, with numbers known to rounding
     candidates: int
     leaving: float  # the largest speed of those that are at a limit
     key: int  # a hash of all places

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..accuracy import is_magnified
 from ..compiled import inline, lean
 from ..odometers import correct, reach
 from ..state import at_base, base_rate, factors, rate_of, value_of
@@ -122,6 +123,7 @@ def carry(w, i, i_old, i_known, k, k_old, k_known):
     """Bring point and rates up to date after a change of i, and of k if that is not -1.
 
     The point changes by rounding alone, and by what a null vector that is only nearly one leaves.
+    But as rates change there, it is as wrong as t is, times this change. False: that is too much.
     """
     now, S = w.now, w.answer
     answers(w, w.push, S, i, i_old, i_known, k, k_old, k_known)
@@ -132,20 +134,25 @@ def carry(w, i, i_old, i_known, k, k_old, k_known):
     h, e = S[0, 0], S[1, 0]
     if k >= 0:
         h, e = _cross(S[0, 0], S[1, 0], S[0, 3], S[1, 3], S[0, 1], S[1, 1], S[0, 2], S[1, 2])
-    now.carried = 0
+    known, now.carried = now.carried, 0
     if h == 0.0:
-        return
-    x, y = solve_by_pushes(w, w.u, False, h, e, i, i_old, i_known, k, k_old, k_known)
-    now.point_error += abs(x) * now.push_error + abs(y) * now.other_error
-    correct(w, abs(x) * _size(w, i, 0) + (abs(y) * _size(w, k, 1) if k >= 0 else 0.0))
+        return True
     x, y = solve_by_pushes(w, w.du, True, h, e, i, i_old, i_known, k, k_old, k_known)
-    now.rate_error += abs(x) * now.push_error + abs(y) * now.other_error
+    first, second = _size(w, i, 0), (_size(w, k, 1) if k >= 0 else 0.0)
+    turn = abs(x) * first + abs(y) * second
+    if known > 1 and is_magnified(w, now.blur * turn):
+        return False
+    now.rate_error += abs(x) * now.push_error + abs(y) * now.other_error + now.vague * turn
     if w.map.with_gram:
         now.dual_turn += abs(x) * _norm(w, i, i_known, 0, S[0, 0], now.push_error)
         now.dual_turn += (
             abs(y) * _norm(w, k, k_known, 1, S[0, 3], now.other_error) if k >= 0 else 0.0
         )
+    x, y = solve_by_pushes(w, w.u, False, h, e, i, i_old, i_known, k, k_old, k_known)
+    now.point_error += abs(x) * now.push_error + abs(y) * now.other_error + now.blur * turn
+    correct(w, abs(x) * first + abs(y) * second)
     now.carried = 2
+    return True
 
 
 @lean
