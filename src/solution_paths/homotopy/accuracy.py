@@ -39,6 +39,7 @@ ROUNDING = tolerances.NOISE * tolerances.FLOOR / 2.0
 FINE = 8.0 * ROUNDING  # what no sum over a row feels: such errors decide nothing
 SOLVED = 2.0**-16 * tolerances.SINGULAR
 CARRIED = 2.0**-4 * tolerances.SINGULAR
+KEPT = 2.0**-4  # share of these errors up to which a point isn't solved for with its rates
 RESPONSE = 2.0**12 * tolerances.SINGULAR
 PIVOT = tolerances.SINGULAR * tolerances.FLOOR  # of a response whose pivot is compared with zero
 MARGIN = 2.0**8  # by which an error may be larger than its estimate
@@ -76,15 +77,21 @@ def is_near_zero(pivot, whole):
 
 @lean
 def is_settled(w, step):
-    """Tell whether the point is known well enough as it is carried along, up to a step from here.
+    """Tell whether point and rates are known well enough as they are carried, up to a step on."""
+    now = w.now
+    if not now.carried or not w.map.updated or (has_few(w) and now.rate_error > FINE * now.fastest):
+        return False
+    return is_point_known(w, now.point_error + step * now.rate_error, step)
+
+
+@lean
+def is_point_known(w, error, step):
+    """Tell whether the point may have that error, up to a step from here.
 
     An error of a row's value costs its slope, which must be little in comparison with the duals.
     """
     now = w.now
-    if not now.carried or not w.map.updated:
-        return False
-    error = now.point_error + step * now.rate_error
-    if has_few(w) and (now.rate_error > FINE * now.fastest or error > FINE * now.largest):
+    if has_few(w) and error > FINE * now.largest:
         return False
     cost = error * now.row_unit * (now.width + step * now.width_rate)
     return error <= CARRIED * now.largest and cost <= CARRIED * now.value * now.held
@@ -94,3 +101,11 @@ def is_settled(w, step):
 def is_magnified(w, error):
     """Tell whether a change of places makes too much of the error of t."""
     return error > CARRIED * w.now.largest
+
+
+@inline
+def is_kept(w, goal):
+    """Tell whether a point that is carried along stays as it is while rates are solved for."""
+    now = w.now
+    carried = now.carried and w.map.updated and goal > ROUNDING
+    return carried and is_point_known(w, now.point_error / KEPT, 0.0)

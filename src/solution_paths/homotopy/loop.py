@@ -12,7 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from . import tolerances
-from .accuracy import CAREFUL, FINE, RESPONSE, ROUNDING, goal_of_point, goal_of_response, is_settled
+from .accuracy import (
+    CAREFUL,
+    FINE,
+    RESPONSE,
+    ROUNDING,
+    goal_of_point,
+    goal_of_response,
+    is_kept,
+    is_settled,
+)
 from .compiled import entry, lean
 from .odometers import forget_lines, go, look_again, shift
 from .ratio import collect, first_exit, known_value
@@ -124,19 +133,23 @@ def find_exit(w, left, left_low):
 
 @lean
 def settle(w, goal):
-    """Solve for the point and its rate; an inverse that is worth little is computed afresh."""
-    w.now.doubt = 0
-    w.now.blur = w.now.vague = 0.0
+    """Solve for the point and its rate; an inverse that is worth little is computed afresh.
+
+    A point that is known well enough, as it is carried along, stays as it is.
+    """
+    now = w.now
+    now.doubt, now.blur, now.vague = 0, 0.0, 0.0
+    kept = is_kept(w, goal)
     for attempt in range(3):
-        slow = point(w, goal) > tolerances.CONTRACTION
+        slow = not kept and point(w, goal) > tolerances.CONTRACTION
         slow = rate(w, goal) > tolerances.CONTRACTION or slow
         if not slow:
-            w.now.carried = 1 if goal == ROUNDING else 2
+            now.carried = 1 if goal == ROUNDING else 2
             return True
-        w.now.carried = 0
+        now.carried, kept = 0, False
         if attempt == 0:
             factor(w)
-        elif attempt == 1 and not w.now.hidden:
+        elif attempt == 1 and not now.hidden:
             sharpen(w)
         else:
             break
