@@ -6,6 +6,7 @@ import pytest
 import stated_models as models
 from solution_paths.homotopy import loop
 from solution_paths.homotopy.odometers import EPOCH, room_left
+from solution_paths.homotopy.ratio import collect, net_error
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.statement import read
@@ -159,3 +160,20 @@ def check_steps(walk):
             step = min(step, (np.maximum(room, 0.0)[moves] / closing[moves]).min(initial=np.inf))
         before = now.t, now.t + way * step
     assert count >= 2
+
+
+def test_what_is_left_open_is_told_by_duals_as_they_are_at_t():
+    """At tau = 1 - 1e-8 duals of rows below the curve are 1e-8, from a value and a rate of 1."""
+    model, _, _ = kernel_machine("pinball in tau", 3)
+    walk = walk_of(model, 1.0 - 1e-8, 1.0 - 1e-9)
+    w, told = walk.walk, []
+    assert loop.find_exit(w, 1e-9, 0.0)
+    collect(w, False)
+    u = np.where(w.known == 1, solved(w, w.now.t), w.u[0])
+    terms = np.abs(matrix(w)) @ np.abs(u)
+    for i in np.flatnonzero(w.known[: w.map.n]):
+        found = net_error(w, i, 1.0)
+        np.testing.assert_allclose(found, w.map.noise * terms[i], rtol=1e-4)
+        told.append(found / (w.map.noise * w.base_terms[:2, i].sum()))
+    assert len(told) > 20
+    assert min(told) < 0.2

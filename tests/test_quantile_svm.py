@@ -85,6 +85,17 @@ def test_spam_and_splice_are_certified(name, options, lam):
     assert certificate.ok or (name == "spam" and open_), str(certificate)
 
 
+@pytest.mark.skipif(not os.environ.get(MIRROR), reason=f"{MIRROR} names no folder with data")
+def test_spam_is_right_on_every_piece_next_to_its_end():
+    """Duals are 1e-10 there, from values and rates of 1e-3: these are not what rounding is of."""
+    train = prepare("spam", 0).train
+    path = quantile_svm_path(train.X, train.y, 1e-6)
+    tau = path.breakpoints[path.breakpoints > 1.0 - 1.2e-7]
+    assert len(tau) > 100
+    for one in np.concatenate([tau, (tau[1:] + tau[:-1]) / 2]):
+        assert path.certify(at=one).gap <= 1e-8
+
+
 def assert_same_breakpoints(paths):
     """Where w is zero all rows of a class share the margin, and rounding picks who has a dual."""
     first, *others = paths

@@ -529,6 +529,8 @@ def look_closely(w, i, null, bound):
     size, _ = base_terms(w, i)
     terms += size
     error = m.noise * max(terms, 0.0)
+    if is_at_limit(w, i, x, error):
+        error = min(error, net_error(w, i, error))
     if now.rough:
         error += now.variable_blur if is_variable(w, i) else now.row_blur
     if is_variable(w, i):
@@ -536,6 +538,33 @@ def look_closely(w, i, null, bound):
     for side in range(2):
         bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
+
+
+@inline
+def is_at_limit(w, i, x, error):
+    """Tell whether a known row's value is at one of its limits, as far as its error tells."""
+    lower, _ = value_of(w, i, w.graph.lower[i, w.place[i]])
+    upper, _ = value_of(w, i, w.graph.upper[i, w.place[i]])
+    return abs(x - lower) <= error or abs(upper - x) <= error
+
+
+@lean
+def net_error(w, i, error):
+    """Return an error of a known row's value by the terms that known coordinates have at t.
+
+    These may be much smaller than value and rate, from which `base_terms` are summed. What rounding
+    of a matrix of Gram makes of a value is that of its entries times these terms. It takes as long
+    as a product, so it is for decisions that the other error leaves open.
+    """
+    m = w.map
+    if i >= m.n or m.with_gram <= m.with_low:
+        return error
+    _, _, total = sharply(w, i, False)
+    for k in range(m.n + m.p):
+        if w.known[k]:
+            h, _ = value_of(w, k, w.graph.equation[k, w.place[k]])
+            total += abs(h * (m.gram[i, k] if k < m.n else m.R[i, k - m.n]))
+    return m.noise * total
 
 
 @inline
@@ -577,6 +606,25 @@ def step_of(w, c):
 
 
 @lean
+def ties(w, c, nearest, bound):
+    """Tell whether candidate c may be as near as the nearest one, for all that errors say."""
+    if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
+        return False
+    if c == nearest:
+        return True
+    ahead = lead(w, c, nearest)
+    if ahead > w.chance[DOUBT, c] + w.chance[DOUBT, nearest]:
+        return False
+    doubt = 0.0
+    for k in (c, nearest):
+        i, own = w.candidate[k] // 2, w.chance[DOUBT, k]
+        if w.known[i] and ahead > 0.0:
+            own = min(own, net_error(w, i, np.inf) / w.chance[CLOSING, k])
+        doubt += own
+    return ahead <= doubt
+
+
+@lean
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat.
 
@@ -589,10 +637,7 @@ def choose(w, bound, left, left_low):
         return
     nearest = first_candidate(w, bound)
     for c in range(now.candidates if nearest >= 0 else 0):
-        if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
-            continue
-        doubt = w.chance[DOUBT, c] + w.chance[DOUBT, nearest]
-        if lead(w, c, nearest) > doubt:
+        if not ties(w, c, nearest, bound):
             continue
         if now.by_index:
             if chosen < 0 or w.candidate[c] < w.candidate[chosen]:
