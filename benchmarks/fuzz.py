@@ -470,7 +470,8 @@ def _machine_gap(path, t, state):
         X = state["X"]
         w, b = path.coef(t).astype(LONG), LONG(path.intercept(t))
         f, norm2 = X @ w + b, w @ w
-        own = (state["centred"] if p.free else X).T @ a / lam
+        columns = state["centred"] if p.free else X
+        own = columns.T @ a / lam
         own2 = own @ own
         if p.feature:
             norm2 = norm2 + (b / p.feature) ** 2
@@ -506,7 +507,15 @@ def _machine_gap(path, t, state):
     # of their terms.
     terms = np.abs(X) @ np.abs(w) + abs(b) if path.linear else state["absK"](a, lam)
     limit = HALF_A_UNIT * (cost @ terms)
+    if path.linear:
+        limit = limit + _rounded_squares(columns, a, own, lam)
     return primal, dual, outside, limit
+
+
+def _rounded_squares(columns, a, own, lam):
+    """Return by how much rounding moves lam |own|^2, of weights that duals make."""
+    rounding = HALF_A_UNIT * (np.abs(columns).T @ np.abs(a)) / lam
+    return lam * (rounding @ (np.abs(own) + rounding))
 
 
 def _robust_gap(path, t, state):
@@ -516,9 +525,11 @@ def _robust_gap(path, t, state):
     y, C, theta, s = p.y.astype(LONG), p.cost, *p.weight_and_threshold(float(t))
     if path.linear:
         X, w = state["X"], path.coef(float(t), side=side).astype(LONG)
-        own = (state["centred"] if p.free else X).T @ a
+        columns = state["centred"] if p.free else X
+        own, limit = columns.T @ a, _rounded_squares(columns, a, columns.T @ a, LONG(1))
         f, norm2, own2, terms = X @ w, w @ w, own @ own, np.abs(X) @ np.abs(w)
     else:
+        limit = LONG(0)
         f = state["K"] @ a
         norm2 = own2 = a @ f
         terms = state["absK"](a, LONG(1))
@@ -550,7 +561,7 @@ def _robust_gap(path, t, state):
     dual = bound.sum() - own2 / 2
     floor = LONG(0) if len(p.classes) else LONG(1e-6) * C * np.abs(y).sum()
     box = max(box, LONG(0), np.abs(a.sum()) / (C * len(a)) if p.free else 0)  # and the balance
-    return primal + floor, dual + floor, box, HALF_A_UNIT * C * terms.sum()
+    return primal + floor, dual + floor, box, limit + HALF_A_UNIT * C * terms.sum()
 
 
 def facts(path):
