@@ -21,7 +21,7 @@ from solution_paths.problem import Losses, Problem, along, losses, penalties, pi
 from solution_paths.solution import follow
 from solution_paths.verify import Answer, judge
 from stated_models import EXAMPLES
-from walks import walked
+from walks import look_at_all, solve_afresh, walked
 
 
 def assert_optimal(model, path, count=8):
@@ -148,10 +148,10 @@ def test_a_path_is_the_same_from_its_end(name, monkeypatch):
 @pytest.mark.parametrize("name", models.EXAMPLES)
 def test_an_updated_factor_changes_no_event(name):
     model, t0, t1 = models.EXAMPLES[name]
-    path, plain = (walked(model, t0, t1, updated=updated) for updated in (True, False))
+    path, plain = (walked(model, t0, t1, before=before) for before in (None, solve_afresh))
     np.testing.assert_array_equal(path.track.events, plain.track.events)
     if np.diff(path.track.entry_at).max() + path.statement.silent <= FEW:
-        np.testing.assert_array_equal(path.t, plain.t)
+        np.testing.assert_allclose(path.t, plain.t, rtol=1e-15, atol=1e-15)
         np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
     else:
         assert_carried(path, plain)
@@ -184,7 +184,7 @@ def test_large_systems_are_carried_along_without_changing_an_event(name):
             return Problem(Losses(loss, X, np.ones((220, 1))), ridge=1.0)
         return Problem(Losses(loss, np.eye(220), np.ones((220, 1))), ridge=1.0, kernel=kernel)
 
-    path, plain = (walked(model, 0.01, 10.0, updated=updated) for updated in (True, False))
+    path, plain = (walked(model, 0.01, 10.0, before=before) for before in (None, solve_afresh))
     np.testing.assert_array_equal(path.track.events, plain.track.events)
     assert np.diff(path.track.entry_at).max() > FEW
     assert_carried(path, plain)
@@ -193,7 +193,7 @@ def test_large_systems_are_carried_along_without_changing_an_event(name):
 @pytest.mark.parametrize("name", models.EXAMPLES)
 def test_lazy_evaluation_changes_no_event(name):
     model, t0, t1 = models.EXAMPLES[name]
-    path, plain = (walked(model, t0, t1, lazy=lazy) for lazy in (True, False))
+    path, plain = (walked(model, t0, t1, before=before) for before in (None, look_at_all))
     np.testing.assert_array_equal(path.t, plain.t)
     np.testing.assert_array_equal(path.track.events, plain.track.events)
 
@@ -233,9 +233,9 @@ def test_eliminated_weights_change_no_event(name, monkeypatch):
     monkeypatch.setattr(run, "MANY", 1)
     line = along(model, t0, t1)
     assert follow._at_the_start(line, read(line), "auto").walk.now.eliminates == RIDGED
-    for options in ({}, {"updated": False}, {"lazy": False}):
-        path = walked(model, t0, t1, **options)
-        np.testing.assert_array_equal(path.t, plain.t)
+    for before in (None, solve_afresh, look_at_all):
+        path = walked(model, t0, t1, before=before)
+        np.testing.assert_allclose(path.t, plain.t, rtol=1e-15, atol=1e-15)
         np.testing.assert_array_equal(path.track.events, plain.track.events)
         np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
     assert_optimal(model, path)

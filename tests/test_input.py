@@ -297,8 +297,6 @@ def test_kernel_values_that_overflow(function):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("lazy", "yes"),
-        ("lazy", None),
         ("callback", 3),
         ("callback", "print"),
     ],

@@ -5,10 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from solution_paths.homotopy.statement import Statement
+from solution_paths.homotopy import loop
+from solution_paths.homotopy.state import ALWAYS
+from solution_paths.homotopy.statement import Statement, read
 from solution_paths.homotopy.track import Track
 from solution_paths.problem import along
-from solution_paths.solution.follow import walk
+from solution_paths.solution import follow
 
 
 @dataclass
@@ -40,9 +42,41 @@ class Walk:
         return self.statement.answer((1 - share) * self.unknowns[k] + share * self.unknowns[k + 1])
 
 
-def walked(model, t0, t1, face="auto", updated=True, lazy=True):
-    """Return the walk along model(t) from t0 to t1."""
-    statement, track = walk(along(model, t0, t1), face, updated, lazy)
+def walked(model, t0, t1, face="auto", before=None):
+    """Return the walk along model(t) from t0 to t1; ``before`` each step its memory is changed."""
+    line = along(model, t0, t1)
+    statement = read(line, face)
+    homotopy = follow._at_the_start(line, statement, face)
+    if before is None:
+        track, lost = follow._walked(line, homotopy, None)
+        if lost is not None:
+            raise lost
+    else:
+        track = stepwise(homotopy, before)
     t = (t0 + track.t[:, 0]) + track.t[:, 1]
     t[-1] = t1
     return Walk(statement, t, track)
+
+
+def stepwise(homotopy, before):
+    """Walk to the end in single steps."""
+    for _ in range(10_000):
+        before(homotopy.walk)
+        ending = loop.walk(homotopy.walk, 1)
+        if ending == loop.DONE:
+            return homotopy.track()
+        assert ending in (loop.MORE_ROOM, loop.DENSER)
+        homotopy.go_on(ending)
+    raise AssertionError("the walk doesn't end")
+
+
+def solve_afresh(walk):
+    """Compute the inverse, the point and what known coordinates add up to from the places alone."""
+    loop.prepare(walk, np.empty(walk.map.N))
+
+
+def look_at_all(walk):
+    """Let all known coordinates be looked at, whatever odometers say of them."""
+    walk.due[walk.known == 1] = ALWAYS
+    walk.block[:] = ALWAYS
+    walk.line[:, 0] = 0.0

@@ -65,7 +65,7 @@ def goal_of_response(w):
 
     Among limits of variables ties are frequent.
     """
-    sharply = has_few(w) or w.now.careful > 0 or w.map.limited > 0 or w.map.updated == 0
+    sharply = has_few(w) or w.now.careful > 0 or w.map.limited > 0
     return ROUNDING if sharply else RESPONSE
 
 
@@ -79,7 +79,7 @@ def is_near_zero(pivot, whole):
 def is_settled(w, step):
     """Tell whether point and rates are known well enough as they are carried, up to a step on."""
     now = w.now
-    if not now.carried or not w.map.updated or (has_few(w) and now.rate_error > FINE * now.fastest):
+    if not now.carried or (has_few(w) and now.rate_error > FINE * now.fastest):
         return False
     return is_point_known(w, now.point_error + step * now.rate_error, step)
 
@@ -107,5 +107,5 @@ def is_magnified(w, error):
 def is_kept(w, goal):
     """Tell whether a point that is carried along stays as it is while rates are solved for."""
     now = w.now
-    carried = now.carried and w.map.updated and goal > ROUNDING
+    carried = now.carried and goal > ROUNDING
     return carried and is_point_known(w, now.point_error / KEPT, 0.0)

@@ -326,10 +326,6 @@ def renew(w, i, i_old, i_known, k, k_old, k_known):
     False: t isn't known well enough for that change, and nothing is brought up to date.
     """
     now = w.now
-    if not w.map.updated:
-        now.carried = 0
-        factor(w)
-        return True
     if now.carried and not carry(w, i, i_old, i_known, k, k_old, k_known):
         return False
     answers(w, w.first, w.schur, i, i_old, i_known, k, k_old, k_known)
@@ -409,7 +405,7 @@ def exchange(w, i, i_old, i_known):
     if k_known:
         w.u[0, k], w.u[1, k] = known_unknown(w, k)
     idle = is_idle(w, k, old, new)
-    if k != i and not idle and w.map.updated:
+    if k != i and not idle:
         push_before(w, i, i_old, i_known, k, new)
     move(w, k, new)
     now.pending = -1

@@ -62,9 +62,6 @@ EPOCH, ROOM, CLOSING, AT, TURN, TURNED = range(6)
 def speeds(w, null):
     """Write how far u goes, at most, for a unit of t or of the null vector; note its direction."""
     now, m = w.now, w.map
-    if not m.lazy:
-        now.row_speed = now.variable_speed = 0.0
-        return
     pull, x = 0.0, w.work[6]
     for k in range(now.pulling):
         pull += w.of_rows[RH, k] ** 2

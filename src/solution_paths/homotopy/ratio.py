@@ -279,7 +279,7 @@ def look_at_known(w, null, bound):
             travel = now.row_travel if part == 0 else now.variable_travel
             speed = now.row_speed if part == 0 else now.variable_speed
             usual = now.usual_rows if part == 0 else now.usual_variables
-            if speed == 0.0 and m.lazy and m.weights == 0:
+            if speed == 0.0 and m.weights == 0:
                 continue  # nothing moves
             near = factor * usual if usual > 0.0 else np.inf
             ahead = min(speed * bound, near) if speed > 0.0 else 0.0
@@ -400,7 +400,7 @@ def look(w, i, null, bound):
     if widened:
         below, above = below - w.u[0, m.N - 1], above - w.u[0, m.N - 1]
         of_lower, of_upper = of_lower + w.work[0, m.N - 1], of_upper + w.work[0, m.N - 1]
-    if m.lazy and m.length[i] > 0.0 and not w.jumps[i]:
+    if m.length[i] > 0.0 and not w.jumps[i]:
         nearest = min(below - DOUBLE * of_lower, above - DOUBLE * of_upper)
         nearest = max(nearest - (now.variable_blur if variable else now.row_blur), 0.0)
         travel = now.variable_travel if variable else now.row_travel

@@ -70,7 +70,7 @@ class Spare(NamedTuple):
     """The memory of a walk that has ended, and the tables of the statement's own graphs."""
 
     walk: Walk
-    options: tuple[bool, bool, str]
+    face: str
     tables: _Tables | None
 
 
@@ -88,11 +88,6 @@ class Homotopy:
         Where the walk begins and where it ends; it goes upwards or downwards.
     origin : float
         What is added to t where it is reported.
-    updated : bool
-        Whether point, rates and the inverse of the system are updated, or computed afresh at each
-        change.
-    lazy : bool
-        Whether coordinates are looked at only when they can have come to a limit.
     face : str
         "saddle" eliminates nothing from the system.
     near : float
@@ -115,19 +110,17 @@ class Homotopy:
         t: float,
         end: float,
         origin: float = 0.0,
-        updated: bool = True,
-        lazy: bool = True,
         face: str = "auto",
         near: float = 0.0,
     ):
         self.statement, self.graphs, self.origin = statement, graphs, origin
-        self.options, self.start = (updated, lazy, face), place.astype(np.int64)
+        self.face, self.start = face, place.astype(np.int64)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
         now.rest = tolerances.NOISE * abs(end - t)
         spare, statement.spare = statement.spare, None
-        self._kept = spare.tables if spare and spare.options == self.options else None
+        self._kept = spare.tables if spare and spare.face == face else None
         tables = self._kept if self._kept and graphs is statement.graphs else None
-        tables = self._tables = tables or _tables(statement, graphs, *self.options)
+        tables = self._tables = tables or _tables(statement, graphs, face)
         self.walk = (
             _allocated(tables, now, self.start)
             if spare is None
@@ -144,7 +137,7 @@ class Homotopy:
     def release(self) -> None:
         """Hand the memory on to the next walk of the same statement; this one has ended."""
         own = self._tables if self.graphs is self.statement.graphs else self._kept
-        self.statement.spare = Spare(self.walk, self.options, own)
+        self.statement.spare = Spare(self.walk, self.face, own)
         del self.walk
 
     @property
@@ -232,7 +225,7 @@ class Homotopy:
         at = np.where(graphs.exists[free, 1::2], graphs.equation[free, 1::2, 0], np.inf)
         self.walk.place[free] = 2 * (values[free, None] > at).sum(axis=1)
         self.statement, self.graphs, self.start = statement, graphs, self.place.copy()
-        tables = self._tables = _tables(statement, graphs, *self.options)
+        tables = self._tables = _tables(statement, graphs, self.face)
         self.walk = altered(self.walk, map=tables.map, graph=tables.graph)
         now, self.origin = self.walk.now, 0.0
         now.end, now.way, now.pending = end, np.sign(end), -1
@@ -352,7 +345,7 @@ def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, N
     return (0, curved) if few or statement.constrained else (RIDGED, ridged)
 
 
-def _tables(statement: Statement, graphs: Tabled, updated: bool, lazy: bool, face: str) -> _Tables:
+def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
     """Return graphs, and the statement beside them, as the loop reads them."""
     known = _known(statement, graphs)
     eliminates, hidden = _eliminated(statement, graphs, face)
@@ -364,7 +357,7 @@ def _tables(statement: Statement, graphs: Tabled, updated: bool, lazy: bool, fac
         graphs.hollow.astype(np.int8),
         graphs.still.astype(np.int8),
     )
-    given = _map(statement, graphs, known, updated, lazy)
+    given = _map(statement, graphs, known)
     return _Tables(given, graph, eliminates, ~(known | hidden))
 
 
@@ -375,9 +368,7 @@ def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
     return np.where(statement.is_row[:, None], ~knots & straight, knots & graphs.exists)
 
 
-def _map(
-    statement: Statement, graphs: Tabled, known: NDArray[np.bool_], updated: bool, lazy: bool
-) -> Map:
+def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
     n, p = statement.rows_and_variables
     widening, units = statement.widening, statement.units
     nothing = np.zeros((0, 0))
@@ -416,8 +407,6 @@ def _map(
         known_rate=float((rates / scale).max(initial=0.0)),
         limited=int(_limited(graphs, n, p)),
         silent=statement.silent,
-        lazy=int(lazy),
-        updated=int(updated),
     )
 
 

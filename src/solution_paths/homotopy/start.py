@@ -36,8 +36,6 @@ def starting_places(
     statement: Statement,
     off: Misfit,
     origin: float = 0.0,
-    updated: bool = True,
-    lazy: bool = True,
     face: str = "auto",
 ) -> Places:
     """Return places of all coordinates at an optimum, by those of a guess at the same t.
@@ -49,7 +47,7 @@ def starting_places(
 
     def walked(off: Misfit) -> Places:
         graphs = statement.graphs_of(artificial(statement, off))
-        homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, updated, lazy, face)
+        homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, face)
         homotopy.run()
         place, stayed = homotopy.place, homotopy.walk.now.stayed
         homotopy.release()

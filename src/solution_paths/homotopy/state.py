@@ -70,8 +70,6 @@ class Map:
     known_rate: float  # plus t times this
     limited: int  # whether any variable has limits
     silent: int  # variables, the first ones, that are not recorded
-    lazy: int  # whether coordinates are looked at only when they can have moved to a limit
-    updated: int  # whether point, rates and inverse are updated, or computed afresh
 
 
 @struct

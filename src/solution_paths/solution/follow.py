@@ -199,50 +199,29 @@ class _Followed:
         return cls(line, statement, points, ray, len(track.events), lost, falls=down)
 
 
-def walk(
-    line: Line, face: str = "auto", updated: bool = True, lazy: bool = True
-) -> tuple[Statement, Track]:
-    """Walk along a line; return how the unknowns read, and the recorded points.
-
-    Neither ``updated``, whether the factor of the linear systems is, nor ``lazy``, whether
-    coordinates are looked at only when they can have come to a limit, changes the path.
-    """
-    statement = read(line, face)
-    track, lost = _from_the_start(line, statement, face, None, updated, lazy)
-    if lost is not None:
-        raise lost
-    return statement, track
-
-
 def _from_the_start(
     line: Line,
     statement: Statement,
     face: str,
     told: Told | None,
-    updated: bool = True,
-    lazy: bool = True,
     enough: float = np.inf,
 ) -> tuple[Track, PathError | None]:
     """Walk from t0; return what was recorded, and the error if the walk broke off.
 
     It ends soon after it is so far from t0 as is ``enough``.
     """
-    return _walked(line, _at_the_start(line, statement, face, updated, lazy), told, enough)
+    return _walked(line, _at_the_start(line, statement, face), told, enough)
 
 
-def _at_the_start(
-    line: Line, statement: Statement, face: str, updated: bool = True, lazy: bool = True
-) -> Homotopy:
+def _at_the_start(line: Line, statement: Statement, face: str) -> Homotopy:
     """Return a walk from an optimum at t0."""
     t0, length = line.t0, line.t1 - line.t0
     try:
-        place = _behind_the_start(line, statement, face, updated, lazy)
+        place = _behind_the_start(line, statement, face)
         if place is None:
             off = Misfit.at(statement, 0.0, face)
-            place = starting_places(statement, off, t0, updated, lazy, face)
-        return Homotopy(
-            statement, statement.graphs, place, 0.0, length, t0, updated, lazy, face, NEAR
-        )
+            place = starting_places(statement, off, t0, face)
+        return Homotopy(statement, statement.graphs, place, 0.0, length, t0, face, NEAR)
     except (Unlimited, *NUMERICAL) as error:
         raise _as_path_error(error, line, statement) from error
 
@@ -260,9 +239,7 @@ def _walked(
         return track, lost
 
 
-def _behind_the_start(
-    line: Line, statement: Statement, face: str, updated: bool, lazy: bool
-) -> Places | None:
+def _behind_the_start(line: Line, statement: Statement, face: str) -> Places | None:
     """Return places at t0 that are those of optima behind it, or None where t0 tells them itself.
 
     Where no loss costs anything at t0 every point is optimal there as far as losses go; to find the
@@ -273,8 +250,8 @@ def _behind_the_start(
         return None
     try:
         off = Misfit.at(statement, begin, face)
-        place = starting_places(statement, off, line.t0, updated, lazy, face)
-        back = _backwards(line, statement, place, begin, face, updated, lazy)
+        place = starting_places(statement, off, line.t0, face)
+        back = _backwards(line, statement, place, begin, face)
         back.let_go()
         back.run()
     except PathError:
@@ -290,11 +267,9 @@ def _backwards(
     place: Places,
     begin: float,
     face: str,
-    updated: bool = True,
-    lazy: bool = True,
 ) -> Homotopy:
     """Return a walk back to t0 from places that are so far behind it."""
-    graphs, own = statement.graphs, (updated, lazy, face, NEAR)
+    graphs, own = statement.graphs, (face, NEAR)
     return Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
 
 
