@@ -59,10 +59,13 @@ class Track:
         _leave_zero(self.entry_at, self.entries, found)
         return found
 
-    def moved(self, by: Array) -> Track:
-        """Return the points moved along their pieces, as t is by so little (K,)."""
+    def moved(self, by: Array, least: Array) -> Track:
+        """Return the points moved along their pieces, as t is by so little (K,).
+
+        Those stay whose duals would all move by less than ``least`` (K,) of the largest.
+        """
         entries = self.entries.copy()
-        _move(self.t, by, self.entry_at, entries)
+        _move(self.t, by, least, self.is_row, self.entry_at, self.entry, entries)
         return replace(self, t=np.column_stack([self.t[:, 0], self.t[:, 1] + by]), entries=entries)
 
     def unknowns(
@@ -101,14 +104,24 @@ def _leave_zero(entry_at: Any, entries: Any, found: Any) -> None:
 
 
 @cached_njit
-def _move(t: Any, by: Any, entry_at: Any, entries: Any) -> None:
+def _move(
+    t: Any, by: Any, least: Any, is_row: Any, entry_at: Any, entry: Any, entries: Any
+) -> None:
     """Move both ends of each piece, which have the same unknowns, along it."""
     for k in range(0, len(t) - 1, 2):
         length = (t[k + 1, 0] - t[k, 0]) + (t[k + 1, 1] - t[k, 1])
         first, last = entry_at[k], entry_at[k + 1]
         if length == 0.0 or entry_at[k + 2] - last != last - first:
             continue
+        largest = fastest = 0.0
+        for e in range(last - first):
+            a, b = entries[first + e], entries[last + e]
+            if is_row[entry[first + e]]:
+                largest = max(largest, abs(a[0]), abs(b[0]))
+                fastest = max(fastest, abs((b[0] - a[0]) + (b[1] - a[1])) / length)
         here, there = by[k], by[k + 1]
+        here = 0.0 if abs(here) * fastest < least[k] * largest else here
+        there = 0.0 if abs(there) * fastest < least[k + 1] * largest else there
         for e in range(last - first if here != 0.0 or there != 0.0 else 0):
             a, b = entries[first + e], entries[last + e]
             rate = ((b[0] - a[0]) + (b[1] - a[1])) / length

@@ -13,6 +13,7 @@ from ..homotopy.track import Track
 from ..validation import Floats
 
 Places = NDArray[np.int64]
+MUCH = 2.0**-44  # of the largest dual: hundreds of units of rounding
 KNOWN = 2.0**-76  # of a parameter: what its second part is worth
 NOTHING = 2.0**-90  # of the terms of an unknown: smaller ones are zero
 ALL = slice(None)
@@ -177,7 +178,7 @@ class _Recorded:
     """The points of a walk, in its order, moved to where their parameters are doubles.
 
     Of the doubles beside a breakpoint that one is taken at which nothing is nearly zero that is
-    zero at the breakpoint.
+    zero at the breakpoint; where neither is, points stay unless that moves them by much.
     """
 
     def __init__(self, track: Track, t0: float) -> None:
@@ -186,13 +187,14 @@ class _Recorded:
         low[np.abs(low) <= KNOWN * np.abs(t)] = 0.0
         leaves, upwards = track.leaves_zero(), 1 if len(t) < 2 or t[-1] >= t[0] else -1
         before, after = leaves[1:-1:2], leaves[2::2]
-        side = np.zeros(len(t))
+        side, both = np.zeros(len(t)), np.zeros(len(t), dtype=bool)
         side[1:-1:2] = side[2::2] = upwards * np.sign(before.astype(int) - after)
+        both[1:-1:2] = both[2::2] = before & after
         beside = np.nextafter(t, np.where(side > 0, np.inf, -np.inf))
         chosen = np.where(side * low > 0.0, beside, t)  # the nearest double is on the other side
         self.t = upwards * np.maximum.accumulate(upwards * chosen)
         self.low = (t - self.t) + low
-        self.track = track.moved(-self.low)
+        self.track = track.moved(-self.low, np.where(both, MUCH, 0.0))
 
     def __call__(self, which: Places, columns: slice = ALL) -> Floats:
         return self.track.unknowns(which, columns, parts=1)[:, 0]
