@@ -29,7 +29,7 @@ from .statement import Statement
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 HIDDEN = np.sqrt(tolerances.SINGULAR)  # share of the data that is lost in squares
-LARGE = 500  # coordinates from which on Newton's method costs less than the way that it saves
+LARGE = 20_000  # entries from which on Newton's method costs less than the way that it saves
 
 
 def starting_places(
@@ -76,8 +76,11 @@ def starting_places(
 
 
 def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit | None:
-    """Return a guess nearer to the optimum whose system is regular, if there is one."""
-    if len(off.place) < LARGE:
+    """Return a guess nearer to the optimum whose system is regular, if there is one.
+
+    Where penalties hold all weights, and free variables alone have to move, the way is short.
+    """
+    if statement.R.size < LARGE or off.count <= statement.free:
         return None
     place = near_optimum(statement, off.t)
     if place is None:
