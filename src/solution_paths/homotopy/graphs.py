@@ -14,14 +14,17 @@ where s is the slope at p and q the curvature. All numbers move affinely in the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compilation import cached_njit, read_only
 from ..problem.twofold import Twofold
-from . import tolerances
+from .compiled import lean
 from .moving import Moving
+from .tolerances import HOLLOW
+from .twofold import add, times
 
 Array = NDArray[np.float64]
 
@@ -73,39 +76,110 @@ class Shape:
         )
 
 
-def places(shape: Shape) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Return equations, lower and upper limits, (n, 2m+1, 4) each, and which knots are hollow."""
-    equation, lower, upper = np.empty((3, len(shape), 2 * shape.curvature.shape[1] - 1, 4))
-    return equation, lower, upper, write_places(shape, equation, lower, upper)
+class Tables(NamedTuple):
+    """Tables of N coordinates with P places each: see `Graphs`."""
+
+    equation: Array
+    lower: Array
+    upper: Array
+    curvature: Array
+    exists: NDArray[np.bool_]
+    hollow: NDArray[np.bool_]
+    still: NDArray[np.bool_]
+    single: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, shapes: list[Shape]) -> Tables:
+        """Write tables of groups of coordinates that follow each other."""
+        N = sum(len(shape) for shape in shapes)
+        P = max((2 * shape.curvature.shape[1] - 1 for shape in shapes), default=0)
+        numbers, flags = np.zeros((3, N, P, 4)), np.zeros((3, N, P), dtype=bool)
+        found = cls(*numbers, np.zeros((N, P)), *flags, np.zeros(N, dtype=bool))
+        found.lower[..., 0], found.upper[..., 0] = -np.inf, np.inf
+        first = 0
+        for shape in shapes:
+            own = shape.knots.packed(), shape.slopes.packed(), shape.curvature, shape.closed
+            _write(*read_only(*own), first, *found)
+            first += len(shape)
+        return found
 
 
-def write_places(shape: Shape, equation: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
-    """Write what `places` returns; return which knots are hollow."""
-    m, q = shape.curvature.shape[1] - 1, shape.curvature
-    knots, slopes = shape.knots.packed(), shape.slopes.packed()
-    lower[:, 0] = [-np.inf, 0.0, 0.0, 0.0]
-    upper[:, -1] = [np.inf, 0.0, 0.0, 0.0]
-    equation[:, 1::2] = lower[:, 2::2] = upper[:, :-1:2] = knots
-    equation[:, ::2] = 0.0 - slopes
-    if q.any():
-        right_of = shape.knots.columns([0, *range(m)])
-        equation[:, ::2] = right_of.by(q).plus(shape.slopes.by(-1.0)).packed()
-    before, behind = shape.slopes.columns(slice(0, m)), shape.slopes.columns(slice(1, None))
-    terms = np.abs(slopes[:, :-1, ::2]) + np.abs(slopes[:, 1:, ::2])
-    if q[:, 1:-1].any():
-        inner, last = slice(0, m - 1), slice(1, m)
-        rise = shape.knots.columns(last).plus(shape.knots.columns(inner).by(-1.0)).by(q[:, 1:-1])
-        bent = before.columns(last).plus(rise)
-        before = before.columns([0]).beside(bent)
-        terms[:, 1:] += np.abs(rise.packed()[..., ::2])
-    lower[:, 1::2], upper[:, 1::2] = -slopes[:, 1:], -before.packed()
-    width = np.abs(before.plus(behind.by(-1.0)).packed()[..., ::2])
-    hollow = np.all(width <= tolerances.HOLLOW * terms, axis=-1)
-    for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
-        k, ends = (0, m - 1)[end], shape.closed[:, end]
-        side[ends, 2 * k + 1] = [infinite, 0.0, 0.0, 0.0]
-        hollow[ends, k] = False
-    return np.asarray(hollow)
+@cached_njit
+def _write(
+    knots: Any,
+    slopes: Any,
+    curvature: Any,
+    closed: Any,
+    first: int,
+    equation: Any,
+    lower: Any,
+    upper: Any,
+    bends: Any,
+    exists: Any,
+    hollow: Any,
+    still: Any,
+    single: Any,
+) -> None:
+    """Write the tables of some coordinates, the first one of which is ``first``."""
+    m = curvature.shape[1] - 1
+    for c in range(len(curvature)):
+        i, q = first + c, curvature[c]
+        exists[i, : 2 * m + 1] = True
+        for k in range(m + 1):
+            bends[i, 2 * k] = q[k]
+            _write_segment(k, knots[c], slopes[c], q, equation[i])
+        for k in range(m):
+            place = 2 * k + 1
+            hollow[i, place] = _write_knot(
+                k, knots[c], slopes[c], q, equation[i], lower[i], upper[i]
+            )
+            still[i, place] = hollow[i, place] and q[k] == q[k + 1]
+        alike = closed[c, 0] and closed[c, 1]
+        for part in range(4):
+            alike = alike and equation[i, 1, part] == equation[i, 2 * m - 1, part]
+        single[i] = alike
+        for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
+            if closed[c, end]:
+                place = 1 if end == 0 else 2 * m - 1
+                hollow[i, place] = still[i, place] = False
+                side[i, place] = 0.0
+                side[i, place, 0] = infinite
+
+
+@lean
+def _write_segment(k, knots, slopes, curvature, equation):
+    """Write the equation of a segment: q p - s, in value and rate."""
+    for part in range(0, 4, 2):
+        h, e = 0.0 - slopes[k, part], 0.0 - slopes[k, part + 1]
+        if curvature[k] != 0.0:
+            p = knots[max(k - 1, 0)]
+            x, y = times(p[part], p[part + 1], curvature[k], 0.0)
+            h, e = add(x, y, h, e)
+        equation[2 * k, part], equation[2 * k, part + 1] = h, e
+
+
+@lean
+def _write_knot(k, knots, slopes, curvature, equation, lower, upper):
+    """Write a knot, and the slopes on both sides of it; return whether these are the same."""
+    place, narrow = 2 * k + 1, True
+    for part in range(4):
+        equation[place, part] = lower[place + 1, part] = upper[place - 1, part] = knots[k, part]
+        lower[place, part] = -slopes[k + 1, part]
+    for part in range(0, 4, 2):
+        h, e = slopes[k, part], slopes[k, part + 1]
+        r, f = slopes[k + 1, part], slopes[k + 1, part + 1]
+        terms = abs(h) + abs(r)
+        if k > 0 and curvature[k] != 0.0:
+            x, y = add(
+                knots[k, part], knots[k, part + 1], -knots[k - 1, part], -knots[k - 1, part + 1]
+            )
+            x, y = times(x, y, curvature[k], 0.0)
+            h, e = add(h, e, x, y)
+            terms += abs(x)
+        upper[place, part], upper[place, part + 1] = -h, -e
+        x, _ = add(h, e, -r, -f)
+        narrow = narrow and abs(x) <= HOLLOW * terms
+    return narrow
 
 
 class Tabled(Protocol):
@@ -149,25 +223,8 @@ class Graphs:
         self, shapes: list[Shape], widened: slice | None = None, like: Graphs | None = None
     ):
         self.shapes = shapes
-        N = sum(len(s) for s in shapes)
-        P = max((2 * s.curvature.shape[1] - 1 for s in shapes), default=0)
-        self.equation = np.zeros((N, P, 4))
-        self.lower, self.upper = np.zeros((N, P, 4)), np.zeros((N, P, 4))
-        self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf
-        self.curvature, self.single = np.zeros((N, P)), np.zeros(N, dtype=bool)
-        self.exists, self.hollow, self.still = (np.zeros((N, P), dtype=bool) for _ in range(3))
-        first = 0
-        for shape in shapes:
-            of, q = slice(first, first + len(shape)), shape.curvature
-            p = 2 * q.shape[1] - 1
-            tables = (own[of, :p] for own in (self.equation, self.lower, self.upper))
-            hollow = write_places(shape, *tables)
-            self.curvature[of, :p:2] = q
-            self.exists[of, :p], self.hollow[of, 1:p:2] = True, hollow
-            self.still[of, 1:p:2] = hollow & (q[:, 1:] == q[:, :-1])
-            alike = np.all(self.equation[of, 1] == self.equation[of, p - 2], axis=1)
-            self.single[of] = alike & shape.closed.all(axis=1)
-            first += len(shape)
+        self.equation, self.lower, self.upper, self.curvature, *flags = Tables.of(shapes)
+        self.exists, self.hollow, self.still, self.single = flags
         if widened is not None:
             self.hollow[widened] = self.still[widened] = False
         if like is not None:

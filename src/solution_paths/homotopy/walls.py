@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem.twofold import Twofold
-from .graphs import Graphs, Shape, places
+from .graphs import Graphs, Shape, Tables
 from .loop import WALL_MARK
 
 Array = NDArray[np.float64]
@@ -146,7 +146,8 @@ class _Part(NamedTuple):
     @classmethod
     def of(cls, shape: Shape, number: int, walled: tuple[bool, bool]) -> _Part:
         """Return the places of one branch, with walls where its domain ends at a neighbour's."""
-        equation, lower, upper, narrow = places(shape)
+        own = Tables.of([shape])
+        equation, lower, upper, narrow = own.equation, own.lower, own.upper, own.hollow[:, 1::2]
         n, P = equation.shape[:2]
         exists, kept = np.ones((2, n, P), dtype=bool)
         exists[:, 0], exists[:, -1] = ~shape.closed.T
