@@ -14,17 +14,15 @@ where s is the slope at p and q the curvature. All numbers move affinely in the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compilation import cached_njit, read_only
+from ..compilation import read_only
 from ..problem.twofold import Twofold
-from .compiled import lean
 from .moving import Moving
-from .tolerances import HOLLOW
-from .twofold import add, times
+from .tables import write
 
 Array = NDArray[np.float64]
 
@@ -93,93 +91,17 @@ class Tables(NamedTuple):
         """Write tables of groups of coordinates that follow each other."""
         N = sum(len(shape) for shape in shapes)
         P = max((2 * shape.curvature.shape[1] - 1 for shape in shapes), default=0)
-        numbers, flags = np.zeros((3, N, P, 4)), np.zeros((3, N, P), dtype=bool)
-        found = cls(*numbers, np.zeros((N, P)), *flags, np.zeros(N, dtype=bool))
-        found.lower[..., 0], found.upper[..., 0] = -np.inf, np.inf
+        equation, lower, upper = np.zeros((3, N, P, 4))
+        lower[..., 0], upper[..., 0] = -np.inf, np.inf
+        exists, hollow, still = np.zeros((3, N, P), dtype=bool)
+        curvature, single = np.zeros((N, P)), np.zeros(N, dtype=bool)
+        found = cls(equation, lower, upper, curvature, exists, hollow, still, single)
         first = 0
         for shape in shapes:
             own = shape.knots.packed(), shape.slopes.packed(), shape.curvature, shape.closed
-            _write(*read_only(*own), first, *found)
+            write(*read_only(*own), first, *found)
             first += len(shape)
         return found
-
-
-@cached_njit
-def _write(
-    knots: Any,
-    slopes: Any,
-    curvature: Any,
-    closed: Any,
-    first: int,
-    equation: Any,
-    lower: Any,
-    upper: Any,
-    bends: Any,
-    exists: Any,
-    hollow: Any,
-    still: Any,
-    single: Any,
-) -> None:
-    """Write the tables of some coordinates, the first one of which is ``first``."""
-    m = curvature.shape[1] - 1
-    for c in range(len(curvature)):
-        i, q = first + c, curvature[c]
-        exists[i, : 2 * m + 1] = True
-        for k in range(m + 1):
-            bends[i, 2 * k] = q[k]
-            _write_segment(k, knots[c], slopes[c], q, equation[i])
-        for k in range(m):
-            place = 2 * k + 1
-            hollow[i, place] = _write_knot(
-                k, knots[c], slopes[c], q, equation[i], lower[i], upper[i]
-            )
-            still[i, place] = hollow[i, place] and q[k] == q[k + 1]
-        alike = closed[c, 0] and closed[c, 1]
-        for part in range(4):
-            alike = alike and equation[i, 1, part] == equation[i, 2 * m - 1, part]
-        single[i] = alike
-        for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
-            if closed[c, end]:
-                place = 1 if end == 0 else 2 * m - 1
-                hollow[i, place] = still[i, place] = False
-                side[i, place] = 0.0
-                side[i, place, 0] = infinite
-
-
-@lean
-def _write_segment(k, knots, slopes, curvature, equation):
-    """Write the equation of a segment: q p - s, in value and rate."""
-    for part in range(0, 4, 2):
-        h, e = 0.0 - slopes[k, part], 0.0 - slopes[k, part + 1]
-        if curvature[k] != 0.0:
-            p = knots[max(k - 1, 0)]
-            x, y = times(p[part], p[part + 1], curvature[k], 0.0)
-            h, e = add(x, y, h, e)
-        equation[2 * k, part], equation[2 * k, part + 1] = h, e
-
-
-@lean
-def _write_knot(k, knots, slopes, curvature, equation, lower, upper):
-    """Write a knot, and the slopes on both sides of it; return whether these are the same."""
-    place, narrow = 2 * k + 1, True
-    for part in range(4):
-        equation[place, part] = lower[place + 1, part] = upper[place - 1, part] = knots[k, part]
-        lower[place, part] = -slopes[k + 1, part]
-    for part in range(0, 4, 2):
-        h, e = slopes[k, part], slopes[k, part + 1]
-        r, f = slopes[k + 1, part], slopes[k + 1, part + 1]
-        terms = abs(h) + abs(r)
-        if k > 0 and curvature[k] != 0.0:
-            x, y = add(
-                knots[k, part], knots[k, part + 1], -knots[k - 1, part], -knots[k - 1, part + 1]
-            )
-            x, y = times(x, y, curvature[k], 0.0)
-            h, e = add(h, e, x, y)
-            terms += abs(x)
-        upper[place, part], upper[place, part + 1] = -h, -e
-        x, _ = add(h, e, -r, -f)
-        narrow = narrow and abs(x) <= HOLLOW * terms
-    return narrow
 
 
 class Tabled(Protocol):
