@@ -597,14 +597,16 @@ def _shorter(path: SolutionPath, last: float) -> SolutionPath | None:
 
 
 def _look(path: SolutionPath, count: int = LOOKS) -> tuple[np.ndarray, Verdict]:
-    """Judge ends, the shortest pieces and some others."""
+    """Judge ends, the shortest pieces and some others, and both sides of jumps."""
     t = path.points.t
     pieces = np.flatnonzero(np.diff(t) > 0)
     if len(pieces) > count:
         short = pieces[np.argsort(np.diff(t)[pieces], kind="stable")[: count // 2]]
         even = pieces[np.linspace(0, len(pieces) - 1, count - len(short)).astype(int)]
         pieces = np.union1d(short, even)
-    nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces])).astype(np.int64)
+    jumps = path._beside_jumps()
+    jumps = jumps[np.unique(np.linspace(0, len(jumps) - 1, min(count, len(jumps))).astype(int))]
+    nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces, jumps])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
     others = np.concatenate([middle, path._on_the_ray()])
     return path._judged(nodes, others, anew=False)

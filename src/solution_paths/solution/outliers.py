@@ -300,10 +300,7 @@ class OutlierPath(SolutionPath):
         >>> jump.became_outliers.tolist(), jump.after < jump.before
         ([4], True)
         """
-        ends = np.stack(self._both_sides(np.unique(self.points.t)))
-        ends = ends[::-1] if self.falls else ends
-        before, after = (self.partitions.of[own] for own in ends)
-        ends = ends[:, (self.partitions.rows[before] != self.partitions.rows[after]).any(axis=1)]
+        ends = self._sides_of_jumps
         parts = [objectives(*own) for own, _ in self._answers(ends.ravel(), np.empty(0))]
         values = np.concatenate(parts or [np.empty(0)]).reshape(2, -1)
         out = self.partitions.at(ends) != self.branches.main
@@ -318,6 +315,18 @@ class OutlierPath(SolutionPath):
             for k in range(ends.shape[1])
         ]
         return found[::-1] if self.falls else found
+
+    @cached_property
+    def _sides_of_jumps(self) -> Places:
+        """The recorded points (2, k) from and to which the path jumps."""
+        ends = np.stack(self._both_sides(np.unique(self.points.t)))
+        ends = ends[::-1] if self.falls else ends
+        before, after = (self.partitions.of[own] for own in ends)
+        rows = self.partitions.rows
+        return np.asarray(ends[:, (rows[before] != rows[after]).any(axis=1)])
+
+    def _beside_jumps(self) -> Places:
+        return self._sides_of_jumps.T.ravel()
 
     def _both_sides(self, t: Floats) -> tuple[Places, Places]:
         """Return the first and the last of the points at parameters of recorded ones."""

@@ -946,6 +946,10 @@ class SolutionPath:
         between = t[pieces] + rng.uniform(size=len(pieces)) * (t[pieces + 1] - t[pieces])
         return nodes, np.concatenate([between, self._on_the_ray()])
 
+    def _beside_jumps(self) -> Places:
+        """Return the recorded points from and to which solutions jump."""
+        return np.empty(0, dtype=np.int64)
+
     def _on_the_ray(self) -> Floats:
         """Return parameters behind the last breakpoint where the path goes on from there."""
         last = float(self.points.t[-2 if len(self.points) > 1 else -1])
