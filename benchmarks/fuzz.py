@@ -1015,14 +1015,13 @@ def summary(rows):
     found, keys = [], ["instructions", "function", "rows", "engine"]
     for key, some in rows.groupby(keys, sort=False):
         counts = Counter(some["end"])
-        silent = (some["end"] == "wrong") & (some["told"] != 1)
         found.append(
             dict(zip(keys, key, strict=True))
             | {"problems": len(some), "largest_seed": some["seed"].max()}
             | {"exact": counts["exact"], "limit_of_double": counts["limit"]}
             | {"refused": counts["ValueError"], "otherwise": _not_fine(some)}
-            | {"wrong_and_untold": silent.sum(), "largest_gap": f"{some['beyond'].max():.1e}"}
-            | {word: int((some.get("user") == word).sum()) for word in ("told", "alarmed")}
+            | {"largest_gap": f"{some['beyond'].max():.1e}"}
+            | {word: int((some["user"] == word).sum()) for word in ("silent", "told", "alarmed")}
         )
     return pd.DataFrame(found).sort_values(keys, ignore_index=True)
 
