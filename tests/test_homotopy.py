@@ -11,7 +11,7 @@ import stated_models as models
 from solution_paths.errors import PathError
 from solution_paths.homotopy import loop, run, tolerances
 from solution_paths.homotopy.accuracy import FEW
-from solution_paths.homotopy.graphs import Tables
+from solution_paths.homotopy.graphs import tables
 from solution_paths.homotopy.moving import Twofold
 from solution_paths.homotopy.start import Misfit
 from solution_paths.homotopy.state import RIDGED
@@ -513,8 +513,8 @@ def test_tables_have_the_equations_and_limits_of_the_places(name):
     """Those of `homotopy/graphs.py`, in exact arithmetic, at two parameters."""
     model, t0, t1 = EXAMPLES[name]
     for shape in read(along(model, t0, t1), "saddle").shapes:
-        equation, lower, upper, *_, flags, _, _ = Tables.of([shape])
-        hollow = flags[:, 1::2]
+        equation, lower, upper, _, _, hollow, *_ = tables([shape])
+        hollow = hollow[:, 1::2]
         m, q = shape.curvature.shape[1] - 1, shape.curvature
         for i, k, t in itertools.product(range(0, len(shape), 7), range(2 * m + 1), (0, 3)):
 

@@ -242,9 +242,9 @@ def states(found: Verdict) -> NDArray[np.str_]:
     )
 
 
-def evenly(count: int) -> NDArray[np.int64]:
+def evenly(count: int, most: int = LOOKED_AT) -> NDArray[np.int64]:
     """Return the places of some of so many points, evenly spread, both ends among them."""
-    return np.unique(np.linspace(0, count - 1, LOOKED_AT).astype(np.int64))
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
 def last_holding(found: Verdict) -> int:

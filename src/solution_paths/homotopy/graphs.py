@@ -14,7 +14,7 @@ where s is the slope at p and q the curvature. All numbers move affinely in the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from .moving import Moving
 from .tables import write
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Shape:
     knots: Moving
     slopes: Moving
     curvature: Array
-    closed: NDArray[np.bool_]
+    closed: Flags
 
     def __len__(self) -> int:
         return len(self.curvature)
@@ -74,34 +75,26 @@ class Shape:
         )
 
 
-class Tables(NamedTuple):
-    """Tables of N coordinates with P places each: see `Graphs`."""
+def tables(
+    shapes: list[Shape],
+) -> tuple[Array, Array, Array, Array, Flags, Flags, Flags, Flags]:
+    """Return the tables of groups of coordinates that follow each other: see `Graphs`.
 
-    equation: Array
-    lower: Array
-    upper: Array
-    curvature: Array
-    exists: NDArray[np.bool_]
-    hollow: NDArray[np.bool_]
-    still: NDArray[np.bool_]
-    single: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, shapes: list[Shape]) -> Tables:
-        """Write tables of groups of coordinates that follow each other."""
-        N = sum(len(shape) for shape in shapes)
-        P = max((2 * shape.curvature.shape[1] - 1 for shape in shapes), default=0)
-        equation, lower, upper = np.zeros((3, N, P, 4))
-        lower[..., 0], upper[..., 0] = -np.inf, np.inf
-        exists, hollow, still = np.zeros((3, N, P), dtype=bool)
-        curvature, single = np.zeros((N, P)), np.zeros(N, dtype=bool)
-        found = cls(equation, lower, upper, curvature, exists, hollow, still, single)
-        first = 0
-        for shape in shapes:
-            own = shape.knots.packed(), shape.slopes.packed(), shape.curvature, shape.closed
-            write(*read_only(*own), first, *found)
-            first += len(shape)
-        return found
+    These are equation, lower, upper, curvature, exists, hollow, still and single.
+    """
+    N = sum(len(shape) for shape in shapes)
+    P = max((2 * shape.curvature.shape[1] - 1 for shape in shapes), default=0)
+    equation, lower, upper = np.zeros((3, N, P, 4))
+    lower[..., 0], upper[..., 0] = -np.inf, np.inf
+    exists, hollow, still = np.zeros((3, N, P), dtype=bool)
+    curvature, single = np.zeros((N, P)), np.zeros(N, dtype=bool)
+    found = equation, lower, upper, curvature, exists, hollow, still, single
+    first = 0
+    for shape in shapes:
+        own = shape.knots.packed(), shape.slopes.packed(), shape.curvature, shape.closed
+        write(*read_only(*own), first, *found)
+        first += len(shape)
+    return found
 
 
 class Tabled(Protocol):
@@ -111,9 +104,9 @@ class Tabled(Protocol):
     lower: Array
     upper: Array
     curvature: Array
-    exists: NDArray[np.bool_]
-    hollow: NDArray[np.bool_]
-    still: NDArray[np.bool_]
+    exists: Flags
+    hollow: Flags
+    still: Flags
 
 
 class Graphs:
@@ -145,8 +138,8 @@ class Graphs:
         self, shapes: list[Shape], widened: slice | None = None, like: Graphs | None = None
     ):
         self.shapes = shapes
-        self.equation, self.lower, self.upper, self.curvature, *flags = Tables.of(shapes)
-        self.exists, self.hollow, self.still, self.single = flags
+        self.equation, self.lower, self.upper, self.curvature, *_ = found = tables(shapes)
+        self.exists, self.hollow, self.still, self.single = found[4:]
         if widened is not None:
             self.hollow[widened] = self.still[widened] = False
         if like is not None:

@@ -27,10 +27,6 @@ class Moving:
             Twofold.of(value), Twofold.of(np.zeros(np.shape(value)) if rate is None else rate)
         )
 
-    def plus(self, other: Moving) -> Moving:
-        """Return the sum."""
-        return Moving(self.value.plus(other.value), self.rate.plus(other.rate))
-
     def by(self, factor: Array | float) -> Moving:
         """Return the product with doubles that stand still."""
         return Moving(self.value.by(factor), self.rate.by(factor))
@@ -42,16 +38,6 @@ class Moving:
     def since(self, t: float) -> Moving:
         """Return the numbers by how far the parameter is from t."""
         return Moving(self.at(t), self.rate)
-
-    def columns(self, which: Any) -> Moving:
-        """Return some columns."""
-        return self.take((slice(None), which))
-
-    def beside(self, other: Moving) -> Moving:
-        """Return columns, and others behind them."""
-        pairs = zip((*self.value, *self.rate), (*other.value, *other.rate), strict=True)
-        a, b, c, d = (np.concatenate(own, axis=1) for own in pairs)
-        return Moving(Twofold(a, b), Twofold(c, d))
 
     def take(self, index: Any) -> Moving:
         """Return some of the numbers."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem.twofold import Twofold
-from .graphs import Graphs, Shape, Tables
+from .graphs import Graphs, Shape, tables
 from .loop import WALL_MARK
 
 Array = NDArray[np.float64]
@@ -146,13 +146,11 @@ class _Part(NamedTuple):
     @classmethod
     def of(cls, shape: Shape, number: int, walled: tuple[bool, bool]) -> _Part:
         """Return the places of one branch, with walls where its domain ends at a neighbour's."""
-        own = Tables.of([shape])
-        equation, lower, upper, narrow = own.equation, own.lower, own.upper, own.hollow[:, 1::2]
+        equation, lower, upper, _, _, narrow, *_ = tables([shape])
         n, P = equation.shape[:2]
         exists, kept = np.ones((2, n, P), dtype=bool)
         exists[:, 0], exists[:, -1] = ~shape.closed.T
-        hollow = np.zeros((n, P), dtype=np.int8)
-        hollow[:, 1::2] = narrow
+        hollow = narrow.astype(np.int8)
         for end, knot in ((0, 1), (1, P - 2)):
             hollow[shape.closed[:, end] & walled[end], knot] = WALL_MARK
         for k in range(2, P - 1, 2):  # a segment without width, with the knot that isn't its end

@@ -262,15 +262,10 @@ def _behind_the_start(line: Line, statement: Statement, face: str) -> Places | N
 
 
 def _backwards(
-    line: Line,
-    statement: Statement,
-    place: Places,
-    begin: float,
-    face: str,
+    line: Line, statement: Statement, place: Places, begin: float, face: str
 ) -> Homotopy:
     """Return a walk back to t0 from places that are so far behind it."""
-    graphs, own = statement.graphs, (face, NEAR)
-    return Homotopy(statement, graphs, place, begin, 0.0, line.t0, *own)
+    return Homotopy(statement, statement.graphs, place, begin, 0.0, line.t0, face, NEAR)
 
 
 def _way(line: Line) -> float:
@@ -605,7 +600,7 @@ def _look(path: SolutionPath, count: int = LOOKS) -> tuple[np.ndarray, Verdict]:
         even = pieces[np.linspace(0, len(pieces) - 1, count - len(short)).astype(int)]
         pieces = np.union1d(short, even)
     jumps = path._beside_jumps()
-    jumps = jumps[np.unique(np.linspace(0, len(jumps) - 1, min(count, len(jumps))).astype(int))]
+    jumps = jumps[evenly(len(jumps), count)]
     nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces, jumps])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
     others = np.concatenate([middle, path._on_the_ray()])
