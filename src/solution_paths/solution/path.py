@@ -27,6 +27,7 @@ from ..validation import Floats, Labels, Rows, check_edges, check_index, check_n
 from ..verify import Answer, judge
 from . import evaluation, storage
 from .deciding import decisions_at, labels_at
+from .kinks import kinks
 from .metrics import JUDGED, Judge, Metric, check_metric
 from .model import Affine
 from .points import Places, Points
@@ -80,7 +81,8 @@ class SolutionPath:
         Name of the parameter.
     breakpoints : (K,) array
         Parameters at which the active set changes, or the middle of a free variable bends,
-        ascending, each once, finite ends included.
+        ascending, each once, finite ends included. Where rows are tied many changes move duals
+        alone; `kinks` returns those at which the solution turns.
     range : (float, float)
         Least and largest parameter; infinite where the path goes on for ever.
     diagnostics : dict
@@ -663,6 +665,38 @@ class SolutionPath:
         return found[..., 0] if _single(t) else found
 
     # -- the whole path at once ---------------------------------------------------------------
+
+    def kinks(self) -> Floats:
+        """Return the parameters at which the weights or the free variables turn, ascending.
+
+        They are among the breakpoints, without the ends of the path. At the others of these only
+        duals change direction: of tied rows, or of more rows on the margin than the weights have
+        coordinates. How many such there are depends on the order in which the walk takes ties; the
+        weights of a model with a ridge are unique, and so are their kinks. With a kernel the
+        function that the weights stand for counts.
+
+        Two directions are one where they differ, in the walk's own parameter (1 / lam or 1 / lam2
+        of a path in these), by less than 2**-30 of the faster rate, or by no more than the rounding
+        of the recorded points makes of them. Where a path jumps by more than 2**-30 of the
+        solution there is a kink, too. What lies within 2**-46 of the parameter is one place.
+
+        Returns
+        -------
+        (k,) array
+
+        Examples
+        --------
+        Where every row stands there twice, w and b have come to rest when duals still move:
+
+        >>> import numpy as np
+        >>> from solution_paths import svm_path
+        >>> X, y = np.repeat([[0.0], [1.0], [2.0], [3.0]], 2, axis=0), [0, 0, 1, 1, 0, 0, 1, 1]
+        >>> path = svm_path(X, y)
+        >>> path.breakpoints.round(6).tolist(), path.kinks().round(6).tolist()
+        ([0.0, 0.166667, 0.666667], [0.166667])
+        """
+        found = self.scale.value(kinks(self))
+        return np.unique(found[np.isfinite(found)])
 
     def crossings(self, X_new: Rows) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
