@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.svm import SVC
 
 from path_benchmark.data import load
+from path_benchmark.data.protocols import fit_scaler
 from path_benchmark.papers.distributionally_robust import experiments, outputs
 from path_benchmark.papers.distributionally_robust import tuning as tune
 from path_benchmark.papers.distributionally_robust import with_rho as cone
@@ -66,6 +68,15 @@ def config() -> dict:
             "n": 60,
             "noises": [0.1, 0.5],
         },
+        "lam2_spacings": {"datasets": ["drlad_simulation"], "splits": 1, "sizes": [2, 4]},
+        "moons_noises": {
+            "datasets": ["two_moons"],
+            "splits": 1,
+            "size": 3,
+            "rows": [60],
+            "noises": [0.1, 0.5],
+        },
+        "kernel_shapes": {"datasets": ["iris"], "splits": 1, "size": 3},
         "kernel_grids": {"datasets": ["two_moons"], "splits": 1, "rows": [100], "sizes": [5]},
         "regression_times": {
             "datasets": ["drlad_simulation"],
@@ -319,6 +330,30 @@ def test_the_exact_choice_is_that_of_predictions_and_of_a_solver(name):
     (solved,), failed = tune.losses_of_solver("clarabel", model, [there], X, y, parts)
     assert not failed
     assert solved[0] == pytest.approx(exact.loss, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("how", "values"),
+    [
+        ("logarithmic", [10.0, 1.0, 0.1]),
+        ("linear", [10.0, 20.0 / 3.0, 10.0 / 3.0]),
+        ("linear_of_sums", [0.2, 2.0 / 15.0, 1.0 / 15.0]),
+    ],
+)
+def test_grids_of_lam2_are_spaced_as_they_say(how, values):
+    assert tune.spaced(how, 0.1, 10.0, 3, n=50) == pytest.approx(values)
+
+
+@pytest.mark.parametrize("shape", experiments.SHAPES)
+def test_kernel_machines_of_every_shape_are_those_of_a_solver(shape):
+    data = load("iris")
+    X = fit_scaler(data.X, "standardise").transform(data.X)
+    kernel = experiments.SHAPES[shape](X.shape[1])
+    line, K = Line({}, "lam", np.array([0.01])), kernel(X, X)
+    model = tune.kernel_machine("ksvm", kernel)
+    f = model.decisions(model.trace(X, data.y, line), line, X)[:, 0]
+    machine = SVC(C=1.0 / (len(data.y) * 0.01), kernel="precomputed", tol=1e-10)
+    assert f == pytest.approx(machine.fit(K, data.y).decision_function(K), abs=1e-5)
 
 
 def test_ties_go_to_the_first_line_and_point():

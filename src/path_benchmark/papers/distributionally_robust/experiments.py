@@ -13,6 +13,9 @@ partitions            groups of samples beside the loss (Figures 3.1, 4.1, 4.2)
 worst_case            Theorem 5.1: worst distributions beside the value of problem (5.3)
 with_rho              problem (5.4), whose outer margin moves with rho, beside the constant's path
 kernel_grids          choices through the path and a solver, by size of grid (Table 5.1)
+lam2_spacings         what the path chooses on other grids of lam2 (Tables 3.1, 3.2, Figure 3.3)
+moons_noises          AUC of Table 5.1's machine at other levels of noise
+kernel_shapes         AUC of Table 5.3's machines with other kernels
 regression_times, margin_times, kernel_times, linear_times
                       seconds of cross-validation
 lam2_times            the same by the text's lines: paths along lam2, one for each s (Algorithm 3.3)
@@ -22,9 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from solution_paths import dm_drsvm_path, drlad_path
 from solution_paths.errors import PathError
@@ -53,6 +57,15 @@ ON_KNOT = 1e-8  # a sample that is this near to a knot of its loss is at it
 GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
 # Blocks of correlated features in the simulation, whose coefficients are equal.
 BLOCKS = tuple(slice(first, first + 3) for first in (0, 3, 6))
+
+# Kernels to try for Table 5.3, whose text names none; of d features.
+SHAPES: dict[str, Callable[[int], Kernel]] = {
+    "rbf": lambda d: Kernel("rbf", 0.1),
+    "rbf_1_over_d": lambda d: Kernel("rbf", 1.0 / d),
+    "poly_2": lambda d: Kernel("poly", 1.0 / d, 2, 1.0),
+    "poly_3": lambda d: Kernel("poly", 1.0 / d, 3, 1.0),
+    "poly_3_homogeneous": lambda d: Kernel("poly", 1.0 / d, 3, 0.0),
+}
 
 
 # ---------------------------------------------------------------- settings
@@ -109,6 +122,26 @@ class Grids(Settings):
     """``sizes`` of grids, all pairs of them."""
 
     sizes: Counts
+
+
+class Spacings(Grids):
+    """``sizes`` of grids, all pairs of them, with lam2 spaced in each of these ways."""
+
+    spacings: Annotated[tuple[Literal[tune.SPACINGS], ...], Field(min_length=1)]  # type: ignore[valid-type]
+
+
+class Shapes(Grid):
+    """``size`` of the grid, and the kernels by name, see `SHAPES`."""
+
+    shapes: Annotated[tuple[Literal[tuple(SHAPES)], ...], Field(min_length=1)]  # type: ignore[valid-type]
+
+
+class MoonsNoises(Grid):
+    """``noises``, numbers of ``rows``, ``kappa``."""
+
+    noises: Positives
+    rows: Counts
+    kappa: Positive
 
 
 class Simulation(Grid):
@@ -220,9 +253,11 @@ def _folds(cell: Cell, part: Part) -> tune.Folds:
     raise ValueError(f"{cell.dataset}: no folds of split {cell.split} have both classes.")
 
 
-def _deviations(cell: Cell, part: Part, n_s: int, n_lam2: int) -> dict[str, tuple]:
+def _deviations(
+    cell: Cell, part: Part, n_s: int, n_lam2: int, spacing: str = "logarithmic"
+) -> dict[str, tuple]:
     """Return model and lines of each model of chapter 3."""
-    lam2 = tune.logarithmic(*cell.common.lam2, n_lam2)
+    lam2 = tune.spaced(spacing, *cell.common.lam2, n_lam2, len(part.y))
     end = tune.largest_length(part.X, part.y)
     s, free = tune.radii(end, n_s), np.array([np.inf])
     return {
@@ -254,11 +289,14 @@ def _margins(
     }
 
 
-def _kernel_machines(cell: Cell, n_lam: int) -> dict[str, tuple]:
-    """Return model and lines of each machine of chapter 5."""
+def _kernel_machines(cell: Cell, n_lam: int, kernels: dict[str, Kernel] | None = None) -> dict:
+    """Return model and lines of each machine of chapter 5; kernels by what their names begin with.
+
+    Those are the linear one and, before "ksvm", the configured one, unless they are given.
+    """
     lam, kappas = tune.logarithmic(*cell.common.lam, n_lam), sorted(cell.common.kappas)
     found = {}
-    for prefix, kernel in (("", LINEAR), ("k", Kernel("rbf", cell.common.gamma))):
+    for prefix, kernel in (kernels or {"": LINEAR, "k": Kernel("rbf", cell.common.gamma)}).items():
         single = tune.kernel_machine(f"{prefix}svm", kernel)
         double = tune.double_margin_machine(f"dm_{prefix}svm", kernel)
         found[single.name] = single, [Line({}, "lam", lam)]
@@ -377,6 +415,21 @@ def _choose_both(
     worst = max(float(np.nanmax(np.abs(a - b))) for a, b in zip(ours, theirs, strict=True))
     rows.add("loss_difference", worst, method="piqp", hyper_parameters=hyper)
     rows.add("failed_calls", failed, method="piqp", hyper_parameters=hyper)
+
+
+@PAPER.experiment(settings=Spacings, each="spacings")
+def lam2_spacings(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 3.1 and 3.2 with lam2 spaced otherwise: test errors of what the path chooses."""
+    parts, sizes = _parts(cell), cell.settings.sizes
+    (X, y), own = parts.train, _folds(cell, parts.train)
+    for k, (n_s, n_lam2) in enumerate(product(sizes, sizes)):
+        model, lines = _deviations(cell, parts.train, n_s, n_lam2, cell.value)["drlad"]
+        losses, _ = tune.losses_of_path(model, lines, X, y, own)
+        fitted = tune.refit(model, lines, tune.chosen(losses, lines), X, y)
+        hyper = {"spacing": cell.value, "n_s": n_s, "n_lam2": n_lam2}
+        rows.add("mse", _mse(parts)(fitted)["mse"], method="path", hyper_parameters=hyper)
+        report((k + 1) / len(sizes) ** 2)
+    add_certificate(rows, fitted.path, method="path")
 
 
 @PAPER.experiment(settings=Simulation, each="correlations")
@@ -623,6 +676,30 @@ def moons(cell: Cell, rows: Rows, report: Report) -> None:
             shown = (part.y > 0).astype(float)
             rows.add_curve("points", *part.X.T, weight=shown, method="data")
     _compare(cell, rows, _kernel_machines(cell, cell.settings.size), parts, _auc(parts))
+
+
+@PAPER.experiment(settings=Shapes, each="shapes")
+def kernel_shapes(cell: Cell, rows: Rows, report: Report) -> None:
+    """Table 5.3 with another kernel: AUC of both kernel machines on the test part."""
+    parts = _parts(cell)
+    kernel = SHAPES[cell.value](parts.train.X.shape[1])
+    machines = _kernel_machines(cell, cell.settings.size, {"k": kernel})
+    _compare(cell, rows, machines, parts, _auc(parts))
+
+
+@PAPER.experiment(settings=MoonsNoises, each="noises")
+def moons_noises(cell: Cell, rows: Rows, report: Report) -> None:
+    """Table 5.1 at another level of noise: AUC of what the path chooses, by number of rows."""
+    for n in cell.settings.rows:
+        parts = _parts(cell, n=n, noise=cell.value)
+        (X, y), own = parts.train, _folds(cell, parts.train)
+        model, lines = _double_margin(cell, cell.settings.size)
+        losses, _ = tune.losses_of_path(model, lines, X, y, own)
+        fitted = tune.refit(model, lines, tune.chosen(losses, lines), X, y)
+        hyper = {"noises": cell.value, "rows": n}
+        for metric, value in _auc(parts)(fitted).items():
+            rows.add(metric, value, method="path", hyper_parameters=hyper)
+        add_certificate(rows, fitted.path, method="path", hyper_parameters=hyper)
 
 
 @PAPER.experiment(settings=WorstCase)

@@ -384,7 +384,8 @@ def _largest_cost(y: Floats, line: Line) -> float:
 
 
 def _stated(kernel: Kernel) -> dict[str, Any]:
-    return {"kernel": kernel.name} | ({} if kernel is LINEAR else {"gamma": kernel.gamma})
+    own = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}.get(kernel.name, ())
+    return {"kernel": kernel.name} | {name: getattr(kernel, name) for name in own}
 
 
 # ---------------------------------------------------------------- their grids
@@ -395,6 +396,21 @@ def logarithmic(low: float, high: float, size: int) -> Floats:
     if size == 1:
         return np.array([np.sqrt(low * high)])
     return np.geomspace(high, low, size)
+
+
+SPACINGS = ("logarithmic", "linear", "linear_of_sums")
+
+
+def spaced(how: str, low: float, high: float, size: int, n: int) -> Floats:
+    """Return values up to high, falling.
+
+    ``logarithmic`` ones from low on; ``linear`` ones at even steps from 0, which is none of them;
+    ``linear_of_sums`` are those of an objective with the sum of n losses, not their mean.
+    """
+    if how == "logarithmic":
+        return logarithmic(low, high, size)
+    even = high * np.arange(size, 0, -1) / size
+    return even / n if how == "linear_of_sums" else even
 
 
 def largest_length(X: Floats, y: Floats) -> float:
