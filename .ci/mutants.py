@@ -204,6 +204,7 @@ MODULES = {
     "solution_paths/models/outlier_svr.py": ("known_answers", "promises", "outlier"),
     "solution_paths/models/pin_svm.py": SURVEYED,
     "solution_paths/models/pin_twin_svm.py": SURVEYED,
+    "solution_paths/models/quantile_regression.py": (*SURVEYED, "quantile_regression"),
     "solution_paths/models/quantile_svm.py": (*MODEL, "quantile_svm"),
     "solution_paths/models/ranking_svm.py": SURVEYED,
     "solution_paths/models/rlad.py": SURVEYED,

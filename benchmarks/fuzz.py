@@ -375,6 +375,17 @@ def _tubes(X, y, target, options, rng):
     return sp_.svr_path(X, target, vary=vary, **held, **options)
 
 
+def _quantiles(X, y, target, options, rng):
+    """Follow linear quantile regression in tau or lam, with a penalty or none."""
+    penalty = (None, "l1", "l2")[rng.integers(0, 3)]
+    held = {} if penalty is None else {"lam": 10.0 ** rng.uniform(-4, 1)}
+    if penalty is not None and rng.random() < 0.5:
+        held = {"tau": float(rng.choice([0.0, 0.05, 0.3, 0.5, 1.0]))}
+    weights = rng.integers(0, 3, len(target)) if rng.random() < 0.3 else None
+    weights = None if weights is None or not weights.any() else weights
+    return sp_.quantile_regression_path(X, target, penalty=penalty, sample_weight=weights, **held)
+
+
 # Judged by what they state: no l1 constraint among them.
 STATED = {
     "multicategory": _several,
@@ -384,6 +395,7 @@ STATED = {
     "pin_twin_svm": _twin,
     "programme": _programme,
     "svr": _tubes,
+    "quantiles": _quantiles,
     "nu_svm": lambda X, y, target, options, rng: sp_.nu_svm_path(X, y, **options),
     "one_class": lambda X, y, target, options, rng: sp_.one_class_path(
         X, **({"kernel": "linear"} | options)
@@ -396,7 +408,14 @@ STATED = {
         X, target, lam2=10.0 ** rng.uniform(-4, 1)
     ),
 }
-DENSE = ("lasso", "l1_svm", "generalized_lasso", "pin_twin_svm", "programme")  # no kernel there
+DENSE = (
+    "lasso",
+    "l1_svm",
+    "generalized_lasso",
+    "pin_twin_svm",
+    "programme",
+    "quantiles",
+)  # no kernel there
 DENSE += ("rlad", "hhsvm", "elastic_net")
 NETS = (
     "drsvm_lam1",

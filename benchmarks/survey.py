@@ -323,6 +323,26 @@ CASES = {
         lambda D: sp.kernel_quantile_path(D.K, D.u, vary="lam", tau=0.3, **G),
         of_f(lambda f, t, D: pinball(D.u - f, 0.3) / len(f), lambda q, a, t: t * q / 2),
     ),
+    "quantiles_tau": Case(
+        lambda D: sp.quantile_regression_path(D.X, D.u),
+        of_f(lambda f, t, D: pinball(D.u - f, t) / len(f), lambda q, a, t: 0.0),
+    ),
+    "quantiles_l1_tau": Case(
+        lambda D: sp.quantile_regression_path(D.X, D.u, penalty="l1", lam=0.05),
+        of_f(lambda f, t, D: pinball(D.u - f, t) / len(f), lambda q, a, t: 0.05 * a),
+    ),
+    "quantiles_l1_lam": Case(
+        lambda D: sp.quantile_regression_path(D.X, D.u, penalty="l1", tau=0.3),
+        of_f(lambda f, t, D: pinball(D.u - f, 0.3) / len(f), lambda q, a, t: t * a),
+    ),
+    "quantiles_l2_tau": Case(
+        lambda D: sp.quantile_regression_path(D.X, D.u, penalty="l2", lam=0.1),
+        of_f(lambda f, t, D: pinball(D.u - f, t) / len(f), lambda q, a, t: 0.05 * q),
+    ),
+    "quantiles_l2_lam": Case(
+        lambda D: sp.quantile_regression_path(D.X, D.u, penalty="l2", tau=0.3),
+        of_f(lambda f, t, D: pinball(D.u - f, 0.3) / len(f), lambda q, a, t: t * q / 2),
+    ),
     "one_class_nu": Case(
         lambda D: sp.one_class_path(D.K, **G),
         lambda path, t, D: of_f(

@@ -17,6 +17,7 @@ FUNCTIONS = {
     "rlad_path": (U, ("lam", "s")),
     "svr_path": (U, ("C", "lam", "epsilon")),
     "kernel_quantile_path": (U, ("tau", "lam")),
+    "quantile_regression_path": (U, ("tau", "lam")),
     "pin_svm_path": (Y, ("tau", "C")),
     "pin_twin_svm_path": (Y, ("tau", "C")),
     "one_class_path": (None, ("nu", "lam")),
@@ -27,11 +28,12 @@ FUNCTIONS = {
 }
 ALTERNATIVES = {"svr_path": ("C", "lam"), "drlad_path": ("s", "lam1")}
 ALTERNATIVES["dr_regression_path"] = ALTERNATIVES["drlad_path"]
+MORE = {"dm_drsvm_path": {"kappa": 3.0}, "quantile_regression_path": {"penalty": "l2"}}
 
 
 def call(name, **given):
     y, _ = FUNCTIONS[name]
-    more = {"kappa": 3.0} if name == "dm_drsvm_path" else {}
+    more = MORE.get(name, {})
     return getattr(paths, name)(X, **({} if y is None else {"y": y}), **more, **given)
 
 

@@ -80,6 +80,11 @@ FUNCTIONS = {
         "u",
         {"vary": "lam", "tau": 0.3, "gamma": 0.4},
     ),
+    "quantiles": (paths.quantile_regression_path, "u", {}),
+    "quantiles, l1": (paths.quantile_regression_path, "u", {"penalty": "l1", "lam": 0.1}),
+    "quantiles, l1 in lam": (paths.quantile_regression_path, "u", {"penalty": "l1", "tau": 0.3}),
+    "quantiles, l2": (paths.quantile_regression_path, "u", {"penalty": "l2", "lam": 0.1}),
+    "quantiles, l2 in lam": (paths.quantile_regression_path, "u", {"penalty": "l2", "tau": 0.3}),
     "one class": (lambda X, u, **own: paths.one_class_path(X, **own), "u", {"gamma": 0.4}),
     "one class in lam": (
         lambda X, u, **own: paths.one_class_path(X, **own),

@@ -31,6 +31,7 @@ from .models.outlier_svr import outlier_svr_path
 from .models.pin_svm import pin_svm_path
 from .models.pin_twin_svm import pin_twin_svm_path
 from .models.poisson import poisson_path
+from .models.quantile_regression import quantile_regression_path
 from .models.quantile_svm import quantile_svm_path
 from .models.ranking_svm import ranking_svm_path
 from .models.rlad import rlad_path
@@ -148,6 +149,7 @@ __all__ = [
     "pin_svm_path",
     "pin_twin_svm_path",
     "poisson_path",
+    "quantile_regression_path",
     "quantile_svm_path",
     "ranking_svm_path",
     "rlad_path",
