@@ -52,7 +52,7 @@ def small_config() -> dict:
         },
         "experiments": {
             "path": None,
-            "scaling": {"scalings": ["none", "symmetric"]},
+            "scaling": {"scalings": ["none", "symmetric"], "biases": ["penalised", "free", "none"]},
             "choose_lam": {"grid": [0.01, 0.1]},
             "timing": {
                 "methods": ["path", "recover", "liblinear", "lbfgsb", "cvxpy"],
@@ -292,7 +292,7 @@ def test_nothing_fails_and_every_path_is_certified(suite):
     results = suite[1].results
     assert not len(results[results["status"] == "failed"])
     held = pick(results, metric="certificate")
-    assert len(held) == 4 + 4 + 1 + 1 + 4 + 2 + 2 + 2
+    assert len(held) == 4 + 12 + 1 + 1 + 4 + 2 + 2 + 2
     assert (held["value"] == 1.0).all()
     assert (held["kkt"] <= 1e-7).all()
     assert (held["gap"] <= 1e-9).all()
@@ -424,7 +424,7 @@ def test_ties_up_to_rounding_are_one_kink_and_crowded_kinks_are_many():
     class Fixed:
         breakpoints = np.array([0.0, 1e-9, 2e-9, 0.3, 0.3 + 1e-14, 0.7, 1.0])
 
-    assert experiment.n_kinks(Fixed()) == 4
+    assert experiment.n_events(Fixed()) == 4
 
 
 def test_the_known_law_is_that_of_the_densities():

@@ -37,6 +37,30 @@ def test_a_changed_setting_is_another_cell_also_where_all_experiments_share_it(p
     assert dataclasses.replace(base, **{part: Shared(factor=1.0)}).id == base.id
 
 
+def test_another_version_of_an_experiment_has_other_cells_and_the_first_one_its_old_ones():
+    def cell(version):
+        paper = Paper("made_up", Shared)
+
+        @paper.experiment(settings=Shared, version=version)
+        def count(cell, rows, report):
+            """Do nothing."""
+
+        content = {
+            "title": "A",
+            "citation": "B",
+            "settings": {"factor": 1.0},
+            "datasets": {"iris": {}},
+            "experiments": {"count": {"factor": 1.0}},
+            "suites": {"quick": {"count": {"datasets": ["iris"], "splits": 1}}},
+        }
+        config = {"papers": {"made_up": content}}
+        (own,) = paper.cells(config, "quick", "count", "iris", [0])
+        return own
+
+    assert len({cell(version).id for version in (0, 1, 2)}) == 3
+    assert "version" not in cell(0).identity
+
+
 def test_a_changed_setting_is_another_job_also_where_all_experiments_share_it():
     """What the workflow lists as to be run again is what has another name."""
     paper = Paper("made_up", Shared)

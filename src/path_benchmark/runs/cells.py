@@ -59,6 +59,8 @@ class Cell:
         What decides the numbers of each data set that it is made of; see `data.identity`.
     offline : bool
         Nothing may be downloaded. No part of the identity.
+    version : int
+        Of what the experiment does; 0 is the first one.
     """
 
     suite: str
@@ -72,6 +74,7 @@ class Cell:
     each: str = ""
     sources: tuple[dict[str, Any], ...] = ()
     offline: bool = False
+    version: int = 0
 
     @property
     def value(self) -> Any:
@@ -84,6 +87,7 @@ class Cell:
         parts = {name: getattr(self, name) for name in ("suite", "paper", "experiment", "dataset")}
         models = {name: getattr(self, name).model_dump() for name in ("common", "data", "settings")}
         parts |= {"split": self.split, "sources": self.sources}
+        parts |= {"version": self.version} if self.version else {}
         return json.dumps({**parts, **models}, sort_keys=True)
 
     @property

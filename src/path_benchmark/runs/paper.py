@@ -35,6 +35,7 @@ class Experiment:
     lane: Lane
     settings: type[Settings]
     each: str
+    version: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,11 @@ class Paper:
         self.experiments: dict[str, Experiment] = {}
 
     def experiment(
-        self, lane: Lane = "accuracy", settings: type[Settings] = Settings, each: str = ""
+        self,
+        lane: Lane = "accuracy",
+        settings: type[Settings] = Settings,
+        each: str = "",
+        version: int = 0,
     ) -> Callable[[Runner], Runner]:
         """Register the decorated function as an experiment of its own name.
 
@@ -116,11 +121,13 @@ class Paper:
         settings : type of Settings
         each : str
             A setting that holds several values: each gets a cell of its own.
+        version : int
+            Of what it does to data and what its metrics mean: cells of another version are others.
         """
 
         def register(run: Runner) -> Runner:
             name = run.__name__
-            self.experiments[name] = Experiment(name, run, lane, settings, each)
+            self.experiments[name] = Experiment(name, run, lane, settings, each, version)
             return run
 
         return register
@@ -238,6 +245,7 @@ class Paper:
                 plan.settings,
                 sources=sources,
                 offline=offline,
+                version=plan.experiment.version,
             )
             for split in splits
         ]

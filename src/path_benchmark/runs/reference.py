@@ -1,7 +1,7 @@
 """Reference results: finished cells of a suite, in a few files that are kept in git.
 
 ``reference/<suite>/<paper>.parquet`` holds the cells' rows and ``<paper>.curves.parquet`` their
-curves, each row with its cell's name, its identity (settings, data, protocol) and the code that
+curves, each row with its cell's name, its identity (settings, data, version) and the code that
 made it; machine, versions and commit stand in the rows anyway. ``sha256.json`` beside them has the
 files' checksums. A cell is taken over only where its identity is, character by character, that of
 a cell of the plan; a timing cell only on the machine that measured it.

@@ -1,7 +1,7 @@
 """Quantile SVM paper: what is run. What is made of the results is in `outputs`.
 
 path           the whole path, its certificate, exact test rates against tau
-scaling        the path's number of kinks under other scalings
+scaling        the path's number of kinks under other scalings, and with other kinds of bias
 choose_lam     validation accuracy at tau = 1/2 against lam
 timing         CPU seconds of the path, of recovering a solution, and of the solvers
 published      the paper's Algorithm 1 with conjugate gradients: seconds, kinks, accuracy
@@ -21,13 +21,14 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from pydantic import AfterValidator, Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 from path_benchmark import solvers
-from solution_paths import quantile_svm_path
+from solution_paths import quantile_svm_path, weighted_svm_path
 
 from ...data import registry
 from ...data.protocols import SCALINGS, Part, Split, split_sizes
@@ -61,9 +62,11 @@ from .dual_path_finding import dual_path_finding
 
 # A sample counts as on the margin when its margin is 1 up to this.
 ON_MARGIN = 1e-8
-# Breakpoints nearer to each other than this share of the distance to the path's end are one kink,
+# Breakpoints nearer to each other than this share of the distance to the path's end are one event,
 # a tie up to rounding. (Spam has thousands of true kinks below 1e-5.)
 SAME_TAU = 1e-12
+# A free bias is undetermined where one class costs nothing: its path begins and ends so near to it.
+INNER = 1e-9
 ORACLE_TAUS = 10
 # A method that has used this much wall time in the timing lane gets no further solves.
 BUDGET_S = 240.0
@@ -120,9 +123,10 @@ class DataSet(DataSetSettings):
 
 
 class Scalings(Settings):
-    """Scalings to compare."""
+    """Scalings to compare, each with these kinds of bias."""
 
     scalings: Annotated[tuple[Scaling, ...], Field(min_length=1)]
+    biases: Annotated[tuple[Literal["penalised", "free", "none"], ...], Field(min_length=1)]
 
 
 class Grid(Settings):
@@ -223,8 +227,20 @@ def _path(
     return quantile_svm_path(part.X, part.y, lam or cell.data.lam, **options)
 
 
-def n_kinks(path: Any) -> int:
-    """Count the distinct tau in (0, 1) at which the solution bends."""
+def _path_with(cell: Cell, part: Part, bias: str, report: Report) -> Any:
+    """Return the path with a bias that is penalised, free, or none."""
+    if bias == "penalised":
+        return _path(cell, part, report)
+    if bias == "none":
+        options = {"intercept_scaling": 0.0, "callback": report, "check": "ignore"}
+        return quantile_svm_path(part.X, part.y, cell.data.lam, **options)
+    cost = 2.0 / len(part.y) / cell.data.lam
+    ends = [cost * np.where(part.y > 0, 1.0 - tau, tau) for tau in (INNER, 1.0 - INNER)]
+    return weighted_svm_path(part.X, part.y, *ends, callback=report, check="ignore")
+
+
+def n_events(path: Any) -> int:
+    """Count the distinct tau in (0, 1) at which the active set changes."""
     inner = path.breakpoints[(path.breakpoints > 0.0) & (path.breakpoints < 1.0)]
     tau = np.unique(inner)
     tie = np.maximum(SAME_TAU * np.minimum(tau, 1.0 - tau), 4.0 * np.finfo(float).eps * tau)
@@ -232,9 +248,10 @@ def n_kinks(path: Any) -> int:
 
 
 def _certified(path: Any, rows: Rows, **columns: Any) -> dict[str, Any]:
-    """Add a path's certificate and its kinks; return what other rows of the path carry."""
+    """Add a path's certificate, its kinks and events; return what its other rows carry."""
     carried = add_certificate(rows, path, **columns)
-    rows.add("kinks", n_kinks(path), **carried)
+    rows.add("kinks", len(path.kinks()), **carried)
+    rows.add("events", n_events(path), **carried)
     return carried
 
 
@@ -259,7 +276,7 @@ def probabilities(first: np.ndarray, crossings: list[np.ndarray]) -> np.ndarray:
 # ---------------------------------------------------------------- the experiments
 
 
-@PAPER.experiment()
+@PAPER.experiment(version=1)
 def path(cell: Cell, rows: Rows, report: Report) -> None:
     """Follow the whole path: kinks, certificate, margin, exact rates on the test part."""
     parts = _parts(cell)
@@ -322,7 +339,7 @@ def _peak_memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-@PAPER.experiment(settings=Scalings, each="scalings")
+@PAPER.experiment(settings=Scalings, each="scalings", version=1)
 def scaling(cell: Cell, rows: Rows, report: Report) -> None:
     """Kinks under one scaling; a scaling that sparse data can't have is a row that says so."""
     try:
@@ -330,11 +347,16 @@ def scaling(cell: Cell, rows: Rows, report: Report) -> None:
     except ValueError as error:
         rows.add("kinks", None, method="path", status="not applicable", message=str(error))
         return
-    found = _path(cell, parts.train, report)
-    carried = _certified(found, rows)
-    wrong = (found.decision_function(parts.test.X, 0.5) >= 0.0) != (parts.test.y > 0)
-    rows.add("test_error_half", np.mean(wrong), **carried)
-    _margin_share(found, parts.train, rows)
+    X = parts.train.X
+    zeros = 1.0 - (X.count_nonzero() if sp.issparse(X) else np.count_nonzero(X)) / np.prod(X.shape)
+    rows.add("zero_percent_scaled", 100.0 * zeros, method="data")
+    for bias in cell.settings.biases:
+        found = _path_with(cell, parts.train, bias, report)
+        carried = _certified(found, rows, hyper_parameters={"bias": bias})
+        wrong = (found.decision_function(parts.test.X, 0.5) >= 0.0) != (parts.test.y > 0)
+        rows.add("test_error_half", np.mean(wrong), **carried)
+        if bias == "penalised":
+            _margin_share(found, parts.train, rows)
 
 
 @PAPER.experiment(settings=Grid)
@@ -383,7 +405,7 @@ def boundary(cell: Cell, rows: Rows, report: Report) -> None:
         rows.add_curve(name, own[:, 0], own[:, 1], method="data")
 
 
-@PAPER.experiment(settings=Sizes, each="sizes")
+@PAPER.experiment(settings=Sizes, each="sizes", version=1)
 def kinks(cell: Cell, rows: Rows, report: Report) -> None:
     """Count the kinks at one n; a fixed data set is subsampled from its training part."""
     train = _sample(cell, cell.value)
