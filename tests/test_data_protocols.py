@@ -273,11 +273,22 @@ def test_robust_classification_protocol():
     )
 
 
+def _look_at_rescaled(parts):
+    """Inputs go to [-1, 1] with the noise, whatever it is; targets don't change."""
+    train = parts.train.X
+    assert (train.min(axis=0), train.max(axis=0)) == (pytest.approx(-1.0), pytest.approx(1.0))
+    noisy = parts.meta["noisy_rows"][0]
+    rest = np.delete(train, noisy, axis=0)
+    assert np.ptp(rest, axis=0).max() < 1.9
+    assert np.ptp(parts.test.X, axis=0).max() < 1.9  # scaled by what the noise has stretched
+
+
 def test_robust_regression_protocol(monkeypatch):
     X, y = rng().normal(size=(400, 3)), 50.0 + 7.0 * rng(1).normal(size=400)
     fake = robust_svm.load.__globals__["DataSet"]("f", X, y, "regression", "", "sha256", {})
     monkeypatch.setattr(robust_svm, "load", lambda *_, **__: fake)
     parts, clean = robust_svm.assemble("f"), robust_svm.assemble("f", noisy=0.0)
+    _look_at_rescaled(robust_svm.assemble("f", amplitude=8.0, rescaling="symmetric"))
     for part, reference, rows, size in (
         (parts.train, clean.train, parts.meta["noisy_rows"][0], 160),
         (parts.validation, clean.validation, parts.meta["noisy_rows"][1], 120),

@@ -23,6 +23,21 @@ def config():
             "kernels": ["rbf"],
             "points": 5,
         },
+        "errors_rescaled": {
+            "datasets": ["drlad_simulation"],
+            "splits": 1,
+            "costs": [1.0, 10.0],
+            "kernels": ["rbf"],
+            "points": 5,
+        },
+        "noise": {
+            "datasets": ["drlad_simulation"],
+            "splits": 2,
+            "costs": [1.0, 10.0],
+            "kernels": ["rbf"],
+            "amplitudes": [2.0, 4.0],
+        },
+        "bias": {"datasets": ["two_moons"], "splits": 1, "costs": [1.0, 10.0], "kernels": ["rbf"]},
         "optima": {"datasets": ["noisy_labels"], "splits": 1, "problems": 2, "rows": 8},
         "explore": {"datasets": ["two_moons"], "splits": 1, "costs": [0.1, 1.0]},
         "cost": {"datasets": ["breast_cancer"], **small},
@@ -46,6 +61,26 @@ def study(tmp_path_factory):
 
 def test_every_number_is_known(study):
     assert_known(study, "robust_svm")
+
+
+def test_the_texts_noise_is_one_of_those_tried(study):
+    tried = study.only(experiment="noise", metric="test_error")
+    own = tried[(hyper(tried, "amplitude") == 2.0) & (hyper(tried, "share") == 0.05)]
+    own = own[hyper(own, "rescaling") == "none"].set_index("split")["value"]
+    text = study.only(
+        experiment="errors", dataset="drlad_simulation", metric="test_error", method="standard"
+    )
+    assert own.to_dict() == text.set_index("split")["value"].to_dict()
+    assert len(tried) == 2 * 2 * 2 * 3
+    assert tried["value"].nunique() > 12
+
+
+def test_rescaled_errors_have_the_standard_machine_of_that_noise(study):
+    own = study.only(experiment="errors_rescaled", metric="test_error", method="standard")
+    tried = study.only(experiment="noise", metric="test_error", split=0)
+    tried = tried[(hyper(tried, "amplitude") == 4.0) & (hyper(tried, "share") == 0.05)]
+    tried = tried[hyper(tried, "rescaling") == "symmetric"]
+    assert own["value"].tolist() == tried["value"].tolist()
 
 
 def test_cccp_is_timed_as_users_run_it_and_at_matched_accuracy(study):

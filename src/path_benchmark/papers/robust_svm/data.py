@@ -24,6 +24,7 @@ PAPER = "robust_svm"
 FRACTIONS = (0.4, 0.3, 0.3)
 FLIPPED = 0.15
 NOISY = 0.05
+AMPLITUDE = 2.0
 
 SVC = (
     "wdbc",
@@ -61,6 +62,8 @@ def assemble(
     n: int | None = None,
     flipped: float = FLIPPED,
     noisy: float = NOISY,
+    amplitude: float = AMPLITUDE,
+    rescaling: str = "none",
     **where: Any,
 ) -> Split:
     """Return one disturbed 40/30/30 split.
@@ -68,7 +71,8 @@ def assemble(
     Classification: inputs to [-1, 1] by the training range (sparse inputs stay as they are), then
     15 % of the labels of training and of validation flipped. Regression: inputs to [-1, 1] and
     target standardised by the training part, then 5 % of training and of validation disturbed
-    by noise. The test part is clean, in the same units.
+    by noise. The test part is clean, in the same units. If asked, inputs are then scaled again, by
+    the disturbed training part.
 
     Parameters
     ----------
@@ -80,6 +84,10 @@ def assemble(
         Use only n random rows (for quick runs).
     flipped, noisy : float
         Fractions disturbed.
+    amplitude : float
+        Of regression's noise on inputs: U(-amplitude, amplitude).
+    rescaling : {"none", "symmetric", "unit_interval"}
+        How regression's inputs are scaled after the noise, see `protocols.fit_scaler`.
     **where
         ``raw_dir``, ``mirror``, ``offline``, ``config`` of `sources.load`.
 
@@ -100,22 +108,26 @@ def assemble(
     parts = [Part(scaler.transform(data.X[r]), data.y[r]) for r in rows]
     meta = {"paper": PAPER, "dataset": name, "rows": rows, "scaler": scaler}
     meta |= {"verified": data.verified, "sha256": data.meta.get("sha256")}
-    disturb = _flip if data.task == "classification" else _disturb
-    parts, extra = disturb(parts, (train, validation), flipped, noisy)
+    if data.task == "classification":
+        parts, extra = _flip(parts, (train, validation), flipped)
+    else:
+        parts, extra = _disturb(parts, (train, validation), noisy, amplitude, rescaling)
     return Split(*parts, meta=meta | extra)
 
 
-def _flip(parts, rngs, flipped, _noisy):
+def _flip(parts, rngs, flipped):
     noisy = [Part(p.X, flip_labels(p.y, flipped, g)) for p, g in zip(parts, rngs, strict=False)]
     return [*noisy, parts[2]], {}
 
 
-def _disturb(parts, rngs, _flipped, noisy):
+def _disturb(parts, rngs, noisy, amplitude, rescaling):
     standardiser = fit_standardiser(parts[0].y)
     parts = [Part(p.X, standardiser.transform(p.y)) for p in parts]
     disturbed, rows = [], []
     for part, rng in zip(parts, rngs, strict=False):
-        X, y, hit = add_regression_noise(part.X, part.y, noisy, rng)
+        X, y, hit = add_regression_noise(part.X, part.y, noisy, rng, input_range=amplitude)
         disturbed.append(Part(X, y))
         rows.append(hit)
-    return [*disturbed, parts[2]], {"standardiser": standardiser, "noisy_rows": rows}
+    again = fit_scaler(disturbed[0].X, rescaling)
+    found = [Part(again.transform(part.X), part.y) for part in (*disturbed, parts[2])]
+    return found, {"standardiser": standardiser, "noisy_rows": rows, "rescaler": again}
