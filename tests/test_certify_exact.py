@@ -213,7 +213,7 @@ def test_ends_joints_and_rays_are_looked_at(ends):
 @pytest.fixture
 def spoiled(monkeypatch):
     """Every path that is followed has a second half that is wrong."""
-    good = follow._Followed.of.__func__
+    good = follow.Followed.of.__func__
 
     def of(cls, *arguments, **options):
         found = good(cls, *arguments, **options)
@@ -221,7 +221,7 @@ def spoiled(monkeypatch):
         recorded["unknowns"][len(found.points) // 2 :] *= 1.01
         return dataclasses.replace(found, points=Points.from_arrays(**recorded))
 
-    monkeypatch.setattr(follow._Followed, "of", classmethod(of))
+    monkeypatch.setattr(follow.Followed, "of", classmethod(of))
 
 
 def test_a_wrong_path_warns(spoiled):

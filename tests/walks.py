@@ -48,7 +48,7 @@ def walked(model, t0, t1, face="auto", before=None):
     statement = read(line, face)
     homotopy = follow._at_the_start(line, statement, face)
     if before is None:
-        track, lost = follow._walked(line, homotopy, None)
+        track, lost = follow.walked_to_end(line, homotopy, None)
         if lost is not None:
             raise lost
     else:

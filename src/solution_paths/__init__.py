@@ -45,6 +45,7 @@ from .models.weighted_svr import weighted_svr_path
 from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
 from .solution.branched import local_path
+from .solution.leave_one_out import LeaveOneOut, leave_one_out
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
 from .surface import BestOnSurface, Surface, path_lines
 
@@ -95,6 +96,7 @@ __all__ = [
     "HuberPath",
     "Jump",
     "KernelQuantileRegressor",
+    "LeaveOneOut",
     "MeanCurve",
     "MulticategorySVC",
     "NoOptimum",
@@ -138,6 +140,7 @@ __all__ = [
     "l1_constrained_svm_path",
     "l1_svm_path",
     "lasso_path",
+    "leave_one_out",
     "local_path",
     "logistic_path",
     "multicategory_svm_path",

@@ -17,7 +17,7 @@ from ..problem import Problem, along
 from ..problem.branches import Branches, Partition
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
-from .follow import CHECKS, NUMERICAL, _as_path_error, _checked, _with_part
+from .follow import CHECKS, NUMERICAL, _checked, _with_part, as_path_error
 from .middle import on_branches
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
@@ -146,13 +146,13 @@ def local_path(
         begin, end = span(start.z) if callable(span) else span
         walk = _at_the_start(start, branches, begin, end)
     except NUMERICAL as error:
-        raise _as_path_error(error) from error
+        raise as_path_error(error) from error
     lost: PathError | None = None
     with tell as told:
         try:
             walk.run(told)
         except (PathError, *NUMERICAL) as error:
-            lost = _as_path_error(error)
+            lost = as_path_error(error)
             if not walk.homotopy.walk.now.nodes:
                 raise lost from (None if lost is error else error)
     track = walk.track()

@@ -163,7 +163,7 @@ def solution_path(
 
 
 @dataclass(frozen=True, eq=False)
-class _Followed:
+class Followed:
     """A path as far as it was followed, and the error that ended it."""
 
     line: Line
@@ -174,6 +174,7 @@ class _Followed:
     lost: PathError | None = None
     homotopy: Homotopy | None = None
     falls: bool = False  # whether it was followed downwards
+    loose: bool = False  # whether some free variable is undetermined somewhere
 
     @classmethod
     def of(
@@ -184,7 +185,7 @@ class _Followed:
         ray: bool = False,
         lost: PathError | None = None,
         last: int | None = None,
-    ) -> _Followed:
+    ) -> Followed:
         """Return what a walk recorded, without unknowns that are zero but for rounding.
 
         It may end at one of its points, ``last``.
@@ -194,9 +195,9 @@ class _Followed:
         end, share = line.t1 if whole else None, partial(_share, statement, line.t0)
         points = Points.of(track, line.t0, end, ray, size, share)
         points = points if last is None else points.until(last)
-        points = in_the_middle(points, line, statement, track, ray)
-        down = bool(track.t[-1, 0] < track.t[0, 0])
-        return cls(line, statement, points, ray, len(track.events), lost, falls=down)
+        middle = in_the_middle(points, line, statement, track, ray)
+        down, loose = bool(track.t[-1, 0] < track.t[0, 0]), middle is not points
+        return cls(line, statement, middle, ray, len(track.events), lost, falls=down, loose=loose)
 
 
 def _from_the_start(
@@ -210,7 +211,7 @@ def _from_the_start(
 
     It ends soon after it is so far from t0 as is ``enough``.
     """
-    return _walked(line, _at_the_start(line, statement, face), told, enough)
+    return walked_to_end(line, _at_the_start(line, statement, face), told, enough)
 
 
 def _at_the_start(line: Line, statement: Statement, face: str) -> Homotopy:
@@ -223,17 +224,17 @@ def _at_the_start(line: Line, statement: Statement, face: str) -> Homotopy:
             place = starting_places(statement, off, t0, face)
         return Homotopy(statement, statement.graphs, place, 0.0, length, t0, face, NEAR)
     except (Unlimited, *NUMERICAL) as error:
-        raise _as_path_error(error, line, statement) from error
+        raise as_path_error(error, line, statement) from error
 
 
-def _walked(
+def walked_to_end(
     line: Line, homotopy: Homotopy, told: Callback | None, enough: float = np.inf
 ) -> tuple[Track, PathError | None]:
     """Walk to the end; return what was recorded, and the error if the walk broke off."""
     try:
         return homotopy.run(told, enough), None
     except (PathError, *NUMERICAL) as error:
-        lost, track = _as_path_error(error, line, homotopy.statement), homotopy.track()
+        lost, track = as_path_error(error, line, homotopy.statement), homotopy.track()
         if len(track) < 2:
             raise lost from (None if lost is error else error)
         return track, lost
@@ -295,7 +296,7 @@ def _way(line: Line) -> float:
     return float(np.copysign(min(0.1 * unit / reach, abs(length)), length))
 
 
-def _as_path_error(
+def as_path_error(
     error: Exception, line: Line | None = None, statement: Statement | None = None
 ) -> PathError:
     """Return the error of a path for one of arithmetic, or for a claim of the walk; else itself."""
@@ -353,7 +354,7 @@ def _from_the_end(
         return top
 
     def walked(begin: float, told: Callback | None) -> tuple[Track, PathError | None]:
-        return _walked(line, _backwards(line, statement, place, begin, face), told)
+        return walked_to_end(line, _backwards(line, statement, place, begin, face), told)
 
     try:
         there = Misfit.at(statement, end, face)
@@ -374,16 +375,16 @@ def _from_the_end(
         return None, None
 
 
-def _from_afar(line: Line, statement: Statement, face: str, told: Told | None) -> _Followed | None:
+def _from_afar(line: Line, statement: Statement, face: str, told: Told | None) -> Followed | None:
     """Walk back as far as that goes from the end of a line whose start can't be found."""
     try:
         end = line.t1 - line.t0
         off = Misfit.at(statement, end, face)
         place = starting_places(statement, off, line.t0, face=face)
-        track, lost = _walked(line, _backwards(line, statement, place, end, face), told)
+        track, lost = walked_to_end(line, _backwards(line, statement, place, end, face), told)
     except (PathError, *NUMERICAL):
         return None
-    return _Followed.of(line, statement, track, ray=True, lost=lost)
+    return Followed.of(line, statement, track, ray=True, lost=lost)
 
 
 def _least_event(line: Line) -> float:
@@ -409,25 +410,25 @@ def _pulls(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
     return np.sum([np.asarray(absolute(group.X).T @ own) for group, own in pairs], axis=0)
 
 
-def _followed(line: Line, face: str, told: Told | None) -> _Followed:
+def _followed(line: Line, face: str, told: Told | None) -> Followed:
     statement = read(line, face)
     track, lost = _from_the_end(line, statement, face, False, told)
-    back = None if track is None else _Followed.of(line, statement, track, lost=lost)
+    back = None if track is None else Followed.of(line, statement, track, lost=lost)
     if back is not None and lost is None:
         return back
     try:
         homotopy = _at_the_start(line, statement, face)
-        track, lost = _walked(line, homotopy, told)
+        track, lost = walked_to_end(line, homotopy, told)
     except PathError:
         if back is None:
             raise
         return back
     if back is not None and lost is not None:
         return back
-    return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
+    return replace(Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
 
 
-def _carried_on(after: SolutionPath, line: Line, told: Told | None) -> _Followed:
+def _carried_on(after: SolutionPath, line: Line, told: Told | None) -> Followed:
     """Follow a line from the end of a path whose walk was kept."""
     homotopy, after.walk = after.walk, None  # from here it moves, whatever happens
     assert homotopy is not None
@@ -435,24 +436,24 @@ def _carried_on(after: SolutionPath, line: Line, told: Told | None) -> _Followed
     try:
         homotopy.carry_on(statement, line.t1 - line.t0)
     except NUMERICAL as error:
-        raise _as_path_error(error) from error
-    track, lost = _walked(line, homotopy, told)
-    return replace(_Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
+        raise as_path_error(error) from error
+    track, lost = walked_to_end(line, homotopy, told)
+    return replace(Followed.of(line, statement, track, lost=lost), homotopy=homotopy)
 
 
 def _endless(
     model: Callable[[float], Problem], t0: float, enough: float, face: str, told: Told | None
-) -> _Followed:
+) -> Followed:
     """Follow a path that goes on for ever: far beyond its last breakpoint nothing happens."""
-    found: _Followed | None = None
-    down: _Followed | None = None
+    found: Followed | None = None
+    down: Followed | None = None
     start = stated(model, t0)
     if start.penalty is not None:
         line = along(model, t0, t0 + FARTHER * max(abs(t0), 1.0), start)
         statement = read(line, face)
         track, lost = _from_the_end(line, statement, face, True, told)
         if track is not None:
-            down = _Followed.of(line, statement, track, ray=True, lost=lost)
+            down = Followed.of(line, statement, track, ray=True, lost=lost)
             if lost is None:
                 return down
     for far in (FAR, FARTHER):
@@ -470,14 +471,14 @@ def _endless(
             break
         past = np.flatnonzero(t0 + track.t[:, 0] >= enough)
         if len(past) and track.t[past[0], 0] < line.t1 - t0:
-            return _Followed.of(line, statement, track, last=int(past[0]))
+            return Followed.of(line, statement, track, last=int(past[0]))
         if lost is not None and found is not None and found.events:
             break  # so far out rounding decides: the path ends where it was left before
         if lost is not None:
-            return down or _Followed.of(line, statement, track, lost=lost)
+            return down or Followed.of(line, statement, track, lost=lost)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
         ray = bool(line.t1 >= CLEAR * abs(last)) and (last > t0 or far == FARTHER)
-        found = _Followed.of(line, statement, track, bool(ray or last == t0))
+        found = Followed.of(line, statement, track, bool(ray or last == t0))
         if ray:
             break
     assert found is not None
