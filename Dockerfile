@@ -1,6 +1,6 @@
 # The benchmark in a container, with the environment that requirements.lock pins.
-#   docker build -t solution-paths .
-#   docker run --rm -v "$PWD/results:/benchmark/results" solution-paths --cores all quick
+#   docker build -t solution-paths/solution-paths:0.1.0 .
+#   docker run --rm -v "$PWD/results:/benchmark/results" solution-paths/solution-paths:0.1.0 --cores all quick
 # The first run compiles for the processor that it finds.
 FROM python:3.11-slim-bookworm
 RUN apt-get update \
@@ -9,5 +9,6 @@ RUN apt-get update \
 WORKDIR /benchmark
 COPY . .
 RUN make .venv/.installed
+ENV PATH=/benchmark/.venv/bin:$PATH
 ENTRYPOINT [".venv/bin/snakemake"]
 CMD ["--cores", "all", "quick"]

@@ -25,7 +25,7 @@ JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 GENERIC := NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= OPENBLAS_CORETYPE=Nehalem
 LINTED := setup.py src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
-RULES  := Snakefile workflow/rules
+RULES  := Snakefile workflow/Snakefile workflow/rules
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | awk -F: '{printf "make %-14s%s\n", $$1, $$2}'
@@ -77,7 +77,7 @@ lint: $(STAMP)  ## check style, formatting and who imports whom
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/snakefmt --check $(RULES)
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache
-	$(BIN)/python .ci/lint_workflow.py
+	$(BIN)/snakemake --lint
 
 types: $(STAMP)  ## check the type hints: the public face itself, then a user's file that relies on it
 	$(BIN)/mypy

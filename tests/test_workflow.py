@@ -683,7 +683,8 @@ def test_the_default_profile_is_accepted(checkout):
 
 def test_no_rule_profile_or_shared_module_names_a_paper():
     papers = set(repository_config()["papers"])
-    shared = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.*")]
+    shared = [ROOT / "Snakefile", *(ROOT / "workflow").glob("[!s]*/**/*.*")]
+    shared += [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "scripts").glob("*.py")]
     package = ROOT / "src" / "path_benchmark"
     for name in ("runs", "reporting", "data"):
         shared += (package / name).rglob("*.py")

@@ -36,7 +36,7 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
 SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
-WORKFLOW, LICENCE, RUN = "Snakefile", "LICENSE", "#run"
+WORKFLOW, LICENCE, RUN = "workflow/Snakefile", "LICENSE", "#run"
 # What of a checkout is needed to run the workflow again.
 SHIPPED = {
     "README.md": "What the workflow is, and how it is run",

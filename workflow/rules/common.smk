@@ -7,8 +7,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from path_benchmark import settings
 from snakemake.utils import update_config
+
+# This repository's folder, whichever Snakefile includes it.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parents[1]
+if str(ROOT / "src") not in sys.path:  # the package that fits these rules, for jobs too
+    sys.path.insert(0, str(ROOT / "src"))
+    found = filter(None, [sys.path[0], os.getenv("PYTHONPATH")])
+    os.environ.update(PYTHONPATH=os.pathsep.join(found))
+from path_benchmark import settings
 
 DAMAGED = ".damaged"  # ends the note in the place of a job's list that says which of its cells were damaged
 
@@ -43,7 +50,7 @@ def read_papers():
     switch = str(config.get("offline")).lower()  # --config offline=true arrives as text
     config["offline"] = {"true": True, "false": False}.get(switch, config.get("offline"))
     config["reference"] = config.get("reference") or ""  # --config reference= arrives as None
-    files = sorted(Path(workflow.basedir, "config", "papers").glob("*.yaml"))
+    files = sorted(Path(ROOT, "config", "papers").glob("*.yaml"))
     papers = {file.stem: read_yaml(file) for file in files}
     update_config(papers, config.get("papers", {}))
     config["papers"] = papers
@@ -171,7 +178,7 @@ def need(what):
         from path_benchmark.runs.needs import need_of
 
         job = (wildcards.suite, wildcards.paper, wildcards.experiment, wildcards.dataset)
-        return getattr(need_of(Path(workflow.basedir, "config", "needs.csv"), job, attempt), what)
+        return getattr(need_of(Path(ROOT, "config", "needs.csv"), job, attempt), what)
 
     return amount
 
@@ -312,7 +319,7 @@ def depends(part):
 def depends_file(part, suite, paper):
     from path_benchmark.runs.depends import digest_of
 
-    job_files, notebook = job_lists(suite, paper)(None), Path(workflow.basedir, notebook_of(paper))
+    job_files, notebook = job_lists(suite, paper)(None), Path(notebook_of(paper))
     digest = digest_of(part, job_files, config["papers"][paper], paper, notebook)
     return f"{shown(suite)}/{paper}/.depends/{part}-{digest}"
 
@@ -419,8 +426,8 @@ def nothing_to_run(suite, *papers):
 
 def notebook_of(paper):
     """The notebook that teaches a paper's model; the general one where it has none."""
-    own = Path(workflow.basedir, "notebooks", f"{paper}.ipynb")
-    return f"notebooks/{own.name if own.is_file() else 'results.ipynb'}"
+    own = Path(ROOT, "notebooks", f"{paper}.ipynb")
+    return os.path.relpath(own if own.is_file() else own.with_name("results.ipynb"))
 
 
 def title_of(wildcards):

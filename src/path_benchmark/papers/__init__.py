@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 from ..runs.config import Config
 from ..runs.paper import Paper
 from ..settings import ConfigError, check, unknown_key
+
+
+def names() -> list[str]:
+    """Return the names of all papers: folders that have experiments."""
+    return sorted(file.parent.name for file in Path(__file__).parent.glob("*/experiments.py"))
 
 
 def get_paper(name: str) -> Paper:

@@ -1,0 +1,93 @@
+"""The configuration's JSON schema, for editors, catalogues and other workflows.
+
+    python -m path_benchmark.papers.schema > workflow/schemas/config.schema.yaml
+
+It is what the settings models say; `check_config` says more, in sentences of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+from pydantic.json_schema import models_json_schema
+
+from ..runs.config import Config, Run
+from ..runs.paper import Paper
+from ..settings import Settings
+from . import get_paper, names
+
+Schema = dict[str, Any]
+HEAD = "# Written by `python -m path_benchmark.papers.schema` from the settings models."
+
+
+def schema(papers: Mapping[str, Paper]) -> Schema:
+    """Return the schema of the whole configuration.
+
+    Parameters
+    ----------
+    papers : mapping
+        Those whose files are described, by their names.
+    """
+    models: dict[type[Settings], None] = {Config: None, Run: None}
+    for paper in papers.values():
+        models |= {paper.common: None, paper.dataset: None}
+        models |= {experiment.settings: None for experiment in paper.experiments.values()}
+    keys, top = models_json_schema([(model, "validation") for model in models])
+    refs = {model: keys[model, "validation"] for model in models}
+    definitions = top["$defs"]
+    whole = definitions.pop(refs[Config]["$ref"].rsplit("/", 1)[1])
+    # each further key overrides a setting of the experiment, which `check_config` checks
+    definitions[refs[Run]["$ref"].rsplit("/", 1)[1]]["additionalProperties"] = True
+    files = {name: _file(paper, refs) for name, paper in papers.items()}
+    whole["properties"]["papers"] = _closed(files)
+    whole["required"] = ["suites"]  # papers are files of their own, which may add to these
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **whole,
+        "$defs": definitions,
+    }
+
+
+def _file(paper: Paper, refs: Mapping[type[Settings], Schema]) -> Schema:
+    """Return the schema of a paper's file; every key of it can be overridden alone."""
+
+    def every(key: str, one: Schema) -> Schema:
+        return {key: {"type": "object", "additionalProperties": one}}
+
+    own = {name: refs[one.settings] for name, one in paper.experiments.items()}
+    base = {name: {"anyOf": [dict(one), {"type": "null"}]} for name, one in own.items()}
+    runs = _closed({name: dict(refs[Run]) for name in own})
+    files = {"title": {"type": "string"}, "citation": {"type": "string"}}
+    files |= {"settings": dict(refs[paper.common]), "experiments": _closed(base)}
+    return _closed(files | every("datasets", dict(refs[paper.dataset])) | every("suites", runs))
+
+
+def _closed(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _short(part: Any) -> Any:
+    """Return a schema without titles made of names, and with one sentence of each docstring."""
+    if isinstance(part, list):
+        return [_short(own) for own in part]
+    if not isinstance(part, dict):
+        return part
+    kept = {key: _short(own) for key, own in part.items()}
+    if isinstance(kept.get("title"), str):
+        del kept["title"]
+    if isinstance(kept.get("description"), str):
+        kept["description"] = " ".join(kept["description"].split("\n\n")[0].split())
+    return kept
+
+
+def text() -> str:
+    """Return the schema of this repository's papers as it is written to the file."""
+    found = _short(schema({name: get_paper(name) for name in names()}))
+    return f"{HEAD}\n{yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=100)}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())
