@@ -11,10 +11,11 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 import solution_paths as paths
 from middles import ends_of_all, interval, middle_of
 from solution_paths import SolutionPath
+from solution_paths.compilation import read_only
 from solution_paths.problem import Losses, Problem, losses
 from solution_paths.solution import undetermined
-from solution_paths.solution.envelopes import FLAT, on_segments
-from solution_paths.solution.polytopes import Bounds, TooMany, foremost, middle, middles
+from solution_paths.solution.envelopes import FLAT, boxes, on_segments
+from solution_paths.solution.polytopes import Bounds, TooMany, middle
 from solution_paths.verify import Answer, judge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -256,37 +257,37 @@ def test_too_many_inequalities_are_told(monkeypatch):
         middle(square, np.zeros((2, 2)), 0.0, 1.0, NOTHING)
 
 
-def lines_of_problems(seed, m=40, P=12):
-    """Return lines above and below 0 (2, m, P), some of them missing, and the ends of ways."""
+@pytest.mark.parametrize("seed", range(40))
+def test_middles_in_a_box_are_those_of_its_least_bounds(seed):
+    """Where both sides, one or none bound a variable, on ways that end and that don't."""
     r = np.random.default_rng(seed)
-    high, low = r.normal(size=(2, 2, m, P))
-    high[0], low[0] = 3.0 + np.abs(high[0]), 3.0 + np.abs(low[0])
-    high[0, :, 1], low[0, :, 2], high[0, :, 3], low[0, :, 3] = np.inf, np.inf, np.inf, np.inf
-    high[0, r.integers(0, m, 9), r.integers(0, P, 9)] = np.inf
-    high[1] *= np.isfinite(high[0])
-    low[1] *= np.isfinite(low[0])
-    return high, low, np.where(np.arange(P) % 5 == 4, np.inf, r.uniform(0.1, 4.0, P))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_middles_of_many_problems_are_those_of_the_least_lines(seed):
-    high, low, ends = lines_of_problems(seed)
-    nothing, own = np.zeros((2, len(ends))), np.arange(2.0 * len(ends)).reshape(2, -1)
-    more = own, nothing[0], ends, nothing
-    few = [foremost(lines, ends, nothing) for lines in (high, low)]
-    assert max(lines.shape[1] for lines in few) < high.shape[1]
-    whole = middles(high, low, *more)
-    found = middles(*few, *more)
-    np.testing.assert_array_equal(found.tau, whole.tau)
-    for share in (0.0, 0.1, 0.37, 0.8, 1.0):
-        tau = share * np.where(np.isinf(ends), 50.0, ends)
-        above, below = ((lines[0] + lines[1] * tau).min(axis=0) for lines in (high, low))
-        expected = [
-            middle_of(-down, up, v)
-            for up, down, v in zip(above, below, own[0] + own[1] * tau, strict=True)
-        ]
-        value, rate = found.at(tau[None])[:, 0]
-        np.testing.assert_allclose(value + rate * tau, expected, rtol=1e-12, atol=1e-12)
+    q, m, P = int(r.integers(1, 4)), 40, 12
+    low, high = r.normal(size=(2, 2, m, P))
+    c = r.uniform(0.5, 2.0, m) * r.choice([-1.0, 1.0], m)
+    low[0], high[0] = -3.0 - np.abs(low[0]), 3.0 + np.abs(high[0])
+    for lines, bound in ((low, -np.inf), (high, np.inf)):
+        lines[0, r.uniform(size=(m, P)) < 0.5] = bound
+    low[0, :, 1], high[0, :, 2], low[0, :, 3], high[0, :, 3] = -np.inf, np.inf, -np.inf, np.inf
+    low[1], high[1] = (np.where(np.isfinite(own[0]), own[1], 0.0) for own in (low, high))
+    begins, rows = np.linspace(0, m, q + 1).astype(int), r.permutation(m)
+    own, end = r.normal(size=(q, 2, P)), np.where(np.arange(P) % 5 == 4, np.inf, 3.0)
+    least = np.empty((q, 2, 2, P))
+    nothing = np.zeros((m, 0)), np.zeros((0, 2, P))
+    given = low, high, *nothing, np.arange(P), rows, c[rows], begins, own, end, np.zeros((2, P))
+    of, tau, lines = boxes(*read_only(*given), least)
+    assert np.array_equal(np.unique(of), np.arange(P))
+    assert np.all(np.diff(of) >= 0)
+    for p in range(P):
+        for at in (0.0, 0.3, 1.1, 2.9, 47.0 if np.isinf(end[p]) else 3.0):
+            k = np.flatnonzero((of == p) & (tau <= at))[-1]
+            for j in range(q):
+                some = rows[begins[j] : begins[j + 1]]
+                bounds = np.stack([(own[0] + at * own[1])[some, p] for own in (low, high)])
+                bounds = np.where(c[some] < 0.0, bounds[::-1], bounds) / c[some]
+                alone = own[j, 0, p] + at * own[j, 1, p]
+                expected = middle_of(bounds[0].max(), bounds[1].min(), alone)
+                found = lines[k, j, 0] + at * lines[k, j, 1]
+                assert found == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["svr_epsilon", "svor_explicit", "nu_svm", "l1_svm"])

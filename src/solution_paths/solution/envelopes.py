@@ -1,6 +1,7 @@
-"""Compiled parts of the middle: segments that rows may be on, and the least of many lines.
+"""Compiled parts of the middle: segments that rows may be on, and what is between many lines.
 
-Lines are (2, m, P), value and slope, of P problems; the value is inf where there is none.
+Lines are value and slope, (2, ...); the value is infinite where there is none. What bounds a
+variable from below is given by its negative, so that of bounds the least one holds on either side.
 """
 
 from __future__ import annotations
@@ -76,155 +77,293 @@ def on_segments(
 
 
 @cached_njit
-def between_knots(
-    tables_low: Any, tables_high: Any, first: Any, last: Any, since: Any, low: Any, high: Any
+def rooms(
+    tables_low: Any,
+    tables_high: Any,
+    first: Any,
+    last: Any,
+    since: Any,
+    rest: Any,
+    low: Any,
+    high: Any,
+    sizes: Any,
 ) -> None:
-    """Write the lines (2, m, P) of the knots around the first and the last segment of each row.
+    """Write lines (2, m, P) between which free variables' part of each row's value is.
 
-    Tables are (2, S, m), values and rates at 0; lines begin at ``since`` (P,).
+    That is the knots around its first and its last segment less ``rest``, lines of the other part.
+    Tables are (2, S, m), values and rates at 0; lines begin at ``since`` (P,). The largest values
+    and slopes of knots are written to ``sizes`` (2, P).
     """
     m, P = first.shape
     for i in range(m):
         for p in range(P):
             low[0, i, p], low[1, i, p], high[0, i, p], high[1, i, p] = -np.inf, 0.0, np.inf, 0.0
-            if first[i, p] >= 0:
-                begin, end = first[i, p], last[i, p]
-                low[1, i, p], high[1, i, p] = tables_low[1, begin, i], tables_high[1, end, i]
-                low[0, i, p] = tables_low[0, begin, i] + low[1, i, p] * since[p]
-                high[0, i, p] = tables_high[0, end, i] + high[1, i, p] * since[p]
-
-
-@cached_njit
-def sizes_of(low: Any, high: Any, sizes: Any) -> None:
-    """Write the largest finite values, and slopes of lines that have such, to sizes (2, P)."""
-    for i in range(low.shape[1]):
-        for p in range(low.shape[2]):
-            for k in range(2):
-                if np.isfinite(low[0, i, p]):
-                    sizes[k, p] = max(sizes[k, p], abs(low[k, i, p]))
-                if np.isfinite(high[0, i, p]):
-                    sizes[k, p] = max(sizes[k, p], abs(high[k, i, p]))
-
-
-@cached_njit
-def rooms(
-    low: Any, high: Any, rest: Any, shift: Any, rows: Any, which: Any, c: Any, out: Any
-) -> None:
-    """Write lines (2, 2, R, K): c s <= high - rest - shift, and -c s <= rest + shift - low.
-
-    Divided by |c|, of some rows and some problems; the first axis says whether s is bounded from
-    above or from below.
-    """
-    for part in range(2):
-        for a in range(len(rows)):
-            i, own = rows[a], c[a]
-            for k in range(len(which)):
-                p = which[k]
-                known = rest[part, i, p] + shift[part, a, k]
-                above, below = high[part, i, p] - known, low[part, i, p] - known
-                if own < 0.0:
-                    above, below = below, above
-                out[0, part, a, k], out[1, part, a, k] = above / own, below / -own
-
-
-@cached_njit
-def near_least(lines: Any, end: Any, rounding: Any, kept: Any) -> int:
-    """Tell which lines may be least between 0 and an end (P,); return the most of one problem.
-
-    Others are above one of them by more than ``rounding`` (2, P), a line, explains, at both ends.
-    """
-    m, P = lines.shape[1:]
-    best, count = np.full((2, P), -1), np.zeros(P, np.int64)
-    for i in range(m):
-        for p in range(P):
-            if not np.isfinite(lines[0, i, p]):
+            if first[i, p] < 0:
                 continue
-            k, j = best[0, p], best[1, p]
-            if k < 0 or lines[0, i, p] < lines[0, k, p]:
-                best[0, p] = i
-            there = _last(lines[0, i, p], lines[1, i, p], end[p])
-            if j < 0 or there < _last(lines[0, j, p], lines[1, j, p], end[p]):
-                best[1, p] = i
-    for i in range(m):
-        for p in range(P):
-            value, slope = lines[0, i, p], lines[1, i, p]
-            kept[i, p] = np.isfinite(value)
-            if not kept[i, p]:
-                continue
-            here = CLEAR * rounding[0, p]
-            there = CLEAR * _last(rounding[0, p], rounding[1, p], end[p])
-            for k in best[:, p]:
-                first, other = lines[0, k, p], _last(lines[0, k, p], lines[1, k, p], end[p])
-                near = _last(value, slope, end[p]) <= other + there
-                kept[i, p] &= value <= first + here or near
-            count[p] += kept[i, p]
-    return count.max() if P else 0
+            slope = tables_low[1, first[i, p], i]
+            value = tables_low[0, first[i, p], i] + slope * since[p]
+            if value > -np.inf:
+                sizes[0, p], sizes[1, p] = (
+                    max(sizes[0, p], abs(value)),
+                    max(sizes[1, p], abs(slope)),
+                )
+                low[0, i, p], low[1, i, p] = value - rest[0, i, p], slope - rest[1, i, p]
+            slope = tables_high[1, last[i, p], i]
+            value = tables_high[0, last[i, p], i] + slope * since[p]
+            if value < np.inf:
+                sizes[0, p], sizes[1, p] = (
+                    max(sizes[0, p], abs(value)),
+                    max(sizes[1, p], abs(slope)),
+                )
+                high[0, i, p], high[1, i, p] = value - rest[0, i, p], slope - rest[1, i, p]
 
 
 @cached_njit
-def least(lines: Any, begin: Any, end: Any, rounding: Any, tau: Any, found: Any) -> int:
-    """Write which lines are least from where on, (T, P) and (2, T, P); return the most of them.
+def nearest(lines: Any, count: int, end: float, off: Any) -> int:
+    """Move those of lines (2, count) that may be least between 0 and an end to the front; count.
 
-    Lines that are lower by no more than ``rounding`` until the end don't count. Where there is no
-    other line, tau is inf, and the last one stays.
+    Others are above one of them by more than ``off`` (2,), a line, explains, at both ends. Those
+    without a value are left out.
     """
-    m, P = lines.shape[1:]
-    left, most = np.empty(m, np.bool_), 0
-    for p in range(P):
-        at, any_left, T = begin[p], False, 0
-        for i in range(m):
-            left[i] = np.isfinite(lines[0, i, p])
-            any_left |= left[i]
-        while any_left:
-            level, k = np.inf, -1
-            for i in range(m):
-                if left[i]:
-                    level = min(level, lines[0, i, p] + lines[1, i, p] * at)
-            level = level + rounding[0, p] + rounding[1, p] * at
-            for i in range(m):
-                tied = left[i] and lines[0, i, p] + lines[1, i, p] * at <= level
-                if tied and (k < 0 or lines[1, i, p] < lines[1, k, p]):
-                    k = i
-            if k < 0:
-                break
-            tau[T, p], found[0, T, p], found[1, T, p] = at, lines[0, k, p], lines[1, k, p]
-            T, any_left, cross = T + 1, False, np.inf
-            off = _last(rounding[0, p], rounding[1, p], end[p])
-            for i in range(m):
-                if left[i]:
-                    value, slope = (
-                        found[0, T - 1, p] - lines[0, i, p],
-                        found[1, T - 1, p] - lines[1, i, p],
-                    )
-                    left[i] = slope > 0.0 and _last(value, slope, end[p]) > off
-                    if left[i]:
-                        any_left, cross = True, min(cross, -value / slope)
-            at = max(at, cross) if any_left else at
-        most = max(most, T)
-        for k in range(T, m):
-            tau[k, p] = np.inf
-            if T:
-                found[0, k, p], found[1, k, p] = found[0, T - 1, p], found[1, T - 1, p]
-    return most
+    kept, first, final = 0, 0, 0  # the least ones at 0 and at the end
+    for i in range(count):
+        value, slope = lines[0, i], lines[1, i]
+        if np.isfinite(value):
+            lines[0, kept], lines[1, kept] = value, slope
+            first = kept if value < lines[0, first] else first
+            last = _last(value, slope, end)
+            final = kept if last < _last(lines[0, final], lines[1, final], end) else final
+            kept += 1
+    count, kept = kept, 0
+    if not count:
+        return 0
+    here, there = CLEAR * off[0], CLEAR * _last(off[0], off[1], end)
+    value0, last0 = lines[0, first] + here, _last(lines[0, first], lines[1, first], end) + there
+    value1, last1 = lines[0, final] + here, _last(lines[0, final], lines[1, final], end) + there
+    for i in range(count):
+        value, slope = lines[0, i], lines[1, i]
+        last = _last(value, slope, end)
+        if (value <= value0 or last <= last0) and (value <= value1 or last <= last1):
+            lines[0, kept], lines[1, kept] = value, slope
+            kept += 1
+    return kept
 
 
 @cached_njit
-def straighten(tau: Any, lines: Any, which: Any, end: Any, rounding: Any) -> None:
-    """Let tau (T, P) be inf where lines (2, T, P) bend by no more than rounding explains.
+def _least(lines: Any, count: int, begin: float, end: float, off: Any, tau: Any, found: Any) -> int:
+    """Write which lines (2, count) are least from which tau on; return how many they are.
 
-    That is, in the problems ``which`` (P,) says.
+    Lines that are lower by no more than ``off`` until the end don't count. The order of lines
+    changes.
     """
-    T, P = tau.shape
-    for p in range(P):
-        value, slope = lines[0, 0, p], lines[1, 0, p]
-        until = tau[1, p] if T > 1 else np.inf
-        for k in range(1, T):
-            own, until = until, tau[k + 1, p] if k + 1 < T else np.inf
-            if not np.isfinite(own):
-                continue
-            way = until if np.isfinite(until) else end[p]
-            off = _last(lines[0, k, p] - value, lines[1, k, p] - slope, way)
-            if abs(off) <= _last(rounding[0, p], rounding[1, p], way) and which[p]:
-                tau[k, p] = np.inf
+    at, T, left = begin, 0, count
+    while left:
+        level, k = np.inf, -1
+        for i in range(left):
+            level = min(level, lines[0, i] + lines[1, i] * at)
+        level += off[0] + off[1] * at
+        for i in range(left):
+            tied = lines[0, i] + lines[1, i] * at <= level
+            if tied and (k < 0 or lines[1, i] < lines[1, k]):
+                k = i
+        if k < 0:
+            break
+        value, slope = lines[0, k], lines[1, k]
+        tau[T], found[0, T], found[1, T] = at, value, slope
+        T, kept, cross = T + 1, 0, np.inf
+        beyond = _last(off[0], off[1], end)
+        for i in range(left):
+            below, falls = value - lines[0, i], slope - lines[1, i]
+            if falls > 0.0 and _last(below, falls, end) > beyond:
+                lines[0, kept], lines[1, kept] = lines[0, i], lines[1, i]
+                kept, cross = kept + 1, min(cross, -below / falls)
+        left = kept
+        at = max(at, cross) if left else at
+    return T
+
+
+@cached_njit
+def _between(
+    high_tau: Any,
+    high: Any,
+    highs: int,
+    low_tau: Any,
+    low: Any,
+    lows: int,
+    own: Any,
+    begin: float,
+    tau: Any,
+    found: Any,
+) -> int:
+    """Write the lines (2, T) between the least above and those below, and from which tau on.
+
+    On one side alone it is at that bound, between none it is ``own`` (2,). Returns T.
+    """
+    a, b, T, at = 0, 0, 0, begin
+    while True:
+        while a + 1 < highs and high_tau[a + 1] <= at:
+            a += 1
+        while b + 1 < lows and low_tau[b + 1] <= at:
+            b += 1
+        tau[T] = at
+        for part in range(2):
+            if highs and lows:
+                found[part, T] = (high[part, a] - low[part, b]) / 2.0
+            elif highs:
+                found[part, T] = high[part, a]
+            elif lows:
+                found[part, T] = -low[part, b]
             else:
-                value, slope = lines[0, k, p], lines[1, k, p]
+                found[part, T] = own[part]
+        T, at = T + 1, np.inf
+        if a + 1 < highs:
+            at = high_tau[a + 1]
+        if b + 1 < lows:
+            at = min(at, low_tau[b + 1])
+        if at == np.inf:
+            return T
+
+
+@cached_njit
+def _straight(tau: Any, lines: Any, count: int, end: float, off: Any) -> int:
+    """Leave out places at which lines bend by no more than ``off`` explains; return the count."""
+    kept = min(count, 1)
+    for k in range(1, count):
+        way = tau[k + 1] if k + 1 < count else end
+        value, slope = lines[0, k] - lines[0, kept - 1], lines[1, k] - lines[1, kept - 1]
+        if abs(_last(value, slope, way)) > _last(off[0], off[1], way):
+            tau[kept], lines[0, kept], lines[1, kept] = tau[k], lines[0, k], lines[1, k]
+            kept += 1
+    return kept
+
+
+@cached_njit
+def middle_of_one(
+    high: Any, low: Any, own: Any, begin: float, end: float, off: Any, tau: Any, found: Any
+) -> int:
+    """Write from which tau (T,) on which lines (2, T) are the middle of a variable; return T.
+
+    Parameters
+    ----------
+    high, low : (2, a) and (2, b) arrays
+        Lines above it, and the negatives of those below, all with a value; their order changes.
+    own : (2,) array
+        What it is where nothing bounds it.
+    begin, end : float
+    off : (2,) array
+        A line: by so much bounds may be off.
+    tau, found : (a + b + 1,) and (2, a + b + 1) arrays
+    """
+    a, b = high.shape[1], low.shape[1]
+    high_tau, highs, low_tau, lows = np.empty(a), np.empty((2, a)), np.empty(b), np.empty((2, b))
+    above = _least(high, a, begin, end, off, high_tau, highs)
+    below = _least(low, b, begin, end, off, low_tau, lows)
+    T = _between(high_tau, highs, above, low_tau, lows, below, own, begin, tau, found)
+    return _straight(tau, found, T, end, off) if above and below else T
+
+
+@cached_njit
+def _box(
+    low: Any, high: Any, c: Any, own: Any, end: float, off: Any, ends: Any, tau: Any, found: Any
+) -> int:
+    """Write from which tau on which lines (2, T) are the middle of a variable s; return T.
+
+    Rows say low <= c s <= high, lines (2, R). Written to ``ends`` (2, 2): the bounds that are least
+    at 0, above and, negative, below. There is room for 2 R + 1 lines.
+    """
+    R, scaled = len(c), off
+    sides, counts = np.empty((2, 2, R)), np.empty(2, np.int64)
+    for a in range(R):
+        scaled = np.maximum(scaled, off / abs(c[a]))
+        for part in range(2):
+            up, down = high[part, a], low[part, a]
+            if c[a] < 0.0:
+                up, down = down, up
+            sides[0, part, a], sides[1, part, a] = up / c[a], down / -c[a]
+    for side in range(2):
+        ends[side, 0], ends[side, 1] = np.inf, 0.0
+        for a in range(R):
+            if sides[side, 0, a] < ends[side, 0]:
+                ends[side, 0], ends[side, 1] = sides[side, 0, a], sides[side, 1, a]
+        counts[side] = nearest(sides[side], R, end, scaled)
+    first, second = sides[0, :, : counts[0]], sides[1, :, : counts[1]]
+    return middle_of_one(first, second, own, 0.0, end, off, tau, found)
+
+
+@cached_njit
+def boxes(
+    low: Any,
+    high: Any,
+    free: Any,
+    fixed: Any,
+    which: Any,
+    rows: Any,
+    c: Any,
+    begins: Any,
+    own: Any,
+    end: Any,
+    off: Any,
+    ends: Any,
+) -> tuple[Any, Any, Any]:
+    """Return problems (K,), tau (K,) and the lines (K, q, 2) of variables' middles from there on.
+
+    Parameters
+    ----------
+    low, high : (2, m, P) arrays
+    free, fixed : (m, r) and (r, 2, Q) arrays
+        free @ fixed is added to c s between these; 0 where that is empty.
+    which : (Q,) array
+        Which of P are looked at.
+    rows, c : (R,) arrays
+        Those of rows ``begins[j]`` to ``begins[j + 1]`` bound c s of variable j.
+    own : (q, 2, Q) array
+        What variables are where nothing bounds them.
+    end : (Q,) array
+    off : (2, Q) array
+    ends : (q, 2, 2, Q) array
+        To be written: the bounds that are least at 0, above and, negative, below.
+    """
+    q, Q, R = len(own), len(which), 0
+    for j in range(q):
+        R = max(R, begins[j + 1] - begins[j])
+    taus, found = np.empty((q, 2 * R + 1)), np.empty((q, 2, 2 * R + 1))
+    lower, upper, line, noise = np.empty((2, R)), np.empty((2, R)), np.empty(2), np.empty(2)
+    count, at = np.empty(q, np.int64), np.empty(q, np.int64)
+    of, tau, lines, K = np.empty(4 * Q, np.int64), np.empty(4 * Q), np.empty((4 * Q, q, 2)), 0
+    for k in range(Q):
+        p, at[:], now = which[k], 0, 0.0
+        noise[0], noise[1] = off[0, k], off[1, k]
+        for j in range(q):
+            line[0], line[1], R = own[j, 0, k], own[j, 1, k], begins[j + 1] - begins[j]
+            for a in range(R):
+                i = rows[begins[j] + a]
+                for part in range(2):
+                    shift = 0.0
+                    for v in range(len(fixed)):
+                        shift += free[i, v] * fixed[v, part, k]
+                    lower[part, a], upper[part, a] = (
+                        low[part, i, p] - shift,
+                        high[part, i, p] - shift,
+                    )
+            some = lower[:, :R], upper[:, :R], c[begins[j] : begins[j + 1]]
+            count[j] = _box(*some, line, end[k], noise, ends[j, :, :, k], taus[j], found[j])
+        while now < np.inf:
+            if len(of) == K:
+                of, tau, lines = _longer(of), _longer(tau), _longer(lines)
+            of[K], tau[K], later = k, now, np.inf
+            for j in range(q):
+                while at[j] + 1 < count[j] and taus[j, at[j] + 1] <= now:
+                    at[j] += 1
+                lines[K, j, 0], lines[K, j, 1] = found[j, 0, at[j]], found[j, 1, at[j]]
+                if at[j] + 1 < count[j]:
+                    later = min(later, taus[j, at[j] + 1])
+            K, now = K + 1, later
+    return of[:K], tau[:K], lines[:K]
+
+
+@cached_njit
+def _longer(own: Any) -> Any:
+    """Return an array with room for twice as many entries."""
+    longer = np.empty((2 * len(own) + 1, *own.shape[1:]), own.dtype)
+    longer[: len(own)] = own
+    return longer

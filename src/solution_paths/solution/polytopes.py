@@ -4,7 +4,7 @@ All of ``bounds`` say directions s <= value + rate tau. The middle of several va
 one after the other: of the first in all that is allowed, then of the second beside that one. So it
 is the centre of a box, and of whatever is symmetric about a centre.
 
-Of one variable, or of one that no inequality ties to others, P problems are looked at together.
+What no inequality ties to others is looked at many problems at a time: see `envelopes.boxes`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compilation import read_only
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
-from .envelopes import CLEAR, least, near_least, straighten
+from .envelopes import CLEAR, middle_of_one, nearest
 
 MOST = 1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
 
@@ -25,30 +24,6 @@ MOST = 1_000_000  # inequalities that eliminations may make: of more the middle 
 def cleared(sums: Floats, terms: Floats) -> Floats:
     """Return sums, zero where they are nothing beside the sums of absolute terms."""
     return np.where(np.abs(sums) <= SINGULAR * terms, 0.0, sums)
-
-
-class Bent(NamedTuple):
-    """Lines (..., 2, T, P) that follow each other from tau (T, P) on, of P problems.
-
-    They ascend; where tau is infinite there is no other line.
-    """
-
-    tau: Floats
-    lines: Floats
-
-    def at(self, tau: Floats) -> Floats:
-        """Return the lines (..., 2, T, P) that go on from tau (T, P)."""
-        first = self.lines[..., :1, :]
-        found = np.broadcast_to(first, (*first.shape[:-2], *tau.shape)).copy()
-        for k in range(1, len(self.tau)):
-            np.copyto(found, self.lines[..., k : k + 1, :], where=self.tau[k] <= tau)
-        return found
-
-    @classmethod
-    def beside_each_other(cls, several: list[Bent]) -> Bent:
-        """Return lines (q, 2, T, P) of variables whose lines (2, T, P) bend anywhere."""
-        tau = _union([own.tau for own in several])
-        return cls(tau, np.stack([own.at(tau) for own in several]))
 
 
 class TooMany(Exception):
@@ -67,6 +42,19 @@ class Bounds(NamedTuple):
         both = np.concatenate([directions, -directions]), np.concatenate([high, -low])
         kept = np.isfinite(both[1][:, 0]) & both[0].any(axis=1)
         return cls(both[0][kept], both[1][kept])
+
+    def nearest(self, j: int, sign: float, end: float, rounding: Floats) -> Bounds:
+        """Return those that bound variable j alone on one side and may be the nearest one there.
+
+        That is somewhere from 0 to an end, for all that ``rounding`` (2,), a line, says.
+        """
+        c = sign * self.directions[:, j]
+        lines, least = self.lines[c > 0] / c[c > 0, None], c[c > 0].min(initial=1.0)
+        lines = np.ascontiguousarray(lines.T)
+        lines = lines[:, : nearest(lines, lines.shape[1], end, rounding / least)].T
+        directions = np.zeros((len(lines), self.directions.shape[1]))
+        directions[:, j] = sign
+        return Bounds(directions, lines)
 
     def without_last(self) -> Bounds:
         """Return what they say of all variables but the last (Fourier, Motzkin)."""
@@ -143,35 +131,14 @@ def _middle_of_one(
     """Return where the middle of one variable bends, and its line from there on."""
     directions, lines = bounds.directions[:, 0], bounds.lines
     sides = directions > 0, directions < 0
-    high, low = ((lines[side] / np.abs(directions[side, None])).T[..., None] for side in sides)
-    ways = np.array([begin]), np.array([end])
-    found = middles(high, low, own[:, None], *ways, rounding[:, None])
-    inside = np.isfinite(found.tau[:, 0])
-    return list(zip(found.tau[inside, 0].tolist(), found.lines[:, inside, 0].T, strict=True))
-
-
-def foremost(lines: Floats, end: Floats, rounding: Floats) -> Floats:
-    """Return those of lines (2, m, P) that may be least between 0 and an end (P,), (2, k, P).
-
-    Others are above one of them by more than ``rounding`` (2, P), a line, explains, at both ends.
-    No line has the value inf.
-    """
-    kept = np.empty(lines.shape[1:], dtype=bool)
-    most = near_least(*read_only(lines, end, rounding), kept)
-    problem, row = np.nonzero(kept.T)
-    count = kept.sum(axis=0)
-    place = np.arange(len(row)) - (np.cumsum(count) - count)[problem]
-    found = np.zeros((2, most, len(count)))
-    found[0] = np.inf
-    found[:, place, problem] = lines[:, row, problem]
-    return found
-
-
-def at_begin(lines: Floats) -> Floats:
-    """Return which of lines (2, m, P) is the least at 0, (2, P); inf where there is none."""
-    if not lines.shape[1]:
-        return np.stack([np.full(lines.shape[2], np.inf), np.zeros(lines.shape[2])])
-    return np.take_along_axis(lines, lines[0].argmin(axis=0)[None, None], axis=1)[:, 0]
+    high, low = (
+        np.ascontiguousarray((lines[side] / np.abs(directions[side, None])).T) for side in sides
+    )
+    most = high.shape[1] + low.shape[1] + 1
+    tau, found = np.empty(most), np.empty((2, most))
+    own, rounding = (np.array(line, dtype=float) for line in (own, rounding))
+    T = middle_of_one(high, low, own, float(begin), float(end), rounding, tau, found)
+    return list(zip(tau[:T].tolist(), found[:, :T].T, strict=True))
 
 
 def is_clear(off: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
@@ -179,59 +146,8 @@ def is_clear(off: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
     return np.asarray((_ends(off, end) > CLEAR * _ends(rounding, end)[:, None]).all(axis=0))
 
 
-def middles(
-    high: Floats, low: Floats, own: Floats, begin: Floats, end: Floats, rounding: Floats
-) -> Bent:
-    """Return the middles of variables of P problems, as `middle` does of one.
-
-    Parameters
-    ----------
-    high, low : (2, m, P) arrays
-        Lines above each variable, and the negatives of those below, with the value inf for none.
-    own : (2, P) array
-    begin, end : (P,) arrays
-    rounding : (2, P) array
-    """
-    up, down = (_least(lines, begin, end, rounding) for lines in (high, low))
-    bounded = [np.isfinite(lines[0]).any(axis=0) for lines in (high, low)]
-    tau = _union([begin[None], up.tau, down.tau])
-    above, below = (part.at(tau) if len(part.tau) else own[:, None] for part in (up, down))
-    lines = np.where(bounded[0], above, np.where(bounded[1], -below, own[:, None]))
-    both = bounded[0] & bounded[1]
-    lines[..., both] = (np.broadcast_to(above, lines.shape)[..., both] - below[..., both]) / 2
-    return _bent(Bent(tau, lines), both, end, rounding)
-
-
-def _least(lines: Floats, begin: Floats, end: Floats, rounding: Floats) -> Bent:
-    """Return which of lines (2, m, P) are the least from where on, but for rounding."""
-    tau, found = np.empty(lines.shape[1:]), np.zeros(lines.shape)
-    count = least(*read_only(lines, begin, end, rounding), tau, found)
-    return Bent(tau[:count], found[:, :count])
-
-
-def _bent(found: Bent, which: NDArray[np.bool_], end: Floats, rounding: Floats) -> Bent:
-    """Return lines of problems without places at which some of them bend by no more than rounding.
-
-    ``which`` (P,) are those of which such places are left out.
-    """
-    tau = found.tau.copy()
-    straighten(tau, *read_only(found.lines, which, end, rounding))
-    return Bent(tau, found.lines)
-
-
-def _union(several: list[Floats]) -> Floats:
-    """Return all of some tau (T, P), ascending, each once."""
-    tau = np.sort(np.concatenate(several), axis=0)
-    tau[1:][tau[1:] == tau[:-1]] = np.inf
-    return np.sort(tau, axis=0)[: max(1, int(np.isfinite(tau).sum(axis=0).max(initial=1)))]
-
-
-def _last(lines: Floats, end: Floats) -> Floats:
-    """Return values of lines (2, ..., P) at the end (P,) of a way, slopes where it has none."""
-    endless = np.isinf(end)
-    return np.where(endless, lines[1], lines[0] + lines[1] * np.where(endless, 0.0, end))
-
-
 def _ends(lines: Floats, end: Floats) -> Floats:
-    """Return values of lines (2, ..., P) at 0 and, as `_last`, at the end."""
-    return np.stack([lines[0], _last(lines, end)])
+    """Return values of lines (2, ..., P) at 0 and at the end, their slopes where it is infinite."""
+    endless = np.isinf(end)
+    last = np.where(endless, lines[1], lines[0] + lines[1] * np.where(endless, 0.0, end))
+    return np.stack([lines[0], last])

@@ -23,9 +23,9 @@ from ..homotopy.track import Track
 from ..problem import Line
 from ..problem.maps import absolute
 from ..validation import Floats
-from .envelopes import FLAT, between_knots, on_segments, rooms, sizes_of
+from .envelopes import FLAT, boxes, on_segments, rooms
 from .points import Places, Points
-from .polytopes import Bent, Bounds, TooMany, at_begin, cleared, foremost, is_clear, middle, middles
+from .polytopes import Bounds, TooMany, cleared, is_clear, middle
 
 FEW = 8  # free variables that are looked at one by one
 CELLS = 2**18  # unknowns of pieces that are looked at together: arrays of 4 MB
@@ -68,8 +68,8 @@ class _Pieces:
         Whether rows are on no straight segment.
     v, own : (r, 2, P)
         The lines of free variables, and what they are where nothing bounds them.
-    rest, low, high : (2, m, P)
-        The lines of values without free variables, and of the knots between which they may be.
+    low, high : (2, m, P)
+        The lines between which free variables' part of values is.
     rounding : (2, P)
         By how much all these may be off.
     """
@@ -81,7 +81,6 @@ class _Pieces:
     held: NDArray[np.bool_]
     v: Floats
     own: Floats
-    rest: Floats
     low: Floats
     high: Floats
     rounding: Floats
@@ -106,59 +105,49 @@ class _Left:
         terms = np.abs(free).sum(axis=1, keepdims=True) * np.abs(basis).max()
         self.directions = cleared(free @ basis, terms)
         count = np.count_nonzero(self.directions, axis=1)
-        self.axes = [self._axis(np.flatnonzero(own * (count == 1))) for own in self.directions.T]
+        self.rows = [np.flatnonzero(own * (count == 1)) for own in self.directions.T]
         self.several = np.flatnonzero(count > 1)
 
-    def nodes(self) -> list[Nodes]:
-        """Return where the middles begin, bend and end.
+    def nodes(self) -> Iterator[Nodes]:
+        """Yield where the middles begin, bend and end.
 
         Pieces on which rows tie variables to each other are looked at one by one.
         """
-        tied, found = self._tied(), list[Nodes]()
-        alone = np.flatnonzero(~tied)
-        if len(alone):
-            more = np.zeros(len(alone)), self.length[alone], self.rounding[:, alone]
-            several = [
-                middles(high[..., alone], low[..., alone], own[:, alone], *more)
-                for (high, low), own in zip(self.axes, self.own, strict=True)
-            ]
-            found.append(self._nodes(alone, Bent.beside_each_other(several)))
+        rows, begins = np.concatenate(self.rows), np.cumsum([0, *map(len, self.rows)])
+        c = self.directions[rows].sum(axis=1)
+        least = np.empty((len(self.rows), 2, 2, len(self.which)))
+        fixed = self.fixed if self.fixed.any() else self.fixed[:0]
+        lines = self.pieces.low, self.pieces.high, self.free, fixed
+        given = *lines, self.which, rows, c, begins, self.own, self.length, self.rounding
+        of, tau, s = boxes(*read_only(*given), least)
+        tied = self._tied(least)
+        alone = ~tied[of]
+        yield self._nodes(of[alone], tau[alone], s[alone])
         for k in np.flatnonzero(tied).tolist():
             way = 0.0, float(self.length[k]), self.rounding[:, k]
             try:
                 tau, s = middle(self._bounds(k), self.own[..., k], *way)
             except TooMany:
                 continue
-            bent = Bent(tau[:, None], s.transpose(1, 2, 0)[..., None])
-            found.append(self._nodes(np.array([k]), bent))
-        return found
+            yield self._nodes(np.full(len(tau), k), tau, s)
 
-    def _room(self, rows: Places) -> tuple[Floats, Floats]:
-        """Return lines between which directions @ s of rows are."""
-        own = slice(None), rows[:, None], self.which
-        rest, fixed = self.pieces.rest[own], self.fixed
-        if fixed.any():
-            rest += np.tensordot(self.free[rows], fixed, 1).swapaxes(0, 1)
-        return self.pieces.low[own] - rest, self.pieces.high[own] - rest
+    def _rooms(self, rows: Places, which: Places) -> tuple[Floats, Floats]:
+        """Return lines between which directions @ s of rows are, on some of these pieces."""
+        own = slice(None), rows[:, None], self.which[which]
+        shift = np.tensordot(self.free[rows], self.fixed[..., which], 1).swapaxes(0, 1)
+        return self.pieces.low[own] - shift, self.pieces.high[own] - shift
 
-    def _axis(self, rows: Places) -> list[Floats]:
-        """Return the lines that may bound a variable from above and, negative, from below."""
-        c, pieces = self.directions[rows].sum(axis=1), self.pieces
-        shift = np.tensordot(self.free[rows], self.fixed, 1).swapaxes(0, 1)
-        lines = np.empty((2, 2, len(rows), len(self.which)))
-        own = rows, self.which, c
-        rooms(*read_only(pieces.low, pieces.high, pieces.rest, shift, *own), lines)
-        rounding = self.rounding / np.abs(c).min(initial=1.0)
-        return [foremost(own, self.length, rounding) for own in lines]
+    def _tied(self, least: Floats) -> NDArray[np.bool_]:
+        """Tell on which pieces rows that bound several variables may say more than others do.
 
-    def _tied(self) -> NDArray[np.bool_]:
-        """Tell on which pieces rows that bound several variables may say more than the axes do."""
+        These are ``least`` (q, 2, 2, P) where pieces begin: above and, negative, below.
+        """
         found, directions = np.zeros(len(self.which), dtype=bool), self.directions[self.several]
         if not len(directions):
             return found
         rounding = self.rounding * (1.0 + np.abs(directions).sum(axis=1).max())
-        least = [[at_begin(lines) for lines in sides] for sides in self.axes]
-        for sign, room in zip((-1.0, 1.0), self._room(self.several), strict=True):
+        rooms = self._rooms(self.several, np.arange(len(self.which)))
+        for sign, room in zip((-1.0, 1.0), rooms, strict=True):
             bound, room = np.isfinite(room[0]), np.where(np.isfinite(room[0]), sign * room, 0.0)
             for c, (up, down) in zip(sign * directions.T[..., None], least, strict=True):
                 most = np.zeros(room.shape)
@@ -169,40 +158,47 @@ class _Left:
         return found
 
     def _bounds(self, k: int) -> Bounds:
-        """Return all bounds on one piece."""
-        own = [room[..., k].T for room in self._room(self.several)]
-        found = [Bounds.between(self.directions[self.several], *own)]
-        for unit, sides in zip(np.eye(len(self.axes)), self.axes, strict=True):
-            for sign, lines in zip((1.0, -1.0), sides, strict=True):
-                line = lines[:, np.isfinite(lines[0, :, k]), k].T
-                found.append(Bounds(np.tile(sign * unit, (len(line), 1)), line))
+        """Return all bounds on one piece, but those of one variable that others hide."""
+        piece = np.array([k])
+
+        def between(rows: Places) -> Bounds:
+            lines = (own[..., 0].T for own in self._rooms(rows, piece))
+            return Bounds.between(self.directions[rows], *lines)
+
+        found = [between(self.several)]
+        for j, rows in enumerate(self.rows):
+            own = between(rows)
+            for sign in (1.0, -1.0):
+                found.append(own.nearest(j, sign, float(self.length[k]), self.rounding[:, k]))
         return Bounds(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def _nodes(self, which: Places, bent: Bent) -> Nodes:
+    def _nodes(self, of: Places, tau: Floats, s: Floats) -> Nodes:
         """Return where free variables begin, bend and end on some pieces.
 
-        Lines of s follow each other there. An endless piece ends beyond the last bend.
+        Lines of s (K, q, 2) follow each other from tau (K,) on. An endless piece ends beyond the
+        last bend.
         """
-        s = np.einsum("rq,qctp->rctp", self.basis, bent.lines)
-        lines = self.fixed[:, :, None, which] + s
-        apart = np.abs(self.free @ (lines[:, 0, 0] - self.walked[:, which])).max(axis=0)
-        kept = ~self.single[which] | (apart > self.rounding[0, which])
-        which, lines, tau = which[kept], lines[..., kept], bent.tau[:, kept]
-        each, endless = np.arange(len(which)), self.endless[which]
-        begin, end = self.begin[which], self.end[which]
-        where, k = begin + tau, np.arange(len(tau))[:, None]
-        inside = (where > begin) & np.isfinite(where) & (endless | (where < end))
-        inside[np.where(where <= begin, k, -1).max(axis=0), each] = True  # what goes on from there
-        last, length = np.where(inside, k, -1).max(axis=0), end - begin
-        size = np.abs(where[last, each])
-        beyond = tau[last, each] + np.where(size > 0, size, 1.0)
-        moved = endless & (where[last, each] >= end)
-        end, length = np.where(moved, begin + beyond, end), np.where(moved, beyond, length)
-        own, k = np.nonzero(inside.T)
-        t, tau = np.append(where[k, own], end), np.append(tau[k, own], length)
-        own, k = np.append(own, each), np.append(k, last)
-        flat = np.ascontiguousarray(lines[:, :, k, own].transpose(2, 0, 1))
-        return Nodes(self.pieces.of[self.which[which[own]]], t, _along(flat, tau))
+        lines = self.fixed[..., of] + np.einsum("rq,kqc->rck", self.basis, s)
+        first = np.diff(of, prepend=-1) != 0
+        apart = np.abs(self.free @ (lines[:, 0, first] - self.walked[:, of[first]])).max(axis=0)
+        kept = ~self.single
+        kept[of[first]] |= apart > self.rounding[0, of[first]]
+        begin, end, endless = self.begin[of], self.end[of], self.endless[of]
+        where = begin + tau
+        begun = where <= begin
+        passed = np.append(begun[1:] & ~first[1:], False) & begun  # the next one begins there, too
+        inside = kept[of] & ~passed & (begun | endless | (where < end))
+        of, tau, where, lines = of[inside], tau[inside], where[inside], lines[..., inside]
+        last = np.flatnonzero(np.diff(of, append=-1) != 0)
+        begin, end = self.begin[of[last]], self.end[of[last]]
+        size = np.abs(where[last])
+        beyond = tau[last] + np.where(size > 0, size, 1.0)
+        moved = self.endless[of[last]] & (where[last] >= end)
+        t = np.append(where, np.where(moved, begin + beyond, end))
+        tau = np.append(tau, np.where(moved, beyond, end - begin))
+        k = np.append(np.arange(len(of)), last)
+        flat = np.ascontiguousarray(lines[..., k].transpose(2, 0, 1))
+        return Nodes(self.pieces.of[self.which[of[k]]], t, _along(flat, tau))
 
 
 class Rows:
@@ -343,12 +339,12 @@ class Rows:
             own = np.where(np.isnan(known.T[:, None]), v, _lines(np.stack([known, known], 1), t))
         rest, size = self._values(statement.variables(u[..., statement.held])[0], t)
         low, high = np.empty((2, 2, *first.shape))
-        between_knots(*read_only(self.low, self.high, first, last, since[0]), low, high)
         knots = np.zeros(size.shape)
-        sizes_of(*read_only(low, high), knots)
+        given = read_only(self.low, self.high, first, last, since[0], rest)
+        rooms(*given, low, high, knots)
         of, until = pairs.T
         ends = until == endless, of == until
-        return _Pieces(of, t, *ends, first < 0, v, own, rest, low, high, FLAT * (size + knots))
+        return _Pieces(of, t, *ends, first < 0, v, own, low, high, FLAT * (size + knots))
 
     def _values(self, w: Floats, t: Floats) -> tuple[Floats, Floats]:
         """Return lines (2, m, P) of what weights w (P, 2, d) add to rows, and their terms' sizes.
