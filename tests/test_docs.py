@@ -40,6 +40,7 @@ def example(name: str) -> str:
 
 
 CERTIFIED = ["README.md", "docs/engine.md", "docs/own_loss.md", "docs/index.md"]
+CERTIFIED += ["docs/quantiles.md"]
 STATED = {  # examples whose output the text states, and how many
     "docs/models.md": 2,
 }
@@ -73,6 +74,7 @@ GALLERY = {  # what an example prints, as its text and its pictures say
     "instance_weights.py": r"the same coefficients as trained anew: True",
     "lasso_tie.py": r"wrong on 200 tables: \{'lasso_path': 0, 'lars_path': [1-9]\d*\}",
     "own_loss.py": r"certificate holds(.|\n)*least mean absolute error: \d\.\d+, at a cost of",
+    "quantile_fan.py": r"by themselves: lines cross at [1-9](.|\n)*together: lines cross at 0",
     "quantile_path.py": r"least error (0\.\d+), on (.|\n)*certificate holds",
     "unbalanced_classes.py": r"balanced: error 0\.\d+ at C = (.|\n)*the grid: error",
 }

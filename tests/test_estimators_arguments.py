@@ -82,6 +82,7 @@ LIMITS = {
     "HuberPath": ("lam_min", 0.5, 1.0, 0.4),
     "PathSVR": ("C_max", 5.0, 4.0, 6.0),
     "KernelQuantileRegressor": ("lam_min", 0.05, 0.1, 0.04),
+    "PathQuantileRegressor": ("lam_min", 0.05, 0.1, 0.04),
     "PathSVOR": ("C_max", 5.0, 4.0, 6.0),
     "PathNuSVC": ("nu_max", 0.5, 0.4, 0.6),
     "PathOneClassSVM": ("nu_min", 0.3, 0.4, 0.2),

@@ -339,6 +339,7 @@ REQUIRED = {
     "drsvm_path": {"lam2": 0.1},
     "kernel_quantile_path": {"lam": 0.1},
     "logistic_path": {"lam_min": 0.1},
+    "noncrossing_quantiles_path": {"quantiles": [0.2, 0.8]},
     "outlier_svm_path": {"C": 1.0},
     "outlier_svr_path": {"C": 1.0},
     "poisson_path": {"lam_min": 0.1},

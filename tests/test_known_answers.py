@@ -58,6 +58,7 @@ PATHS = {
     "kernel quantile": lambda: sp.kernel_quantile_path(X, U, lam=0.1, gamma=0.3),
     "linear quantile": lambda: sp.quantile_regression_path(X, U),
     "linear quantile, l1": lambda: sp.quantile_regression_path(X, U, penalty="l1", tau=0.3),
+    "quantiles together": lambda: sp.noncrossing_quantiles_path(X, U, [0.2, 0.5, 0.9]),
     "ordinal": lambda: sp.svor_path(X, CLASSES),
     "multicategory": lambda: sp.multicategory_svm_path(X, CLASSES),
     "pinball": lambda: sp.pin_svm_path(X, Y, **KERNEL),
@@ -112,7 +113,7 @@ REGRESSIONS = (
     *("weighted SVR", "lasso", "DrLAD", "DrLAD in lam2", "any loss", "outliers of targets"),
     "outliers of targets in s",
     *("elastic net", "Huber", "rlad", "svr in epsilon", "kernel quantile"),
-    *("linear quantile", "linear quantile, l1"),
+    *("linear quantile", "linear quantile, l1", "quantiles together"),
 )
 
 

@@ -253,7 +253,9 @@ def test_the_axis_has_the_estimators_own_parameter(name):
     y = Y if is_classifier(model) and name != "PathSVOR" else y
     ax = model.fit(X, y).plot()
     own = ax.get_xlabel()
-    if name not in ("WeightedSVC", "WeightedSVR"):  # whose paths are in theta, at its end
+    if name == "PathQuantileRegressor":  # whose path is in tau, at the chosen lam
+        assert own == "tau"
+    elif name not in ("WeightedSVC", "WeightedSVR"):  # whose paths are in theta, at its end
         assert own in model.get_params()
         place = getattr(model, f"{own}_", getattr(model, own))
         (line,) = [line for line in ax.lines if line.get_label() == f"{own} = {place:.4g}"]

@@ -85,6 +85,16 @@ FUNCTIONS = {
     "quantiles, l1 in lam": (paths.quantile_regression_path, "u", {"penalty": "l1", "tau": 0.3}),
     "quantiles, l2": (paths.quantile_regression_path, "u", {"penalty": "l2", "lam": 0.1}),
     "quantiles, l2 in lam": (paths.quantile_regression_path, "u", {"penalty": "l2", "tau": 0.3}),
+    "quantiles together": (
+        lambda X, u, **own: paths.noncrossing_quantiles_path(X, u, [0.2, 0.5, 0.9], **own),
+        "u",
+        {},
+    ),
+    "quantiles together, l1": (
+        lambda X, u, **own: paths.noncrossing_quantiles_path(X, u, [0.3, 0.6], **own),
+        "u",
+        {"penalty": "l1"},
+    ),
     "one class": (lambda X, u, **own: paths.one_class_path(X, **own), "u", {"gamma": 0.4}),
     "one class in lam": (
         lambda X, u, **own: paths.one_class_path(X, **own),

@@ -24,6 +24,7 @@ from .models.l1_svm import l1_svm_path
 from .models.lasso import lasso_path
 from .models.logistic import logistic_path
 from .models.multicategory_svm import multicategory_svm_path
+from .models.noncrossing_quantiles import noncrossing_quantiles_path
 from .models.nu_svm import nu_svm_path
 from .models.one_class import one_class_path
 from .models.outlier_svm import outlier_svm_path
@@ -45,6 +46,7 @@ from .models.weighted_svr import weighted_svr_path
 from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
 from .solution.branched import local_path
+from .solution.distribution import PredictedDistribution
 from .solution.leave_one_out import LeaveOneOut, leave_one_out
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
 from .surface import BestOnSurface, Surface, path_lines
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
         PathNuSVC,
         PathOneClassSVM,
         PathPoissonRegressor,
+        PathQuantileRegressor,
         PathRankingSVM,
         PathSVC,
         PathSVOR,
@@ -112,11 +115,13 @@ __all__ = [
     "PathNuSVC",
     "PathOneClassSVM",
     "PathPoissonRegressor",
+    "PathQuantileRegressor",
     "PathRankingSVM",
     "PathSVC",
     "PathSVOR",
     "PathSVR",
     "PathWarning",
+    "PredictedDistribution",
     "QuantileSVC",
     "RocCurve",
     "SolutionPath",
@@ -144,6 +149,7 @@ __all__ = [
     "local_path",
     "logistic_path",
     "multicategory_svm_path",
+    "noncrossing_quantiles_path",
     "nu_svm_path",
     "one_class_path",
     "outlier_svm_path",
@@ -188,6 +194,7 @@ ESTIMATORS = (
     "PathNuSVC",
     "PathOneClassSVM",
     "PathPoissonRegressor",
+    "PathQuantileRegressor",
     "PathRankingSVM",
     "PathSVOR",
     "PathSVR",

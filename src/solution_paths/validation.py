@@ -403,6 +403,22 @@ def check_grid(values: ArrayLike, name: str, above: bool = False) -> Floats:
     return values
 
 
+def check_levels(quantiles: ArrayLike, ascending: bool = False) -> Floats:
+    """Return quantiles as an array, each in [0, 1]; or inside of (0, 1), ascending."""
+    wanted = "an ascending list of numbers inside (0, 1)"
+    wanted = wanted if ascending else "a number in [0, 1], or a list of them"
+    try:
+        asked = np.atleast_1d(np.asarray(quantiles))
+    except ValueError:  # ragged
+        asked = np.empty(0)
+    fits = asked.ndim == 1 and len(asked) > 0 and asked.dtype.kind in "iuf"
+    if fits and ascending:
+        fits = bool(asked[0] > 0 and asked[-1] < 1 and (np.diff(asked) > 0).all())
+    if not (fits and ((asked >= 0) & (asked <= 1)).all()):
+        raise ValueError(f"quantiles must be {wanted}, not {shown(quantiles)}.")
+    return asked.astype(np.float64)
+
+
 def check_edges(edges: ArrayLike, breakpoints: Floats, low: float, name: str) -> Floats:
     """Return ascending parameters of a path, from its first one on, among them breakpoints."""
     edges = check_vector(edges, np.size(edges), "edges", scalar=False, of="the path")

@@ -4,6 +4,7 @@ from .classifiers import L1SVC, PathSVC, QuantileSVC
 from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
+from .quantiles import PathQuantileRegressor
 from .ranking import PathRankingSVM
 from .robust import DmDrSVC, DmKSVC, DrLAD
 from .several import MulticategorySVC
@@ -38,6 +39,7 @@ __all__ = [
     "PathNuSVC",
     "PathOneClassSVM",
     "PathPoissonRegressor",
+    "PathQuantileRegressor",
     "PathRankingSVM",
     "PathSVC",
     "PathSVOR",

@@ -28,7 +28,7 @@ class Progress:
         self.callback = None if callback is None else Telling(callback)
         self.paths, self.parts = paths, 1 + folds
         self.events: list[int] = []
-        self.folds = 0
+        self.done, self.told, self.folds = 0.0, 0, 0  # of the paths of all rows, and of folds
 
     @property
     def unchanged(self) -> AbstractContextManager[object]:
@@ -39,12 +39,14 @@ class Progress:
         """Return what the next path of all rows is to tell."""
         if self.callback is None:
             return None
-        k = len(self.events)
+        k, before = len(self.events), self.told
         self.events.append(0)
+        self.told += 1
 
         def told(done: float, events: int) -> None:
             self.events[k] = events
-            self._tell(min((k + done) / self.paths, 1.0) / self.parts)
+            self.done = min((before + done) / self.paths, 1.0)
+            self._tell()
 
         return told
 
@@ -52,8 +54,8 @@ class Progress:
         """Tell that a fold is done."""
         self.folds += 1
         self.events.append(events)
-        self._tell((1 + self.folds) / self.parts)
+        self._tell()
 
-    def _tell(self, done: float) -> None:
+    def _tell(self) -> None:
         if self.callback is not None:
-            self.callback(done, sum(self.events))
+            self.callback((self.done + self.folds) / self.parts, sum(self.events))

@@ -95,10 +95,17 @@ class Tuned(PathEstimator):
             with progress.unchanged:
                 chosen, of_folds = self._chosen(X, y, weights, model, pairs, progress)
         chosen = model.check(chosen, self._parameter, self._above)
+        with progress.unchanged:
+            chosen = self._settled(model, chosen, progress)
+        self.path_ = model.path
         judge(model, chosen, f"at {self._parameter} = {chosen:.6g}", self.check, of_folds)
         setattr(self, f"{self._parameter}_", chosen)
         self._model = model
         return self
+
+    def _settled(self, model: Any, chosen: float, progress: Progress) -> float:
+        """Follow what hangs on the parameter that is used; return it."""
+        return chosen
 
     def _axis(self, path: SolutionPath) -> str:
         return self._parameter

@@ -60,7 +60,7 @@ def quantile_regression_path(
 
     References
     ----------
-    Koenker and Bassett (1978); Koenker and d'Orey (1987); Li and Zhu (2008): docs/quantiles.md.
+    Koenker and Bassett (1978); Koenker and d'Orey (1987); Li and Zhu (2008); see docs/quantiles.md.
 
     Examples
     --------

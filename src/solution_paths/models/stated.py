@@ -214,7 +214,7 @@ class Samples:
         offset: float = 0.0,
         signs: Floats | None = None,
         zero: bool = True,
-        level: float | None = None,
+        level: float | tuple[float, ...] | None = None,
     ) -> Reading:
         """Return how solutions read: f(x) = w.x + bias v + offset.
 

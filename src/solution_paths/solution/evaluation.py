@@ -134,11 +134,13 @@ def _value_curve(
     path: SolutionPath, X: Any, y: ArrayLike, metric: Metric, weights: ArrayLike | None
 ) -> Curve:
     """Return a mean error of numbers."""
-    _one_output(path, metric)
+    own = _own_pieces(path, metric)
+    if len(own) == 1:
+        _one_output(path, metric)
     m = X.shape[0]
     shares = check_shares(weights, m, "X_val")
     target = check_vector(y, m, "y_val", scalar=False, of="X_val")
-    part = _pieces(places(path), _own_pieces(path, metric))
+    part = _pieces(places(path), own)
 
     def error(rows: slice, f: Floats, shares: Floats) -> Curve:
         return part(f, target[rows], shares)
@@ -153,16 +155,20 @@ def error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
     return float(shares @ (off**2 if metric.name == "squared" else off))
 
 
-def _own_pieces(path: SolutionPath, metric: Metric) -> Callable[..., Any]:
-    """Return what makes pieces of an error, from residuals: predictions less targets."""
+def _own_pieces(path: SolutionPath, metric: Metric) -> list[Callable[..., Any]]:
+    """Return what makes pieces of an error, from residuals: predictions less targets.
+
+    There is one for each output where these are several quantiles, whose mean loss is asked for.
+    """
     if metric.name == "squared":
-        return squared_pieces
+        return [squared_pieces]
     if metric.name == "absolute":
-        return tilted_pieces
-    tau = path.reading.level if metric.level is None else metric.level
-    if tau is None:
-        return moving_pinball_pieces
-    return partial(tilted_pieces, below=tau, above=1.0 - tau)
+        return [tilted_pieces]
+    level = path.reading.level if metric.level is None else metric.level
+    if level is None:
+        return [moving_pinball_pieces]
+    levels = level if isinstance(level, tuple) else (level,)
+    return [partial(tilted_pieces, below=tau, above=1.0 - tau) for tau in levels]
 
 
 def label_curve(
@@ -371,16 +377,19 @@ def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
     return of_pieces(parts)
 
 
-def _pieces(t: Floats, own: Callable[..., Any]) -> Callable[..., Curve]:
-    """Return the error of predictions."""
+def _pieces(t: Floats, every: list[Callable[..., Any]]) -> Callable[..., Curve]:
+    """Return the error of predictions, or the mean of the errors of several outputs."""
     edges, _ = _edges(t)
     still = not (np.diff(t) > 0).any()
 
     def error(f: Floats, y: Floats, shares: Floats) -> Curve:
-        residual = f[:, 0] - y[:, None]
-        if still:  # one solution alone: it is so on both ends of a piece
-            return of_pieces([own(edges, np.repeat(residual[:, -1:], 2, axis=1), shares)])
-        return of_pieces([own(t, residual, shares)])
+        curves = []
+        for k, own in enumerate(every):
+            residual = f[:, k] - y[:, None]
+            if still:  # one solution alone: it is so on both ends of a piece
+                residual = np.repeat(residual[:, -1:], 2, axis=1)
+            curves.append(of_pieces([own(edges if still else t, residual, shares)]))
+        return mean_curve(curves)
 
     return error
 

@@ -87,8 +87,8 @@ class Reading:
     names : names of columns, or None
     offset : float
     shifts : (D,) array or None
-        What the statement has taken off the columns; then there is one block, whose bias is the
-        first free variable.
+        What the statement has taken off the columns; then the bias of each block is its own free
+        variable, of one block the first.
     signs : (n,) array or None
         By which duals of the first group of losses are multiplied.
     feature : float
@@ -96,8 +96,8 @@ class Reading:
         last entry is its weight; with a kernel its square is added to all kernel values.
     zero : bool
         Whether f = 0 counts as positive.
-    level : float or None
-        Of a quantile its tau; None where that is the parameter.
+    level : float, tuple of float, or None
+        Of a quantile its tau, one for each of several outputs; None where that is the parameter.
     """
 
     columns: int
@@ -113,7 +113,7 @@ class Reading:
     signs: Floats | None = None
     feature: float = 0.0
     zero: bool = True
-    level: float | None = None
+    level: float | tuple[float, ...] | None = None
 
     @property
     def linear(self) -> bool:
@@ -153,6 +153,10 @@ class Reading:
 
     def free(self, w: Floats, v: Floats) -> Floats:
         """Return free variables (k, r) beside columns, or a kernel, that nothing is taken off."""
+        if self.shifts is not None and len(self.bias) > 1:
+            blocks = w.reshape(len(w), len(self.bias), -1)
+            own = [bias_at_zero(b, self.shifts, blocks[:, k].T) for k, b in enumerate(v.T)]
+            return np.stack(own, axis=1)
         if self.shifts is not None:
             bias = bias_at_zero(v[:, 0], self.shifts, w.T)
         elif isinstance(self.kernel, CentredKernel):

@@ -115,7 +115,7 @@ def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
     """Return what `put_reading` put away."""
     if plain is None:
         return None
-    rows, own = plain["rows"], Kernel(**plain["kernel"])
+    rows, own, level = plain["rows"], Kernel(**plain["kernel"]), plain.get("level")
     kernel: Centred = own
     origin = content.get("reading/origin")
     if origin is not None:
@@ -132,7 +132,7 @@ def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
         offset=plain["offset"],
         feature=plain.get("feature", 0.0),
         zero=plain.get("zero", True),
-        level=plain.get("level"),
+        level=tuple(level) if isinstance(level, list) else level,
         shifts=content.get("reading/shifts"),
         signs=content.get("reading/signs"),
     )

@@ -1,0 +1,336 @@
+"""Linear quantile regression of several quantiles, whose penalty is fixed, or chosen exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..certify import Certificate
+from ..curves import Curve, mean_curve
+from ..models.noncrossing_quantiles import noncrossing_quantiles_path
+from ..models.quantile_regression import quantile_regression_path
+from ..solution import Callback, SolutionPath
+from ..solution.distribution import ROUNDED, PredictedDistribution, parts
+from ..solution.metrics import Metric
+from ..validation import Floats, Rows, check_flag, check_levels, check_number
+from .base import Linear, PathRegressor
+from .checking import Folds
+from .fitted import Fitted, followed
+from .progress import Progress
+from .relative import error_of_constant
+from .stated import Stated
+from .tuning import Tuned
+
+MEDIAN = 0.5
+
+
+class EveryTau(Fitted):
+    """Quantiles by themselves: the path in tau at the lam that is used, and paths in lam of folds.
+
+    Parameters
+    ----------
+    follow : callable
+        Maps what varies, and what is held, to a path.
+    levels : (q,) array
+        The quantiles whose paths in lam judge it.
+    lam_min : float
+    penalised : bool
+    """
+
+    def __init__(
+        self, follow: Callable[..., SolutionPath], levels: Floats, lam_min: float, penalised: bool
+    ):
+        super().__init__([])
+        self.follow, self.levels, self.penalised = follow, levels, penalised
+        self.begin = check_number(lam_min, "lam_min", least=0)
+
+    def settle(self, lam: float, callback: Callback | None) -> None:
+        """Follow the path in tau at a lam."""
+        held = {"lam": lam} if self.penalised else {}
+        self.paths, self.labels = [self.follow(callback=callback, **held)], [None]
+
+    def error(
+        self, X: Any, y: NDArray[Any], metric: Metric, weights: Floats, classes: Any = None
+    ) -> Curve:
+        """Return the mean of the pinball losses of all quantiles as an exact function of lam."""
+        own = partial(followed, self.follow, vary="lam", lam_min=self.begin)
+        found = [own(tau=tau) for tau in self.levels.tolist()]
+        super().__init__(found)
+        curves = [path._error_curve(X, y, metric, weights) for path in self.paths]
+        return mean_curve([curve.over(self.begin, self.end) for curve in curves])
+
+    def certificates(self, t: float) -> list[tuple[Any, SolutionPath, Certificate]]:
+        """Return what is not reliable: of the path in tau at the quantiles, else at lam = t."""
+        if self.paths[0].parameter == "lam":
+            return super().certificates(t)
+        found = self.paths[0].certify(at=self.levels)
+        return [] if found.reliable else [(None, self.paths[0], found)]
+
+    @property
+    def known(self) -> tuple[float, float]:
+        """The least and the largest quantile that is known."""
+        return 0.0, 1.0
+
+    def median(self, X: Any, t: float) -> Floats:
+        """Return the predictions (m,) of the line of the median."""
+        return np.asarray(self.paths[0].predict(X, MEDIAN))
+
+    def distribution(self, X: Any, t: float) -> PredictedDistribution:
+        """Return the distributions that all quantiles tell."""
+        return PredictedDistribution.of_path(self.paths[0], X)
+
+    def lines(self, t: float) -> tuple[Floats, Floats]:
+        """Return coefficients (q, d) and intercepts (q,) of the quantiles."""
+        return self.paths[0].coef(self.levels).T, self.paths[0].intercept(self.levels)
+
+
+class Together(Stated):
+    """Quantiles that don't cross: one path in lam."""
+
+    def __init__(self, path: SolutionPath, levels: Floats):
+        super().__init__(path)
+        self.levels = levels
+
+    @property
+    def known(self) -> tuple[float, float]:
+        """The least and the largest quantile that is known."""
+        return float(self.levels[0]), float(self.levels[-1])
+
+    def median(self, X: Any, t: float) -> Floats:
+        """Return the medians (m,), by lines between the quantiles that are known."""
+        return self.distribution(X, t).quantile(MEDIAN)
+
+    def distribution(self, X: Any, t: float) -> PredictedDistribution:
+        """Return the distributions that the quantiles tell."""
+        at, reading = self.place(self.own, t), self.own.reading
+        known = self.own.decision_function(X, at).reshape(X.shape[0], -1)
+        sizes = reading.sizes(reading.checked(X), *self.own._at(at))
+        return PredictedDistribution.between(self.levels, known, sizes.max(axis=(1, 2)))
+
+    def lines(self, t: float) -> tuple[Floats, Floats]:
+        """Return coefficients (q, d) and intercepts (q,) of the quantiles."""
+        place = self.place(self.own, t)
+        coef = self.own.coef(place).reshape(len(self.levels), -1)
+        return coef, np.atleast_1d(self.own.intercept(place))
+
+
+class PathQuantileRegressor(PathRegressor, Linear, Tuned):
+    """Linear quantile regression of all quantiles; see `quantile_regression_path`.
+
+    Parameters
+    ----------
+    lam : float, default 0.001
+        Weight of the penalty, >= 0; not looked at with ``cv``, or without a penalty.
+    quantiles : sequence of float, default (0.1, 0.5, 0.9)
+        Ascending, inside of (0, 1): by the mean of their losses lam is chosen, and they are what
+        ``predict_quantiles`` gives unless others are asked for.
+    penalty : {"l2", "l1"} or None
+    noncrossing : bool, default False
+        Whether the quantiles are fitted together so that they don't cross, see
+        `noncrossing_quantiles_path`. Others are then known by lines between them alone.
+    lam_min : float, default 0.0
+        Where paths in lam end, >= 0.
+    cv : int, splitter or iterable of (train, test), optional
+        Choose lam exactly, one for all quantiles: the mean of their pinball losses and of the folds
+        is minimised over all lam.
+    rule, n_jobs, callback, check
+        See `PathElasticNet`.
+
+    Attributes
+    ----------
+    path_ : SolutionPath
+        In tau, at the lam that is used; with ``noncrossing`` in lam.
+    lam_ : float
+        The weight that is used; 0 without a penalty.
+    coef_ : (q, d) array
+        Of the lines of all quantiles.
+    intercept_ : (q,) array
+    crossings_ : int
+        At how many of the training rows lines of the quantiles cross.
+
+    Examples
+    --------
+    >>> from solution_paths import PathQuantileRegressor
+    >>> X, y = [[0.0], [0.0], [1.0], [1.0], [1.0]], [1.0, 2.0, 0.0, 3.0, 5.0]
+    >>> model = PathQuantileRegressor(quantiles=(0.2, 0.4, 0.9), penalty=None).fit(X, y)
+    >>> model.predict_quantiles([[0.0], [1.0]]).round(9).tolist()
+    [[1.0, 1.0, 2.0], [0.0, 3.0, 5.0]]
+    >>> model.predict_distribution([[1.0]]).mean().round(9).tolist()
+    [2.666666667]
+    """
+
+    _parameter = "lam"
+    _stronger = "larger"
+    _kind = "quantile"
+    _sparse = True
+    _model: EveryTau | Together
+    scoring = "pinball"
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9),
+        penalty: str | None = "l2",
+        noncrossing: bool = False,
+        lam_min: float = 0.0,
+        cv: Folds = None,
+        rule: str = "min",
+        n_jobs: int | None = None,
+        callback: Callback | None = None,
+        check: str = "warn",
+    ):
+        self.lam = lam
+        self.quantiles = quantiles
+        self.penalty = penalty
+        self.noncrossing = noncrossing
+        self.lam_min = lam_min
+        self.cv = cv
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.check = check
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
+        levels = check_levels(self.quantiles, ascending=True)
+        if self.penalty is None and (self.cv is not None or self.noncrossing is True):
+            raise ValueError(
+                "Without a penalty there is no lam for cv to choose, nor for noncrossing: pass "
+                'penalty="l2" or "l1".'
+            )
+        own = self._given("penalty") | self._check() | {"sample_weight": weights}
+        if check_flag(self.noncrossing, "noncrossing"):
+            own |= self._given("lam_min")
+            return Together(noncrossing_quantiles_path(X, y, levels, **own), levels)
+        own.pop("callback")  # which the path in tau tells
+        follow = partial(quantile_regression_path, X, y, **own)
+        return EveryTau(follow, levels, self.lam_min, self.penalty is not None)
+
+    def _settled(self, model: Any, chosen: float, progress: Progress) -> float:
+        if isinstance(model, EveryTau):
+            model.settle(chosen, progress.of_path())
+        return chosen if self.penalty is not None else 0.0
+
+    def predict(self, X: Rows) -> Floats:
+        """Return the medians, (m,).
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        """
+        X = self._rows(X)
+        self._check_known(np.array([MEDIAN]))
+        return self._model.median(X, self._place())
+
+    def predict_quantiles(self, X: Rows, quantiles: ArrayLike | None = None) -> Floats:
+        """Return quantiles, (m, k), which ascend: where lines cross, rearranged exactly.
+
+        Parameters
+        ----------
+        X : see `predict`
+        quantiles : (k,) array, optional
+            In [0, 1]; by default those of the constructor. With ``noncrossing`` none beyond these.
+        """
+        levels = check_levels(self.quantiles if quantiles is None else quantiles)
+        X = self._rows(X)
+        self._check_known(levels)
+        return np.concatenate([own.quantile(levels) for own in self._distributions(X)])
+
+    def predict_interval(self, X: Rows, coverage: float = 0.8) -> Floats:
+        """Return central intervals, (m, 2), of a probability.
+
+        Parameters
+        ----------
+        X : see `predict`
+        coverage : float, default 0.8
+        """
+        outside = (1.0 - check_number(coverage, "coverage", least=0, most=1)) / 2.0
+        return self.predict_quantiles(X, [outside, 1.0 - outside])
+
+    def predict_distribution(self, X: Rows) -> PredictedDistribution:
+        """Return distributions: distribution functions, means, CRPS and samples.
+
+        With ``noncrossing`` they are of lines between the quantiles, and constant beyond.
+
+        Parameters
+        ----------
+        X : see `predict`
+        """
+        X = self._rows(X)
+        return self._model.distribution(X, self._place())
+
+    def crossings(self, X: Rows) -> NDArray[np.int64]:
+        """Return how many neighbouring pairs of the quantiles' lines cross, (m,), at each row.
+
+        What is predicted is rearranged; where the curve of all quantiles falls
+        ``predict_distribution(X).crossings`` counts.
+
+        Parameters
+        ----------
+        X : see `predict`
+        """
+        X, (coef, bias) = self._rows(X), self._model.lines(self._place())
+        size = abs(X) @ np.abs(coef).max(axis=0) + np.abs(bias).max()
+        falls = np.diff(X @ coef.T + bias, axis=1) < -ROUNDED * size[:, None]
+        return np.asarray(falls.sum(axis=1))
+
+    @property
+    def crossings_(self) -> int:
+        """How many training rows have quantiles whose lines cross."""
+        check_is_fitted(self)
+        return int(np.count_nonzero(self.crossings(self._model.paths[0].rows)))
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients of the quantiles' lines, (q, d)."""
+        check_is_fitted(self)
+        return self._model.lines(self._place())[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """Intercepts of the quantiles' lines, (q,)."""
+        check_is_fitted(self)
+        return self._model.lines(self._place())[1]
+
+    def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the quantiles' pinball losses that is explained, D^2.
+
+        1 is best, and constants get 0: see `sklearn.metrics.d2_pinball_score`, which has one
+        quantile.
+
+        Parameters
+        ----------
+        X, y : see `fit`
+        sample_weight : (m,) array, optional
+        """
+        off = np.asarray(y, dtype=np.float64)[:, None] - self.predict_quantiles(X)
+        weights = np.ones(len(off)) if sample_weight is None else np.asarray(sample_weight)
+        tau = check_levels(self.quantiles)
+        own = np.average(np.maximum(tau * off, (tau - 1.0) * off), axis=0, weights=weights).sum()
+        name, y = "d2_pinball_score", np.asarray(y)
+        constant = sum(error_of_constant(name, y, weights, level) for level in tau.tolist())
+        return float(1.0 - own / constant) if constant > 0.0 else float(own == 0.0)
+
+    def _distributions(self, X: Any) -> Iterator[PredictedDistribution]:
+        """Yield the distributions of parts of the rows."""
+        for own in parts(self._model.paths[0], X.shape[0]):
+            yield self._model.distribution(X[own], self._place())
+
+    def _check_known(self, levels: Floats) -> None:
+        """Refuse quantiles that nothing tells of."""
+        low, high = self._model.known
+        if levels.min() < low - ROUNDED or levels.max() > high + ROUNDED:
+            raise ValueError(
+                f"Quantiles from {low:g} to {high:g} alone are known with noncrossing=True: fit "
+                "more of them, in quantiles, or with noncrossing=False."
+            )
+
+    def _plot(self, path: SolutionPath, what: str | None, ax: Any) -> Any:
+        if path.parameter == "tau":
+            return path._drawn(what, ax, None, None, "tau")
+        return super()._plot(path, what, ax)
