@@ -91,5 +91,6 @@ def noncrossing_quantiles_path(
 
     own = down_to(lam_min, "lam_min") if inverse else from_least(lam_min, "lam_min")
     own |= {"parameter": "lam", "scale": IN_INVERSE if inverse else None, "callback": callback}
-    reading = samples.reading("quantile", (), np.eye(q), offset, level=tuple(levels.tolist()))
+    level = tuple(levels.tolist()) if q > 1 else float(levels[0])
+    reading = samples.reading("quantile", (), np.eye(q), offset, level=level)
     return solution_path(model, **own, reading=reading, check=check)

@@ -180,6 +180,7 @@ class LeaveOneOut:
             return float(np.average(off**2, weights=weights))
         level = reading.level if own.level is None else own.level
         level = self.value if level is None else level  # of a path in its quantile
+        assert not isinstance(level, tuple)  # there is one output
         low, high = (1.0, 1.0) if own.name == "absolute" else (level, 1.0 - level)
         return float(np.average(np.maximum(-low * off, high * off), weights=weights))
 
