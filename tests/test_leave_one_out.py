@@ -239,6 +239,11 @@ def test_jackknife_plus_is_that_of_its_definition():
     assert np.isinf(found.interval(new, y, 0.01)).all()  # too few rows for that
 
 
+def test_it_says_in_a_line_what_it_is():
+    path = paths.svm_path([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    assert repr(leave_one_out(path, 0.5)) == "<LeaveOneOut of 4 rows at C = 0.5>"
+
+
 def test_the_docstring_is_right_about_its_numbers():
     text = re.sub(r"\s+", " ", leave_one_out.__doc__)
     assert "(n - 1) / n times as large" in text

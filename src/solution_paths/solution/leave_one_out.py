@@ -90,7 +90,7 @@ def _function(knots: Floats, slopes: Floats, curvature: Floats | None = None) ->
     return Pieces(knots[None], slopes[None], bent[None], np.zeros(1), *ends)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOut:
     """The n models that are fitted to all rows but one each, and what each says of its row.
 
@@ -118,6 +118,9 @@ class LeaveOneOut:
     n_events: int
     _of: Places  # which of the models below is that of each row
     _models: _Models
+
+    def __repr__(self) -> str:
+        return f"<LeaveOneOut of {len(self.decisions)} rows at {self.parameter} = {self.value:g}>"
 
     @property
     def _reading(self) -> Reading:
