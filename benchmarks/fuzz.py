@@ -60,7 +60,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.homotopy.compiled import MARK
+from solution_paths.compilation import mark
 from solution_paths.problem import Losses, Problem, Product, pieces
 from solution_paths.solution.path import RAYS
 
@@ -939,7 +939,7 @@ def run_one(function, data, seed, rows=ROWS):
     """Return a row: how the path ended and how far off it is."""
     X, y, target, options, rng = make(data, function, seed, rows)
     row = {"function": function, "data": data, "seed": seed, "n": len(y), "d": X.shape[1]}
-    row |= {"rows": _span(rows), "engine": MARK, "instructions": INSTRUCTIONS}
+    row |= {"rows": _span(rows), "engine": mark(), "instructions": INSTRUCTIONS}
     begin = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as told:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from solution_paths.homotopy.compiled import Matrix, Vector, lean, new, record, struct, sums
+from solution_paths.homotopy.compiled import (
+    Indices,
+    Matrix,
+    Vector,
+    entry,
+    new,
+    record,
+    struct,
+    sums,
+)
 
 
 @struct
@@ -20,17 +31,22 @@ class Pair:
     A: Matrix
 
 
-@lean
+@entry
 def weighted_entry(pair, i, j):
     return pair.number * pair.factor * pair.A[i, j] + pair.v[i]
 
 
 @sums
-def row_total(pair, i):
-    total, row = 0.0, pair.A[i]
+def total_of(row):
+    total = 0.0
     for j in range(row.shape[0]):
         total += row[j]
     return total
+
+
+@entry
+def row_total(pair, i):
+    return total_of(pair.A[i])
 
 
 def test_compiled_code_reads_the_fields_of_a_struct():
@@ -58,7 +74,7 @@ class Whole:
     pair: Pair
 
 
-@lean
+@entry
 def add_entry(whole, i, j):
     whole.tally.times += 1
     whole.tally.total += whole.pair.A[i, j]
@@ -108,3 +124,60 @@ def test_a_struct_refuses_arrays_that_it_would_misread(A):
     expected = r"Pair\.A must be a C-contiguous array of 2 dimensions of float64"
     with pytest.raises(TypeError, match=expected):
         Pair(1, 1.0, np.zeros(2), A)
+
+
+@struct
+class Tables:
+    """Arrays of one, two and three dimensions, and of whole numbers."""
+
+    at: Indices
+    v: Vector
+    A: Matrix
+    B: Annotated[NDArray[np.float64], 3]
+
+
+@entry
+def read_in_many_ways(own, i, out):
+    """Write elements, rows, and rows of rows, by indices from either end and of other types."""
+    row = own.A[i] if i >= 0 else own.v  # either is a row
+    out[0], out[1], out[2] = own.A[i, 1], own.A[-1, -2], own.B[own.at[0], -1, i]
+    out[3], out[4], out[5] = row[-1], own.B[1, i][0], own.B[1][i, 1]
+    out[6], out[7] = own.A[np.uint8(1), np.int8(-1)], len(own.B) + own.B.shape[2]
+    out[8], out[9] = own.A[i, 1:].sum(), own.A[:, 0].sum()
+    out[10] = own.B[1, 0].sum() + own.v.sum()
+
+
+@entry
+def write_in_many_ways(own, i):
+    """Set elements, rows and what is between bounds, also by whole numbers."""
+    own.A[i, -1] = 7
+    own.A[0][1] = own.at[0]
+    own.v[1:] = 3.0
+    own.B[1, -1] = 9.0
+    own.B[0] = 2.0
+    own.at[-1] += 4
+
+
+def tables():
+    return Tables(
+        np.array([1, 0]),
+        np.array([5.0, 6.0]),
+        np.arange(6.0).reshape(3, 2),
+        np.arange(12.0).reshape(2, 3, 2),
+    )
+
+
+@pytest.mark.parametrize("i", [0, 1])
+def test_elements_and_rows_of_a_structs_arrays_are_those_of_numpy(i):
+    own, out, expected = tables(), np.zeros(11), np.zeros(11)
+    read_in_many_ways(own, i, out)
+    read_in_many_ways.py_func(own, i, expected)
+    assert out.tolist() == expected.tolist()
+
+
+def test_what_is_written_to_a_structs_arrays_stands_where_numpy_puts_it():
+    own, expected = tables(), tables()
+    write_in_many_ways(own, 2)
+    write_in_many_ways.py_func(expected, 2)
+    for name in ("at", "v", "A", "B"):
+        assert getattr(own, name).tolist() == getattr(expected, name).tolist()

@@ -11,6 +11,7 @@ from sklearn.svm import SVR
 from path_benchmark.objectives import Hinge
 from path_benchmark.solvers import clarabel_solver, judge, smo
 from path_benchmark.solvers.smo import SMO, feasible_start
+from solution_paths.compilation import cached_njit
 from solution_paths.kernels import KERNELS, Kernel, kernel_row, squared_norms
 
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
@@ -62,6 +63,11 @@ def test_objective_agrees_with_an_interior_point_method(kernel, C):
     assert ((answer.alpha >= 0) & (answer.alpha <= problem.costs())).all()
 
 
+@cached_njit
+def write_row(x, square, columns, squares, out, kind, gamma, degree, coef0):
+    kernel_row(x, square, columns, squares, out, kind, gamma, degree, coef0)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 def test_a_row_is_that_of_the_kernel_matrix(kernel):
     X, _, _ = _data(50)
@@ -69,7 +75,7 @@ def test_a_row_is_that_of_the_kernel_matrix(kernel):
     shape = {"gamma": 0.25, "degree": 3, "coef0": 1.0}
     row, kind = np.empty(50), KERNELS.index(kernel)
     for k in range(50):
-        kernel_row(X[k], X[k] @ X[k], X.T.copy(), squared_norms(X), row, kind, *shape.values())
+        write_row(X[k], X[k] @ X[k], X.T.copy(), squared_norms(X), row, kind, *shape.values())
         assert np.allclose(row, Kernel(kernel, **shape)(X[k : k + 1], X), rtol=1e-14)
 
 

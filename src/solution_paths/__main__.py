@@ -182,7 +182,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.wanted is not None:
         return compile_for(given.wanted)
-    TURN.announced = True  # progress says it
+    TURN.announcer.quiet = True  # progress says it
     progress, begun = Progress(), time.perf_counter()
     with event.install_listener("numba:compile", progress):
         compile_all()

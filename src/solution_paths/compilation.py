@@ -8,16 +8,19 @@ several processes that need the same function one compiles it while the others w
 A wheel holds functions that were compiled for a level of processors (`LEVELS`) when it was built.
 They serve every processor of that level, for which numba alone would compile them anew.
 
+What was compiled is valid for the sources that it was made from, whatever their files' times.
+
 None of this is run again once a process has its functions: calls go to the compiled code.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
+import hashlib
 import inspect
 import os
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -36,13 +39,18 @@ from numba.core.caching import (
 )
 from numba.core.compiler_lock import global_compiler_lock
 
+from . import linking
+from .announcing import Announcer, say
 from .files import hold, locked
+from .linking import EntryCompiler, PartCompiler
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 FUNCTIONS: list[Any] = []  # all that `cached_njit` made, in the order of imports
-LOCK = "solution_paths-{}.lock"  # for each processor that is compiled for
+INNER: set[Any] = set()  # and all that `inner_njit` made
+SOURCES = {linking.__file__}  # files that decide what these become
+LOCK = "{}-{}.lock"  # of each function, for each processor that is compiled for
 LISTS = "solution_paths-lists.lock"
 PAUSE = 0.1  # seconds between two looks at another process's lock
 # Levels of processors by LLVM's names, best first, with the features that each one asks for.
@@ -50,11 +58,6 @@ LEVELS = {
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
     "generic": (),
 }
-
-
-def say(text: str) -> None:
-    """Write one line to stderr."""
-    print(f"solution_paths: {text}", file=sys.stderr, flush=True)
 
 
 def cached_njit(
@@ -73,9 +76,9 @@ def cached_njit(
     """
     if function is None:
         return functools.partial(cached_njit, slow=slow, **options)
-    made = njit(**options)(function)
+    made = njit(pipeline_class=EntryCompiler, **options)(function)
     try:
-        made._cache = _Cache(function, slow)
+        made._cache = _Cache(made, slow)
     except (RuntimeError, OSError) as error:
         _say_once(f"compiled code can't be kept, every process will compile anew ({error}).")
     compile_now = made.compile  # called once for each signature of arguments
@@ -87,6 +90,59 @@ def cached_njit(
     made.compile = compile_in_turn
     FUNCTIONS.append(made)
     return made
+
+
+def inner_njit(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Compile a function that compiled functions alone call, and become part of: see `linking`.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Without it a decorator is returned.
+    **options
+        Those of `numba.njit`.
+    """
+    if function is None:
+        return functools.partial(inner_njit, **options)
+    SOURCES.add(inspect.getfile(function))
+    made = njit(pipeline_class=PartCompiler, **options)(function)
+    made.add_overload = functools.partial(_add, made)
+    INNER.add(made)
+    return made
+
+
+def _add(made: Any, result: Any) -> None:
+    """Note a result, which Python's own call can't have."""
+    if not made.overloads:
+        TURN.announcer.step()
+    made.overloads[tuple(result.signature.args)] = result
+
+
+def callees(made: Any, found: set[Any] | None = None) -> set[Any]:
+    """Return the inner functions that a function calls, directly or not."""
+    found = set() if found is None else found
+    function = made.py_func
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if getattr(called, "__hash__", None) and called in INNER and called not in found:
+            found.add(called)
+            callees(called, found)
+    return found
+
+
+def name_of(made: Any) -> str:
+    """Return a function's name, with its module's in the package."""
+    return f"{made.__module__.partition('.')[2] or made.__module__}.{made.__name__}"
+
+
+def mark() -> str:
+    """Return a mark of the sources of all inner functions, of which any may be part of an entry."""
+    return hashlib.sha256("".join(map(_digest, sorted(SOURCES))).encode()).hexdigest()[:12]
+
+
+@functools.cache
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 @functools.cache
@@ -107,7 +163,7 @@ def read_only(*arrays: Any) -> list[Any]:
 
 
 class _Turn:
-    """The right to compile: of one thread, by numba's lock, and of one process, by a file's.
+    """The right to compile a function: of one thread, by numba's lock, of one process, by a file's.
 
     The operating system frees the file's lock when its process ends, however that happens.
     """
@@ -115,24 +171,32 @@ class _Turn:
     def __init__(self) -> None:
         self.depth = 0
         self.lock: BaseFileLock | None = None
-        self.announced = self.waited = False
+        self.waited = self.collects = False
+        self.announcer = Announcer()
 
     def __enter__(self) -> None:
         global_compiler_lock.acquire()
+        if self.depth == 0:
+            self.collects = gc.isenabled()
+            gc.disable()  # it would look through all that is being compiled, an eighth of the time
         self.depth += 1
 
     def __exit__(self, *_: object) -> None:
         self.depth -= 1
-        if self.depth == 0 and self.lock is not None:
-            self.lock.release()
-            self.lock = None
+        if self.depth == 0:
+            self.announcer.end()
+            if self.collects:
+                gc.enable()
+            if self.lock is not None:
+                self.lock.release()
+                self.lock = None
         global_compiler_lock.release()
 
-    def take(self, folder: str) -> bool:
+    def take(self, folder: str, name: str) -> bool:
         """Wait for other processes; tell whether one may have compiled something meanwhile."""
         if self.depth == 0 or self.lock is not None:
             return False
-        lock = Path(folder, LOCK.format(config.CPU_NAME or "native"))
+        lock = Path(folder, LOCK.format(name, config.CPU_NAME or "native"))
         try:
             self.lock = hold(lock)
             while self.lock is None:
@@ -144,15 +208,6 @@ class _Turn:
         except OSError:  # a folder that can't be written: each process compiles for itself
             return False
         return True
-
-    def announce(self) -> None:
-        """Say, once, what is going to take long."""
-        if not self.announced:
-            say(
-                "compiling for this processor, once, which takes a minute or two "
-                "(`python -m solution_paths` compiles everything in advance)."
-            )
-        self.announced = True
 
 
 TURN = _Turn()
@@ -213,20 +268,24 @@ class _Cache(FunctionCache):
 
     _impl_class = _Place
 
-    def __init__(self, function: Callable[..., Any], slow: bool):
-        super().__init__(function)
+    def __init__(self, made: Any, slow: bool):
+        super().__init__(function := made.py_func)
+        self._made = made
         beside = os.path.join(os.path.dirname(inspect.getfile(function)), "__pycache__")
-        named = self._impl.filename_base, self._impl.locator.get_source_stamp()
+        named = self._impl.filename_base, (self._impl.locator.get_source_stamp(), mark())
         self._cache_file = _Index(self._cache_path, *named)
         self._installed = _Index(beside, *named)
         self._slow = slow
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         found = super().load_overload(signature, target)
-        if found is None and TURN.take(self._cache_path):
+        if found is None and TURN.take(self._cache_path, self._impl.filename_base):
             found = super().load_overload(signature, target)
-        if found is None and self._slow:
-            TURN.announce()
+        if found is None:
+            left = sum(not own.overloads for own in callees(self._made))
+            TURN.announcer.begin(name_of(self._made), left, self._slow)
+        else:
+            found.library._shared_module = None  # there are names in it alone, see `linking`
         return found
 
     def _load_overload(self, signature: Any, target: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .compilation import cached_njit, read_only
+from .compilation import cached_njit, inner_njit, read_only
 
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
@@ -24,7 +24,7 @@ def relative(terms: int, exact: bool) -> float:
     return 2 * gamma**2 if exact else gamma
 
 
-@cached_njit(inline="always")
+@inner_njit(forceinline=True, _nrt=False)
 def _product(x, y):
     p = x * y
     c = SPLITTER * x
@@ -36,7 +36,7 @@ def _product(x, y):
     return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
 
 
-@cached_njit(inline="always")
+@inner_njit(forceinline=True, _nrt=False)
 def two_sum(x: float, y: float) -> tuple[float, float]:
     """Return x + y as a pair; compiled, of two numbers."""
     s = x + y

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
-from .compilation import cached_njit, read_only
+from .compilation import cached_njit, inner_njit, read_only
 from .validation import HUGE, Floats, check_choice, check_number
 
 EPSILON = np.finfo(np.float64).eps
@@ -240,7 +240,7 @@ def _add_products(
     _mirror(out)
 
 
-@cached_njit
+@inner_njit
 def _mirror(out: Floats) -> None:
     """Copy the lower triangle to the upper one, tile by tile."""
     n, tile = len(out), 32
@@ -273,8 +273,6 @@ def squared_distances(X: Any, Z: Any) -> Floats:
     rows, columns = read_only(*(np.asarray(own, dtype=np.float64) for own in (X, np.transpose(Z))))
     out = room_for(rows.shape[0], columns.shape[1])
     _add_squared_differences(rows, columns, X is Z, out)
-    if X is Z:
-        _mirror(out)
     return out
 
 
@@ -287,9 +285,11 @@ def _add_squared_differences(X: Floats, columns: Floats, below: bool, out: Float
             x, others = X[i, k], columns[k]
             for j in range(len(row)):
                 row[j] += (x - others[j]) ** 2
+    if below:
+        _mirror(out)
 
 
-@cached_njit(_nrt=False, fastmath=True)
+@inner_njit(_nrt=False, fastmath=True)
 def kernel_row(
     x: Floats,
     square: float,

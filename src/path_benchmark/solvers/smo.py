@@ -41,7 +41,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
-from solution_paths.compilation import cached_njit
+from solution_paths.compilation import cached_njit, inner_njit
 from solution_paths.kernels import KERNELS, kernel_row, squared_norms
 
 from ..objectives import Hinge
@@ -60,7 +60,8 @@ NOBODY = -1
 Values, Indices = NDArray[np.float64], NDArray[np.int64]
 # LLVM may assume that there is no nan, so that minima become vector instructions; infinities occur.
 QUICK = {"nnan", "nsz", "contract"}
-lean = cached_njit(_nrt=False)  # no reference counts: such functions make no arrays
+# no reference counts: such functions make no arrays
+entry, inner = cached_njit(_nrt=False), inner_njit(_nrt=False)
 
 
 class Part(NamedTuple):
@@ -85,7 +86,7 @@ class Part(NamedTuple):
 # ---------------------------------------------------------------------------------- kernel rows
 
 
-@lean
+@inner
 def _row(shape, whole, part, k):
     """Slot of row k of a part; a missing one is cut from the whole row or computed."""
     if part.slot[k] < 0:
@@ -102,7 +103,7 @@ def _row(shape, whole, part, k):
     return part.slot[k]
 
 
-@lean
+@entry
 def _add_rows(shape, whole, samples, factors):
     """Add factors[k] times the row of samples[k] to u, for all k."""
     for k in range(len(samples)):
@@ -143,7 +144,7 @@ _smaller = _vector_extreme("llvm.minnum")
 _larger = _vector_extreme("llvm.maxnum")
 
 
-@cached_njit(_nrt=False, fastmath=QUICK)
+@inner_njit(_nrt=False, fastmath=QUICK)
 def _update_block(u, up, down, step, rising, falling, a, z):
     """Add step (rising - falling) to u[a:z]; (min of u + up, max of u + down) there."""
     lowest, highest = np.inf, -np.inf
@@ -155,7 +156,7 @@ def _update_block(u, up, down, step, rising, falling, a, z):
     return lowest, highest
 
 
-@cached_njit(_nrt=False, fastmath=QUICK)
+@inner_njit(_nrt=False, fastmath=QUICK)
 def _gain_block(u, down, diagonal, rising, lowest, own, a, z):
     """Best second-order gain of lowering one of u[a:z] while i rises."""
     best = 0.0
@@ -166,7 +167,7 @@ def _gain_block(u, down, diagonal, rising, lowest, own, a, z):
     return best
 
 
-@lean
+@inner
 def _update(part, step, rising, falling, bias):
     """Add step (rising - falling) to u; (place of the minimum of u + up, it, maximum of u + down).
 
@@ -188,7 +189,7 @@ def _update(part, step, rising, falling, bias):
     return place, lowest, highest
 
 
-@lean
+@inner
 def _partner(part, rising, own, lowest, alone):
     """Find the coordinate whose fall with i's rise gains most; NOBODY if i rises best ``alone``."""
     u, down, diagonal = part.u, part.down, part.diagonal
@@ -210,7 +211,7 @@ def _partner(part, rising, own, lowest, alone):
 # -------------------------------------------------------------------------------------- the loop
 
 
-@lean
+@inner
 def _edges(b, low, high, epsilon):
     """Return what it costs to raise b and what it saves to lower b, beyond u."""
     up = (epsilon if b < high else np.inf) if b >= 0.0 else -epsilon
@@ -218,7 +219,7 @@ def _edges(b, low, high, epsilon):
     return up, down
 
 
-@lean
+@inner
 def _move(part, k, step, end, epsilon, ridge):
     """Move b_k by a step, or exactly to the end of its way; whether it moved at all."""
     b = part.b
@@ -230,7 +231,7 @@ def _move(part, k, step, end, epsilon, ridge):
     return b[k] != old
 
 
-@lean
+@inner
 def _count_candidates(part, lowest, highest):
     """Count the coordinates that a violating pair can contain."""
     u, up, down, count = part.u, part.up, part.down, 0
@@ -239,7 +240,7 @@ def _count_candidates(part, lowest, highest):
     return count
 
 
-@lean
+@entry
 def _run(shape, whole, part, ridge, epsilon, bias, tol, near, iterations):
     """At most so many iterations: (status, their number, lowest u + up, highest u + down).
 

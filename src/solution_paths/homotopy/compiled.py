@@ -12,12 +12,11 @@ import ctypes
 import dataclasses
 import hashlib
 from numbers import Real
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
-from numba import from_dtype, njit, types
+from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
@@ -32,14 +31,15 @@ from numba.extending import (
 from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
-from ..compilation import cached_njit
+from ..compilation import SOURCES, cached_njit, inner_njit
+from . import fields
+from .fields import Field, made
 
-# What Python calls is kept, and what that calls has become part of it: to keep each function, too,
-# takes a third of the time to compile.
+SOURCES.update((__file__, fields.__file__))
 entry = cached_njit(slow=True, _nrt=False)
-lean = njit(_nrt=False)
-sums = njit(_nrt=False, fastmath=True)  # terms may be added up in any order
-inline = njit(_nrt=False, forceinline=True)
+lean = inner_njit(_nrt=False)
+sums = inner_njit(_nrt=False, fastmath=True)  # terms may be added up in any order
+inline = inner_njit(_nrt=False, forceinline=True)
 
 
 @intrinsic
@@ -62,10 +62,6 @@ Flags = Annotated[NDArray[np.int8], 2]
 WORD = ir.IntType(64)
 _addressof, _byte_of = ctypes.addressof, ctypes.c_char.from_buffer
 R = TypeVar("R")
-# Numba keeps compiled functions as long as their own file stays as it is, although the functions
-# that they call have become part of them. So the name of a struct's type has a mark of all files.
-CONTENT = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.rglob("*.py")))
-MARK = hashlib.sha256(CONTENT).hexdigest()[:12]
 
 
 class Record(np.void):
@@ -130,7 +126,7 @@ def _field_type(hint) -> types.Type:
         return from_dtype(hint.dtype)
     array, dimensions = get_args(hint)
     dtype = get_args(get_args(array)[1])[0]
-    return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C")
+    return Field(from_dtype(np.dtype(dtype)), dimensions)
 
 
 def _write_words(self) -> None:
@@ -218,7 +214,8 @@ class StructType(types.Type):
             )
             position += 1 + ndim
         described = ", ".join(f"{field}: {kind}" for field, kind in fields)
-        super().__init__(f"{name}@{MARK}({described})")
+        # short, as it is a part of the name of each compiled function and of each call
+        super().__init__(f"{name}@{hashlib.sha256(described.encode()).hexdigest()[:12]}")
 
 
 @register_model(StructType)
@@ -254,20 +251,6 @@ def _read(context, builder, typ, address, name):
 
     if not isinstance(kind, types.Array):
         return word(0, context.get_value_type(kind))
-    array = context.make_array(kind)(context, builder)
     shape = [word(1 + k) for k in range(kind.ndim)]
-    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    strides = [WORD(itemsize)]
-    for extent in shape[:0:-1]:
-        strides.insert(0, builder.mul(strides[0], extent))
-    count = shape[0]
-    for extent in shape[1:]:
-        count = builder.mul(count, extent)
-    array.data = word(0, array.data.type)
-    array.shape = cgutils.pack_array(builder, shape)
-    array.strides = cgutils.pack_array(builder, strides)
-    array.itemsize = WORD(itemsize)
-    array.nitems = count
-    array.meminfo = array.meminfo.type(None)
-    array.parent = array.parent.type(None)
-    return array._getvalue()
+    data = word(0, context.get_data_type(kind.dtype).as_pointer())
+    return made(context, builder, kind, data, shape)

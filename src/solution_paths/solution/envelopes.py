@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation import cached_njit
+from ..compilation import cached_njit, inner_njit
 
 CLEAR = 4.0  # times as much as bounds may be off
 FLAT = 2.0**-50  # of the sum of all duals, or of a value's terms: what is less is rounding
 
 
-@cached_njit(inline="always")
+@inner_njit(forceinline=True, _nrt=False)
 def _last(value: Any, slope: Any, end: Any) -> Any:
     """Return a line's value at the end of a way, its slope where that has none."""
     return slope if np.isinf(end) else value + slope * end

@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation import cached_njit, read_only
+from ..compilation import cached_njit, inner_njit, read_only
 from ..exact import UNIT, two_sum
 
-compiled = partial(cached_njit, error_model="numpy")  # units are positive: nothing is divided by 0
+# units are positive: nothing is divided by 0
+compiled = partial(cached_njit, error_model="numpy")
+inline = partial(inner_njit, error_model="numpy", forceinline=True, _nrt=False)
 
 
-@compiled(inline="always")
+@inline
 def _plus(x, y, rest):
     """Return (x + y) + rest, rounded once."""
     s, e = two_sum(x, y)
     return s + (e + rest)
 
 
-@compiled(inline="always")
+@inline
 def _over(top, length, q):
     """Return area and width of a line of slope q that ends, after a length, at top.
 
@@ -34,13 +36,13 @@ def _over(top, length, q):
     return (top / q) * top / 2, top / q
 
 
-@compiled(inline="always")
+@inline
 def _nearer(found, across, height, z_unit, u_unit):
     """Return the least of a distance and that of a point so far across, and so much below."""
     return min(found, max(across / z_unit, max(height, 0.0) / u_unit))
 
 
-@compiled(inline="always")
+@inline
 def _point(knots, left, right, curvature, low, high, i, b, zh, zl, uh, ul, z_unit, u_unit):
     """Return area, width and distance between graph i and one point, in solution b."""
     m = knots.shape[1]
@@ -134,7 +136,7 @@ def areas(
             )
 
 
-@compiled(inline="always")
+@inline
 def _moved(hi, lo, by, low, high):
     """Return hi + lo + by, moved between bounds, in two parts."""
     hi, lo = two_sum(hi, lo + by)
@@ -182,7 +184,7 @@ def widths(
                 )
 
 
-@compiled(inline="always")
+@inline
 def _is_line(knots, left, right, curvature, low, high, i, b):
     """Tell whether graph i is one sloping line, without ends: f is a parabola."""
     if knots.shape[1] > 1:
@@ -240,7 +242,7 @@ def largest_areas(
                     out[i, b] = max(out[i, b], area)
 
 
-@compiled(inline="always")
+@inline
 def _integral(knots, left, right, curvature, high, i, b, z, z_low, by):
     """Return the integral of a derivative from the first knot to z + by, and its terms' sizes.
 
