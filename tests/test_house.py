@@ -110,6 +110,18 @@ def test_what_is_kept_depends_on_every_file_with_an_inner_function():
     assert {str(file) for file in files} <= compilation.SOURCES
 
 
+def test_compiled_functions_call_no_function_that_is_kept_as_machine_code():
+    """What Python and compiled functions call is an inner function that a kept one calls."""
+    for name in ("cccp", "smo"):
+        importlib.import_module(f"{BENCHMARK}.solvers.{name}")
+    kept = {id(made): made for made in compilation.FUNCTIONS}
+    found = []
+    for made in (*compilation.FUNCTIONS, *compilation.INNER):
+        named = (made.py_func.__globals__.get(own) for own in made.py_func.__code__.co_names)
+        found += [(made.__name__, own.__name__) for own in named if id(own) in kept]
+    assert found == []
+
+
 @pytest.mark.parametrize("name", [LIBRARY, BENCHMARK])
 def test_every_module_can_be_imported(name):
     """The outputs of some papers are imported by no other test."""

@@ -118,13 +118,9 @@ def rooms(
                 high[0, i, p], high[1, i, p] = value - rest[0, i, p], slope - rest[1, i, p]
 
 
-@cached_njit
-def nearest(lines: Any, count: int, end: float, off: Any) -> int:
-    """Move those of lines (2, count) that may be least between 0 and an end to the front; count.
-
-    Others are above one of them by more than ``off`` (2,), a line, explains, at both ends. Those
-    without a value are left out.
-    """
+@inner_njit
+def _nearest(lines: Any, count: int, end: float, off: Any) -> int:
+    """Do what `nearest` says."""
     kept, first, final = 0, 0, 0  # the least ones at 0 and at the end
     for i in range(count):
         value, slope = lines[0, i], lines[1, i]
@@ -150,6 +146,16 @@ def nearest(lines: Any, count: int, end: float, off: Any) -> int:
 
 
 @cached_njit
+def nearest(lines: Any, count: int, end: float, off: Any) -> int:
+    """Move those of lines (2, count) that may be least between 0 and an end to the front; count.
+
+    Others are above one of them by more than ``off`` (2,), a line, explains, at both ends. Those
+    without a value are left out.
+    """
+    return _nearest(lines, count, end, off)
+
+
+@inner_njit
 def _least(lines: Any, count: int, begin: float, end: float, off: Any, tau: Any, found: Any) -> int:
     """Write which lines (2, count) are least from which tau on; return how many they are.
 
@@ -182,7 +188,7 @@ def _least(lines: Any, count: int, begin: float, end: float, off: Any, tau: Any,
     return T
 
 
-@cached_njit
+@inner_njit
 def _between(
     high_tau: Any,
     high: Any,
@@ -224,7 +230,7 @@ def _between(
             return T
 
 
-@cached_njit
+@inner_njit
 def _straight(tau: Any, lines: Any, count: int, end: float, off: Any) -> int:
     """Leave out places at which lines bend by no more than ``off`` explains; return the count."""
     kept = min(count, 1)
@@ -235,6 +241,19 @@ def _straight(tau: Any, lines: Any, count: int, end: float, off: Any) -> int:
             tau[kept], lines[0, kept], lines[1, kept] = tau[k], lines[0, k], lines[1, k]
             kept += 1
     return kept
+
+
+@inner_njit
+def _middle_of_one(
+    high: Any, low: Any, own: Any, begin: float, end: float, off: Any, tau: Any, found: Any
+) -> int:
+    """Do what `middle_of_one` says."""
+    a, b = high.shape[1], low.shape[1]
+    high_tau, highs, low_tau, lows = np.empty(a), np.empty((2, a)), np.empty(b), np.empty((2, b))
+    above = _least(high, a, begin, end, off, high_tau, highs)
+    below = _least(low, b, begin, end, off, low_tau, lows)
+    T = _between(high_tau, highs, above, low_tau, lows, below, own, begin, tau, found)
+    return _straight(tau, found, T, end, off) if above and below else T
 
 
 @cached_njit
@@ -254,15 +273,10 @@ def middle_of_one(
         A line: by so much bounds may be off.
     tau, found : (a + b + 1,) and (2, a + b + 1) arrays
     """
-    a, b = high.shape[1], low.shape[1]
-    high_tau, highs, low_tau, lows = np.empty(a), np.empty((2, a)), np.empty(b), np.empty((2, b))
-    above = _least(high, a, begin, end, off, high_tau, highs)
-    below = _least(low, b, begin, end, off, low_tau, lows)
-    T = _between(high_tau, highs, above, low_tau, lows, below, own, begin, tau, found)
-    return _straight(tau, found, T, end, off) if above and below else T
+    return _middle_of_one(high, low, own, begin, end, off, tau, found)
 
 
-@cached_njit
+@inner_njit
 def _box(
     low: Any, high: Any, c: Any, own: Any, end: float, off: Any, ends: Any, tau: Any, found: Any
 ) -> int:
@@ -285,9 +299,9 @@ def _box(
         for a in range(R):
             if sides[side, 0, a] < ends[side, 0]:
                 ends[side, 0], ends[side, 1] = sides[side, 0, a], sides[side, 1, a]
-        counts[side] = nearest(sides[side], R, end, scaled)
+        counts[side] = _nearest(sides[side], R, end, scaled)
     first, second = sides[0, :, : counts[0]], sides[1, :, : counts[1]]
-    return middle_of_one(first, second, own, 0.0, end, off, tau, found)
+    return _middle_of_one(first, second, own, 0.0, end, off, tau, found)
 
 
 @cached_njit
@@ -361,7 +375,7 @@ def boxes(
     return of[:K], tau[:K], lines[:K]
 
 
-@cached_njit
+@inner_njit
 def _longer(own: Any) -> Any:
     """Return an array with room for twice as many entries."""
     longer = np.empty((2 * len(own) + 1, *own.shape[1:]), own.dtype)
