@@ -774,11 +774,45 @@ def test_a_wrong_entry_is_blamed_and_not_the_file(tmp_path, name, content, optio
         (b"1 1:1\n-1 2\n", "line 2 holds '2'"),
         (b"1 1:1\n# remark\nyes 2:1\n", "line 3 holds 'yes'"),
         (b"1 1:nan\n", "line 1 holds '1:nan'"),
+        (b"1 1:1e999\n", "line 1 holds '1:1e999'"),
+        (b"1_0 1:1\n", "line 1 holds '1_0'"),
+        (b"1 1:1_000\n", "line 1 holds '1:1_000'"),
+        (b"1 1_0:1\n", "line 1 holds '1_0:1'"),
+        ("1 1:\u0663\n".encode(), "line 1 holds '1:\u0663'"),  # an Arabic three
+        (b"1 1:1:2\n", "line 1 holds '1:1:2'"),
     ],
 )
 def test_a_wrong_line_of_libsvms_format_is_named(tmp_path, content, says):
     with pytest.raises(parsers.Misread, match=says):
         parse("svmlight", content, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["1_000", "\u0661", "0x10", "1,5", "1e", "inf", "nan", "", "1 2"])
+def test_numbers_are_those_of_the_formats_and_not_pythons(text):
+    assert np.isnan(parsers.number(text))
+    found = parsers.numbers(["1.5", text])
+    np.testing.assert_array_equal(found, [1.5, np.nan])
+
+
+@pytest.mark.parametrize("text", ["1", "-1.", "+.5", "2e3", "-1.25E-3", "007"])
+def test_decimal_numbers_are_read_as_python_does(text):
+    assert parsers.number(text) == parsers.numbers([text])[0] == float(text)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("1,2\n3\n", "line 5 has 1 values where 2 are expected"),
+        ("1,2,3\n", "line 4 has 3 values where 2 are expected"),
+        ("% a remark\n1,1_0\n", "line 5 holds '1_0'"),
+        ("1,?\n", r"line 4 holds '\?'"),
+        ("1,inf\n", "line 4 holds 'inf'"),
+    ],
+)
+def test_a_wrong_row_of_an_arff_file_is_named(tmp_path, rows, says):
+    head = "@attribute p real\n@attribute z real\n@DATA\n"
+    with pytest.raises(parsers.Misread, match=says):
+        parse("arff", (head + rows).encode(), tmp_path, target="z")
 
 
 def test_columns_from_zero_are_said_and_not_guessed(tmp_path):

@@ -15,7 +15,7 @@ import yaml
 
 from path_benchmark.papers.schema import text
 from test_quantile_svm_paper import repository_config
-from test_workflow import environment, finished, job_counts, snakemake
+from test_workflow import environment, finished, job_counts, one_error, snakemake
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -65,6 +65,19 @@ def test_the_schema_refuses_what_is_wrong(keys, value):
     place[keys[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(wrong, yaml.safe_load(SCHEMA.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"only": "kinks", "offline": true, "only": ""}', "the key 'only' stands twice"),
+        ('{"suites": {"quick": "a", "quick": "b"}}', "the key 'quick' stands twice"),
+        ('{"only": "kinks",}', "is not valid JSON in line 1, column 18"),
+    ],
+)
+def test_a_configuration_in_json_is_read_as_strictly_as_yaml(checkout, content, says):
+    (checkout / "mine.json").write_text(content)
+    one_error(snakemake(checkout, "-n", "quick", "--configfile", "mine.json"), "mine.json", says)
 
 
 def test_another_repository_takes_over_all_rules(checkout, tmp_path):

@@ -8,6 +8,7 @@ PyYAML are part of solution_paths[workflow].)
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -50,6 +51,28 @@ def read_yaml(path: str | Path, error: type[Exception] = ConfigError) -> Any:
         reason = _misplaced(Path(path), mistake)
     except yaml.YAMLError as mistake:
         reason = f" is not valid YAML ({' '.join(str(mistake).split())}); correct it"
+    raise error(f"{path}{reason}.")
+
+
+def read_json(path: str | Path, error: type[Exception] = ConfigError) -> Any:
+    """Return what a JSON file holds, or raise one sentence that names the file and the mistake."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise error(f"{path}: the key {key!r} stands twice; leave one of them out.")
+        return dict(pairs)
+
+    try:
+        return json.loads(Path(path).read_text("utf-8"), object_pairs_hook=once)
+    except OSError as mistake:
+        reason = f" can't be read ({mistake.strerror}); put the file there or remove its name"
+    except UnicodeDecodeError as mistake:
+        reason = f" is no text in UTF-8 (byte {mistake.start}); save it as such"
+    except json.JSONDecodeError as mistake:
+        where = f"in line {mistake.lineno}, column {mistake.colno}"
+        reason = f" is not valid JSON {where}: {mistake.msg}; correct it"
     raise error(f"{path}{reason}.")
 
 

@@ -39,10 +39,10 @@ def in_one_sentence():
         stop(f"{error.filename} can't be used ({error.strerror}); mend that and run again.")
 
 
-def read_yaml(path):
-    """Read a YAML file."""
+def read(path):
+    """Read a YAML or JSON file."""
     with in_one_sentence():
-        return settings.read_yaml(path)
+        return settings.read_json(path) if path.suffix == ".json" else settings.read_yaml(path)
 
 
 def read_papers():
@@ -51,7 +51,7 @@ def read_papers():
     config["offline"] = {"true": True, "false": False}.get(switch, config.get("offline"))
     config["reference"] = config.get("reference") or ""  # --config reference= arrives as None
     files = sorted(Path(ROOT, "config", "papers").glob("*.yaml"))
-    papers = {file.stem: read_yaml(file) for file in files}
+    papers = {file.stem: read(file) for file in files}
     update_config(papers, config.get("papers", {}))
     config["papers"] = papers
 
@@ -185,8 +185,7 @@ def need(what):
 
 # What Snakemake reads is read before by what refuses a key that stands twice, of which it takes the last.
 for file in {"config/config.yaml", *map(str, workflow.configfiles)}:
-    if file.endswith((".yaml", ".yml")):
-        read_yaml(file)
+    read(Path(file))
 
 
 configfile: "config/config.yaml"

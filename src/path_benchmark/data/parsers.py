@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,8 @@ from ..settings import Count, Exact, Text
 from . import dna
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "whitespace": None}
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+PAIR = re.compile(rf"([0-9]+):({DECIMAL.pattern})")
 Column = int | str
 Label = int | str
 Values = Annotated[tuple[Label, ...], Field(min_length=1, strict=False)]
@@ -83,7 +86,13 @@ def open_binary(path: Path) -> io.BufferedIOBase:
 
 
 def number(value: object) -> float:
-    """Return what stands for a finite number as one, or nan."""
+    """Return what stands for a finite number as one, or nan.
+
+    Text is a decimal number as the formats have it: Python's own would take 1_000 and digits of
+    other scripts, too.
+    """
+    if isinstance(value, str) and not DECIMAL.fullmatch(value):
+        return np.nan
     try:
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -93,10 +102,9 @@ def number(value: object) -> float:
 
 def numbers(texts: Sequence[str]) -> np.ndarray:
     """Return what stands for finite numbers as such, nan where one doesn't."""
-    try:
-        found = np.array(texts).astype(np.float64)
-    except ValueError:
+    if not all(map(DECIMAL.fullmatch, texts)):
         return np.array([number(text) for text in texts])
+    found = np.array(texts).astype(np.float64)
     return np.where(np.isfinite(found), found, np.nan)
 
 
@@ -347,29 +355,29 @@ def svmlight(path: Path, entry: Any, options: Svmlight) -> Raw:
 def _check_pairs(content: bytes, first: int, last: int) -> None:
     """Check every row: a number, then column:value with columns that rise, all in range."""
     for line, row in enumerate(content.splitlines(), start=1):
-        words = row.partition(b"#")[0].split()
-        if not words:
+        label, *pairs = row.partition(b"#")[0].decode("utf-8", "replace").split() or [None]
+        if label is None:
             continue
-        before, word = first - 1, words[0]
-        try:
-            float(word)
-            for word in words[1:]:
-                column, value = word.split(b":")
-                if not before < int(column) <= last:
-                    raise Misread(
-                        f"line {line} has column {int(column)}{_place(int(column), before, first)};"
-                        f" columns rise from {first} to {last}, as its entry says (first and d)"
-                    )
-                before = int(column)
-                if not math.isfinite(float(value)):
-                    raise ValueError
-        except ValueError as error:
-            if isinstance(error, Misread):
-                raise
-            said = word.decode("utf-8", "replace")[:40]
-            raise Misread(
-                f"line {line} holds {said!r} where a label, then column:value pairs are expected"
-            ) from None
+        if not DECIMAL.fullmatch(label):
+            raise _no_pair(line, label)
+        before = first - 1
+        for word in pairs:
+            pair = PAIR.fullmatch(word)
+            if pair is None or not math.isfinite(float(pair[2])):
+                raise _no_pair(line, word)
+            column = int(pair[1])
+            if not before < column <= last:
+                raise Misread(
+                    f"line {line} has column {column}{_place(column, before, first)}; columns "
+                    f"rise from {first} to {last}, as its entry says (first and d)"
+                )
+            before = column
+
+
+def _no_pair(line: int, word: str) -> Misread:
+    return Misread(
+        f"line {line} holds {word[:40]!r} where a label, then column:value pairs are expected"
+    )
 
 
 def _place(column: int, before: int, first: int) -> str:
@@ -420,6 +428,7 @@ def attribute_relation(path: Path, entry: Any, options: Arff) -> Raw:
     """Read an ARFF file of numeric columns."""
     with open_binary(path) as stream:
         text = stream.read().decode("utf-8")
+    _check_values(text)
     try:
         records, _ = arff.loadarff(io.StringIO(text))
     except StopIteration:
@@ -435,6 +444,25 @@ def attribute_relation(path: Path, entry: Any, options: Arff) -> Raw:
     X = np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
     meta = {"features": [str(column) for column in frame.columns]}
     return _raw(X, target, entry, options, meta)
+
+
+def _check_values(text: str) -> None:
+    """Check every line after @data: a decimal number for each attribute, separated by commas."""
+    rows, count = enumerate(text.splitlines(), start=1), 0
+    for _, row in rows:
+        word = row.strip().lower()
+        count += word.startswith("@attribute")
+        if word == "@data":
+            break
+    for line, row in rows:
+        if not row.strip() or row.lstrip().startswith("%"):
+            continue
+        values = [value.strip() for value in row.split(",")]
+        if len(values) != count:
+            raise Misread(f"line {line} has {len(values)} values where {count} are expected")
+        for value in values:
+            if np.isnan(number(value)):
+                raise Misread(f"line {line} holds {value!r} and not a finite number")
 
 
 class Fasta(Classes):
