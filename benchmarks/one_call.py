@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from problems import use_mirror
 from sklearn.datasets import load_diabetes
-from sklearn.linear_model import LassoLarsCV, enet_path, lars_path
+from sklearn.linear_model import LassoLarsCV, QuantileRegressor, enet_path, lars_path
+from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -71,6 +72,12 @@ def estimator(name, model, data, other, instead):
     return name, calls, other
 
 
+def every_percent(X, y):
+    """Fit 99 quantiles by scikit-learn, which gives each to HiGHS."""
+    for tau in np.linspace(0.01, 0.99, 99):
+        QuantileRegressor(quantile=tau, alpha=0.0).fit(X, y)
+
+
 def cases():
     """Yield all cases."""
     X, y = drawn(100, 5)
@@ -84,10 +91,19 @@ def cases():
     centred = (X - X.mean(axis=0), y - y.mean())
     lars = lambda X, y: lars_path(X, y, method="lasso")  # noqa: E731
     yield path("lasso_path diabetes", paths.lasso_path, centred, "lars_path", lars)
+    follow = paths.quantile_regression_path
+    data, other = drawn(1000, 8), "QuantileRegressor, 99 quantiles"
+    yield path("quantile_regression_path 1000 x 8", follow, data, other, every_percent)
     X, y = drawn(300, 3)
     yield path("svor_path 300 x 3, 3 classes", paths.svor_path, (X, np.digitize(y, [-1.0, 1.0])))
     lasso = paths.PathLasso(cv=5), stored("cadata", scaled=False), "LassoLarsCV", LassoLarsCV(cv=5)
     yield estimator("PathLasso(cv=5) cadata", *lasso)
+    model = paths.PathQuantileRegressor(quantiles=[0.9], penalty="l1", cv=5)
+    grid = {"alpha": np.geomspace(1e-3, 10.0, 10)}
+    scoring = make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.9)
+    quantile = GridSearchCV(QuantileRegressor(quantile=0.9), grid, scoring=scoring, cv=5)
+    data = load_diabetes(return_X_y=True)
+    yield estimator("PathQuantileRegressor(cv=5) diabetes", model, data, "grid of 10", quantile)
     grid = {"C": np.geomspace(1e-2, 100.0, 10)}
     own = {"kernel": "rbf", "gamma": 1 / 24}
     model, svc = paths.PathSVC(cv=5, C_max=100.0, **own), GridSearchCV(SVC(**own), grid, cv=5)

@@ -37,10 +37,12 @@ ROWS = {
     "elastic net": ("elastic_net_path", {"lam2": 1.0}, [*LINEAR[:2], (200, 2_000, 1.0)]),
     "LAD lasso": ("rlad_path", {}, LINEAR),
     "SVR, rbf kernel": ("svr_path", {"kernel": "rbf"}, SQUARE),
+    "quantiles": ("quantile_regression_path", {}, [*LINEAR, (100_000, 10, 1.0)]),
     "kernel quantiles": ("kernel_quantile_path", {"lam": 1e-2}, SQUARE),
     "logistic": ("logistic_path", {"lam_min": 1.0}, LINEAR),
 }
 REGRESSIONS = {"lasso_path", "elastic_net_path", "rlad_path", "svr_path", "kernel_quantile_path"}
+REGRESSIONS |= {"quantile_regression_path"}
 
 
 def data(function: str, n: int, d: int, share: float):

@@ -215,6 +215,18 @@ def multicategory(path: Any, t: float, D: Data, kernel: bool) -> float:
     return float(plus(f + 1 / (K - 1))[others].sum() / len(D.u) + t / 2 * square)
 
 
+TOGETHER = (0.1, 0.5, 0.8)
+
+
+def together(path: Any, t: float, D: Data, penalty: Callable[[np.ndarray], float]) -> float:
+    """Return the objective of quantiles that don't cross."""
+    w = path.coef(t)
+    f = D.X @ w.T + path.intercept(t)
+    assert (np.diff(f, axis=1) >= -1e-9 * max(np.abs(f).max(), 1.0)).all()
+    losses = [pinball(D.u - own, tau).mean() for own, tau in zip(f.T, TOGETHER, strict=True)]
+    return float(sum(losses) + penalty(w))
+
+
 def ranking(path: Any, t: float, D: Data) -> float:
     """Return the objective of ranking."""
     f, square, _ = model_of(path, t, D)
@@ -342,6 +354,14 @@ CASES = {
     "quantiles_l2_lam": Case(
         lambda D: sp.quantile_regression_path(D.X, D.u, penalty="l2", tau=0.3),
         of_f(lambda f, t, D: pinball(D.u - f, 0.3) / len(f), lambda q, a, t: t * q / 2),
+    ),
+    "quantiles_together_l1": Case(
+        lambda D: sp.noncrossing_quantiles_path(D.X, D.u, TOGETHER, penalty="l1"),
+        lambda path, t, D: together(path, t, D, lambda w: t * np.abs(w).sum()),
+    ),
+    "quantiles_together_l2": Case(
+        lambda D: sp.noncrossing_quantiles_path(D.X, D.u, TOGETHER),
+        lambda path, t, D: together(path, t, D, lambda w: t / 2 * (w**2).sum()),
     ),
     "one_class_nu": Case(
         lambda D: sp.one_class_path(D.K, **G),

@@ -32,8 +32,10 @@ from solution_paths import (
     PathError,
     PathFusedLasso,
     PathLasso,
+    PathQuantileRegressor,
     PathRankingSVM,
     PathSVC,
+    PredictedDistribution,
     QuantileSVC,
     SolutionPath,
     Surface,
@@ -48,8 +50,10 @@ from solution_paths import (
     drsvm_path,
     l1_svm_path,
     lasso_path,
+    noncrossing_quantiles_path,
     outlier_svm_path,
     outlier_svr_path,
+    quantile_regression_path,
     quantile_svm_path,
     svm_path,
     update_instances,
@@ -84,6 +88,8 @@ assert_type(
     dr_regression_path(X, np.arange(4), ("quantile", 0.3), vary="lam2", s=1.0), SolutionPath
 )
 assert_type(dr_regression_path(X, np.arange(4), ([-1.0, 1.0], [-1.0, 0.0, 2.0])), SolutionPath)
+assert_type(quantile_regression_path(X, np.arange(4), penalty="l1", tau=0.3), SolutionPath)
+assert_type(noncrossing_quantiles_path(csr_array(X), [0, 1, 2, 3], [0.2, 0.8]), SolutionPath)
 assert_type(drsvm_path(X, labels, vary="lam2", lam1=0.1), SolutionPath)
 assert_type(dm_drsvm_path(X, labels, 2.0, vary="lam1", lam2=0.1), SolutionPath)
 assert_type(dm_ksvm_path(X, labels, kappa=3.0, kernel="rbf"), SolutionPath)
@@ -140,6 +146,10 @@ assert_type(model.decision_function(csr_array(X)), NDArray[np.float64])
 assert_type(model.cv_path_, MeanCurve)
 assert_type(model.cv_error_, float)
 assert_type(PathLasso(0.1).fit(X, [0.0, 1.0, 2.0, 3.0]).coef_, NDArray[np.float64])
+quantiles = PathQuantileRegressor(quantiles=[0.2, 0.8], penalty="l1", cv=2).fit(X, np.arange(4))
+assert_type(quantiles.predict_interval(X, 0.5), NDArray[np.float64])
+assert_type(quantiles.predict_distribution(X), PredictedDistribution)
+assert_type(quantiles.predict_distribution(X)[:2].crps([0.0, 1.0]), NDArray[np.float64])
 assert_type(WeightedSVC().fit(X, labels, [1, 1, 1, 0]).update(enter=[3]), WeightedSVC)
 assert_type(WeightedSVR().fit(X, [0, 1, 2, 3]).reweight([1, 1, 2, 2]), WeightedSVR)
 assert_type(L1SVC(cv=2).fit(X, labels).intercept_, NDArray[np.float64])
