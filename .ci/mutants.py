@@ -157,6 +157,7 @@ MODULES = {
     "solution_paths/estimators/judging.py": CHOICES,
     "solution_paths/estimators/lasso.py": CHOICES,
     "solution_paths/estimators/outlier.py": CHOICES,
+    "solution_paths/estimators/probabilities.py": ("estimators", "probabilities"),
     "solution_paths/estimators/progress.py": ("estimators_arguments",),
     "solution_paths/estimators/quantiles.py": (*CHOICES, "distributions"),
     "solution_paths/estimators/ranking.py": ("estimators_several",),

@@ -16,9 +16,9 @@ from ..models.svm import svm_path
 from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
+from . import probabilities as probable
 from .base import Expanded, Linear, PathClassifier
 from .checking import ClassWeight, Folds, lies_between
-from .fitted import OneVsRest
 from .tuning import Tuned
 
 
@@ -174,9 +174,10 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     lam : float, default 0.01
         Weight of the penalty, > 0.
     probability : bool, default False
-        Whether there is `predict_proba`. It reads all quantiles, ``decision_function`` one, so
-        that they may rank rows differently: as in scikit-learn's SVC, who wants it says so. It may
-        be set after fitting.
+        Whether there is `predict_proba`, and decisions are by it: of two classes the second where
+        its probability is at least tau, else the most probable one. It reads all quantiles, and so
+        agrees with the sign of w.x at tau but for rows where this isn't monotone in tau (see
+        ``monotone``). Without ``cv`` it may be set after fitting.
     intercept_scaling : float, default 1.0
         Value of the appended feature that holds the bias; 0 means no bias.
     kernel, gamma, degree, coef0
@@ -266,14 +267,64 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         return quantile_svm_path(X, y, self.lam, **own, **self._options())
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
-        if self._metric().name != "log_loss":
+        metric = self._metric()
+        if not self.probability and metric.name != "log_loss":
             return super()._error(model, X, y, weights)
-        classes, p = model.classes, probabilities(model, X)
-        place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        own = np.where(classes[place] == y, p[np.arange(len(y)), place], 0.0)
-        least = np.finfo(np.float64).eps  # as in scikit-learn
-        loss = -np.average(np.log(np.clip(own, least, 1.0 - least)), weights=weights)
-        return Curve(np.array([0.0, 1.0]), np.array([loss]), np.array([loss]), np.zeros(1))
+        p = probable.probabilities(model, X)
+        return probable.error(p, model.classes, y, metric, weights, self.classes_)
+
+    def decision_function(self, X: Rows) -> Floats:
+        """Return what decides, (m,) for two classes (not negative: the second), else (m, classes).
+
+        With ``probability`` that is p - tau, or the probabilities of all classes; else w.x at tau.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix, or (m, n) matrix of kernel values
+        """
+        if not self.probability:
+            return self._decision(X)
+        p = self.predict_proba(X)
+        return p[:, 1] - self._place() if len(self.classes_) == 2 else p
+
+    def predict(self, X: Rows, cost: ArrayLike | None = None) -> NDArray[Any]:
+        """Return (m,) labels, by ``decision_function``; or those whose expected cost is least.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        cost : (classes, classes) array, optional
+            What errors cost: a row for each label, a column for each prediction, in the order of
+            ``classes_``. It needs ``probability``, and no other fit.
+
+        Examples
+        --------
+        >>> from solution_paths import QuantileSVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["ill", "ill", "ill", "well"]
+        >>> model = QuantileSVC(probability=True).fit(X, y)
+        >>> model.predict([[2.9]]).tolist()
+        ['well']
+        >>> model.predict([[2.9]], cost=[[0.0, 50.0], [1.0, 0.0]]).tolist()  # an ill one said well
+        ['ill']
+        """
+        if cost is None:
+            return super().predict(X)
+        if not self.probability:
+            raise ValueError("cost needs probabilities: set probability=True.")
+        return np.asarray(self.classes_[probable.cheapest(self.predict_proba(X), cost)])
+
+    def monotone(self, X: Rows) -> NDArray[np.bool_]:
+        """Tell at which rows w.x is positive up to one tau and negative beyond, (m,): most of them.
+
+        There the probability is that tau. Elsewhere the sign changes more than once, or upwards,
+        and the probability is the length of all tau with w.x >= 0; see `predict_proba`.
+
+        Parameters
+        ----------
+        X : see `decision_function`
+        """
+        X = self._rows(X)
+        return probable.monotone(self._model, self._model.columns(X))
 
     @available_if(_tells_probabilities)
     def predict_proba(self, X: Rows) -> Floats:
@@ -297,17 +348,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         ((100, 2), 1.0)
         """
         X = self._rows(X)
-        return probabilities(self._model, self._model.columns(X))
-
-
-def probabilities(model: OneVsRest, X: Any) -> Floats:
-    """Return (m, classes) probabilities that paths in tau tell."""
-    p = np.stack([path.positive_length(X) for path in model.paths], axis=1)
-    p = np.clip(p, 0.0, 1.0)
-    if p.shape[1] == 1:
-        return np.hstack([1.0 - p, p])
-    total = p.sum(axis=1, keepdims=True)
-    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return probable.probabilities(self._model, self._model.columns(X))
 
 
 class L1SVC(PathClassifier, Linear, Tuned):
