@@ -21,7 +21,7 @@ from solution_paths.problem import (
     pieces,
 )
 from solution_paths.problem.bundle import Stack
-from solution_paths.verify.graph import Graph, Pair
+from solution_paths.verify.graph import HI, OUT, Graph, Pair
 from stated_models import CLASSES, EXAMPLES, K, U, X, Y, multicategory_svm
 
 y = np.array([1.0, -1.0, 1.0, 1.0])
@@ -110,10 +110,10 @@ def test_pieces_are_the_functions_that_their_names_say(name, mirrored):
     stated, function = FUNCTIONS[name]
     if mirrored:
         stated = stated.mirrored()
-    graph = Graph.of(Stack.of([stated]))
+    graph = Graph(Stack.of([stated]))
     for at in GRID:
-        z = Pair.of(np.full((4, 1), at))
-        inside, far = graph.clipped(z)
+        inside = graph.clipped(Pair.of(np.full((4, 1), at)))
+        far = inside[OUT]
         wanted = function(np.full(4, -at if mirrored else at))
         np.testing.assert_array_equal(far[:, 0] > 0, np.isinf(wanted))
         found = np.where(far > 0, inf, graph.values(inside)[0])[:, 0]
@@ -124,17 +124,20 @@ def test_pieces_are_the_functions_that_their_names_say(name, mirrored):
 def test_areas_are_gaps_of_the_conjugate(name):
     """f(z) + f*(u) - u z, the conjugate by brute force on a fine grid."""
     stated, function = FUNCTIONS[name]
-    graph = Graph.of(Stack.of([stated]))
+    rows = [stated._derived(*(own[[k]] for own in vars(stated).values())) for k in range(4)]
+    graph = Graph(Stack.of(rows))
     fine = np.linspace(-60, 60, 24001)
     values = np.array([function(np.full(4, x)) for x in fine])
     for z in (-1.3, 0.5, 2.0):
-        point, _ = graph.clipped(Pair.of(np.full((4, 1), z)))
+        point = graph.clipped(Pair.of(np.full((1, 4), z)))
+        point[OUT] = 0.0
         for slope in (-2.9, -0.4, 0.0, 0.1, 1.7):
-            given, _ = graph.subgradient(Pair.of(np.full((4, 1), slope)))
-            area = graph.distances(point, given).area[:, 0]
-            level = given.hi[:, 0]
+            given = graph.subgradient(Pair.of(np.full((1, 4), slope)))
+            given[OUT] = 0.0
+            area = graph.share(point, given, given, [np.ones(4)] * 2).gap
+            level = given[HI, 0]
             conjugate = (level * fine[:, None] - values).max(axis=0)
-            here = graph.values(point)[0][:, 0] - level * point.hi[:, 0]
+            here = graph.values(point)[0, 0] - level * point[HI, 0]
             ends = np.abs(level * fine[(level * fine[:, None] - values).argmax(axis=0)])
             reached = ends < 59 * np.abs(level) + 1e-9  # else the grid ends before the conjugate
             np.testing.assert_allclose(
@@ -144,10 +147,11 @@ def test_areas_are_gaps_of_the_conjugate(name):
 
 
 def test_a_ridge_is_added_to_pieces():
-    one = Graph.of(Stack.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3)]))
-    other = Graph.of(Stack.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3).plus_ridge(3.0)]))
+    one = Graph(Stack.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3)]))
+    other = Graph(Stack.of([pieces([0.5, 1.0], [-1.0, 0.0, 2.0], n=3).plus_ridge(3.0)]))
     for at in (-2.0, 0.7, 4.0):
-        z = Pair.of(np.full((3, 1), at))
+        z = np.zeros((4, 3, 1))
+        z[HI] = at
         np.testing.assert_allclose(other.values(z)[0], one.values(z)[0] + 1.5 * at**2)
 
 

@@ -21,7 +21,7 @@ from solution_paths.problem import (
 from solution_paths.problem.bundle import Bundle, Stack
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.balance import rebalanced
-from solution_paths.verify.graph import Graph, Pair
+from solution_paths.verify.graph import HI, LO, OFF, OUT, Graph, Pair
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 from stated_models import EXAMPLES, K, U, X, Y
@@ -45,6 +45,16 @@ def units(stated, answer):
     w, field, reach = judgement._model(columns, False)
     values = judgement._values(columns, field, reach, False)
     return judgement.scales(w, values), values
+
+
+def measured(graph, z, u, units=(1.0, 1.0)):
+    """Return what points (4, n, B) add to a judgement, in units of z and u."""
+    return graph.share(z, u, u, [np.full(z.shape[2], unit) for unit in units])
+
+
+def points(values):
+    """Return numbers (n, B) as points (4, n, B)."""
+    return np.stack([values, 0.0 * values, 0.0 * values, 0.0 * values])
 
 
 def correlations(stated, answer):
@@ -170,7 +180,7 @@ def spoil_slack_dual(stated, answer, by):
     """A dual that isn't at the slope of its segment, of a row far inside of it."""
     (scales, values), slopes = units(stated, answer), stated.losses[0].pieces.slopes.copy()
     u, knots = -answer.duals[0], stated.losses[0].pieces.knots
-    away = np.abs(values[0].inside.hi - knots).min(axis=1) > 1e-3 * scales.z[0]
+    away = np.abs(values[0].z[HI] - knots).min(axis=1) > 1e-3 * scales.z[0]
     at_first = np.abs(u - slopes[:, 0]) < 1e-9 * scales.a[0]
     row = np.flatnonzero(away & at_first)[0]
     slopes[row, 0] = u[row] - by * scales.a[0][0]
@@ -184,7 +194,7 @@ def spoil_slack_value(stated, answer, by):
     inside = np.minimum(own.right - u[:, None], u[:, None] - own.left) > 1e-3 * unit
     row, k = np.argwhere(inside)[0]
     knots = own.knots.copy()
-    knots[row, k] = values[0].inside.hi[row, 0] + by * scales.z[0][0]
+    knots[row, k] = values[0].z[HI][row, 0] + by * scales.z[0][0]
     return changed(stated, 0, knots=knots)
 
 
@@ -192,7 +202,7 @@ def spoil_domain(stated, answer, by):
     """A value outside of its domain: the last group's first row that is at its end."""
     scales, values = units(stated, answer)
     k = len(stated.losses) - 1
-    own, z = stated.losses[k].pieces, values[k].inside.hi[:, 0]
+    own, z = stated.losses[k].pieces, values[k].z[HI][:, 0]
     low, knots = own.low.copy(), own.knots.copy()
     row = np.argmin(np.abs(z - low))
     low[row] = knots[row, 0] = z[row] + by * scales.z[k][0]
@@ -492,11 +502,11 @@ def test_a_point_beside_a_corner_is_near_the_graph(mirror):
     # a dual of .3, rounded, at a value just behind the knot to whose left .3 is: along z the graph
     # is 1 away, along u .5
     own = pieces([0.0, 1.0], [-1.0, 0.3, 0.8], n=1).mirrored(mirror < 0)
-    graph = Graph.of(Stack.of([own]))
+    graph = Graph(Stack.of([own]))
 
     def apart(z, u, units=(1.0, 1.0)):
-        pair = [Pair.of(np.array([[mirror * v]])) for v in (z, u)]
-        return graph.distances(*pair, *units).apart[0, 0]
+        pair = [points(np.array([[mirror * v]])) for v in (z, u)]
+        return measured(graph, *pair, units).kkt[0]
 
     assert apart(1.0 + 1e-12, 0.3 - 1e-13) == pytest.approx(1e-12, rel=1e-3)
     assert apart(1.1, 0.28) == pytest.approx(0.1)
@@ -507,18 +517,18 @@ def test_a_point_beside_a_corner_is_near_the_graph(mirror):
 
 
 def test_a_point_beside_a_sloping_segment_is_as_far_as_its_nearer_end():
-    graph = Graph.of(Stack.of([pieces([0.0], [0.0, 0.0], [1.0, 1.0], n=1)]))  # z^2 / 2
-    pair = Pair.of(np.array([[1.0]])), Pair.of(np.array([[0.9]]))
-    assert graph.distances(*pair).apart[0, 0] == pytest.approx(0.1)
+    graph = Graph(Stack.of([pieces([0.0], [0.0, 0.0], [1.0, 1.0], n=1)]))  # z^2 / 2
+    pair = points(np.array([[1.0]])), points(np.array([[0.9]]))
+    assert measured(graph, *pair).kkt[0] == pytest.approx(0.1)
 
 
 def test_pairs_of_doubles_move_into_domains():
     own = penalties.at_least(1, 1.0)
-    graph = Graph.of(Stack.of([own]))
+    graph = Graph(Stack.of([own]))
     z = Pair(np.ones((1, 1)), np.full((1, 1), -1e-20), np.zeros((1, 1)))
-    inside, far = graph.clipped(z)
-    assert far[0, 0] == 1e-20
-    assert inside.lo[0, 0] == 0.0
+    inside = graph.clipped(z)
+    assert inside[OUT, 0, 0] == 1e-20
+    assert inside[LO, 0, 0] == 0.0
 
 
 def test_kernel_and_features_are_two_ways_to_say_the_same():
@@ -593,8 +603,8 @@ def parts_of(stated, answer):
     scales, values = units(stated, answer)
     judgement = Judgement(Bundle.of([stated]))
     pairs = zip(judgement.groups, answer.duals, strict=True)
-    given = [group.graph.subgradient(Pair.of(-a[:, None]))[0] for group, a in pairs]
-    return scales, judgement.groups, [own.inside for own in values], given
+    given = [group.graph.subgradient(Pair.of(-a[:, None])) for group, a in pairs]
+    return scales, judgement.groups, [own.z for own in values], given
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if solved(name)[0].n_free])
@@ -605,18 +615,15 @@ def test_duals_out_of_balance_are_put_right_at_the_price_that_is_told(name):
     graphs, free = [group.graph for group in groups], [group.free.X for group in groups]
     changes, price = rebalanced(beta, free, graphs, z, given, scales.z)
     assert np.isfinite(price).all()
-    moved, gone = zip(
-        *[
-            graph.subgradient(Pair(u.hi, -change, u.off))
-            for graph, u, change in zip(graphs, given, changes, strict=True)
-        ],
-        strict=True,
-    )
-    assert not any(far.any() for far in gone)  # where there is room
+    moved = [
+        graph.subgradient(Pair(u[HI], -change, u[OFF]))
+        for graph, u, change in zip(graphs, given, changes, strict=True)
+    ]
+    assert not any(u[OUT].any() for u in moved)  # where there is room
     found = sum(np.asarray(B.T @ change) for B, change in zip(free, changes, strict=True))
     np.testing.assert_allclose(found, beta, rtol=1e-9)
     areas = [
-        sum(graph.distances(*pair).area.sum() for graph, *pair in zip(graphs, z, u, strict=True))
+        sum(measured(graph, *pair).gap.sum() for graph, *pair in zip(graphs, z, u, strict=True))
         for u in (given, moved)
     ]
     room = 1e-9 * (beta * price).sum() + 1e-14 * areas[0]  # what a difference of sums loses
@@ -625,11 +632,11 @@ def test_duals_out_of_balance_are_put_right_at_the_price_that_is_told(name):
 
 def test_of_one_free_variable_the_row_with_the_most_room_for_its_share_is_changed():
     """For each solution: a row at its knot, with the largest entry; one at a bound if none is."""
-    three = Graph.of(Stack.of([pieces([0.0], [-1.0, 1.0], n=3)]))
+    three = Graph(Stack.of([pieces([0.0], [-1.0, 1.0], n=3)]))
     z = np.array([[0.0, 2.0, 2.0], [0.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
     u = np.array([[0.2, 1.0, 1.0], [0.1, 0.3, 1.0], [1.0, 0.2, 1.0]])
     columns, beta, one = np.array([[2.0], [-4.0], [3.0]]), np.full((1, 3), 1e-6), np.ones(3)
-    (found,), price = rebalanced(beta, [columns], [three], [Pair.of(z)], [Pair.of(u)], [one])
+    (found,), price = rebalanced(beta, [columns], [three], [points(z)], [points(u)], [one])
     assert found[:, 0].nonzero()[0].tolist() == found[:, 1].nonzero()[0].tolist() == [1]
     np.testing.assert_allclose(columns[:, 0] @ found, 1e-6)
     np.testing.assert_array_equal(price[0, :2], 0.0)
@@ -637,8 +644,8 @@ def test_of_one_free_variable_the_row_with_the_most_room_for_its_share_is_change
 
 
 def test_where_no_dual_has_room_balance_has_no_price():
-    line = Graph.of(Stack.of([pieces([0.0], [1.0, 1.0], n=3)]))  # its only slope is 1
-    z, u = Pair.of(np.zeros((3, 1))), Pair.of(np.ones((3, 1)))
+    line = Graph(Stack.of([pieces([0.0], [1.0, 1.0], n=3)]))  # its only slope is 1
+    z, u = points(np.zeros((3, 1))), points(np.ones((3, 1)))
     one = np.ones(1)
     found, price = rebalanced(np.full((1, 1), 1e-9), [np.ones((3, 1))], [line], [z], [u], [one])
     assert price[0, 0] == np.inf
@@ -651,50 +658,57 @@ def test_a_value_may_be_off_by_what_its_argument_may(name):
     stated, answer = solved(name)
     scales, groups, z, _ = parts_of(stated, answer)
     for group, own, unit in zip(groups, z, scales.z, strict=True):
-        off = np.full(own.hi.shape, 1e-3 * unit[0])
-        for at in (own.hi, *(group.graph.knots[:, k] + 0 * own.hi for k in (0, -1))):
-            value, doubt = group.graph.values(Pair(at, 0 * at, off))
+        off = np.full(own[HI].shape, 1e-3 * unit[0])
+        for at in (own[HI], *(group.graph.pieces.knots[:, k] + 0 * own[HI] for k in (0, -1))):
+            value, doubt = group.graph.values(np.stack([at, 0 * at, off, 0 * at]))
             for side in (-1.0, 1.0):
-                moved, _ = group.graph.values(Pair(at + side * off, 0 * at, 0 * at))
+                moved, _ = group.graph.values(points(at + side * off))
                 assert (np.abs(moved - value) <= doubt * (1 + 1e-9) + 1e-12).all()
 
 
 KINDS_OF_GRAPHS = {
-    "parabolas": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=4),
-    "kinks": pieces([-0.5, 1.0], [-1.0, 0.0, 2.0], n=4),
-    "curved on one side": pieces([0.3], [2.0, 2.0], [0.0, 1.5], n=4),
-    "within bounds": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=4, low=-1.0, high=2.0),
+    "parabolas": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=1),
+    "kinks": pieces([-0.5, 1.0], [-1.0, 0.0, 2.0], n=1),
+    "curved on one side": pieces([0.3], [2.0, 2.0], [0.0, 1.5], n=1),
+    "within bounds": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=1, low=-1.0, high=2.0),
 }
 
 
 @pytest.mark.parametrize("name", KINDS_OF_GRAPHS)
 def test_an_area_may_be_off_by_as_much_as_it_is_at_a_corner(name):
-    graph, r = Graph.of(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(0)
-    z, _ = graph.clipped(Pair.of(r.normal(size=(4, 50))))
-    u, _ = graph.subgradient(Pair.of(r.normal(size=(4, 50))))
-    z = z._replace(off=r.choice([0.0, 0.1], (4, 50)))
-    u = u._replace(off=r.choice([0.0, 0.2], (4, 50)))
-    area = graph.distances(z, u).area
+    graph, r = Graph(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(0)
+    z = graph.clipped(Pair.of(r.normal(size=(1, 200))))
+    u = graph.subgradient(Pair.of(r.normal(size=(1, 200))))
+    z[OFF], u[OFF] = r.choice([0.0, 0.1], (1, 200)), r.choice([0.0, 0.2], (1, 200))
+    z[OUT] = u[OUT] = 0.0
+    found = measured(graph, z, u)
+    area = found.gap
     largest = area
     for along, up in [(-1, -1), (-1, 1), (1, -1), (1, 1)]:
-        corner, _ = graph.clipped(Pair.of(z.hi + along * z.off))
-        level, _ = graph.subgradient(Pair.of(u.hi + up * u.off))
-        largest = np.maximum(largest, graph.distances(corner, level).area)
-    found = graph.rounding(z, u, area)
-    np.testing.assert_allclose(area + found, largest, rtol=1e-12, atol=1e-14)
+        corner, level = (
+            graph.clipped(Pair.of(z[HI] + along * z[OFF])),
+            graph.subgradient(Pair.of(u[HI] + up * u[OFF])),
+        )
+        corner[OUT] = level[OUT] = 0.0
+        largest = np.maximum(largest, measured(graph, corner, level).gap)
+    np.testing.assert_allclose(area + found.rounding, largest, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", KINDS_OF_GRAPHS)
 def test_what_a_change_of_a_dual_costs_is_the_width_there(name):
-    """On either side; nothing leads out of the range of slopes."""
-    graph, r = Graph.of(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(1)
-    z, _ = graph.clipped(Pair.of(r.normal(size=(4, 50))))
-    u, _ = graph.subgradient(Pair.of(r.normal(size=(4, 50))))
-    by = r.uniform(0.0, 1.0, 50)
-    for found, sign in zip(graph.widths(z, u, by), (-1.0, 1.0), strict=True):
-        moved, outside = graph.subgradient(Pair(u.hi, u.lo + sign * by, u.off))
-        wanted = np.where(outside > 0, np.inf, graph.distances(z, moved).width)
-        np.testing.assert_array_equal(found, wanted)
+    """On either side; nothing leads out of the range of slopes. It is the rate of the area in u."""
+    graph, r = Graph(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(1)
+    z = graph.clipped(Pair.of(r.normal(size=(1, 200))))
+    u = graph.subgradient(Pair.of(r.normal(size=(1, 200))))
+    z[OUT] = u[OUT] = 0.0
+    by, step = r.uniform(0.0, 1.0, 200), 1e-6
+    for found, sign in zip(graph.costs(z, u, by), (-1.0, 1.0), strict=True):
+        moved = graph.subgradient(Pair.of(u[HI] + sign * by))
+        within = moved[OUT, 0] == 0.0
+        np.testing.assert_array_equal(np.isfinite(found[0]), within)
+        ends = [measured(graph, z, points(moved[HI] + way * step)).gap for way in (-1.0, 1.0)]
+        rate = np.abs(ends[1] - ends[0]) / (2 * step)
+        np.testing.assert_allclose(found[0, within], rate[within], rtol=1e-5, atol=1e-5)
 
 
 def test_groups_of_which_some_move_are_judged_together():

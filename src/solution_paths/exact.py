@@ -7,6 +7,8 @@ products carries an absolute error of (m EPSILON)^2 times the sum of their absol
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -58,6 +60,24 @@ def column_sums(hi: Floats, lo: Floats | None = None) -> tuple[Floats, Floats]:
     out, rest = np.zeros(hi.shape[1]), np.zeros(hi.shape[1])
     _column_sums(*read_only(hi, np.zeros_like(hi) if lo is None else lo), out, rest)
     return add(out, rest)
+
+
+@cached_njit
+def _plus_pair(hi, lo, off, last, out):
+    for i in range(hi.shape[0]):
+        for b in range(hi.shape[1]):
+            s, e = two_sum(out[0, i, b], hi[i, b])
+            low = out[1, i, b] + lo[i, b] + e
+            out[2, i, b] += off[i, b] + 4 * UNIT**2 * abs(hi[i, b])
+            out[0, i, b], out[1, i, b] = two_sum(s, low) if last else (s, low)
+
+
+def sum_of_pairs(parts: Sequence[tuple[Floats, Floats, Floats]], shape: tuple[int, int]) -> Floats:
+    """Return the sum (3, n, B) of numbers hi + lo, each known within off; all of shape (n, B)."""
+    out = np.zeros((3, *shape))
+    for k, part in enumerate(parts):
+        _plus_pair(*read_only(*part), k == len(parts) - 1, out)
+    return out
 
 
 def add(x: Floats, y: Floats) -> tuple[Floats, Floats]:

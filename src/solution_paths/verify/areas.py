@@ -1,301 +1,433 @@
-"""Areas between points and monotone graphs, and distances of the points; compiled."""
+"""Points beside monotone graphs: their areas, distances, and what moves them; compiled.
+
+Each pass reads room for one graph, and the pieces of n functions in B solutions as `problem.Pieces`
+states them: knots (n, m, B or 1), slopes and curvature (n, m + 1, B or 1), values at the first knot
+and ends of the domain (n, B or 1). Points are (4, n, B) arrays: hi and lo of a number, how far off
+it is, and by how much it had to be moved into its range.
+"""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..compilation import cached_njit, inner_njit, read_only
+from ..compilation import cached_njit, inner_njit
 from ..exact import UNIT, two_sum
 
-# units are positive: nothing is divided by 0
-compiled = partial(cached_njit, error_model="numpy")
-inline = partial(inner_njit, error_model="numpy", forceinline=True, _nrt=False)
+# References to arrays aren't counted, which would cost more than the work: so none is made here.
+# Units are positive: nothing is divided by 0.
+OPTIONS = {"error_model": "numpy", "_nrt": False}
+compiled, part = cached_njit(**OPTIONS), inner_njit(**OPTIONS)
+inline = inner_njit(forceinline=True, **OPTIONS)  # a call would push all arrays of a tuple
+
+# Rows of one graph: derivatives left and right of knots, curvature of segments; least and largest
+# value and subgradient.
+KNOT, LEFT, RIGHT, BEND, LEAST, MOST = range(6)
+NEAREST = 1e-12  # of the values' unit: rows nearer to their graph than this are alike, ...
+ALIKE = 1.0 + 2.0**-40  # ... and those that are nearer than others by less, which is rounding
+
+
+# -- one graph, and a point beside it ------------------------------------------------------------
 
 
 @inline
+def _is_still(graphs):
+    """Tell whether each graph is the same in all solutions."""
+    _, knots, slopes, curvature, _, low, high = graphs
+    moving = max(knots.shape[2], slopes.shape[2], curvature.shape[2], low.shape[1], high.shape[1])
+    return moving == 1
+
+
+@inline
+def _read(graphs, i, b):
+    """Write graph i of solution b; its mirror image is written when it is asked for.
+
+    The derivative left of a knot is never above that right of it, by rounding.
+    """
+    own, knots, slopes, curvature, _, low, high = graphs
+    m = knots.shape[1]
+    g, s, c = (
+        min(b, knots.shape[2] - 1),
+        min(b, slopes.shape[2] - 1),
+        min(b, curvature.shape[2] - 1),
+    )
+    own[0, BEND, 0] = curvature[i, 0, c]
+    for k in range(m):
+        knot, right, left = knots[i, k, g], slopes[i, k + 1, s], slopes[i, k, s]
+        if k > 0:
+            left += own[0, BEND, k] * (knot - own[0, KNOT, k - 1])
+        own[0, KNOT, k], own[0, LEFT, k], own[0, RIGHT, k] = knot, min(left, right), right
+        own[0, BEND, k + 1] = curvature[i, k + 1, c]
+    own[0, LEAST, 0] = begin = low[i, min(b, low.shape[1] - 1)]
+    own[0, MOST, 0] = end = high[i, min(b, high.shape[1] - 1)]
+    bounded = begin == -np.inf and own[0, BEND, 0] == 0.0
+    own[0, LEAST, 1] = own[0, LEFT, 0] if bounded else -np.inf
+    bounded = end == np.inf and own[0, BEND, m] == 0.0
+    own[0, MOST, 1] = own[0, RIGHT, m - 1] if bounded else np.inf
+    own[1, MOST, 0] = 0.0
+
+
+@part
+def _mirror(own):
+    """Write the mirror image of a graph, if it isn't there."""
+    m = own.shape[2] - 1
+    if own[1, MOST, 0] == 1.0:
+        return
+    for k in range(m):
+        own[1, KNOT, m - 1 - k] = -own[0, KNOT, k]
+        own[1, LEFT, m - 1 - k], own[1, RIGHT, m - 1 - k] = -own[0, RIGHT, k], -own[0, LEFT, k]
+        own[1, BEND, m - k] = own[0, BEND, k]
+    own[1, BEND, 0], own[1, LEAST, 0], own[1, MOST, 0] = own[0, BEND, m], -own[0, MOST, 0], 1.0
+
+
+@part
 def _plus(x, y, rest):
     """Return (x + y) + rest, rounded once."""
     s, e = two_sum(x, y)
     return s + (e + rest)
 
 
-@inline
-def _over(top, length, q):
-    """Return area and width of a line of slope q that ends, after a length, at top.
+@part
+def _is_line(own):
+    """Tell whether a graph is one sloping line, without ends: f is a parabola."""
+    q, straight = own[0, BEND, 0], own.shape[2] == 2 and own[0, LEFT, 0] == own[0, RIGHT, 0]
+    endless = own[0, LEAST, 0] == -np.inf and own[0, MOST, 0] == np.inf
+    return straight and q > 0.0 and q == own[0, BEND, 1] and endless
 
-    Of its part above zero.
+
+@part
+def _above(own, z, z_low, u, u_low):
+    """Return by how much a sloping line is above a point, and how far z is from the knot."""
+    dz = _plus(z, -own[0, KNOT, 0], z_low)
+    return _plus(own[0, LEFT, 0], -u, -u_low) + own[0, BEND, 0] * dz, dz
+
+
+@part
+def _is_clear(own, z, by, u):
+    """Tell whether a point is on a horizontal segment, and what is within ``by`` of it, too."""
+    slope, flat = own[0, LEFT, 0], own[0, BEND, 0] == 0.0
+    for k in range(own.shape[2] - 1):
+        dz = z - own[0, KNOT, k]
+        if abs(dz) <= by or own[0, BEND, k + 1] != 0.0:
+            return False
+        if dz > 0.0:
+            slope = own[0, RIGHT, k]
+    return flat and u == slope and z - by > own[0, LEAST, 0] and z + by < own[0, MOST, 0]
+
+
+@part
+def _beyond(own, side, z, z_low, u, u_low, z_per, u_per):
+    """Return area and width of what lies at x < z with a derivative above u, and the distance.
+
+    From z on, segment by segment. The nearest point is where a segment ends, or on a sloping one
+    at u; its distance is the larger of the parts along z and u, each per unit, 0 if none is asked.
     """
-    if not (top > 0 and length > 0):
-        return 0.0, 0.0
-    start = top - q * length if q > 0 else top
-    if start >= 0:
-        return length * (start + top) / 2, length
-    return (top / q) * top / 2, top / q
+    k = own.shape[2] - 1  # the segment that z is on, behind knot k - 1
+    while k > 0 and _plus(z, -own[side, KNOT, k - 1], z_low) <= 0.0:
+        k -= 1
+    area, width, apart, across = 0.0, 0.0, np.inf, 0.0
+    length = _plus(z, -own[side, KNOT, k - 1], z_low) if k > 0 else 0.0
+    while k >= 0:
+        q = own[side, BEND, k]
+        if k > 0:
+            top = _plus(own[side, RIGHT, k - 1], -u, -u_low) + q * length
+        else:
+            back = min(_plus(z, -own[side, KNOT, 0], z_low), 0.0)
+            length = max(back + (own[side, KNOT, 0] - own[side, LEAST, 0]), 0.0)
+            top = _plus(own[side, LEFT, 0], -u, -u_low) + q * back
+        if length > 0.0:
+            if not top > 0.0:
+                return area, width, min(apart, across * z_per)
+            start = top - q * length if q > 0.0 else top
+            part = length if start >= 0.0 else top / q
+            area += part * (top + max(start, 0.0)) / 2
+            width += part
+            if u_per > 0.0:
+                apart = min(apart, max(across * z_per, top * u_per))
+                if q > 0.0:
+                    behind = max(top - q * part, 0.0)
+                    apart = min(apart, max((across + part) * z_per, behind * u_per))
+            if start < 0.0:
+                return area, width, apart
+        k -= 1
+        if k >= 0:
+            across = _plus(z, -own[side, KNOT, k], z_low)
+            length = own[side, KNOT, k] - own[side, KNOT, max(k - 1, 0)]
+    end = _plus(z, -own[side, LEAST, 0], z_low) if width > 0.0 else 0.0
+    return area, width, min(apart, end * z_per)
 
 
-@inline
-def _nearer(found, across, height, z_unit, u_unit):
-    """Return the least of a distance and that of a point so far across, and so much below."""
-    return min(found, max(across / z_unit, max(height, 0.0) / u_unit))
+@part
+def _point(own, z, z_low, u, u_low, z_per, u_per):
+    """Return area, width and distance between a point and its graph, which is on one side of it."""
+    if _is_line(own):
+        q, (height, dz) = own[0, BEND, 0], _above(own, z, z_low, u, u_low)
+        before = dz if height > 0.0 else -dz  # the way to the knot, which ends a segment
+        height = abs(height)
+        width, far = height / q, 0.0
+        if u_per > 0.0:
+            far = min(height * u_per, width * z_per)
+            if 0.0 < before < width:
+                far = min(far, max(before * z_per, (height - q * before) * u_per))
+        return height * width / 2, width, far
+    area, width, far = _beyond(own, 0, z, z_low, u, u_low, z_per, u_per)
+    if width > 0.0:
+        return area, width, far
+    _mirror(own)
+    return _beyond(own, 1, -z, -z_low, -u, -u_low, z_per, u_per)
 
 
-@inline
-def _point(knots, left, right, curvature, low, high, i, b, zh, zl, uh, ul, z_unit, u_unit):
-    """Return area, width and distance between graph i and one point, in solution b."""
-    m = knots.shape[1]
-    g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
-    d, e = min(b, left.shape[2] - 1), min(b, low.shape[1] - 1)
-    total, wide, far = 0.0, 0.0, 0.0
-    for mirror in range(2):
-        s = -1.0 if mirror else 1.0
-        z, z_low, u, u_low = s * zh, s * zl, s * uh, s * ul
-        begin, end = (-high[i, e], -low[i, e]) if mirror else (low[i, e], high[i, e])
-        first = m - 1 if mirror else 0
-        # segment 0, which ends at the first knot; it may begin at minus infinity
-        q = curvature[i, m if mirror else 0, c]
-        knot = s * knots[i, first, g]
-        slope = -right[i, first, d] if mirror else left[i, first, d]
-        dz = _plus(z, -knot, z_low)
-        back = min(dz, 0.0)
-        top = _plus(slope, -u, -u_low) + q * back
-        length = max(back + (knot - begin), 0.0)
-        area, width = _over(top, length, q)
-        highest, across = top if length > 0.0 else 0.0, max(dz, 0.0)
-        # the nearest point is where a segment ends, or on a sloping one at u
-        apart = _nearer(np.inf, _plus(z, -begin, z_low), 0.0, z_unit, u_unit)
-        apart = _nearer(apart, across, top, z_unit, u_unit)
-        if q > 0.0:
-            apart = _nearer(apart, across + width, top - q * width, z_unit, u_unit)
-        for k in range(m):  # the others begin at a knot: at its right derivative
-            own = m - 1 - k if mirror else k
-            knot = s * knots[i, own, g]
-            behind = end
-            if k + 1 < m:
-                behind = s * knots[i, own - 1 if mirror else own + 1, g]
-            dz = _plus(z, -knot, z_low)
-            length = min(max(dz, 0.0), behind - knot)
-            if not length > 0.0:
-                continue
-            q = curvature[i, m - 1 - k if mirror else k + 1, c]
-            slope = -left[i, own, d] if mirror else right[i, own, d]
-            top = _plus(slope, -u, -u_low) + q * length
-            a, w = _over(top, length, q)
-            area, width, highest, across = area + a, width + w, top, dz - length
-            apart = _nearer(apart, across, top, z_unit, u_unit)
-            if q > 0.0:
-                apart = _nearer(apart, across + w, top - q * w, z_unit, u_unit)
-        total, wide = total + area, wide + width
-        if highest > 0.0:
-            far = max(far, apart)
-    return total, wide, far
+@part
+def _within(low, hi, lo, high):
+    """Return hi + lo moved between bounds, which may be infinite, in two parts, and how far."""
+    hi, lo = two_sum(hi, lo)  # now hi alone tells the side
+    below = (low - hi) - lo if np.isfinite(low) else -np.inf
+    above = (hi - high) + lo if np.isfinite(high) else -np.inf
+    if below > 0.0 or above > 0.0:
+        return (low if below > 0.0 else high), 0.0, max(below, above)
+    return min(max(hi, low), high), lo, 0.0
 
 
-@compiled
-def areas(
-    knots: Any,
-    left: Any,
-    right: Any,
-    curvature: Any,
-    low: Any,
-    high: Any,
-    zh: Any,
-    zl: Any,
-    uh: Any,
-    ul: Any,
-    units: Any,
-    out: Any,
-) -> None:
-    """Write, for n graphs and B points each, area, width and distance between them, (3, n, B).
-
-    On each side of z: where x < z and the derivative is above u, and in the mirror image. The
-    numbers of graphs are (n, m or m + 1, B or 1), ends of domains (n, B or 1), z and u pairs. The
-    distance is the larger of its parts along z and along u, in their units (2, n or 1, B).
-    """
-    for i in range(knots.shape[0]):
-        h = min(i, units.shape[1] - 1)
-        for b in range(zh.shape[1]):
-            z, z_low, u, u_low = zh[i, b], zl[i, b], uh[i, b], ul[i, b]
-            out[0, i, b], out[1, i, b], out[2, i, b] = _point(
-                knots,
-                left,
-                right,
-                curvature,
-                low,
-                high,
-                i,
-                b,
-                z,
-                z_low,
-                u,
-                u_low,
-                units[0, h, b],
-                units[1, h, b],
-            )
-
-
-@inline
-def _moved(hi, lo, by, low, high):
-    """Return hi + lo + by, moved between bounds, in two parts."""
-    hi, lo = two_sum(hi, lo + by)
-    if (np.isfinite(low) and (low - hi) - lo > 0.0) or (
-        np.isfinite(high) and (hi - high) + lo > 0.0
-    ):
-        lo = 0.0
-    return min(max(hi, low), high), lo
-
-
-@compiled
-def widths(
-    knots: Any,
-    left: Any,
-    right: Any,
-    curvature: Any,
-    low: Any,
-    high: Any,
-    zh: Any,
-    zl: Any,
-    uh: Any,
-    ul: Any,
-    by: Any,
-    least: Any,
-    most: Any,
-    out: Any,
-) -> None:
-    """Write the distances along z if u is less and if it is more by so much, (2, n, B).
-
-    They are inf where u would leave its bounds, ``least`` and ``most`` (n, B or 1).
-    """
-    for i in range(knots.shape[0]):
-        for b in range(zh.shape[1]):
-            z, z_low, f = zh[i, b], zl[i, b], min(b, least.shape[1] - 1)
-            for side in range(2):
-                u, u_low = two_sum(uh[i, b], ul[i, b] + (by[b] if side else -by[b]))
-                if (np.isfinite(least[i, f]) and (least[i, f] - u) - u_low > 0.0) or (
-                    np.isfinite(most[i, f]) and (u - most[i, f]) + u_low > 0.0
-                ):
-                    out[side, i, b] = np.inf
-                    continue
-                u = min(max(u, least[i, f]), most[i, f])
-                _, out[side, i, b], _ = _point(
-                    knots, left, right, curvature, low, high, i, b, z, z_low, u, u_low, 1.0, 1.0
-                )
-
-
-@inline
-def _is_line(knots, left, right, curvature, low, high, i, b):
-    """Tell whether graph i is one sloping line, without ends: f is a parabola."""
-    if knots.shape[1] > 1:
-        return False
-    c, d = min(b, curvature.shape[2] - 1), min(b, left.shape[2] - 1)
-    e, q = min(b, low.shape[1] - 1), curvature[i, 0, c]
-    endless = np.isinf(low[i, e]) and np.isinf(high[i, e])
-    return endless and q > 0.0 and q == curvature[i, 1, c] and left[i, 0, d] == right[i, 0, d]
-
-
-@compiled
-def largest_areas(
-    knots: Any,
-    left: Any,
-    right: Any,
-    curvature: Any,
-    low: Any,
-    high: Any,
-    zh: Any,
-    zl: Any,
-    z_off: Any,
-    uh: Any,
-    ul: Any,
-    u_off: Any,
-    least: Any,
-    most: Any,
-    out: Any,
-) -> None:
-    """Write the largest area if z and u are off by as much as they may be, each within its bounds.
+@part
+def _largest(own, z, z_low, z_off, u, u_low, u_off, area):
+    """Return the largest area if z and u are off by as much as they may be, each within its bounds.
 
     An area is convex in z, and in u: it is largest at a corner of what both may be. From a sloping
-    line it is that of a triangle, of which the height is largest there. ``out`` (n, B)
-    holds what it is at least; ``least`` and ``most`` are bounds of u, (n, B or 1).
+    line without ends it is that of a triangle, of which the height is largest there. ``area`` is
+    what it is at least.
     """
-    for i in range(knots.shape[0]):
-        for b in range(zh.shape[1]):
-            if _is_line(knots, left, right, curvature, low, high, i, b):
-                q = curvature[i, 0, min(b, curvature.shape[2] - 1)]
-                z = _plus(zh[i, b], -knots[i, 0, min(b, knots.shape[2] - 1)], zl[i, b])
-                slope = left[i, 0, min(b, left.shape[2] - 1)]
-                height = abs(_plus(slope, -uh[i, b], -ul[i, b]) + q * z)
-                height += u_off[i, b] + q * z_off[i, b]
-                out[i, b] = max(out[i, b], height * height / (2.0 * q))
-                continue
-            e, f = min(b, low.shape[1] - 1), min(b, least.shape[1] - 1)
-            for up in range(2 if u_off[i, b] != 0.0 else 1):
-                off = u_off[i, b] if up == 1 else -u_off[i, b]
-                u, u_low = _moved(uh[i, b], ul[i, b], off, least[i, f], most[i, f])
-                for way in range(2 if z_off[i, b] != 0.0 else 1):
-                    off = z_off[i, b] if way == 1 else -z_off[i, b]
-                    z, z_low = _moved(zh[i, b], zl[i, b], off, low[i, e], high[i, e])
-                    area, _, _ = _point(
-                        knots, left, right, curvature, low, high, i, b, z, z_low, u, u_low, 1.0, 1.0
-                    )
-                    out[i, b] = max(out[i, b], area)
+    if _is_line(own):
+        height = abs(_above(own, z, z_low, u, u_low)[0]) + u_off + own[0, BEND, 0] * z_off
+        return max(area, height * height / (2.0 * own[0, BEND, 0]))
+    for up in range(2 if u_off != 0.0 else 1):
+        by = u_off if up == 1 else -u_off
+        level, rest, _ = _within(own[0, LEAST, 1], u, u_low + by, own[0, MOST, 1])
+        for way in range(2 if z_off != 0.0 else 1):
+            by = z_off if way == 1 else -z_off
+            at, low, _ = _within(own[0, LEAST, 0], z, z_low + by, own[0, MOST, 0])
+            area = max(area, _point(own, at, low, level, rest, 0.0, 0.0)[0])
+    return area
 
 
-@inline
-def _integral(knots, left, right, curvature, high, i, b, z, z_low, by):
-    """Return the integral of a derivative from the first knot to z + by, and its terms' sizes.
+@part
+def _level(own, u):
+    """Return how large what derivatives are summed from is: 0 where there is one term."""
+    size, bent = 0.0, own[0, BEND, 0] > 0.0
+    for k in range(own.shape[2] - 1):
+        size = max(size, abs(own[0, LEFT, k]), abs(own[0, RIGHT, k]))
+        bent = bent or own[0, BEND, k + 1] > 0.0
+    return size + abs(u) if bent else 0.0
 
-    It has two parts: before that knot, and behind it.
+
+@part
+def _rounding(own, z, z_low, z_off, u, u_low, u_off, area):
+    """Return how far off an area may be, whatever z and u are within what they are off by."""
+    off = u_off + 2 * UNIT * _level(own, u)
+    worst = _largest(own, z, z_low, z_off, u, u_low, off, area)
+    return worst - area + 8 * UNIT * worst
+
+
+@part
+def _most(found, other):
+    """Return the larger of two numbers, nan if one is."""
+    return other if other > found or np.isnan(other) else found
+
+
+# -- passes over all points ----------------------------------------------------------------------
+
+
+@compiled
+def place(
+    graphs: Any,
+    hi: Any,
+    lo: Any,
+    off: Any,
+    dual: bool,
+    out: Any,
+) -> None:
+    """Write numbers (n, B) in two parts as points in the domain, or in the range of subgradients."""
+    own, still = graphs[0], _is_still(graphs)
+    for i in range(hi.shape[0]):
+        for b in range(hi.shape[1]):
+            if b == 0 or not still:
+                _read(graphs, i, b)
+            least, most = own[0, LEAST, 1 if dual else 0], own[0, MOST, 1 if dual else 0]
+            out[0, i, b], out[1, i, b], out[3, i, b] = _within(least, hi[i, b], lo[i, b], most)
+            out[2, i, b] = off[i, b]
+
+
+@part
+def _value(own, z, z_low, off):
+    """Return f(z) less its value at the first knot, how far off it may be, and its terms' sizes.
+
+    It changes by no more than the steepest slope makes of ``off``, at either end of what z may be.
     """
-    m = knots.shape[1]
-    g, c = min(b, knots.shape[2] - 1), min(b, curvature.shape[2] - 1)
-    d, e = min(b, left.shape[2] - 1), min(b, high.shape[1] - 1)
-    back = min(_plus(z, -knots[i, 0, g], z_low) + by, 0.0)
-    before = left[i, 0, d] * back + curvature[i, 0, c] * (back * back) / 2
-    behind, terms = 0.0, 0.0
+    m, dz = own.shape[2] - 1, _plus(z, -own[0, KNOT, 0], z_low)
+    back, q = min(dz, 0.0), own[0, BEND, 0]
+    before, behind = own[0, LEFT, 0] * back + q * (back * back) / 2, 0.0
+    size = abs(before)
+    less = more = own[0, LEFT, 0] + q * back
+    less, more = less - q * off, more + q * off
     for k in range(m):
-        knot = knots[i, k, g]
-        end = knots[i, k + 1, g] if k + 1 < m else high[i, e]
-        length = min(max(_plus(z, -knot, z_low) + by, 0.0), end - knot)
-        part = length * (right[i, k, d] + curvature[i, k + 1, c] * length / 2)
-        behind, terms = behind + part, terms + abs(part)
-    return before, behind, terms
+        dz = _plus(z, -own[0, KNOT, k], z_low)
+        end = own[0, KNOT, k + 1] if k + 1 < m else own[0, MOST, 0]
+        length = min(max(dz, 0.0), end - own[0, KNOT, k])
+        slope, q = own[0, RIGHT, k], own[0, BEND, k + 1]
+        part = length * (slope + q * length / 2)
+        behind, size = behind + part, size + abs(part)
+        if dz + off >= 0.0:
+            more = slope + q * (dz + off)
+        if dz - off >= 0.0:
+            less = slope + q * (dz - off)
+    return before, behind, off * max(abs(less), abs(more)), size
 
 
 @compiled
 def values(
-    knots: Any,
-    left: Any,
-    right: Any,
-    curvature: Any,
-    value: Any,
-    high: Any,
-    zh: Any,
-    zl: Any,
-    z_off: Any,
+    graphs: Any,
+    z: Any,
     out: Any,
 ) -> None:
-    """Write functions at z, in their domains, and how far off they may be, (2, n, B)."""
-    for i in range(knots.shape[0]):
-        for b in range(zh.shape[1]):
-            at_knot, z, z_low = value[i, min(b, value.shape[1] - 1)], zh[i, b], zl[i, b]
-            found = moved = size = 0.0
-            for way in range(3 if z_off[i, b] != 0.0 else 1):  # at z, and as far off as it may be
-                by = 0.0 if way == 0 else z_off[i, b] if way == 1 else -z_off[i, b]
-                before, behind, terms = _integral(
-                    knots, left, right, curvature, high, i, b, z, z_low, by
-                )
-                there = at_knot + before + behind
-                if way == 0:
-                    found, size = there, abs(at_knot) + abs(before) + terms
-                change = abs(there - found)
-                if change > moved or np.isnan(change):
-                    moved = change
-            out[0, i, b], out[1, i, b] = found, moved + 8 * UNIT * size
+    """Write functions at points z, in their domains, and how far off they may be, (2, n, B)."""
+    own, still = graphs[0], _is_still(graphs)
+    for i in range(z.shape[1]):
+        for b in range(z.shape[2]):
+            if b == 0 or not still:
+                _read(graphs, i, b)
+            at_knot = graphs[4][i, min(b, graphs[4].shape[1] - 1)]
+            before, behind, moved, size = _value(own, z[0, i, b], z[1, i, b], z[2, i, b])
+            out[0, i, b] = at_knot + before + behind
+            out[1, i, b] = moved + 8 * UNIT * (size + abs(at_knot))
 
 
-def plain(x: Any, shape: tuple[int, ...] | None = None) -> Any:
-    """Return an array of doubles as compiled code reads it."""
-    x = np.asarray(x, dtype=np.float64)
-    return read_only(x if shape is None else np.broadcast_to(x, shape))[0]
+@part
+def _cost(own, z, z_low, u, u_low, by):
+    """Return the distance along z if u is changed by so much; inf where it would be out of range."""
+    level, rest, outside = _within(own[0, LEAST, 1], u, u_low + by, own[0, MOST, 1])
+    return np.inf if outside > 0.0 else _point(own, z, z_low, level, rest, 0.0, 0.0)[1]
+
+
+@compiled
+def costs(
+    graphs: Any,
+    z: Any,
+    u: Any,
+    room: Any,
+    out: Any,
+) -> None:
+    """Write what it costs to change each dual by ``room`` (B,) either way, (2, n, B)."""
+    own, still = graphs[0], _is_still(graphs)
+    for i in range(z.shape[1]):
+        for b in range(z.shape[2]):
+            if b == 0 or not still:
+                _read(graphs, i, b)
+            for side in range(2):
+                by = room[b] if side else -room[b]
+                out[side, i, b] = _cost(own, z[0, i, b], z[1, i, b], u[0, i, b], u[1, i, b], by)
+
+
+@compiled
+def cheapest(
+    graphs: Any,
+    z: Any,
+    u: Any,
+    column: Any,
+    room: Any,
+    per: Any,
+    out: Any,
+) -> None:
+    """Write which row costs least, relative to its entry of a column (n,), of those with room.
+
+    ``out`` (2, 3, B) holds, of rows with room on both sides and of all, how near the best one is,
+    its place and its cost; ``per`` is one over the units of z (B,).
+    """
+    own, still = graphs[0], _is_still(graphs)
+    best = 0.0
+    for i in range(len(column)):
+        best = max(best, abs(column[i]))
+    for i in range(z.shape[1]):
+        size, fresh = abs(column[i]), False
+        if size == 0.0:
+            continue
+        for b in range(z.shape[2]):
+            if out[0, 2, b] == 0.0 and out[0, 0, b] == best / NEAREST:
+                continue  # none is nearer
+            if not (still and fresh):
+                _read(graphs, i, b)
+                fresh = True
+            at = z[0, i, b], z[1, i, b], u[0, i, b], u[1, i, b]
+            less, more = _cost(own, *at, -room[b]) * per[b], _cost(own, *at, room[b]) * per[b]
+            cost = max(less, more)
+            for kind in range(2):
+                if kind == 1 and cost == np.inf:
+                    cost = min(less, more)
+                if size > ALIKE * out[kind, 0, b] * (cost + NEAREST) and cost < np.inf:
+                    out[kind, 0, b], out[kind, 1, b] = size / (cost + NEAREST), i
+                    out[kind, 2, b] = cost / per[b]
+
+
+@compiled
+def weigh(
+    graphs: Any,
+    z: Any,
+    u: Any,
+    given: Any,
+    per: Any,
+    alone: Any,
+    size: Any,
+    coarse: Any,
+    out: Any,
+) -> None:
+    """Add what points (z, u) contribute to a judgement, of which ``given`` are violations: (10, B).
+
+    In the order of `graph.Share`. One over the units of z and u is ``per`` (2, B), over those of
+    each point ``alone`` (2, n, B); ``size`` (n, B or 1) is what rounding of data makes of z,
+    ``coarse`` (2, n, B) what rounding of the answer makes of z and u. Each of these three may be
+    empty.
+    """
+    own, still = graphs[0], _is_still(graphs)
+    for i in range(z.shape[1]):
+        for b in range(z.shape[2]):
+            if b == 0 or not still:
+                _read(graphs, i, b)
+            zh, zl, z_off, z_out = z[0, i, b], z[1, i, b], z[2, i, b], z[3, i, b]
+            uh, ul, u_off, u_out = u[0, i, b], u[1, i, b], u[2, i, b], u[3, i, b]
+            gh, gl, g_out = given[0, i, b], given[1, i, b], given[3, i, b]
+            z_per, u_per = per[0, b], per[1, b]
+            own_size = size[i, min(b, size.shape[1] - 1)] if len(size) else 0.0
+            cz, cu = (coarse[0, i, b], coarse[1, i, b]) if len(coarse) else (0.0, 0.0)
+            still_there = gh == uh and gl == ul == u_off == cu == z_out == u_out == g_out == 0.0
+            if still_there and _is_clear(own, zh, 2 * (max(z_off, own_size, cz) + abs(zl)), uh):
+                out[7, b] += abs(uh) * own_size
+                out[6, b] = _most(out[6, b], cz * z_per)
+                continue
+            area, _, far = _point(own, zh, zl, uh, ul, z_per, u_per)
+            doubt = _rounding(own, zh, zl, z_off, uh, ul, u_off, area)
+            counted = u_off > 0.0 or doubt > 8 * UNIT * area
+            if len(size):
+                floor = _rounding(own, zh, zl, own_size, uh, ul, 0.0, area)
+                out[7, b] += max(abs(uh) * own_size, floor)
+            if len(coarse):
+                out[5, b] += _rounding(own, zh, zl, cz, uh, ul, cu, area)
+                out[6, b] = _most(out[6, b], cz * z_per + cu * u_per)
+            if z_out > 0.0:  # what it takes to come into the domain
+                area, doubt = area + abs(uh) * z_out, doubt + abs(uh) * z_off
+            if u_out > 0.0:
+                area, doubt = area + abs(zh) * u_out, doubt + abs(zh) * u_off
+            out[0, b] += area if np.isfinite(zh + uh) else np.nan
+            out[1, b] += doubt
+            if gh != uh or gl != ul:
+                _, _, far = _point(own, zh, zl, gh, gl, z_per, u_per)
+            for kind in range(2):  # in common units, and in its own
+                if kind == 1 and len(alone):
+                    z_per, u_per = alone[0, i, b], alone[1, i, b]
+                    _, _, far = _point(own, zh, zl, gh, gl, z_per, u_per)
+                outer = max(z_out * z_per, g_out * u_per)
+                wrong = max(far, outer) if np.isfinite(zh + uh) else np.nan
+                at = 8 if kind == 1 else 2
+                out[at, b] = _most(out[at, b], wrong)
+                if counted:
+                    out[at + 1, b] = _most(out[at + 1, b], z_off * z_per + u_off * u_per)
+                if kind == 0:
+                    out[4, b] = _most(out[4, b], outer)

@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from ..validation import Floats
-from .graph import Graph, Pair
-
-NEAREST = 1e-12  # of the values' unit: rows nearer to their graph than this are alike
+from .areas import NEAREST
+from .graph import Graph
 
 
 def rebalanced(
     beta: Floats,
     columns: Sequence[Any],
     graphs: Sequence[Graph],
-    z: Sequence[Pair],
-    u: Sequence[Pair],
+    z: Sequence[Floats],
+    u: Sequence[Floats],
     units: Sequence[Floats],
 ) -> tuple[list[Floats], Floats]:
     """Return changes of duals that take up an imbalance, and the price of one that remains.
@@ -34,7 +33,8 @@ def rebalanced(
     beta : (r, B) array
         What the duals lack: linear less sum_g B_g'a_g.
     columns, graphs, z, u, units : one entry for each group
-        B_g (n, r), its graph, its values and subgradients (n, B), and the values' unit (B,).
+        B_g (n, r), its graph, points of its values and subgradients (4, n, B), and the values' unit
+        (B,).
 
     Returns
     -------
@@ -43,22 +43,45 @@ def rebalanced(
     price : (r, B) array
         How much the gap may grow for a unit of imbalance; infinite where no row has room.
     """
+    changes, price = [np.zeros(part.shape[1:]) for part in z], np.full(beta.shape, np.inf)
     if not beta.size:
-        return [np.zeros(part.hi.shape) for part in z], np.full(beta.shape, np.inf)
-    B = np.vstack([part.toarray() if sp.issparse(part) else part for part in columns])
-    largest = np.abs(B).max(axis=0)[:, None]
+        return changes, price
+    B = [part.toarray() if sp.issparse(part) else part for part in columns]
+    largest = np.max([np.abs(own).max(axis=0) for own in B], axis=0)[:, None]
     room = (np.abs(beta) / np.where(largest > 0, largest, 1.0)).max(axis=0)
-    costs = [  # of changing each dual either way
-        graph.widths(own, given, room) / unit
-        for graph, own, given, unit in zip(graphs, z, u, units, strict=True)
-    ]  # of one group (2, n, B)
-    sides = np.concatenate(costs, axis=1)
-    scale = np.vstack([unit + np.zeros(part.hi.shape) for part, unit in zip(z, units, strict=True)])
+    points = list(zip(graphs, z, u, units, strict=True))
+    if len(beta) == 1:
+        pairs = zip(points, B, strict=True)
+        found = [g.cheapest(x, a, own[:, 0], room, unit) for (g, x, a, unit), own in pairs]
+        _by_one(beta[0], B, np.array(found), changes, price[0])
+        return changes, price
+    # of changing each dual either way, (2, n, B)
+    sides = np.concatenate([g.costs(x, a, room) / unit for g, x, a, unit in points], axis=1)
+    scale = np.vstack([unit + np.zeros(x.shape[1:]) for _, x, _, unit in points])
     one_sided = np.where(np.isfinite(sides), sides, -np.inf).max(axis=0)
     one_sided = np.where(one_sided < 0, np.inf, one_sided)
-    repair = _by_one if len(beta) == 1 else _by_several
-    flat, price = repair(beta, B, sides.max(axis=0), one_sided, scale)
-    return np.split(flat, np.cumsum([len(part.hi) for part in z])[:-1]), price
+    flat, price = _by_several(beta, np.vstack(B), sides.max(axis=0), one_sided, scale)
+    return np.split(flat, np.cumsum([len(own) for own in B])[:-1]), price
+
+
+def _by_one(
+    beta: Floats, B: Sequence[Floats], found: Floats, changes: Sequence[Floats], price: Floats
+) -> None:
+    """Write changes and prices where there is one free variable.
+
+    ``found`` (groups, 2, 3, B) are each group's rows, see `areas.cheapest`: those with room on both
+    sides first.
+    """
+    each = np.arange(len(beta))
+    kind = np.where(found[:, 0, 0].max(axis=0) > 0.0, 0, 1)
+    near, row, cost = found[:, kind, :, each].transpose(2, 1, 0)  # (groups, B)
+    best = near.argmax(axis=0)
+    for k, own in enumerate(B):
+        at = np.flatnonzero((best == k) & (near[k] > 0.0))
+        rows = row[k, at].astype(np.int64)
+        factor = 1.0 / own[rows, 0]
+        changes[k][rows, at] = factor * beta[at]
+        price[at] = np.abs(factor) * cost[k, at]
 
 
 def _by_several(
@@ -74,22 +97,6 @@ def _by_several(
         if len(rows):
             flat[rows, k] = inverse @ beta[:, k]
             price[:, k] = np.abs(inverse).T @ (far[rows, k] * scale[rows, k])
-    return flat, price
-
-
-def _by_one(
-    beta: Floats, B: Floats, far: Floats, one_sided: Floats, scale: Floats
-) -> tuple[Floats, Floats]:
-    """Return the same where there is one free variable: of all solutions at once."""
-    flat, price = np.zeros(scale.shape), np.full(beta.shape, np.inf)
-    size, left = np.abs(B), np.arange(beta.shape[1])
-    for cost in (far, one_sided):
-        near = np.where(np.isfinite(cost[:, left]), size / (cost[:, left] + NEAREST), 0.0)
-        row = near.argmax(axis=0)
-        found = near[row, np.arange(len(left))] > 0.0
-        row, own, left = row[found], left[found], left[~found]
-        flat[row, own] = 1.0 / B[row, 0] * beta[0, own]
-        price[0, own] = np.abs(1.0 / B[row, 0]) * (cost[row, own] * scale[row, own])
     return flat, price
 
 

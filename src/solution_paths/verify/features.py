@@ -12,7 +12,7 @@ from ..exact import UNIT, add, column_sums, multiply
 from ..problem import penalties
 from ..problem.bundle import Bundle, Stack
 from ..validation import Floats
-from .graph import KNOWN, Graph, Pair, Share
+from .graph import KNOWN, OFF, Graph, Pair, Share
 from .products import Matrix
 from .scales import Own, Scales
 
@@ -44,7 +44,7 @@ class Regulariser:
             return cls(None, one.ridge)
         if one.constraint is None:
             own = problems.penalty or Stack.of([penalties.unpenalised(d)])
-            return cls(Graph.of(own.plus_ridge(one.ridge)), one.ridge)
+            return cls(Graph(own.plus_ridge(one.ridge)), one.ridge)
         widening: Any = one.constraint.free
         radius = problems.radius + widening @ answer.free
         size, rest = column_sums(np.abs(w.hi))
@@ -60,10 +60,10 @@ class Regulariser:
 
 def _l1_graph(d: int, mu: Floats, ridge: float) -> Graph:
     """Return the graph of mu |w| + ridge/2 w^2."""
-    flat = Graph.of(Stack.of([penalties.unpenalised(d)]).plus_ridge(ridge))
+    flat = Stack.of([penalties.unpenalised(d)]).plus_ridge(ridge)
     level = np.broadcast_to(mu, (d, 1, len(mu)))
-    parts = dict(vars(flat)) | {"left": -level, "right": level}
-    return Graph(**parts)
+    parts = vars(flat) | {"slopes": np.concatenate([-level, level], axis=1)}
+    return Graph(Stack._derived(*parts.values()))
 
 
 def best_multiplier(c: Floats, ridge: float, radius: Floats) -> Floats:
@@ -97,30 +97,15 @@ def of_coefficients(
     if held.graph is None:
         return _ridge_alone(held.ridge, c, given, w, kernel, scales, coarse)
     graph = held.graph
-    inside, far = graph.clipped(w)
-    u, outside = graph.subgradient(c)
-    stated, stated_outside = graph.subgradient(given)
-    area = graph.distances(inside, u).area + outside * np.abs(w.hi) + np.abs(u.hi) * far
-    doubt = graph.rounding(inside, u, area) + c.off * np.abs(w.hi) * (outside > 0)
-
-    def violations(w_unit: Floats, c_unit: Floats) -> tuple[Floats, Floats, Floats]:
-        apart = graph.distances(inside, stated, w_unit, c_unit).apart
-        outer = np.maximum(far / w_unit, stated_outside / c_unit)
-        off = (c.off / c_unit + w.off / w_unit).max(axis=0, initial=0.0)
-        wrong = np.maximum(apart, outer).max(axis=0, initial=0.0)
-        return wrong, off, outer.max(axis=0, initial=0.0)
-
-    kkt, kkt_off, infeasible = violations(scales.w, scales.c)
-    alone = (kkt, kkt_off) if own is None else violations(own.w, own.c)[:2]
-    gap, rounding = area.sum(axis=0), doubt.sum(axis=0)
-    zero = np.zeros(w.hi.shape[1])
-    resolution = kkt_resolution = zero
-    if coarse is not None:
-        resolution = graph.rounding(inside, Pair(u.hi, u.lo, coarse), area).sum(axis=0)
-        kkt_resolution = (coarse / scales.c).max(axis=0, initial=0.0)
-    rounding = rounding + 2 * (len(w.hi) + 8) * UNIT * gap
-    coarser = (resolution, kkt_resolution, zero)
-    found = Share(gap, rounding, kkt, kkt_off, infeasible, *coarser, *alone)
+    inside = graph.clipped(w)
+    found = graph.share(
+        inside,
+        graph.subgradient(c),
+        graph.subgradient(given),
+        (scales.w, scales.c),
+        None if own is None else (own.w, own.c),
+        coarse=None if coarse is None else (inside[OFF], coarse),
+    )
     if held.multiplier is None:
         return found
     return Share.total([found, _of_constraint(held, w, scales)])

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certify import GAP_LIMIT, KKT_LIMIT, Verdict
+from ..certify import KKT_LIMIT, Verdict
 from ..exact import UNIT, add, column_sums, multiply
 from ..problem.bundle import Bundle
 from ..validation import Floats
 from .balance import rebalanced
 from .features import Regulariser, of_coefficients
-from .graph import KNOWN, Graph, Pair, Share
+from .graph import HI, KNOWN, LO, OFF, OUT, Graph, Pair, Share
 from .products import Matrix, total
 from .scales import Own, Scales, own_of, scales_of
 
@@ -30,10 +30,9 @@ class Columns(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Of one group: z within the domain, how far outside it is, and what rounding may change."""
+    """Of one group: points z (4, n, B) in their domains, and what rounding may change in them."""
 
-    inside: Pair
-    outside: Floats
+    z: Floats
     coarse: Floats
 
 
@@ -42,16 +41,15 @@ class Duals(NamedTuple):
 
     Attributes
     ----------
-    given, outside : moved to where conjugates are finite, and how far that is
+    given : points (4, n, B), moved to where conjugates are finite
     bound : moved further, into balance: these bound the optimum
     c, c_bound : (d, B) X'a of the duals as they were stated, and of those that bound
     beta : (r, B) what the stated ones lack to be in balance
     left, price : (r, B) what the others still lack, and what a unit of it may cost
     """
 
-    given: list[Pair]
-    outside: list[Floats]
-    bound: list[Pair]
+    given: list[Floats]
+    bound: list[Floats]
     c: Pair
     c_bound: Pair
     beta: Pair
@@ -77,7 +75,7 @@ class Judgement:
     def __init__(self, problems: Bundle) -> None:
         self.problems, self.one = problems, problems.one
         self.groups = [
-            _Group(Matrix(g.X), Matrix(g.free), Graph.of(own))
+            _Group(Matrix(g.X), Matrix(g.free), Graph(own))
             for g, own in zip(self.one.losses, problems.losses, strict=True)
         ]
         self.linear = problems.linear
@@ -96,9 +94,7 @@ class Judgement:
             if answer.duals is None:
                 zero = np.zeros_like(primal)
                 bound = zero + (np.nan if lower_bound is None else lower_bound)
-                outside = np.max(
-                    [np.max(own.outside, axis=0, initial=0.0) for own in values], axis=0
-                )
+                outside = np.max([own.z[OUT].max(axis=0, initial=0.0) for own in values], axis=0)
                 gap = np.where(outside > 0, np.inf, np.abs(primal - bound))
                 nothing = zero + np.nan
                 found = Share(gap, unsure, nothing, zero, zero, zero, zero, zero, nothing, zero)
@@ -128,10 +124,10 @@ class Judgement:
         duals, held = self._duals(answer, w, values, scales, exact)
         coarse = self._coarse(answer, duals, values) if exact else None
         own = own_of(self.groups, scales) if exact and self.kernel is None else None
-        bare = not any(group.graph.knots.any() for group in self.groups)
+        bare = not any(group.graph.pieces.knots.any() for group in self.groups)
         shares = [
-            _of_losses(group.graph, z, duals, k, scales, own, exact, bare)
-            for k, (group, z) in enumerate(zip(self.groups, values, strict=True))
+            _of_losses(group.graph, found, duals, k, scales, own, exact, bare)
+            for k, (group, found) in enumerate(zip(self.groups, values, strict=True))
         ]
         shares.append(
             of_coefficients(held, duals.c_bound, duals.c, w, self.kernel, scales, own, coarse)
@@ -149,7 +145,7 @@ class Judgement:
 
     def scales(self, w: Pair, values: list[Values]) -> Scales:
         """Return the units of violations."""
-        inside = [own.inside.hi for own in values]
+        inside = [own.z[HI] for own in values]
         return scales_of(self.groups, self.one.ridge, w.hi, inside, self.kernel)
 
     # -- what is stated ------------------------------------------------------------------------
@@ -181,20 +177,20 @@ class Judgement:
             size = np.asarray(group.X.size @ reach)
             own = group.X.times(field, exact, size if self.kernel is None else None)
             parts = [own, group.free.times(Pair.of(answer.free), exact)]
-            inside, outside = group.graph.clipped(total(parts, parts[0].hi.shape))
+            z = group.graph.clipped(total(parts, parts[0].hi.shape))
             size = size + np.asarray(group.free.size @ np.abs(answer.free))
-            knots = np.abs(group.graph.knots).max(axis=1)
-            found.append(Values(inside, outside, UNIT * (2 * size + knots)))
+            knots = np.abs(group.graph.pieces.knots).max(axis=1)
+            found.append(Values(z, UNIT * (2 * size + knots)))
         return found
 
     def _primal(
         self, w: Pair, field: Pair, answer: Columns, values: list[Values]
     ) -> tuple[Floats, Floats]:
         """Return the objective, and how far off it may be."""
-        terms = [g.graph.values(own.inside) for g, own in zip(self.groups, values, strict=True)]
+        terms = [g.graph.values(own.z) for g, own in zip(self.groups, values, strict=True)]
         if self.problems.penalty is not None:
-            graph = Graph.of(self.problems.penalty)
-            terms.append(graph.values(graph.clipped(w)[0]))
+            graph = Graph(self.problems.penalty)
+            terms.append(graph.values(graph.clipped(w)))
         half = self.one.ridge / 2
         doubt = half * np.abs(w.hi) * (field.off + 4 * UNIT * np.abs(field.hi))
         terms.append((half * (w.hi * (field.hi + field.lo) + w.lo * field.hi), doubt))
@@ -213,32 +209,30 @@ class Judgement:
     ) -> tuple[Duals, Regulariser]:
         """Return the duals, those in balance, and what holds the coefficients beside them."""
         stated = self._stated(answer, values)
-        moved = [
-            group.graph.subgradient(Pair.of(-a))
-            for group, a in zip(self.groups, stated, strict=True)
-        ]
-        given, outside = [own for own, _ in moved], [far for _, far in moved]
-        inside = self._correlations([-own.hi for own in given], exact)
+        given = [g.graph.subgradient(Pair.of(-a)) for g, a in zip(self.groups, stated, strict=True)]
+        inside = self._correlations([-u[HI] for u in given], exact)
         held = Regulariser.of(self.problems, inside, w, answer, self._balance(given, None, exact))
         beta = self._balance(given, held.multiplier, exact)
         changes, price = rebalanced(
             beta.hi + beta.lo,
             [group.free.X for group in self.groups],
             [group.graph for group in self.groups],
-            [own.inside for own in values],
+            [own.z for own in values],
             given,
             scales.z,
         )
         bound = [
-            group.graph.subgradient(Pair(own.hi, -change, own.off))[0] if change.any() else own
-            for group, own, change in zip(self.groups, given, changes, strict=True)
+            _changed(group.graph, u, change)
+            for group, u, change in zip(self.groups, given, changes, strict=True)
         ]
-        repair = [(own.hi - new.hi) - new.lo for own, new in zip(given, bound, strict=True)]
-        beyond = [a + own.hi for a, own in zip(stated, given, strict=True)]
+        repair = [
+            None if new is u else (u[HI] - new[HI]) - new[LO]
+            for u, new in zip(given, bound, strict=True)
+        ]
+        beyond = [a + u[HI] if u[OUT].any() else None for a, u in zip(stated, given, strict=True)]
         left, rounded = self._balance_of(repair)
         found = Duals(
             given,
-            outside,
             bound,
             self._shifted(inside, beyond),
             self._shifted(inside, repair),
@@ -252,16 +246,16 @@ class Judgement:
         """Return the duals, of smooth losses those that their values imply if none are stated."""
         assert answer.duals is not None
         each = zip(self.groups, answer.duals, values, strict=True)
-        return [-g.graph.derivatives(v.inside) if a is None else a for g, a, v in each]
+        return [-g.graph.derivatives(v.z) if a is None else a for g, a, v in each]
 
     def _coarse(self, answer: Columns, duals: Duals, values: list[Values]) -> Floats:
         """Return what rounding the answer to doubles may change in X'a, (d, B)."""
         assert answer.duals is not None
         found = np.zeros(duals.c.hi.shape)
         for group, a, u, own in zip(self.groups, answer.duals, duals.given, values, strict=True):
-            size = UNIT * np.abs(u.hi)
+            size = UNIT * np.abs(u[HI])
             if a is None:
-                size = size + group.graph.curvature.max(axis=1) * own.coarse
+                size = size + group.graph.pieces.curvature.max(axis=1) * own.coarse
             found = found + np.asarray(group.X.size.T @ size)
         return found
 
@@ -270,16 +264,17 @@ class Judgement:
         parts = [g.X.transposed(a, exact) for g, a in zip(self.groups, duals, strict=True)]
         return total(parts, parts[0].hi.shape)
 
-    def _shifted(self, c: Pair, changes: list[Floats]) -> Pair:
-        """Return X'(a + changes), given X'a; changes are small, or few."""
-        if not any(change.any() for change in changes):
-            return c
-        more = self._correlations(changes, False)
-        return Pair(c.hi, c.lo + more.hi, c.off + more.off)
+    def _shifted(self, c: Pair, changes: list[Floats | None]) -> Pair:
+        """Return X'(a + changes), given X'a; changes are small, or few, or None."""
+        for group, change in zip(self.groups, changes, strict=True):
+            if change is not None:
+                more, size = group.X.of_few(change)
+                c = Pair(c.hi, c.lo + more, c.off + group.X.lost_in_columns(False) * size)
+        return c
 
-    def _balance(self, u: Sequence[Pair], multiplier: Floats | None, exact: bool) -> Pair:
+    def _balance(self, u: Sequence[Floats], multiplier: Floats | None, exact: bool) -> Pair:
         """Return what the duals lack, linear - B'a, less what the constraint's multiplier gives."""
-        parts = [g.free.transposed(own.hi, exact) for g, own in zip(self.groups, u, strict=True)]
+        parts = [g.free.transposed(own[HI], exact) for g, own in zip(self.groups, u, strict=True)]
         shape = parts[0].hi.shape
         parts.append(Pair.of(np.broadcast_to(self.linear, shape).copy()))
         if multiplier is not None:
@@ -287,17 +282,26 @@ class Judgement:
             parts.append(Pair(-pull, -rest, np.zeros(shape)))
         return total(parts, shape)
 
-    def _balance_of(self, changes: list[Floats]) -> tuple[Floats, Floats]:
+    def _balance_of(self, changes: list[Floats | None]) -> tuple[Floats, Floats]:
         """Return B' changes, and the size of what it is summed from."""
-        pairs = list(zip(self.groups, changes, strict=True))
-        own = np.sum([np.asarray(group.free.X.T @ change) for group, change in pairs], axis=0)
-        sizes = [np.asarray(group.free.size.T @ np.abs(change)) for group, change in pairs]
-        return own, np.sum(sizes, axis=0)
+        pairs = zip(self.groups, changes, strict=True)
+        found = [group.free.of_few(change) for group, change in pairs if change is not None]
+        return (sum(own for own, _ in found) + 0.0, sum(size for _, size in found) + 0.0)
+
+
+def _changed(graph: Graph, u: Floats, change: Floats) -> Floats:
+    """Return duals (points) with changes: they bound whatever they were moved from."""
+    if not (change.any() or u[OUT].any()):
+        return u
+    found = graph.subgradient(Pair(u[HI], -change, u[OFF]))
+    found[OUT] = 0.0
+    return found
 
 
 def _idle(graph: Graph) -> NDArray[np.bool_]:
     """Tell in which problems all of a group's functions are zero, (B or 1,)."""
-    parts = (graph.left, graph.right, graph.curvature, graph.value[:, None])
+    own = graph.pieces
+    parts = (own.slopes, own.curvature, own.value[:, None])
     return reduce(np.logical_and, [(part == 0.0).all(axis=(0, 1)) for part in parts])
 
 
@@ -317,43 +321,19 @@ def _of_losses(
     bare: bool,
 ) -> Share:
     """Return what the losses of group k contribute; ``bare`` says that all knots are 0."""
-    z, given, bound = values.inside, duals.given[k], duals.bound[k]
-    z_unit, a_unit = scales.z[k], scales.a[k]
-    pull = np.abs(bound.hi) * values.outside  # what it takes to come into the domain
-    at_bound = graph.distances(z, bound, z_unit, a_unit)
-    area = at_bound.area
-    doubt = graph.rounding(z, bound, area)
-
-    def violations(unit: Floats) -> tuple[Floats, Floats]:
-        same = bound is given and unit is a_unit
-        apart = (at_bound if same else graph.distances(z, given, z_unit, unit)).apart
-        outer = np.maximum(values.outside / z_unit, duals.outside[k] / unit)
-        return np.maximum(apart, outer).max(axis=0, initial=0.0), outer.max(axis=0, initial=0.0)
-
-    kkt, infeasible = violations(a_unit)
-    counted = np.where(doubt > 8 * UNIT * area, z.off, 0.0) / z_unit
-    size = KNOWN * np.abs(graph.knots).max(axis=1) + np.zeros_like(z.hi)
-    if not graph.knots.any():  # then what rounding does to values is to their terms
+    knots = graph.pieces.knots
+    size = KNOWN * np.abs(knots).max(axis=1)
+    if not knots.any():  # then what rounding does to values is to their terms
         size = KNOWN / UNIT / 2 * values.coarse
     if bare:  # and where nothing has a size, units are arbitrary
-        size = np.maximum(size, np.maximum(KNOWN * z_unit, scales.lost))
-    floor = np.maximum(np.abs(bound.hi) * size, graph.rounding(Pair(z.hi, z.lo, size), bound, area))
-    zero = np.zeros(z.hi.shape[1])
-    resolution = kkt_resolution = zero
-    if exact:
-        resolution = graph.rounding(Pair(z.hi, z.lo, values.coarse), bound, area).sum(axis=0)
-        kkt_resolution = (values.coarse / z_unit).max(axis=0, initial=0.0)
-    gap = (area + pull).sum(axis=0)
-    rounding = (doubt + np.where(values.outside > 0, np.abs(bound.hi) * z.off, 0.0)).sum(axis=0)
-    return Share(
-        gap,
-        rounding + 2 * (len(area) + 8) * UNIT * gap,
-        kkt,
-        counted.max(axis=0, initial=0.0),
-        infeasible,
-        resolution,
-        kkt_resolution,
-        floor.sum(axis=0) / GAP_LIMIT + zero,
-        kkt if own is None else violations(own.a[k])[0],
-        counted.max(axis=0, initial=0.0),
+        size = np.maximum(size, np.maximum(KNOWN * scales.z[k], scales.lost))
+    units, coarse = (scales.z[k], scales.a[k]), values.coarse
+    return graph.share(
+        values.z,
+        duals.bound[k],
+        duals.given[k],
+        units,
+        None if own is None else (np.broadcast_to(units[0], coarse.shape), own.a[k]),
+        size,
+        (coarse, np.zeros_like(coarse)) if exact else None,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..exact import UNIT, add, relative, rows_times, transposed
+from ..exact import UNIT, relative, rows_times, sum_of_pairs, transposed
 from ..problem import Product, Repeated
 from ..problem.maps import Map, absolute, entries
 from ..validation import Floats
@@ -43,10 +43,22 @@ class Matrix:
     def transposed(self, b: Floats, exact: bool) -> Pair:
         """Return X'b, (d, B), for b (n, B)."""
         size = np.asarray(self.size.T @ np.abs(b))
-        off = relative(self._terms + self.shape[0], exact) * size
+        off = self.lost_in_columns(exact) * size
         if not exact:
             return Pair(np.asarray(self.X.T @ b), np.zeros_like(off), off)
         return Pair(*_columns(self.X, b, np.zeros_like(b)), off)
+
+    def lost_in_columns(self, exact: bool) -> float:
+        """Return the error of X'b relative to |X|'|b|."""
+        return relative(self._terms + self.shape[0], exact)
+
+    def of_few(self, b: Floats) -> tuple[Floats, Floats]:
+        """Return X'b and |X|'|b|, (d, B), in double precision, for b (n, B) with few rows."""
+        X, size = self.X, self.size
+        if isinstance(X, np.ndarray) or sp.issparse(X):
+            rows = np.flatnonzero(b.any(axis=1))
+            X, size, b = X[rows], size[rows], b[rows]
+        return np.asarray(X.T @ b), np.asarray(size.T @ np.abs(b))
 
     def largest_row(self) -> float:
         """Return the largest sum of absolute entries of a row."""
@@ -55,12 +67,7 @@ class Matrix:
 
 def total(parts: list[Pair], shape: tuple[int, int]) -> Pair:
     """Return a sum of pairs."""
-    hi, lo, off = (np.zeros(shape) for _ in range(3))
-    for part in parts:
-        hi, rest = add(hi, part.hi)
-        lo, off = lo + part.lo + rest, off + part.off + 4 * UNIT**2 * np.abs(part.hi)
-    hi, lo = add(hi, lo)
-    return Pair(hi, lo, off)
+    return Pair(*sum_of_pairs(parts, shape))
 
 
 def rounded(part: Pair) -> Pair:

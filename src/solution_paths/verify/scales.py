@@ -45,7 +45,7 @@ def scales_of(
 ) -> Scales:
     """Return the units of a problem's groups, for coefficients (d, B) and values (n, B)."""
     reach = [group.X.largest_row() for group in groups]
-    spreads, top = _spreads([group.graph.knots for group in groups], w.shape[1])
+    spreads, top = _spreads([group.graph.pieces.knots for group in groups], w.shape[1])
     pulls = [_largest(group.X.size.T @ np.ones(group.X.shape[0])) for group in groups]
     lost = np.zeros_like(top)
     if not top.all():
@@ -128,7 +128,9 @@ def _steepest(graphs: Sequence[Graph], pulls: Sequence[float], count: int) -> tu
     """Return what slopes may add up to for a feature, and by how much that moves curved losses."""
     pairs, each = list(zip(graphs, pulls, strict=True)), np.zeros(count)
     steep = np.max([pull * _range(own, each) for own, pull in pairs], axis=0)
-    stiff = [pull * own.curvature.max(axis=(0, 1), initial=0.0) + each for own, pull in pairs]
+    stiff = [
+        pull * own.pieces.curvature.max(axis=(0, 1), initial=0.0) + each for own, pull in pairs
+    ]
     stiff = [np.where(own > 0, own, np.inf) for own in stiff]
     return steep, np.max([steep / own for own in stiff], axis=0)
 
@@ -148,5 +150,8 @@ def _range(graph: Any, unit: Floats) -> Floats:
 
 def _ranges(graph: Any, unit: Floats) -> Floats:
     """Return the range of slopes of each function, with what curvature adds over a unit."""
-    bends = np.maximum(graph.curvature[:, 0], graph.curvature[:, -1])
-    return np.asarray(graph.right[:, -1] - graph.left[:, 0] + bends * unit)
+    own = graph.pieces
+    bends = np.maximum(own.curvature[:, 0], own.curvature[:, -1])
+    return np.asarray(
+        own.slopes[:, -1] - np.minimum(own.slopes[:, 0], own.slopes[:, 1]) + bends * unit
+    )
