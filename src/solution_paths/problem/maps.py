@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from ..validation import Floats, check_X
 
 CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # arrays, as long as they live
+EXTREMES: dict[int, tuple[float, float]] = {}  # of those of them that were asked for
 Map: TypeAlias = Any  # a Floats array, a CSR array, a Product, a Repeated or a LinearOperator
 
 
@@ -119,7 +120,18 @@ def as_checked(X: Any, name: str) -> Map:
     X = check_X(X, name, own=False)
     if is_for_good(X):
         CHECKED[id(X)] = X
+        EXTREMES.pop(id(X), None)  # of one that lived there before
     return X
+
+
+def extremes(X: Floats) -> tuple[float, float]:
+    """Return the least and the largest entry of an array and 0; once of one that is for good."""
+    found = EXTREMES.get(id(X)) if CHECKED.get(id(X)) is X else None
+    if found is None:
+        found = float(X.min(initial=0.0)), float(X.max(initial=0.0))
+        if CHECKED.get(id(X)) is X:
+            EXTREMES[id(X)] = found
+    return found
 
 
 def is_for_good(X: Any) -> bool:
@@ -171,7 +183,7 @@ def absolute(X: Map) -> Map:
     if isinstance(X, Repeated):
         return Repeated(absolute(X.X), X.times)
     own = entries(X)
-    if isinstance(own, np.ndarray) and own.min(initial=0.0) >= 0.0:
+    if isinstance(own, np.ndarray) and extremes(own)[0] >= 0.0:
         return own
     return abs(own)
 

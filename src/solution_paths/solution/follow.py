@@ -41,6 +41,7 @@ ENOUGH = 1e4  # times the usual breakpoint: a path that is as long isn't missed 
 MARGIN = 4.0  # how far before what doesn't hold such a path ends
 LOOKS = 8  # pieces that are looked at before a path is handed out, and ends; ...
 MORE = 64  # ... and if one of them doesn't hold
+FEW = 2  # pieces of a path that carries on one whose end was looked at
 NUMERICAL = (FloatingPointError, ZeroDivisionError, np.linalg.LinAlgError, OverflowError)
 
 
@@ -159,7 +160,9 @@ def solution_path(
     if told is not None:
         told.at_end(found.events)
     asked = not endless or limit is not None  # the end is what was asked for, or said to be
-    return path if check == "ignore" else _checked(path, check, not asked)
+    if check == "ignore":
+        return path
+    return _checked(path, check, not asked, LOOKS if after is None else FEW)
 
 
 @dataclass(frozen=True, eq=False)
@@ -543,12 +546,12 @@ def _share(statement: Statement, t0: float, largest: np.ndarray, t: np.ndarray) 
     return np.asarray(np.minimum((value + rate * np.abs(t - t0)) / most, 1.0))
 
 
-def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
+def _checked(path: SolutionPath, check: str, endless: bool, count: int = LOOKS) -> SolutionPath:
     """Return a path once some of its solutions have been judged: ends, and pieces between.
 
     One that was to go on for ever ends where rounding takes over, if that is far enough.
     """
-    s, found = _look(path)
+    s, found = _look(path, count)
     if (states(found) != "holds").any():
         s, found = _look(path, MORE)
     fine = (states(found) == "holds").all() or (found.reliable.all() and _rests(path))
@@ -556,7 +559,7 @@ def _checked(path: SolutionPath, check: str, endless: bool) -> SolutionPath:
         shorter = _shorter(path, float(s[states(found) != "holds"].max()))
         if shorter is not None:
             path = shorter
-            s, found = _look(path)
+            s, found = _look(path, LOOKS)
     said = _fault(path, s, found)
     if not said:
         return path

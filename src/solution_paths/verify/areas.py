@@ -66,6 +66,10 @@ def _read(graphs, i, b):
     bounded = end == np.inf and own[0, BEND, m] == 0.0
     own[0, MOST, 1] = own[0, RIGHT, m - 1] if bounded else np.inf
     own[1, MOST, 0] = 0.0
+    # one sloping line without ends, a parabola's: half of one over its slope
+    q, endless = own[0, BEND, 0], begin == -np.inf and end == np.inf
+    straight = m == 1 and own[0, LEFT, 0] == own[0, RIGHT, 0] and q == own[0, BEND, 1]
+    own[1, MOST, 1] = 0.5 / q if straight and endless and q > 0.0 else 0.0
 
 
 @part
@@ -81,22 +85,14 @@ def _mirror(own):
     own[1, BEND, 0], own[1, LEAST, 0], own[1, MOST, 0] = own[0, BEND, m], -own[0, MOST, 0], 1.0
 
 
-@part
+@inline
 def _plus(x, y, rest):
     """Return (x + y) + rest, rounded once."""
     s, e = two_sum(x, y)
     return s + (e + rest)
 
 
-@part
-def _is_line(own):
-    """Tell whether a graph is one sloping line, without ends: f is a parabola."""
-    q, straight = own[0, BEND, 0], own.shape[2] == 2 and own[0, LEFT, 0] == own[0, RIGHT, 0]
-    endless = own[0, LEAST, 0] == -np.inf and own[0, MOST, 0] == np.inf
-    return straight and q > 0.0 and q == own[0, BEND, 1] and endless
-
-
-@part
+@inline
 def _above(own, z, z_low, u, u_low):
     """Return by how much a sloping line is above a point, and how far z is from the knot."""
     dz = _plus(z, -own[0, KNOT, 0], z_low)
@@ -159,23 +155,27 @@ def _beyond(own, side, z, z_low, u, u_low, z_per, u_per):
 
 
 @part
-def _point(own, z, z_low, u, u_low, z_per, u_per):
+def _beside(own, z, z_low, u, u_low, z_per, u_per):
     """Return area, width and distance between a point and its graph, which is on one side of it."""
-    if _is_line(own):
-        q, (height, dz) = own[0, BEND, 0], _above(own, z, z_low, u, u_low)
-        before = dz if height > 0.0 else -dz  # the way to the knot, which ends a segment
-        height = abs(height)
-        width, far = height / q, 0.0
-        if u_per > 0.0:
-            far = min(height * u_per, width * z_per)
-            if 0.0 < before < width:
-                far = min(far, max(before * z_per, (height - q * before) * u_per))
-        return height * width / 2, width, far
     area, width, far = _beyond(own, 0, z, z_low, u, u_low, z_per, u_per)
     if width > 0.0:
         return area, width, far
     _mirror(own)
     return _beyond(own, 1, -z, -z_low, -u, -u_low, z_per, u_per)
+
+
+@inline
+def _point(own, z, z_low, u, u_low, z_per, u_per):
+    """Return the same; most graphs are lines."""
+    if own[1, MOST, 1] == 0.0:
+        return _beside(own, z, z_low, u, u_low, z_per, u_per)
+    height, dz = _above(own, z, z_low, u, u_low)
+    before, height = dz if height > 0.0 else -dz, abs(height)  # before the knot there is ...
+    width = 2 * height * own[1, MOST, 1]
+    far = min(height * u_per, width * z_per)
+    if 0.0 < before < width:  # ... a point of the line, too, which ends a segment
+        far = min(far, max(before * z_per, (height - own[0, BEND, 0] * before) * u_per))
+    return height * width / 2, width, far
 
 
 @part
@@ -193,42 +193,40 @@ def _within(low, hi, lo, high):
 def _largest(own, z, z_low, z_off, u, u_low, u_off, area):
     """Return the largest area if z and u are off by as much as they may be, each within its bounds.
 
-    An area is convex in z, and in u: it is largest at a corner of what both may be. From a sloping
-    line without ends it is that of a triangle, of which the height is largest there. ``area`` is
-    what it is at least.
+    An area is convex in z, and in u: it is largest at a corner of what both may be. ``area`` is
+    what it is at least. Where there is curvature levels are off by rounding of their terms, too.
     """
-    if _is_line(own):
-        height = abs(_above(own, z, z_low, u, u_low)[0]) + u_off + own[0, BEND, 0] * z_off
-        return max(area, height * height / (2.0 * own[0, BEND, 0]))
+    size, bent = abs(u), own[0, BEND, 0] > 0.0
+    for k in range(own.shape[2] - 1):
+        size = max(size, abs(u) + abs(own[0, LEFT, k]), abs(u) + abs(own[0, RIGHT, k]))
+        bent = bent or own[0, BEND, k + 1] > 0.0
+    u_off = u_off + 2 * UNIT * size if bent else u_off
     for up in range(2 if u_off != 0.0 else 1):
         by = u_off if up == 1 else -u_off
         level, rest, _ = _within(own[0, LEAST, 1], u, u_low + by, own[0, MOST, 1])
         for way in range(2 if z_off != 0.0 else 1):
             by = z_off if way == 1 else -z_off
             at, low, _ = _within(own[0, LEAST, 0], z, z_low + by, own[0, MOST, 0])
-            area = max(area, _point(own, at, low, level, rest, 0.0, 0.0)[0])
+            area = max(area, _beside(own, at, low, level, rest, 0.0, 0.0)[0])
     return area
 
 
-@part
-def _level(own, u):
-    """Return how large what derivatives are summed from is: 0 where there is one term."""
-    size, bent = 0.0, own[0, BEND, 0] > 0.0
-    for k in range(own.shape[2] - 1):
-        size = max(size, abs(own[0, LEFT, k]), abs(own[0, RIGHT, k]))
-        bent = bent or own[0, BEND, k + 1] > 0.0
-    return size + abs(u) if bent else 0.0
-
-
-@part
+@inline
 def _rounding(own, z, z_low, z_off, u, u_low, u_off, area):
-    """Return how far off an area may be, whatever z and u are within what they are off by."""
-    off = u_off + 2 * UNIT * _level(own, u)
-    worst = _largest(own, z, z_low, z_off, u, u_low, off, area)
+    """Return how far off an area may be, whatever z and u are within what they are off by.
+
+    From a sloping line it is that of a triangle, of which the height is largest at a corner.
+    """
+    if own[1, MOST, 1] == 0.0:
+        worst = _largest(own, z, z_low, z_off, u, u_low, u_off, area)
+    else:
+        height = abs(_above(own, z, z_low, u, u_low)[0]) + u_off + own[0, BEND, 0] * z_off
+        height += 2 * UNIT * (abs(own[0, LEFT, 0]) + abs(u))
+        worst = max(area, height * height * own[1, MOST, 1])
     return worst - area + 8 * UNIT * worst
 
 
-@part
+@inline
 def _most(found, other):
     """Return the larger of two numbers, nan if one is."""
     return other if other > found or np.isnan(other) else found
@@ -238,23 +236,21 @@ def _most(found, other):
 
 
 @compiled
-def place(
-    graphs: Any,
-    hi: Any,
-    lo: Any,
-    off: Any,
-    dual: bool,
-    out: Any,
-) -> None:
-    """Write numbers (n, B) in two parts as points in the domain, or in the range of subgradients."""
+def place(graphs: Any, sign: float, hi: Any, lo: Any, off: Any, dual: bool, out: Any) -> None:
+    """Write numbers (n, B), or their negatives, as points in the domain or among subgradients.
+
+    ``lo`` and ``off`` are empty if they are zero.
+    """
     own, still = graphs[0], _is_still(graphs)
     for i in range(hi.shape[0]):
         for b in range(hi.shape[1]):
             if b == 0 or not still:
                 _read(graphs, i, b)
-            least, most = own[0, LEAST, 1 if dual else 0], own[0, MOST, 1 if dual else 0]
-            out[0, i, b], out[1, i, b], out[3, i, b] = _within(least, hi[i, b], lo[i, b], most)
-            out[2, i, b] = off[i, b]
+            k = 1 if dual else 0
+            low = sign * lo[i, b] if len(lo) else 0.0
+            found = _within(own[0, LEAST, k], sign * hi[i, b], low, own[0, MOST, k])
+            out[0, i, b], out[1, i, b], out[3, i, b] = found
+            out[2, i, b] = off[i, b] if len(off) else 0.0
 
 
 @part
@@ -303,7 +299,7 @@ def values(
 
 @part
 def _cost(own, z, z_low, u, u_low, by):
-    """Return the distance along z if u is changed by so much; inf where it would be out of range."""
+    """Return the distance along z if u is changed by so much; inf where that is out of range."""
     level, rest, outside = _within(own[0, LEAST, 1], u, u_low + by, own[0, MOST, 1])
     return np.inf if outside > 0.0 else _point(own, z, z_low, level, rest, 0.0, 0.0)[1]
 
@@ -398,6 +394,7 @@ def weigh(
             own_size = size[i, min(b, size.shape[1] - 1)] if len(size) else 0.0
             cz, cu = (coarse[0, i, b], coarse[1, i, b]) if len(coarse) else (0.0, 0.0)
             still_there = gh == uh and gl == ul == u_off == cu == z_out == u_out == g_out == 0.0
+            still_there = still_there and own[1, MOST, 1] == 0.0
             if still_there and _is_clear(own, zh, 2 * (max(z_off, own_size, cz) + abs(zl)), uh):
                 out[7, b] += abs(uh) * own_size
                 out[6, b] = _most(out[6, b], cz * z_per)
@@ -415,19 +412,21 @@ def weigh(
                 area, doubt = area + abs(uh) * z_out, doubt + abs(uh) * z_off
             if u_out > 0.0:
                 area, doubt = area + abs(zh) * u_out, doubt + abs(zh) * u_off
-            out[0, b] += area if np.isfinite(zh + uh) else np.nan
+            if not np.isfinite(zh + uh):
+                area = np.nan
+            out[0, b] += area
             out[1, b] += doubt
             if gh != uh or gl != ul:
                 _, _, far = _point(own, zh, zl, gh, gl, z_per, u_per)
-            for kind in range(2):  # in common units, and in its own
-                if kind == 1 and len(alone):
-                    z_per, u_per = alone[0, i, b], alone[1, i, b]
-                    _, _, far = _point(own, zh, zl, gh, gl, z_per, u_per)
-                outer = max(z_out * z_per, g_out * u_per)
-                wrong = max(far, outer) if np.isfinite(zh + uh) else np.nan
-                at = 8 if kind == 1 else 2
-                out[at, b] = _most(out[at, b], wrong)
+            outer = max(z_out * z_per, g_out * u_per)
+            wrong = max(far, outer) + 0.0 * area  # nan if that is
+            out[4, b], out[2, b] = _most(out[4, b], outer), _most(out[2, b], wrong)
+            if counted:
+                out[3, b] = _most(out[3, b], z_off * z_per + u_off * u_per)
+            if len(alone):
+                z_per, u_per = alone[0, i, b], alone[1, i, b]
+                _, _, far = _point(own, zh, zl, gh, gl, z_per, u_per)
+                wrong = max(far, z_out * z_per, g_out * u_per) + 0.0 * area
+                out[8, b] = _most(out[8, b], wrong)
                 if counted:
-                    out[at + 1, b] = _most(out[at + 1, b], z_off * z_per + u_off * u_per)
-                if kind == 0:
-                    out[4, b] = _most(out[4, b], outer)
+                    out[9, b] = _most(out[9, b], z_off * z_per + u_off * u_per)

@@ -11,6 +11,7 @@ from ..certify import GAP_LIMIT
 from ..exact import UNIT, add, column_sums, multiply
 from ..problem import penalties
 from ..problem.bundle import Bundle, Stack
+from ..problem.maps import extremes
 from ..validation import Floats
 from .graph import KNOWN, OFF, Graph, Pair, Share
 from .products import Matrix
@@ -97,11 +98,11 @@ def of_coefficients(
     if held.graph is None:
         return _ridge_alone(held.ridge, c, given, w, kernel, scales, coarse)
     graph = held.graph
-    inside = graph.clipped(w)
+    inside, bound = graph.clipped(w), graph.subgradient(c)
     found = graph.share(
         inside,
-        graph.subgradient(c),
-        graph.subgradient(given),
+        bound,
+        bound if given is c else graph.subgradient(given),
         (scales.w, scales.c),
         None if own is None else (own.w, own.c),
         coarse=None if coarse is None else (inside[OFF], coarse),
@@ -167,26 +168,30 @@ def _of_expansion(
     A violation is judged by the values: rounding of the matrix moves these by its own size, but
     lengths by the root of it. The matrix is known to the rounding of its entries.
     """
-    exact, unit = coarse is not None, np.min(scales.z, axis=0)
     e, off = _apart(c, w, ridge)
+    other, other_off = (e, off) if given is c else _apart(given, w, ridge)
+    unit, least = np.min(scales.z, axis=0), max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
+    zero = np.zeros_like(unit)
+    floor = ridge / 2 * (KNOWN * unit / least) ** 2 / GAP_LIMIT
+    if coarse is None:  # whether duals imply w but for rounding is told by sizes, without a product
+        own, others = ((np.abs(x) + lost).sum(axis=0) for x, lost in ((e, off), (other, other_off)))
+        largest = max(map(abs, extremes(kernel.X)))
+        far = largest * others / unit
+        rest = zero, zero, zero, floor, zero, far
+        return Share(zero, ridge / 2 * largest * own**2, zero, far, *rest)
     nothing = np.zeros_like(e)
-    Ke, Koff = kernel.times(Pair(e, nothing, nothing), exact), np.asarray(kernel.size @ off)
+    Ke, sizes = kernel.times(Pair(e, nothing, nothing), True)
+    Koff = np.asarray(kernel.size @ off)
     square, square_off = _square_of_expansion(e, off, Ke, Koff)
     values = Pair(Ke.hi, Ke.lo, Ke.off + Koff)
     if given is not c:
-        other, other_off = _apart(given, w, ridge)
-        values = kernel.times(Pair(other, nothing, other_off), exact)
-    resolution = kkt_resolution = zero = np.zeros_like(square)
-    if coarse is not None:
-        lost = coarse / ridge + UNIT * np.abs(w.hi)
-        sizes = KNOWN * np.asarray(kernel.size @ np.abs(e))
-        wide = np.asarray(kernel.size @ lost)
-        resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
-        kkt_resolution = (wide + sizes).max(axis=0) / unit
+        values, _ = kernel.times(Pair(other, nothing, other_off), True)
+    lost = coarse / ridge + UNIT * np.abs(w.hi)
+    wide, sizes = np.asarray(kernel.size @ lost), KNOWN * sizes
+    resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
+    kkt_resolution = (wide + sizes).max(axis=0) / unit
     far, far_off = np.abs(values.hi).max(axis=0) / unit, values.off.max(axis=0) / unit
-    least = unit / max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
     gaps = ridge / 2 * np.maximum(square, 0.0), ridge / 2 * square_off
-    floor = ridge / 2 * (KNOWN * least) ** 2 / GAP_LIMIT
     return Share(*gaps, far, far_off, zero, resolution, kkt_resolution, floor, far, far_off)
 
 

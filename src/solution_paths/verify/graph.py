@@ -105,9 +105,13 @@ class Graph:
         """Return u moved to where some point has it as a subgradient, as points (4, n, B)."""
         return self._placed(u, True)
 
-    def _placed(self, x: Pair, dual: bool) -> Floats:
-        out = np.empty((4, *x.hi.shape))
-        areas.place(self._tables, *read_only(*x), dual, out)
+    def duals(self, a: Floats) -> Floats:
+        """Return subgradients -a, exact numbers, as points."""
+        return self._placed((a, NOTHING[0], NOTHING[0]), True, -1.0)
+
+    def _placed(self, x: Sequence[Floats], dual: bool, sign: float = 1.0) -> Floats:
+        out = np.empty((4, *x[0].shape))
+        areas.place(self._tables, sign, *read_only(*x), dual, out)
         return out
 
     def values(self, z: Floats) -> Floats:
@@ -172,6 +176,8 @@ class Graph:
         more = NOTHING[1] if coarse is None else np.stack(coarse)
         per = 1.0 / np.stack(units)
         areas.weigh(self._tables, *read_only(z, u, given, per, own, size, more), out)
-        found = Share(*out)
-        lost = 2 * (z.shape[1] + 8) * UNIT * found.gap
-        return found._replace(rounding=found.rounding + lost, floor=found.floor / GAP_LIMIT)
+        out[1] += 2 * (z.shape[1] + 8) * UNIT * out[0]
+        out[7] /= GAP_LIMIT
+        if alone is None:
+            out[8:] = out[2:4]
+        return Share(*out)

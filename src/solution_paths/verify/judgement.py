@@ -167,20 +167,17 @@ class Judgement:
             reach = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0) / ridge
         if self.kernel is None:
             return w, w, reach
-        reach = np.asarray(self.kernel.size @ reach)
-        return w, self.kernel.times(w, exact, reach), reach
+        return w, *self.kernel.times(w, exact, reach)
 
     def _values(self, answer: Columns, field: Pair, reach: Floats, exact: bool) -> list[Values]:
         """Return z = X w + B v of each group, and what rounding w, v and knots may change in it."""
         found = []
         for group in self.groups:
-            size = np.asarray(group.X.size @ reach)
-            own = group.X.times(field, exact, size if self.kernel is None else None)
-            parts = [own, group.free.times(Pair.of(answer.free), exact)]
-            z = group.graph.clipped(total(parts, parts[0].hi.shape))
-            size = size + np.asarray(group.free.size @ np.abs(answer.free))
+            own, size = group.X.times(field, exact, reach)
+            more, sizes = group.free.times(Pair.of(answer.free), exact)
+            z = group.graph.clipped(total([own, more], own.hi.shape))
             knots = np.abs(group.graph.pieces.knots).max(axis=1)
-            found.append(Values(z, UNIT * (2 * size + knots)))
+            found.append(Values(z, UNIT * (2 * (size + sizes) + knots)))
         return found
 
     def _primal(
@@ -209,7 +206,7 @@ class Judgement:
     ) -> tuple[Duals, Regulariser]:
         """Return the duals, those in balance, and what holds the coefficients beside them."""
         stated = self._stated(answer, values)
-        given = [g.graph.subgradient(Pair.of(-a)) for g, a in zip(self.groups, stated, strict=True)]
+        given = [g.graph.duals(a) for g, a in zip(self.groups, stated, strict=True)]
         inside = self._correlations([-u[HI] for u in given], exact)
         held = Regulariser.of(self.problems, inside, w, answer, self._balance(given, None, exact))
         beta = self._balance(given, held.multiplier, exact)

@@ -28,17 +28,23 @@ class Matrix:
         self.X = X if known else entries(X)
         self.size = absolute(self.X)
         self.shape = self.X.shape
-        self._terms = _terms(self.X)
+        self._terms = _terms(self.X, 1), _terms(self.X, 0)
 
-    def times(self, w: Pair, exact: bool, sizes: Floats | None = None) -> Pair:
-        """Return X w, (n, B), for w (d, B); ``sizes`` (n, B), if known, bound |X| |w|."""
-        sizes = np.asarray(self.size @ np.abs(w.hi)) if sizes is None else sizes
-        off = relative(self._terms, exact) * sizes
+    def times(self, w: Pair, exact: bool, reach: Floats | None = None) -> tuple[Pair, Floats]:
+        """Return X w, (n, B), for w (d, B), and |X| times what bounds |w|, if not itself."""
+        reach, found = np.abs(w.hi) if reach is None else reach, None
+        if self.size is self.X and not exact:  # which is read once
+            both = np.asarray(self.X @ np.concatenate([w.hi, reach], axis=1))
+            found, sizes = np.hsplit(both, 2)
+        else:
+            sizes = np.asarray(self.size @ reach)
+        off = relative(self._terms[0], exact) * sizes
         if w.off.any():
             off = off + self.size @ w.off
-        if not exact:
-            return Pair(np.asarray(self.X @ w.hi), np.zeros_like(off), off)
-        return Pair(*_rows(self.X, w.hi, w.lo), off)
+        if exact:
+            return Pair(*_rows(self.X, w.hi, w.lo), off), sizes
+        found = np.asarray(self.X @ w.hi) if found is None else found
+        return Pair(found, np.zeros_like(off), off), sizes
 
     def transposed(self, b: Floats, exact: bool) -> Pair:
         """Return X'b, (d, B), for b (n, B)."""
@@ -50,7 +56,7 @@ class Matrix:
 
     def lost_in_columns(self, exact: bool) -> float:
         """Return the error of X'b relative to |X|'|b|."""
-        return relative(self._terms + self.shape[0], exact)
+        return relative(self._terms[1], exact)
 
     def of_few(self, b: Floats) -> tuple[Floats, Floats]:
         """Return X'b and |X|'|b|, (d, B), in double precision, for b (n, B) with few rows."""
@@ -67,6 +73,8 @@ class Matrix:
 
 def total(parts: list[Pair], shape: tuple[int, int]) -> Pair:
     """Return a sum of pairs."""
+    if len(parts) == 1:
+        return parts[0]
     return Pair(*sum_of_pairs(parts, shape))
 
 
@@ -77,11 +85,17 @@ def rounded(part: Pair) -> Pair:
     )
 
 
-def _terms(X: Map) -> int:
-    """Return the number of terms that an entry of a product is summed from."""
+def _terms(X: Map, axis: int) -> int:
+    """Return the number of terms that entries of X w (axis 1) or X'a (0) are summed from."""
     if isinstance(X, Product):
-        return sum(_terms(factor) for factor in X.factors)
-    return _terms(X.X) if isinstance(X, Repeated) else X.shape[1]
+        return sum(_terms(factor, axis) for factor in X.factors)
+    if isinstance(X, Repeated):
+        return _terms(X.X, axis)
+    if not sp.issparse(X):
+        return X.shape[axis]
+    own = sp.csr_array(X)
+    counts = np.diff(own.indptr) if axis == 1 else np.bincount(own.indices)
+    return int(counts.max(initial=0))
 
 
 def _rows(X: Map, hi: Floats, lo: Floats) -> tuple[Floats, Floats]:
