@@ -133,6 +133,20 @@ def test_sums_in_pairs_agree_with_fractions(make):
             assert error <= exact.relative(left.shape[1], True) * size[index]
 
 
+@pytest.mark.parametrize("d", [1, 5, 40])
+def test_products_by_slices_agree_with_fractions_within_what_they_say(d):
+    """Of entries alike in size; columns may be as they like."""
+    rng = np.random.default_rng(d)
+    K, w = rng.uniform(-1.0, 1.0, size=(exact.ROWS + 3, d)), ill_scaled(rng, d, 4)
+    w[:, 1], w[:, 2] = 0.0, rng.uniform(size=d)
+    low = w * 1e-17
+    hi, lo, off = exact.by_slices(K, w, low, 1.0)
+    true = fractions(K) @ (fractions(w) + fractions(low))
+    for i, b in np.ndindex(true.shape):
+        assert abs(Fraction(hi[i, b]) + Fraction(lo[i, b]) - true[i, b]) <= off[b]
+    assert (off <= 1e-21 * d**2 * np.abs(w).max(axis=0)).all()
+
+
 def test_other_pairs_agree_with_fractions():
     rng = np.random.default_rng(1)
     u, v = ill_scaled(rng, 6, 4), ill_scaled(rng, 6, 4)

@@ -666,6 +666,38 @@ def test_a_value_may_be_off_by_what_its_argument_may(name):
                 assert (np.abs(moved - value) <= doubt * (1 + 1e-9) + 1e-12).all()
 
 
+@pytest.mark.parametrize("moving", [False, True])
+def test_areas_and_distances_of_staircases_are_those_of_brute_force(moving):
+    """Knots that coincide, ends of domains, points on either side and on the graph itself."""
+    r = np.random.default_rng(0)
+    for _ in range(20):
+        knots = np.sort(r.choice(np.linspace(-1.0, 1.0, 9), 4))
+        slopes = np.sort(r.choice(np.linspace(-2.0, 2.0, 9), 5))
+        low, high = knots[0] - r.choice([0.25, 0.0]), knots[-1] + r.choice([0.5, 0.0])
+        own = pieces([[v] for v in knots], [[s] for s in slopes], low=low, high=high)
+        x = np.linspace(low, high, 8001)
+        if low == high:
+            continue
+        level = slopes[np.searchsorted(knots, 0.5 * (x[1:] + x[:-1]))]
+        z, u = r.uniform(low, high, 60), r.uniform(-3.0, 3.0, 60)
+        z[:20], u[20:40] = r.choice(knots, 20), r.choice(slopes, 20)
+        each = [np.stack([part] * (60 if moving else 1), axis=-1) for part in vars(own).values()]
+        share = measured(Graph(Stack._derived(*each)), points(z[None]), points(u[None]))
+        between = (x[:-1] < z[:, None]) == (level > u[:, None])
+        area = np.where(between, np.abs(level - u[:, None]), 0.0) @ np.diff(x)
+        np.testing.assert_allclose(share.gap, area, atol=2e-3)
+        heights = np.linspace(-4.0, 4.0, 1601)
+        flat = np.maximum(np.abs(x[:-1] - z[:, None]), np.abs(level - u[:, None])).min(axis=1)
+        for at, least, most in zip(
+            [low, *knots, high], [-np.inf, *slopes], [*slopes, np.inf], strict=True
+        ):
+            edge = heights[(heights >= least - 1e-9) & (heights <= most + 1e-9)]
+            if len(edge):
+                apart = np.abs(edge - u[:, None]).min(axis=1)
+                flat = np.minimum(flat, np.maximum(np.abs(at - z), apart))
+        np.testing.assert_allclose(share.kkt, flat, atol=3e-3)
+
+
 KINDS_OF_GRAPHS = {
     "parabolas": pieces([0.3], [2.0, 2.0], [1.5, 1.5], n=1),
     "kinks": pieces([-0.5, 1.0], [-1.0, 0.0, 2.0], n=1),

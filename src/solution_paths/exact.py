@@ -18,6 +18,8 @@ from .compilation import cached_njit, inner_njit, read_only
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
 SPLITTER = 134217729.0  # 2^27 + 1
+ROWS = 16  # of a matrix that are split at once, so that they stay in the processor's cache
+TINY = 2.0**-900
 
 
 def relative(terms: int, exact: bool) -> float:
@@ -195,3 +197,40 @@ def rows_times(
     else:
         _rows_dense(*read_only(X, wanted.T, hi.T, lo.T), out, rest)
     return out.T, rest.T
+
+
+def by_slices(X: Floats, hi: Floats, lo: Floats, largest: float) -> tuple[Floats, Floats, Floats]:
+    """Return X (hi + lo), (n, B), as a pair, and how far off it is, (B,), by products in double.
+
+    X and each column are split into slices of so few bits that products of the first ones are sums
+    without rounding, in whatever order (Ozaki, Ogita, Oishi and Rump 2012, "Error-free
+    transformations of matrix multiplication"). It is accurate beside the largest terms that there
+    can be: for matrices whose entries, at most ``largest``, are alike in size, such as kernels.
+    """
+    d, k = X.shape[1], hi.shape[1]
+    bits = (52 - int(np.ceil(np.log2(d + 1)))) // 2
+    tops = np.abs(hi).max(axis=0, initial=0.0)
+    first, rest = _sliced(hi, bits, tops)
+    second, third = _sliced(rest, bits, tops * 2.0**-bits)
+    parts = [first, second, third + lo], [first, rest + lo]
+    columns = [np.concatenate(own, axis=1) for own in parts]
+    found = np.empty((2, X.shape[0], k))
+    for begin in range(0, X.shape[0], ROWS):
+        rows = slice(begin, begin + ROWS)
+        one, left = _sliced(X[rows], bits, largest)
+        two, three = _sliced(left, bits, largest * 2.0**-bits)
+        sums, more = one @ columns[0], two @ columns[1]
+        total, low = add(sums[:, :k], sums[:, k : 2 * k])
+        total, lower = add(total, more[:, :k])
+        small = sums[:, 2 * k :] + more[:, k:] + three @ hi
+        found[:, rows] = add(total, low + lower + small)
+    size = d * largest * tops
+    return found[0], found[1], (4 * relative(d, False) * 4.0**-bits + 8 * UNIT**2) * size
+
+
+def _sliced(x: Floats, bits: int, largest: Floats | float) -> tuple[Floats, Floats]:
+    """Return numbers of at most that size rounded to so many bits of it, and what is left."""
+    shift = 1.5 * 2.0 ** (52 - bits) * 2.0 ** np.ceil(np.log2(np.maximum(largest, TINY)))
+    head = x + shift
+    head -= shift
+    return head, x - head

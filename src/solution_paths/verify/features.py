@@ -11,10 +11,9 @@ from ..certify import GAP_LIMIT
 from ..exact import UNIT, add, column_sums, multiply
 from ..problem import penalties
 from ..problem.bundle import Bundle, Stack
-from ..problem.maps import extremes
 from ..validation import Floats
 from .graph import KNOWN, OFF, Graph, Pair, Share
-from .products import Matrix
+from .products import Gram
 from .scales import Own, Scales
 
 
@@ -84,7 +83,7 @@ def of_coefficients(
     c: Pair,
     given: Pair,
     w: Pair,
-    kernel: Matrix | None,
+    kernel: Gram | None,
     scales: Scales,
     own: Own | None,
     coarse: Floats | None,
@@ -133,7 +132,7 @@ def _ridge_alone(
     c: Pair,
     given: Pair,
     w: Pair,
-    kernel: Matrix | None,
+    kernel: Gram | None,
     scales: Scales,
     coarse: Floats | None,
 ) -> Share:
@@ -159,7 +158,7 @@ def _of_expansion(
     c: Pair,
     given: Pair,
     w: Pair,
-    kernel: Matrix,
+    kernel: Gram,
     scales: Scales,
     coarse: Floats | None,
 ) -> Share:
@@ -175,19 +174,18 @@ def _of_expansion(
     floor = ridge / 2 * (KNOWN * unit / least) ** 2 / GAP_LIMIT
     if coarse is None:  # whether duals imply w but for rounding is told by sizes, without a product
         own, others = ((np.abs(x) + lost).sum(axis=0) for x, lost in ((e, off), (other, other_off)))
-        largest = max(map(abs, extremes(kernel.X)))
+        largest = kernel.largest()
         far = largest * others / unit
         rest = zero, zero, zero, floor, zero, far
         return Share(zero, ridge / 2 * largest * own**2, zero, far, *rest)
-    nothing = np.zeros_like(e)
-    Ke, sizes = kernel.times(Pair(e, nothing, nothing), True)
-    Koff = np.asarray(kernel.size @ off)
+    nothing, lost = np.zeros_like(e), coarse / ridge + UNIT * np.abs(w.hi)
+    Ke, sizes = kernel.times(Pair(e, nothing, nothing), False)  # a difference: small, or rounded
+    Koff, wide = np.hsplit(kernel.size @ np.concatenate([off, lost], axis=1), 2)
     square, square_off = _square_of_expansion(e, off, Ke, Koff)
     values = Pair(Ke.hi, Ke.lo, Ke.off + Koff)
     if given is not c:
-        values, _ = kernel.times(Pair(other, nothing, other_off), True)
-    lost = coarse / ridge + UNIT * np.abs(w.hi)
-    wide, sizes = np.asarray(kernel.size @ lost), KNOWN * sizes
+        values, _ = kernel.times(Pair(other, nothing, other_off), False)
+    sizes = KNOWN * sizes
     resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
     kkt_resolution = (wide + sizes).max(axis=0) / unit
     far, far_off = np.abs(values.hi).max(axis=0) / unit, values.off.max(axis=0) / unit

@@ -16,7 +16,7 @@ from ..validation import Floats
 from .balance import rebalanced
 from .features import Regulariser, of_coefficients
 from .graph import HI, KNOWN, LO, OFF, OUT, Graph, Pair, Share
-from .products import Matrix, total
+from .products import Gram, Matrix, total
 from .scales import Own, Scales, own_of, scales_of
 
 
@@ -79,7 +79,7 @@ class Judgement:
             for g, own in zip(self.one.losses, problems.losses, strict=True)
         ]
         self.linear = problems.linear
-        self.kernel = None if self.one.kernel is None else Matrix(self.one.kernel)
+        self.kernel = None if self.one.kernel is None else Gram(self.one.kernel)
         # where all losses are zero so is the optimum, and a gap is absolute
         self.idle = reduce(np.logical_and, [_idle(group.graph) for group in self.groups])
 

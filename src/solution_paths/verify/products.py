@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..exact import UNIT, relative, rows_times, sum_of_pairs, transposed
+from ..exact import UNIT, by_slices, relative, rows_times, sum_of_pairs, transposed
 from ..problem import Product, Repeated
-from ..problem.maps import Map, absolute, entries
+from ..problem.maps import Map, absolute, entries, extremes
 from ..validation import Floats
 from .graph import Pair
 
@@ -38,13 +38,18 @@ class Matrix:
             found, sizes = np.hsplit(both, 2)
         else:
             sizes = np.asarray(self.size @ reach)
-        off = relative(self._terms[0], exact) * sizes
+        if exact:
+            hi, lo, off = self._exactly(w, sizes)
+        else:
+            hi = np.asarray(self.X @ w.hi) if found is None else found
+            lo, off = np.zeros_like(sizes), relative(self._terms[0], exact) * sizes
         if w.off.any():
             off = off + self.size @ w.off
-        if exact:
-            return Pair(*_rows(self.X, w.hi, w.lo), off), sizes
-        found = np.asarray(self.X @ w.hi) if found is None else found
-        return Pair(found, np.zeros_like(off), off), sizes
+        return Pair(hi, lo, off), sizes
+
+    def _exactly(self, w: Pair, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return X w as a pair, and how far off it is."""
+        return *_rows(self.X, w.hi, w.lo), relative(self._terms[0], True) * sizes
 
     def transposed(self, b: Floats, exact: bool) -> Pair:
         """Return X'b, (d, B), for b (n, B)."""
@@ -69,6 +74,18 @@ class Matrix:
     def largest_row(self) -> float:
         """Return the largest sum of absolute entries of a row."""
         return float(np.max(self.size @ np.ones(self.shape[1]), initial=0.0))
+
+
+class Gram(Matrix):
+    """The matrix of a kernel, whose entries are alike in size."""
+
+    def largest(self) -> float:
+        """Return the largest absolute entry."""
+        return max(map(abs, extremes(self.X)))
+
+    def _exactly(self, w: Pair, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+        hi, lo, off = by_slices(self.X, w.hi, w.lo, self.largest())
+        return hi, lo, np.broadcast_to(off, sizes.shape)
 
 
 def total(parts: list[Pair], shape: tuple[int, int]) -> Pair:
