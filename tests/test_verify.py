@@ -658,11 +658,13 @@ def test_a_value_may_be_off_by_what_its_argument_may(name):
     stated, answer = solved(name)
     scales, groups, z, _ = parts_of(stated, answer)
     for group, own, unit in zip(groups, z, scales.z, strict=True):
-        off = np.full(own[HI].shape, 1e-3 * unit[0])
+        off, parts = np.full(own[HI].shape, 1e-3 * unit[0]), vars(group.graph.pieces).values()
+        # one function in each of n solutions
+        graph = Graph(Stack._derived(*(np.moveaxis(part, 0, -1) for part in parts)))
         for at in (own[HI], *(group.graph.pieces.knots[:, k] + 0 * own[HI] for k in (0, -1))):
-            value, doubt = group.graph.values(np.stack([at, 0 * at, off, 0 * at]))
+            value, _, _, doubt, _ = graph.values(np.stack([at.T, 0 * at.T, off.T, 0 * at.T]))
             for side in (-1.0, 1.0):
-                moved, _ = group.graph.values(points(at + side * off))
+                moved = graph.values(points((at + side * off).T))[0]
                 assert (np.abs(moved - value) <= doubt * (1 + 1e-9) + 1e-12).all()
 
 

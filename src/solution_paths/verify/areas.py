@@ -280,12 +280,11 @@ def _value(own, z, z_low, off):
 
 
 @compiled
-def values(
-    graphs: Any,
-    z: Any,
-    out: Any,
-) -> None:
-    """Write functions at points z, in their domains, and how far off they may be, (2, n, B)."""
+def values(graphs: Any, z: Any, out: Any) -> None:
+    """Add up functions at points z, in their domains: (5, B).
+
+    The sum in two parts, that of sizes, how far off it may be beside them, and the largest |z|.
+    """
     own, still = graphs[0], _is_still(graphs)
     for i in range(z.shape[1]):
         for b in range(z.shape[2]):
@@ -293,8 +292,12 @@ def values(
                 _read(graphs, i, b)
             at_knot = graphs[4][i, min(b, graphs[4].shape[1] - 1)]
             before, behind, moved, size = _value(own, z[0, i, b], z[1, i, b], z[2, i, b])
-            out[0, i, b] = at_knot + before + behind
-            out[1, i, b] = moved + 8 * UNIT * (size + abs(at_knot))
+            found = at_knot + before + behind
+            out[0, b], rest = two_sum(out[0, b], found)
+            out[1, b] += rest
+            out[2, b] += abs(found)
+            out[3, b] += moved + 8 * UNIT * (size + abs(at_knot))
+            out[4, b] = _most(out[4, b], abs(z[0, i, b]))
 
 
 @part

@@ -115,8 +115,8 @@ class Graph:
         return out
 
     def values(self, z: Floats) -> Floats:
-        """Return f(z) of points z, and how far off it may be, (2, n, B)."""
-        out = np.empty((2, *z.shape[1:]))
+        """Return the sum of f(z) at points z and what goes with it, (5, B): see `areas.values`."""
+        out = np.zeros((5, z.shape[2]))
         areas.values(self._tables, *read_only(z), out)
         return out
 

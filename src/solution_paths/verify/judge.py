@@ -151,13 +151,16 @@ def _taken(columns: Columns, which: NDArray[np.int64]) -> Columns:
 
 def _columns(problem: Problem, answer: Answer) -> tuple[Columns, bool]:
     """Return an answer with columns, and whether it had none."""
-    smooth = [group.pieces.smooth for group in problem.losses]
-    stated = list(answer.duals or ([None] * len(smooth) if all(smooth) else []))
-    if stated and len(stated) != len(smooth):
+    groups = problem.losses
+    all_smooth = not answer.duals and all(group.pieces.smooth for group in groups)
+    stated = list(answer.duals or ([None] * len(groups) if all_smooth else []))
+    if stated and len(stated) != len(groups):
         raise ValueError(
-            f"duals has {len(stated)} arrays; give one for each of {len(smooth)} groups of losses."
+            f"duals has {len(stated)} arrays; give one for each of {len(groups)} groups of losses."
         )
-    missing = [a is None and not own for a, own in zip(stated, smooth, strict=False)]
+    missing = [
+        a is None and not group.pieces.smooth for a, group in zip(stated, groups, strict=False)
+    ]
     all_stated = stated and not any(a is None for a in stated)
     lacking = answer.w is None and not (problem.pure_ridge and all_stated)
     leading = next((a for a in (answer.w, *stated) if a is not None), None)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certify import KKT_LIMIT, Verdict
-from ..exact import UNIT, add, column_sums, multiply
+from ..exact import UNIT, column_sums, multiply
 from ..problem.bundle import Bundle
 from ..validation import Floats
 from .balance import rebalanced
@@ -30,10 +30,17 @@ class Columns(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Of one group: points z (4, n, B) in their domains, and what rounding may change in them."""
+    """Points z (4, n, B) of one group in their domains, and what is told of them.
+
+    Attributes
+    ----------
+    sums : (5, B) what losses add up to there, see `areas.values`
+    coarse : (n, B) what rounding of w, v and knots may change in z, where that is asked for
+    """
 
     z: Floats
-    coarse: Floats
+    sums: Floats
+    coarse: Floats | None
 
 
 class Duals(NamedTuple):
@@ -145,8 +152,8 @@ class Judgement:
 
     def scales(self, w: Pair, values: list[Values]) -> Scales:
         """Return the units of violations."""
-        inside = [own.z[HI] for own in values]
-        return scales_of(self.groups, self.one.ridge, w.hi, inside, self.kernel)
+        largest = [own.sums[4] for own in values]
+        return scales_of(self.groups, self.one.ridge, w.hi, largest, self.kernel)
 
     # -- what is stated ------------------------------------------------------------------------
 
@@ -176,28 +183,32 @@ class Judgement:
             own, size = group.X.times(field, exact, reach)
             more, sizes = group.free.times(Pair.of(answer.free), exact)
             z = group.graph.clipped(total([own, more], own.hi.shape))
-            knots = np.abs(group.graph.pieces.knots).max(axis=1)
-            found.append(Values(z, UNIT * (2 * (size + sizes) + knots)))
+            knots, coarse = np.abs(group.graph.pieces.knots).max(axis=1), None
+            if exact or not knots.any():
+                coarse = UNIT * (2 * (size + sizes) + knots)
+            found.append(Values(z, group.graph.values(z), coarse))
         return found
 
     def _primal(
         self, w: Pair, field: Pair, answer: Columns, values: list[Values]
     ) -> tuple[Floats, Floats]:
         """Return the objective, and how far off it may be."""
-        terms = [g.graph.values(own.z) for g, own in zip(self.groups, values, strict=True)]
+        sums = [own.sums for own in values]
+        count = sum(len(group.graph.pieces) for group in self.groups) + answer.free.shape[0]
         if self.problems.penalty is not None:
             graph = Graph(self.problems.penalty)
-            terms.append(graph.values(graph.clipped(w)))
-        half = self.one.ridge / 2
-        doubt = half * np.abs(w.hi) * (field.off + 4 * UNIT * np.abs(field.hi))
-        terms.append((half * (w.hi * (field.hi + field.lo) + w.lo * field.hi), doubt))
+            sums.append(graph.values(graph.clipped(w)))
+            count += len(w.hi)
+        if self.one.ridge > 0:
+            half = self.one.ridge / 2
+            square = half * (w.hi * (field.hi + field.lo) + w.lo * field.hi)
+            doubt = half * np.abs(w.hi) * (field.off + 4 * UNIT * np.abs(field.hi))
+            sums.append(_sums(square, doubt))
+            count += len(w.hi)
         flat = self.linear * answer.free
-        terms.append((flat, UNIT * np.abs(flat)))
-        sizes = np.sum([np.abs(own).sum(axis=0) for own, _ in terms], axis=0)
-        count = sum(len(own) for own, _ in terms)
-        primal = np.sum([add(*column_sums(own))[0] for own, _ in terms], axis=0)
-        off = np.sum([doubt.sum(axis=0) for _, doubt in terms], axis=0)
-        return primal, off + (count + 8) * UNIT * sizes
+        sums.append(_sums(flat, UNIT * np.abs(flat)))
+        high, low, size, off, _ = np.sum(sums, axis=0)
+        return high + low, off + (count + 8) * UNIT * size
 
     # -- duals ---------------------------------------------------------------------------------
 
@@ -207,9 +218,13 @@ class Judgement:
         """Return the duals, those in balance, and what holds the coefficients beside them."""
         stated = self._stated(answer, values)
         given = [g.graph.duals(a) for g, a in zip(self.groups, stated, strict=True)]
-        inside = self._correlations([-u[HI] for u in given], exact)
-        held = Regulariser.of(self.problems, inside, w, answer, self._balance(given, None, exact))
-        beta = self._balance(given, held.multiplier, exact)
+        moved = [bool(u[OUT].any()) for u in given]
+        each = list(zip(stated, given, moved, strict=True))
+        inside = self._correlations([-u[HI] if far else a for a, u, far in each], exact)
+        beta = self._balance(given, None, exact)
+        held = Regulariser.of(self.problems, inside, w, answer, beta)
+        if held.multiplier is not None:
+            beta = self._balance(given, held.multiplier, exact)
         changes, price = rebalanced(
             beta.hi + beta.lo,
             [group.free.X for group in self.groups],
@@ -219,14 +234,14 @@ class Judgement:
             scales.z,
         )
         bound = [
-            _changed(group.graph, u, change)
-            for group, u, change in zip(self.groups, given, changes, strict=True)
+            _changed(group.graph, u, change) if far or change.any() else u
+            for group, u, change, far in zip(self.groups, given, changes, moved, strict=True)
         ]
         repair = [
             None if new is u else (u[HI] - new[HI]) - new[LO]
             for u, new in zip(given, bound, strict=True)
         ]
-        beyond = [a + u[HI] if u[OUT].any() else None for a, u in zip(stated, given, strict=True)]
+        beyond = [a + u[HI] if far else None for a, u, far in each]
         left, rounded = self._balance_of(repair)
         found = Duals(
             given,
@@ -288,11 +303,15 @@ class Judgement:
 
 def _changed(graph: Graph, u: Floats, change: Floats) -> Floats:
     """Return duals (points) with changes: they bound whatever they were moved from."""
-    if not (change.any() or u[OUT].any()):
-        return u
     found = graph.subgradient(Pair(u[HI], -change, u[OFF]))
     found[OUT] = 0.0
     return found
+
+
+def _sums(values: Floats, doubt: Floats) -> Floats:
+    """Return sums of columns as `Graph.values` does."""
+    sizes = np.abs(values).sum(axis=0), doubt.sum(axis=0), np.zeros(values.shape[1])
+    return np.stack([*column_sums(values), *sizes])
 
 
 def _idle(graph: Graph) -> NDArray[np.bool_]:
@@ -324,13 +343,13 @@ def _of_losses(
         size = KNOWN / UNIT / 2 * values.coarse
     if bare:  # and where nothing has a size, units are arbitrary
         size = np.maximum(size, np.maximum(KNOWN * scales.z[k], scales.lost))
-    units, coarse = (scales.z[k], scales.a[k]), values.coarse
+    units, coarse = (scales.z[k], scales.a[k]), values.coarse if exact else None
     return graph.share(
         values.z,
         duals.bound[k],
         duals.given[k],
         units,
-        None if own is None else (np.broadcast_to(units[0], coarse.shape), own.a[k]),
+        None if own is None else (np.broadcast_to(units[0], own.a[k].shape), own.a[k]),
         size,
-        (coarse, np.zeros_like(coarse)) if exact else None,
+        None if coarse is None else (coarse, np.zeros_like(coarse)),
     )

@@ -43,7 +43,7 @@ def scales_of(
     values: Sequence[Floats],
     kernel: Matrix | None,
 ) -> Scales:
-    """Return the units of a problem's groups, for coefficients (d, B) and values (n, B)."""
+    """Return the units of a problem's groups, for coefficients (d, B) and largest values (B,)."""
     reach = [group.X.largest_row() for group in groups]
     spreads, top = _spreads([group.graph.pieces.knots for group in groups], w.shape[1])
     pulls = [_largest(group.X.size.T @ np.ones(group.X.shape[0])) for group in groups]
@@ -59,10 +59,7 @@ def scales_of(
     length = np.maximum(length, np.abs(w).max(axis=0, initial=0.0) if kernel is None else 0.0)
     length = _or_else(length, 1.0)
     # where knots are alike or zero: what coefficients make of the values
-    found = [
-        np.maximum(np.abs(v).max(axis=0, initial=0.0), x * length)
-        for x, v in zip(reach, values, strict=True)
-    ]
+    found = [np.maximum(v, x * length) for x, v in zip(reach, values, strict=True)]
     most = _or_else(_or_else(top, np.max(found, axis=0)), 1.0)
     z = [
         np.maximum(own, np.minimum(v, most)) if x > 0 else most
