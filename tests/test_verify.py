@@ -660,7 +660,7 @@ def test_a_value_may_be_off_by_what_its_argument_may(name):
     for group, own, unit in zip(groups, z, scales.z, strict=True):
         off, parts = np.full(own[HI].shape, 1e-3 * unit[0]), vars(group.graph.pieces).values()
         # one function in each of n solutions
-        graph = Graph(Stack._derived(*(np.moveaxis(part, 0, -1) for part in parts)))
+        graph = Graph(Stack._derived(*(np.swapaxes(part, 0, -1) for part in parts)))
         for at in (own[HI], *(group.graph.pieces.knots[:, k] + 0 * own[HI] for k in (0, -1))):
             value, _, _, doubt, _ = graph.values(np.stack([at.T, 0 * at.T, off.T, 0 * at.T]))
             for side in (-1.0, 1.0):
