@@ -296,9 +296,12 @@ class Judgement:
 
     def _balance_of(self, changes: list[Floats | None]) -> tuple[Floats, Floats]:
         """Return B' changes, and the size of what it is summed from."""
-        pairs = zip(self.groups, changes, strict=True)
-        found = [group.free.of_few(change) for group, change in pairs if change is not None]
-        return (sum(own for own, _ in found) + 0.0, sum(size for _, size in found) + 0.0)
+        own, size = np.zeros((2, *self.linear.shape[:1], 1))
+        for group, change in zip(self.groups, changes, strict=True):
+            if change is not None:
+                more, sizes = group.free.of_few(change)
+                own, size = own + more, size + sizes
+        return own, size
 
 
 def _changed(graph: Graph, u: Floats, change: Floats) -> Floats:
@@ -339,7 +342,7 @@ def _of_losses(
     """Return what the losses of group k contribute; ``bare`` says that all knots are 0."""
     knots = graph.pieces.knots
     size = KNOWN * np.abs(knots).max(axis=1)
-    if not knots.any():  # then what rounding does to values is to their terms
+    if values.coarse is not None and not knots.any():  # then rounding of values is of their terms
         size = KNOWN / UNIT / 2 * values.coarse
     if bare:  # and where nothing has a size, units are arbitrary
         size = np.maximum(size, np.maximum(KNOWN * scales.z[k], scales.lost))
