@@ -253,3 +253,19 @@ def test_the_docstring_is_right_about_its_numbers():
     for i in range(6):
         again = paths.drlad_path(np.delete(X, i, 0), np.delete(y, i), vary="lam1", lam2=0.5 * 6 / 5)
         assert again.predict(X[[i]], 0.3 * 6 / 5)[0] == pytest.approx(found.decisions[i], abs=1e-9)
+
+
+def test_cross_validation_by_rows_chooses_where_the_error_of_single_rows_is_least():
+    r = np.random.default_rng(6)
+    X = r.normal(size=(30, 3))
+    y = (X[:, 0] + r.normal(size=30) > 0).astype(int)
+    model = paths.PathSVC(cv="loo").fit(X, y)
+    assert len(model.cv_paths_) == 30
+    found = leave_one_out(paths.svm_path(X, y), model.C_)
+    assert found.error(y) == pytest.approx(model.cv_error_, abs=1e-15)
+    for C in (0.01, 0.3, 5.0):
+        assert leave_one_out(paths.svm_path(X, y), C).error(y) >= model.cv_error_ - 1e-15
+    u = X @ [1.0, 0.0, -1.0] + r.normal(size=30)
+    lasso = paths.PathLasso(cv="loo").fit(X, u)
+    at = lasso.alpha_ * 29  # the penalty of 29 rows
+    assert leave_one_out(paths.lasso_path(X, u), at).error(u) == pytest.approx(lasso.cv_error_)

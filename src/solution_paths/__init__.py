@@ -46,6 +46,7 @@ from .models.weighted_svr import weighted_svr_path
 from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
 from .solution.branched import local_path
+from .solution.conformal import ConformalPath, conformal_path
 from .solution.distribution import PredictedDistribution
 from .solution.leave_one_out import LeaveOneOut, leave_one_out
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
@@ -59,7 +60,9 @@ if TYPE_CHECKING:
         DmKSVC,
         DrLAD,
         ElasticNetSVC,
+        FullConformal,
         HuberPath,
+        JackknifePlus,
         KernelQuantileRegressor,
         MulticategorySVC,
         OutlierSVC,
@@ -90,13 +93,16 @@ __all__ = [
     "Best",
     "BestOnSurface",
     "Certificate",
+    "ConformalPath",
     "Curve",
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",
     "ElasticNetSVC",
+    "FullConformal",
     "GapCertificate",
     "HuberPath",
+    "JackknifePlus",
     "Jump",
     "KernelQuantileRegressor",
     "LeaveOneOut",
@@ -131,6 +137,7 @@ __all__ = [
     "__version__",
     "almost_quadratic_path",
     "asymmetric_svm_path",
+    "conformal_path",
     "dm_drsvm_grid",
     "dm_drsvm_path",
     "dm_ksvm_path",
@@ -203,9 +210,12 @@ ESTIMATORS = (
 )
 
 
+CONFORMAL = ("FullConformal", "JackknifePlus")  # estimators around another one
+
+
 def __getattr__(name: str) -> type:
     """Import estimators when they are asked for: scikit-learn takes a second."""
-    if name in ESTIMATORS:
+    if name in (*ESTIMATORS, *CONFORMAL):
         return getattr(import_module(".estimators", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
 

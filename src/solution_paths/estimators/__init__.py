@@ -1,6 +1,7 @@
 """Estimators in scikit-learn's manner, each standing on an exact path."""
 
 from .classifiers import L1SVC, PathSVC, QuantileSVC
+from .conformal import FullConformal, JackknifePlus
 from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
@@ -27,7 +28,9 @@ __all__ = [
     "DmKSVC",
     "DrLAD",
     "ElasticNetSVC",
+    "FullConformal",
     "HuberPath",
+    "JackknifePlus",
     "KernelQuantileRegressor",
     "MulticategorySVC",
     "OutlierSVC",

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils.class_weight import compute_class_weight
 
 from ..models.weights import without_weight
@@ -210,16 +210,18 @@ def folds(
 ) -> list[tuple[Any, Any]]:
     """Return pairs of row numbers (train, test); neither may be empty.
 
-    ``split`` is what splitters take beside rows and targets: groups.
+    ``split`` is what splitters take beside rows and targets: groups. "loo" leaves out row by row.
     """
+    cv = LeaveOneOut() if isinstance(cv, str) and cv == "loo" else cv
     try:
         splitter = check_cv(cv, y, classifier=classifier)
         pairs = [(train, test) for train, test in splitter.split(X, y, **split)]
     except RAW as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(
-            "cv must be a number of folds >= 2 that the rows of each class allow, a splitter of "
-            f"scikit-learn, or pairs (train, test) of row numbers, not {shown(cv)} ({reason})."
+            "cv must be a number of folds >= 2 that the rows of each class allow, 'loo', a "
+            "splitter of scikit-learn, or pairs (train, test) of row numbers, not "
+            f"{shown(cv)} ({reason})."
         ) from error
     found = [(_numbers(train, X.shape[0]), _numbers(test, X.shape[0])) for train, test in pairs]
     if not found:

@@ -209,9 +209,7 @@ class LeaveOneOut:
         """
         if self._reading.kind not in NUMBERS:
             raise ValueError("interval is for models of numbers; this path predicts labels.")
-        alpha = check_number(alpha, "alpha", above=0)
-        if not alpha < 1.0:
-            raise ValueError(f"alpha must be < 1, not {alpha:g}: the share that may be missed.")
+        alpha = check_level(alpha)
         own = np.abs(check_vector(y, len(self.decisions), "y", scalar=False) - self.decisions)
         return plus_interval(self.decision_function(X_new), own, alpha)
 
@@ -222,6 +220,14 @@ class LeaveOneOut:
         """
         rows = np.arange(len(self.decisions))
         return summary(rows.astype(np.float64), self._models.judged(rows, self._of))
+
+
+def check_level(alpha: float) -> float:
+    """Return a share of responses that may be missed, inside of (0, 1)."""
+    alpha = check_number(alpha, "alpha", above=0)
+    if not alpha < 1.0:
+        raise ValueError(f"alpha must be < 1, not {alpha:g}: the share that may be missed.")
+    return alpha
 
 
 def plus_interval(f: Floats, residuals: Floats, alpha: float) -> Floats:

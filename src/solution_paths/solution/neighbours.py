@@ -128,7 +128,9 @@ class Start:
 
     # -- whole paths --------------------------------------------------------------------------
 
-    def path(self, line: Line, place: Places | None = None, parameter: str = "t") -> SolutionPath:
+    def path(
+        self, line: Line, place: Places | None = None, parameter: str = "t", afresh: bool = False
+    ) -> SolutionPath:
         """Return the path along a line from this optimum.
 
         Parameters
@@ -139,13 +141,34 @@ class Start:
             Its places there, where these aren't those of the start.
         parameter : str
             What the line's parameter is called.
+        afresh : bool, default False
+            Whether the system there is another one than at the start.
+
+        Raises
+        ------
+        PathError
+            The line can't be followed to its end.
         """
-        found = self._follow(line, self.place if place is None else place)
+        found = self._follow(line, self.place if place is None else place, afresh)
         return self._as_path(found, parameter)
 
-    def _follow(self, line: Line, place: Places) -> Followed:
+    def places_after(self, line: Line, place: Places) -> Places:
+        """Return the places at the end of a line from this optimum, as `path` follows it."""
         statement = self.statement.along(line)
         walk = self._again(statement.graphs, place, line)
+        _, lost = walked_to_end(line, walk, None)
+        if lost is not None:
+            raise lost
+        return walk.place.copy()
+
+    def _follow(self, line: Line, place: Places, afresh: bool = False) -> Followed:
+        statement = self.statement.along(line)
+        if afresh:
+            length = line.t1 - line.t0
+            statement.spare = None
+            walk = Homotopy(statement, statement.graphs, place, 0.0, length, line.t0, near=NEAR)
+        else:
+            walk = self._again(statement.graphs, place, line)
         track, lost = walked_to_end(line, walk, None)
         if lost is not None:
             raise lost

@@ -1,0 +1,228 @@
+"""Full conformal sets: against refits by a solver that shares nothing, inside and outside."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import LeaveOneOut
+
+import solution_paths as paths
+from path_benchmark.solvers.stated import by_clarabel
+from solution_paths import FullConformal, JackknifePlus, conformal_path
+from solution_paths.problem import Losses, Problem, losses, penalties
+from solution_paths.verify import judge
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import survey  # noqa: E402
+
+RBF = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "lasso": (lambda X, y: paths.lasso_path(X, y), 1.0),
+    "elastic net": (lambda X, y: paths.elastic_net_path(X, y, lam2=0.7), 0.5),
+    "Huber": (lambda X, y: paths.almost_quadratic_path(X, y), 1.0),
+    "SVR": (lambda X, y: paths.svr_path(X, y), 0.7),
+    "SVR with a kernel": (lambda X, y: paths.svr_path(X, y, **RBF), 0.7),
+    "LAD": (lambda X, y: paths.rlad_path(X, y), 1.3),
+    "constrained LAD": (lambda X, y: paths.rlad_path(X, y, vary="s"), 1.1),
+    "quantile": (lambda X, y: paths.kernel_quantile_path(X, y, lam=0.3, **RBF), 0.7),
+}
+ESTIMATORS = {
+    "lasso": paths.PathLasso(alpha=0.1),
+    "elastic net": paths.PathElasticNet(lam1=0.5, lam2=1.0),
+    "Huber": paths.HuberPath(lam=0.5, delta=0.7),
+    "SVR": paths.PathSVR(C=0.7, epsilon=0.2),
+    "SVR with a kernel": paths.PathSVR(C=2.0, epsilon=0.2, **RBF),
+    "quantile": paths.KernelQuantileRegressor(tau=0.7, lam=0.05, **RBF),
+}
+
+
+def predicted(problem, answer, offset):
+    """Return the predictions of all rows by an answer to a stated problem."""
+    first = problem.losses[0]
+    X = first.X if problem.kernel is None else problem.kernel
+    w = answer.w if answer.w is not None else first.X.T @ answer.duals[0] / problem.ridge
+    return np.asarray(X @ w + first.free @ answer.free).ravel() + offset
+
+
+def data(n=40, d=4, m=3, seed=0):
+    r = np.random.default_rng(seed)
+    X, new = r.normal(size=(n, d)), r.normal(size=(m, d))
+    return X, X[:, 0] - X[:, 1] + r.standard_t(3, n), new
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_sets_end_where_refits_say(name):
+    fit, t = MODELS[name]
+    told = 0
+    for kind in (*survey.KINDS, *survey.HELD_OUT):
+        D = (survey.data if kind in survey.KINDS else survey.held_out)(kind, 2)
+        n = len(D.u) - 1
+        if n < 2 or kind == "constant targets":
+            continue
+        path = fit(D.X[:n], D.u[:n])
+        if not path.range[0] <= t <= path.range[1]:
+            continue
+        (own,) = conformal_path(path, t, D.u[:n], D.X[n:])
+        assert own.certify().ok, (kind, own.certify())
+        scale, offset = np.ptp(D.u), path.reading.offset
+        for end in own.prediction_set(0.2).ravel():
+            for y in (end - 1e-5 * scale, end + 1e-5 * scale):
+                if not np.isfinite(y):
+                    continue
+                part = own.paths[int(y >= own.paths[1].range[0])]
+                problem, answer = part.stated_at(float(y))
+                assert judge(problem, answer).ok(), (kind, y)
+                f = predicted(problem, answer, offset)
+                outside = predicted(problem, by_clarabel(problem), offset)
+                if np.abs(f - outside)[: n + 1].max() > 1e-6 * scale:
+                    continue  # the optimum isn't unique, and both are optima
+                residual = np.abs(np.append(D.u[:n], y) - outside[: n + 1])
+                large = (residual >= residual[-1] + 1e-7 * scale).sum()
+                tied = (residual >= residual[-1] - 1e-7 * scale).sum()
+                count = round(float(own.p_value(y)) * (n + 1))
+                assert large + 1 <= count <= tied, (kind, y)
+                told += 1
+    assert told >= 30
+
+
+FLAT = {"kernel": "rbf", "gamma": 1e-6}  # values that hardly differ: the path centres them
+UNIQUE = {name: MODELS[name] for name in ("lasso", "elastic net", "Huber", "SVR")} | {
+    "SVR with a flat kernel": (lambda X, y: paths.svr_path(X, y, C_max=2e4, **FLAT), 1e4)
+}
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_p_values_are_those_of_refits(name):
+    fit, t = UNIQUE[name]
+    X, y, new = data()
+    for row, own in enumerate(conformal_path(fit(X, y), t, y, new)):
+        assert own.prediction == pytest.approx(fit(X, y).predict(new[[row]], t)[0], abs=1e-12)
+        for response in np.linspace(-9.0, 9.0, 25):
+            b = np.append(y, response)
+            f = fit(np.vstack([X, new[[row]]]), b).predict(np.vstack([X, new[[row]]]), t)
+            p = np.mean(np.abs(b - f) >= np.abs(b - f)[-1] - 1e-10)
+            assert own.p_value(response) == pytest.approx(p, abs=1e-12)
+
+
+def test_a_ridge_is_the_confidence_machine_of_its_hat_matrix():
+    X, y, new = data(n=25, m=1)
+
+    def ridge(t):
+        return Problem(Losses(losses.squared(y), X, free=1.0), penalties.l1(4, t), ridge=3.0)
+
+    (own,) = conformal_path(paths.solution_path(ridge, 0.0, 1.0), 0.0, y, new)
+    A = np.column_stack([np.vstack([X, new]), np.ones(26)])
+    R = np.eye(26) - A @ np.linalg.solve(A.T @ A + np.diag([3.0] * 4 + [0.0]), A.T)
+    for response in np.linspace(-8.0, 8.0, 101):
+        r = np.abs(R @ np.append(y, response))
+        assert own.p_value(response) == pytest.approx(np.mean(r >= r[-1] - 1e-11), abs=1e-12)
+
+
+def test_a_row_with_most_of_the_say_has_no_bounded_set():
+    X, y = np.array([[0.0], [0.1], [-0.1], [0.2], [0.0]]), np.array([0.0, 1.0, -1.0, 0.5, 0.2])
+
+    def least_squares(t):
+        return Problem(Losses(losses.squared(y), X, free=1.0), penalties.l1(1, t + 1e-9))
+
+    path = paths.solution_path(least_squares, 0.0, 1.0)
+    (far,) = conformal_path(path, 0.0, y, [[50.0]])  # the line goes through it, wherever it is
+    assert np.isinf(far.prediction_set(0.3)).any()
+    (near,) = conformal_path(path, 0.0, y, [[0.05]])
+    assert np.isfinite(near.prediction_set(0.3)).all()
+
+
+def test_constant_targets_leave_a_point():
+    X = np.random.default_rng(1).normal(size=(11, 2))
+    y = np.full(11, 1234.5)
+    (own,) = conformal_path(paths.lasso_path(X, y), 1.0, y, [[0.3, 0.1]])
+    assert own.prediction_set(0.2).tolist() == [[1234.5, 1234.5]]
+    assert own.p_value([1234.4, 1234.5, 1235.0]) == pytest.approx([1 / 12, 1.0, 1 / 12])
+
+
+def test_new_rows_are_alone_however_many_begin_together():
+    X, y, new = data(n=20, m=70)
+    path = paths.svr_path(X, y, **RBF)
+    every = conformal_path(path, 1.0, y, new)
+    for k in (0, 33, 69):
+        (alone,) = conformal_path(path, 1.0, y, new[[k]])
+        assert every[k].edges == pytest.approx(alone.edges, abs=1e-9)
+        assert every[k].p == pytest.approx(alone.p)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_coverage_is_what_is_promised(rounded):
+    r, n, alpha, hits = np.random.default_rng(2), 19, 0.2, []
+    for _ in range(120):
+        X = r.normal(size=(n + 1, 3))
+        y = X[:, 0] + r.standard_t(3, n + 1)
+        y = np.round(y) if rounded else y
+        path = paths.lasso_path(X[:n], y[:n], lam_min=1.0)
+        (own,) = conformal_path(path, 2.0, y[:n], X[n:])
+        hits.append(own.p_value(y[n]) > alpha)
+    error = np.sqrt(alpha * (1.0 - alpha) / len(hits))
+    assert np.mean(hits) >= 1.0 - alpha - 2.0 * error
+    assert rounded or np.mean(hits) <= 1.0 - alpha + 2.0 * error
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_are_those_of_refits(name):
+    X, y, new = data(n=24, m=2, seed=3)
+    model = FullConformal(ESTIMATORS[name], alpha=0.2).fit(X, y)
+    assert model.predict(new) == pytest.approx(clone(ESTIMATORS[name]).fit(X, y).predict(new))
+    for row, response in ((0, 1.0), (1, -2.5), (1, 4.0)):
+        A, b = np.vstack([X, new[[row]]]), np.append(y, response)
+        residual = np.abs(b - clone(ESTIMATORS[name]).fit(A, b).predict(A))
+        p = np.mean(residual >= residual[-1] - 1e-10)
+        assert model.p_values(new[[row]], [response]) == pytest.approx([p], abs=1e-12)
+    sets, interval = model.predict_set(new), model.predict_interval(new)
+    assert interval == pytest.approx(np.array([[own[0, 0], own[-1, 1]] for own in sets]))
+    assert (model.predict_interval(new, 0.5)[:, 1] <= interval[:, 1]).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_jackknife_plus_is_that_of_refits(name):
+    X, y, new = data(n=24, m=2, seed=4)
+    model = JackknifePlus(ESTIMATORS[name], alpha=0.2).fit(X, y)
+    f = np.empty((3, 24))
+    for train, (left,) in LeaveOneOut().split(X):
+        own = clone(ESTIMATORS[name]).fit(X[train], y[train])
+        f[:, left] = own.predict(np.vstack([new, X[[left]]]))
+    assert model.loo_.decisions == pytest.approx(f[2], abs=1e-8)
+    low, high = np.sort(f[:2] - np.abs(y - f[2])), np.sort(f[:2] + np.abs(y - f[2]))
+    expected = np.column_stack([low[:, 4], high[:, 19]])
+    assert model.predict_interval(new) == pytest.approx(expected, abs=1e-8)
+
+
+def test_what_depends_on_the_rows_is_refused():
+    X, y, new = data(n=10)
+    with pytest.raises(ValueError, match="must not be chosen by the rows"):
+        FullConformal(paths.PathLasso(cv=3)).fit(X, y)
+    with pytest.raises(ValueError, match="gamma='scale' would be taken from the rows"):
+        FullConformal(paths.PathSVR(kernel="rbf", gamma="scale")).fit(X, y)
+    with pytest.raises(ValueError, match="FullConformal takes one of HuberPath, "):
+        FullConformal(paths.PathSVC()).fit(X, y > 0)
+    with pytest.raises(ValueError, match="alpha must be < 1, not 1"):
+        JackknifePlus(paths.PathLasso(), alpha=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="this path is of labels"):
+        conformal_path(paths.svm_path(X, y > 0), 1.0, y, new)
+    weighted = paths.lasso_path(X, y, sample_weight=np.arange(1.0, 11.0))
+    with pytest.raises(ValueError, match="which must have no sample weights"):
+        conformal_path(weighted, 1.0, y, new)
+    with pytest.raises(ValueError, match="pass the y that the path was computed with"):
+        conformal_path(paths.lasso_path(X, y), 1.0, y[::-1], new)
+    with pytest.raises(ValueError, match="X_new has 3 columns"):
+        conformal_path(paths.lasso_path(X, y), 1.0, y, new[:, :3])
+    with pytest.raises(ValueError, match="a kernel that can be computed"):
+        conformal_path(paths.svr_path(X @ X.T, y, kernel="precomputed"), 1.0, y, new @ X.T)
+
+
+def test_wrappers_are_cloned_and_shown():
+    model = FullConformal(paths.PathLasso(alpha=0.2), alpha=0.3)
+    again = clone(model)
+    assert again.get_params()["estimator__alpha"] == 0.2
+    assert again.alpha == 0.3
+    assert "PathLasso(alpha=0.2)" in repr(again)
