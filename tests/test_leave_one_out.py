@@ -22,6 +22,7 @@ REFUSED = {  # whose losses are of pairs, of several decisions, of two groups, o
     *("dm_drsvm_lam1", "dm_drsvm_lam2", "fused_lasso", "fused_signal", "multicategory"),
     *("multicategory_kernel", "nu_svm", "nu_svm_kernel", "pin_twin_C", "pin_twin_tau"),
     *("ranking", "ranking_kernel", "svor_explicit", "svor_implicit_kernel"),
+    *("quantiles_together_l1", "quantiles_together_l2"),
 }
 REFITS = {  # models with one solution: functions of the rows that are kept, and a parameter
     "svm": (lambda X, u, y: paths.svm_path(X, y), 0.8),

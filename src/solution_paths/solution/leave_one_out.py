@@ -48,6 +48,7 @@ from .path import SolutionPath
 from .points import Places
 from .reading import NUMBERS, ROUNDED, SIGNS, Reading
 
+ZERO, ENDLESS = np.zeros(1), np.full(1, np.inf)
 TOGETHER = 32  # solutions that are judged together
 RANK = 2.0**-40  # of a rank: what rounding of a level makes of it
 
@@ -86,8 +87,7 @@ def is_curved(pieces: Pieces, row: int, place: int) -> bool:
 def _function(knots: Floats, slopes: Floats, curvature: Floats | None = None) -> Pieces:
     """Return one function, which is 0 at its first knot."""
     bent = np.zeros(slopes.shape) if curvature is None else curvature
-    ends = np.full((2, 1), np.inf) * [[-1.0], [1.0]]
-    return Pieces(knots[None], slopes[None], bent[None], np.zeros(1), *ends)
+    return Pieces._derived(knots[None], slopes[None], bent[None], ZERO, -ENDLESS, ENDLESS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ first optimum is found once, whatever the number of lines: a line begins with a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..homotopy.compiled import altered, new
 from ..homotopy.graphs import Graphs
 from ..homotopy.run import Homotopy, Unlimited, _tables
 from ..homotopy.start import Misfit, starting_places
-from ..homotopy.state import Numbers
+from ..homotopy.state import Numbers, Walk
 from ..homotopy.statement import _shape, dense, read
 from ..problem import Line, Losses, Pieces, Problem
 from ..problem.line import STILL
@@ -112,6 +112,7 @@ class Start:
 
     def __init__(self, problem: Problem, reading: Reading | None = None):
         self.problem, self.reading = problem, reading
+        self._scratch: Walk | None = None  # the memory of all lines, one after the other
         line = between(problem, problem)
         self.statement = read(line)
         if self.statement.parabolas is not None:  # a line may take a parabola away
@@ -188,13 +189,14 @@ class Start:
         """Return the walk at the optimum, with other graphs of the same system there."""
         walk, before = copy(self._walk), self._walk.walk
         own = _tables(self.statement, graphs, "auto")
-        arrays = {
-            name: value.copy()
-            for name, value in vars(before).items()
-            if isinstance(value, np.ndarray) and name != "words"
-        }
-        now = _copied(before.now)
-        walk.walk = altered(before, map=own.map, graph=own.graph, now=now, **arrays)
+        if self._scratch is None:
+            arrays = {name: value.copy() for name, value in _arrays(before)}
+            self._scratch = altered(before, now=new(Numbers), **arrays)
+        for name, value in _arrays(before):
+            np.copyto(getattr(self._scratch, name), value)
+        now: Any = self._scratch.now
+        np.copyto(now.base.base, vars(before)["now"].base.base)
+        walk.walk = altered(self._scratch, map=own.map, graph=own.graph)
         walk.graphs, walk.start, walk.origin = graphs, place.astype(np.int64), line.t0
         walk.walk.place[:] = place
         now.end, now.way, now.pending = line.t1 - line.t0, np.sign(line.t1 - line.t0), -1
@@ -273,22 +275,23 @@ class Start:
         r, n = self.statement.free, self.statement.rows_and_variables[0]
         if r != 1:
             return r == 0
-        graphs, rows, place = walk.graphs, np.arange(n), walk.place[:n]
-        ends = (own[rows, place] for own in (graphs.lower, graphs.upper))
+        graphs, place = walk.graphs, walk.place[:n]
+        rows = np.flatnonzero(place % 2 == 1)
+        ends = (own[rows, place[rows]] for own in (graphs.lower, graphs.upper))
         low, high = (own[:, 0] + own[:, 2] * walk.walk.now.end for own in ends)
         with np.errstate(invalid="ignore"):
-            room, a = HELD * (high - low), unknowns[:n]
-            held = (place % 2 == 1) & (a - low > room) & (high - a > room)
-        held |= graphs.curvature[rows, place] > 0.0
+            room, a = HELD * (high - low), unknowns[rows]
+            held = rows[(a - low > room) & (high - a > room)]
+        if not len(held):
+            held = np.flatnonzero(graphs.curvature[np.arange(n), place] > 0.0)
         return bool((dense(self.statement.R[:, -1:])[held] != 0.0).any())
 
 
-def _copied(now: Any) -> Any:
-    """Return a record of its own with the same numbers."""
-    made: Any = new(Numbers)
-    for name in now.dtype.names:
-        made[name] = now[name]
-    return made
+def _arrays(walk: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the arrays of a walk that its steps write."""
+    for name, value in vars(walk).items():
+        if isinstance(value, np.ndarray) and name != "words":
+            yield name, value
 
 
 def _of_one(begin: Pieces, end: Pieces, whole: Callable[[], Line]) -> Line:
