@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import selectors
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 import scipy.sparse as sp
-from numba.core import event
+from numba import types
 
 from . import (
     __version__,
@@ -36,7 +37,18 @@ from . import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from .compilation import FUNCTIONS, LEVELS, TURN, keep_levels_alone, level
+from .compilation import (
+    FUNCTIONS,
+    LEVELS,
+    TURN,
+    compile_unless_taken,
+    is_kept,
+    keep_levels_alone,
+    level,
+)
+from .compile_log import Log
+from .homotopy import jump, loop
+from .homotopy.state import Walk
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
@@ -115,7 +127,7 @@ def cache_folders() -> list[Path]:
     return sorted({Path(path) for path in paths if path is not None})
 
 
-def compile_for(wanted: str) -> int:
+def compile_for(wanted: str, jobs: int = 1) -> int:
     """Compile for levels of processors, each in a process of its own, since numba serves one."""
     every = [own for own in LEVELS if own in (level(), "generic")]
     chosen = {"best": [level()], "all": every}.get(wanted) or wanted.split(",")
@@ -127,38 +139,67 @@ def compile_for(wanted: str) -> int:
             file=sys.stderr,
         )
         return 2
-    command = [sys.executable, "-m", __package__]
+    command = [sys.executable, "-m", __package__, "--jobs", str(jobs)]
     for name in chosen:
-        print(f"for processors of the level {name}, which takes a minute or two:", flush=True)
+        print(f"for processors of the level {name}, which takes a minute:", flush=True)
         own = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ""}
         subprocess.run(command, check=True, env=os.environ | own)
     keep_levels_alone()
     return 0
 
 
-class Progress(event.Listener):
-    """Say which function is compiled, the how manieth that is, and how long it took."""
+def say_step(done: int, name: str, seconds: float) -> None:
+    """Print which function was compiled, and the how manieth that is."""
+    print(f"{done:3d} of {len(FUNCTIONS)}  {name:32s}{seconds:6.1f} s", flush=True)
 
-    def __init__(self) -> None:
-        self.outer: Any = None
-        self.begun = 0.0
-        self.compiled = 0
 
-    def on_start(self, event: Any) -> None:
-        """Name a function that none of the others asked for."""
-        made = event.data["dispatcher"]
-        if self.outer is None and made in FUNCTIONS:
-            self.outer, self.begun = made, time.perf_counter()
-            number = sum(bool(own.overloads) for own in FUNCTIONS if own is not made) + 1
-            name = f"{made.__module__.partition('.')[2]}.{made.__name__}"
-            print(f"{number:3d} of {len(FUNCTIONS)}  {name} ...", end="", flush=True)
+def compile_share(share: int) -> None:
+    """Compile what no other process compiles; print the name and the seconds of each function.
 
-    def on_end(self, event: Any) -> None:
-        """Say how long the function took, with what it calls."""
-        if event.data["dispatcher"] is self.outer:
-            print(f" {time.perf_counter() - self.begun:.1f} s", flush=True)
-            self.outer = None
-            self.compiled += 1
+    First those that take long, by what they are called with, then what small paths come to.
+    """
+    walk, vector = Walk._numba_type_, types.float64[::1]
+    known = [
+        (loop.walk, (walk, types.int64)),
+        (loop.put, (walk, types.int64, types.int64)),
+        (loop.prepare, (walk, vector)),
+        (loop.present, (walk, vector)),
+        (jump.may_touch, (walk, types.float64)),
+        (jump.note_twice, (walk,)),
+        (jump.duals_of, (walk, types.int64[::1], vector)),
+        (loop.begin_anew, (walk,)),
+    ]
+    TURN.announcer.quiet = True
+    with Log(lambda name, seconds: print(name, seconds, flush=True)).listening():
+        for made, signature in known[share:] + known[:share]:
+            compile_unless_taken(made, signature)
+        compile_all()
+
+
+def compile_in_processes(jobs: int) -> int:
+    """Let several processes compile; return how many functions were."""
+    command = [sys.executable, "-m", __package__, "--share"]
+    workers = [
+        subprocess.Popen([*command, str(share)], stdout=subprocess.PIPE, text=True)
+        for share in range(jobs)
+    ]
+    there, compiled = sum(is_kept(made) for made in FUNCTIONS), set()
+    with selectors.DefaultSelector() as ready:
+        for own in workers:
+            ready.register(own.stdout, selectors.EVENT_READ)
+        while ready.get_map():
+            for key, _ in ready.select():
+                line = key.fileobj.readline()
+                if not line:
+                    ready.unregister(key.fileobj)
+                    continue
+                name, seconds = line.split()
+                compiled.add(name)
+                say_step(there + len(compiled), name, float(seconds))
+    failed = [own.args[-1] for own in workers if own.wait()]
+    if failed:
+        raise SystemExit(f"error: {len(failed)} of {jobs} processes failed; see above.")
+    return len(compiled)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -176,18 +217,40 @@ def main(arguments: list[str] | None = None) -> int:
         help="compile for these levels of processors and keep nothing else, with commas between: "
         f"{', '.join(LEVELS)}; or for the best that this one has (best), or that and generic (all)",
     )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="processes that compile, each other functions (1)"
+    )
+    parser.add_argument(
+        "--log",
+        action="store_true",
+        help="print seconds of each stage of compiling, for each function, and bytes that are kept",
+    )
+    parser.add_argument("--share", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.version:
         say_versions()
         return 0
+    if given.jobs < 1 or (given.log and given.jobs > 1):
+        parser.error("--jobs must be at least 1, and 1 with --log.")
     if given.wanted is not None:
-        return compile_for(given.wanted)
-    TURN.announcer.quiet = True  # progress says it
-    progress, begun = Progress(), time.perf_counter()
-    with event.install_listener("numba:compile", progress):
-        compile_all()
+        return compile_for(given.wanted, given.jobs)
+    if given.share is not None:
+        compile_share(given.share)
+        return 0
+    begun = time.perf_counter()
+    if given.jobs > 1:
+        compiled = compile_in_processes(given.jobs)
+    else:
+        TURN.announcer.quiet = True  # each step says it
+        there = sum(is_kept(made) for made in FUNCTIONS)
+        log = Log(lambda *step: say_step(there + len(log.entries), *step))
+        with log.listening():
+            compile_all()
+        compiled = len(log.entries)
+        if given.log:
+            print(log.tables())
     seconds = time.perf_counter() - begun
-    print(f"{progress.compiled} compiled, the rest was there; {seconds:.1f} s.")
+    print(f"{compiled} compiled, the rest was there; {seconds:.1f} s.")
     say_versions()
     return 0
 

@@ -310,6 +310,21 @@ class _Cache(FunctionCache):
             super()._save_overload(signature, data)
 
 
+def is_kept(made: Any) -> bool:
+    """Tell whether anything of a function is kept for this processor."""
+    processor = made.targetctx.codegen().magic_tuple()
+    return any(key[1] == processor for key in made._cache._cache_file._load_index())
+
+
+def compile_unless_taken(made: Any, signature: Any) -> None:
+    """Compile a function, or load it, unless another process compiles it."""
+    name = LOCK.format(made._cache._impl.filename_base, config.CPU_NAME or "native")
+    lock = hold(Path(made._cache.cache_path, name))
+    if lock is not None:
+        lock.release()
+        made.compile(signature)
+
+
 def keep_levels_alone() -> None:
     """Remove, of all that `cached_njit` made, what was compiled for anything but a level."""
     served = {(name, "") for name in LEVELS}

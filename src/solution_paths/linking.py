@@ -9,7 +9,10 @@ itself adds; then they are optimised and translated once. Each is kept as machin
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -36,7 +39,35 @@ NOT_LEAN = {
 }
 
 
-class PartLibrary(JITCodeLibrary):
+SECONDS: Counter[str] = Counter()  # of processor time, that LLVM took for each step
+
+
+@contextmanager
+def _timed(step: str) -> Iterator[None]:
+    begun = time.process_time()
+    try:
+        yield
+    finally:
+        SECONDS[step] += time.process_time() - begun
+
+
+class _Library(JITCodeLibrary):
+    """A library that notes how long LLVM takes."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        with _timed("simplified"):
+            super().add_ir_module(ir_module)
+
+    def _optimize_final_module(self) -> None:
+        with _timed("optimised"):
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        with _timed("translated"):
+            super()._finalize_final_module()
+
+
+class PartLibrary(_Library):
     """Intermediate code that waits for the libraries into which it is linked."""
 
     def finalize(self) -> None:
@@ -60,7 +91,7 @@ class PartLibrary(JITCodeLibrary):
         return self._shared_module
 
 
-class EntryLibrary(JITCodeLibrary):
+class EntryLibrary(_Library):
     """The machine code of one entry and of all that it calls."""
 
     def finalize(self) -> None:

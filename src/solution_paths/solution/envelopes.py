@@ -285,11 +285,12 @@ def _box(
     Rows say low <= c s <= high, lines (2, R). Written to ``ends`` (2, 2): the bounds that are least
     at 0, above and, negative, below. There is room for 2 R + 1 lines.
     """
-    R, scaled = len(c), off
+    R, scaled = len(c), np.empty(2)
     sides, counts = np.empty((2, 2, R)), np.empty(2, np.int64)
+    scaled[0], scaled[1] = off[0], off[1]
     for a in range(R):
-        scaled = np.maximum(scaled, off / abs(c[a]))
         for part in range(2):
+            scaled[part] = max(scaled[part], off[part] / abs(c[a]))
             up, down = high[part, a], low[part, a]
             if c[a] < 0.0:
                 up, down = down, up
@@ -363,7 +364,7 @@ def boxes(
             count[j] = _box(*some, line, end[k], noise, ends[j, :, :, k], taus[j], found[j])
         while now < np.inf:
             if len(of) == K:
-                of, tau, lines = _longer(of), _longer(tau), _longer(lines)
+                of, tau, lines = _longer(of), _longer(tau), _more_lines(lines)
             of[K], tau[K], later = k, now, np.inf
             for j in range(q):
                 while at[j] + 1 < count[j] and taus[j, at[j] + 1] <= now:
@@ -378,6 +379,17 @@ def boxes(
 @inner_njit
 def _longer(own: Any) -> Any:
     """Return an array with room for twice as many entries."""
-    longer = np.empty((2 * len(own) + 1, *own.shape[1:]), own.dtype)
-    longer[: len(own)] = own
+    longer = np.empty(2 * len(own) + 1, own.dtype)
+    for k in range(len(own)):
+        longer[k] = own[k]
+    return longer
+
+
+@inner_njit
+def _more_lines(own: Any) -> Any:
+    """Return an array with room for twice as many lines of each of several variables."""
+    longer = np.empty((2 * len(own) + 1, own.shape[1], 2))
+    for k in range(len(own)):
+        for j in range(own.shape[1]):
+            longer[k, j, 0], longer[k, j, 1] = own[k, j, 0], own[k, j, 1]
     return longer
