@@ -102,6 +102,13 @@ class EntryLibrary(_Library):
         self._linking_libraries = []
         super().finalize()
 
+    def _finalize_final_module(self) -> None:
+        # Else a process would let all entries call the copy of the one that it comes to first.
+        for own in self._final_module.functions:
+            if own.linkage == llvm.Linkage.linkonce_odr:
+                own.linkage = "internal"
+        super()._finalize_final_module()
+
     def serialize_using_object_code(self) -> Any:
         """Return what is kept: machine code, and in place of intermediate code names alone."""
         self._ensure_finalized()
