@@ -16,9 +16,19 @@ import pytest
 
 import solution_paths
 from solution_paths.__main__ import main
-from solution_paths.compilation import TURN, cached_njit, inner_njit, level
+from solution_paths.compilation import (
+    LOCK,
+    TURN,
+    cached_njit,
+    compile_unless_taken,
+    inner_njit,
+    level,
+)
+from solution_paths.compile_log import COLUMNS, Log
+from solution_paths.files import hold
 
 SOURCE = Path(solution_paths.__file__).parent
+CPU = numba.config.CPU_NAME or "native"
 # A function that takes as long to compile as it is told to, and notes who compiled it.
 TOY = """
 import os, time
@@ -46,6 +56,19 @@ if __name__ == "__main__":
     import toy
     print(toy.successor(1))
 """
+
+
+@inner_njit
+def in_minutes(seconds):
+    return seconds / 60.0
+
+
+def minutes_of(seconds):
+    return in_minutes(seconds)
+
+
+def seconds_of(minutes):
+    return 60.0 * minutes
 
 
 @pytest.fixture
@@ -371,6 +394,50 @@ def test_the_command_says_what_is_installed_and_where_compiled_code_lies():
     assert list(Path(folder).rglob("*.nbc"))
     assert "compile" in in_advance("--help").stdout.lower()
     assert in_advance("--nonsense").returncode == 2
+
+
+def test_several_processes_find_what_is_there_and_say_so():
+    assert in_advance().returncode == 0
+    done = in_advance("--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "0 compiled, the rest was there" in done.stdout
+    done = in_advance("--log")
+    assert "entry" in done.stdout
+    assert "optimised" in done.stdout
+    assert in_advance("--jobs", "2", "--log").returncode == 2
+    assert in_advance("--jobs", "0").returncode == 2
+
+
+def test_what_another_process_compiles_is_left_to_it(tmp_path, monkeypatch):
+    made = cached_njit(seconds_of)
+    monkeypatch.setattr(made._cache, "_cache_path", str(tmp_path))
+    signature = (numba.types.float64,)
+    lock = Path(made._cache.cache_path, LOCK.format(made._cache._impl.filename_base, CPU))
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    held = hold(lock)
+    compile_unless_taken(made, signature)
+    assert not made.overloads
+    held.release()
+    compile_unless_taken(made, signature)
+    assert list(made.overloads) == [signature]
+
+
+def test_the_log_has_seconds_of_each_stage_of_each_function_and_bytes():
+    steps = []
+    made = cached_njit(minutes_of)
+    made._cache.disable()  # so that it is compiled, whatever is kept
+    log = Log(lambda name, seconds: steps.append(name))
+    with log.listening():
+        assert made(120.0) == 2.0
+    (name,) = steps
+    own = log.entries[name]
+    assert name.endswith("minutes_of")
+    assert own["functions"] == 2
+    stages = sum(own[stage] for stage in COLUMNS)
+    assert 0.5 * own["seconds"] < stages <= own["seconds"]
+    assert min(own[stage] for stage in COLUMNS) > 0.0
+    assert {"minutes_of", "in_minutes"} <= set(log.inner)
+    assert name in log.tables()
 
 
 KINDS_OF_MEMORY = """

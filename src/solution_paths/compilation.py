@@ -200,7 +200,7 @@ class _Turn:
         try:
             self.lock = hold(lock)
             while self.lock is None:
-                if not self.waited:
+                if not self.waited and not self.announcer.quiet:
                     say("another process is compiling; waiting to load what it compiles.")
                 self.waited = True
                 time.sleep(PAUSE)
