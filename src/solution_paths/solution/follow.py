@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..centring import about_columns
-from ..certify import Verdict, evenly, last_holding, states
+from ..certify import Verdict, evenly, last_holding
 from ..errors import NoOptimum, PathError, PathWarning
 from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
@@ -552,11 +552,11 @@ def _checked(path: SolutionPath, check: str, endless: bool, count: int = LOOKS) 
     One that was to go on for ever ends where rounding takes over, if that is far enough.
     """
     s, found = _look(path, count)
-    if (states(found) != "holds").any():
+    if not found.ok():
         s, found = _look(path, MORE)
-    fine = (states(found) == "holds").all() or (found.reliable.all() and _rests(path))
+    fine = found.ok() or (found.reliable.all() and _rests(path))
     if endless and not fine:
-        shorter = _shorter(path, float(s[states(found) != "holds"].max()))
+        shorter = _shorter(path, float(s[~found.holds()].max()))
         if shorter is not None:
             path = shorter
             s, found = _look(path, LOOKS)
@@ -587,7 +587,7 @@ def _shorter(path: SolutionPath, last: float) -> SolutionPath | None:
     if last < ENOUGH * usual:
         return None
     found = path._judged(np.arange(len(t)), np.empty(0), anew=False)[1]
-    wrong = (states(found) != "holds") & (t >= ENOUGH * usual)
+    wrong = ~found.holds() & (t >= ENOUGH * usual)
     end = t[np.argmax(wrong)] / MARGIN if wrong.any() else t[-2]
     place = int(np.searchsorted(t, end, side="right")) - 1
     if place < 1 or end < ENOUGH * usual / MARGIN:
