@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from fractions import Fraction
+from itertools import product
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -191,6 +192,28 @@ def test_states(gap, rounding, resolution, status):
     word = {"holds": "holds", "fails": "FAILS", "undecided": "UNDECIDED"}[status]
     assert word in str(found)
     assert f"{rounding:.1e}" in str(found)
+
+
+def test_the_state_of_a_solution_is_the_worse_of_its_two():
+    """Also where numbers are infinite or none."""
+    some = [0.0, 1e-10, 2e-9, 4e-9, 3e-7, 1.0, np.inf, np.nan]
+    cases = np.array(list(product(some, some, some)))
+    other = cases[np.random.default_rng(0).permutation(len(cases))]
+    nothing = np.zeros(len(cases))
+    found = certification.Verdict(
+        nothing, nothing, *np.stack([cases, other], axis=2)[:, :2].reshape(-1, 4).T
+    )
+    found = dataclasses.replace(found, resolution=cases[:, 2], kkt_resolution=other[:, 2])
+    pairs = zip(cases, other, strict=True)
+    each = [
+        certification.worst_of(
+            certification.status_of(*gap, certification.GAP_LIMIT),
+            certification.status_of(*kkt, certification.KKT_LIMIT),
+        )
+        for gap, kkt in pairs
+    ]
+    assert set(each) == {"holds", "undecided", "fails"}
+    assert certification.states(found).tolist() == each
 
 
 def test_an_uncertain_condition_is_undecided():

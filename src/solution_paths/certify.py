@@ -16,6 +16,7 @@ LOOKED_AT = 1000  # solutions, at most, to find the part of a path that is certi
 GAP_LIMIT = 1e-9
 SAID = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
+SORTS = np.array(["undecided", "fails"])
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
@@ -26,11 +27,15 @@ def status_of(gap: float, rounding: float, resolution: float, limit: float) -> s
     limit whatever the rounding, and beyond twice what the rounding of the solution itself to
     double precision may cause: nearer than that no solution in doubles need come.
     """
-    if gap + rounding <= limit:
-        return "holds"
-    if np.isnan(gap) or gap == np.inf or gap - rounding > max(limit, 2 * resolution):
-        return "fails"
-    return "undecided"
+    return str(statuses(gap, rounding, resolution, limit))
+
+
+def statuses(gap: Entry, rounding: Entry, resolution: Entry, limit: float) -> NDArray[np.str_]:
+    """Return the same of many at once."""
+    with np.errstate(invalid="ignore"):  # a gap and its rounding may both be infinite
+        beyond = gap - np.asarray(rounding) > np.fmax(limit, 2 * np.asarray(resolution))
+        fails = np.isnan(gap) | (np.asarray(gap) == np.inf) | beyond
+        return np.where(gap + np.asarray(rounding) <= limit, "holds", SORTS[fails.astype(int)])
 
 
 def worst_of(*states: str) -> str:
@@ -232,14 +237,9 @@ class Certificate:
 
 def states(found: Verdict) -> NDArray[np.str_]:
     """Return the status of each solution."""
-    gaps = zip(found.gap, found.rounding, found.resolution, strict=True)
-    conditions = zip(found.kkt, found.kkt_rounding, found.kkt_resolution, strict=True)
-    return np.array(
-        [
-            worst_of(status_of(*gap, GAP_LIMIT), status_of(*kkt, KKT_LIMIT))
-            for gap, kkt in zip(gaps, conditions, strict=True)
-        ]
-    )
+    gap = statuses(found.gap, found.rounding, found.resolution, GAP_LIMIT)
+    kkt = statuses(found.kkt, found.kkt_rounding, found.kkt_resolution, KKT_LIMIT)
+    return np.where((gap == "fails") | (kkt == "holds"), gap, kkt)
 
 
 def evenly(count: int, most: int = LOOKED_AT) -> NDArray[np.int64]:

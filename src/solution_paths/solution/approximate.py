@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..archive import File, read_archive, write_archive
-from ..certify import SAID, Certificate, Verdict, status_of, worst_of
+from ..certify import SAID, Certificate, Verdict, statuses, worst_of
 from ..curves import Curve
 from ..glm import LOSSES, Lines
 from ..validation import Floats, Rows, check_counts, check_shares
@@ -249,7 +249,7 @@ class ApproximatePath(SolutionPath):
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (found.gap, found.rounding))
         most = gap + rounding
-        states = {status_of(*own, 0.0, self.eps) for own in zip(gap, rounding, strict=True)}
+        states = statuses(gap, rounding, 0.0, self.eps)
         return GapCertificate(
             np.nan,
             float(gap.max()),
@@ -257,7 +257,7 @@ class ApproximatePath(SolutionPath):
             np.nan,
             float(s[gap.argmax()]),
             len(s),
-            status=worst_of(*states),
+            status=worst_of(*states.tolist()),
             error=float(most.max()),
             error_at=float(s[most.argmax()]),
             limit=self.eps,
