@@ -2,8 +2,8 @@
 
 A run of the suite `paper` takes hours, and the workflow writes its tables when all of it is done.
 This writes the tables of what there is, here or in the reference results (seconds of other
-machines, too), into results/so_far/<paper>, and says what is still to come. A data set counts in
-an experiment when all its splits are there.
+machines, too), into results/so_far/<paper>, and says what is still to come. A split of a data set
+counts in an experiment when all its cells are there.
 
     python benchmarks/so_far.py                # every paper of which something is finished
     python benchmarks/so_far.py robust_svm
@@ -31,18 +31,21 @@ def at_hand(
 ) -> tuple[list[Path], dict[str, tuple[int, int]]]:
     """Return the files of the cells to show, and how many of each kind are there, and wanted.
 
-    A kind is an experiment on a data set; it is shown when it is whole. A cell is taken from the
-    first folder that has it.
+    A kind is an experiment on a data set; those of its splits are shown that are whole. A cell is
+    taken from the first folder that has it.
     """
-    found: dict[str, list[Path | None]] = {}
+    found: dict[str, dict[int, list[Path | None]]] = {}
     for job in paper.jobs(config, suite):
         splits = range(job.first, job.last + 1)
-        cells = paper.cells(config, suite, job.experiment, job.dataset, splits)
-        own = found.setdefault(f"{job.experiment} {job.dataset}", [])
-        own += [_there([file_of(cell, folder) for folder in folders]) for cell in cells]
-    there = {kind: [file for file in own if file] for kind, own in found.items()}
-    shown = [file for kind, own in found.items() if there[kind] == own for file in own if file]
-    return shown, {kind: (len(there[kind]), len(own)) for kind, own in found.items()}
+        for cell in paper.cells(config, suite, job.experiment, job.dataset, splits):
+            own = found.setdefault(f"{job.experiment} {job.dataset}", {}).setdefault(cell.split, [])
+            own.append(_there([file_of(cell, folder) for folder in folders]))
+    shown, counts = [], {}
+    for kind, by_split in found.items():
+        every = [file for own in by_split.values() for file in own]
+        counts[kind] = (sum(map(bool, every)), len(every))
+        shown += [file for own in by_split.values() if all(own) for file in own if file]
+    return shown, counts
 
 
 def _there(files: list[Path]) -> Path | None:

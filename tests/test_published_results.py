@@ -17,7 +17,8 @@ from path_benchmark.reporting.overview import headline
 from path_benchmark.reporting.verdicts import GLYPHS, MISSING, NOT_IN_PAPER
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs" / "results").glob("*.md"))
+INDEX = ROOT / "docs" / "results" / "README.md"
+PAGES = sorted({*(ROOT / "docs" / "results").glob("*.md")} - {INDEX})
 PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust", "survey")
 
 
@@ -56,8 +57,9 @@ def test_the_readmes_block_is_of_these_pages():
     block = text[text.index(published.BEGIN) : text.index(published.END)]
     for page in PAGES:
         head = re.search(r"(\d+) of (\d+) paths certified", page.read_text("utf-8"))
-        (row,) = re.findall(rf"\| \[[^]]+\]\(docs/results/{page.name}\) .*", block)
-        assert row.endswith(f"| {head[1]} of {head[2]} |")
+        for text, folder in ((block, "docs/results/"), (INDEX.read_text("utf-8"), "")):
+            (row,) = re.findall(rf"- \[[^]]+\]\({folder}{page.name}\): .*", text)
+            assert row.endswith(f"{head[1]} of {head[2]} paths certified exact.")
 
 
 def written(study, folder, left=()):
@@ -105,7 +107,7 @@ def test_pages_are_written_from_a_finished_suite(suite, tmp_path):
     assert "| " + " | ".join([tables, *(str(counts["cells"][k]) for k, _ in wanted)]) + " |" in head
     sentences = ["claims of the text", *(str(counts["claims"][k]) for _, k in wanted)]
     assert "| " + " | ".join(sentences) + " |" in head
-    assert "the objective falls strictly at each jump (rbf kernel)" in differs
+    assert "OP-s is constant between jumps (rbf kernel)" in differs
     assert readme.read_text().startswith("Before.\n\nAfter.\n")
     assert readme.read_text().count(published.BEGIN) == 1
     content = json.loads((suite / "robust_svm" / "outputs.json").read_text())
@@ -197,11 +199,18 @@ def test_explanations_are_of_tables_and_data_that_there_are(name):
 def test_the_readmes_block_says_what_became_of_each_table(suite, tmp_path):
     block = published.write([suite], tmp_path / "results")
     content = published.read([suite])["robust_svm"]
-    (row,) = [line for line in block if line.startswith("| [Robust SVM](docs/results/")]
+    (row,) = [line for line in block if line.startswith("- [Robust SVM](docs/results/")]
     cells = headline(content)["cells"]
-    counted = [int(n) for n in re.findall(r"[✓✗?–] (\d+)", row.split(" | ")[2])]
-    assert sum(counted) == sum(cells.values()) > 0
-    assert row.split(" | ")[2].startswith("1: 🟩 ✓ 2")
+    told = re.search(r"of (\d+) published numbers (\d+) agree, (\d+) differ, (\d+) can", row)
+    assert [int(n) for n in told.groups()] == [
+        sum(cells.values()),
+        *(cells[k] for k in ("agrees", "differs", "inconclusive")),
+    ]
+    text = (tmp_path / "results" / "README.md").read_text("utf-8")
+    assert row.replace("docs/results/", "") in text
+    counted = [int(n) for n in re.findall(r"[✓✗?–] (\d+)", text)]
+    assert sum(counted) == sum(cells.values()) > 0  # each number in one table
+    assert "- Table 1: 🟩 ✓ 2" in text
 
 
 def test_a_number_that_the_paper_has_not_stands_alone():

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.image import imread
-from scipy import stats
+from scipy import optimize, stats
 
 from path_benchmark.papers import assertions
 from path_benchmark.papers.quantile_svm import outputs
@@ -38,32 +38,82 @@ from test_quantile_svm_paper import shared_suite, study_of
 # ---------------------------------------------------------------- verdicts
 
 
-def test_two_means_are_compared_by_welchs_test():
-    inside = {"paper_std": 1.0, "ours_std": 3.0, "paper_n": 10, "ours_n": 6}
-    other = {"mean2": 0.0, "std2": 3.0, "nobs2": 6, "equal_var": False}
-    for ours, verdict in ((2.9, "agrees"), (3.5, "differs")):
-        p = stats.ttest_ind_from_stats(ours, 1.0, 10, **other).pvalue
-        assert (p >= 0.05) == (verdict == "agrees")
-        assert verdicts.on_mean(5.0, 5.0 + ours, **inside) == verdict
-    # two standard errors would have called this one different: few splits have heavy tails
-    few = {"paper_std": 1.0, "ours_std": 4.0, "paper_n": 10, "ours_n": 5}
-    assert verdicts.on_mean(5.0, 5.0 + 2.1 * np.sqrt(1 / 10 + 16 / 5), **few) == "agrees"
+def welchs_half(s1, n1, s2, n2):
+    """Return half of Welch's interval, found as the difference that its test just rejects."""
+    own = {"mean2": 0.0, "std2": s2, "nobs2": n2, "equal_var": False}
+    return optimize.brentq(
+        lambda d: stats.ttest_ind_from_stats(d, s1, n1, **own).pvalue - 0.05, 1e-9, 1e3
+    )
+
+
+def test_two_means_agree_where_welchs_interval_lies_within_the_margin():
+    spread = {"paper_std": 0.1, "ours_std": 0.3, "paper_n": 10, "ours_n": 6}
+    half = welchs_half(0.3, 6, 0.1, 10)  # of a margin of 20 %, 1
+    for apart, verdict in ((0.99 - half, "agrees"), (1.01 - half, "differs"), (0.0, "agrees")):
+        assert verdicts.on_mean(5.0, 5.0 + apart, **spread) == verdict
+        assert verdicts.on_mean(5.0, 5.0 - apart, **spread) == verdict
+
+
+def test_an_interval_that_is_wider_than_the_margin_and_holds_zero_tells_nothing():
+    spread = {"paper_std": 1.0, "ours_std": 3.0, "paper_n": 10, "ours_n": 6}
+    half = welchs_half(3.0, 6, 1.0, 10)
+    for share, verdict in ((0.0, "can't tell"), (0.99, "can't tell"), (1.01, "differs")):
+        found = verdicts.on_mean(5.0, 5.0 + share * half, **spread)
+        assert verdicts.kind(found) == verdict
+    said = verdicts.on_mean(5.0, 5.0, **spread)
+    assert said == f"can't tell: known to ± {half / 5.0:.0%}, the margin is 20%"
+
+
+def test_the_margin_of_an_auc_is_that_of_what_it_lacks():
+    spread = {"paper_std": 0.5, "ours_std": 0.5, "paper_n": 10, "ours_n": 10}
+    assert verdicts.on_mean(90.0, 91.0, of=10.0, **spread) == "agrees"
+    assert verdicts.on_mean(90.0, 93.0, of=10.0, **spread) == "differs"
+    assert verdicts.on_mean(90.0, 93.0, **spread) == "agrees"
+
+
+def test_means_that_are_shifted_together_do_not_agree():
+    def frame(lower):
+        rows = [
+            {"data set": f"d{k}", "quantity": q, "paper": 1.0, "splits": 10, "verdict": "agrees"}
+            | {"ours": 0.99 if k < lower else 1.01}
+            for k in range(8)
+            for q in "ab"
+        ]
+        rows.append(rows[0] | {"quantity": "n", "splits": np.nan, "paper": 5.0, "ours": 5.0})
+        return pd.DataFrame(rows)
+
+    found, text = verdicts.shifted(frame(8), ["data set"])
+    assert set(found["verdict"][:16]) == {"can't tell: the table as a whole is shifted"}
+    assert found["verdict"].iloc[-1] == "agrees"  # a count
+    assert "lower in 16 of 16 cells, and on average in 8 of 8 data sets" in text
+    assert "p = 0.0078" in text
+    found, text = verdicts.shifted(frame(7), ["data set"])  # p = .07
+    assert set(found["verdict"]) == {"agrees"}
+    assert "in 7 of 8 data sets" in text
+    # the cells of one data set are no independent draws
+    assert set(verdicts.shifted(frame(8)[:6], ["data set"])[0]["verdict"]) == {"agrees"}
 
 
 def test_fewer_than_five_splits_decide_nothing_about_a_mean():
     spread = {"paper_std": 1.0, "ours_std": 1.0, "paper_n": 10}
-    assert verdicts.on_mean(5.0, 50.0, ours_n=4, **spread) == "inconclusive: 4 splits here"
+    assert verdicts.on_mean(5.0, 50.0, ours_n=4, **spread) == "can't tell: 4 splits here"
     assert verdicts.on_mean(5.0, 50.0, ours_n=5, **spread) == "differs"
-    assert verdicts.on_mean(100.0, 104.0) == "inconclusive: 1 split here"
+    assert verdicts.on_mean(100.0, 104.0) == "can't tell: 1 split here"
     # but of data whose parts are given there is one split only
     assert verdicts.on_mean(100.0, 104.0, fixed=True) == "agrees"
     assert verdicts.on_mean(100.0, 106.0, fixed=True) == "differs"
 
 
 def test_a_published_number_without_spread_is_one_more_draw():
-    t = stats.t.isf(0.025, 9) * 5.0 * np.sqrt(1.1)
-    for factor, verdict in ((0.99, "agrees"), (1.01, "differs")):
-        assert verdicts.on_mean(100.0, 100.0 + factor * t, ours_std=5.0, ours_n=10) == verdict
+    t = stats.t.isf(0.025, 9) * np.sqrt(1.1)  # times the standard deviation
+    for std, apart, verdict in (
+        (1.0, 9.9 - t, "agrees"),  # its margin is a tenth
+        (1.0, 10.1 - t, "differs"),
+        (5.0, 4.9 * t, "can't tell"),
+        (5.0, 5.1 * t, "differs"),
+    ):
+        found = verdicts.on_mean(100.0, 100.0 + apart, ours_std=std, ours_n=10)
+        assert verdicts.kind(found) == verdict
 
 
 def test_pairs_are_compared_as_pairs_and_others_are_not():
@@ -234,7 +284,7 @@ def test_every_table_is_there_and_ends_with_the_verdict(suite):
         assert list(table(folder, name).columns)[-1] == "verdict"
     assert (table(folder, "table_1_data")["verdict"] == "not in the paper").all()
     assert table(folder, "table_certificates")["holds"].all()
-    assert len(table(folder, "table_scaling")) == 2
+    assert len(table(folder, "table_scaling")) == 6
     assert {"DPF (our path)", "Platt", "Isotonic"} == set(
         table(folder, "table_probability")["method"]
     )

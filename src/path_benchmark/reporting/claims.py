@@ -46,7 +46,8 @@ class Rule(Settings):
 class Row(Settings):
     """A sentence: where it stands, whose it is, what is measured, what decides it.
 
-    ``data``: "own" is decided on the paper's own data only, "any" is a statement about all data.
+    ``data``: "own" is decided on the paper's own data only, and so is every sentence of a paper;
+    "any": one of this project is decided on all data.
     ``only``: data sets that it is about. ``printed``: data sets on which the paper's own table says
     otherwise. ``needs``: experiment -> setting -> least value; ``splits`` counts those that ran.
     """
@@ -115,9 +116,10 @@ def _of_row(row: Row, measure: Measure, study: Study) -> Iterable[Claim]:
     """Decide on the paper's data and on others apart, so that neither speaks for the other."""
     names = [d for d in dict.fromkeys(study.results["dataset"]) if not row.only or d in row.only]
     own = [d for d in names if study.is_papers(d)]
-    parts = [(names, True)] if row.data == "any" else [(own, True)]
-    if row.data == "own":
-        parts.append(([d for d in names if d not in own], False))
+    if row.data == "any" and row.source == "this project":
+        parts = [(names, True)]
+    else:
+        parts = [(own, True), ([d for d in names if d not in own], False)]
     for chosen, papers in parts:
         part = study.restricted(chosen)
         for case in measure(part, **row.options) if chosen else ():
@@ -248,6 +250,15 @@ def complaints(checks: Iterable[Check], results: pd.DataFrame) -> list[str]:
 # ---------------------------------------------------------------- measures that papers share
 
 
+def independent(rows: pd.DataFrame) -> np.ndarray:
+    """Return what is drawn of rows: data sets, or the splits where there is but one.
+
+    Splits of a data set share its rows, and say nothing of other data.
+    """
+    column = "dataset" if rows["dataset"].nunique() > 1 else "split"
+    return rows[column].astype(str).to_numpy()
+
+
 def scores(
     study: Study,
     experiment: str,
@@ -305,6 +316,6 @@ def values(
     for key, group in own.groupby(by or (lambda _: ""), sort=False):
         found = group["value"].to_numpy(float)
         numbers = {"values": found, "worst": found.max(), "least": found.min(), "n": len(found)}
-        groups = (group["dataset"] + group["split"].astype(str)).to_numpy()
         data = tuple(dict.fromkeys(group["dataset"]))
+        groups = independent(group)
         yield Case(data, {**numbers, "groups": groups, "key": key, **fields})

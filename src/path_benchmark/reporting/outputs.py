@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -277,11 +277,13 @@ class Outputs:
         )
         table = next(t for t in (*self.tables_file.tables, *shared) if t.name == name)
         more = self.frames[table.notes_from](study, **table.options) if table.notes_from else []
+        more = [*more, *frame.attrs.get("notes", [])]
         notes = [*table.notes, *more, *_data_note(table.experiments, study, splits=True)]
         if table.experiments or name == "table_metrics":
             notes += study.failures(*table.experiments)
         heading = study.titled(table.heading, table.experiments)
         shown = tab.show(frame, name, heading, notes, study.command(table.experiments))
+        shown = replace(shown, evidence=table.evidence)
         tab.write_table(frame, shown, folder)
         return shown
 
@@ -351,8 +353,9 @@ def certificates_held(study: Study) -> dict[str, list[int]]:
 
 
 def data_used(study: Study) -> list[dict]:
-    """Say of every data set that was run whether it is the paper's."""
-    found = dict.fromkeys(study.results["dataset"])
+    """Say of every data set of which there is a result whether it is the paper's."""
+    results = study.results
+    found = dict.fromkeys(results.loc[results["status"] == "ok", "dataset"])
     return [
         {"name": study.name(d), "papers": study.is_papers(d), "instead_of": study.instead_of(d)}
         for d in found

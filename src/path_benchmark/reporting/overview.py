@@ -9,6 +9,7 @@ from .formats import count
 from .tables import css
 from .verdicts import (
     AGREES,
+    CANT_TELL,
     CONTRADICTED,
     DIFFERS,
     GLYPHS,
@@ -120,7 +121,7 @@ def _cell(marks: list[Mark] | None) -> dict | None:
 # ---------------------------------------------------------------- the headline: each paper alone
 
 # What becomes of a published cell, from what its verdict says; other cells aren't the paper's.
-CELLS = {AGREES: AGREES, DIFFERS: DIFFERS, INCONCLUSIVE: INCONCLUSIVE}
+CELLS = {AGREES: AGREES, DIFFERS: DIFFERS, CANT_TELL: INCONCLUSIVE, INCONCLUSIVE: INCONCLUSIVE}
 CELLS |= {MISSING: NOT_TESTED, NOT_TESTED: NOT_TESTED}
 CLAIMS = (SUPPORTED, NOT_SUPPORTED, INCONCLUSIVE, NOT_TESTED)
 
@@ -138,7 +139,11 @@ def headline(paper: Mapping) -> dict:
         ``title``, ``kind`` ("agrees", "differs" or "not tested here"), ``tables``, ``cells`` and
         ``claims`` by verdict, ``held`` of ``total`` paths, and the ``text`` of all that.
     """
-    compared = [table for table in paper["tables"] if "quantity" in table["columns"]]
+    compared = [
+        table
+        for table in paper["tables"]
+        if "quantity" in table["columns"] and not table.get("evidence")
+    ]
     tables = [{CELLS[k]: 1 for k in table["kinds"] if k in CELLS} for table in compared]
     cells = Counter(CELLS[k] for t in compared for k in t["kinds"] if k in CELLS)
     claims = Counter(c["verdict"] for c in paper["claims"] if c["source"] == PAPER)

@@ -15,7 +15,7 @@ from pydantic import Field
 from ..settings import Settings, Text
 from .study import Study, hyper, mean
 from .tables import compared, comparison
-from .verdicts import ABSENT, MISSING, on_count, on_mean
+from .verdicts import ABSENT, MISSING, on_count, on_mean, shifted
 
 Frames = Mapping[str, Callable[..., pd.DataFrame]]
 
@@ -71,7 +71,10 @@ class Summary(Settings):
 
 
 class Table(Settings):
-    """A table: a comparison, a summary, or a frame that the paper's module makes."""
+    """A table: a comparison, a summary, or a frame that the paper's module makes.
+
+    ``evidence``: it shows what was tried; its published numbers are counted in another table.
+    """
 
     name: Text
     heading: Text
@@ -80,6 +83,7 @@ class Table(Settings):
     notes_from: str = ""
     frame: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
+    evidence: bool = False
     compare: Compare | None = None
     summary: Summary | None = None
 
@@ -127,9 +131,13 @@ class Maker:
             own = study.only(experiment=spec.experiment, dataset=dataset, **spec.where)
             make = self._quantities if spec.quantities else self._methods
             rows += make(spec, study, dataset, paper, own)
-        if rows and not spec.absent:
+        if not spec.absent and (rows or spec.experiment in study.planned):
             rows += self._not_run(spec, published, study)
-        return comparison(rows)
+        if spec.quantities:
+            return comparison(rows)
+        frame, text = shifted(comparison(rows), ["data set"])
+        frame.attrs["notes"] = [text] if text else []
+        return frame
 
     def _not_run(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[dict]:
         """Return rows of the paper's data sets that were not run, if another one was."""
@@ -137,7 +145,8 @@ class Maker:
         ran = [self._key(spec, study, d) for d in self._shown(spec, published, study)]
         known = [self._key(spec, study, d) for d in study.datasets if _is(study, d, spec.of)]
         names, rows = {method: self.names[own] for own, method in spec.methods.items()}, []
-        for paper, verdict in not_run(published, column, ran, known):
+        planned = spec.experiment in study.planned
+        for paper, verdict in not_run(published, column, ran, known, planned):
             dataset = study.name(paper["dataset"]) if spec.key == "name" else paper["dataset"]
             for name, quantity in spec.quantities.items():
                 rows.append(compared(dataset, name, paper[quantity.paper], np.nan, verdict))
@@ -188,7 +197,8 @@ class Maker:
                 for part in ("mean", "std")
             )
             ours, std, n = mean(values)
-            verdict = on_mean(theirs, ours, spread, std, spec.paper_splits, n)
+            error = theirs if spec.lower else 100.0 - theirs
+            verdict = on_mean(theirs, ours, spread, std, spec.paper_splits, n, of=error)
             row = compared(study.name(dataset), self.names[method], theirs, ours, verdict)
             row |= {"splits": n, "paper's std": spread, "our std": std}
             for name, others in spec.also.items():
@@ -264,14 +274,20 @@ def _is(study: Study, dataset: str, of: Mapping[str, Any]) -> bool:
 
 
 def not_run(
-    published: pd.DataFrame, column: str, ran: Iterable[str], known: Iterable[str]
+    published: pd.DataFrame,
+    column: str,
+    ran: Iterable[str],
+    known: Iterable[str],
+    planned: bool = False,
 ) -> Iterator[tuple[dict, str]]:
-    """Yield a table's rows of data sets that were not run, with verdicts, if another one was.
+    """Yield a table's rows of data sets that were not run, with verdicts.
+
+    That is if another one was run, or ``planned``: the suite is to run some.
 
     ``column`` names data sets as ``ran`` and ``known`` do, those of which there is an entry here.
     """
     ran, known = set(ran), set(known)
-    if ran & set(published[column]):
+    if planned or ran & set(published[column]):
         for row in published[~published[column].isin(ran)].to_dict("records"):
             yield row, MISSING if row[column] in known else ABSENT
 

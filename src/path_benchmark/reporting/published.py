@@ -24,17 +24,20 @@ import pandas as pd
 from solution_paths.files import replace_atomically
 
 from . import overview, provenance
-from .formats import NOTHING, count, together
+from .formats import NOTHING, count, significant, together
 from .tables import RATIO, show
 from .verdicts import (
+    AGREES,
     DECIDED,
     DIFFERS,
     GLYPHS,
+    INCONCLUSIVE,
     NOT_COMPARED,
     NOT_IN_PAPER,
     NOT_SUPPORTED,
     NOT_TESTED,
     PAPER,
+    SUPPORTED,
     kind,
 )
 
@@ -42,15 +45,14 @@ from .verdicts import (
 COLOURS = {"✓": "🟩", "✗": "🟥", "?": "🟨", "∅": "⬜", "–": "⬜", "·": "⬜"}
 # Tables that every paper may have: too long for a page.
 SHARED = ("table_metrics", "table_certificates")
-# What the README shows of figures and of highlights.
-FRONT = ("figure_2_rates", "figure_1_regions")
+# What the index shows of figures, the first of these that a paper has.
+FRONT = ("figure_2_rates", "figure_1_regions", "figure_5_path", "figure_5_2_noise", "figure_paths")
 TABLE = re.compile(r"Table (\d+(?:\.\d+)?)")
-TIMES = re.compile(r" / |in times of")
-OTHER_DATA = f"{COLOURS[GLYPHS[NOT_TESTED]]} on other data"
+TIMES = re.compile(r" / path|in times of the path")
 EXPLAINED = "What was tried is in [what was reproduced](../reproduction.md#{})."
 PARTLY = (
-    "**The suite `paper` is not finished.** Where a data set lacks some of its splits it is left "
-    "out: what is decided here is decided on the others ([the rest](#not-finished))."
+    "**The suite `paper` is not finished.** What is decided here is decided on the splits that are "
+    "whole; tables say how many ([the rest](#not-finished))."
 )
 MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits", "Source": "sources"}
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
@@ -85,7 +87,9 @@ def _cell(row: Mapping) -> str:
     paper, ours, _ = together(row["paper"], row["ours"], digits)
     if paper == NOTHING and kind(row["verdict"]) in (NOT_IN_PAPER, kind(NOT_COMPARED)):
         return ours
-    return f"*{paper}* / {ours} {sign(row['verdict'])}"
+    spreads = (row.get(name, math.nan) for name in ("paper's std", "our std"))
+    theirs, own = (f" ± {significant(s, 2)}" if pd.notna(s) else "" for s in spreads)
+    return f"*{paper}{theirs}* / {ours}{own if ours != NOTHING else ''} {sign(row['verdict'])}"
 
 
 def _row(cells: list[str]) -> str:
@@ -105,11 +109,16 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
         lines += [EXPLAINED.format(_anchor(content["title"])), ""]
     data = [d["name"] + ("" if d["papers"] else " (not the paper's)") for d in content["data"]]
     lines += [f"Data: {', '.join(data)}.", ""]
-    for table in content["tables"]:
+    for table in sorted(content["tables"], key=lambda t: bool(t.get("evidence"))):
         if table["name"] in tables:
             link = f"[CSV]({folder}/{table['name']}.csv)"
-            lines += [f"## {table['heading']}", "", *pivot(tables[table["name"]]), ""]
-            lines += [" ".join([f"Suite `{table['suite']}`.", *table["notes"], link]), ""]
+            shown = ["", *pivot(tables[table["name"]]), ""]
+            shown += [" ".join([f"Suite `{table['suite']}`.", *table["notes"], link]), ""]
+            if table.get("evidence"):  # it folds
+                opened = f"<details><summary>{html.escape(table['heading'])}</summary>"
+                lines += [opened, *shown, "</details>", ""]
+            else:
+                lines += [f"## {table['heading']}", *shown]
     lines += ["## Figures", ""]
     for figure in content["figures"]:
         shown = f"![{figure['heading']}]({folder}/{figure['name']}.png)"
@@ -150,8 +159,13 @@ def _counted(head: Mapping) -> list[str]:
     """Return the paper's headline: a table of verdicts, and how many paths are certified."""
     pairs = {"agrees": "supported", "differs": "not supported"}
     pairs |= {k: k for k in ("inconclusive", "not tested here")}
+    names = {
+        "inconclusive": "can't tell, inconclusive",
+        "not tested here": "missing, not tested here",
+    }
+    names |= {k: f"{k}, {own}" for k, own in pairs.items() if k != own}
     lines = [
-        _row(["", *(f"{sign(k)} {k if k == own else f'{k}, {own}'}" for k, own in pairs.items())]),
+        _row(["", *(f"{sign(k)} {names[k]}" for k in pairs)]),
         _row(["---"] + ["---:"] * len(pairs)),
         _row([f"cells of {count(head['tables'], 'table')}", *(head["cells"][k] for k in pairs)]),
         _row(["claims of the text", *(head["claims"][k] for k in pairs.values())]),
@@ -177,7 +191,7 @@ def _differing(content: Mapping) -> list[str]:
     found: dict[str, dict[tuple, list[list[str]]]] = {}
     columns = {t["name"]: t["columns"] for t in content["tables"] if "quantity" in t["columns"]}
     names = {t["name"]: _short(t["heading"]) for t in content["tables"]}
-    for table in (t for t in content["tables"] if t["name"] in columns):
+    for table in (t for t in content["tables"] if t["name"] in columns and not t.get("evidence")):
         for row, verdict in zip(table["rows"], table["kinds"], strict=True):
             if verdict == DIFFERS:
                 keys = row[: table["columns"].index("quantity")]
@@ -314,42 +328,66 @@ def write(folders: Iterable[Path], out: Path) -> list[str]:
             shutil.copy(figure["folder"] / "figures" / f"{figure['name']}.png", own)
         shown = page(content, tables, name, origin)
         replace_atomically(out / f"{name}.md", lambda part, s=shown: part.write_text(s, "utf-8"))
-    return [*_block(papers, out.name), "", f"{count(len(papers), 'paper')}, {origin}."]
+    index = _index(papers, origin)
+    replace_atomically(out / "README.md", lambda part: part.write_text(index, "utf-8"))
+    return [*_block(papers, f"docs/{out.name}/"), "", f"{origin}."]
+
+
+def _index(papers: Mapping[str, dict], origin: str) -> str:
+    """Return the page that leads to all others: a line, the tables and a figure of each paper."""
+    lines = ["---", "orphan: true", "---", "", "# Results", ""]
+    lines += [
+        "What became of every number that the papers print, and of every sentence that can be "
+        "tested. A number counts once; one that is missing here is counted, too. Beside each "
+        "table of a page stands its CSV file.",
+        "",
+    ]
+    for name, content in papers.items():
+        lines += [f"## {content['title']}", "", content["citation"], ""]
+        lines += [_line(name, content, ""), ""]
+        marks = _marks(content["tables"])
+        lines += [f"- Table {text}" for text in marks] + [""] * bool(marks)
+        names = [f["name"] for f in content["figures"]]
+        front = next((f for f in FRONT if f in names), None)
+        if front:
+            heading = content["figures"][names.index(front)]["heading"]
+            lines += [f"![{heading}]({name}/{front}.png)", ""]
+    return "\n".join([*lines, f"{origin}.", ""])
 
 
 def _block(papers: Mapping[str, dict], folder: str) -> list[str]:
-    """Return what a README shows: a row for each paper, speed ratios, two figures."""
-    names = ["paper", "", "tables of the paper", "claims of the text", "paths certified"]
-    lines = [_row(names), _row(["---"] * len(names))]
-    for name, content in papers.items():
-        head = overview.headline(content)
-        told = {k: head["claims"][k] for k in overview.CLAIMS}
-        claims = ", ".join(f"{sign(k)} {n} {k}" for k, n in told.items() if n) or "none"
-        link = f"[{content['title']}](docs/{folder}/{name}.md)"
-        tables = "<br>".join(_marks(content["tables"])) or "none to compare"
-        held = f"{head['held']} of {head['total']}"
-        lines.append(_row([link, sign(head["kind"]), tables, claims, held]))
-    return [*lines, "", *_times(papers), "", _pictures(papers, folder)]
+    """Return what a README shows: a line for each paper, and ours beside what others would run."""
+    lines = [_line(name, content, folder) for name, content in papers.items()]
+    return [*lines, "", *_times(papers)]
+
+
+def _line(name: str, content: Mapping, folder: str) -> str:
+    """Say in one line what became of a paper's numbers, sentences and paths."""
+    head = overview.headline(content)
+    cells, claims = head["cells"], head["claims"]
+    total = sum(cells.values())
+    numbers = (
+        f"of {count(total, 'published number')} {cells[AGREES]} agree, {cells[DIFFERS]} differ, "
+        f"{cells[INCONCLUSIVE]} can't be told, {cells[NOT_TESTED]} are missing; "
+    )
+    sentences = (
+        f"of {count(sum(claims.values()), 'sentence')} {claims[SUPPORTED]} are supported, "
+        f"{claims[NOT_SUPPORTED]} are not, {claims[INCONCLUSIVE]} are inconclusive, "
+        f"{claims[NOT_TESTED]} not tested; "
+    )
+    held = f"{head['held']} of {head['total']} paths certified exact"
+    link = f"[{content['title']}]({folder}{name}.md)"
+    return f"- {link}: {numbers * bool(total)}{sentences * bool(claims)}{held}."
 
 
 def _times(papers: Mapping[str, dict]) -> list[str]:
-    """List how times compare, on which data."""
-    lines = ["Ratios of times, the paper's in brackets:", ""]
+    """Return a table of what others would run, in times of the path, all measured here."""
+    lines = [_row(["instead of the path", "data", "times as long"]), _row(["---", "---", "---:"])]
     for content in papers.values():
         for light in (h for h in content["highlights"] if TIMES.search(h["what"])):
-            number = light["ours"] + f" ({light['paper']})" * bool(light["paper"])
-            lines.append(f"- {content['title']}, {light['dataset']}: {light['what']}: {number}")
+            what = light["what"].replace(" / path", "").removesuffix(", in times of the path")
+            lines.append(_row([what, light["dataset"], light["ours"]]))
     return lines
-
-
-def _pictures(papers: Mapping[str, dict], folder: str) -> str:
-    shown = {f"{n}/{f['name']}": f["heading"] for n, c in papers.items() for f in c["figures"]}
-    return "\n".join(
-        f'<img src="docs/{folder}/{name}.png" width="48%" alt="{html.escape(shown[name])}">'
-        for front in FRONT
-        for name in shown
-        if name.endswith(f"/{front}")
-    )
 
 
 def _marks(tables: list[Mapping]) -> list[str]:
@@ -357,7 +395,7 @@ def _marks(tables: list[Mapping]) -> list[str]:
     found: dict[str, Counter] = {}
     for table in tables:
         number = TABLE.search(table["heading"])
-        if number and "verdict" in table["columns"]:
+        if number and "verdict" in table["columns"] and not table.get("evidence"):
             cells = [overview.CELLS[k] for k in table["kinds"] if k in overview.CELLS]
             found.setdefault(number[1], Counter()).update(cells)
     order = dict.fromkeys(overview.CELLS.values())
@@ -365,7 +403,7 @@ def _marks(tables: list[Mapping]) -> list[str]:
         number: " ".join(f"{sign(k)} {counts[k]}" for k in order if counts[k])
         for number, counts in found.items()
     }
-    return [f"{number}: {text or OTHER_DATA}" for number, text in told.items()]
+    return [f"{number}: {text}" for number, text in told.items() if text]
 
 
 def _shown(tables: list[dict]) -> list[dict]:

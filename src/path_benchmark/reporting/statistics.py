@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,33 @@ def welch(one: tuple[float, float, int], other: tuple[float, float, int]) -> flo
     if s1 == s2 == 0.0:
         return 1.0 if m1 == m2 else 0.0
     return float(stats.ttest_ind_from_stats(m1, s1, n1, m2, s2, n2, equal_var=False).pvalue)
+
+
+def difference_interval(
+    one: tuple[float, float, int], other: tuple[float, float, int]
+) -> tuple[float, float]:
+    """Return Welch's 95 % interval of the difference of two (mean, standard deviation, splits)."""
+    (m1, s1, n1), (m2, s2, n2) = one, other
+    if s1 == s2 == 0.0:
+        return m1 - m2, m1 - m2
+    a, b = s1**2 / n1, s2**2 / n2
+    freedom = (a + b) ** 2 / (a**2 / (n1 - 1) + b**2 / (n2 - 1))
+    half = float(stats.t.isf(LEVEL / 2, freedom)) * math.sqrt(a + b)
+    return m1 - m2 - half, m1 - m2 + half
+
+
+def draw_interval(value: float, mean: float, std: float, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of a mean less a single number, as if that were one more draw."""
+    half = float(stats.t.isf(LEVEL / 2, n - 1)) * std * math.sqrt(1.0 + 1.0 / n)
+    return mean - value - half, mean - value + half
+
+
+def sign_test(differences: Iterable[float]) -> tuple[int, int, float]:
+    """Return how many differences are below zero, how many are not zero, and the p-value."""
+    signs = [math.copysign(1.0, d) for d in differences if d]
+    lower = sum(s < 0 for s in signs)
+    p = float(stats.binomtest(lower, len(signs)).pvalue) if signs else 1.0
+    return lower, len(signs), p
 
 
 def one_more(value: float, mean: float, std: float, n: int) -> float:

@@ -31,6 +31,8 @@ class Study:
         What the paper's experiments share.
     datasets : dict
         Data set -> its settings.
+    planned : frozenset of str
+        The experiments that the suite runs on data of the paper's own.
     """
 
     paper: str
@@ -42,6 +44,7 @@ class Study:
     settings: Mapping[str, Settings]
     common: Settings
     datasets: Mapping[str, Any]
+    planned: frozenset[str] = frozenset()
 
     def name(self, dataset: str) -> str:
         """Name of a data set as people write it."""
@@ -166,7 +169,9 @@ def make_study(
     paper: Paper, config: dict, suite: str, results: pd.DataFrame, curves: pd.DataFrame
 ) -> Study:
     """Join results with the settings of the suite that made them."""
-    file = paper.file(config)
+    file, plans = paper.file(config), paper.plans(config, suite)
+    datasets = {name: paper.data(file, name) for name in file.datasets}
+    own = {name for name, data in datasets.items() if not (data.stand_in or data.instead_of)}
     return Study(
         paper.name,
         suite,
@@ -174,9 +179,10 @@ def make_study(
         file.citation,
         results,
         curves,
-        {plan.experiment.name: plan.settings for plan in paper.plans(config, suite)},
+        {plan.experiment.name: plan.settings for plan in plans},
         paper.common.model_validate(file.settings),
-        {name: paper.data(file, name) for name in file.datasets},
+        datasets,
+        frozenset(plan.experiment.name for plan in plans if own & {*plan.run.datasets}),
     )
 
 

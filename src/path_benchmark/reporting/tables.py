@@ -36,6 +36,8 @@ class Shown:
         The number behind each cell, None where there is none: what sorting goes by.
     kinds : list of str
         The kind of verdict of each row, "" where it has none.
+    evidence : bool
+        What was tried beside the paper's table: published numbers in it count there, and not here.
     command : str
         What makes the table again.
     """
@@ -49,6 +51,7 @@ class Shown:
     raw: list[list[float | None]]
     kinds: list[str]
     command: str = ""
+    evidence: bool = False
 
 
 def show(
@@ -102,7 +105,7 @@ def _compared_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
         paper, ours, verdict = row["paper"], row["ours"], str(row["verdict"])
         if SECONDS.search(str(row.get("quantity", ""))):
             rows.append((formats.seconds(paper, 4), formats.seconds(ours), *2 * [formats.NOTHING]))
-        elif verdict == verdicts.NOT_COMPARED:
+        elif verdict in (verdicts.NOT_COMPARED, verdicts.NOT_COMPARABLE):
             rows.append((*formats.together(paper, ours)[:2], *2 * [formats.NOTHING]))
         else:
             digits = 2 if RATIO in str(row.get("quantity", "")) else 4

@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from .statistics import LEAST_SPLITS, LEVEL, one_more, welch
+from .statistics import LEAST_SPLITS, LEVEL, difference_interval, draw_interval, sign_test
 
 # On numbers.
 AGREES, DIFFERS, MISSING = "agrees", "differs", "missing"
+CANT_TELL = "can't tell"
 NOT_IN_PAPER, NOT_COMPARED = "not in the paper", "seconds: not compared"
+NOT_COMPARABLE = "not comparable: another implementation in another language"
 NOT_CERTIFIED = "differs: path not certified"
 ABSENT = f"{MISSING}: not at hand"
 # On sentences.
@@ -21,10 +23,14 @@ INCONCLUSIVE, NOT_TESTED = "inconclusive", "not tested here"
 # Whose a sentence is. What the paper's own tables contradict is never counted as the paper's.
 PAPER, PROJECT = "paper", "this project"
 CONTRADICTED = "paper, contradicted by its own table"
+# Means agree where the interval of their difference lies within this share of the published error;
+# of a count without spread, of which ours vary, within the other.
+MARGIN, COUNT_MARGIN = 0.2, 0.1
 # Two single numbers without a spread agree within this share; two ratios of times within a factor.
 SINGLE_SHARE, RATIO_FACTOR = 0.05, 2.0
 # A sentence about times needs so many runs (data sets, splits) or repeats.
 LEAST_RUNS = 3
+SHIFT = "the table as a whole is shifted"
 
 # What a reader sees of a verdict at a glance; worst first, as a cell of several shows its worst.
 GLYPHS = {
@@ -32,11 +38,13 @@ GLYPHS = {
     NOT_SUPPORTED: "✗",
     MISSING: "∅",
     INCONCLUSIVE: "?",
+    CANT_TELL: "?",
     AGREES: "✓",
     SUPPORTED: "✓",
     NOT_TESTED: "–",
     NOT_IN_PAPER: "·",
     "not compared": "·",
+    "not comparable": "·",
 }
 # Verdicts that say whether something was reproduced, and those that say that it can't be told.
 DECIDED = (AGREES, DIFFERS, SUPPORTED, NOT_SUPPORTED)
@@ -50,13 +58,18 @@ RULES = {
     f"{LEAST_RUNS} runs of something else that varies, or only bounds are known",
     NOT_TESTED: "its conditions were not met here: the paper's data were not run, or a setting was "
     "cut short; what came out on other data stands in the evidence",
-    AGREES: "counts and settings: equal up to half a printed digit. Means: Welch's t test of both "
-    f"means, with their standard deviations and splits, does not reject at {LEVEL:.0%} (so of a "
-    "hundred equal means five differ by chance); a published number without spread counts as one "
-    f"more draw of ours; of data whose parts are fixed, single numbers within {SINGLE_SHARE:.0%}. "
+    AGREES: "counts and settings: equal up to half a printed digit. Means: Welch's 95 % interval "
+    "of their difference, from both standard deviations and numbers of splits, lies within "
+    f"{MARGIN:.0%} of the published error (of an AUC: of 100 less it), and the table as a whole is "
+    "not shifted; a published count without spread is one more draw of ours, and the margin "
+    f"{COUNT_MARGIN:.0%}; of data whose parts are fixed, single numbers within {SINGLE_SHARE:.0%}. "
     f"Ratios of times: within a factor of {RATIO_FACTOR:g}. Seconds of different machines are "
-    "never compared",
-    DIFFERS: "none of that holds; a path that is not certified differs whatever its numbers",
+    "never compared, nor ratios to another implementation in another language",
+    DIFFERS: "the interval of the difference leaves the margin and doesn't hold zero; a path that "
+    "is not certified differs whatever its numbers",
+    CANT_TELL: "the interval of the difference holds zero and is wider than the margin; there are "
+    f"fewer than {LEAST_SPLITS} splits; or the means of a table are shifted together: a sign test "
+    f"over its data sets rejects at {LEVEL:.0%}",
     MISSING: "the paper has the number; here the data or the solver were not at hand, or what "
     "would give it is not finished",
     NOT_IN_PAPER: "the paper has no such number: these data, or this quantity, are not in it",
@@ -70,6 +83,8 @@ def kind(verdict: str) -> str:
     """
     if verdict == NOT_COMPARED:
         return "not compared"
+    if verdict == NOT_COMPARABLE:
+        return "not comparable"
     head = verdict.split(":", 1)[0]
     return head if head in GLYPHS else ""
 
@@ -95,22 +110,67 @@ def on_mean(
     paper_n: int = 1,
     ours_n: int = 1,
     fixed: bool = False,
+    of: float | None = None,
 ) -> str:
     """Verdict for measured values, means over ``paper_n`` and ``ours_n`` splits.
 
-    ``fixed``: the data's parts are given, so that there is but one split.
+    Parameters
+    ----------
+    fixed : bool
+        The data's parts are given, so that there is but one split.
+    of : float, optional
+        What the margin is a share of: the published error, `paper` itself unless given.
     """
     if absent := _absent(paper, ours):
         return absent
     if fixed and ours_n == 1:
         return _agrees(abs(paper - ours) <= SINGLE_SHARE * abs(paper))
     if ours_n < LEAST_SPLITS or _unknown(ours_std):
-        return f"{INCONCLUSIVE}: {ours_n} split{'s' * (ours_n != 1)} here"
-    own = ours, ours_std, ours_n
-    known = not _unknown(paper_std) and paper_n > 1
-    return _agrees(
-        (welch((paper, paper_std, paper_n), own) if known else one_more(paper, *own)) >= LEVEL
-    )
+        return f"{CANT_TELL}: {ours_n} split{'s' * (ours_n != 1)} here"
+    own, size = (ours, ours_std, ours_n), abs(paper if of is None else of)
+    if not _unknown(paper_std) and paper_n > 1:
+        low, high = difference_interval(own, (paper, paper_std, paper_n))
+        margin = MARGIN * size
+    else:
+        low, high = draw_interval(paper, *own)
+        margin = COUNT_MARGIN * size
+    if max(-low, high) <= margin:
+        return AGREES
+    if low > 0.0 or high < 0.0:
+        return DIFFERS
+    known = f"{(high - low) / 2 / size:.0%}" if size else f"{(high - low) / 2:.3g}"
+    return f"{CANT_TELL}: known to ± {known}, the margin is {margin / size if size else 0:.0%}"
+
+
+def shifted(frame: pd.DataFrame, units: list[str]) -> tuple[pd.DataFrame, str]:
+    """Look whether the means of a table are shifted together.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A comparison, whose means have ``splits``.
+    units : list of str
+        The columns that tell apart what is independent: data sets.
+
+    Returns
+    -------
+    frame, text
+        With cells that agreed no longer doing so where it is shifted, and what the sign test says.
+    """
+    if "splits" not in frame or not set(units) <= set(frame):
+        return frame, ""
+    own = frame[frame["paper"].notna() & frame["ours"].notna() & (frame["splits"] > 1)]
+    if len(own) < 2:
+        return frame, ""
+    apart = (own["ours"] - own["paper"]) / own["paper"].abs()
+    lower, n, _ = sign_test(apart)
+    below, of, p = sign_test(apart.groupby([own[c] for c in units]).mean())
+    text = f"Ours is lower in {lower} of {n} cells, and on average in {below} of {of} data sets"
+    if p >= LEVEL:
+        return frame, f"{text} (sign test over these p = {p:.2g})."
+    verdict = frame["verdict"].where(frame["verdict"] != AGREES, f"{CANT_TELL}: {SHIFT}")
+    frame = frame.assign(verdict=frame["verdict"].where(~frame.index.isin(own.index), verdict))
+    return frame, f"{text} (sign test over these p = {p:.2g}): {SHIFT}, and no cell of it agrees."
 
 
 def on_ratio(paper: float, ours: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,24 @@ from ...reporting.outputs import Outputs
 from ...reporting.pivots import with_hyper
 from ...reporting.study import Study, hyper, mean
 from ...reporting.surface import Surface, Trace
-from ...reporting.tables import compared, comparison
-from ...reporting.verdicts import NOT_COMPARED, on_mean, on_ratio
+from ...reporting.tables import RATIO, compared, comparison
+from ...reporting.verdicts import (
+    MISSING,
+    NOT_COMPARED,
+    NOT_IN_PAPER,
+    on_mean,
+    on_ratio,
+    shifted,
+)
 
 DEVIATIONS = ("lad", "l1_lad", "l2_lad", "drlad")
 MARGINS = ("l1_svm", "l2_svm", "drsvm", "dm_drsvm")
 KERNELS = ("svm", "ksvm", "dm_svm", "dm_ksvm")
 PUBLISHED_SPLITS = 10
+PARTS = ("mean", "std")
 TIMED = ("regression_times", "margin_times", "kernel_times", "linear_times")
 SIZES = ("n_s", "n_lam2", "n_lam1", "rows", "n_lam", "points")
+ALONG = "solution path along lam2"
 SELECTED = ("regression", "classification", "noisy_margins", "kernels", "simulation", "moons")
 
 OUTPUTS = Outputs(__file__)
@@ -72,32 +82,44 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
             ours = np.nan if sampled else value
             text = f"{names[method]}, CPU s"
             rows.append(compared(title, text, printed[method], ours, NOT_COMPARED))
-    ratio = times[solver][0] / times["path"][0]
-    if np.isfinite(ratio):
-        known, part = printed[solver] / printed["path"], times[solver][1]
-        text = f"{names[solver]} / path" + (f", from {part} solves" if part else "")
-        rows.append(compared(title, text, known, ratio, on_ratio(known, ratio)))
-    rows += _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
+    own = _ratio_row(title, solver, times, printed)
+    along = _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
+    if not spec["lines"]:
+        rows.append(own)
+    elif np.isfinite(own["ours"]):  # the text's paths run along lam2, and its ratio is theirs
+        rows.append(own | {"paper": np.nan, "verdict": NOT_IN_PAPER})
+    if spec["lines"] and not any(RATIO in row["quantity"] for row in along):
+        along.append(_ratio_row(title, solver, {}, printed, ALONG))
+    rows += along
     score = spec["score"]
     for method, column in (("path", "path"), ("piqp", spec["theirs"])):
         own = study.only(
             experiment=spec["grids"], dataset=dataset, metric=spec["metric"], method=method
         )
         ours, std, n = mean(with_hyper(own, grid))
-        if not n:
-            continue
         known, spread = (float(paper[f"{column}_{score}_{part}"]) for part in ("mean", "std"))
-        verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n)
+        error = 100.0 - known if score == "auc" else known
+        verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n, of=error)
         row = compared(title, f"test {score.upper()}, {names[method]}", known, ours, verdict)
         rows.append(row | {"splits": n, "paper's std": spread, "our std": std})
     return rows
+
+
+def _ratio_row(title: str, solver: str, times: dict, printed: dict, path: str = "path") -> dict:
+    """Return the ratio of a solver's seconds to the path's beside the printed one."""
+    known, name = printed[solver] / printed["path"], OUTPUTS.names[solver]
+    if solver not in times or not np.isfinite(times[solver][0] / times["path"][0]):
+        return compared(title, f"{name} / {path}", known, np.nan, MISSING)
+    ratio, part = times[solver][0] / times["path"][0], times[solver][1]
+    text = f"{name} / {path}" + (f", from {part} solves" if part else "")
+    return compared(title, text, known, ratio, on_ratio(known, ratio))
 
 
 def _line_rows(
     study: Study, title: str, dataset: str, printed: dict, solver_s: float, grid: dict, spec: dict
 ) -> list[dict]:
     """Return seconds, and their ratio, of paths along the text's lines, where they were timed."""
-    text = "solution path along lam2"
+    text = ALONG
     value, _ = _seconds(study, spec.get("lines", ""), dataset, "path", grid)
     if not np.isfinite(value):
         return []
@@ -113,7 +135,9 @@ def _line_rows(
 @OUTPUTS.frame
 def grids(study: Study, dataset: str, file: str, sizes: dict, **spec: str) -> pd.DataFrame:
     """Compare seconds and scores by size of grid; ``sizes``: ours -> (heading, their column)."""
-    if dataset not in (*study.ran(spec["times"]), *study.ran(spec["grids"])):
+    named = (spec["times"], spec["grids"])
+    ran = any(dataset in study.ran(experiment) for experiment in named)
+    if not ran and not study.planned.intersection(named):
         return pd.DataFrame()
     rows, table = [], OUTPUTS.published(file)
     if "dataset" in table:
@@ -122,7 +146,83 @@ def grids(study: Study, dataset: str, file: str, sizes: dict, **spec: str) -> pd
         grid = {ours: paper[column] for ours, (_, column) in sizes.items()}
         named = {heading: paper[column] for heading, column in sizes.values()}
         rows += [named | row for row in _grid_rows(study, dataset, paper, grid, spec)]
+    # grids of the same rows are not independent
+    units = [heading for heading in ("n",) if heading in dict(sizes.values())]
+    frame, text = shifted(comparison(rows), ["data set", *units])
+    frame.attrs["notes"] = [text] if text else []
+    return frame
+
+
+def _tried(
+    study: Study, experiment: str, metric: str, keys: dict[str, str], printed: Callable
+) -> pd.DataFrame:
+    """Compare what came out under settings that were tried with the print, a row for each.
+
+    ``keys``: heading -> hyper-parameter, or "method". ``printed``: data set and these -> mean,
+    standard deviation.
+    """
+    own, rows = study.only(experiment=experiment, metric=metric), []
+    told = {h: own["method"] if k == "method" else hyper(own, k) for h, k in keys.items()}
+    own = own.assign(**told)
+    for (dataset, *values), part in own.groupby(["dataset", *keys], sort=False):
+        known, spread = printed(study.name(dataset), *values)
+        ours, std, n = mean(part)
+        error = 100.0 - known if metric == "label_auc" else known
+        verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n, of=error)
+        row = compared(study.name(dataset), f"test {metric}", known, ours, verdict)
+        row = {**dict(zip(keys, values, strict=True)), **row, "splits": n, "our std": std}
+        rows.append(row | {"paper's std": spread})
     return comparison(rows)
+
+
+def _row_of(table: pd.DataFrame, column: str, **where: object) -> tuple[float, float]:
+    """Return mean and standard deviation of a row of a published table, nan where it has none."""
+    for name, value in where.items():
+        table = table[table[name] == value]
+    return tuple(float(table[f"{column}_{p}"].iloc[0]) if len(table) else np.nan for p in PARTS)
+
+
+@OUTPUTS.frame
+def spacings(study: Study) -> pd.DataFrame:
+    """Compare errors of Tables 3.1 and 3.2 with lam2 spaced otherwise."""
+    table = OUTPUTS.published("drlad_tables_3_1_and_3_2")
+    keys = {"spacing": "spacing", "# of s": "n_s", "# of lam2": "n_lam2"}
+    return _tried(
+        study,
+        "lam2_spacings",
+        "mse",
+        keys,
+        lambda d, _, s, k: _row_of(table, "path_mse", dataset=d, n_s=s, n_lambda2=k),
+    )
+
+
+@OUTPUTS.frame
+def noise_levels(study: Study) -> pd.DataFrame:
+    """Compare AUC of Table 5.1 at other levels of noise, on the largest grid."""
+    table = OUTPUTS.published("dm_ksvm_table_5_1")
+    keys = {"noise": "noises", "n": "rows"}
+    return _tried(
+        study,
+        "moons_noises",
+        "label_auc",
+        keys,
+        lambda _, __, n: _row_of(table, "path_auc", n=n, n_lambda=20),
+    )
+
+
+@OUTPUTS.frame
+def shapes(study: Study) -> pd.DataFrame:
+    """Compare AUC of Table 5.3 with other kernels; of the grid's choice."""
+    own = study.results
+    own = own[(own["experiment"] == "kernel_shapes") & (hyper(own, "selection") == "grid")]
+    table, names = OUTPUTS.published("dm_ksvm_table_5_3"), OUTPUTS.names
+    return _tried(
+        replace(study, results=own),
+        "kernel_shapes",
+        "label_auc",
+        {"kernel of the machine": "shapes", "model": "method"},
+        lambda d, _, m: _row_of(table, "auc", dataset=d, method=names[m]),
+    )
 
 
 @OUTPUTS.frame

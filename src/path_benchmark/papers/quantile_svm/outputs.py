@@ -20,7 +20,7 @@ from ...reporting.outputs import Outputs
 from ...reporting.pivots import shown
 from ...reporting.study import Study, hyper, mean, short
 from ...reporting.tables import compared, comparison
-from ...reporting.verdicts import on_count, on_mean, on_ratio
+from ...reporting.verdicts import on_count, on_mean
 
 RATES = {"tpr": "True positive rate", "tnr": "True negative rate", "accuracy": "Accuracy"}
 RATE_COLOURS = {"tpr": fig.RED, "tnr": fig.BLUE, "accuracy": fig.INK}
@@ -85,6 +85,11 @@ def cpu_seconds(study: Study, dataset: str, method: str) -> float:
     return float(own["value"].groupby(tau.fillna(-1.0)).mean().mean())
 
 
+def _on_other_code(paper: float, ours: float) -> str:
+    """Verdict on a ratio of which the path's side was interpreted there and is compiled here."""
+    return verdicts.MISSING if np.isnan(ours) else verdicts.NOT_COMPARABLE
+
+
 @OUTPUTS.frame
 def table_2(study: Study) -> pd.DataFrame:
     """Compare seconds, their ratios and kinks with the paper's; leave out what nobody has."""
@@ -99,7 +104,7 @@ def table_2(study: Study) -> pd.DataFrame:
         for top, bottom in RATIOS:
             pair = paper[top] / paper[bottom], ours[top] / ours[bottom]
             text = f"{names[top]} / {names[bottom]}"
-            rows.append(compared(name, text, *pair, on_ratio(*pair)))
+            rows.append(compared(name, text, *pair, _on_other_code(*pair)))
         rows.append(_kink_row(study, dataset))
     return comparison([r for r in rows if not (np.isnan(r["paper"]) and np.isnan(r["ours"]))])
 
@@ -126,7 +131,7 @@ def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable
     for bottom in ("liblinear", "lbfgsb"):
         ours = seconds / cpu_seconds(study, dataset, bottom)
         pair = paper / _paper(2, dataset, TIMES[bottom]), ours if ended else np.nan
-        yield f"DPF / {OUTPUTS.names[bottom]}", pair, on_ratio(*pair)
+        yield f"DPF / {OUTPUTS.names[bottom]}", pair, _on_other_code(*pair)
     pair = _paper(2, dataset, "n_kinks"), value["kinks"] if ended else np.nan
     yield "kinks", pair, on_mean(*pair, ours_std=np.nan, ours_n=1, fixed=_fixed(study, dataset))
     told = {"tau reached": value["reached"], "iterations for each kink": value["iterations"]}
@@ -642,12 +647,32 @@ def kinks(study: Study) -> Iterable[Case]:
         most = group["value"].max()
         text = f"at most {most:.0f} kinks for n = {n:.0f}, n log n = {n * np.log(n):.0f}"
         yield Case((dataset,), {"shares": most / (n * np.log(n)), "told": text})
-    yield from grown_kinks(study)
+    yield from _kinks_by_n(study)
+
+
+def _kinks_of_data(study: Study) -> Iterable[Case]:
+    """Give the kinks of the paper's data sets, by their numbers of training samples."""
+    found = {}
+    for dataset in filter(study.is_papers, study.ran("path")):
+        n = mean(study.only(experiment="path", dataset=dataset, metric="n_train"))[0]
+        found[n] = mean(study.only(experiment="path", dataset=dataset, metric="kinks"))[0]
+    if len(found) > 1:
+        counts = [found[n] for n in sorted(found)]
+        shares = np.array([found[n] / (n * np.log(n)) for n in sorted(found)])
+        told = ", ".join(f"{n:.0f}: {found[n]:.0f}" for n in sorted(found))
+        numbers = {"shares": shares, "more": np.diff(counts), "told": f"mean kinks by n: {told}"}
+        yield Case(tuple(filter(study.is_papers, study.ran("path"))), numbers, "all data sets")
 
 
 @OUTPUTS.measure
 def grown_kinks(study: Study) -> Iterable[Case]:
     """Give the kinks by n of the experiment kinks, and how many more they are at each next n."""
+    yield from _kinks_of_data(study)
+    yield from _kinks_by_n(study)
+
+
+def _kinks_by_n(study: Study) -> Iterable[Case]:
+    """Give the kinks by n of the experiment kinks."""
     for dataset in study.ran("kinks"):
         by_n = kinks_against_n(study, dataset)
         if by_n.empty:  # all of its cells failed
