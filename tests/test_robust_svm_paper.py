@@ -35,7 +35,7 @@ def config():
             "splits": 2,
             "costs": [1.0, 10.0],
             "kernels": ["rbf"],
-            "amplitudes": [2.0, 4.0],
+            "amplitudes": [2.0, 8.0],
         },
         "bias": {"datasets": ["two_moons"], "splits": 1, "costs": [1.0, 10.0], "kernels": ["rbf"]},
         "optima": {"datasets": ["noisy_labels"], "splits": 1, "problems": 2, "rows": 8},
@@ -78,7 +78,7 @@ def test_the_texts_noise_is_one_of_those_tried(study):
 def test_rescaled_errors_have_the_standard_machine_of_that_noise(study):
     own = study.only(experiment="errors_rescaled", metric="test_error", method="standard")
     tried = study.only(experiment="noise", metric="test_error", split=0)
-    tried = tried[(hyper(tried, "amplitude") == 4.0) & (hyper(tried, "share") == 0.05)]
+    tried = tried[(hyper(tried, "amplitude") == 8.0) & (hyper(tried, "share") == 0.05)]
     tried = tried[hyper(tried, "rescaling") == "symmetric"]
     assert own["value"].tolist() == tried["value"].tolist()
 
