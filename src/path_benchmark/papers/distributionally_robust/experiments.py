@@ -370,7 +370,7 @@ def regression(cell: Cell, rows: Rows, report: Report) -> None:
     _compare(cell, rows, _deviations(cell, parts.train, size, size), parts, _mse(parts))
 
 
-@PAPER.experiment(settings=Grids)
+@PAPER.experiment(settings=Grids, version=1)
 def regression_grids(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 3.1 and 3.2: test errors of what the path and a solver choose."""
     parts, sizes = _parts(cell), cell.settings.sizes

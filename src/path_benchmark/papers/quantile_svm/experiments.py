@@ -388,7 +388,7 @@ def _accuracy(problem: Hinge, answer: Answer, part: Part) -> float | None:
     return None if f is None else float(np.mean((f >= 0.0) == (part.y > 0)))
 
 
-@PAPER.experiment(settings=Boundaries)
+@PAPER.experiment(settings=Boundaries, version=1)
 def boundary(cell: Cell, rows: Rows, report: Report) -> None:
     """Figure 1: weights at a few tau, and the points themselves."""
     train = _parts(cell).train
@@ -566,7 +566,7 @@ class _Contest:
 # ---------------------------------------------------------------- probabilities
 
 
-@PAPER.experiment(settings=Probabilities)
+@PAPER.experiment(settings=Probabilities, version=1)
 def probability(cell: Cell, rows: Rows, report: Report) -> None:
     """P(y = +1 | x) on the test part: read off the path, and by calibrating f at tau = 1/2."""
     parts = _parts(cell)
@@ -585,7 +585,7 @@ def probability(cell: Cell, rows: Rows, report: Report) -> None:
         _score(p, parts.test.y > 0, clip, method, cell.settings.bins, rows)
 
 
-@PAPER.experiment(settings=KnownLaw, each="sizes")
+@PAPER.experiment(settings=KnownLaw, each="sizes", version=1)
 def known(cell: Cell, rows: Rows, report: Report) -> None:
     """Compare P(y = +1 | x) of the path with the true one; lam falls as 1 / sqrt(n)."""
     n, first_n = cell.value, 100
@@ -643,7 +643,7 @@ class AtTau(ClassifierMixin, BaseEstimator):
 # ---------------------------------------------------------------- paths to be turned by hand
 
 
-@PAPER.experiment(settings=Explorations, each="lams")
+@PAPER.experiment(settings=Explorations, each="lams", version=1)
 def explore(cell: Cell, rows: Rows, report: Report) -> None:
     """Write down a whole path at one lam, for the page's explorer."""
     parts, lam = _parts(cell), {"lam": cell.value}
