@@ -48,7 +48,8 @@ def test_page_and_csv_files_agree(page):
     for words in ("What differs", "Hardware: ", "Versions: ", ", commit "):
         assert words in text
     for section in re.split(r"^## ", text, flags=re.MULTILINE):
-        if "[CSV](" in section:
+        nothing = "/ — ⬜ ∅" in section and not re.search(r"\* / [^—]", section)
+        if "[CSV](" in section and not nothing:
             assert re.search(r"^Suite `(paper|quick)`\. .*\b\d+ splits?\..* \[CSV\]", section, re.M)
 
 
@@ -93,7 +94,7 @@ def test_pages_are_written_from_a_finished_suite(suite, tmp_path):
     text = page.read_text("utf-8")
     assert disagreements(page) == []
     assert "| BreastCancerDiagnostic | *569* / 569 🟩 ✓ | *30* / 30 🟩 ✓ |" in text
-    assert "*0.042* / 0.080 🟥 ✗" in text
+    assert "*0.042 ± 0.017* / 0.080 ± 0.014 🟥 ✗" in text
     differs = text[text.index("## What differs") : text.index("Data: ")]
     told = "- Table 4, BreastCancerDiagnostic: OP-theta *0.042* / 0.080, "
     assert differs.index("Unexplained:") < differs.index(told)
@@ -142,7 +143,7 @@ def test_what_the_preferred_suite_lacks_is_shown_from_the_next(tmp_path):
     page = tmp_path / "out" / "robust_svm.md"
     assert disagreements(page) == []
     text = page.read_text("utf-8")
-    assert "*0.042* / 0.080 🟥 ✗" in text  # the preferred suite's number
+    assert "*0.042 ± 0.017* / 0.080 ± 0.014 🟥 ✗" in text  # the preferred suite's number
     table = text[text.index("## Test 0-1 error, RBF kernel") :]
     assert "Suite `paper`." in table[: table.index("[CSV]")]
     assert "2 to 6 splits." in table[: table.index("[CSV]")]
