@@ -11,6 +11,7 @@ all of them, without a loss until it is their turn.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -19,10 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ..certify import Certificate, Verdict, summary
+from ..certify import Certificate, Verdict, evenly, summary
+from ..errors import PathError, PathWarning
 from ..problem import Line, Losses, Pieces, Problem
 from ..problem.symmetric import symmetrised
-from ..validation import Floats, Rows, check_vector, check_X
+from ..validation import Floats, Rows, callers_level, check_choice, check_vector, check_X
+from .follow import CHECKS, fault_of
 from .leave_one_out import check_level, floor_of
 from .neighbours import Start, between, with_losses
 from .path import SolutionPath
@@ -35,6 +38,7 @@ KNOWN = 2.0**-30  # of the targets: what differs by less is rounding
 ALIKE = 2.0**-40  # of the size of targets: so far losses' knots may be apart for rounding
 SHARE = 2  # so many new rows, at most, are begun with together for each row of the data: n / 2
 LEAST = 32
+LOOKS = 3  # points of each path that are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +83,11 @@ class ConformalPath:
         """Return the responses whose p-value is above alpha, as (k, 2) closed intervals, ascending.
 
         With exchangeable rows the new one's response is in it with probability 1 - alpha at least.
+
+        Parameters
+        ----------
+        alpha : float, default 0.1
+            The share of responses that may be missed.
         """
         inside = self.p * self._count > _most(alpha, self._count)
         at = self.p_at * self._count > _most(alpha, self._count)
@@ -100,7 +109,14 @@ class ConformalPath:
     _idle: int = 0
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Judge the models of n + 1 rows at some responses: see `SolutionPath.certify`."""
+        """Judge the models of n + 1 rows at some responses.
+
+        Parameters
+        ----------
+        n_random : int, default 20
+            How many, on each of both paths: see `SolutionPath.certify`.
+        seed : int, default 0
+        """
         found = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
         return summary(
             np.concatenate([t for t, _ in found]), Verdict.together([own for _, own in found])
@@ -112,7 +128,9 @@ def _most(alpha: float, count: int) -> int:
     return floor_of(check_level(alpha) * count)
 
 
-def conformal_path(path: SolutionPath, t: float, y: ArrayLike, X_new: Rows) -> list[ConformalPath]:
+def conformal_path(
+    path: SolutionPath, t: float, y: ArrayLike, X_new: Rows, *, check: str = "warn"
+) -> list[ConformalPath]:
     """Refit a model of numbers with each of some new rows at every response, exactly.
 
     Parameters
@@ -128,6 +146,9 @@ def conformal_path(path: SolutionPath, t: float, y: ArrayLike, X_new: Rows) -> l
         The targets of the path's rows.
     X_new : (m, d) array or CSR
         New rows, each by itself. A kernel must be one that can be computed.
+    check : {"warn", "raise", "ignore"}
+        What happens if a quick look at some models of n + 1 rows finds one that is off by more than
+        1e-6.
 
     Returns
     -------
@@ -167,13 +188,14 @@ def conformal_path(path: SolutionPath, t: float, y: ArrayLike, X_new: Rows) -> l
     >>> path.certify().ok
     True
     """
-    return list(conformal_paths(path, t, y, X_new))
+    return list(conformal_paths(path, t, y, X_new, check))
 
 
 def conformal_paths(
-    path: SolutionPath, t: float, y: ArrayLike, X_new: Rows
+    path: SolutionPath, t: float, y: ArrayLike, X_new: Rows, check: str = "warn"
 ) -> Iterator[ConformalPath]:
     """Yield what `conformal_path` returns, one new row after the other."""
+    check_choice(check, "check", CHECKS)
     problem, _ = path.stated_at(t)
     _check_model(path, problem)
     n = len(problem.losses[0].pieces)
@@ -187,7 +209,21 @@ def conformal_paths(
         every = _with_rows(path, problem, names[own], given[own])
         start = Start(every, path.reading_or_none)
         for k in range(len(every.losses[0].pieces) - n):
-            yield _New(start, n, n + k, targets, loss, path.reading.offset).path()
+            found = _New(start, n, n + k, targets, loss, path.reading.offset).path()
+            for way in found.paths:
+                _look(way, check)
+            yield found
+
+
+def _look(path: SolutionPath, check: str) -> None:
+    """Judge some points of a path in the response; warn, or raise, where one is off."""
+    if check == "ignore":
+        return
+    said = fault_of(path, *path._judged(evenly(len(path.points), LOOKS), np.empty(0), anew=False))
+    if said and check == "raise":
+        raise PathError(said, path)
+    if said:
+        warnings.warn(said, PathWarning, stacklevel=callers_level())
 
 
 def _check_model(path: SolutionPath, problem: Problem) -> None:

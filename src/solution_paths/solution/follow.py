@@ -560,7 +560,7 @@ def _checked(path: SolutionPath, check: str, endless: bool, count: int = LOOKS) 
         if shorter is not None:
             path = shorter
             s, found = _look(path, LOOKS)
-    said = _fault(path, s, found)
+    said = fault_of(path, s, found)
     if not said:
         return path
     if check == "raise":
@@ -611,7 +611,7 @@ def _look(path: SolutionPath, count: int = LOOKS) -> tuple[np.ndarray, Verdict]:
     return path._judged(nodes, others, anew=False)
 
 
-def _fault(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
+def fault_of(path: SolutionPath, s: np.ndarray, found: Verdict) -> str:
     """Say where a path is off by more than may be relied on, and by how much; else nothing."""
     fault = found.fault()
     if fault is None:
