@@ -47,17 +47,17 @@ def samples(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def models(n: int) -> dict[str, tuple[Any, float, Any]]:
     """Return paths, the parameter at which rows are left out, and scikit-learn's estimator."""
-    (X, y), scale = samples(n), n / 500
+    (X, y), lam = samples(n), 20.0 * n / 500
     label = np.sign(y)
-    lad = QuantileRegressor(quantile=0.5, alpha=20.0 * scale / (2 * n), solver="highs")
+    lad = QuantileRegressor(quantile=0.5, alpha=lam / (2 * n), solver="highs")
     return {
         "SVM, rbf": (sp.svm_path(X, label, C_max=1.0, **RBF), 1.0, SVC(C=1.0, **RBF)),
         "SVM, linear": (sp.svm_path(X, label, C_max=1.0), 1.0, SVC(C=1.0, kernel="linear")),
         "SVR, rbf": (
             sp.svr_path(X, y, C_max=1.0, epsilon=0.3, **RBF), 1.0, SVR(C=1.0, epsilon=0.3, **RBF)
         ),
-        "lasso": (sp.lasso_path(X, y, lam_min=10.0), 20.0 * scale, Lasso(alpha=20.0 * scale / n)),
-        "LAD, l1": (sp.rlad_path(X, y, lam_min=10.0), 20.0 * scale, lad),
+        "lasso": (sp.lasso_path(X, y, lam_min=lam / 2), lam, Lasso(alpha=lam / n)),
+        "LAD, l1": (sp.rlad_path(X, y, lam_min=lam / 2), lam, lad),
     }  # fmt: skip
 
 
