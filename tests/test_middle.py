@@ -301,6 +301,46 @@ def test_the_middle_does_not_depend_on_what_is_looked_at_together(name, monkeypa
     np.testing.assert_allclose(alone._variables(t)[1], together._variables(t)[1], rtol=1e-12)
 
 
+FOLLOWED = {
+    "svm": lambda X, y, c: paths.svm_path(X, np.sign(y), sample_weight=c),
+    "svr": lambda X, y, c: paths.svr_path(X, y, epsilon=0.3, sample_weight=c),
+    "svr_epsilon": lambda X, y, c: paths.svr_path(X, y, vary="epsilon", sample_weight=c),
+    "quantile_lam": lambda X, y, c: paths.quantile_regression_path(
+        X, y, vary="lam", penalty="l2", tau=0.5, sample_weight=c
+    ),
+}
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
+    """All rows say the same as those that are looked at, where these are few."""
+    r = np.random.default_rng(5)
+    seen, near, c = [], undetermined.Rows._near, np.ones(700)  # other costs balance nowhere
+    y = r.permutation(np.linspace(-2.0, 2.0, 700))
+    X = r.normal(size=(700, 20)) + 0.3 * np.sign(y)[:, None]
+    if rounded:
+        X, y = X.round(), y.round(1) + 0.05
+
+    def noted(self, *given):
+        found = near(self, *given)
+        seen.append(len(found[0].own))
+        return found
+
+    monkeypatch.setattr(undetermined, "CELLS", 1)
+    monkeypatch.setattr(undetermined, "MANY", 8)
+    monkeypatch.setattr(undetermined, "LOOKS", 1000)
+    monkeypatch.setattr(undetermined.Rows, "_near", noted)
+    some = FOLLOWED[name](X, y, c)
+    monkeypatch.setattr(undetermined.Rows, "_near", lambda self, points, pairs, endless: (self, 50))
+    whole = FOLLOWED[name](X, y, c)
+    if not rounded and name != "svr_epsilon":
+        assert min(seen) < 350  # else nothing was tried
+    np.testing.assert_array_equal(some.points.t, whole.points.t)
+    t = places(whole, 0)
+    np.testing.assert_array_equal(some._variables(t)[1], whole._variables(t)[1])
+
+
 def test_thresholds_that_nothing_ties_are_not_looked_at_piece_by_piece(monkeypatch):
     looked = []
 

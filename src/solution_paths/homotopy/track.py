@@ -69,25 +69,37 @@ class Track:
         return replace(self, t=np.column_stack([self.t[:, 0], self.t[:, 1] + by]), entries=entries)
 
     def unknowns(
-        self, which: Places | list[int], columns: slice = slice(None), parts: int = 2
+        self, which: Places | list[int], columns: slice | Places = slice(None), parts: int = 2
     ) -> Array:
         """Return the unknowns of some points, (len(which), parts, N), or those of some columns.
 
         Parameters
         ----------
         which : (k,) of int
-        columns : slice, optional
-            Coordinates that follow each other.
+        columns : slice, or (c,) of int, optional
+            Coordinates, each once.
         parts : {1, 2}
             Whether the second part is wanted.
         """
         which = np.asarray(which, dtype=np.int64)
-        first, last, _ = columns.indices(len(self.start))
+        own = np.arange(len(self.start))[columns]
+        column = np.full(len(self.start), -1)
+        column[own] = np.arange(len(own))
         order = np.argsort(which, kind="stable")
-        out = np.empty((len(which), parts, max(last - first, 0)))
+        out = np.empty((len(which), parts, len(own)))
         recorded = self.t, self.events, self.event_at, self.entry, self.entries, self.entry_at
-        _read(self.graphs.equation, self.start.copy(), *recorded, which, order, first, out)
+        _read(self.graphs.equation, self.start.copy(), *recorded, which, order, own, column, out)
         return out
+
+    def moved_between(self, first: int, last: int) -> Places:
+        """Return coordinates that change their places between two points, or are unknown there.
+
+        Some stand there more than once.
+        """
+        a, b = sorted((first, last))
+        changed = self.events[self.event_at[a] : self.event_at[b]] // PLACES
+        unknown = self.entry[self.entry_at[a] : self.entry_at[b + 1]]
+        return np.concatenate([changed, unknown])
 
 
 @cached_njit
@@ -141,26 +153,27 @@ def _read(
     entry_at: Any,
     which: Any,
     order: Any,
-    first: int,
+    own: Any,
+    column: Any,
     out: Any,
 ) -> None:
     """Write unknowns of points, in ascending order; places are those at the start, and follow."""
-    parts, size, event = out.shape[1], out.shape[2], 0
+    parts, event = out.shape[1], 0
     for b in order:
         k = which[b]
         for e in range(event, event_at[k]):
             place[events[e] // PLACES] = events[e] % PLACES
         event = max(event, event_at[k])
         high, low = t[k, 0], t[k, 1]
-        for c in range(size):
-            row = equation[first + c, place[first + c]]
+        for c in range(len(own)):
+            row = equation[own[c], place[own[c]]]
             value, rest = accumulate(row[0], row[1], high, row[2], row[3])
             value, rest = normalise(value, rest + low * row[2])
             out[b, 0, c] = value
             if parts == 2:
                 out[b, 1, c] = rest
         for e in range(entry_at[k], entry_at[k + 1]):
-            c = entry[e] - first
-            if 0 <= c < size:
+            c = column[entry[e]]
+            if c >= 0:
                 for part in range(parts):
                     out[b, part, c] = entries[e, part]

@@ -30,7 +30,7 @@ class Points:
     t : (K,)
         The parameter.
     at : callable
-        Of (k,) places, returns unknowns (k, N), or those of a slice of columns.
+        Of (k,) places, returns unknowns (k, N), or those of some columns: a slice or their numbers.
     low : (K,)
         By how much more each breakpoint is than its double. Of the two points there one belongs to
         the double: that of the piece in which it lies.
@@ -161,7 +161,7 @@ class Points:
         share = np.where(inside, moved / np.where(step > 0, step, 1.0), 0.0)
         return here, there, np.where(beyond, share, np.minimum(share, 1.0))
 
-    def unknowns(self, s: Floats, columns: slice = ALL) -> Floats:
+    def unknowns(self, s: Floats, columns: slice | Places = ALL) -> Floats:
         """Return the unknowns (k, N) at k parameters, or those of some columns."""
         here, there, share = self.find(s)
         nodes, place = np.unique(np.concatenate([here, there]), return_inverse=True)
@@ -196,7 +196,7 @@ class _Recorded:
         self.low = (t - self.t) + low
         self.track = track.moved(-self.low, np.where(both, MUCH, 0.0))
 
-    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+    def __call__(self, which: Places, columns: slice | Places = ALL) -> Floats:
         return self.track.unknowns(which, columns, parts=1)[:, 0]
 
     def moved(self, which: int, t: float) -> Floats:
@@ -214,7 +214,7 @@ class _Ended:
     last: int
     unknowns: Floats
 
-    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+    def __call__(self, which: Places, columns: slice | Places = ALL) -> Floats:
         found = self.walked(which, columns)
         found[np.asarray(which) == self.last] = self.unknowns[columns]
         return found
@@ -237,7 +237,7 @@ class _Clean:
             largest = np.maximum(largest, np.abs(self.at(few)).max(axis=0))
         self.least, self.share = NOTHING * sizes(largest), share(largest, points.t)
 
-    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+    def __call__(self, which: Places, columns: slice | Places = ALL) -> Floats:
         found = self.at(which, columns)
         found[np.abs(found) < self.share[which, None] * self.least[columns]] = 0.0
         return found
@@ -249,7 +249,7 @@ class _Kept:
 
     unknowns: Floats
 
-    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
+    def __call__(self, which: Places, columns: slice | Places = ALL) -> Floats:
         return self.unknowns[which][:, columns]
 
 

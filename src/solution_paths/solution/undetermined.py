@@ -8,12 +8,14 @@ the rounding of the balance: what the data's rounding may make flat is flat.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..compilation import read_only
@@ -28,7 +30,10 @@ from .points import Places, Points
 from .polytopes import Bounds, TooMany, cleared, is_clear, middle
 
 FEW = 8  # free variables that are looked at one by one
+MARGIN = 1.0 + 2.0**-20  # of how far a row can move, for rounding
 CELLS = 2**18  # unknowns of pieces that are looked at together: arrays of 4 MB
+MANY = 2**12  # pieces of which only some rows are looked at
+LOOKS = 8  # unknowns of them for each row, which is what finding them costs
 
 
 class Nodes(NamedTuple):
@@ -216,6 +221,9 @@ class Rows:
         branch: Places | None = None,
     ) -> None:
         self.line, self.statement, self.track, self.origin = line, statement, track, origin
+        self.maps = [group.X for group in line.start.losses]
+        # the sum of the sizes of duals of rows that are left out, a line between two parameters
+        self.others = np.array([0.0, 1.0]), np.zeros(2)
         self._spaces: dict[bytes, tuple[Places, Floats]] = {}  # what rows held leave undetermined
         n, p = statement.rows_and_variables
         self.free = dense(statement.R[:, p - statement.free :])
@@ -304,19 +312,101 @@ class Rows:
         piece that ends at point ``endless`` ends beyond its last bend. What nothing bounds stays as
         it is, or is ``known`` (k, r), if that isn't nan. Samples on a ``branch`` (k, n) stay there.
         """
-        at_once = max(1, CELLS // self.statement.size)
         nothing = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, self.free.shape[1]))
-        found = [Nodes(*nothing)]
-        for k in range(0, len(pairs), at_once):
-            own = slice(k, k + at_once)
+        found, k = [Nodes(*nothing)], 0
+        while k < len(pairs):
+            rows, count = self._near(points, pairs[k:], endless)
+            own = slice(k, k + count)
             others = None if known is None else known[own]
             where = None if branch is None else branch[own].T
-            pieces = self._pieces(points, pairs[own], endless, others, where)
-            for left in self._left(pieces):
+            pieces = rows._pieces(points, pairs[own], endless, others, where)
+            for left in rows._left(pieces):
                 found += left.nodes()
+            k += count
         of, t, v = (np.concatenate(own) for own in zip(*found, strict=True))
         order = np.argsort(of, kind="stable")
         return Nodes(of[order], t[order], v[order])
+
+    def _near(self, points: Points, pairs: Places, endless: int) -> tuple[Rows, int]:
+        """Return rows, and of how many of the first pairs others can't bound the free variable.
+
+        On these pieces the weights move so little that most rows stay beyond those which bound it.
+        All rows are looked at where that can't be told at once, or saves nothing.
+        """
+        n, p = self.statement.rows_and_variables
+        several = self.free.shape[1] > 1 or len(self.maps) > 1 or len(self.own) > n
+        plain = self.statement.held == slice(n, n + p) and self.line.start.kernel is None
+        all_of, some = max(1, CELLS // self.statement.size), pairs[:MANY]
+        # slopes that differ elsewhere may be equal at the ends of the path, and one may be infinite
+        at_end = (some == (0, 0)).all(axis=1) | (some[:, 0] == len(points) - 1)
+        at_end |= some[:, 1] == endless
+        count = int(at_end.argmax()) if at_end.any() else len(some)
+        if several or not plain or self.branch is not None or count <= 2 * all_of:
+            return self, all_of
+        first = self._pieces(points, pairs[:1], -1, None, None)
+        while count > all_of:
+            rows = self._candidates(first, points, pairs[:count])
+            if len(rows) * count <= max(CELLS, LOOKS * self.statement.size):
+                ends = pairs[[0, count - 1], [0, 1]]
+                return self._some(rows, points.t[ends], points.at(ends, self.own)), count
+            count //= 2
+        return self, all_of
+
+    def _candidates(self, first: _Pieces, points: Points, pairs: Places) -> Places:
+        """Return the rows that may bound the free variable on some of these pieces.
+
+        ``first`` are all rows at the first of them. A row whose place changes is one, and one whose
+        bound, as far as weights and knots move, isn't beyond the nearest one.
+        """
+        nodes, t0 = np.unique(pairs), first.t[0, 0]
+        w, _ = self.statement.variables(points.at(nodes, self.statement.held))
+        far = self.statement.scale * np.linalg.norm(w - w[0], axis=1).max()
+        time = np.abs(points.t[nodes] - t0).max()
+        track = self.track
+        back = track.t[-1, 0] < track.t[0, 0]
+        ends = [len(track) - 1 - k if back else k for k in (nodes[0], nodes[-1])]
+        changed = np.zeros(len(self.own), dtype=bool)
+        moved = track.moved_between(*ends)
+        changed[moved[moved < len(changed)]] = True
+        c = self.free[:, 0]
+        bounds = (c != 0.0) & ~first.held[:, 0]
+        unit = np.where(bounds, np.abs(c), 1.0)
+        move = MARGIN * (far * self._lengths + time * self._drifts) / unit
+        low, high = (lines[0, :, 0] / unit for lines in (first.low, first.high))
+        up, down = np.where(c > 0.0, high, -low), np.where(c > 0.0, -low, high)
+        found = changed | first.held[:, 0]
+        for side in (up, down):  # the bounds of the variable and, below, of its negative
+            near = np.min((side + move)[bounds & ~changed], initial=np.inf)
+            found |= bounds & np.isfinite(side) & (side - move <= near)
+        return np.flatnonzero(found)
+
+    @cached_property
+    def _lengths(self) -> Floats:
+        """The lengths of the rows of the map."""
+        X = self.maps[0]
+        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+        return np.sqrt(np.asarray(squares, dtype=float).ravel())
+
+    @cached_property
+    def _drifts(self) -> Floats:
+        """How fast the fastest knot of each row moves."""
+        tables = (np.where(np.isfinite(own[0]), own[1], 0.0) for own in (self.low, self.high))
+        return np.asarray(np.maximum(*(np.abs(own).max(axis=0) for own in tables)))
+
+    def _some(self, rows: Places, ends: Floats, duals: Floats) -> Rows:
+        """Return what some rows say alone, where all have duals (2, m) at both ends (2,)."""
+        part = copy.copy(self)
+        part.others = ends, np.abs(np.delete(duals, rows, axis=1)).sum(axis=1)
+        for name in ("_kinds", "_absolute", "_lengths", "_drifts"):
+            part.__dict__.pop(name, None)
+        part.maps, part._spaces = [X[rows] for X in self.maps], {}
+        part.own, part.free = self.own[rows], self.free[rows]
+        part.straight = np.ascontiguousarray(self.straight[:, rows])
+        tables = (
+            np.ascontiguousarray(own[..., rows]) for own in (self.slopes, self.low, self.high)
+        )
+        part.slopes, part.low, part.high = tables
+        return part
 
     def _pieces(
         self,
@@ -328,16 +418,18 @@ class Rows:
     ) -> _Pieces:
         """Return what rows say between pairs of points."""
         statement, t = self.statement, points.t[pairs.T]
-        (n, p), since = statement.rows_and_variables, t - self.origin
-        u = points.at(pairs.ravel()).reshape(len(pairs), 2, -1)
-        a = np.ascontiguousarray(u[..., self.own].transpose(1, 2, 0))
-        most = np.abs(a).sum(axis=1).max(axis=0)
+        since = t - self.origin
+        nodes, shape = pairs.ravel(), (len(pairs), 2, -1)
+        a = points.at(nodes, self.own).reshape(shape)
+        a = np.ascontiguousarray(a.transpose(1, 2, 0))
+        most = (np.abs(a).sum(axis=1) + np.interp(t, *self.others)).max(axis=0)
         rows = np.arange(len(self.own))
         first, last = self._segments(rows, a, since[:, None], most[None], branch)
-        v = own = _lines(u[..., n + p - statement.free : n + p], t)
+        held = points.at(nodes, statement.held).reshape(shape)
+        v = own = _lines(held[..., held.shape[-1] - statement.free :], t)
         if known is not None:
             own = np.where(np.isnan(known.T[:, None]), v, _lines(np.stack([known, known], 1), t))
-        rest, size = self._values(statement.variables(u[..., statement.held])[0], t)
+        rest, size = self._values(statement.variables(held)[0], t)
         low, high = np.empty((2, 2, *first.shape))
         knots = np.zeros(size.shape)
         given = read_only(self.low, self.high, first, last, since[0], rest)
@@ -358,7 +450,7 @@ class Rows:
         if problem.kernel is not None:
             own, sizes = problem.kernel @ own, self._largest @ sizes
             sizes = np.tile(sizes, (len(own), 1))
-        lines = [scale * np.asarray(group.X @ own) for group in problem.losses]
+        lines = [scale * np.asarray(X @ own) for X in self.maps]
         size = [scale * np.asarray(X @ sizes).max(axis=0) for X in self._absolute]
         if self.statement.constrained:
             lines.append(_lines(np.abs(w).sum(axis=-1, keepdims=True), t).reshape(1, -1))
@@ -382,7 +474,7 @@ class Rows:
 
     @cached_property
     def _absolute(self) -> list[Any]:
-        return [absolute(group.X) for group in self.line.start.losses]
+        return [absolute(X) for X in self.maps]
 
     @cached_property
     def _largest(self) -> Floats:
