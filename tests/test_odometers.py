@@ -9,6 +9,7 @@ from solution_paths.homotopy.odometers import EPOCH, room_left
 from solution_paths.homotopy.ratio import collect, net_error
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
+from solution_paths.homotopy.state import ROWS, VALUE
 from solution_paths.homotopy.statement import read
 from solution_paths.problem import Losses, Problem, along, losses
 
@@ -113,19 +114,19 @@ def test_no_room_is_less_than_what_odometers_say(name, seed):
     told, lines = 0, 0
     for w in steps(walk_of(*kernel_machine(name, seed)), 150):
         now, m = w.now, w.map
-        u = np.where(w.known == 1, solved(w, now.t), w.u[0])
+        u = np.where(w.known == 1, solved(w, now.t), w.u[VALUE, 0])
         value, lower, upper = values(w, u, now.t)
         room = np.minimum(value - lower, upper - value)
         for i in range(m.n):
             if not w.known[i] or w.due[i] == -np.inf:
                 continue
             true = room[i] / m.length[i] + 1e-9
-            assert w.due[i] - now.row_travel <= true
-            told += w.due[i] > now.row_travel
+            assert w.due[i] - w.travel[ROWS] <= true
+            told += w.due[i] > w.travel[ROWS]
             if w.line[i, EPOCH] == now.epoch:
                 by_line = room_left(w, i, 0.0)
                 assert by_line <= true
-                lines += by_line > w.due[i] - now.row_travel
+                lines += by_line > w.due[i] - w.travel[ROWS]
     assert told > 1000
     assert lines > 100  # they say more than the distance alone
 
@@ -169,7 +170,7 @@ def test_what_is_left_open_is_told_by_duals_as_they_are_at_t():
     w, told = walk.walk, []
     assert loop.find_exit(w, 1e-9, 0.0)
     collect(w, False)
-    u = np.where(w.known == 1, solved(w, w.now.t), w.u[0])
+    u = np.where(w.known == 1, solved(w, w.now.t), w.u[VALUE, 0])
     terms = np.abs(matrix(w)) @ np.abs(u)
     for i in np.flatnonzero(w.known[: w.map.n]):
         found = net_error(w, i, 1.0)

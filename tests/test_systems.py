@@ -106,10 +106,11 @@ def test_the_response_of_an_unknown_is_a_column_of_the_inverse():
     wanted = np.linalg.inv(matrix(w))
     for a in range(k):
         i = int(w.solved[a])
-        error = push(w, i, int(w.place[i]), ROUNDING, 0, -1)
-        found = w.push[0, w.solved[:k]]
-        first = w.first[0, w.solved[:k]]  # by the updated inverse alone
+        loop.note_change(w, 0, i)
+        push(w, 0, int(w.place[i]), ROUNDING)
+        found = w.push[0, 0, w.solved[:k]]
+        first = w.first[0, 0, w.solved[:k]]  # by the updated inverse alone
         first_scale = 1e-7 * np.abs(wanted[:, a]).max()
         np.testing.assert_allclose(found, wanted[:, a], rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(first, wanted[:, a], rtol=1e-6, atol=first_scale)
-        assert error <= 2.0**-80 * np.abs(found / w.map.scale[w.solved[:k]]).max()
+        assert w.push_error[0] <= 2.0**-80 * np.abs(found / w.map.scale[w.solved[:k]]).max()

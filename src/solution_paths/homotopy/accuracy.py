@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from . import tolerances
 from .compiled import inline, lean
+from .state import RATE, ROWS, VALUE
 
 ROUNDING = tolerances.NOISE * tolerances.FLOOR / 2.0
 FINE = 8.0 * ROUNDING  # what no sum over a row feels: such errors decide nothing
@@ -79,9 +80,9 @@ def is_near_zero(pivot, whole):
 def is_settled(w, step):
     """Tell whether point and rates are known well enough as they are carried, up to a step on."""
     now = w.now
-    if not now.carried or (has_few(w) and now.rate_error > FINE * now.fastest):
+    if not now.carried or (has_few(w) and w.error[RATE] > FINE * w.peak[RATE]):
         return False
-    return is_point_known(w, now.point_error + step * now.rate_error, step)
+    return is_point_known(w, w.error[VALUE] + step * w.error[RATE], step)
 
 
 @lean
@@ -91,21 +92,20 @@ def is_point_known(w, error, step):
     An error of a row's value costs its slope, which must be little in comparison with the duals.
     """
     now = w.now
-    if has_few(w) and error > FINE * now.largest:
+    if has_few(w) and error > FINE * w.peak[VALUE]:
         return False
-    cost = error * now.row_unit * (now.width + step * now.width_rate)
-    return error <= CARRIED * now.largest and cost <= CARRIED * now.value * now.held
+    cost = error * w.sensitivity[ROWS] * (now.width + step * now.width_rate)
+    return error <= CARRIED * w.peak[VALUE] and cost <= CARRIED * now.value * now.held
 
 
 @inline
 def is_magnified(w, error):
     """Tell whether a change of places makes too much of the error of t."""
-    return error > CARRIED * w.now.largest
+    return error > CARRIED * w.peak[VALUE]
 
 
 @inline
 def is_kept(w, goal):
     """Tell whether a point that is carried along stays as it is while rates are solved for."""
-    now = w.now
-    carried = now.carried and goal > ROUNDING
-    return carried and is_point_known(w, now.point_error / KEPT, 0.0)
+    carried = w.now.carried and goal > ROUNDING
+    return carried and is_point_known(w, w.error[VALUE] / KEPT, 0.0)

@@ -15,13 +15,14 @@ from .ratio import DOUBLE, collect, roughly
 from .state import (
     ALWAYS,
     BLOCK,
+    ROWS,
+    VALUE,
     add_known,
-    at_base_roughly,
+    base_roughly,
     base_terms,
     is_variable,
     keep_limits,
-    known_unknown,
-    value_of,
+    right_hand_side,
 )
 
 
@@ -48,9 +49,10 @@ def duals_of(w, who, out):
     if not settle(w, ROUNDING):
         return False
     for k in range(len(who)):
-        out[k] = w.u[0, who[k]]
-        if w.known[who[k]]:
-            out[k], _ = known_unknown(w, who[k])
+        i = who[k]
+        out[k] = w.u[VALUE, 0, i]
+        if w.known[i]:
+            out[k], _ = right_hand_side(w, i, w.place[i], VALUE)
     return True
 
 
@@ -59,7 +61,7 @@ def begin_jump(w, who, equation, lower, upper, hollow):
     """Let t stand still, and the graphs of some coordinates be given ones, of s, which is -1."""
     now = w.now
     now.still, now.still_low = now.t, now.t_low
-    w.base[4:] = 0.0
+    w.base[2] = 0.0
     w.base_terms[2] = 0.0
     now.jump_form = now.jump_peak = now.jump_value = now.jump_rate = 0.0
     now.t, now.t_low, now.jumping = -1.0, 0.0, 1
@@ -130,10 +132,9 @@ def may_touch(w, near):
             if w.graph.hollow[i, place] != WALL_MARK:
                 continue
             if z == np.inf:
-                z = at_base_roughly(w, i) + roughly(w, i, 0)
-                terms, _ = base_terms(w, i)
-                terms += w.now.row_terms + (w.now.variable_terms if w.map.with_gram else 0.0)
-            knot, _ = value_of(w, i, w.graph.equation[i, place])
+                z = base_roughly(w, i, VALUE) + roughly(w, i, VALUE)
+                terms = base_terms(w, i, VALUE) + w.terms[VALUE, ROWS]
+            knot, _ = right_hand_side(w, i, place, VALUE)
             if abs(z - knot) <= near + DOUBLE * (terms + abs(knot)):
                 return True
     return False

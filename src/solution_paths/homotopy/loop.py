@@ -24,12 +24,23 @@ from .accuracy import (
 )
 from .compiled import entry, lean
 from .odometers import forget_lines, go, look_again, shift
-from .ratio import collect, first_exit, known_value
+from .ratio import collect, first_exit, known_number, largest_unknown
 from .rows import times
-from .state import begin, is_hideable, is_variable, known_unknown, move, value_of
-from .systems.carry import answers, carry, risen
+from .state import (
+    RATE,
+    ROWS,
+    VALUE,
+    VARIABLES,
+    begin,
+    is_hideable,
+    is_variable,
+    move,
+    number,
+    right_hand_side,
+)
+from .systems.carry import answers, carry
 from .systems.inverse import factor, hide, sharpen, show, update
-from .systems.solve import coordinate, is_idle, is_singular, point, push, rate
+from .systems.solve import coordinate, is_idle, is_singular, push, solve
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
@@ -141,8 +152,8 @@ def settle(w, goal):
     now.doubt, now.blur, now.vague = 0, 0.0, 0.0
     kept = is_kept(w, goal)
     for attempt in range(3):
-        slow = not kept and point(w, goal) > tolerances.CONTRACTION
-        slow = rate(w, goal) > tolerances.CONTRACTION or slow
+        slow = not kept and solve(w, VALUE, goal) > tolerances.CONTRACTION
+        slow = solve(w, RATE, goal) > tolerances.CONTRACTION or slow
         if not slow:
             now.carried = 1 if goal == ROUNDING else 2
             return True
@@ -163,7 +174,7 @@ def advance(w, step, step_low):
     now.t, now.t_low = add(now.t, now.t_low, step, step_low)
     if now.found < 0:
         now.t, now.t_low = now.end, 0.0
-    glide(w, step, step_low, now.rate_error)
+    glide(w, step, step_low, w.error[RATE])
     go(w, step)
 
 
@@ -183,13 +194,13 @@ def go_back(w, begun):
 @lean
 def glide(w, step, step_low, error):
     """Move the unknowns along their motion, which has an error."""
-    now = w.now
-    for k in range(now.unknowns):
+    u, du = w.u[VALUE], w.u[RATE]
+    for k in range(w.now.unknowns):
         i = w.unknown[k]
-        h, e = accumulate(w.u[0, i], w.u[1, i], w.du[0, i], step, step_low)
-        h, e = accumulate(h, e, w.du[1, i], step, 0.0)
-        w.u[0, i], w.u[1, i] = add(h, e, 0.0, 0.0)
-    now.point_error += abs(step) * error
+        h, e = accumulate(u[0, i], u[1, i], du[0, i], step, step_low)
+        h, e = accumulate(h, e, du[1, i], step, 0.0)
+        u[0, i], u[1, i] = add(h, e, 0.0, 0.0)
+    w.error[VALUE] += abs(step) * error
 
 
 @lean
@@ -238,25 +249,35 @@ def change(w, i, new, forced):
 def changed(w, i, new, forced):
     """Do what `change` says, but for a coordinate that stays, or goes back."""
     old = w.place[i]
-    if w.slot[i] <= -2:
-        show(w, i)
-    was_known = w.known[i]
-    if was_known:
-        w.u[0, i], w.u[1, i] = known_unknown(w, i)
+    note_change(w, 0, i)
     idle = is_idle(w, i, old, new)
-    singular = not idle and is_singular(w, i, new)
+    singular = not idle and is_singular(w, new)
     move(w, i, new)
     if singular:
         turn(w, i, old, new)
         gained = forced or gains(w, i, new)
         if not gained and w.now.hidden_slope > 0.0:
             return STAYS
-        became = exchange(w, i, old, was_known)
+        became = exchange(w)
         return STAYS if became == FALLS and not gained else became
     if idle:
         w.now.carried = 0
         return CHANGED
-    return CHANGED if renew(w, i, old, was_known, -1, 0, 0) else AGAIN
+    return CHANGED if renew(w) else AGAIN
+
+
+@lean
+def note_change(w, which, i):
+    """Note that i is about to change its place: the first one at this t, or the second one.
+
+    The system has it among its unknowns from here on, as if it were not known, nor eliminated.
+    """
+    if w.slot[i] <= -2:
+        show(w, i)
+    w.changed[which], w.old_place[which], w.was_known[which] = i, w.place[i], w.known[i]
+    w.now.changing = which + 1
+    if w.known[i]:
+        w.u[VALUE, 0, i], w.u[VALUE, 1, i] = right_hand_side(w, i, w.place[i], VALUE)
 
 
 @lean
@@ -269,41 +290,42 @@ def gains(w, i, new):
     before, and i passed its limit by rounding alone. (Of a null vector of duals, the dual objective
     rises.)
     """
-    now, m, at_knot = w.now, w.map, new % 2 == 1
+    now, m, at_knot, u, du = w.now, w.map, new % 2 == 1, w.u[VALUE, 0], w.u[RATE, 0]
     if m.weights or now.jumping:
         return True
     end, total, terms, fastest, moved = now.end, 0.0, 0.0, 0.0, 0.0
     for k in range(m.N):
         variable = is_variable(w, k)
         if k == i or not w.known[k]:
-            fastest = max(fastest, abs(w.du[0, k]) / m.scale[k])
+            fastest = max(fastest, abs(du[k]) / m.scale[k])
             # where duals move these are what values are summed from, else what pulls are
             if variable == at_knot or m.with_gram:
-                moved += abs(w.u[0, k]) / m.scale[k]
+                moved += abs(u[k]) / m.scale[k]
         row = w.graph.equation[k, w.place[k]]
         x = row[0] + end * row[2]
         if (w.place[k] % 2 == 1) != at_knot or x == 0.0 or w.graph.curvature[k, w.place[k]] > 0.0:
             continue
         moved += abs(x) * (m.scale[k] if at_knot != variable else 1.0 / m.scale[k])
-        speed = w.du[0, k] if variable != at_knot else roughly_of(w, k)
+        speed = du[k] if variable != at_knot else row_times(w, k, du)
         total += x * speed
         terms += abs(x * speed)
     return total > (tolerances.SINGULAR + now.hidden_slope) * (terms + fastest * moved)
 
 
 @lean
-def roughly_of(w, i):
-    """Return how the map moves with du: z of a row, or minus the pull of a variable."""
-    m, x = w.map, 0.0
+def row_times(w, i, x):
+    """Return z of a row, or minus the pull of a variable, by x (N,) alone, in double precision."""
+    m, total = w.map, 0.0
     if m.sparse and i < m.n + m.p:
-        x = times(m, i, w.du[0])
-    elif i < m.n:
-        for j in range(m.p):
-            x += m.R[i, j] * w.du[0, m.n + j]
-    else:
+        total = times(m, i, x)
+    elif is_variable(w, i):
         for k in range(m.n):
-            x += m.R[k, i - m.n] * w.du[0, k]
-    return -x if is_variable(w, i) else x
+            total += m.R[k, i - m.n] * x[k]
+    else:
+        row = m.R[i] if i < m.n else w.sign
+        for j in range(m.p):
+            total += row[j] * x[m.n + j]
+    return -total if is_variable(w, i) else total
 
 
 @lean
@@ -320,69 +342,56 @@ def stay(w, i, old, side):
 
 
 @lean
-def renew(w, i, i_old, i_known, k, k_old, k_known):
-    """Bring rates and inverse up to date after a change of i, and of k if that is not -1.
+def renew(w):
+    """Bring rates and inverse up to date after the changes of places.
 
     False: t isn't known well enough for that change, and nothing is brought up to date.
     """
     now = w.now
-    if now.carried and not carry(w, i, i_old, i_known, k, k_old, k_known):
+    if now.carried and not carry(w):
         return False
-    answers(w, w.first, w.schur, i, i_old, i_known, k, k_old, k_known)
-    i_rise, _ = risen(w, i, i_old, i_known)
-    k_rise, _ = risen(w, k, k_old, k_known) if k >= 0 else (1.0, 0.0)
-    update(w, i, i_known, i_rise, k, k_known, k_rise)
-    for x in (i, k):
-        if x >= 0 and w.slot[x] >= 0 and is_hideable(w, x):
+    answers(w, w.first, w.schur)
+    update(w)
+    for g in range(now.changing):
+        x = w.changed[g]
+        if w.slot[x] >= 0 and is_hideable(w, x):
             hide(w, x)
     return True
 
 
 @lean
 def turn(w, i, old, new):
-    """Make du a null vector along which i moves from its old place into the new one.
+    """Make the rates a null vector along which i moves from its old place into the new one.
 
     Along it either duals move or values, never both: M is an indefinite system whose two definite
     parts have null vectors of their own.
     """
-    m, at_knot, way = w.map, new % 2 == 1, float(np.sign(new - old))
+    m, du, at_knot, way = w.map, w.u[RATE], new % 2 == 1, float(np.sign(new - old))
     w.now.bent = 0.0
     for k in range(m.N):
         if is_variable(w, k) == at_knot:
-            w.now.bent = max(w.now.bent, abs(w.du[0, k]) / m.scale[k])
-            w.du[0, k] = w.du[1, k] = 0.0
-    own = w.du[0, i]
-    if at_knot and is_variable(w, i):  # its own pull is what the duals of rows leave
-        own = 0.0
-        if m.sparse:
-            own = -times(m, i, w.du[0])
-        else:
-            for k in range(m.n):
-                own -= m.R[k, i - m.n] * w.du[0, k]
-    if not at_knot and not is_variable(w, i):
-        if m.sparse and i < m.n:
-            own = times(m, i, w.du[0])
-        else:
-            row, own = m.R[i] if i < m.n else w.sign, 0.0
-            for j in range(m.p):
-                own += row[j] * w.du[0, m.n + j]
+            w.now.bent = max(w.now.bent, abs(du[0, k]) / m.scale[k])
+            du[0, k] = du[1, k] = 0.0
+    own = du[0, i]
+    if at_knot == is_variable(w, i):  # its value is on the other side of the map
+        own = row_times(w, i, du[0])
     inward = way * own
     if at_knot:
         inward = -way * own
         if m.n <= i < m.n + m.weights:
-            inward -= w.du[0, m.N - 1]
+            inward -= du[0, m.N - 1]
     if inward < 0.0:
         for k in range(m.N):
-            w.du[0, k], w.du[1, k] = -w.du[0, k], -w.du[1, k]
+            du[0, k], du[1, k] = -du[0, k], -du[1, k]
 
 
 @lean
-def exchange(w, i, i_old, i_known):
+def exchange(w):
     """Move along the null vector, t standing still, until a coordinate leaves its place.
 
     Returns what `change` does: CHANGED, FALLS where none leaves, or AGAIN.
     """
-    now, blur, vague = w.now, w.now.blur, w.now.vague
+    now, i, blur, vague = w.now, w.changed[0], w.now.blur, w.now.vague
     now.pending = i
     while True:
         first_exit(w, True, np.inf, 0.0)
@@ -391,53 +400,49 @@ def exchange(w, i, i_old, i_known):
             now.pending = -1
             return FALLS
         old, new = w.place[k], next_place(w, k, now.side)
-        glide(w, now.step, now.step_low, now.push_error + now.bent)
-        rows = now.step * now.row_speed
-        shift(w, rows, now.step * now.variable_speed, rows)
+        glide(w, now.step, now.step_low, w.push_error[0] + now.bent)
+        rows = now.step * w.speed[ROWS]
+        shift(w, rows, now.step * w.speed[VARIABLES], rows)
         if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
             break
         move(w, k, new)  # nothing changes there
         now.carried = 0
     now.blur, now.vague = blur, vague
-    if w.slot[k] <= -2:
-        show(w, k)
-    k_known = w.known[k]
-    if k_known:
-        w.u[0, k], w.u[1, k] = known_unknown(w, k)
+    note_change(w, 1, k)
     idle = is_idle(w, k, old, new)
     if k != i and not idle:
-        push_before(w, i, i_old, i_known, k, new)
+        push_before(w, new)
     move(w, k, new)
     now.pending = -1
     if k == i or idle:
         now.carried = 0
         signed = w.map.n <= i < w.map.n + w.map.weights  # in the l1 constraint's row
-        if signed or k != i or not is_idle(w, i, i_old, new):
+        if signed or k != i or not is_idle(w, i, w.old_place[0], new):
             factor(w)
         return CHANGED
     restore_rates(w)
-    if renew(w, i, i_old, i_known, k, old, k_known):
+    if renew(w):
         return CHANGED
     move(w, k, old)
     return AGAIN
 
 
 @lean
-def push_before(w, i, i_old, i_known, k, new):
-    """Push coordinate k, too, in the system that i was in before it changed its place."""
-    i_new, i_new_known = w.place[i], w.known[i]
-    w.place[i], w.known[i] = i_old, i_known
-    w.now.other_error = push(w, k, new, goal_of_response(w), 1, i)
-    w.place[i], w.known[i] = i_new, i_new_known
+def push_before(w, new):
+    """Push the second coordinate, too, in the system before the first one changed its place."""
+    i = w.changed[0]
+    place, known = w.place[i], w.known[i]
+    w.place[i], w.known[i] = w.old_place[0], w.was_known[0]
+    push(w, 1, new, goal_of_response(w))
+    w.place[i], w.known[i] = place, known
 
 
 @lean
 def restore_rates(w):
     """Take the rates back from where they were kept."""
-    now = w.now
-    for a in range(now.solved + now.hidden):
+    for a in range(w.now.solved + w.now.hidden):
         x = coordinate(w, a)
-        w.du[0, x], w.du[1, x] = w.kept[0, x], w.kept[1, x]
+        w.u[RATE, 0, x], w.u[RATE, 1, x] = w.kept[0, x], w.kept[1, x]
 
 
 @lean
@@ -467,23 +472,20 @@ def record(w):
     Second parts stay as they are: what the unknowns add up to may be much smaller than they are.
     What is rounding in comparison with the largest unknown is zero.
     """
-    now, n, largest = w.now, w.now.nodes, 0.0
-    for k in range(now.unknowns):
-        i = w.unknown[k]
-        largest = max(largest, abs(w.u[0, i]) / w.map.scale[i])
-    nothing = max(FINE * largest, min(FINE * now.largest, now.point_error))
+    now, n, largest = w.now, w.now.nodes, largest_unknown(w, VALUE, 0.0)
+    nothing = max(FINE * largest, min(FINE * w.peak[VALUE], w.error[VALUE]))
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
         i = w.unknown[k]
         if w.map.n <= i < w.map.n + w.map.silent:
             continue
-        x, e = w.u[0, i], w.u[1, i]
+        x, e = w.u[VALUE, 0, i], w.u[VALUE, 1, i]
         if abs(x) <= nothing * w.map.scale[i]:
             x = e = 0.0
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
-            lower, lower_e = value_of(w, i, w.graph.lower[i, w.place[i]])
-            upper, upper_e = value_of(w, i, w.graph.upper[i, w.place[i]])
+            lower, lower_e = number(w, i, w.graph.lower[i, w.place[i]], VALUE)
+            upper, upper_e = number(w, i, w.graph.upper[i, w.place[i]], VALUE)
             if x < lower:
                 x, e = lower, lower_e
             elif x > upper:
@@ -503,8 +505,8 @@ def prepare(w, out):
     begin(w)
     w.now.carried = 0
     factor(w)
-    shrank = point(w, ROUNDING)
-    w.du[:] = 0.0
+    shrank = solve(w, VALUE, ROUNDING)
+    w.u[RATE] = 0.0
     write_values(w, out)
     return shrank
 
@@ -533,12 +535,12 @@ def write_values(w, out):
     m = w.map
     collect(w, True)
     for i in range(m.N):
-        x = w.u[0, i]
+        x = w.u[VALUE, 0, i]
         place = w.place[i]
         if w.known[i]:
-            x = known_value(w, i)
+            x, _, _ = known_number(w, i, VALUE, False)
         elif not is_variable(w, i) and place % 2 == 0:
-            h, _ = value_of(w, i, w.graph.equation[i, place])
+            h, _ = right_hand_side(w, i, place, VALUE)
             x = (h - x) / w.graph.curvature[i, place]
         out[i] = x
 

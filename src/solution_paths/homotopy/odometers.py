@@ -42,11 +42,13 @@ from .compiled import inline, lean
 from .state import (
     ALWAYS,
     BLOCK,
-    RH,
+    RATE,
     RIDGED,
-    base_rate,
+    ROWS,
+    VARIABLES,
+    base_of,
     factors,
-    rate_of,
+    right_hand_side,
 )
 from .twofold import dot
 
@@ -61,28 +63,25 @@ EPOCH, ROOM, CLOSING, AT, TURN, TURNED = range(6)
 @lean
 def speeds(w, null):
     """Write how far u goes, at most, for a unit of t or of the null vector; note its direction."""
-    now, m = w.now, w.map
-    pull, x = 0.0, w.work[6]
-    for k in range(now.pulling):
-        pull += w.of_rows[RH, k] ** 2
-    now.variable_speed = np.sqrt(pull) * UP
+    now, m, x = w.now, w.map, w.work[6]
+    moves, duals = not (null or now.jumping), 0.0
+    for k in range(w.movers[ROWS]):
+        duals += w.moved[RATE, 0, k] ** 2
     if not null:
-        drift = 0.0 if now.jumping else m.variable_drift
-        now.variable_speed = np.sqrt(pull + roam(w) ** 2) * UP + drift
-    x[: m.p] = 0.0
-    if not (null or now.jumping):
-        for j in range(m.p):
-            if w.known[m.n + j]:
-                x[j] = w.graph.equation[m.n + j, w.place[m.n + j], 2]
-    for k in range(now.moving):
-        x[w.variables[k]] = w.of_variables[RH, k]
+        duals += roam(w) ** 2
+    w.speed[VARIABLES] = np.sqrt(duals) * UP
+    for j in range(m.p):
+        i = m.n + j
+        x[j] = w.graph.equation[i, w.place[i], 2] if moves and w.known[i] else 0.0
+    for k in range(m.n, m.n + w.movers[VARIABLES]):
+        x[w.mover[k]] = w.moved[RATE, 0, k]
     total = squared_norm(m, x)
     if m.with_gram:
         total += gram_speed(w, null, x)
-    now.row_speed = np.sqrt(total) * UP
-    if now.eliminates == RIDGED and total <= of_rounding(w):
-        now.row_speed = 0.0
-    now.row_speed += 0.0 if null or now.jumping else m.row_drift
+    still = now.eliminates == RIDGED and total <= of_rounding(w)
+    w.speed[ROWS] = 0.0 if still else np.sqrt(total) * UP
+    for side in range(2 if moves else 0):
+        w.speed[side] += m.drift[side]
     if m.with_gram and not null:
         note_direction(w, x)
 
@@ -124,16 +123,15 @@ def forget_lines(w):
 def go(w, step):
     """Let odometers go on by a step in t, along u's direction."""
     now = w.now
-    shift(w, abs(step) * now.row_speed, abs(step) * now.variable_speed, abs(step) * now.turn)
+    shift(w, abs(step) * w.speed[ROWS], abs(step) * w.speed[VARIABLES], abs(step) * now.turn)
 
 
 @lean
 def shift(w, rows, variables, turned):
     """Let odometers go on by so much."""
-    now = w.now
-    now.row_travel = (now.row_travel + rows) * UPWARDS
-    now.variable_travel = (now.variable_travel + variables) * UPWARDS
-    now.turned = (now.turned + turned) * UPWARDS
+    w.travel[ROWS] = (w.travel[ROWS] + rows) * UPWARDS
+    w.travel[VARIABLES] = (w.travel[VARIABLES] + variables) * UPWARDS
+    w.now.turned = (w.now.turned + turned) * UPWARDS
 
 
 @lean
@@ -178,13 +176,13 @@ def of_rounding(w):
 
     A ridged weight's rate is a sum over rows, which may cancel out.
     """
-    now, m, total = w.now, w.map, 0.0
-    for k in range(now.moving):
-        j = w.variables[k]
+    m, total = w.map, 0.0
+    for k in range(m.n, m.n + w.movers[VARIABLES]):
+        j = w.mover[k]
         if m.ridge[j] == 0.0:
             return 0.0
         total += (m.metric[0, j] / m.ridge[j]) ** 2
-    return (tolerances.NOISE * now.variable_rate_terms) ** 2 * total
+    return (tolerances.NOISE * w.terms[RATE, VARIABLES]) ** 2 * total
 
 
 @lean
@@ -195,18 +193,18 @@ def gram_speed(w, null, x):
     if not null:
         total = now.jump_form if now.jumping else now.known_form
         size = now.jump_peak if now.jumping else now.known_peak
-    for k in range(now.pulling):
-        i, a = w.rows[k], w.of_rows[RH, k]
+    for k in range(w.movers[ROWS]):
+        i, a = w.mover[k], w.moved[RATE, 0, k]
         first, second = factors(w, i, w.place[i])
         z = -second * a
         if not null:
-            h, _ = rate_of(w, i, w.graph.equation[i, w.place[i]])
+            h, _ = right_hand_side(w, i, w.place[i], RATE)
             z += h
         z /= first
         term = a * (z - dot(m.R[i], x, m.p))
         total, size = total + term, size + abs(term)
         if not null:
-            h, _ = base_rate(w, i)
+            h, _ = base_of(w, i, RATE)
             term = a * h
             total, size = total + term, size + abs(term)
     return max(total, 0.0) + 2.0**-36 * size
@@ -216,13 +214,11 @@ def gram_speed(w, null, x):
 def begin_anew_if_lost(w):
     """Let odometers begin anew in whose rounding a usual step is lost."""
     now, m = w.now, w.map
-    if now.usual_rows < FAR * now.row_travel:
-        now.row_travel = 0.0
-        look_again(w, 0, m.n)
-    if now.usual_variables < FAR * now.variable_travel:
-        now.variable_travel = 0.0
-        look_again(w, m.n, m.N)
-    if now.usual_rows < FAR * (now.turned + now.turn * abs(now.t)):
+    for side in range(2):
+        if w.usual[side] < FAR * w.travel[side]:
+            w.travel[side] = 0.0
+            look_again(w, side * m.n, m.n if side == ROWS else m.N)
+    if w.usual[ROWS] < FAR * (now.turned + now.turn * abs(now.t)):
         forget_lines(w)
 
 
@@ -272,5 +268,5 @@ def put_off(w, i, null, step, ahead):
     room = room_left(w, i, 0.0)
     if not (room > 0.0 and (room > ahead or (not null and room_left(w, i, step) > 0.0))):
         return False
-    w.due[i] = (w.now.row_travel + room) * (1.0 - 2.0**-51)
+    w.due[i] = (w.travel[ROWS] + room) * (1.0 - 2.0**-51)
     return True

@@ -17,22 +17,19 @@ from .odometers import begin_anew_if_lost, keep_line, put_off, speeds, usual_len
 from .rows import of_unknowns, sharply_of_unknowns
 from .state import (
     BLOCK,
-    RH,
-    RL,
-    RSIZE,
-    SIZE,
-    VH,
-    VL,
-    at_base,
-    at_base_roughly,
-    base_rate,
+    RATE,
+    ROWS,
+    VALUE,
+    VARIABLES,
+    base_of,
+    base_roughly,
     base_terms,
     clock,
     is_variable,
-    known_rate_bound,
-    known_value_bound,
-    rate_of,
-    value_of,
+    known_bound,
+    number,
+    right_hand_side,
+    side_of,
 )
 from .systems.inverse import entry_of
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
@@ -56,7 +53,7 @@ def first_exit(w, null, left, left_low):
     Parameters
     ----------
     null : bool
-        Whether du is a null vector, along which t stands still.
+        Whether rates are a null vector, along which t stands still.
     left, left_low : float
         Distance to the end of the walk.
     """
@@ -73,55 +70,70 @@ def first_exit(w, null, left, left_low):
 
 @lean
 def collect(w, null):
-    """List the unknown coordinates, and the variables and rows that add to others' values."""
+    """List the unknown coordinates, and those of each side that add to others' values."""
     now, m = w.now, w.map
-    now.unknowns = now.moving = now.pulling = 0
-    error = now.push_error if null else now.rate_error
-    largest = known_value_bound(w)
-    fastest = 0.0 if null else known_rate_bound(w)
-    for a in range(now.solved + now.hidden + 1):
-        if a < now.solved:
-            i = w.solved[a]
-        elif a < now.solved + now.hidden:
-            i = w.hidden[a - now.solved]
-        else:
-            i = now.pending
-        if i < 0 or w.known[i] or (i == now.pending and a < now.solved + now.hidden):
-            continue
-        w.unknown[now.unknowns] = i
-        now.unknowns += 1
-        largest = max(largest, abs(w.u[0, i]) / m.scale[i])
-        fastest = max(fastest, abs(w.du[0, i]) / m.scale[i])
-    now.largest, now.fastest, now.rough = largest, fastest, 0
+    list_unknowns(w)
+    now.rough = 0
     now.value = now.held = now.width = now.width_rate = 0.0
+    error = w.push_error[0] if null else w.error[RATE]
+    w.peak[VALUE] = largest_unknown(w, VALUE, known_bound(w, VALUE))
+    w.peak[RATE] = largest_unknown(w, RATE, 0.0 if null else known_bound(w, RATE))
+    largest, fastest = w.peak[VALUE], w.peak[RATE]
     if now.carried > 1 and not null:
-        sharp = now.point_error <= FINE * largest and error <= FINE * fastest
+        sharp = w.error[VALUE] <= FINE * largest and error <= FINE * fastest
         now.rough = 0 if sharp else 1
+    w.movers[ROWS] = w.movers[VARIABLES] = 0
     for u in range(now.unknowns):
         i = w.unknown[u]
-        w.work[0, i] = max(abs(w.u[0, i]), FLOOR * largest * m.scale[i])
-        w.work[1, i] = max(abs(w.du[0, i]), FLOOR * fastest * m.scale[i])
-        w.work[2, i] = max(NOISE * w.work[0, i], now.point_error * m.scale[i])
-        w.work[3, i] = max(NOISE * w.work[1, i], error * m.scale[i])
+        for order in range(2):
+            of, wrong = (largest, w.error[VALUE]) if order == VALUE else (fastest, error)
+            w.size[order, i] = max(abs(w.u[order, 0, i]), FLOOR * of * m.scale[i])
+            w.unknown_error[order, i] = max(NOISE * w.size[order, i], wrong * m.scale[i])
+        noise = w.unknown_error[RATE, i]
         if null:  # a slower one's exchange would leave a singular system
-            w.work[3, i] = max(w.work[3, i], (SINGULAR + now.hidden_slope) * fastest * m.scale[i])
-        if not now.rough and abs(w.du[0, i]) <= w.work[3, i]:  # it stands still
-            now.dual_turn += m.reach[i] * abs(w.du[0, i]) / m.scale[i] if m.with_gram else 0.0
-            w.du[0, i] = w.du[1, i] = 0.0
-        if is_variable(w, i):
-            k, to = now.moving, w.of_variables
-            w.variables[k] = i - m.n
-            now.moving += 1
-        elif i < m.n:
-            weigh_values(w, i)
-            k, to = now.pulling, w.of_rows
-            w.rows[k] = i
-            now.pulling += 1
-        else:
+            noise = max(noise, (SINGULAR + now.hidden_slope) * fastest * m.scale[i])
+            w.unknown_error[RATE, i] = noise
+        rate = abs(w.u[RATE, 0, i])
+        if not now.rough and rate <= noise:  # it stands still
+            now.dual_turn += m.reach[i] * rate / m.scale[i] if m.with_gram else 0.0
+            w.u[RATE, 0, i] = w.u[RATE, 1, i] = 0.0
+        side = side_of(w, i)
+        if side == ROWS and i >= m.n:
             continue
-        to[VH, k], to[VL, k], to[RH, k], to[RL, k] = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
-        to[SIZE, k], to[RSIZE, k] = w.work[0, i], w.work[1, i]
+        if side == ROWS:
+            weigh_values(w, i)
+        first = side * m.n
+        k = first + w.movers[side]
+        w.mover[k] = i - first
+        w.movers[side] += 1
+        for order in range(2):
+            w.moved[order, 0, k], w.moved[order, 1, k] = w.u[order, 0, i], w.u[order, 1, i]
+            w.moved[order, 2, k] = w.size[order, i]
     spread(w)
+
+
+@lean
+def list_unknowns(w):
+    """List the unknown coordinates: those of the system, and one that waits for another one."""
+    now, count = w.now, w.now.solved + w.now.hidden
+    now.unknowns = 0
+    for a in range(count + 1):
+        if a < now.solved:
+            i = w.solved[a]
+        else:
+            i = w.hidden[a - now.solved] if a < count else now.pending
+        if i >= 0 and not w.known[i] and (a == count or i != now.pending):
+            w.unknown[now.unknowns] = i
+            now.unknowns += 1
+
+
+@lean
+def largest_unknown(w, order, bound):
+    """Return the largest unknown or rate, in its unit, if it is more than a bound."""
+    for u in range(w.now.unknowns):
+        i = w.unknown[u]
+        bound = max(bound, abs(w.u[order, 0, i]) / w.map.scale[i])
+    return bound
 
 
 @lean
@@ -131,7 +143,7 @@ def weigh_values(w, i):
     t, _, flow = clock(w, i)
     now.value = max(now.value, abs(row[0] + t * row[2]))
     if w.place[i] % 2 == 1:
-        now.held += abs(w.u[0, i])
+        now.held += abs(w.u[VALUE, 0, i])
         steepest = rate = 0.0
         for side in range(0, 4, 2):
             if np.isfinite(own[side]):
@@ -142,75 +154,77 @@ def weigh_values(w, i):
 
 @lean
 def spread(w):
-    """Write what looks multiply rows of the map by, and sums of sizes.
+    """Write what looks multiply rows of the map by, and what holds of a whole side.
 
-    Vectors of all variables and rows have zeros for known ones; those of few are gathered instead.
-    The sums are the largest of absolute terms that any row, or variable's pull, can have.
+    Vectors of all coordinates of a side have zeros for known ones; those of few are gathered
+    instead. Sums of terms are the largest that any known one's value can have.
     """
     now, m = w.now, w.map
-    for part in range(2):
-        size, index = (m.p, w.variables) if part == 0 else (m.n, w.rows)
-        count, of = (now.moving, w.of_variables) if part == 0 else (now.pulling, w.of_rows)
-        x, dx, most = w.dense[2 * part], w.dense[2 * part + 1], w.map.largest[part]
-        terms = dterms = whole = dblur = 0.0
-        for k in range(count):
-            terms += most[index[k]] * of[SIZE, k]
-            dterms += most[index[k]] * of[RSIZE, k]
-            i = index[k] + (m.n if part == 0 else 0)
-            whole += (most[index[k]] * m.scale[i]) ** 2
-            dblur += (most[index[k]] * w.work[3, i]) ** 2
-        if 2 * count > size:
-            x[:size] = 0.0
-            dx[:size] = 0.0
-            for k in range(count):
-                x[index[k]], dx[index[k]] = of[VH, k], of[RH, k]
-        if part == 1 and m.weights and not w.known[m.N - 1]:
-            terms += m.widest * w.work[0, m.N - 1]
-            dterms += m.widest * w.work[1, m.N - 1]
-        if part == 0:
-            now.row_terms, now.row_rate_terms = terms, dterms
-            now.row_unit, now.row_rate_blur = whole, dblur
-        else:
-            now.variable_terms, now.variable_rate_terms = terms, dterms
-            if m.with_gram:
-                now.row_unit, now.row_rate_blur = now.row_unit + whole, now.row_rate_blur + dblur
-            now.variable_unit, now.variable_rate_blur = np.sqrt(whole), np.sqrt(dblur)
-            now.row_unit, now.row_rate_blur = np.sqrt(now.row_unit), np.sqrt(now.row_rate_blur)
-    now.row_blur = now.row_unit * now.point_error
-    now.variable_blur = now.variable_unit * now.point_error
+    for side in range(2):  # of those that move; they add to values of the other side
+        first, count, to = side * m.n, w.movers[side], 1 - side
+        whole = blur = 0.0
+        for order in range(2):
+            w.terms[order, to] = 0.0
+        for k in range(first, first + count):
+            i = first + w.mover[k]
+            for order in range(2):
+                w.terms[order, to] += m.largest[i] * w.moved[order, 2, k]
+            whole += (m.largest[i] * m.scale[i]) ** 2
+            blur += (m.largest[i] * w.unknown_error[RATE, i]) ** 2
+        w.sensitivity[to], w.propagated[RATE, to] = whole, blur
+        last = first + (m.p if side == VARIABLES else m.n)
+        if 2 * count > last - first:
+            for order in range(2):
+                w.dense[order, first:last] = 0.0
+                for k in range(first, first + count):
+                    w.dense[order, first + w.mover[k]] = w.moved[order, 0, k]
+    last = m.N - 1
+    for order in range(2):
+        if m.weights and not w.known[last]:
+            w.terms[order, VARIABLES] += m.largest[last] * w.size[order, last]
+        if m.with_gram:  # rows add to rows, too
+            w.terms[order, ROWS] += w.terms[order, VARIABLES]
     if m.with_gram:
+        w.sensitivity[ROWS] += w.sensitivity[VARIABLES]
+        w.propagated[RATE, ROWS] += w.propagated[RATE, VARIABLES]
         for a in range(now.solved):
             i = w.solved[a]
-            w.share[0, a] = 0.0 if w.known[i] else w.u[0, i]
-            w.share[1, a] = 0.0 if w.known[i] else w.du[0, i]
+            for order in range(2):
+                w.share[order, a] = 0.0 if w.known[i] else w.u[order, 0, i]
+    for side in range(2):
+        w.sensitivity[side] = np.sqrt(w.sensitivity[side])
+        w.propagated[VALUE, side] = w.sensitivity[side] * w.error[VALUE]
+        w.propagated[RATE, side] = np.sqrt(w.propagated[RATE, side])
 
 
 @lean
 def look_at_unknown(w, i, null, bound):
     """Add what an unknown coordinate may meet to the candidates; return the new bound."""
-    s = w.work
     if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
         return bound
-    x, xe, dx, dxe = w.u[0, i], w.u[1, i], w.du[0, i], w.du[1, i]
-    error, noise = s[2, i], s[3, i]
-    place = w.place[i]
-    if not is_variable(w, i) and place % 2 == 0:  # its z, from q z + a = right-hand side
-        q = w.graph.curvature[i, place]
-        row = w.graph.equation[i, place]
-        h, e = value_of(w, i, row)
-        error = (error + NOISE * abs(h)) / q
-        h, e = add(h, e, -x, -xe)
-        x, xe = divide(h, e, q, 0.0)
-        h, e = -dx, -dxe
-        if not null:
-            r, f = rate_of(w, i, row)
-            noise += NOISE * abs(r)
-            h, e = add(h, e, r, f)
-        noise /= q
-        dx, dxe = divide(h, e, q, 0.0)
+    x, xe, error = limited(w, i, VALUE, False)
+    dx, dxe, noise = limited(w, i, RATE, null)
     for side in range(2):
         bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
+
+
+@inline
+def limited(w, i, order, still):
+    """Return what an unknown coordinate's place limits, in two parts, and its error.
+
+    ``still``: numbers of graphs don't move.
+    """
+    x, e, error = w.u[order, 0, i], w.u[order, 1, i], w.unknown_error[order, i]
+    place = w.place[i]
+    if is_variable(w, i) or place % 2 == 1:
+        return x, e, error
+    q = w.graph.curvature[i, place]  # its z, from q z + a = right-hand side
+    h, f = (0.0, 0.0) if still else right_hand_side(w, i, place, order)
+    error = (error + NOISE * abs(h)) / q
+    h, f = add(h, f, -x, -e)
+    h, f = divide(h, f, q, 0.0)
+    return h, f, error
 
 
 @lean
@@ -221,20 +235,21 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     row = w.graph.upper[i, w.place[i]] if side == 1 else w.graph.lower[i, w.place[i]]
     if not np.isfinite(row[0]) or (w.stays[i] == side + 1 and not null):
         return bound
-    limit, limit_e = value_of(w, i, row)
+    limit, limit_e = number(w, i, row, VALUE)
     way = 1.0 if null else now.way
     drift, drift_e = 0.0, 0.0
     if not null:
-        drift, drift_e = rate_of(w, i, row)
+        drift, drift_e = number(w, i, row, RATE)
         drift, drift_e = way * drift, way * drift_e
     noise, error = noise + TINY * abs(drift), error + TINY * abs(limit)
     at_knot, last = w.place[i] % 2 == 1, m.N - 1
     if at_knot and m.n <= i < m.n + m.weights and not w.known[last]:
-        limit, limit_e = add(limit, limit_e, -outward * w.u[0, last], -outward * w.u[1, last])
-        h, e = -outward * way * w.du[0, last], -outward * way * w.du[1, last]
+        h, e = -outward * w.u[VALUE, 0, last], -outward * w.u[VALUE, 1, last]
+        limit, limit_e = add(limit, limit_e, h, e)
+        h, e = -outward * way * w.u[RATE, 0, last], -outward * way * w.u[RATE, 1, last]
         drift, drift_e = add(drift, drift_e, h, e)
-        noise += w.work[3, last]
-        error += w.work[2, last]
+        noise += w.unknown_error[RATE, last]
+        error += w.unknown_error[VALUE, last]
     h, e = add(way * dx, way * dxe, -drift, -drift_e)
     h, e = outward * h, outward * e
     if h <= (-noise if now.rough else noise):
@@ -274,11 +289,9 @@ def look_at_known(w, null, bound):
     kept, factor = 0, 2.0
     while True:
         again = False
-        for part in range(2):
-            first, last = (0, m.n) if part == 0 else (m.n, m.N)
-            travel = now.row_travel if part == 0 else now.variable_travel
-            speed = now.row_speed if part == 0 else now.variable_speed
-            usual = now.usual_rows if part == 0 else now.usual_variables
+        for side in range(2):
+            first, last = (0, m.n) if side == ROWS else (m.n, m.N)
+            travel, speed, usual = w.travel[side], w.speed[side], w.usual[side]
             if speed == 0.0 and m.weights == 0:
                 continue  # nothing moves
             near = factor * usual if usual > 0.0 else np.inf
@@ -314,9 +327,8 @@ def look_at_known(w, null, bound):
             break
         factor *= 8.0
     bound = look_at_kept(w, kept, null, bound)
-    if bound < np.inf:
-        now.usual_rows = usual_length(now.usual_rows, now.row_speed * bound)
-        now.usual_variables = usual_length(now.usual_variables, now.variable_speed * bound)
+    for side in range(2 if bound < np.inf else 0):
+        w.usual[side] = usual_length(w.usual[side], w.speed[side] * bound)
     return bound
 
 
@@ -343,32 +355,38 @@ def look_at_kept(w, kept, null, bound):
     return bound
 
 
+@inline
+def across(w, i):
+    """Return a coordinate's row of R, or column, and the side that it multiplies.
+
+    That is followed by the first coordinate of this side, and how many these are.
+    """
+    m = w.map
+    if is_variable(w, i):
+        return m.columns[i - m.n], ROWS, 0, m.n
+    return (m.R[i] if i < m.n else w.sign), VARIABLES, m.n, m.p
+
+
 @lean
-def roughly(w, i, part):
-    """Return what unknown ones add to a known coordinate's value (0) or motion (1), in double."""
-    now, m = w.now, w.map
-    x, u, variable = 0.0, w.du if part else w.u, is_variable(w, i)
+def roughly(w, i, order):
+    """Return what unknown ones add to a known coordinate's value, or rate, in double precision."""
+    now, m, k = w.now, w.map, w.now.pending
     if m.with_gram and i < m.n:
-        x, k = dot(w.packed[i], w.share[part], now.solved), now.pending
+        x = dot(w.packed[i], w.share[order], now.solved)
         if k >= 0 and w.slot[k] < 0 and not w.known[k]:
-            x += entry_of(w, i, k) * u[0, k]
+            x += entry_of(w, i, k) * w.u[order, 0, k]
         return x
     if m.sparse and i < m.n + m.p:
-        x = of_unknowns(w, i, u)
-        if variable and m.weights and not w.known[m.N - 1]:
-            x += w.sign[i - m.n] * u[0, m.N - 1]
-        return x
-    if variable:
-        row, index, of, count, size = m.columns[i - m.n], w.rows, w.of_rows, now.pulling, m.n
+        x = of_unknowns(w, i, order)
     else:
-        row, index, of = m.R[i] if i < m.n else w.sign, w.variables, w.of_variables
-        count, size = now.moving, m.p
-    if 2 * count > size:
-        x = dot(row, w.dense[2 * variable + part], size)
-    else:
-        x = gathered_dot(row, index, of[RH if part else VH], count)
-    if variable and m.weights and not w.known[m.N - 1]:
-        x += w.sign[i - m.n] * u[0, m.N - 1]
+        row, side, first, size = across(w, i)
+        count = w.movers[side]
+        if 2 * count > size:
+            x = dot(row, w.dense[order, first:], size)
+        else:
+            x = gathered_dot(row, w.mover[first:], w.moved[order, 0, first:], count)
+    if is_variable(w, i) and m.weights and not w.known[m.N - 1]:
+        x += w.sign[i - m.n] * w.u[order, 0, m.N - 1]
     return x
 
 
@@ -384,27 +402,23 @@ def look(w, i, null, bound):
     speed : float
         Bound of its speed towards a limit.
     """
-    now, m, limit = w.now, w.map, w.limit[i]
-    variable = is_variable(w, i)
+    m, limit, side = w.map, w.limit[i], side_of(w, i)
     t, _, _ = clock(w, i)
-    x = at_base_roughly(w, i) + roughly(w, i, 0)
-    terms, _ = base_terms(w, i)
-    terms += now.variable_terms if variable else now.row_terms
-    if m.with_gram:
-        terms += now.variable_terms
-    x = -x if variable else x
+    x = base_roughly(w, i, VALUE) + roughly(w, i, VALUE)
+    terms = base_terms(w, i, VALUE) + w.terms[VALUE, side]
+    x = -x if side == VARIABLES else x
     below, above = x - (limit[0] + limit[1] * t), (limit[2] + limit[3] * t) - x
     of_lower = terms + min(abs(limit[0]), LARGEST) + abs(limit[1] * t)
     of_upper = terms + min(abs(limit[2]), LARGEST) + abs(limit[3] * t)
     widened = m.n <= i < m.n + m.weights and not w.known[m.N - 1]
     if widened:
-        below, above = below - w.u[0, m.N - 1], above - w.u[0, m.N - 1]
-        of_lower, of_upper = of_lower + w.work[0, m.N - 1], of_upper + w.work[0, m.N - 1]
+        multiplier, size = w.u[VALUE, 0, m.N - 1], w.size[VALUE, m.N - 1]
+        below, above = below - multiplier, above - multiplier
+        of_lower, of_upper = of_lower + size, of_upper + size
     if m.length[i] > 0.0 and not w.jumps[i]:
         nearest = min(below - DOUBLE * of_lower, above - DOUBLE * of_upper)
-        nearest = max(nearest - (now.variable_blur if variable else now.row_blur), 0.0)
-        travel = now.variable_travel if variable else now.row_travel
-        speed = now.variable_speed if variable else now.row_speed
+        nearest = max(nearest - w.propagated[VALUE, side], 0.0)
+        travel, speed = w.travel[side], w.speed[side]
         w.due[i] = (travel + nearest / m.length[i]) - 2.0**-51 * travel
         far = (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound
         if not null and i < len(w.line):
@@ -423,17 +437,13 @@ def exits(w, i, null, x, terms, widened):
 
     The third number is a bound of its speed towards a limit.
     """
-    now, m, variable = w.now, w.map, is_variable(w, i)
+    now, m, on = w.now, w.map, side_of(w, i)
     t, _, flow = clock(w, i)
-    dx, way = roughly(w, i, 1), (1.0 if null else now.way)
-    dterms = now.variable_rate_terms if variable else now.row_rate_terms
-    if m.with_gram:
-        dterms += now.variable_rate_terms
+    dx, way = roughly(w, i, RATE), (1.0 if null else now.way)
+    dterms = w.terms[RATE, on]
     if not null:
-        h, _ = base_rate(w, i)
-        _, size = base_terms(w, i)
-        dx, dterms = dx + h, dterms + size
-    dx = -dx if variable else dx
+        dx, dterms = dx + base_roughly(w, i, RATE), dterms + base_terms(w, i, RATE)
+    dx = -dx if on == VARIABLES else dx
     soonest, latest, speed = np.inf, np.inf, -np.inf
     for side in range(2):
         value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
@@ -441,17 +451,15 @@ def exits(w, i, null, x, terms, widened):
             continue
         outward, limit = 2.0 * side - 1.0, value + rate * t
         drift = 0.0 if null else way * flow * rate
-        error = DOUBLE * (terms + abs(value) + abs(rate * t))
-        noise = DOUBLE * (dterms + abs(drift))
-        error += now.variable_blur if variable else now.row_blur
-        noise += now.variable_rate_blur if variable else now.row_rate_blur
+        error = DOUBLE * (terms + abs(value) + abs(rate * t)) + w.propagated[VALUE, on]
+        noise = DOUBLE * (dterms + abs(drift)) + w.propagated[RATE, on]
         if null:
             noise = max(noise, SINGULAR * dterms, standstill(w, i))
         if widened:
-            limit -= outward * w.u[0, m.N - 1]
-            drift -= outward * way * w.du[0, m.N - 1]
-            error += DOUBLE * w.work[0, m.N - 1]
-            noise += DOUBLE * w.work[1, m.N - 1]
+            limit -= outward * w.u[VALUE, 0, m.N - 1]
+            drift -= outward * way * w.u[RATE, 0, m.N - 1]
+            error += DOUBLE * w.size[VALUE, m.N - 1]
+            noise += DOUBLE * w.size[RATE, m.N - 1]
         room, closing = outward * (limit - x), outward * (way * dx - drift)
         if closing > noise:
             latest = min(latest, (max(room, 0.0) + error) / (closing - noise))
@@ -462,79 +470,81 @@ def exits(w, i, null, x, terms, widened):
 
 
 @lean
-def sharply(w, i, of_rate):
-    """Return the value of a known coordinate, or its motion, that unknown ones cause; its terms."""
-    now, m = w.now, w.map
-    high, low, size = (RH, RL, RSIZE) if of_rate else (VH, VL, SIZE)
-    x, xe, terms = 0.0, 0.0, 0.0
-    variable = is_variable(w, i)
-    if m.sparse and i < m.n + m.p:
-        sizes = w.work[1 if of_rate else 0]
-        x, xe, terms = sharply_of_unknowns(w, i, w.du if of_rate else w.u, sizes)
-    elif not variable:
-        row, index, v = m.R[i] if i < m.n else w.sign, w.variables, w.of_variables
-        x, xe = gathered_dot2(row, index, v[high], v[low], now.moving)
-        for k in range(now.moving):
-            terms += abs(row[index[k]]) * v[size, k]
-    if m.sparse == 0 and (variable or (m.with_gram and i < m.n)):
-        row, index, v = m.columns[i - m.n] if variable else m.gram[i], w.rows, w.of_rows
-        h, e = gathered_dot2(row, index, v[high], v[low], now.pulling)
-        x, xe = add(x, xe, h, e)
-        if not variable and m.with_low:
-            xe += gathered_dot(m.low[i], index, v[high], now.pulling)
-        for k in range(now.pulling):
-            terms += abs(row[index[k]]) * v[size, k]
-    if variable and m.weights and not w.known[m.N - 1]:
-        s, last = w.sign[i - m.n], m.N - 1
-        h, e = (w.du[0, last], w.du[1, last]) if of_rate else (w.u[0, last], w.u[1, last])
-        h, e = accumulate(0.0, 0.0, s, h, e)
-        x, xe = add(x, xe, h, e)
-        terms += abs(s) * w.work[1 if of_rate else 0, last]
+def add_unknown(w, row, side, order, x, xe, terms):
+    """Add a row times the unknown ones of a side to a sum in twofold precision, and its terms."""
+    first, count = side * w.map.n, w.movers[side]
+    index, size = w.mover[first:], w.moved[order, 2, first:]
+    high, low = w.moved[order, 0, first:], w.moved[order, 1, first:]
+    h, e = gathered_dot2(row, index, high, low, count)
+    for k in range(count):
+        terms += abs(row[index[k]]) * size[k]
+    x, xe = add(x, xe, h, e)
     return x, xe, terms
 
 
 @lean
-def known_value(w, i):
-    """Return the value of a known coordinate in double precision."""
-    x, xe, _ = sharply(w, i, False)
-    h, e = at_base(w, i)
-    x, xe = add(x, xe, h, e)
-    return -x if is_variable(w, i) else x
+def sharply(w, i, order):
+    """Return what unknown ones add to a known coordinate's value, or to its rate; its terms.
+
+    That is in twofold precision.
+    """
+    m, last = w.map, w.map.N - 1
+    x, xe, terms = 0.0, 0.0, 0.0
+    if m.sparse and i < m.n + m.p:
+        x, xe, terms = sharply_of_unknowns(w, i, order)
+    else:
+        row, side, _, _ = across(w, i)
+        x, xe, terms = add_unknown(w, row, side, order, x, xe, terms)
+    if m.with_gram and i < m.n:
+        x, xe, terms = add_unknown(w, m.gram[i], ROWS, order, x, xe, terms)
+        if m.with_low:
+            xe += gathered_dot(m.low[i], w.mover, w.moved[order, 0], w.movers[ROWS])
+    if is_variable(w, i) and m.weights and not w.known[last]:
+        s = w.sign[i - m.n]
+        h, e = accumulate(0.0, 0.0, s, w.u[order, 0, last], w.u[order, 1, last])
+        x, xe = add(x, xe, h, e)
+        terms += abs(s) * w.size[order, last]
+    return x, xe, terms
+
+
+@lean
+def known_number(w, i, order, still):
+    """Return the value of a known coordinate, or its rate, in two parts, and its terms.
+
+    ``still``: of a rate, what known ones add is left out, as they don't move.
+    """
+    x, xe, terms = sharply(w, i, order)
+    if not still:
+        h, e = base_of(w, i, order)
+        x, xe = add(x, xe, h, e)
+        terms += base_terms(w, i, order)
+    if is_variable(w, i):
+        x, xe = -x, -xe
+    return x, xe, terms
 
 
 @lean
 def look_closely(w, i, null, bound):
     """Look at a known coordinate in twofold precision; return the new bound."""
-    now, m = w.now, w.map
-    dx, dxe, dterms = sharply(w, i, True)
-    if not null:
-        h, e = base_rate(w, i)
-        _, size = base_terms(w, i)
-        dx, dxe = add(dx, dxe, h, e)
-        dterms += size
+    now, m, on = w.now, w.map, side_of(w, i)
+    dx, dxe, terms = known_number(w, i, RATE, null)
     # along a null vector, and where places repeat, rows stand still that count as dependent
-    noise = (SINGULAR if null or now.by_index else m.noise) * max(dterms, 0.0)
+    noise = (SINGULAR if null or now.by_index else m.noise) * max(terms, 0.0)
     if null:
         noise = max(noise, standstill(w, i))
-    h, _ = rate_of(w, i, w.graph.lower[i, w.place[i]])
-    r, _ = rate_of(w, i, w.graph.upper[i, w.place[i]])
+    h, _ = number(w, i, w.graph.lower[i, w.place[i]], RATE)
+    r, _ = number(w, i, w.graph.upper[i, w.place[i]], RATE)
     stands = null or h == r == 0.0
     if now.rough:
-        noise += now.variable_rate_blur if is_variable(w, i) else now.row_rate_blur
+        noise += w.propagated[RATE, on]
     elif stands and abs(dx) <= noise and m.weights == 0:
         return bound
-    x, xe, terms = sharply(w, i, False)
-    h, e = at_base(w, i)
-    x, xe = add(x, xe, h, e)
-    size, _ = base_terms(w, i)
-    terms += size
+    x, xe, terms = known_number(w, i, VALUE, False)
     error = m.noise * max(terms, 0.0)
     if is_at_limit(w, i, x, error):
         error = min(error, net_error(w, i, error))
     if now.rough:
-        error += now.variable_blur if is_variable(w, i) else now.row_blur
-    if is_variable(w, i):
-        x, xe, dx, dxe = -x, -xe, -dx, -dxe
+        error += w.propagated[VALUE, on]
     for side in range(2):
         bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
@@ -543,8 +553,8 @@ def look_closely(w, i, null, bound):
 @inline
 def is_at_limit(w, i, x, error):
     """Tell whether a known row's value is at one of its limits, as far as its error tells."""
-    lower, _ = value_of(w, i, w.graph.lower[i, w.place[i]])
-    upper, _ = value_of(w, i, w.graph.upper[i, w.place[i]])
+    lower, _ = number(w, i, w.graph.lower[i, w.place[i]], VALUE)
+    upper, _ = number(w, i, w.graph.upper[i, w.place[i]], VALUE)
     return abs(x - lower) <= error or abs(upper - x) <= error
 
 
@@ -559,10 +569,10 @@ def net_error(w, i, error):
     m = w.map
     if i >= m.n or m.with_gram <= m.with_low:
         return error
-    _, _, total = sharply(w, i, False)
+    _, _, total = sharply(w, i, VALUE)
     for k in range(m.n + m.p):
         if w.known[k]:
-            h, _ = value_of(w, k, w.graph.equation[k, w.place[k]])
+            h, _ = right_hand_side(w, k, w.place[k], VALUE)
             total += abs(h * (m.gram[i, k] if k < m.n else m.R[i, k - m.n]))
     return m.noise * total
 
@@ -574,7 +584,7 @@ def standstill(w, i):
     The largest entry of each row is about 1 in units; one that is as small as its rounding says
     nothing. To exchange such a coordinate would leave a singular system.
     """
-    return (SINGULAR + w.now.hidden_slope) * w.now.fastest / w.map.scale[i]
+    return (SINGULAR + w.now.hidden_slope) * w.peak[RATE] / w.map.scale[i]
 
 
 @lean
@@ -667,12 +677,11 @@ def measure(w, c):
     """
     now, i = w.now, w.candidate[c] // 2
     if w.known[i]:
-        error = now.variable_blur if is_variable(w, i) else now.row_blur
-        noise = now.variable_rate_blur if is_variable(w, i) else now.row_rate_blur
+        error, noise = w.propagated[VALUE, side_of(w, i)], w.propagated[RATE, side_of(w, i)]
     else:
         on_segment = not is_variable(w, i) and w.place[i] % 2 == 0
         unit = w.map.scale[i] / (w.graph.curvature[i, w.place[i]] if on_segment else 1.0)
-        error, noise = now.point_error * unit, now.rate_error * unit
+        error, noise = w.error[VALUE] * unit, w.error[RATE] * unit
     now.vague = noise / w.chance[CLOSING, c]
     now.blur = (error + abs(now.step) * noise) / w.chance[CLOSING, c]
 

@@ -61,8 +61,9 @@ def times(m, i, x):
 
 
 @lean
-def of_unknowns(w, i, u):
-    """Return the same with the unknown ones among u (2, N) alone, in double precision."""
+def of_unknowns(w, i, order):
+    """Return the same with unknown ones alone, or their rates, in double precision."""
+    u = w.u[order]
     first, last, index, entry, offset = line_of(w.map, i)
     total = 0.0
     for s in range(first, last):
@@ -73,8 +74,9 @@ def of_unknowns(w, i, u):
 
 
 @lean
-def sharply_of_unknowns(w, i, u, sizes):
-    """Return the same in twofold precision, and the sum of absolute terms by sizes (N,)."""
+def sharply_of_unknowns(w, i, order):
+    """Return the same in twofold precision, and the sum of absolute terms."""
+    u, sizes = w.u[order], w.size[order]
     first, last, index, entry, offset = line_of(w.map, i)
     x = xe = terms = 0.0
     for s in range(first, last):

@@ -13,7 +13,7 @@ from ..errors import PathError
 from . import jump, loop, tolerances
 from .compiled import altered, new
 from .graphs import Tabled
-from .state import BLOCK, CURVED, RIDGED, Graph, Map, Numbers, Walk
+from .state import BLOCK, CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
 from .walls import Brought
@@ -176,7 +176,7 @@ class Homotopy:
                 return bool(ending == loop.WALL)
             if ending == loop.UNBOUNDED:
                 end = self.walk.now.end + self.origin
-                raise Unlimited(self.walk.du[0].copy(), end, f"beyond {self.reported()}")
+                raise Unlimited(self.walk.u[RATE, 0].copy(), end, f"beyond {self.reported()}")
             if ending == loop.LOST:
                 raise PathError(
                     f"The system at {self.reported()} can't be solved: its rows are dependent to "
@@ -373,7 +373,9 @@ def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
     widening, units = statement.widening, statement.units
     nothing = np.zeros((0, 0))
     gram, low = (nothing if own is None else own for own in (statement.gram, statement.low))
-    scale, length = units.scale, units.length
+    scale, length, largest = units.scale, units.length, units.largest.copy()
+    if widening is not None:
+        largest[-1] = np.abs(widening).max(initial=1.0)
     limits = np.maximum(np.abs(graphs.lower[..., 2]), np.abs(graphs.upper[..., 2]))
     limits = np.where(np.isfinite(limits), limits, 0.0)
     drift = np.where(known, limits, 0.0).max(axis=1)
@@ -387,7 +389,6 @@ def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
         p=p,
         N=len(scale),
         weights=0 if statement.widened is None else p - statement.free,
-        widest=1.0 if widening is None else float(np.abs(widening).max(initial=1.0)),
         with_gram=int(len(gram) > 0),
         with_low=int(len(low) > 0),
         **_rows(statement),
@@ -398,13 +399,11 @@ def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
         noise=tolerances.BLUR if len(gram) > len(low) else tolerances.NOISE,
         length=length,
         reach=units.reach,
-        largest=units.largest,
+        largest=largest,
         metric=units.metric,
         roam=float(np.sqrt((rates[:n] ** 2).sum())),
-        row_drift=float(drift[:n].max(initial=0.0)),
-        variable_drift=float(drift[n : n + p].max(initial=0.0)),
-        known_value=float((values / scale).max(initial=0.0)),
-        known_rate=float((rates / scale).max(initial=0.0)),
+        drift=np.array([drift[own].max(initial=0.0) for own in (slice(n), slice(n, n + p))]),
+        known=np.array([(own / scale).max(initial=0.0) for own in (values, rates)]),
         limited=int(_limited(graphs, n, p)),
         silent=statement.silent,
     )
@@ -440,18 +439,31 @@ def _allocated(tables: _Tables, now: Any, place: Places) -> Walk:
         place=place.copy(),
         known=np.zeros(N, np.int8),
         sign=np.zeros(m.p),
-        base=np.zeros((6, N)),
+        base=np.zeros((3, 2, N)),
         base_terms=np.zeros((3, N)),
         stays=np.zeros(N, np.int8),
         jumps=np.zeros(N, np.int8),
         jumper=np.zeros(N, np.int64),
-        u=np.zeros((2, N)),
-        du=np.zeros((2, N)),
+        u=np.zeros((2, 2, N)),
         kept=np.zeros((2, N)),
-        push=np.zeros((4, N)),
-        answer=np.zeros((2, 4)),
-        first=np.zeros((4, N)),
-        schur=np.zeros((2, 4)),
+        size=np.zeros((2, N)),
+        unknown_error=np.zeros((2, N)),
+        error=np.zeros(2),
+        peak=np.zeros(2),
+        changed=np.zeros(2, np.int64),
+        old_place=np.zeros(2, np.int64),
+        was_known=np.zeros(2, np.int8),
+        push=np.zeros((2, 2, N)),
+        push_error=np.zeros(2),
+        answer=np.zeros((2, 2, 2)),
+        first=np.zeros((2, 2, N)),
+        schur=np.zeros((2, 2, 2)),
+        sensitivity=np.zeros(2),
+        propagated=np.zeros((2, 2)),
+        terms=np.zeros((2, 2)),
+        travel=np.zeros(2),
+        speed=np.zeros(2),
+        usual=np.zeros(2),
         due=np.zeros(N),
         line=np.zeros((m.n * m.with_gram, 6)),
         direction=np.zeros(m.p),
@@ -462,11 +474,10 @@ def _allocated(tables: _Tables, now: Any, place: Places) -> Walk:
         looked=np.zeros(2 * N + 8, np.int64),
         candidate=np.zeros(4 * N, np.int64),
         chance=np.zeros((9, 4 * N)),
-        variables=np.zeros(m.p, np.int64),
-        of_variables=np.zeros((6, m.p)),
-        rows=np.zeros(m.n, np.int64),
-        of_rows=np.zeros((6, m.n)),
-        dense=np.zeros((4, max(m.n, m.p))),
+        movers=np.zeros(2, np.int64),
+        mover=np.zeros(N, np.int64),
+        moved=np.zeros((2, 3, N)),
+        dense=np.zeros((2, N)),
         unknown=np.zeros(N, np.int64),
         work=np.zeros((15, N + 8)),
         **{name: np.zeros(*one) for name, one in _growing(m, {}, 0).items()},

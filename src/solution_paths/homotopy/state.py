@@ -25,8 +25,8 @@ from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
 CURVED, RIDGED = 1, 2  # what is eliminated
-# rows of `of_variables` and `of_rows`
-VH, VL, RH, RL, SIZE, RSIZE = range(6)
+ROWS, VARIABLES = 0, 1  # sides of the map
+VALUE, RATE = 0, 1  # orders: a number at t, and its rate
 BLOCK = 64
 
 
@@ -42,7 +42,6 @@ class Map:
     p: int  # variables
     N: int  # coordinates: n + p, and one more with an l1 constraint
     weights: int  # variables whose knots an l1 constraint's multiplier widens
-    widest: float  # largest entry of the l1 constraint's row
     with_gram: int
     with_low: int
     R: Matrix  # (n, p)
@@ -61,13 +60,11 @@ class Map:
     noise: float  # accuracy of a sum over the map, relative to its absolute terms
     length: Vector  # (N,), by which a coordinate moves at most while its side's odometer moves by 1
     reach: Vector  # (N,), by how much rows' odometer goes on if an unknown moves by its unit
-    largest: Matrix  # (2, max(n, p)): of each variable over rows, of each row over variables
+    largest: Vector  # (N,), entry of H that a coordinate has with any other one
     metric: Matrix  # (k, p), or (1, p) if diagonal: how variables move the rows' odometer
     roam: float  # by which the duals of known rows move at most for a unit of t
-    row_drift: float  # the most that limits of rows on segments move, in units of length
-    variable_drift: float  # the same of variables at knots
-    known_value: float  # the largest known unknown, in its unit, is at most this
-    known_rate: float  # plus t times this
+    drift: Vector  # (2,), the most that limits of a side's known ones move, in units of length
+    known: Vector  # (2,), bounds of known unknowns, in their units, at t = 0, and of their rates
     limited: int  # whether any variable has limits
     silent: int  # variables, the first ones, that are not recorded
 
@@ -99,49 +96,26 @@ class Numbers:
     sharp: int  # whether it is known in twofold precision
     eliminates: int  # none, rows on curved segments (`CURVED`) or variables (`RIDGED`)
     pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
+    changing: int  # entries of `changed`
     unknowns: int  # entries of `unknown`
-    moving: int  # entries of `variables`
-    pulling: int  # entries of `rows`
     carried: int  # 0: rates must be solved for, 1: known to rounding, 2: see `accuracy`
     rough: int  # whether errors may decide which coordinate is first
     doubt: int  # whether they do
     factored: int  # changes of places when the inverse was computed afresh
     careful: int  # pushes that are solved for sharply, as there was doubt
     shrink: float  # how fast corrections shrink
-    point_error: float  # of unknowns, in their units
-    rate_error: float
-    push_error: float  # of the last push, and of that of the coordinate exchanged with it
-    other_error: float
     bent: float  # what a null vector leaves out
     hidden_slope: float  # by which curved functions move with a push, in units
-    largest: float  # unknown, in its unit
-    fastest: float
     value: float  # the largest value at which a row is held
     held: float  # the sum of the duals of rows at knots
     width: float  # that of their largest slopes, and its rate
     width_rate: float
-    row_unit: float  # by how much a row's value may be wrong if all unknowns are by their unit
-    row_blur: float  # what errors of unknowns make of rows, and of their motion
-    row_rate_blur: float
-    variable_unit: float  # and of variables' pulls
-    variable_blur: float
-    variable_rate_blur: float
-    row_travel: float  # odometers: by how much rows, and variables' pulls, have moved at most
-    variable_travel: float
-    row_speed: float
-    variable_speed: float
     turned: float  # bounds by direction: by how much rows have moved off their lines
     turn: float  # and the sum of all changes of direction
     dual_turn: float  # by how much that of the duals has changed since it was noted
     lost: int  # whether that is not known
     epoch: int  # of these bounds
     corrected: float  # by how much the last refinement has moved unknowns, in their units
-    row_terms: float  # the largest sums of absolute terms of rows, and of their motion
-    row_rate_terms: float
-    variable_terms: float  # the same of variables' pulls
-    variable_rate_terms: float
-    usual_rows: float  # by how much the odometers usually go on until the next event
-    usual_variables: float
     look_number: int
     known_form: float  # a'K a of the rates of known rows, where there is a Gram matrix
     known_peak: float
@@ -184,18 +158,34 @@ class Walk:
     place: Indices  # (N,): 2 k on segment k, 2 k + 1 at knot k
     known: Bytes  # (N,): rows on straight segments, variables at knots
     sign: Vector  # (p,), the l1 constraint's row
-    base: Matrix  # (6, N): what known ones add to H u, value and rates by t and s, two parts each
+    base: Tables  # (3, 2, N): what known ones add to H u: value, rates by t and s
     base_terms: Matrix  # (3, N): sums of the absolute terms of these
     stays: Bytes  # (N,): 1, 2: beyond its lower, upper limit by rounding, nothing is gained there
     jumps: Bytes  # (N,): whose graphs jump
     jumper: Indices  # (N,): these coordinates
-    u: Matrix  # (2, N): the unknowns, a guess where they have not been solved for
-    du: Matrix  # (2, N): their motion for a unit of t, or of a null vector
-    kept: Matrix  # (2, N): that for a unit of t, while du is a null vector
-    answer: Matrix  # (2, 4): how their equations answer to the pushes
-    first: Matrix  # (4, N): the pushes by the inverse alone, without refinement; no second parts
-    schur: Matrix  # (2, 4): how the equations answer to these
-    push: Matrix  # (4, N): how unknowns answer to pushes of one or two coordinates
+    u: Tables  # (2, 2, N), [order, part]: the unknowns, a guess where they have not been solved
+    # for, and their rates, or a null vector
+    kept: Matrix  # (2, N): the rates, while `u` has a null vector
+    size: Matrix  # (2, N), of unknowns by order: at least a share of the largest one
+    unknown_error: Matrix  # (2, N): what they may be wrong by
+    error: Vector  # (2,), of all unknowns by order, in their units
+    peak: Vector  # (2,): the largest unknown by order, in its unit
+    # coordinates that change their places at this t, one or two, and how the system responds
+    changed: Indices  # (2,)
+    old_place: Indices  # (2,)
+    was_known: Bytes  # (2,)
+    push: Tables  # (2, 2, N): how unknowns answer to a push of each: [number, part]
+    push_error: Vector  # (2,)
+    answer: Tables  # (2, 2, 2): how their equations answer to the pushes: [equation, push, part]
+    first: Tables  # (2, 2, N): the pushes by the inverse alone, without refinement
+    schur: Tables  # (2, 2, 2): how the equations answer to these
+    # by side: what errors of unknowns, or rounding, make of values of known ones
+    sensitivity: Vector  # (2,), of values to errors of all unknowns by their units
+    propagated: Matrix  # (2, 2), [order, side]: errors that follow from those of unknowns
+    terms: Matrix  # (2, 2): the largest sums of absolute terms
+    travel: Vector  # (2,), odometers: by how much values of a side have moved at most
+    speed: Vector  # (2,)
+    usual: Vector  # (2,): by how much they usually go on until the next event
     due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
     line: Matrix  # (n, 6) with a Gram matrix, else nothing: bounds by direction, see `odometers`
     direction: Vector  # (p,): rates of variables
@@ -218,11 +208,10 @@ class Walk:
     pair: Matrix  # (8, cap)
     # the ratio test
     unknown: Indices  # (cap + rows,)
-    variables: Indices  # those that move, and their columns
-    of_variables: Matrix  # (6, cap): value, rate (two parts each), sizes of both
-    rows: Indices  # those whose duals move
-    of_rows: Matrix  # (6, cap + rows)
-    dense: Matrix  # (4, max(n, p)), of all variables and of all rows: value and rate
+    movers: Indices  # (2,): how many unknown ones each side has
+    mover: Indices  # (N,): their places in R; those of variables begin at n
+    moved: Tables  # (2, 3, N), [order]: high, low and size of these
+    dense: Matrix  # (2, N): by order, of all; zeros of known ones
     looked: Indices  # (2 N,)
     looked_at: Indices  # (N,): the number of the last look at a coordinate
     candidate: Indices  # (4 N,): 2 i + side
@@ -240,6 +229,12 @@ class Walk:
 def is_variable(w, i):
     """Tell variables from rows."""
     return w.map.n <= i < w.map.n + w.map.p
+
+
+@inline
+def side_of(w, i):
+    """Return the side of the map that a coordinate's value is on."""
+    return VARIABLES if is_variable(w, i) else ROWS
 
 
 @inline
@@ -314,76 +309,67 @@ def clock(w, i):
 
 
 @inline
-def value_of(w, i, row):
-    """Return a number of the graph of i."""
-    t, t_low, _ = clock(w, i)
+def number(w, i, row, order):
+    """Return a number of the graph of i, or its rate."""
+    t, t_low, flow = clock(w, i)
+    if order == RATE:
+        return flow * row[2], flow * row[3]
     return at(row, t, t_low)
 
 
 @inline
-def rate_of(w, i, row):
-    """Return the rate of a number of the graph of i."""
-    _, _, flow = clock(w, i)
-    return flow * row[2], flow * row[3]
+def right_hand_side(w, i, place, order):
+    """Return that of a place's equation, or its rate: the unknown itself, of a known one."""
+    return number(w, i, w.graph.equation[i, place], order)
 
 
 @inline
-def at_base(w, i):
-    """Return what known coordinates add to (H u)_i."""
+def base_of(w, i, order):
+    """Return what known coordinates add to (H u)_i, or to its rate."""
     b, now = w.base, w.now
+    if order == RATE:
+        part = 2 if now.jumping else 1
+        return b[part, 0, i], b[part, 1, i]
     t, t_low = (now.still, now.still_low) if now.jumping else (now.t, now.t_low)
-    h, e = accumulate(b[0, i], b[1, i], b[2, i], t, t_low)
-    h, e = accumulate(h, e, b[3, i], t, t_low)
+    h, e = accumulate(b[0, 0, i], b[0, 1, i], b[1, 0, i], t, t_low)
+    h, e = accumulate(h, e, b[1, 1, i], t, t_low)
     if now.jumping:
-        h, e = accumulate(h, e, b[4, i], now.t, now.t_low)
-        h, e = accumulate(h, e, b[5, i], now.t, now.t_low)
+        h, e = accumulate(h, e, b[2, 0, i], now.t, now.t_low)
+        h, e = accumulate(h, e, b[2, 1, i], now.t, now.t_low)
     return h, e
 
 
 @inline
-def at_base_roughly(w, i):
+def base_roughly(w, i, order):
     """Return the same in double precision."""
     b, now = w.base, w.now
+    if order == RATE:
+        return b[2 if now.jumping else 1, 0, i]
     if now.jumping:
-        return (b[0, i] + now.still * b[2, i]) + now.t * b[4, i]
-    return b[0, i] + now.t * b[2, i]
+        return (b[0, 0, i] + now.still * b[1, 0, i]) + now.t * b[2, 0, i]
+    return b[0, 0, i] + now.t * b[1, 0, i]
 
 
 @inline
-def base_terms(w, i):
-    """Return the sum of the absolute terms of this, and of its rate."""
+def base_terms(w, i, order):
+    """Return the sum of the absolute terms of this."""
     own, now = w.base_terms, w.now
+    if order == RATE:
+        return own[2 if now.jumping else 1, i]
     if now.jumping:
-        return own[0, i] + abs(now.still) * own[1, i] + abs(now.t) * own[2, i], own[2, i]
-    return own[0, i] + abs(now.t) * own[1, i], own[1, i]
+        return own[0, i] + abs(now.still) * own[1, i] + abs(now.t) * own[2, i]
+    return own[0, i] + abs(now.t) * own[1, i]
 
 
 @inline
-def base_rate(w, i):
-    """Return the rate of what known coordinates add to (H u)_i."""
-    part = 4 if w.now.jumping else 2
-    return w.base[part, i], w.base[part + 1, i]
-
-
-@inline
-def known_value_bound(w):
-    """Return a bound of the known unknowns, in their units."""
+def known_bound(w, order):
+    """Return a bound of the known unknowns, or of their rates, in their units."""
     m, now = w.map, w.now
+    if order == RATE:
+        return now.jump_rate if now.jumping else m.known[RATE]
     if now.jumping:
-        return max(m.known_value + abs(now.still) * m.known_rate, now.jump_value)
-    return m.known_value + abs(now.t) * m.known_rate
-
-
-@inline
-def known_rate_bound(w):
-    """Return a bound of the known unknowns' rates, in their units."""
-    return w.now.jump_rate if w.now.jumping else w.map.known_rate
-
-
-@inline
-def known_unknown(w, i):
-    """Return the unknown of a known coordinate."""
-    return value_of(w, i, w.graph.equation[i, w.place[i]])
+        return max(m.known[VALUE] + abs(now.still) * m.known[RATE], now.jump_value)
+    return m.known[VALUE] + abs(now.t) * m.known[RATE]
 
 
 @inline
@@ -406,7 +392,7 @@ def keep_limits(w, i):
 def add_column(w, i, h, e, size, part):
     """Add (h + e) times column i of H to a part of what known ones add up to, see `Walk.base`."""
     m, n, p = w.map, w.map.n, w.map.p
-    high, low, terms = w.base[2 * part], w.base[2 * part + 1], w.base_terms[part]
+    high, low, terms = w.base[part, 0], w.base[part, 1], w.base_terms[part]
     last = m.N - 1
     if is_variable(w, i):
         j = i - n
@@ -446,10 +432,10 @@ def add_known(w, i, way):
     if h == 0.0:
         return
     if w.map.with_gram and i < w.map.n and way > 0:
-        add_to_form(w, h * (2.0 * w.base[2 * part, i] + h * w.map.gram[i, i]), part)
+        add_to_form(w, h * (2.0 * w.base[part, 0, i] + h * w.map.gram[i, i]), part)
     add_column(w, i, way * h, way * e, way * abs(h), part)
     if w.map.with_gram and i < w.map.n and way < 0:
-        add_to_form(w, -h * (2.0 * w.base[2 * part, i] + h * w.map.gram[i, i]), part)
+        add_to_form(w, -h * (2.0 * w.base[part, 0, i] + h * w.map.gram[i, i]), part)
 
 
 @inline

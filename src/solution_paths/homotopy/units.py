@@ -27,8 +27,8 @@ class Units:
         By how much the rows' odometer moves if an unknown moves by its unit.
     metric : (k, p), or (1, p) if diagonal
         How variables move the rows' odometer.
-    largest : (2, max(n, p))
-        The largest entries of variables over all rows, and of rows over all coordinates.
+    largest : (N,)
+        The largest entry of the map that a coordinate has with any other one.
     """
 
     scale: Array
@@ -46,18 +46,15 @@ class Units:
         reach[n : n + R.shape[1]] = np.abs(metric).sum(axis=0)
         if len(gram):
             reach[:n] = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-        return cls(scale, length, scale * reach, metric, _largest(R, gram))
+        return cls(scale, length, scale * reach, metric, _largest(R, gram, constrained))
 
 
-def _largest(R: Any, gram: Array) -> Array:
-    """Return the largest entries of variables over all rows, and of rows over all coordinates."""
-    out = np.zeros((2, max(R.shape)))
-    out[0, : R.shape[1]] = _peaks(abs(R).T)
-    out[1, : R.shape[0]] = _peaks(abs(R))
+def _largest(R: Any, gram: Array, constrained: bool) -> Array:
+    """Return the largest entries of rows and of variables; an l1 constraint's are signs."""
+    rows, variables = _peaks(abs(R)), _peaks(abs(R).T)
     if len(gram):
-        peaks = np.maximum(gram.max(axis=1), -gram.min(axis=1))
-        out[1, : len(gram)] = np.maximum(out[1, : len(gram)], peaks)
-    return out
+        rows = np.maximum(rows, np.maximum(gram.max(axis=1), -gram.min(axis=1)))
+    return np.concatenate([rows, variables, np.ones(int(constrained))])
 
 
 def _peaks(A: Any, factor: Array | None = None) -> Array:

@@ -11,154 +11,138 @@ import numpy as np
 from ..accuracy import is_magnified
 from ..compiled import inline, lean
 from ..odometers import correct, reach
-from ..state import at_base, base_rate, factors, rate_of, value_of
+from ..state import RATE, VALUE, base_of, factors, right_hand_side
 from ..twofold import accumulate, add, divide, normalise, times
-from .inverse import entry_of, rest_of
+from .inverse import diagonal2, entry_of, rest_of, risen
 from .solve import coordinate
 
 
 @inline
-def diagonal2(w, i, place):
-    """Return what a place adds to the diagonal of the system, in two parts."""
-    first, second = factors(w, i, place)
-    return divide(second, 0.0, first, 0.0)
-
-
-@inline
-def given(w, i, place, of_rate):
-    """Return the right-hand side of a place's equation, or its rate."""
-    row = w.graph.equation[i, place]
-    return rate_of(w, i, row) if of_rate else value_of(w, i, row)
-
-
-@inline
-def given_for_one(w, i, place, of_rate):
-    """Return the same, divided by the equation's first factor."""
+def scaled_right_hand_side(w, i, place, order):
+    """Return the right-hand side of a place's equation divided by its first factor."""
     first, _ = factors(w, i, place)
-    h, e = given(w, i, place, of_rate)
+    h, e = right_hand_side(w, i, place, order)
     return divide(h, e, first, 0.0)
 
 
 @lean
-def of_entered(w, x, y, y_known, high, low):
-    """Return (H v)_x + D v_x of a coordinate that was put in, and may be so with another one, y."""
+def of_entered(w, number, v):
+    """Return (H v)_x + D v_x of a coordinate x that was put in, as another one, y, may be, too."""
+    x = w.changed[number]
     h, e = add(entry_of(w, x, x), rest_of(w, x, x), 0.0, 0.0)
     r, f = diagonal2(w, x, w.place[x])
     h, e = add(h, e, r, f)
-    h, e = times(h, e, high[x], low[x])
+    h, e = times(h, e, v[0, x], v[1, x])
     for a in range(w.now.solved + w.now.hidden):
         k = coordinate(w, a)
-        h, e = accumulate(h, e, entry_of(w, k, x), high[k], low[k])
+        h, e = accumulate(h, e, entry_of(w, k, x), v[0, k], v[1, k])
         if w.map.with_low:
-            e += rest_of(w, k, x) * high[k]
-    if y >= 0 and y_known:
-        h, e = accumulate(h, e, entry_of(w, y, x), high[y], low[y])
-        e += rest_of(w, y, x) * high[y] if w.map.with_low else 0.0
+            e += rest_of(w, k, x) * v[0, k]
+    if w.now.changing == 2 and w.was_known[1 - number]:
+        y = w.changed[1 - number]
+        h, e = accumulate(h, e, entry_of(w, y, x), v[0, y], v[1, y])
+        e += rest_of(w, y, x) * v[0, y] if w.map.with_low else 0.0
     return normalise(h, e)
 
 
 @lean
-def answer(w, x, x_old, x_known, y, y_known, high, low, own):
-    """Return how the equation of x, in its new place, answers to a push; own: of x itself."""
+def residual(w, number, order):
+    """Return what unknowns that solve the old equations, or their rates, leave of a new one."""
+    x, u = w.changed[number], w.u[order]
     if w.known[x]:
-        return high[x], low[x]
-    if x_known:
-        return of_entered(w, x, y, y_known, high, low)
-    h, e = risen(w, x, x_old, x_known)
-    h, e = times(h, e, high[x], low[x])
-    return add(h, e, 1.0 if own else 0.0, 0.0)
-
-
-@lean
-def risen(w, x, old, was_known):
-    """Return by how much an unknown coordinate's part of the diagonal has risen; 1 for others."""
-    if was_known or w.known[x]:
-        return 1.0, 0.0
-    h, e = diagonal2(w, x, w.place[x])
-    r, f = diagonal2(w, x, old)
-    return add(h, e, -r, -f)
-
-
-@lean
-def gap(w, u, of_rate, x, x_old, x_known, y, y_known):
-    """Return what u, which solves the old equations or their rates, leaves of that of x."""
-    new = w.place[x]
-    if w.known[x]:
-        h, e = given(w, x, new, of_rate)
+        h, e = right_hand_side(w, x, w.place[x], order)
         return add(h, e, -u[0, x], -u[1, x])
-    h, e = given_for_one(w, x, new, of_rate)
-    if not x_known:
-        r, f = given_for_one(w, x, x_old, of_rate)
+    h, e = scaled_right_hand_side(w, x, w.place[x], order)
+    if not w.was_known[number]:
+        r, f = scaled_right_hand_side(w, x, w.old_place[number], order)
         h, e = add(h, e, -r, -f)
-        r, f = risen(w, x, x_old, x_known)
+        r, f = risen(w, number)
         r, f = times(r, f, u[0, x], u[1, x])
         return add(h, e, -r, -f)
-    r, f = of_entered(w, x, y, y_known, u[0], u[1])
-    a, b = base_rate(w, x) if of_rate else at_base(w, x)
+    r, f = of_entered(w, number, u)
+    a, b = base_of(w, x, order)
     r, f = add(r, f, a, b)
-    if y >= 0 and w.known[y] and not y_known:  # it is in base, and still among the unknowns
-        a, b = given(w, y, w.place[y], of_rate)
+    y = w.changed[1 - number] if w.now.changing == 2 else -1
+    if y >= 0 and w.known[y] and not w.was_known[1 - number]:  # in base, and still an unknown
+        a, b = right_hand_side(w, y, w.place[y], order)
         r, f = accumulate(r, f, -entry_of(w, y, x), a, b)
         f -= rest_of(w, y, x) * a if w.map.with_low else 0.0
     return add(h, e, -r, -f)
 
 
 @lean
-def answers(w, P, S, i, i_old, i_known, k, k_old, k_known):
-    """Write to S how the equations of i, and of k if that is not -1, answer to pushes P of both."""
-    if k >= 0:
-        if i_known:
-            P[2, i] = P[3, i] = 0.0
-        if k_known:
-            P[0, k] = P[1, k] = 0.0
-    S[0, 0], S[1, 0] = answer(w, i, i_old, i_known, k, k_known, P[0], P[1], True)
-    if k >= 0:
-        S[0, 1], S[1, 1] = answer(w, i, i_old, i_known, k, k_known, P[2], P[3], False)
-        S[0, 2], S[1, 2] = answer(w, k, k_old, k_known, i, i_known, P[0], P[1], False)
-        S[0, 3], S[1, 3] = answer(w, k, k_old, k_known, i, i_known, P[2], P[3], True)
+def answers(w, P, S):
+    """Write to S[g, h] how the new equation of g answers to the push P[h] of h."""
+    count = w.now.changing
+    for g in range(count):
+        if w.was_known[g] and count == 2:  # the push of the other one leaves it where it is
+            P[1 - g, 0, w.changed[g]] = P[1 - g, 1, w.changed[g]] = 0.0
+    for g in range(count):
+        for h in range(count):
+            S[g, h, 0], S[g, h, 1] = answer(w, g, P[h], g == h)
 
 
 @lean
-def carry(w, i, i_old, i_known, k, k_old, k_known):
-    """Bring point and rates up to date after a change of i, and of k if that is not -1.
+def answer(w, number, v, own):
+    """Return how the new equation of a coordinate answers to a push; own: of itself."""
+    x = w.changed[number]
+    if w.known[x]:
+        return v[0, x], v[1, x]
+    if w.was_known[number]:
+        return of_entered(w, number, v)
+    h, e = risen(w, number)
+    h, e = times(h, e, v[0, x], v[1, x])
+    return add(h, e, 1.0 if own else 0.0, 0.0)
+
+
+@lean
+def carry(w):
+    """Bring point and rates up to date after one or two changes of places.
 
     The point changes by rounding alone, and by what a null vector that is only nearly one leaves.
     But as rates change there, it is as wrong as t is, times this change. False: that is too much.
     """
-    now, S = w.now, w.answer
-    answers(w, w.push, S, i, i_old, i_known, k, k_old, k_known)
-    for g in range(1 if k < 0 else 2):
-        x, old, was_known = (i, i_old, i_known) if g == 0 else (k, k_old, k_known)
-        if was_known:
-            w.du[0, x], w.du[1, x] = given(w, x, old, True)
-    h, e = S[0, 0], S[1, 0]
-    if k >= 0:
-        h, e = _cross(S[0, 0], S[1, 0], S[0, 3], S[1, 3], S[0, 1], S[1, 1], S[0, 2], S[1, 2])
+    now, S, count = w.now, w.answer, w.now.changing
+    answers(w, w.push, S)
+    for g in range(count):
+        x = w.changed[g]
+        if w.was_known[g]:
+            w.u[RATE, 0, x], w.u[RATE, 1, x] = right_hand_side(w, x, w.old_place[g], RATE)
+    h, e = S[0, 0, 0], S[0, 0, 1]
+    if count == 2:
+        h, e = _cross(S[0, 0], S[1, 1], S[0, 1], S[1, 0])
     known, now.carried = now.carried, 0
     if h == 0.0:
         return True
-    x, y = solve_by_pushes(w, w.du, True, h, e, i, i_old, i_known, k, k_old, k_known)
-    first, second = _size(w, i, 0), (_size(w, k, 1) if k >= 0 else 0.0)
-    turn = abs(x) * first + abs(y) * second
+    x, y = solve_by_pushes(w, RATE, h, e)
+    turn, wrong = _effect(w, x, y)
     if known > 1 and is_magnified(w, now.blur * turn):
         return False
-    now.rate_error += abs(x) * now.push_error + abs(y) * now.other_error + now.vague * turn
-    if w.map.with_gram:
-        now.dual_turn += abs(x) * _norm(w, i, i_known, 0, S[0, 0], now.push_error)
-        now.dual_turn += (
-            abs(y) * _norm(w, k, k_known, 1, S[0, 3], now.other_error) if k >= 0 else 0.0
-        )
-    x, y = solve_by_pushes(w, w.u, False, h, e, i, i_old, i_known, k, k_old, k_known)
-    now.point_error += abs(x) * now.push_error + abs(y) * now.other_error + now.blur * turn
-    correct(w, abs(x) * first + abs(y) * second)
+    w.error[RATE] += wrong + now.vague * turn
+    for g in range(count if w.map.with_gram else 0):
+        now.dual_turn += abs(x if g == 0 else y) * _norm(w, g)
+    x, y = solve_by_pushes(w, VALUE, h, e)
+    moved, wrong = _effect(w, x, y)
+    w.error[VALUE] += wrong + now.blur * turn
+    correct(w, moved)
     now.carried = 2
     return True
 
 
 @lean
-def _size(w, x, number):
-    """Return the largest unknown, in its unit, of the push of x."""
-    P, largest = w.push[2 * number], abs(w.push[2 * number, x]) / w.map.scale[x]
+def _effect(w, x, y):
+    """Return how far multiples of the pushes move unknowns, in their units, and their error."""
+    size, wrong = abs(x) * _size(w, 0), abs(x) * w.push_error[0]
+    if w.now.changing == 2:
+        size, wrong = size + abs(y) * _size(w, 1), wrong + abs(y) * w.push_error[1]
+    return size, wrong
+
+
+@lean
+def _size(w, number):
+    """Return the largest unknown, in its unit, of a push."""
+    P, x = w.push[number, 0], w.changed[number]
+    largest = abs(P[x]) / w.map.scale[x]
     for a in range(w.now.solved + w.now.hidden):
         k = coordinate(w, a)
         largest = max(largest, abs(P[k]) / w.map.scale[k])
@@ -166,49 +150,53 @@ def _size(w, x, number):
 
 
 @lean
-def _norm(w, x, was_known, number, pivot, error):
-    """Return at least sqrt(a'K a) of the duals a of a push of x: see `odometers`."""
-    rows, _ = reach(w)
+def _norm(w, number):
+    """Return at least sqrt(a'K a) of the duals a of a push: see `odometers`."""
+    (rows, _), x, error = reach(w), w.changed[number], w.push_error[number]
     noise = error * (rows + w.map.reach[x])
-    if was_known and not w.known[x]:
+    if w.was_known[number] and not w.known[x]:
+        pivot = w.answer[number, number, 0]
         return np.sqrt(abs(pivot) + w.map.length[x] * noise) + noise
-    return np.sqrt(abs(w.push[2 * number, x]) + error * w.map.scale[x]) + noise
+    return np.sqrt(abs(w.push[number, 0, x]) + error * w.map.scale[x]) + noise
 
 
 @lean
-def solve_by_pushes(w, u, of_rate, area, low, i, i_old, i_known, k, k_old, k_known):
-    """Add multiples of the pushes to u that solve the new equations; return these multiples."""
+def solve_by_pushes(w, order, area, low):
+    """Add multiples of the pushes to unknowns that solve the new equations; return these multiples.
+
+    That is by Cramer's rule, with the determinant of what equations answer.
+    """
     S = w.answer
-    h, e = gap(w, u, of_rate, i, i_old, i_known, k, k_known)
-    if k < 0:
+    h, e = residual(w, 0, order)
+    if w.now.changing == 1:
         h, e = divide(h, e, area, low)
-        _add_push(w, u, 0, i, i_known, h, e)
+        _add_push(w, order, 0, h, e)
         return h, 0.0
-    r, f = gap(w, u, of_rate, k, k_old, k_known, i, i_known)
-    x, y = _cross(h, e, S[0, 3], S[1, 3], r, f, S[0, 1], S[1, 1])
-    x, y = divide(x, y, area, low)
-    h, e = _cross(r, f, S[0, 0], S[1, 0], h, e, S[0, 2], S[1, 2])
-    h, e = divide(h, e, area, low)
-    _add_push(w, u, 0, i, i_known, x, y)
-    _add_push(w, u, 1, k, k_known, h, e)
-    return x, h
+    r, f = residual(w, 1, order)
+    x, xe = _cross((h, e), S[1, 1], (r, f), S[0, 1])
+    y, ye = _cross((r, f), S[0, 0], (h, e), S[1, 0])
+    x, xe = divide(x, xe, area, low)
+    y, ye = divide(y, ye, area, low)
+    _add_push(w, order, 0, x, xe)
+    _add_push(w, order, 1, y, ye)
+    return x, y
 
 
 @inline
-def _cross(a, al, b, bl, c, cl, d, dl):
-    """Return a b - c d."""
-    h, e = times(a, al, b, bl)
-    r, f = times(c, cl, d, dl)
+def _cross(a, b, c, d):
+    """Return a b - c d, of two parts each."""
+    h, e = times(a[0], a[1], b[0], b[1])
+    r, f = times(c[0], c[1], d[0], d[1])
     return add(h, e, -r, -f)
 
 
 @lean
-def _add_push(w, u, number, x, x_known, h, e):
-    """Add a multiple of the push of x to the unknowns of the old system, and to x if it is new."""
-    high, low = w.push[2 * number], w.push[2 * number + 1]
+def _add_push(w, order, number, h, e):
+    """Add a multiple of a push to the unknowns of the old system, and to what it pushes."""
+    high, low, u, x = w.push[number, 0], w.push[number, 1], w.u[order], w.changed[number]
     for a in range(w.now.solved + w.now.hidden):
         k = coordinate(w, a)
         r, f = times(h, e, high[k], low[k])
         u[0, k], u[1, k] = add(u[0, k], u[1, k], r, f)
-    if x_known:
+    if w.was_known[number]:
         u[0, x], u[1, x] = add(u[0, x], u[1, x], h, e)

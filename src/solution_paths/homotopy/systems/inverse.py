@@ -5,7 +5,7 @@ It is symmetric, and its lower triangle is kept; only the twofold one of `sharpe
 
 from __future__ import annotations
 
-from ..compiled import lean
+from ..compiled import inline, lean
 from ..rows import entry_in
 from ..state import diagonal, elimination, factors, is_hideable, meets
 from ..twofold import add, axpy, copy, divide, dot, multiply, scaled_add
@@ -250,37 +250,47 @@ def invert_sharply(A, B, k, order):
             B[a, c], B[a, best] = B[a, best], B[a, c]
 
 
+@inline
+def diagonal2(w, i, place):
+    """Return what a place adds to the diagonal of the system, in two parts."""
+    first, second = factors(w, i, place)
+    return divide(second, 0.0, first, 0.0)
+
+
 @lean
-def update(w, i, i_known, i_rise, k, k_known, k_rise):
-    """Update the inverse for a change of i and, if k >= 0, of k; their places are the new ones.
+def risen(w, number):
+    """Return by how much the diagonal's part of a change has risen; 1 if that was, or is, known."""
+    x = w.changed[number]
+    if w.was_known[number] or w.known[x]:
+        return 1.0, 0.0
+    h, e = diagonal2(w, x, w.place[x])
+    r, f = diagonal2(w, x, w.old_place[number])
+    return add(h, e, -r, -f)
+
+
+@lean
+def update(w):
+    """Update the inverse for one or two changes of places.
 
     The matrix gets a border for each. A coordinate put in is a border of its own; one taken out is
     held at 0 by a unit vector; one whose diagonal D rises by d has a unit vector with -1 / d behind
     it. The inverse times a border is what the push was solved for at first, but for the sign, and
     `schur` has the Schur complement of the borders. Both are those of the inverse as it is, not of
     the exact one: then its errors stay those of a matrix near by.
-
-    Parameters
-    ----------
-    i, k : int
-        What has changed; k = -1: nothing else.
-    i_known, k_known : int
-        Whether they were known.
-    i_rise, k_rise : float
-        By how much their D has risen, if they were not and are not; else 1.
     """
-    now, count, S = w.now, w.now.solved, w.schur
+    now, count, S, extra = w.now, w.now.solved, w.schur, w.now.changing
     now.sharp = 0
-    extra = 1 if k < 0 else 2
     for g in range(extra):
-        sign, C = -1.0 if (i_known if g == 0 else k_known) else 1.0, w.pair[2 + g]
+        sign, C = -1.0 if w.was_known[g] else 1.0, w.pair[2 + g]
         for a in range(count):
-            C[a] = sign * w.first[2 * g, w.solved[a]]
-    i_sign, k_sign = 1.0 if i_known else -1.0, 1.0 if k_known else -1.0
-    s00, s01, s11 = i_sign * S[0, 0], 0.0, 1.0
+            C[a] = sign * w.first[g, 0, w.solved[a]]
+    i_sign, k_sign = 1.0 if w.was_known[0] else -1.0, 1.0 if w.was_known[1] else -1.0
+    rise, _ = risen(w, 0)
+    s00, s01, s11 = i_sign * S[0, 0, 0] / rise, 0.0, 1.0
     if extra == 2:
-        s01, s11 = k_sign * S[0, 1], k_sign * S[0, 3]
-    s00, s01, s11 = s00 / i_rise, s01 / i_rise, s11 / k_rise
+        s01 = k_sign * S[0, 1, 0] / rise
+        rise, _ = risen(w, 1)
+        s11 = k_sign * S[1, 1, 0] / rise
     area = s00 * s11 - s01 * s01
     if area == 0.0:  # regular, but not in double precision
         factor(w)
@@ -288,13 +298,12 @@ def update(w, i, i_known, i_rise, k, k_known, k_rise):
     s00, s01, s11 = s11 / area, -s01 / area, s00 / area
     _spread(w, count, extra, s00, s01, s11)
     for g in range(extra):
-        x, was_known = (i, i_known) if g == 0 else (k, k_known)
-        if was_known and not w.known[x]:
-            own, other = (s00, s01) if g == 0 else (s11, s01)
-            _append(w, x, count, g, own, other, i if g == 1 and i_known and not w.known[i] else -1)
+        x = w.changed[g]
+        if w.was_known[g] and not w.known[x]:
+            _append(w, x, count, g, s11 if g else s00, s01)
     for g in range(extra):
-        x, was_known = (i, i_known) if g == 0 else (k, k_known)
-        if not was_known and w.known[x]:
+        x = w.changed[g]
+        if not w.was_known[g] and w.known[x]:
             take_out(w, x)
 
 
@@ -314,12 +323,12 @@ def _spread(w, count, extra, s00, s01, s11):
 
 
 @lean
-def _append(w, x, count, g, own, other, before):
-    """Append the border of a coordinate that was put in; ``before``: that appended first, or -1."""
+def _append(w, x, count, g, own, other):
+    """Append the border of a coordinate that was put in, the second one behind the first one."""
     k, T = w.now.solved, w.pair[4 + g]
     insert(w, x)
     for a in range(count):
         w.inverse[k, a] = -T[a]
     w.inverse[k, k] = own
-    if before >= 0:
-        w.inverse[k, w.slot[before]] = other
+    if k > count:
+        w.inverse[k, count] = other

@@ -9,19 +9,18 @@ from ..accuracy import PIVOT, RESPONSE, ROUNDING, goal_of_response, is_near_zero
 from ..compiled import lean
 from ..odometers import correct, reach
 from ..state import (
+    RATE,
     RIDGED,
-    at_base,
-    base_rate,
+    VALUE,
+    base_of,
     diagonal,
     elimination,
     factors,
     is_known,
     is_variable,
-    known_rate_bound,
-    known_value_bound,
+    known_bound,
     meets,
-    rate_of,
-    value_of,
+    right_hand_side,
 )
 from ..twofold import (
     absolute_dot,
@@ -50,37 +49,23 @@ STEP_LOW = PUSH  # of corrections by a sharp inverse, beside which nothing is el
 
 
 @lean
-def point(w, goal):
-    """Solve for the point at t, to an error; return how fast corrections shrank."""
-    now, s = w.now, w.work
+def solve(w, order, goal):
+    """Solve for the point at t, or its rates, to an error; return how fast corrections shrank."""
+    now, s, nothing = w.now, w.work, order == RATE and w.now.carried == 0
     for a in range(now.solved + now.hidden):
         i = coordinate(w, a)
-        s[TH, a], s[TL, a] = value_of(w, i, w.graph.equation[i, w.place[i]])
-        s[BH, a], s[BL, a] = at_base(w, i)
-        s[XH, a], s[XL, a] = w.u[0, i], w.u[1, i]
-    error, contraction = _refine(w, False, known_value_bound(w), goal, -1)
-    _scatter(w, w.u)
-    correct(w, now.corrected)
-    now.point_error = 2.0 * error
-    return contraction
-
-
-@lean
-def rate(w, goal):
-    """Solve for the motion of the point for a unit of t; return how fast corrections shrank."""
-    now, s = w.now, w.work
-    for a in range(now.solved + now.hidden):
-        i = coordinate(w, a)
-        s[TH, a], s[TL, a] = rate_of(w, i, w.graph.equation[i, w.place[i]])
-        s[BH, a], s[BL, a] = base_rate(w, i)
-        s[XH, a], s[XL, a] = (w.du[0, i], w.du[1, i]) if now.carried else (0.0, 0.0)
-    error, contraction = _refine(w, now.carried == 0, known_rate_bound(w), goal, -1)
-    _scatter(w, w.du)
-    if w.map.with_gram:
+        s[TH, a], s[TL, a] = right_hand_side(w, i, w.place[i], order)
+        s[BH, a], s[BL, a] = base_of(w, i, order)
+        s[XH, a], s[XL, a] = (0.0, 0.0) if nothing else (w.u[order, 0, i], w.u[order, 1, i])
+    error, contraction = _refine(w, nothing, known_bound(w, order), goal, -1)
+    _scatter(w, w.u[order])
+    w.error[order] = 2.0 * error
+    if order == VALUE:
+        correct(w, now.corrected)
+    elif w.map.with_gram:
         rows, _ = reach(w)
         now.dual_turn += now.corrected * rows
-        now.lost = 1 if now.carried == 0 or not np.isfinite(now.corrected) else now.lost
-    now.rate_error = 2.0 * error
+        now.lost = 1 if nothing or not np.isfinite(now.corrected) else now.lost
     return contraction
 
 
@@ -94,41 +79,46 @@ def is_idle(w, i, old, new):
 
 
 @lean
-def is_singular(w, i, new):
-    """Tell whether the system with i in its new place is singular; then du is its null vector."""
-    known, was_known = is_known(w, i, new), w.known[i] == 1
+def is_singular(w, new):
+    """Tell whether the system with the coordinate that changes in its new place is singular.
+
+    Then the rates become its null vector.
+    """
+    i, was_known = w.changed[0], w.was_known[0] == 1
+    known = is_known(w, i, new)
     after = 0.0 if known else diagonal(w, i, new)
     before = 0.0 if was_known else diagonal(w, i, w.place[i])
     now, goal = w.now, goal_of_response(w)
     now.careful = max(now.careful - 1, 0)
-    now.push_error = push(w, i, new, goal, 0, -1)
+    push(w, 0, new, goal)
     pivot, whole, share, reach = _pivot(w, i, known, was_known, after, before)
     if goal == RESPONSE and is_near_zero(pivot, reach):
         sharply, now.shrink = (ROUNDING if share < SINGULAR else PIVOT), 1.0  # to be measured
-        now.push_error = push(w, i, new, sharply, 0, -1)
+        push(w, 0, new, sharply)
         pivot, whole, share, _ = _pivot(w, i, known, was_known, after, before)
     if is_near_zero(pivot, whole):
         now.shrink = 1.0  # the inverse may be worth less than before
     if abs(pivot) > share * whole:
         return False
+    du = w.u[RATE]
     for a in range(now.solved + now.hidden):
         k = coordinate(w, a)
-        w.kept[0, k], w.kept[1, k] = w.du[0, k], w.du[1, k]
-    w.du[:] = 0.0
-    _scatter(w, w.du)
-    w.du[0, i] = 0.0 if known else (1.0 if was_known else w.du[0, i])
-    w.du[1, i] = 0.0 if known or was_known else w.du[1, i]
+        w.kept[0, k], w.kept[1, k] = du[0, k], du[1, k]
+    w.u[RATE] = 0.0
+    _scatter(w, du)
+    du[0, i] = 0.0 if known else (1.0 if was_known else du[0, i])
+    du[1, i] = 0.0 if known or was_known else du[1, i]
     return True
 
 
 @lean
-def push(w, i, new, goal, number, also):
-    """Solve for how unknowns answer to a push of coordinate i: keep it, return its error.
+def push(w, number, new, goal):
+    """Solve for how unknowns answer to a push of a coordinate that changes its place.
 
-    A known one's unknown moves by a unit, of another one the equation's right-hand side does.
-    Neither i nor another one that changes its place, ``also`` or -1, is eliminated.
+    A known one's unknown moves by a unit, of another one the equation's right-hand side does. The
+    first one that changes at this t has number 0. Neither is eliminated.
     """
-    now, kept, first = w.now, w.push[2 * number :], w.first[2 * number]
+    now, i, kept, first = w.now, w.changed[number], w.push[number], w.first[number, 0]
     own = 1.0 / w.map.scale[i] if w.known[i] else 0.0
     for attempt in range(3):
         _prepare(w, i, new)
@@ -138,9 +128,9 @@ def push(w, i, new, goal, number, also):
             break
         if attempt == 0:
             factor(w)
-            for x in (i, also):
-                if x >= 0 and w.slot[x] <= -2:
-                    show(w, x)
+            for g in range(number, -1, -1):
+                if w.slot[w.changed[g]] <= -2:
+                    show(w, w.changed[g])
         elif attempt == 1 and not now.hidden:
             sharpen(w)
     _scatter(w, kept)
@@ -149,7 +139,7 @@ def push(w, i, new, goal, number, also):
     if w.known[i]:
         kept[0, i], kept[1, i] = 1.0, 0.0
         first[i] = 1.0
-    return 2.0 * error
+    w.push_error[number] = 2.0 * error
 
 
 @lean
@@ -247,7 +237,7 @@ def _of_entrant(w, i, after, largest):
         s[REST, a] = size
         k = coordinate(w, a)
         if is_variable(w, k):
-            across += m.largest[0, k - m.n] * size
+            across += m.largest[k] * size
         elif k < m.n:
             duals += size
             among += size * np.sqrt(m.gram[k, k]) if m.with_gram else 0.0
