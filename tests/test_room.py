@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stated_models as models
-from solution_paths.homotopy import loop, run
+from solution_paths.homotopy import loop, memory
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.statement import read
 from solution_paths.problem import Losses, Problem, along, losses, penalties
@@ -22,33 +22,31 @@ GUARDS = 200  # entries behind each array, more than any row of it has
 MARK = 77
 
 
-def least_sizes(w, hidden):
+def least_sizes(w):
     """Return the sizes at which there is just room for a step, as `has_room` has it."""
-    now = w.now
+    now, sizes = w.now, memory.room(w)
     used = {"cap": now.solved, "nodes": now.nodes, "events": now.events, "entries": now.entries}
     used["seen"] = now.seen
-    arrays = {"cap": w.solved, "nodes": w.node, "events": w.event, "entries": w.entry}
-    sizes = {name: len(array) for name, array in arrays.items()} | {"seen": len(w.seen_keys)}
     assert loop.has_room(w)
-    for name in sizes:
+    for name in used:
 
         def is_enough(size, name=name):
-            return loop.has_room(run._reallocated(w, sizes | {name: size}, hidden))
+            return loop.has_room(memory.resized(w, sizes | {name: size}))
 
         own = range(used[name], sizes[name] + 1)
         sizes[name] = own[bisect_left(own, True, key=is_enough)]
     return sizes
 
 
-def with_guards(w, sizes, hidden):
+def with_guards(w, sizes):
     """Return the same walk in arrays of such sizes, and the marked entries behind each array."""
     changed, behind = {}, {}
-    for name, (shape, dtype) in run._growing(w.map, sizes, hidden).items():
+    for name, shape in memory.shapes(w.map, sizes).items():
         size, old = math.prod(shape), getattr(w, name)
-        memory = np.zeros(size + GUARDS, dtype)
-        memory[size:] = MARK
-        behind[name] = memory[size:]
-        changed[name] = memory[:size].reshape(shape)
+        whole = np.zeros(size + GUARDS, old.dtype)
+        whole[size:] = MARK
+        behind[name] = whole[size:]
+        changed[name] = whole[:size].reshape(shape)
         kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
         changed[name][kept] = old[kept]
     return replace(w, **changed), behind
@@ -59,8 +57,7 @@ def run_in_little_room(self, callback=None, enough=np.inf):
     ending = loop.MORE_ROOM
     while ending in (loop.MORE_ROOM, loop.DENSER):
         self.go_on(ending)
-        hidden = len(self.walk.hidden)
-        self.walk, behind = with_guards(self.walk, least_sizes(self.walk, hidden), hidden)
+        self.walk, behind = with_guards(self.walk, least_sizes(self.walk))
         ending = loop.walk(self.walk, 1)
         assert [name for name, own in behind.items() if (own != MARK).any()] == []
     assert ending == loop.DONE

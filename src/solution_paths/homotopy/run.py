@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import PathError
-from . import jump, loop, tolerances
+from . import jump, loop, memory, tolerances
 from .compiled import altered, new
 from .graphs import Tabled
-from .state import BLOCK, CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
+from .state import CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
 from .walls import Brought
@@ -121,11 +121,8 @@ class Homotopy:
         self._kept = spare.tables if spare and spare.face == face else None
         tables = self._kept if self._kept and graphs is statement.graphs else None
         tables = self._tables = tables or _tables(statement, graphs, face)
-        self.walk = (
-            _allocated(tables, now, self.start)
-            if spare is None
-            else _cleared(spare.walk, tables, now, self.start)
-        )
+        own = tables.map, tables.graph, now, self.start
+        self.walk = memory.allocated(*own) if spare is None else memory.cleared(spare.walk, *own)
         now.eliminates = tables.eliminates
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
@@ -209,8 +206,9 @@ class Homotopy:
     def finish(self) -> None:
         """Give back the memory of the systems: no step follows."""
         now = self.walk.now
-        kept = {name: getattr(now, name) for name in ("events", "entries", "seen", "nodes")}
-        self.walk = altered(_reallocated(self.walk, kept, 0), chance=np.zeros((9, 0)))
+        kept = {name: getattr(now, name) for name in ("nodes", "events", "entries", "seen")}
+        small = memory.resized(self.walk, {"cap": 0, "hidden": 0} | kept)
+        self.walk = altered(small, chance=np.zeros((9, 0)))
 
     def carry_on(self, statement: Statement, end: float) -> None:
         """Begin anew at t = 0, with other functions whose optimum there is the present point.
@@ -293,16 +291,17 @@ class Homotopy:
         hidden = (0, w.map.n, w.map.p)[now.eliminates]
         N = len(w.place)
         few = min(SMALL, N + 4) if hidden <= SMALL**2 else 0  # blocks are as wide as what is hidden
+        has = memory.room(w)
         sizes = {
-            "cap": _grown(len(w.solved), max(most + FEW, few), N + 4),
-            "nodes": _grown(len(w.node), now.nodes + NODES),
-            "events": _grown(len(w.event), now.events + 4 * N + NODES),
-            "entries": _grown(len(w.entry), now.entries + 2 * FEW * max(unknown, SMALL) + 16),
-            "seen": _grown(len(w.seen_keys), now.seen + FEW),
+            "cap": _grown(has["cap"], max(most + FEW, few), N + 4),
+            "hidden": hidden,
+            "nodes": _grown(has["nodes"], now.nodes + NODES),
+            "events": _grown(has["events"], now.events + 4 * N + NODES),
+            "entries": _grown(has["entries"], now.entries + 2 * FEW * max(unknown, SMALL) + 16),
+            "seen": _grown(has["seen"], now.seen + FEW),
         }
-        has = len(w.solved), len(w.node), len(w.event), len(w.entry), len(w.seen_keys)
-        if (*sizes.values(), hidden) != (*has, len(w.hidden)):
-            self.walk = _reallocated(w, sizes, hidden)
+        if sizes != has:
+            self.walk = memory.resized(w, sizes)
 
     def track(self) -> Track:
         """Return what has been recorded."""
@@ -427,113 +426,3 @@ def _rows(statement: Statement) -> dict[str, Any]:
         fields[f"{name}_index"] = own.indices.astype(np.int64) if sparse else no_places
         fields[f"{name}_entry"] = own.data if sparse else nothing
     return fields
-
-
-def _allocated(tables: _Tables, now: Any, place: Places) -> Walk:
-    """Return the memory of a walk, without room for any system or record."""
-    m, N = tables.map, tables.map.N
-    return Walk(
-        map=m,
-        graph=tables.graph,
-        now=now,
-        place=place.copy(),
-        known=np.zeros(N, np.int8),
-        sign=np.zeros(m.p),
-        base=np.zeros((3, 2, N)),
-        base_terms=np.zeros((3, N)),
-        stays=np.zeros(N, np.int8),
-        jumps=np.zeros(N, np.int8),
-        jumper=np.zeros(N, np.int64),
-        u=np.zeros((2, 2, N)),
-        kept=np.zeros((2, N)),
-        size=np.zeros((2, N)),
-        unknown_error=np.zeros((2, N)),
-        error=np.zeros(2),
-        peak=np.zeros(2),
-        changed=np.zeros(2, np.int64),
-        old_place=np.zeros(2, np.int64),
-        was_known=np.zeros(2, np.int8),
-        push=np.zeros((2, 2, N)),
-        push_error=np.zeros(2),
-        answer=np.zeros((2, 2, 2)),
-        first=np.zeros((2, 2, N)),
-        schur=np.zeros((2, 2, 2)),
-        sensitivity=np.zeros(2),
-        propagated=np.zeros((2, 2)),
-        terms=np.zeros((2, 2)),
-        travel=np.zeros(2),
-        speed=np.zeros(2),
-        usual=np.zeros(2),
-        due=np.zeros(N),
-        line=np.zeros((m.n * m.with_gram, 6)),
-        direction=np.zeros(m.p),
-        limit=np.zeros((N, 4)),
-        block=np.zeros(N // BLOCK + 1),
-        slot=np.full(N, -1, np.int64),
-        looked_at=np.zeros(N, np.int64),
-        looked=np.zeros(2 * N + 8, np.int64),
-        candidate=np.zeros(4 * N, np.int64),
-        chance=np.zeros((9, 4 * N)),
-        movers=np.zeros(2, np.int64),
-        mover=np.zeros(N, np.int64),
-        moved=np.zeros((2, 3, N)),
-        dense=np.zeros((2, N)),
-        unknown=np.zeros(N, np.int64),
-        work=np.zeros((15, N + 8)),
-        **{name: np.zeros(*one) for name, one in _growing(m, {}, 0).items()},
-    )
-
-
-def _growing(m: Map, sizes: dict[str, int], hidden: int) -> dict[str, tuple[tuple[int, ...], type]]:
-    """Return shapes and types of the arrays that grow."""
-    cap, nodes, events, entries, seen = (
-        sizes.get(name, 0) for name in ("cap", "nodes", "events", "entries", "seen")
-    )
-    return {
-        "solved": ((cap,), np.int64),
-        "hidden": ((hidden,), np.int64),
-        "H": ((cap, cap), np.float64),
-        "L": ((cap * m.with_low, cap * m.with_low), np.float64),
-        "E": ((cap, hidden), np.float64),
-        "F": ((hidden, cap), np.float64),
-        "inverse": ((cap, cap), np.float64),
-        "inverse_low": ((cap, cap), np.float64),
-        "packed": ((m.n * m.with_gram, cap), np.float64),
-        "share": ((2, cap), np.float64),
-        "pair": ((8, cap), np.float64),
-        "seen_keys": ((seen,), np.int64),
-        "node": ((nodes, 2), np.float64),
-        "node_at": ((2 * nodes,), np.int64),
-        "event": ((events,), np.int64),
-        "entry": ((entries,), np.int64),
-        "entries": ((entries, 2), np.float64),
-    }
-
-
-def _reallocated(w: Walk, sizes: dict[str, int], hidden: int) -> Walk:
-    """Return the same walk with larger arrays."""
-    changed: dict[str, Any] = {}
-    for name, (shape, dtype) in _growing(w.map, sizes, hidden).items():
-        old = getattr(w, name)
-        if old.shape != shape:
-            larger = changed[name] = np.zeros(shape, dtype)
-            if name == "inverse_low":  # computed afresh whenever it is wanted
-                continue
-            used = {"event": w.now.events, "entry": w.now.entries, "entries": w.now.entries}
-            kept = tuple(slice(min(a, b)) for a, b in zip(old.shape, shape, strict=True))
-            kept = (slice(min(kept[0].stop, used.get(name, shape[0]))), *kept[1:])
-            larger[kept] = old[kept]
-    return altered(w, **changed)
-
-
-def _cleared(w: Walk, tables: _Tables, now: Any, place: Places) -> Walk:
-    """Return the memory of a walk as it was allocated, but with room for systems and records.
-
-    What these hold is written before it is read.
-    """
-    kept = {*_growing(w.map, {}, 0), "place", "words"}
-    for name, own in vars(w).items():
-        if isinstance(own, np.ndarray) and name not in kept:
-            own.fill(0)
-    w.slot.fill(-1)
-    return altered(w, map=tables.map, graph=tables.graph, now=now, place=place.copy())

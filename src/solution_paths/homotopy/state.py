@@ -6,6 +6,9 @@ the system of the others and its solution, and how long a coordinate needs no lo
 
 from __future__ import annotations
 
+from dataclasses import field
+from typing import Any
+
 import numpy as np
 
 from .compiled import (
@@ -28,6 +31,11 @@ CURVED, RIDGED = 1, 2  # what is eliminated
 ROWS, VARIABLES = 0, 1  # sides of the map
 VALUE, RATE = 0, 1  # orders: a number at t, and its rate
 BLOCK = 64
+
+
+def shaped(*sizes: int | str) -> Any:
+    """Declare an array's shape, by numbers and by names of `sizes_of`."""
+    return field(metadata={"shape": sizes})
 
 
 @struct
@@ -155,74 +163,92 @@ class Walk:
     map: Map
     graph: Graph
     now: Numbers
-    place: Indices  # (N,): 2 k on segment k, 2 k + 1 at knot k
-    known: Bytes  # (N,): rows on straight segments, variables at knots
-    sign: Vector  # (p,), the l1 constraint's row
-    base: Tables  # (3, 2, N): what known ones add to H u: value, rates by t and s
-    base_terms: Matrix  # (3, N): sums of the absolute terms of these
-    stays: Bytes  # (N,): 1, 2: beyond its lower, upper limit by rounding, nothing is gained there
-    jumps: Bytes  # (N,): whose graphs jump
-    jumper: Indices  # (N,): these coordinates
-    u: Tables  # (2, 2, N), [order, part]: the unknowns, a guess where they have not been solved
-    # for, and their rates, or a null vector
-    kept: Matrix  # (2, N): the rates, while `u` has a null vector
-    size: Matrix  # (2, N), of unknowns by order: at least a share of the largest one
-    unknown_error: Matrix  # (2, N): what they may be wrong by
-    error: Vector  # (2,), of all unknowns by order, in their units
-    peak: Vector  # (2,): the largest unknown by order, in its unit
+    place: Indices = shaped("N")  # 2 k on segment k, 2 k + 1 at knot k
+    known: Bytes = shaped("N")  # rows on straight segments, variables at knots
+    sign: Vector = shaped("p")  # the l1 constraint's row
+    base: Tables = shaped(3, 2, "N")  # what known ones add to H u: value, rates by t and by s
+    base_terms: Matrix = shaped(3, "N")  # sums of the absolute terms of these
+    stays: Bytes = shaped("N")  # 1, 2: beyond its lower, upper limit by rounding, for no gain
+    jumps: Bytes = shaped("N")  # whose graphs jump
+    jumper: Indices = shaped("N")  # these coordinates
+    # unknowns: [order, part], or [order]
+    u: Tables = shaped(2, 2, "N")  # a guess where they aren't solved for; rates, or a null vector
+    kept: Matrix = shaped(2, "N")  # the rates, while `u` has a null vector
+    size: Matrix = shaped(2, "N")  # at least a share of the largest one
+    unknown_error: Matrix = shaped(2, "N")  # what each may be wrong by
+    error: Vector = shaped(2)  # the same of all, in their units
+    peak: Vector = shaped(2)  # the largest one, in its unit
     # coordinates that change their places at this t, one or two, and how the system responds
-    changed: Indices  # (2,)
-    old_place: Indices  # (2,)
-    was_known: Bytes  # (2,)
-    push: Tables  # (2, 2, N): how unknowns answer to a push of each: [number, part]
-    push_error: Vector  # (2,)
-    answer: Tables  # (2, 2, 2): how their equations answer to the pushes: [equation, push, part]
-    first: Tables  # (2, 2, N): the pushes by the inverse alone, without refinement
-    schur: Tables  # (2, 2, 2): how the equations answer to these
-    # by side: what errors of unknowns, or rounding, make of values of known ones
-    sensitivity: Vector  # (2,), of values to errors of all unknowns by their units
-    propagated: Matrix  # (2, 2), [order, side]: errors that follow from those of unknowns
-    terms: Matrix  # (2, 2): the largest sums of absolute terms
-    travel: Vector  # (2,), odometers: by how much values of a side have moved at most
-    speed: Vector  # (2,)
-    usual: Vector  # (2,): by how much they usually go on until the next event
-    due: Vector  # (N,): the odometer at which a known coordinate must be looked at again
-    line: Matrix  # (n, 6) with a Gram matrix, else nothing: bounds by direction, see `odometers`
-    direction: Vector  # (p,): rates of variables
-    limit: Matrix  # (N, 4), lower and upper limit of its place: value and rate in double precision
-    block: Vector  # (N / 64,): less than that of all coordinates of a block, or the least of them
+    changed: Indices = shaped(2)
+    old_place: Indices = shaped(2)
+    was_known: Bytes = shaped(2)
+    push: Tables = shaped(2, 2, "N")  # how unknowns answer to a push of each: [number, part]
+    push_error: Vector = shaped(2)
+    answer: Tables = shaped(2, 2, 2)  # how their equations do: [equation, push, part]
+    first: Tables = shaped(2, 2, "N")  # the pushes by the inverse alone, without refinement
+    schur: Tables = shaped(2, 2, 2)  # how the equations answer to these
+    # values of known ones, by the side that they are on
+    sensitivity: Vector = shaped(2)  # to errors of all unknowns by their units
+    propagated: Matrix = shaped(2, 2)  # [order, side]: errors that follow from those of unknowns
+    terms: Matrix = shaped(2, 2)  # the largest sums of absolute terms
+    travel: Vector = shaped(2)  # odometers: by how much they have moved at most
+    speed: Vector = shaped(2)
+    usual: Vector = shaped(2)  # by how much odometers usually go on until the next event
+    due: Vector = shaped("N")  # the odometer at which a known coordinate must be looked at again
+    line: Matrix = shaped("gram", 6)  # bounds by direction, see `odometers`
+    direction: Vector = shaped("p")  # rates of variables
+    limit: Matrix = shaped("N", 4)  # lower and upper one of its place: value, rate, in double
+    block: Vector = shaped("blocks")  # less than what is due in each block, or the least of it
     # the system
-    solved: Indices  # (cap,): coordinates in the order of H and its inverse
-    hidden: Indices  # (most,): eliminated coordinates
-    slot: Indices  # (N,): position among solved, -1 if in none, -2 - position among hidden
-    H: Matrix  # (cap, cap), among solved
-    L: Matrix  # (cap, cap), the low part of its entries, or nothing
-    E: Matrix  # (cap, most), H of solved and hidden coordinates
-    F: Matrix  # (most, cap), its transpose: sums in twofold precision are vectors' only
-    inverse: Matrix  # (cap, cap), of H plus the diagonal, without hidden coordinates: the lower
-    # triangle, and the upper one where it is sharp
-    inverse_low: Matrix  # (cap, cap), what it leaves out where it is sharp
-    packed: Matrix  # (n, cap) with a Gram matrix, else nothing: H of all rows and solved ones
-    share: Matrix  # (2, cap), of solved coordinates: value and rate, or 0 if now known
-    work: Matrix  # (15, cap + rows + N)
-    pair: Matrix  # (8, cap)
+    solved: Indices = shaped("cap")  # coordinates in the order of H and its inverse
+    hidden: Indices = shaped("hidden")  # eliminated coordinates
+    slot: Indices = shaped("N")  # position among solved, -1 if in none, -2 - that among hidden
+    H: Matrix = shaped("cap", "cap")  # among solved
+    L: Matrix = shaped("low", "low")  # the low part of its entries
+    E: Matrix = shaped("cap", "hidden")  # H of solved and hidden coordinates
+    F: Matrix = shaped("hidden", "cap")  # its transpose: twofold sums are vectors' only
+    inverse: Matrix = shaped("cap", "cap")  # of H plus the diagonal, without hidden coordinates:
+    # the lower triangle, and the upper one where it is sharp
+    inverse_low: Matrix = shaped("cap", "cap")  # what it leaves out where it is sharp
+    packed: Matrix = shaped("gram", "cap")  # H of all rows and solved ones
+    share: Matrix = shaped(2, "cap")  # of solved coordinates, by order; 0 if now known
+    work: Matrix = shaped(15, "N + 8")
+    pair: Matrix = shaped(8, "cap")
     # the ratio test
-    unknown: Indices  # (cap + rows,)
-    movers: Indices  # (2,): how many unknown ones each side has
-    mover: Indices  # (N,): their places in R; those of variables begin at n
-    moved: Tables  # (2, 3, N), [order]: high, low and size of these
-    dense: Matrix  # (2, N): by order, of all; zeros of known ones
-    looked: Indices  # (2 N,)
-    looked_at: Indices  # (N,): the number of the last look at a coordinate
-    candidate: Indices  # (4 N,): 2 i + side
-    chance: Matrix  # (9, 4 N)
+    unknown: Indices = shaped("N")
+    movers: Indices = shaped(2)  # how many unknown ones each side has
+    mover: Indices = shaped("N")  # their places in R; those of variables begin at n
+    moved: Tables = shaped(2, 3, "N")  # [order]: high, low and size of these
+    dense: Matrix = shaped(2, "N")  # by order, of all; zeros of known ones
+    looked: Indices = shaped("2N + 8")
+    looked_at: Indices = shaped("N")  # the number of the last look at a coordinate
+    candidate: Indices = shaped("4N")  # 2 i + side
+    chance: Matrix = shaped(9, "4N")
     # what is recorded
-    seen_keys: Indices
-    node: Matrix  # (nodes, 2): t
-    node_at: Indices  # (2, nodes + 1) flat: events and entries before each node
-    event: Indices  # (events,): coordinate * places + place
-    entry: Indices
-    entries: Matrix  # (entries, 2)
+    seen_keys: Indices = shaped("seen")
+    node: Matrix = shaped("nodes", 2)  # t
+    node_at: Indices = shaped("2 nodes")  # pairs: events and entries before each node
+    event: Indices = shaped("events")  # coordinate * places + place
+    entry: Indices = shaped("entries")
+    entries: Matrix = shaped("entries", 2)
+
+
+GROWING = "cap", "hidden", "nodes", "events", "entries", "seen"
+
+
+def sizes_of(m: Map, grown: dict[str, int]) -> dict[str, int]:
+    """Return what a walk's arrays are `shaped` by: what follows from the map, and what grows."""
+    return grown | {
+        "N": m.N,
+        "2N + 8": 2 * m.N + 8,
+        "4N": 4 * m.N,
+        "N + 8": m.N + 8,
+        "p": m.p,
+        "gram": m.n * m.with_gram,
+        "low": grown["cap"] * m.with_low,
+        "blocks": m.N // BLOCK + 1,
+        "2 nodes": 2 * grown["nodes"],
+    }
 
 
 @inline
