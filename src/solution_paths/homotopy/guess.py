@@ -21,14 +21,11 @@ from .statement import Statement
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-FALL, FALLS = 3.0, 16  # of mu from one smoothed objective to the next, and how often
-STEPS = 20  # of Newton's method for each mu
-ENOUGH = 1e-9  # of the quadratic terms: what a step of Newton's method must gain
-FAR = 27.0  # a fall of mu over which places that stay are those of the optimum
-LITTLE = 0.1  # of the quadratic terms: what smoothing adds where mu is small enough
-FEW = 0.05  # of the coordinates at knots: if fewer change their places, it is near enough
-SEARCHES = 8  # of a step's length
-FARTHEST = 2.0**40  # Newton steps at once, where the objective is nearly linear
+FALL, FALLS = 5.0, 16  # of mu from one smoothed objective to the next, and how often
+STEPS = 12  # of Newton's method for each mu
+HALVINGS = 30  # of a step's length
+FEW = 0.05  # of the rows at knots: if fewer change their places, nothing has happened
+STILL = 3  # falls of mu in which nothing happens, after which places are those of the optimum
 DEPENDENT = 1e-9  # of the first diagonal entry of a QR factor: below it columns are dependent
 
 
@@ -45,43 +42,21 @@ def near_optimum(statement: Statement, t: float) -> Places | None:
         return None
     graph, variables = GraphsAt.of(statement.graphs, t), np.arange(n, n + p)
     x = graph.equation[variables, graph.nearest_to_zero()[variables]]
-    mu, point = _first_mu(statement, graph, x), Point.of(statement, x)
+    mu, point, before, still = _first_mu(statement, graph, x), Point.of(statement, x), None, 0
     try:
         with np.errstate(all="ignore"):
-            smooth, point = _followed(statement, graph, mu, point)
-            place, a, _ = smooth.at(point.arguments)
+            for _ in range(FALLS):
+                smooth = Smoothed.of(graph, mu)
+                point, place, a = _minimised(statement, smooth, point)
+                at_knots = (place[:n] % 2 == 1).sum()
+                few = before is not None and (place != before).sum() <= FEW * at_knots
+                still = still + 1 if few else 0
+                if at_knots <= 2 * p or still == STILL:  # about a vertex, or nothing happens
+                    break
+                before, mu = place, mu / FALL
             return _independent(statement, smooth, place, a) if np.isfinite(a).all() else None
     except np.linalg.LinAlgError:
         return None
-
-
-def _followed(
-    statement: Statement, graph: GraphsAt, mu: Array, point: Point
-) -> tuple[Smoothed, Point]:
-    """Follow the optimum of the smoothed objective, while mu falls, to where few places change."""
-    before, fall = None, FALL
-    for _ in range(FALLS):
-        smooth = Smoothed.of(graph, mu)
-        if before is not None:  # as if all stayed in their places
-            step = _newton(statement, point, *smooth.on(before, point.arguments))
-            point = point.ahead(step, 1.0)
-        point = _minimised(statement, smooth, point, FEW)
-        place, a, _ = smooth.at(point.arguments)
-        if not np.isfinite(a).all():
-            break
-        if before is not None and _few_changed(statement, a, place, before, FEW):
-            if fall >= FAR or _smoothing(smooth, point, place, a) <= LITTLE:
-                break
-            fall *= FALL  # nothing has happened yet
-        before, mu = place, mu / fall
-    return smooth, _minimised(statement, smooth, point)
-
-
-def _smoothing(smooth: Smoothed, point: Point, place: Places, a: Array) -> float:
-    """Return the part of the smoothed objective that smoothing adds, by its quadratic terms."""
-    own = np.where(place % 2 == 1, smooth.mu * a**2, 0.0).sum()
-    terms = point.pull @ point.x
-    return float(own / terms) if terms > 0.0 else np.inf
 
 
 class GraphsAt(NamedTuple):
@@ -196,76 +171,31 @@ def _first_mu(statement: Statement, graph: GraphsAt, x: Array) -> Array:
     return np.asarray(far / wide * unit**2)
 
 
-def _minimised(statement: Statement, smooth: Smoothed, point: Point, few: float = 0.0) -> Point:
-    """Return the optimum of the smoothed objective, or what a few steps come to.
-
-    It is near enough if a step changes so few places, as a share of those at knots.
-    """
+def _minimised(statement: Statement, smooth: Smoothed, point: Point) -> tuple[Point, Places, Array]:
+    """Return about the optimum of the smoothed objective, its places and duals."""
     place, a, bend = smooth.at(point.arguments)
     free, n = bool((statement.ridge == 0.0).any()), len(statement.R)
     for _ in range(STEPS):
         if free and not bend[:n].any():  # as steep as any can be, where all are flat
             bend[:n] = 1.0 / smooth.mu[:n]
-        step, before = _newton(statement, point, a, bend), place
-        start = _slope(point, step, a)
-        if not start < 0.0:
+        step, before, s = _newton(statement, point, a, bend), place, 1.0
+        if not _slope(point, step, a) < 0.0:
             break
-        point, (place, a, bend), s = _searched(smooth, point, step, start)
-        near = s == 1.0 and _few_changed(statement, a, place, before, few)
-        if near or -start * s <= ENOUGH * abs(a @ point.arguments):
+        for _ in range(HALVINGS):
+            ahead = point.ahead(step, s)
+            place, a, bend = smooth.at(ahead.arguments)
+            if _slope(ahead, step, a) <= 0.0:  # the objective falls up to there
+                break
+            s *= 0.5
+        point = ahead
+        if s == 1.0 and (place != before).sum() <= FEW * (place[:n] % 2 == 1).sum():
             break
-    return point
-
-
-def _few_changed(statement: Statement, a: Array, place: Places, before: Places, few: float) -> bool:
-    """Tell whether at most a share of those at knots changed: if none, graphs were straight.
-
-    Where none is at a knot, the duals of rows must balance beside free variables.
-    """
-    at_knots = (place % 2 == 1).sum()
-    if (place != before).sum() > few * at_knots:
-        return False
-    if at_knots:
-        return True
-    n, free = len(statement.R), statement.ridge == 0.0
-    R = statement.R[:, free]
-    off, size = a[n:][free] + R.T @ a[:n], np.abs(R).T @ np.abs(a[:n])
-    return bool((np.abs(off) <= ENOUGH * size).all())
+    return point, place, a
 
 
 def _slope(point: Point, step: Point, a: Array) -> float:
     """Return the derivative of the smoothed objective along a step, at a point with duals a."""
     return float(point.pull @ step.x - a @ step.arguments)
-
-
-def _searched(
-    smooth: Smoothed, point: Point, step: Point, start: float
-) -> tuple[Point, tuple[Places, Array, Array], float]:
-    """Return where the slope along a step is small, `Smoothed.at` there, and the step's length.
-
-    That is the whole step if the objective falls up to there, or hardly rises again.
-    """
-    low, high, at_low, at_high, s = 0.0, 1.0, start, 0.0, 1.0
-    searches = 0
-    while True:
-        there = point.ahead(step, s)
-        graphs = smooth.at(there.arguments)
-        slope = _slope(there, step, graphs[1])
-        if slope <= 0.5 * start and s >= 1.0 and s < FARTHEST and at_high == 0.0:
-            low, at_low, s = s, slope, 4.0 * s  # the objective is nearly linear
-            continue
-        searches += 1
-        near = abs(slope) <= 0.1 * abs(start) or (s == 1.0 and slope < 0.0)
-        if near or searches == SEARCHES:
-            return there, graphs, s
-        if slope < 0.0:
-            low, at_low = s, slope
-        else:
-            high, at_high = s, slope
-        if at_high == 0.0:
-            return there, graphs, s
-        s = low - at_low * (high - low) / (at_high - at_low)
-        s = min(max(s, low + 0.05 * (high - low)), high - 0.05 * (high - low))
 
 
 def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
@@ -297,13 +227,11 @@ def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array
     spanned = R[np.ix_(at_knot, free)].T
     rows, knots = np.arange(n), place[:n]
     lower, upper = graph.lower[rows, knots], graph.upper[rows, knots]
-    inside = np.minimum(a[:n] - lower, upper - a[:n])  # those that are least so go first
-    inside = np.where(np.isfinite(inside), inside, 1.0)  # of one without limits: it goes last
-    width = np.where(np.isfinite(upper - lower), upper - lower, 2.0 * inside)
-    width = np.where(np.isfinite(lower) | np.isfinite(upper), width, 1.0)
-    inside = np.clip(inside / np.where(width > 0, width, 1.0), 0.01, 1.0)[at_knot]
+    width = upper - lower
+    inside = np.minimum(a[:n] - lower, upper - a[:n]) / np.where(width > 0.0, width, 1.0)
+    inside = np.where(np.isfinite(width), np.clip(inside, 0.01, 1.0), 1.0)  # the least go first
     left = 0.0  # what rounding duals to a limit has left out so far: their sum stays what it is
-    for i in np.sort(at_knot[_dependent(spanned * inside)]):
+    for i in np.sort(at_knot[_dependent(spanned * inside[at_knot])]):
         below, above = a[i] - lower[i], upper[i] - a[i]
         to_lower = below + left < above - left
         left += below if to_lower else -above
