@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import stated_models as models
-from solution_paths.homotopy import loop
+from interpreted import interpret
+from solution_paths.homotopy import loop, ratio
 from solution_paths.homotopy.odometers import EPOCH, room_left
-from solution_paths.homotopy.ratio import collect, net_error
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.state import ROWS, VALUE
@@ -65,7 +65,7 @@ def steps(walk, most):
         if ending == loop.DONE:
             break
         assert ending == loop.MORE_ROOM
-        walk.go_on(ending)
+        walk.grow_memory(ending)
     yield walk.walk
 
 
@@ -124,7 +124,7 @@ def test_no_room_is_less_than_what_odometers_say(name, seed):
             assert w.due[i] - w.travel[ROWS] <= true
             told += w.due[i] > w.travel[ROWS]
             if w.line[i, EPOCH] == now.epoch:
-                by_line = room_left(w, i, 0.0)
+                by_line = room_left.py_func(w, i, 0.0)
                 assert by_line <= true
                 lines += by_line > w.due[i] - w.travel[ROWS]
     assert told > 1000
@@ -163,17 +163,18 @@ def check_steps(walk):
     assert count >= 2
 
 
-def test_what_is_left_open_is_told_by_duals_as_they_are_at_t():
+def test_what_is_left_open_is_told_by_duals_as_they_are_at_t(monkeypatch):
     """At tau = 1 - 1e-8 duals of rows below the curve are 1e-8, from a value and a rate of 1."""
     model, _, _ = kernel_machine("pinball in tau", 3)
     walk = walk_of(model, 1.0 - 1e-8, 1.0 - 1e-9)
     w, told = walk.walk, []
+    interpret(monkeypatch)
     assert loop.find_exit(w, 1e-9, 0.0)
-    collect(w, False)
+    ratio.collect(w, False)
     u = np.where(w.known == 1, solved(w, w.now.t), w.u[VALUE, 0])
     terms = np.abs(matrix(w)) @ np.abs(u)
     for i in np.flatnonzero(w.known[: w.map.n]):
-        found = net_error(w, i, 1.0)
+        found = ratio.net_error(w, i, 1.0)
         np.testing.assert_allclose(found, w.map.noise * terms[i], rtol=1e-4)
         told.append(found / (w.map.noise * w.base_terms[:2, i].sum()))
     assert len(told) > 20

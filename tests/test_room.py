@@ -56,7 +56,7 @@ def run_in_little_room(self, callback=None, enough=np.inf):
     """Stand in for `Homotopy.run`: before each step there is just room for one."""
     ending = loop.MORE_ROOM
     while ending in (loop.MORE_ROOM, loop.DENSER):
-        self.go_on(ending)
+        self.grow_memory(ending)
         self.walk, behind = with_guards(self.walk, least_sizes(self.walk))
         ending = loop.walk(self.walk, 1)
         assert [name for name, own in behind.items() if (own != MARK).any()] == []

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import stated_models as models
-from solution_paths.homotopy import loop
-from solution_paths.homotopy.accuracy import ROUNDING
+from interpreted import interpret
+from solution_paths.homotopy import loop, twofold
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.statement import read
-from solution_paths.homotopy.systems.solve import push
-from solution_paths.homotopy.twofold import add_products, multiply
+from solution_paths.homotopy.systems import solve
+from solution_paths.homotopy.tolerances import ROUNDING
 from solution_paths.problem import Losses, Problem, along, losses
 
 SIZES = [1, 2, 3, 4, 5, 8, 11, 30]
@@ -43,7 +43,7 @@ def events(walk, steps):
         ending = loop.walk(walk.walk, 1)
         if ending == loop.DONE:
             return
-        walk.go_on(ending)
+        walk.grow_memory(ending)
         yield walk.walk
 
 
@@ -61,14 +61,15 @@ def matrix(w):
 def test_a_product_with_a_symmetric_matrix_reads_its_lower_triangle(m):
     r = np.random.default_rng(m)
     A, x, y = r.normal(size=(m + 2, m + 2)), r.normal(size=m + 2), np.full(m + 2, np.nan)
-    multiply(A, x, y, m)
+    twofold.multiply.py_func(A, x, y, m)
     L = np.tril(A[:m, :m])
     np.testing.assert_allclose(y[:m], (L + np.tril(L, -1).T) @ x[:m], rtol=1e-13, atol=1e-13)
     assert np.isnan(y[m:]).all()
 
 
 @pytest.mark.parametrize("m", SIZES)
-def test_products_are_added_in_twofold_precision(m):
+def test_products_are_added_in_twofold_precision(m, monkeypatch):
+    interpret(monkeypatch)
     r = np.random.default_rng(m)
     A, w, e = r.normal(size=(m, m)), r.normal(size=m), 2.0**-60 * r.normal(size=m)
     high = -(w @ A)  # so that all leading digits cancel
@@ -78,7 +79,7 @@ def test_products_are_added_in_twofold_precision(m):
         + sum((Fraction(w[i]) + Fraction(e[i])) * Fraction(A[i, k]) for i in range(m))
         for k in range(m)
     ]
-    add_products(high, low, A, m, w, e)
+    twofold.add_products(high, low, A, m, w, e)
     for k in range(m):
         error = Fraction(high[k]) + Fraction(low[k]) - exact[k]
         assert abs(error) <= 2.0**-98 * (np.abs(w) @ np.abs(A[:, k]))
@@ -98,19 +99,20 @@ def test_an_updated_inverse_is_that_of_the_matrix(kernel):
     assert w.now.changes > w.now.factored + 20  # it was updated, not computed afresh
 
 
-def test_the_response_of_an_unknown_is_a_column_of_the_inverse():
+def test_the_response_of_an_unknown_is_a_column_of_the_inverse(monkeypatch):
     walk = homotopy(machine())
     assert len(list(events(walk, 60))) == 60
     w, k = walk.walk, walk.walk.now.solved
     assert k > 8
+    interpret(monkeypatch)
     wanted = np.linalg.inv(matrix(w))
     for a in range(k):
         i = int(w.solved[a])
         loop.note_change(w, 0, i)
-        push(w, 0, int(w.place[i]), ROUNDING)
-        found = w.push[0, 0, w.solved[:k]]
-        first = w.first[0, 0, w.solved[:k]]  # by the updated inverse alone
+        solve.respond(w, 0, int(w.place[i]), ROUNDING)
+        found = w.response[0, 0, w.solved[:k]]
+        first = w.rough_response[0, 0, w.solved[:k]]  # by the updated inverse alone
         first_scale = 1e-7 * np.abs(wanted[:, a]).max()
         np.testing.assert_allclose(found, wanted[:, a], rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(first, wanted[:, a], rtol=1e-6, atol=first_scale)
-        assert w.push_error[0] <= 2.0**-80 * np.abs(found / w.map.scale[w.solved[:k]]).max()
+        assert w.response_error[0] <= 2.0**-80 * np.abs(found / w.map.scale[w.solved[:k]]).max()

@@ -66,7 +66,7 @@ def stepwise(homotopy, before):
         if ending == loop.DONE:
             return homotopy.track()
         assert ending in (loop.MORE_ROOM, loop.DENSER)
-        homotopy.go_on(ending)
+        homotopy.grow_memory(ending)
     raise AssertionError("the walk doesn't end")
 
 

@@ -32,26 +32,15 @@ and fast robust geometric predicates" (1997).
 
 from __future__ import annotations
 
-from . import tolerances
 from .compiled import inline, lean
 from .state import RATE, ROWS, VALUE
-
-ROUNDING = tolerances.NOISE * tolerances.FLOOR / 2.0
-FINE = 8.0 * ROUNDING  # what no sum over a row feels: such errors decide nothing
-SOLVED = 2.0**-16 * tolerances.SINGULAR
-CARRIED = 2.0**-4 * tolerances.SINGULAR
-KEPT = 2.0**-4  # share of these errors up to which a point isn't solved for with its rates
-RESPONSE = 2.0**12 * tolerances.SINGULAR
-PIVOT = tolerances.SINGULAR * tolerances.FLOOR  # of a response whose pivot is compared with zero
-MARGIN = 2.0**8  # by which an error may be larger than its estimate
-FEW = 64  # unknowns
-CAREFUL = 16  # responses after a doubt, which seldom comes alone
+from .tolerances import CARRIED, FEW, FINE, KEPT, MARGIN, RESPONSE, ROUNDING, SOLVED
 
 
 @inline
 def has_few(w):
     """Tell whether all is solved to rounding."""
-    return w.now.solved + w.now.hidden <= FEW
+    return w.now.solved + w.now.eliminated <= FEW
 
 
 @inline
@@ -62,12 +51,12 @@ def goal_of_point(w):
 
 @inline
 def goal_of_response(w):
-    """Return what the response to a push is solved to.
+    """Return what the response to a unit perturbation is solved to.
 
     Among limits of variables ties are frequent.
     """
-    sharply = has_few(w) or w.now.careful > 0 or w.map.limited > 0
-    return ROUNDING if sharply else RESPONSE
+    careful = has_few(w) or w.now.careful > 0 or w.map.limited > 0
+    return ROUNDING if careful else RESPONSE
 
 
 @inline
@@ -77,7 +66,7 @@ def is_near_zero(pivot, whole):
 
 
 @lean
-def is_settled(w, step):
+def is_accurate(w, step):
     """Tell whether point and rates are known well enough as they are carried, up to a step on."""
     now = w.now
     if not now.carried or (has_few(w) and w.error[RATE] > FINE * w.peak[RATE]):

@@ -124,9 +124,9 @@ class Smoothed:
         """Return duals a and -da/dy if the graphs went on beyond the limits of these places."""
         rows = np.arange(len(y))
         own, q = self.graph.equation[rows, place], self.graph.curvature[rows, place]
-        bent = 1.0 + self.mu * q
-        a = np.where(place % 2 == 1, (own - y) / self.mu, (own - q * y) / bent)
-        return a, np.where(place % 2 == 1, 1.0 / self.mu, q / bent)
+        damped = 1.0 + self.mu * q
+        a = np.where(place % 2 == 1, (own - y) / self.mu, (own - q * y) / damped)
+        return a, np.where(place % 2 == 1, 1.0 / self.mu, q / damped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +219,8 @@ def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array
     R = statement.R * scale[:n, None] * scale[n:]
     free = np.flatnonzero(place[n:] % 2 == 0)
     at_knot = np.flatnonzero(place[:n] % 2 == 1)
-    bent = np.flatnonzero((place[:n] % 2 == 0) & (graph.curvature[np.arange(n), place[:n]] > 0.0))
-    held = np.vstack([R[at_knot], R[bent], np.diag(np.sqrt(statement.ridge * scale[n:] ** 2))])
+    curved = np.flatnonzero((place[:n] % 2 == 0) & (graph.curvature[np.arange(n), place[:n]] > 0.0))
+    held = np.vstack([R[at_knot], R[curved], np.diag(np.sqrt(statement.ridge * scale[n:] ** 2))])
     bound = n + free[_dependent(held[:, free])]
     place[bound] = graph.nearest_to_zero()[bound]
     free = np.flatnonzero(place[n:] % 2 == 0)

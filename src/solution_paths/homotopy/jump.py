@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from .accuracy import ROUNDING
 from .compiled import entry, lean
-from .loop import WALL_MARK, record, settle
-from .ratio import DOUBLE, collect, roughly
+from .loop import WALL_MARK, record, solve_afresh
+from .ratio import collect, unknown_part
 from .state import (
     ALWAYS,
-    BLOCK,
     ROWS,
     VALUE,
     add_known,
-    base_roughly,
+    base_in_double,
     base_terms,
     is_variable,
     keep_limits,
     right_hand_side,
 )
+from .tolerances import BLOCK, DOUBLE, ROUNDING
 
 
 @entry
-def halt(w):
+def round_t(w):
     """Let the last recorded piece, and t, end at a double."""
     now, n = w.now, w.now.nodes
     moved, now.t_low = now.t_low, 0.0
@@ -46,7 +45,7 @@ def halt(w):
 @entry
 def duals_of(w, who, out):
     """Write the unknowns of coordinates; False: they can't be solved for."""
-    if not settle(w, ROUNDING):
+    if not solve_afresh(w, ROUNDING):
         return False
     for k in range(len(who)):
         i = who[k]
@@ -63,7 +62,7 @@ def begin_jump(w, who, equation, lower, upper, hollow):
     now.still, now.still_low = now.t, now.t_low
     w.base[2] = 0.0
     w.base_terms[2] = 0.0
-    now.jump_form = now.jump_peak = now.jump_value = now.jump_rate = 0.0
+    w.form[1] = w.form_peak[1] = now.jump_value = now.jump_rate = 0.0
     now.t, now.t_low, now.jumping = -1.0, 0.0, 1
     _rewrite(w, who, equation, lower, upper, hollow, 1)
     now.jumpers = len(who)
@@ -110,7 +109,7 @@ def _rewrite(w, who, equation, lower, upper, hollow, jumps):
 @entry
 def note_twice(w):
     """Record the point as a piece without length; False: it can't be solved for."""
-    if not settle(w, ROUNDING):
+    if not solve_afresh(w, ROUNDING):
         return False
     collect(w, True)
     record(w)
@@ -121,7 +120,7 @@ def note_twice(w):
 @entry
 def may_touch(w, near):
     """Tell whether the value of any known row may be next to a knot at which the walk stops."""
-    if not settle(w, ROUNDING):
+    if not solve_afresh(w, ROUNDING):
         return True
     collect(w, True)
     for i in range(w.map.n):
@@ -132,7 +131,7 @@ def may_touch(w, near):
             if w.graph.hollow[i, place] != WALL_MARK:
                 continue
             if z == np.inf:
-                z = base_roughly(w, i, VALUE) + roughly(w, i, VALUE)
+                z = base_in_double(w, i, VALUE) + unknown_part(w, i, VALUE)
                 terms = base_terms(w, i, VALUE) + w.terms[VALUE, ROWS]
             knot, _ = right_hand_side(w, i, place, VALUE)
             if abs(z - knot) <= near + DOUBLE * (terms + abs(knot)):

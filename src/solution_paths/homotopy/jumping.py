@@ -28,8 +28,7 @@ Places = NDArray[np.int64]
 NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
 BESIDE = np.array([-1, 1])  # places next to a segment
 STANDING = 1000  # jumps at one t, after which something is wrong
-SAME = 1e-12  # jumps so near to each other in t, relative, count as at one t
-TOUCHING = 1e-12  # of the knots' scale: as near to a wall a value is at it
+SAME = 1e-12  # of t, or of the knots' scale: jumps so near are at one t, values so near at a wall
 
 
 class JumpingWalk:
@@ -80,7 +79,7 @@ class JumpingWalk:
         """
         while True:
             stopped = self.homotopy.go(callback)
-            jump.halt(self.homotopy.walk)
+            jump.round_t(self.homotopy.walk)
             go, chosen = self._next(stopped)
             if go:
                 self._leap(chosen)
@@ -191,7 +190,7 @@ class JumpingWalk:
 
     def _touches(self) -> bool:
         """Tell whether any value on a segment is at a wall."""
-        near = TOUCHING * self.graphs.reach(self._t)
+        near = SAME * self.graphs.reach(self._t)
         if not jump.may_touch(self.homotopy.walk, 2.0 * near):
             return False
         place = self.homotopy.place[: self.graphs.n, None]

@@ -11,17 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import tolerances
-from .accuracy import (
-    CAREFUL,
-    FINE,
-    RESPONSE,
-    ROUNDING,
-    goal_of_point,
-    goal_of_response,
-    is_kept,
-    is_settled,
-)
+from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
 from .compiled import entry, lean
 from .odometers import forget_lines, go, look_again, shift
 from .ratio import collect, first_exit, known_number, largest_unknown
@@ -32,15 +22,16 @@ from .state import (
     VALUE,
     VARIABLES,
     begin,
-    is_hideable,
+    can_eliminate,
     is_variable,
     move,
     number,
     right_hand_side,
 )
-from .systems.carry import answers, carry
-from .systems.inverse import factor, hide, sharpen, show, update
-from .systems.solve import coordinate, is_idle, is_singular, push, solve
+from .systems.carry import carry, schur_complement
+from .systems.inverse import eliminate, factor, factor_twofold, restore, update
+from .systems.solve import coordinate, is_idle, is_singular, respond, solve
+from .tolerances import CAREFUL, CONTRACTION, FINE, RESPONSE, ROUNDING, SINGULAR
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
@@ -67,7 +58,7 @@ def walk(w, steps):
         # 1. The point and its rate. 2. The first coordinate that leaves its place.
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         if not find_exit(w, left, left_low):
-            return DENSER if now.hidden else LOST
+            return DENSER if now.eliminated else LOST
         if left - now.step <= now.rest:
             now.found, now.step, now.step_low = -1, left, left_low
 
@@ -108,7 +99,7 @@ def walk(w, steps):
 def has_room(w):
     """Tell whether one more step fits into all arrays."""
     now = w.now
-    unknowns = now.solved + now.hidden
+    unknowns = now.solved + now.eliminated
     return (
         now.solved + 4 <= len(w.solved)
         and now.nodes + 4 <= len(w.node)
@@ -127,41 +118,41 @@ def find_exit(w, left, left_low):
     now = w.now
     if now.shrink > RESPONSE and now.changes - now.factored > now.solved:
         factor(w)
-    settled, goal = is_settled(w, 0.0), ROUNDING if now.again else goal_of_point(w)
+    settled, goal = is_accurate(w, 0.0), ROUNDING if now.again else goal_of_point(w)
     now.again = 0
     while True:
         if not settled:
-            if not settle(w, goal):
+            if not solve_afresh(w, goal):
                 return False
             goal = ROUNDING
         first_exit(w, False, left, left_low)
-        if now.carried == 1 or not (now.doubt or not is_settled(w, now.step)):
+        if now.carried == 1 or not (now.undecided or not is_accurate(w, now.step)):
             return True
         settled = False
-        if now.doubt:
+        if now.undecided:
             now.careful, goal = CAREFUL, ROUNDING
 
 
 @lean
-def settle(w, goal):
+def solve_afresh(w, goal):
     """Solve for the point and its rate; an inverse that is worth little is computed afresh.
 
     A point that is known well enough, as it is carried along, stays as it is.
     """
     now = w.now
-    now.doubt, now.blur, now.vague = 0, 0.0, 0.0
+    now.undecided, now.step_error, now.speed_error = 0, 0.0, 0.0
     kept = is_kept(w, goal)
     for attempt in range(3):
-        slow = not kept and solve(w, VALUE, goal) > tolerances.CONTRACTION
-        slow = solve(w, RATE, goal) > tolerances.CONTRACTION or slow
+        slow = not kept and solve(w, VALUE, goal) > CONTRACTION
+        slow = solve(w, RATE, goal) > CONTRACTION or slow
         if not slow:
             now.carried = 1 if goal == ROUNDING else 2
             return True
         now.carried, kept = 0, False
         if attempt == 0:
             factor(w)
-        elif attempt == 1 and not now.hidden:
-            sharpen(w)
+        elif attempt == 1 and not now.eliminated:
+            factor_twofold(w)
         else:
             break
     return False
@@ -174,7 +165,7 @@ def advance(w, step, step_low):
     now.t, now.t_low = add(now.t, now.t_low, step, step_low)
     if now.found < 0:
         now.t, now.t_low = now.end, 0.0
-    glide(w, step, step_low, w.error[RATE])
+    move_along(w, step, step_low, w.error[RATE])
     go(w, step)
 
 
@@ -192,7 +183,7 @@ def go_back(w, begun):
 
 
 @lean
-def glide(w, step, step_low, error):
+def move_along(w, step, step_low, error):
     """Move the unknowns along their motion, which has an error."""
     u, du = w.u[VALUE], w.u[RATE]
     for k in range(w.now.unknowns):
@@ -233,7 +224,7 @@ def change(w, i, new, forced):
     """
     now, old, side, events = w.now, w.place[i], w.now.side, w.now.events
     became = changed(w, i, new, forced)
-    now.hidden_slope = 0.0
+    now.null_curvature = 0.0
     if became == AGAIN:
         move(w, i, old)
         now.events = events
@@ -254,16 +245,16 @@ def changed(w, i, new, forced):
     singular = not idle and is_singular(w, new)
     move(w, i, new)
     if singular:
-        turn(w, i, old, new)
+        orient_null_vector(w, i, old, new)
         gained = forced or gains(w, i, new)
-        if not gained and w.now.hidden_slope > 0.0:
+        if not gained and w.now.null_curvature > 0.0:
             return STAYS
         became = exchange(w)
         return STAYS if became == FALLS and not gained else became
     if idle:
         w.now.carried = 0
         return CHANGED
-    return CHANGED if renew(w) else AGAIN
+    return CHANGED if update_system(w) else AGAIN
 
 
 @lean
@@ -273,7 +264,7 @@ def note_change(w, which, i):
     The system has it among its unknowns from here on, as if it were not known, nor eliminated.
     """
     if w.slot[i] <= -2:
-        show(w, i)
+        restore(w, i)
     w.changed[which], w.old_place[which], w.was_known[which] = i, w.place[i], w.known[i]
     w.now.changing = which + 1
     if w.known[i]:
@@ -309,7 +300,7 @@ def gains(w, i, new):
         speed = du[k] if variable != at_knot else row_times(w, k, du)
         total += x * speed
         terms += abs(x * speed)
-    return total > (tolerances.SINGULAR + now.hidden_slope) * (terms + fastest * moved)
+    return total > (SINGULAR + now.null_curvature) * (terms + fastest * moved)
 
 
 @lean
@@ -318,13 +309,15 @@ def row_times(w, i, x):
     m, total = w.map, 0.0
     if m.sparse and i < m.n + m.p:
         total = times(m, i, x)
+    elif i < m.n:
+        for j in range(m.p):
+            total += m.R[i, j] * x[m.n + j]
     elif is_variable(w, i):
         for k in range(m.n):
             total += m.R[k, i - m.n] * x[k]
     else:
-        row = m.R[i] if i < m.n else w.sign
         for j in range(m.p):
-            total += row[j] * x[m.n + j]
+            total += w.sign[j] * x[m.n + j]
     return -total if is_variable(w, i) else total
 
 
@@ -342,7 +335,7 @@ def stay(w, i, old, side):
 
 
 @lean
-def renew(w):
+def update_system(w):
     """Bring rates and inverse up to date after the changes of places.
 
     False: t isn't known well enough for that change, and nothing is brought up to date.
@@ -350,27 +343,27 @@ def renew(w):
     now = w.now
     if now.carried and not carry(w):
         return False
-    answers(w, w.first, w.schur)
+    schur_complement(w, w.rough_response, w.rough_schur)
     update(w)
     for g in range(now.changing):
         x = w.changed[g]
-        if w.slot[x] >= 0 and is_hideable(w, x):
-            hide(w, x)
+        if w.slot[x] >= 0 and can_eliminate(w, x):
+            eliminate(w, x)
     return True
 
 
 @lean
-def turn(w, i, old, new):
+def orient_null_vector(w, i, old, new):
     """Make the rates a null vector along which i moves from its old place into the new one.
 
     Along it either duals move or values, never both: M is an indefinite system whose two definite
     parts have null vectors of their own.
     """
     m, du, at_knot, way = w.map, w.u[RATE], new % 2 == 1, float(np.sign(new - old))
-    w.now.bent = 0.0
+    w.now.null_residual = 0.0
     for k in range(m.N):
         if is_variable(w, k) == at_knot:
-            w.now.bent = max(w.now.bent, abs(du[0, k]) / m.scale[k])
+            w.now.null_residual = max(w.now.null_residual, abs(du[0, k]) / m.scale[k])
             du[0, k] = du[1, k] = 0.0
     own = du[0, i]
     if at_knot == is_variable(w, i):  # its value is on the other side of the map
@@ -391,7 +384,8 @@ def exchange(w):
 
     Returns what `change` does: CHANGED, FALLS where none leaves, or AGAIN.
     """
-    now, i, blur, vague = w.now, w.changed[0], w.now.blur, w.now.vague
+    now, i = w.now, w.changed[0]
+    step_error, speed_error = now.step_error, now.speed_error
     now.pending = i
     while True:
         first_exit(w, True, np.inf, 0.0)
@@ -400,18 +394,18 @@ def exchange(w):
             now.pending = -1
             return FALLS
         old, new = w.place[k], next_place(w, k, now.side)
-        glide(w, now.step, now.step_low, w.push_error[0] + now.bent)
+        move_along(w, now.step, now.step_low, w.response_error[0] + now.null_residual)
         rows = now.step * w.speed[ROWS]
         shift(w, rows, now.step * w.speed[VARIABLES], rows)
         if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
             break
         move(w, k, new)  # nothing changes there
         now.carried = 0
-    now.blur, now.vague = blur, vague
+    now.step_error, now.speed_error = step_error, speed_error
     note_change(w, 1, k)
     idle = is_idle(w, k, old, new)
     if k != i and not idle:
-        push_before(w, new)
+        respond_before(w, new)
     move(w, k, new)
     now.pending = -1
     if k == i or idle:
@@ -421,26 +415,26 @@ def exchange(w):
             factor(w)
         return CHANGED
     restore_rates(w)
-    if renew(w):
+    if update_system(w):
         return CHANGED
     move(w, k, old)
     return AGAIN
 
 
 @lean
-def push_before(w, new):
-    """Push the second coordinate, too, in the system before the first one changed its place."""
+def respond_before(w, new):
+    """Solve for the response to the second coordinate, too, before the first one changed."""
     i = w.changed[0]
     place, known = w.place[i], w.known[i]
     w.place[i], w.known[i] = w.old_place[0], w.was_known[0]
-    push(w, 1, new, goal_of_response(w))
+    respond(w, 1, new, goal_of_response(w))
     w.place[i], w.known[i] = place, known
 
 
 @lean
 def restore_rates(w):
     """Take the rates back from where they were kept."""
-    for a in range(w.now.solved + w.now.hidden):
+    for a in range(w.now.solved + w.now.eliminated):
         x = coordinate(w, a)
         w.u[RATE, 0, x], w.u[RATE, 1, x] = w.kept[0, x], w.kept[1, x]
 
@@ -512,7 +506,7 @@ def prepare(w, out):
 
 
 @entry
-def begin_anew(w):
+def restart(w):
     """Go on from t = 0 with other graphs, which have the present point there, and the factor."""
     now = w.now
     now.t = now.t_low = 0.0
@@ -523,7 +517,7 @@ def begin_anew(w):
 @entry
 def present(w, out):
     """Write the same of the point where the walk stands now; False: it can't be solved for."""
-    if not settle(w, ROUNDING):
+    if not solve_afresh(w, ROUNDING):
         return False
     write_values(w, out)
     return True
@@ -553,6 +547,6 @@ def put(w, i, new):
     """
     if not has_room(w):
         return MORE_ROOM
-    if not settle(w, ROUNDING):
+    if not solve_afresh(w, ROUNDING):
         return LOST
     return DONE if change(w, i, new, True) == CHANGED else UNBOUNDED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -19,10 +20,10 @@ LARGER = [name for name, shape in SHAPES.items() if GROWN.intersection(shape)]
 USED = {"event": "events", "entry": "entries", "entries": "entries"}  # numbers of a walk
 
 
-def shapes(m: Map, grown: dict[str, int]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a walk's arrays."""
+def shapes(m: Map, grown: dict[str, int], names: Iterable[str] = SHAPES) -> dict[str, Any]:
+    """Return the shapes of a walk's arrays, or of those named."""
     sizes = sizes_of(m, grown)
-    return {name: tuple(sizes.get(own, own) for own in shape) for name, shape in SHAPES.items()}
+    return {name: tuple([sizes.get(own, own) for own in SHAPES[name]]) for name in names}
 
 
 def allocated(m: Map, graph: Graph, now: Numbers, place: Places) -> Walk:
@@ -45,16 +46,15 @@ def cleared(w: Walk, m: Map, graph: Graph, now: Numbers, place: Places) -> Walk:
 
 def room(w: Walk) -> dict[str, int]:
     """Return the sizes that grow, as they are."""
-    arrays = w.solved, w.hidden, w.node, w.event, w.entry, w.seen_keys
+    arrays = w.solved, w.eliminated, w.node, w.event, w.entry, w.seen_keys
     return {name: len(own) for name, own in zip(GROWING, arrays, strict=True)}
 
 
 def resized(w: Walk, grown: dict[str, int]) -> Walk:
     """Return the same walk in arrays of other sizes."""
     changed: dict[str, Any] = {}
-    new = shapes(w.map, grown)
-    for name in LARGER:
-        old, shape = getattr(w, name), new[name]
+    for name, shape in shapes(w.map, grown, LARGER).items():
+        old = getattr(w, name)
         if old.shape == shape:
             continue
         made = changed[name] = np.zeros(shape, TYPES[name])

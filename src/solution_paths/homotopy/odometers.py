@@ -22,12 +22,12 @@ When i is due, this bound at the present point may put it off, which costs no pr
 machines, whose directions hardly change, three of four times. Where few unknowns turn back and
 forth, as at the vertices of a polyhedron, it would one time in ten, which doesn't pay.
 
-**Changes of direction.** With a change of places du changes by multiples h of responses p to pushes
-(see `systems.carry`). A response solves the equations of all coordinates but the one that is
-pushed, whose parts of p'H p have the wrong sign, so its duals have a'K a <= |(H p + D p)_i| if
-p_i = 1, and a'K a <= |p_i| if the push is 1: the change is at most |h| times the root of that, and
-errors; x's is measured. Where rates are solved for from nothing the change isn't known (``lost``),
-and all bounds by direction are given up (``epoch``).
+**Changes of direction.** With a change of places du changes by multiples h of responses p (see
+`systems.carry`). A response solves the equations of all coordinates but the one that changes, whose
+parts of p'H p have the wrong sign, so its duals have a'K a <= |(H p + D p)_i| if p_i = 1, and
+a'K a <= |p_i| if it is the right-hand side that changes by 1: the change is at most |h| times the
+root of that, and errors; x's is measured. Where rates are solved for from nothing the change isn't
+known (``lost``), and all bounds by direction are given up (``epoch``).
 
 **Rounding.** Sums are rounded upwards. They begin anew when a usual step is lost in them; a bound
 by direction is lowered by what rounding makes of its terms, however large they are.
@@ -37,11 +37,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import tolerances
 from .compiled import inline, lean
 from .state import (
     ALWAYS,
-    BLOCK,
     RATE,
     RIDGED,
     ROWS,
@@ -50,12 +48,9 @@ from .state import (
     factors,
     right_hand_side,
 )
+from .tolerances import BLOCK, DOUBLE, DOWN, FAR, NOISE, UP, UPDATED
 from .twofold import dot
 
-UP = 1.0 + 2.0**-40
-UPWARDS = 1.0 + 2.0**-52
-FAR = 2.0**-30  # of what an odometer shows: usual steps that are shorter are lost in its rounding
-WORTH = 2.0**-48  # of a bound by direction, relative to its terms
 # columns of `Walk.line`
 EPOCH, ROOM, CLOSING, AT, TURN, TURNED = range(6)
 
@@ -68,7 +63,7 @@ def speeds(w, null):
     for k in range(w.movers[ROWS]):
         duals += w.moved[RATE, 0, k] ** 2
     if not null:
-        duals += roam(w) ** 2
+        duals += known_dual_speed(w) ** 2
     w.speed[VARIABLES] = np.sqrt(duals) * UP
     for j in range(m.p):
         i = m.n + j
@@ -129,9 +124,9 @@ def go(w, step):
 @lean
 def shift(w, rows, variables, turned):
     """Let odometers go on by so much."""
-    w.travel[ROWS] = (w.travel[ROWS] + rows) * UPWARDS
-    w.travel[VARIABLES] = (w.travel[VARIABLES] + variables) * UPWARDS
-    w.now.turned = (w.now.turned + turned) * UPWARDS
+    w.travel[ROWS] = (w.travel[ROWS] + rows) * UP
+    w.travel[VARIABLES] = (w.travel[VARIABLES] + variables) * UP
+    w.now.turned = (w.now.turned + turned) * UP
 
 
 @lean
@@ -149,8 +144,8 @@ def correct(w, size):
 def reach(w):
     """Return by how much rows' odometer, and variables', go on if all unknowns move by a unit."""
     now, m, rows, duals = w.now, w.map, 0.0, 0.0
-    for a in range(now.solved + now.hidden):
-        i = w.solved[a] if a < now.solved else w.hidden[a - now.solved]
+    for a in range(now.solved + now.eliminated):
+        i = w.solved[a] if a < now.solved else w.eliminated[a - now.solved]
         rows += m.reach[i]
         if i < m.n:
             duals += m.scale[i] ** 2
@@ -158,11 +153,11 @@ def reach(w):
 
 
 @lean
-def roam(w):
+def known_dual_speed(w):
     """Return by how much the duals of known rows move at most."""
     now, total = w.now, 0.0
     if not now.jumping:
-        return w.map.roam
+        return w.map.known_dual_speed
     for k in range(now.jumpers):
         i = w.jumper[k]
         if w.known[i]:
@@ -182,7 +177,7 @@ def of_rounding(w):
         if m.ridge[j] == 0.0:
             return 0.0
         total += (m.metric[0, j] / m.ridge[j]) ** 2
-    return (tolerances.NOISE * w.terms[RATE, VARIABLES]) ** 2 * total
+    return (NOISE * w.terms[RATE, VARIABLES]) ** 2 * total
 
 
 @lean
@@ -191,8 +186,7 @@ def gram_speed(w, null, x):
     now, m = w.now, w.map
     total = size = 0.0
     if not null:
-        total = now.jump_form if now.jumping else now.known_form
-        size = now.jump_peak if now.jumping else now.known_peak
+        total, size = w.form[now.jumping], w.form_peak[now.jumping]
     for k in range(w.movers[ROWS]):
         i, a = w.mover[k], w.moved[RATE, 0, k]
         first, second = factors(w, i, w.place[i])
@@ -207,7 +201,7 @@ def gram_speed(w, null, x):
             h, _ = base_of(w, i, RATE)
             term = a * h
             total, size = total + term, size + abs(term)
-    return max(total, 0.0) + 2.0**-36 * size
+    return max(total, 0.0) + UPDATED * size
 
 
 @lean
@@ -251,11 +245,11 @@ def room_left(w, i, step):
     s, turned = now.way * (now.t - line[AT]) + step, now.turned + step * now.turn
     size = line[ROOM] + turned + (abs(line[CLOSING]) + line[TURN]) * (s + abs(now.t) + step)
     left = line[ROOM] - line[CLOSING] * s - ((turned - line[TURNED]) - line[TURN] * s)
-    return left - WORTH * size
+    return left - DOUBLE * size
 
 
 @lean
-def put_off(w, i, null, step, ahead):
+def postpone(w, i, null, step, ahead):
     """Tell whether a line shows that a row which is due needs no look before a step from now.
 
     Parameters
@@ -268,5 +262,5 @@ def put_off(w, i, null, step, ahead):
     room = room_left(w, i, 0.0)
     if not (room > 0.0 and (room > ahead or (not null and room_left(w, i, step) > 0.0))):
         return False
-    w.due[i] = (w.travel[ROWS] + room) * (1.0 - 2.0**-51)
+    w.due[i] = DOWN * (w.travel[ROWS] + room)
     return True

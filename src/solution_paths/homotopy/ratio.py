@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import tolerances
-from .accuracy import FINE
 from .compiled import inline, lean
-from .odometers import begin_anew_if_lost, keep_line, put_off, speeds, usual_length
-from .rows import of_unknowns, sharply_of_unknowns
+from .odometers import begin_anew_if_lost, keep_line, postpone, speeds, usual_length
+from .rows import sparse_part, sparse_part_twofold
 from .state import (
-    BLOCK,
     RATE,
     ROWS,
     VALUE,
     VARIABLES,
+    base_in_double,
     base_of,
-    base_roughly,
     base_terms,
     clock,
     is_variable,
@@ -32,13 +29,9 @@ from .state import (
     side_of,
 )
 from .systems.inverse import entry_of
+from .tolerances import BLOCK, DOUBLE, DOWN, FINE, FLOOR, NEAR, NEXT, NOISE, ROUNDING, SINGULAR, UP
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
 
-NEXT = 1.0 + 2.0**-50  # so that rounding does not exclude the nearest one itself
-TINY = 2.0**-96  # what a limit itself is rounded to
-DOUBLE = 2.0**-46  # what a sum in double precision is worth, relative to its absolute terms
-LARGEST = 1e300  # instead of infinity, whose rounding error would be infinite
-NOISE, FLOOR, SINGULAR = tolerances.NOISE, tolerances.FLOOR, tolerances.SINGULAR
 # rows of `chance`
 ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST, DOUBT, SOONEST, FASTEST = range(9)
 
@@ -73,15 +66,15 @@ def collect(w, null):
     """List the unknown coordinates, and those of each side that add to others' values."""
     now, m = w.now, w.map
     list_unknowns(w)
-    now.rough = 0
+    now.inexact = 0
     now.value = now.held = now.width = now.width_rate = 0.0
-    error = w.push_error[0] if null else w.error[RATE]
+    error = w.response_error[0] if null else w.error[RATE]
     w.peak[VALUE] = largest_unknown(w, VALUE, known_bound(w, VALUE))
     w.peak[RATE] = largest_unknown(w, RATE, 0.0 if null else known_bound(w, RATE))
     largest, fastest = w.peak[VALUE], w.peak[RATE]
     if now.carried > 1 and not null:
-        sharp = w.error[VALUE] <= FINE * largest and error <= FINE * fastest
-        now.rough = 0 if sharp else 1
+        exact = w.error[VALUE] <= FINE * largest and error <= FINE * fastest
+        now.inexact = 0 if exact else 1
     w.movers[ROWS] = w.movers[VARIABLES] = 0
     for u in range(now.unknowns):
         i = w.unknown[u]
@@ -91,17 +84,17 @@ def collect(w, null):
             w.unknown_error[order, i] = max(NOISE * w.size[order, i], wrong * m.scale[i])
         noise = w.unknown_error[RATE, i]
         if null:  # a slower one's exchange would leave a singular system
-            noise = max(noise, (SINGULAR + now.hidden_slope) * fastest * m.scale[i])
+            noise = max(noise, (SINGULAR + now.null_curvature) * fastest * m.scale[i])
             w.unknown_error[RATE, i] = noise
         rate = abs(w.u[RATE, 0, i])
-        if not now.rough and rate <= noise:  # it stands still
+        if not now.inexact and rate <= noise:  # it stands still
             now.dual_turn += m.reach[i] * rate / m.scale[i] if m.with_gram else 0.0
             w.u[RATE, 0, i] = w.u[RATE, 1, i] = 0.0
         side = side_of(w, i)
         if side == ROWS and i >= m.n:
             continue
         if side == ROWS:
-            weigh_values(w, i)
+            bound_values(w, i)
         first = side * m.n
         k = first + w.movers[side]
         w.mover[k] = i - first
@@ -115,13 +108,13 @@ def collect(w, null):
 @lean
 def list_unknowns(w):
     """List the unknown coordinates: those of the system, and one that waits for another one."""
-    now, count = w.now, w.now.solved + w.now.hidden
+    now, count = w.now, w.now.solved + w.now.eliminated
     now.unknowns = 0
     for a in range(count + 1):
         if a < now.solved:
             i = w.solved[a]
         else:
-            i = w.hidden[a - now.solved] if a < count else now.pending
+            i = w.eliminated[a - now.solved] if a < count else now.pending
         if i >= 0 and not w.known[i] and (a == count or i != now.pending):
             w.unknown[now.unknowns] = i
             now.unknowns += 1
@@ -137,8 +130,8 @@ def largest_unknown(w, order, bound):
 
 
 @lean
-def weigh_values(w, i):
-    """Add to what says how well values of rows must be known: an error of one costs its slope."""
+def bound_values(w, i):
+    """Update the bounds of |value| and slope by which an error of a row's value costs objective."""
     now, own, row = w.now, w.limit[i], w.graph.equation[i, w.place[i]]
     t, _, flow = clock(w, i)
     now.value = max(now.value, abs(row[0] + t * row[2]))
@@ -154,7 +147,7 @@ def weigh_values(w, i):
 
 @lean
 def spread(w):
-    """Write what looks multiply rows of the map by, and what holds of a whole side.
+    """Fill the vectors that looks take inner products with, and what holds of a whole side.
 
     Vectors of all coordinates of a side have zeros for known ones; those of few are gathered
     instead. Sums of terms are the largest that any known one's value can have.
@@ -162,22 +155,22 @@ def spread(w):
     now, m = w.now, w.map
     for side in range(2):  # of those that move; they add to values of the other side
         first, count, to = side * m.n, w.movers[side], 1 - side
-        whole = blur = 0.0
-        for order in range(2):
-            w.terms[order, to] = 0.0
+        whole = noise = 0.0
         for k in range(first, first + count):
             i = first + w.mover[k]
-            for order in range(2):
-                w.terms[order, to] += m.largest[i] * w.moved[order, 2, k]
             whole += (m.largest[i] * m.scale[i]) ** 2
-            blur += (m.largest[i] * w.unknown_error[RATE, i]) ** 2
-        w.sensitivity[to], w.propagated[RATE, to] = whole, blur
-        last = first + (m.p if side == VARIABLES else m.n)
-        if 2 * count > last - first:
-            for order in range(2):
-                w.dense[order, first:last] = 0.0
+            noise += (m.largest[i] * w.unknown_error[RATE, i]) ** 2
+        w.sensitivity[to], w.propagated[RATE, to] = whole, noise
+        size = m.p if side == VARIABLES else m.n
+        for order in range(2):
+            terms, x, high, sizes = 0.0, w.dense[side, order], w.moved[order, 0], w.moved[order, 2]
+            for k in range(first, first + count):
+                terms += m.largest[first + w.mover[k]] * sizes[k]
+            w.terms[order, to] = terms
+            if 2 * count > size:
+                x[:size] = 0.0
                 for k in range(first, first + count):
-                    w.dense[order, first + w.mover[k]] = w.moved[order, 0, k]
+                    x[w.mover[k]] = high[k]
     last = m.N - 1
     for order in range(2):
         if m.weights and not w.known[last]:
@@ -205,7 +198,7 @@ def look_at_unknown(w, i, null, bound):
     x, xe, error = limited(w, i, VALUE, False)
     dx, dxe, noise = limited(w, i, RATE, null)
     for side in range(2):
-        bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
+        bound = add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
 
 
@@ -228,7 +221,7 @@ def limited(w, i, order, still):
 
 
 @lean
-def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
+def add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     """Add coordinate i and a limit to the candidates if it approaches it; return the new bound."""
     now, m = w.now, w.map
     outward = 2.0 * side - 1.0
@@ -241,9 +234,9 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     if not null:
         drift, drift_e = number(w, i, row, RATE)
         drift, drift_e = way * drift, way * drift_e
-    noise, error = noise + TINY * abs(drift), error + TINY * abs(limit)
+    noise, error = noise + ROUNDING * abs(drift), error + ROUNDING * abs(limit)
     at_knot, last = w.place[i] % 2 == 1, m.N - 1
-    if at_knot and m.n <= i < m.n + m.weights and not w.known[last]:
+    if at_knot and is_widened(w, i):
         h, e = -outward * w.u[VALUE, 0, last], -outward * w.u[VALUE, 1, last]
         limit, limit_e = add(limit, limit_e, h, e)
         h, e = -outward * way * w.u[RATE, 0, last], -outward * way * w.u[RATE, 1, last]
@@ -252,12 +245,12 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
         error += w.unknown_error[VALUE, last]
     h, e = add(way * dx, way * dxe, -drift, -drift_e)
     h, e = outward * h, outward * e
-    if h <= (-noise if now.rough else noise):
+    if h <= (-noise if now.inexact else noise):
         return bound
     r, f = add(limit, limit_e, -x, -xe)
     r, f = outward * r, outward * f
     c = now.candidates
-    if now.rough:
+    if now.inexact:
         w.chance[SOONEST, c] = max(r - error, 0.0) / (h + noise)
         if w.chance[SOONEST, c] > bound:
             return bound
@@ -268,7 +261,7 @@ def weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     w.chance[CLOSING, c], w.chance[CLOSING_LOW, c] = h, e
     w.chance[WEIGHT, c] = m.scale[i] if at_knot == is_variable(w, i) else 1.0 / m.scale[i]
     now.candidates = c + 1
-    if now.rough:
+    if now.inexact:
         return min(bound, max(r + error, 0.0) / (h - noise)) if h > noise else bound
     w.chance[DOUBT, c] = error / h
     if r == 0.0:
@@ -286,7 +279,7 @@ def look_at_known(w, null, bound):
     now, m = w.now, w.map
     now.look_number += 1
     begin_anew_if_lost(w)
-    kept, factor = 0, 2.0
+    kept, factor = 0, NEAR
     while True:
         again = False
         for side in range(2):
@@ -307,7 +300,7 @@ def look_at_known(w, null, bound):
                         or w.looked_at[i] == now.look_number
                     ):
                         continue
-                    if i < len(w.line) and put_off(w, i, null, step, ahead):
+                    if i < len(w.line) and postpone(w, i, null, step, ahead):
                         continue
                     w.looked_at[i] = now.look_number
                     now.looks += 1
@@ -325,7 +318,7 @@ def look_at_known(w, null, bound):
             again = again or (speed > 0.0 and near < speed * bound)
         if not again:
             break
-        factor *= 8.0
+        factor *= NEXT
     bound = look_at_kept(w, kept, null, bound)
     for side in range(2 if bound < np.inf else 0):
         w.usual[side] = usual_length(w.usual[side], w.speed[side] * bound)
@@ -339,7 +332,7 @@ def look_at_kept(w, kept, null, bound):
     Of those that are at a limit now the fastest one is chosen, so slower ones need no look.
     """
     now, first = w.now, -1
-    by_speed = not now.rough and not now.by_index
+    by_speed = not now.inexact and not now.by_index
     for c in range(kept if by_speed else 0):
         faster = first < 0 or w.chance[FASTEST, c] > w.chance[FASTEST, first]
         if w.chance[LEAST, c] == 0.0 and faster:
@@ -368,7 +361,7 @@ def across(w, i):
 
 
 @lean
-def roughly(w, i, order):
+def unknown_part(w, i, order):
     """Return what unknown ones add to a known coordinate's value, or rate, in double precision."""
     now, m, k = w.now, w.map, w.now.pending
     if m.with_gram and i < m.n:
@@ -377,14 +370,14 @@ def roughly(w, i, order):
             x += entry_of(w, i, k) * w.u[order, 0, k]
         return x
     if m.sparse and i < m.n + m.p:
-        x = of_unknowns(w, i, order)
+        x = sparse_part(w, i, order)
     else:
         row, side, first, size = across(w, i)
         count = w.movers[side]
         if 2 * count > size:
-            x = dot(row, w.dense[order, first:], size)
+            x = dot(row, w.dense[side, order], size)
         else:
-            x = gathered_dot(row, w.mover[first:], w.moved[order, 0, first:], count)
+            x = gathered_dot(row, w.mover, w.moved[order, 0], first, count)
     if is_variable(w, i) and m.weights and not w.known[m.N - 1]:
         x += w.sign[i - m.n] * w.u[order, 0, m.N - 1]
     return x
@@ -402,65 +395,77 @@ def look(w, i, null, bound):
     speed : float
         Bound of its speed towards a limit.
     """
-    m, limit, side = w.map, w.limit[i], side_of(w, i)
+    m, on, far = w.map, side_of(w, i), False
+    x = base_in_double(w, i, VALUE) + unknown_part(w, i, VALUE)
+    x = -x if on == VARIABLES else x
+    terms = base_terms(w, i, VALUE) + w.terms[VALUE, on]
+    lazily = m.length[i] > 0.0 and not w.jumps[i]
+    by_line = lazily and not null and i < len(w.line)
+    nearest = np.inf
+    if lazily:
+        for side in range(2):
+            room, error = room_to(w, i, side, x, terms)
+            nearest = min(nearest, room - error)
+        nearest = max(nearest, 0.0)
+        w.due[i] = DOWN * (w.travel[on] + nearest / m.length[i])
+        still = w.speed[on] == 0.0 and nearest > 0.0
+        far = still or w.due[i] > w.travel[on] + w.speed[on] * bound
+    if far and not by_line:
+        return np.inf, np.inf, 0.0
+    soonest, latest, fastest = exits(w, i, null, x, terms)
+    if by_line:
+        keep_line(w, i, nearest, fastest)
+    return (np.inf, np.inf, 0.0) if far else (soonest, latest, fastest)
+
+
+@inline
+def is_widened(w, i):
+    """Tell whether the l1 constraint's multiplier, an unknown, moves a weight's limits apart."""
+    m = w.map
+    return m.n <= i < m.n + m.weights and not w.known[m.N - 1]
+
+
+@inline
+def room_to(w, i, side, x, terms):
+    """Return the room between a value, known in double precision, and a limit, and its error."""
+    value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
+    if not np.isfinite(value):
+        return np.inf, 0.0
     t, _, _ = clock(w, i)
-    x = base_roughly(w, i, VALUE) + roughly(w, i, VALUE)
-    terms = base_terms(w, i, VALUE) + w.terms[VALUE, side]
-    x = -x if side == VARIABLES else x
-    below, above = x - (limit[0] + limit[1] * t), (limit[2] + limit[3] * t) - x
-    of_lower = terms + min(abs(limit[0]), LARGEST) + abs(limit[1] * t)
-    of_upper = terms + min(abs(limit[2]), LARGEST) + abs(limit[3] * t)
-    widened = m.n <= i < m.n + m.weights and not w.known[m.N - 1]
-    if widened:
-        multiplier, size = w.u[VALUE, 0, m.N - 1], w.size[VALUE, m.N - 1]
-        below, above = below - multiplier, above - multiplier
-        of_lower, of_upper = of_lower + size, of_upper + size
-    if m.length[i] > 0.0 and not w.jumps[i]:
-        nearest = min(below - DOUBLE * of_lower, above - DOUBLE * of_upper)
-        nearest = max(nearest - w.propagated[VALUE, side], 0.0)
-        travel, speed = w.travel[side], w.speed[side]
-        w.due[i] = (travel + nearest / m.length[i]) - 2.0**-51 * travel
-        far = (speed == 0.0 and nearest > 0.0) or w.due[i] > travel + speed * bound
-        if not null and i < len(w.line):
-            soonest, latest, fastest = exits(w, i, null, x, terms, widened)
-            keep_line(w, i, nearest, fastest)
-            if not far:
-                return soonest, latest, fastest
-        if far:
-            return np.inf, np.inf, 0.0
-    return exits(w, i, null, x, terms, widened)
+    room = (2.0 * side - 1.0) * ((value + rate * t) - x)
+    error = DOUBLE * (terms + abs(value) + abs(rate * t)) + w.propagated[VALUE, side_of(w, i)]
+    if is_widened(w, i):
+        room -= w.u[VALUE, 0, w.map.N - 1]
+        error += DOUBLE * w.size[VALUE, w.map.N - 1]
+    return room, error
 
 
 @lean
-def exits(w, i, null, x, terms, widened):
+def exits(w, i, null, x, terms):
     """Return bounds of the step at which a value x, known in double precision, meets a limit.
 
     The third number is a bound of its speed towards a limit.
     """
-    now, m, on = w.now, w.map, side_of(w, i)
-    t, _, flow = clock(w, i)
-    dx, way = roughly(w, i, RATE), (1.0 if null else now.way)
+    now, on, last = w.now, side_of(w, i), w.map.N - 1
+    _, _, flow = clock(w, i)
+    dx, way = unknown_part(w, i, RATE), (1.0 if null else now.way)
     dterms = w.terms[RATE, on]
     if not null:
-        dx, dterms = dx + base_roughly(w, i, RATE), dterms + base_terms(w, i, RATE)
+        dx, dterms = dx + base_in_double(w, i, RATE), dterms + base_terms(w, i, RATE)
     dx = -dx if on == VARIABLES else dx
     soonest, latest, speed = np.inf, np.inf, -np.inf
     for side in range(2):
-        value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
-        if not np.isfinite(value) or (w.stays[i] == side + 1 and not null):
+        room, error = room_to(w, i, side, x, terms)
+        if room == np.inf or (w.stays[i] == side + 1 and not null):
             continue
-        outward, limit = 2.0 * side - 1.0, value + rate * t
-        drift = 0.0 if null else way * flow * rate
-        error = DOUBLE * (terms + abs(value) + abs(rate * t)) + w.propagated[VALUE, on]
+        drift = 0.0 if null else way * flow * w.limit[i, 2 * side + 1]
         noise = DOUBLE * (dterms + abs(drift)) + w.propagated[RATE, on]
         if null:
             noise = max(noise, SINGULAR * dterms, standstill(w, i))
-        if widened:
-            limit -= outward * w.u[VALUE, 0, m.N - 1]
-            drift -= outward * way * w.u[RATE, 0, m.N - 1]
-            error += DOUBLE * w.size[VALUE, m.N - 1]
-            noise += DOUBLE * w.size[RATE, m.N - 1]
-        room, closing = outward * (limit - x), outward * (way * dx - drift)
+        closing = (2.0 * side - 1.0) * (way * dx - drift)
+        if is_widened(w, i):
+            closing += way * w.u[RATE, 0, last]
+            noise += DOUBLE * w.size[RATE, last]
         if closing > noise:
             latest = min(latest, (max(room, 0.0) + error) / (closing - noise))
         if closing > -noise:
@@ -473,17 +478,16 @@ def exits(w, i, null, x, terms, widened):
 def add_unknown(w, row, side, order, x, xe, terms):
     """Add a row times the unknown ones of a side to a sum in twofold precision, and its terms."""
     first, count = side * w.map.n, w.movers[side]
-    index, size = w.mover[first:], w.moved[order, 2, first:]
-    high, low = w.moved[order, 0, first:], w.moved[order, 1, first:]
-    h, e = gathered_dot2(row, index, high, low, count)
-    for k in range(count):
+    index, size = w.mover, w.moved[order, 2]
+    h, e = gathered_dot2(row, index, w.moved[order, 0], w.moved[order, 1], first, count)
+    for k in range(first, first + count):
         terms += abs(row[index[k]]) * size[k]
     x, xe = add(x, xe, h, e)
     return x, xe, terms
 
 
 @lean
-def sharply(w, i, order):
+def unknown_part_twofold(w, i, order):
     """Return what unknown ones add to a known coordinate's value, or to its rate; its terms.
 
     That is in twofold precision.
@@ -491,14 +495,14 @@ def sharply(w, i, order):
     m, last = w.map, w.map.N - 1
     x, xe, terms = 0.0, 0.0, 0.0
     if m.sparse and i < m.n + m.p:
-        x, xe, terms = sharply_of_unknowns(w, i, order)
+        x, xe, terms = sparse_part_twofold(w, i, order)
     else:
         row, side, _, _ = across(w, i)
         x, xe, terms = add_unknown(w, row, side, order, x, xe, terms)
     if m.with_gram and i < m.n:
         x, xe, terms = add_unknown(w, m.gram[i], ROWS, order, x, xe, terms)
         if m.with_low:
-            xe += gathered_dot(m.low[i], w.mover, w.moved[order, 0], w.movers[ROWS])
+            xe += gathered_dot(m.low[i], w.mover, w.moved[order, 0], 0, w.movers[ROWS])
     if is_variable(w, i) and m.weights and not w.known[last]:
         s = w.sign[i - m.n]
         h, e = accumulate(0.0, 0.0, s, w.u[order, 0, last], w.u[order, 1, last])
@@ -513,7 +517,7 @@ def known_number(w, i, order, still):
 
     ``still``: of a rate, what known ones add is left out, as they don't move.
     """
-    x, xe, terms = sharply(w, i, order)
+    x, xe, terms = unknown_part_twofold(w, i, order)
     if not still:
         h, e = base_of(w, i, order)
         x, xe = add(x, xe, h, e)
@@ -535,7 +539,7 @@ def look_closely(w, i, null, bound):
     h, _ = number(w, i, w.graph.lower[i, w.place[i]], RATE)
     r, _ = number(w, i, w.graph.upper[i, w.place[i]], RATE)
     stands = null or h == r == 0.0
-    if now.rough:
+    if now.inexact:
         noise += w.propagated[RATE, on]
     elif stands and abs(dx) <= noise and m.weights == 0:
         return bound
@@ -543,10 +547,10 @@ def look_closely(w, i, null, bound):
     error = m.noise * max(terms, 0.0)
     if is_at_limit(w, i, x, error):
         error = min(error, net_error(w, i, error))
-    if now.rough:
+    if now.inexact:
         error += w.propagated[VALUE, on]
     for side in range(2):
-        bound = weigh(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
+        bound = add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
 
 
@@ -569,7 +573,7 @@ def net_error(w, i, error):
     m = w.map
     if i >= m.n or m.with_gram <= m.with_low:
         return error
-    _, _, total = sharply(w, i, VALUE)
+    _, _, total = unknown_part_twofold(w, i, VALUE)
     for k in range(m.n + m.p):
         if w.known[k]:
             h, _ = right_hand_side(w, k, w.place[k], VALUE)
@@ -584,7 +588,7 @@ def standstill(w, i):
     The largest entry of each row is about 1 in units; one that is as small as its rounding says
     nothing. To exchange such a coordinate would leave a singular system.
     """
-    return (SINGULAR + w.now.hidden_slope) * w.peak[RATE] / w.map.scale[i]
+    return (SINGULAR + w.now.null_curvature) * w.peak[RATE] / w.map.scale[i]
 
 
 @lean
@@ -592,7 +596,7 @@ def first_candidate(w, bound):
     """Return the candidate with the least step, in twofold precision, or -1."""
     found = -1
     for c in range(w.now.candidates):
-        if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
+        if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * UP:
             continue
         if found < 0 or lead(w, c, found) < 0.0:
             found = c
@@ -618,7 +622,7 @@ def step_of(w, c):
 @lean
 def ties(w, c, nearest, bound):
     """Tell whether candidate c may be as near as the nearest one, for all that errors say."""
-    if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * NEXT:
+    if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * UP:
         return False
     if c == nearest:
         return True
@@ -642,7 +646,7 @@ def choose(w, bound, left, left_low):
     """
     now, chosen, best = w.now, -1, -1.0
     constraint = w.map.N - 1 if w.map.weights > 0 else -1
-    if now.rough:
+    if now.inexact:
         choose_the_only(w, bound, left, left_low)
         return
     nearest = first_candidate(w, bound)
@@ -682,8 +686,8 @@ def measure(w, c):
         on_segment = not is_variable(w, i) and w.place[i] % 2 == 0
         unit = w.map.scale[i] / (w.graph.curvature[i, w.place[i]] if on_segment else 1.0)
         error, noise = w.error[VALUE] * unit, w.error[RATE] * unit
-    now.vague = noise / w.chance[CLOSING, c]
-    now.blur = (error + abs(now.step) * noise) / w.chance[CLOSING, c]
+    now.speed_error = noise / w.chance[CLOSING, c]
+    now.step_error = (error + abs(now.step) * noise) / w.chance[CLOSING, c]
 
 
 @lean
@@ -694,10 +698,10 @@ def choose_the_only(w, bound, left, left_low):
         if w.chance[SOONEST, c] <= bound:
             possible, chosen = possible + 1, c
     now.found, now.side, now.step, now.step_low = -1, 0, left, left_low
-    now.doubt = 1 if possible > 1 or (possible == 1 and bound >= left) else 0
-    if possible == 1 and not now.doubt:
+    now.undecided = 1 if possible > 1 or (possible == 1 and bound >= left) else 0
+    if possible == 1 and not now.undecided:
         now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
         now.step, now.step_low = step_of(w, chosen)
         measure(w, chosen)
         if now.step <= 0.0:
-            now.doubt = 1
+            now.undecided = 1

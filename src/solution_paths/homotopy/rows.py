@@ -61,7 +61,7 @@ def times(m, i, x):
 
 
 @lean
-def of_unknowns(w, i, order):
+def sparse_part(w, i, order):
     """Return the same with unknown ones alone, or their rates, in double precision."""
     u = w.u[order]
     first, last, index, entry, offset = line_of(w.map, i)
@@ -74,7 +74,7 @@ def of_unknowns(w, i, order):
 
 
 @lean
-def sharply_of_unknowns(w, i, order):
+def sparse_part_twofold(w, i, order):
     """Return the same in twofold precision, and the sum of absolute terms."""
     u, sizes = w.u[order], w.size[order]
     first, last, index, entry, offset = line_of(w.map, i)

@@ -186,7 +186,7 @@ class Homotopy:
                     "path before, or move the data by less than they are known to.",
                     None,
                 )
-            self.go_on(ending)
+            self.grow_memory(ending)
             if self.walk.now.t >= enough:
                 return False
         raise PathError(
@@ -195,7 +195,7 @@ class Homotopy:
             None,
         )
 
-    def go_on(self, ending: int) -> None:
+    def grow_memory(self, ending: int) -> None:
         """Make room for more steps, after what a call of the loop ended with."""
         if ending == loop.DENSER:
             self.walk.now.eliminates = 0  # products square the condition
@@ -207,10 +207,10 @@ class Homotopy:
         """Give back the memory of the systems: no step follows."""
         now = self.walk.now
         kept = {name: getattr(now, name) for name in ("nodes", "events", "entries", "seen")}
-        small = memory.resized(self.walk, {"cap": 0, "hidden": 0} | kept)
+        small = memory.resized(self.walk, {"cap": 0, "eliminated": 0} | kept)
         self.walk = altered(small, chance=np.zeros((9, 0)))
 
-    def carry_on(self, statement: Statement, end: float) -> None:
+    def restart_with(self, statement: Statement, end: float) -> None:
         """Begin anew at t = 0, with other functions whose optimum there is the present point.
 
         Rows that nothing has held at any t go to the segments that they are on.
@@ -228,7 +228,7 @@ class Homotopy:
         now, self.origin = self.walk.now, 0.0
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
-        loop.begin_anew(self.walk)
+        loop.restart(self.walk)
 
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
@@ -248,7 +248,7 @@ class Homotopy:
             ending = loop.put(self.walk, i, place)
         return bool(ending == loop.DONE)
 
-    def let_go(self) -> None:
+    def release_free_variables(self) -> None:
         """Move free variables that are held at a knot until another coordinate holds them."""
         first = self.statement.rows_and_variables[0] + self.statement.rows_and_variables[1]
         for i in range(first - self.statement.free, first):
@@ -288,13 +288,15 @@ class Homotopy:
         w, now = self.walk, self.walk.now
         unknown = int((w.known == 0).sum()) if at_start is None else at_start
         most = now.solved if now.eliminates and at_start is None else unknown
-        hidden = (0, w.map.n, w.map.p)[now.eliminates]
+        eliminated = (0, w.map.n, w.map.p)[now.eliminates]
         N = len(w.place)
-        few = min(SMALL, N + 4) if hidden <= SMALL**2 else 0  # blocks are as wide as what is hidden
+        few = (
+            min(SMALL, N + 4) if eliminated <= SMALL**2 else 0
+        )  # blocks are as wide as what is eliminated
         has = memory.room(w)
         sizes = {
             "cap": _grown(has["cap"], max(most + FEW, few), N + 4),
-            "hidden": hidden,
+            "eliminated": eliminated,
             "nodes": _grown(has["nodes"], now.nodes + NODES),
             "events": _grown(has["events"], now.events + 4 * N + NODES),
             "entries": _grown(has["entries"], now.entries + 2 * FEW * max(unknown, SMALL) + 16),
@@ -328,7 +330,7 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
 
 
 def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, NDArray[np.bool_]]:
-    """Return what is eliminated from the systems, and at which places: see `state.is_hideable`."""
+    """Return what is eliminated from the systems, and where: see `state.can_eliminate`."""
     (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
     if statement.gram is not None or face == "saddle":
         return 0, np.zeros(graphs.curvature.shape, dtype=bool)
@@ -347,7 +349,7 @@ def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, N
 def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
     """Return graphs, and the statement beside them, as the loop reads them."""
     known = _known(statement, graphs)
-    eliminates, hidden = _eliminated(statement, graphs, face)
+    eliminates, eliminated = _eliminated(statement, graphs, face)
     graph = Graph(
         graphs.equation,
         graphs.lower,
@@ -357,7 +359,7 @@ def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
         graphs.still.astype(np.int8),
     )
     given = _map(statement, graphs, known)
-    return _Tables(given, graph, eliminates, ~(known | hidden))
+    return _Tables(given, graph, eliminates, ~(known | eliminated))
 
 
 def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
@@ -400,7 +402,7 @@ def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
         reach=units.reach,
         largest=largest,
         metric=units.metric,
-        roam=float(np.sqrt((rates[:n] ** 2).sum())),
+        known_dual_speed=float(np.sqrt((rates[:n] ** 2).sum())),
         drift=np.array([drift[own].max(initial=0.0) for own in (slice(n), slice(n, n + p))]),
         known=np.array([(own / scale).max(initial=0.0) for own in (values, rates)]),
         limited=int(_limited(graphs, n, p)),

@@ -24,13 +24,13 @@ from .compiled import (
     struct,
 )
 from .rows import add_sparsely
+from .tolerances import BLOCK
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
 CURVED, RIDGED = 1, 2  # what is eliminated
 ROWS, VARIABLES = 0, 1  # sides of the map
 VALUE, RATE = 0, 1  # orders: a number at t, and its rate
-BLOCK = 64
 
 
 def shaped(*sizes: int | str) -> Any:
@@ -70,7 +70,7 @@ class Map:
     reach: Vector  # (N,), by how much rows' odometer goes on if an unknown moves by its unit
     largest: Vector  # (N,), entry of H that a coordinate has with any other one
     metric: Matrix  # (k, p), or (1, p) if diagonal: how variables move the rows' odometer
-    roam: float  # by which the duals of known rows move at most for a unit of t
+    known_dual_speed: float  # by which the duals of known rows move at most for a unit of t
     drift: Vector  # (2,), the most that limits of a side's known ones move, in units of length
     known: Vector  # (2,), bounds of known unknowns, in their units, at t = 0, and of their rates
     limited: int  # whether any variable has limits
@@ -100,20 +100,20 @@ class Numbers:
     near: float  # share of the way from the first breakpoint to the end, next to that, ...
     rest: float  # ... and the length next to the end, in which nothing changes but for rounding
     solved: int  # unknowns that the inverse holds
-    hidden: int  # coordinates that are eliminated from it
-    sharp: int  # whether it is known in twofold precision
+    eliminated: int  # coordinates that are eliminated from it
+    twofold: int  # whether it is known in twofold precision
     eliminates: int  # none, rows on curved segments (`CURVED`) or variables (`RIDGED`)
     pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
     changing: int  # entries of `changed`
     unknowns: int  # entries of `unknown`
     carried: int  # 0: rates must be solved for, 1: known to rounding, 2: see `accuracy`
-    rough: int  # whether errors may decide which coordinate is first
-    doubt: int  # whether they do
+    inexact: int  # whether errors may decide which coordinate is first
+    undecided: int  # whether they do
     factored: int  # changes of places when the inverse was computed afresh
-    careful: int  # pushes that are solved for sharply, as there was doubt
+    careful: int  # responses that are solved for to rounding, as there was doubt
     shrink: float  # how fast corrections shrink
-    bent: float  # what a null vector leaves out
-    hidden_slope: float  # by which curved functions move with a push, in units
+    null_residual: float  # the largest component that was left out of a null vector
+    null_curvature: float  # its root, in units, along a response that counts as a null vector
     value: float  # the largest value at which a row is held
     held: float  # the sum of the duals of rows at knots
     width: float  # that of their largest slopes, and its rate
@@ -125,22 +125,18 @@ class Numbers:
     epoch: int  # of these bounds
     corrected: float  # by how much the last refinement has moved unknowns, in their units
     look_number: int
-    known_form: float  # a'K a of the rates of known rows, where there is a Gram matrix
-    known_peak: float
     jumping: int  # whether t stands still and only graphs that jump move, with the parameter s
     still: float  # where it stands still; t, end, way and so on are then those of s
     still_low: float
     jumpers: int  # entries of `jumper`
-    jump_form: float  # a'K a of the rates of known rows that jump
-    jump_peak: float
     jump_value: float  # the largest known unknown of these, in its unit, and its rate
     jump_rate: float
     found: int  # what the ratio test found: coordinate, side of its limits and step
     side: int
     step: float
     step_low: float
-    blur: float  # by how much that step may be wrong, as point and rates are
-    vague: float  # and, relative to itself, the speed at which the limit comes nearer
+    step_error: float  # by how much that step may be wrong, as point and rates are
+    speed_error: float  # and, relative to itself, the speed at which the limit comes nearer
     again: int  # whether the last event is looked for again, with numbers known to rounding
     candidates: int
     leaving: float  # the largest speed of those that are at a limit
@@ -168,6 +164,8 @@ class Walk:
     sign: Vector = shaped("p")  # the l1 constraint's row
     base: Tables = shaped(3, 2, "N")  # what known ones add to H u: value, rates by t and by s
     base_terms: Matrix = shaped(3, "N")  # sums of the absolute terms of these
+    form: Vector = shaped(2)  # with a Gram matrix, a'K a of known rows' rates by t and by s
+    form_peak: Vector = shaped(2)  # the largest that each has been
     stays: Bytes = shaped("N")  # 1, 2: beyond its lower, upper limit by rounding, for no gain
     jumps: Bytes = shaped("N")  # whose graphs jump
     jumper: Indices = shaped("N")  # these coordinates
@@ -182,11 +180,11 @@ class Walk:
     changed: Indices = shaped(2)
     old_place: Indices = shaped(2)
     was_known: Bytes = shaped(2)
-    push: Tables = shaped(2, 2, "N")  # how unknowns answer to a push of each: [number, part]
-    push_error: Vector = shaped(2)
-    answer: Tables = shaped(2, 2, 2)  # how their equations do: [equation, push, part]
-    first: Tables = shaped(2, 2, "N")  # the pushes by the inverse alone, without refinement
-    schur: Tables = shaped(2, 2, 2)  # how the equations answer to these
+    response: Tables = shaped(2, 2, "N")  # of unknowns to a unit change of each: [number, part]
+    response_error: Vector = shaped(2)
+    schur: Tables = shaped(2, 2, 2)  # of their equations, the Schur complement: [of, to, part]
+    rough_response: Tables = shaped(2, 2, "N")  # by the inverse alone, without refinement
+    rough_schur: Tables = shaped(2, 2, 2)  # by these
     # values of known ones, by the side that they are on
     sensitivity: Vector = shaped(2)  # to errors of all unknowns by their units
     propagated: Matrix = shaped(2, 2)  # [order, side]: errors that follow from those of unknowns
@@ -201,15 +199,17 @@ class Walk:
     block: Vector = shaped("blocks")  # less than what is due in each block, or the least of it
     # the system
     solved: Indices = shaped("cap")  # coordinates in the order of H and its inverse
-    hidden: Indices = shaped("hidden")  # eliminated coordinates
-    slot: Indices = shaped("N")  # position among solved, -1 if in none, -2 - that among hidden
+    eliminated: Indices = shaped("eliminated")  # eliminated coordinates
+    slot: Indices = shaped("N")  # position among solved, -1 if in none, -2 - that among eliminated
     H: Matrix = shaped("cap", "cap")  # among solved
     L: Matrix = shaped("low", "low")  # the low part of its entries
-    E: Matrix = shaped("cap", "hidden")  # H of solved and hidden coordinates
-    F: Matrix = shaped("hidden", "cap")  # its transpose: twofold sums are vectors' only
-    inverse: Matrix = shaped("cap", "cap")  # of H plus the diagonal, without hidden coordinates:
-    # the lower triangle, and the upper one where it is sharp
-    inverse_low: Matrix = shaped("cap", "cap")  # what it leaves out where it is sharp
+    E: Matrix = shaped("cap", "eliminated")  # H of solved and eliminated coordinates
+    F: Matrix = shaped("eliminated", "cap")  # its transpose: twofold sums are vectors' only
+    inverse: Matrix = shaped(
+        "cap", "cap"
+    )  # of H plus the diagonal, without eliminated coordinates:
+    # the lower triangle, and the upper one where it is twofold
+    inverse_low: Matrix = shaped("cap", "cap")  # what it leaves out where it is twofold
     packed: Matrix = shaped("gram", "cap")  # H of all rows and solved ones
     share: Matrix = shaped(2, "cap")  # of solved coordinates, by order; 0 if now known
     work: Matrix = shaped(15, "N + 8")
@@ -219,7 +219,7 @@ class Walk:
     movers: Indices = shaped(2)  # how many unknown ones each side has
     mover: Indices = shaped("N")  # their places in R; those of variables begin at n
     moved: Tables = shaped(2, 3, "N")  # [order]: high, low and size of these
-    dense: Matrix = shaped(2, "N")  # by order, of all; zeros of known ones
+    dense: Tables = shaped(2, 2, "side")  # [side, order]: of all; zeros of known ones
     looked: Indices = shaped("2N + 8")
     looked_at: Indices = shaped("N")  # the number of the last look at a coordinate
     candidate: Indices = shaped("4N")  # 2 i + side
@@ -233,7 +233,7 @@ class Walk:
     entries: Matrix = shaped("entries", 2)
 
 
-GROWING = "cap", "hidden", "nodes", "events", "entries", "seen"
+GROWING = "cap", "eliminated", "nodes", "events", "entries", "seen"
 
 
 def sizes_of(m: Map, grown: dict[str, int]) -> dict[str, int]:
@@ -244,6 +244,7 @@ def sizes_of(m: Map, grown: dict[str, int]) -> dict[str, int]:
         "4N": 4 * m.N,
         "N + 8": m.N + 8,
         "p": m.p,
+        "side": max(m.n, m.p),
         "gram": m.n * m.with_gram,
         "low": grown["cap"] * m.with_low,
         "blocks": m.N // BLOCK + 1,
@@ -290,7 +291,7 @@ def diagonal(w, i, place):
 
 
 @inline
-def is_hideable(w, i):
+def can_eliminate(w, i):
     """Tell whether an unknown coordinate may be eliminated: its own equation has a pivot.
 
     These are rows on curved segments, or variables with a ridge that nothing limits.
@@ -303,13 +304,13 @@ def is_hideable(w, i):
 
 
 @inline
-def meets(w, i):
+def couples(w, i):
     """Tell whether H has entries of a solved coordinate and eliminated ones."""
     return is_variable(w, i) == (w.now.eliminates == CURVED)
 
 
 @inline
-def elimination(w, i):
+def inverse_pivot(w, i):
     """Return 1 over the pivot of an eliminated coordinate."""
     first, second = factors(w, i, w.place[i])
     return first / (second - first * w.map.ridge[i - w.map.n] if is_variable(w, i) else second)
@@ -366,7 +367,7 @@ def base_of(w, i, order):
 
 
 @inline
-def base_roughly(w, i, order):
+def base_in_double(w, i, order):
     """Return the same in double precision."""
     b, now = w.base, w.now
     if order == RATE:
@@ -467,13 +468,8 @@ def add_known(w, i, way):
 @inline
 def add_to_form(w, term, part):
     """Add to a'K a of the rates of known rows."""
-    now = w.now
-    if part == 2:
-        now.jump_form += term
-        now.jump_peak = max(now.jump_peak, abs(now.jump_form))
-    else:
-        now.known_form += term
-        now.known_peak = max(now.known_peak, abs(now.known_form))
+    w.form[part - 1] += term
+    w.form_peak[part - 1] = max(w.form_peak[part - 1], abs(w.form[part - 1]))
 
 
 @lean
@@ -511,8 +507,9 @@ def begin(w):
     now.staying = 0
     now.epoch += 1
     now.lost = 1
-    now.key, now.known_form, now.known_peak = 0, 0.0, 0.0
-    now.jump_form = now.jump_peak = 0.0
+    now.key = 0
+    for k in range(2):
+        w.form[k] = w.form_peak[k] = 0.0
     for i in range(w.map.N):
         place = w.place[i]
         now.key ^= mixed(i, place)

@@ -169,10 +169,10 @@ def least(x, first, last):
 
 
 @sums
-def gathered_dot(x, index, y, m):
-    """Return sum_k x[index_k] y_k in double precision."""
+def gathered_dot(x, index, y, first, m):
+    """Return sum_k x[index_k] y_k over m numbers from the first one on, in double precision."""
     total = 0.0
-    for k in range(m):
+    for k in range(first, first + m):
         total += x[index[k]] * y[k]
     return total
 
@@ -203,14 +203,14 @@ def dot2(x, wh, wl, m):
 
 
 @lean
-def gathered_dot2(x, index, wh, wl, m):
-    """Return sum_k x[index_k] w_k."""
+def gathered_dot2(x, index, wh, wl, first, m):
+    """Return sum_k x[index_k] w_k over m numbers from the first one on."""
     a = b = 0.0
     e = f = 0.0
-    whole = m - m % 2
-    for k in range(0, whole, 2):
+    last = first + m - m % 2
+    for k in range(first, last, 2):
         a, e = accumulate(a, e, x[index[k]], wh[k], wl[k])
         b, f = accumulate(b, f, x[index[k + 1]], wh[k + 1], wl[k + 1])
     if m % 2:
-        a, e = accumulate(a, e, x[index[whole]], wh[whole], wl[whole])
+        a, e = accumulate(a, e, x[index[last]], wh[last], wl[last])
     return add(a, e, b, f)

@@ -161,7 +161,7 @@ class _Part(NamedTuple):
 
     @classmethod
     def beside(cls, parts: Sequence[_Part]) -> _Part:
-        """Return the places of several branches, in order, without those that there are not."""
+        """Concatenate the places of several branches, without those that don't exist."""
         n, columns = len(parts[0].exists), []
         nothing, low, high = np.zeros((3, n, 1, 4))
         low[..., 0], high[..., 0] = -np.inf, np.inf

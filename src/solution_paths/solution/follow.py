@@ -256,7 +256,7 @@ def _behind_the_start(line: Line, statement: Statement, face: str) -> Places | N
         off = Misfit.at(statement, begin, face)
         place = starting_places(statement, off, line.t0, face)
         back = _backwards(line, statement, place, begin, face)
-        back.let_go()
+        back.release_free_variables()
         back.run()
     except PathError:
         return None
@@ -437,7 +437,7 @@ def _carried_on(after: SolutionPath, line: Line, told: Told | None) -> Followed:
     assert homotopy is not None
     statement = homotopy.statement.along(line)
     try:
-        homotopy.carry_on(statement, line.t1 - line.t0)
+        homotopy.restart_with(statement, line.t1 - line.t0)
     except NUMERICAL as error:
         raise as_path_error(error) from error
     track, lost = walked_to_end(line, homotopy, told)

@@ -201,7 +201,7 @@ class Start:
         walk.walk.place[:] = place
         now.end, now.way, now.pending = line.t1 - line.t0, np.sign(line.t1 - line.t0), -1
         now.rest = tolerances.NOISE * abs(now.end)
-        loop.begin_anew(walk.walk)
+        loop.restart(walk.walk)
         return walk
 
     # -- ends alone ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""What changes of places do to point and rates: multiples of how the unknowns answer to pushes.
+"""What changes of places do to point and rates: multiples of responses.
 
-A push of a coordinate leaves the equations of all others as they are, so a multiple of it solves
-that of the coordinate in its new place; for two coordinates these are two multiples.
+The response to a unit change of a coordinate solves the equations of all others, so a multiple of
+it solves that of the coordinate in its new place; for two coordinates these are two multiples.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..compiled import inline, lean
 from ..odometers import correct, reach
 from ..state import RATE, VALUE, base_of, factors, right_hand_side
 from ..twofold import accumulate, add, divide, normalise, times
-from .inverse import diagonal2, entry_of, rest_of, risen
+from .inverse import diagonal2, diagonal_change, entry_of, rest_of
 from .solve import coordinate
 
 
@@ -33,7 +33,7 @@ def of_entered(w, number, v):
     r, f = diagonal2(w, x, w.place[x])
     h, e = add(h, e, r, f)
     h, e = times(h, e, v[0, x], v[1, x])
-    for a in range(w.now.solved + w.now.hidden):
+    for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)
         h, e = accumulate(h, e, entry_of(w, k, x), v[0, k], v[1, k])
         if w.map.with_low:
@@ -56,7 +56,7 @@ def residual(w, number, order):
     if not w.was_known[number]:
         r, f = scaled_right_hand_side(w, x, w.old_place[number], order)
         h, e = add(h, e, -r, -f)
-        r, f = risen(w, number)
+        r, f = diagonal_change(w, number)
         r, f = times(r, f, u[0, x], u[1, x])
         return add(h, e, -r, -f)
     r, f = of_entered(w, number, u)
@@ -71,26 +71,26 @@ def residual(w, number, order):
 
 
 @lean
-def answers(w, P, S):
-    """Write to S[g, h] how the new equation of g answers to the push P[h] of h."""
+def schur_complement(w, P, S):
+    """Write to S[g, h] what the response P[h] to h makes of the new equation of g."""
     count = w.now.changing
     for g in range(count):
-        if w.was_known[g] and count == 2:  # the push of the other one leaves it where it is
+        if w.was_known[g] and count == 2:  # the other one's response leaves it where it is
             P[1 - g, 0, w.changed[g]] = P[1 - g, 1, w.changed[g]] = 0.0
     for g in range(count):
         for h in range(count):
-            S[g, h, 0], S[g, h, 1] = answer(w, g, P[h], g == h)
+            S[g, h, 0], S[g, h, 1] = equation_response(w, g, P[h], g == h)
 
 
 @lean
-def answer(w, number, v, own):
-    """Return how the new equation of a coordinate answers to a push; own: of itself."""
+def equation_response(w, number, v, own):
+    """Return what a response makes of a coordinate's new equation; own: that to itself."""
     x = w.changed[number]
     if w.known[x]:
         return v[0, x], v[1, x]
     if w.was_known[number]:
         return of_entered(w, number, v)
-    h, e = risen(w, number)
+    h, e = diagonal_change(w, number)
     h, e = times(h, e, v[0, x], v[1, x])
     return add(h, e, 1.0 if own else 0.0, 0.0)
 
@@ -102,8 +102,8 @@ def carry(w):
     The point changes by rounding alone, and by what a null vector that is only nearly one leaves.
     But as rates change there, it is as wrong as t is, times this change. False: that is too much.
     """
-    now, S, count = w.now, w.answer, w.now.changing
-    answers(w, w.push, S)
+    now, S, count = w.now, w.schur, w.now.changing
+    schur_complement(w, w.response, S)
     for g in range(count):
         x = w.changed[g]
         if w.was_known[g]:
@@ -114,16 +114,16 @@ def carry(w):
     known, now.carried = now.carried, 0
     if h == 0.0:
         return True
-    x, y = solve_by_pushes(w, RATE, h, e)
+    x, y = solve_by_responses(w, RATE, h, e)
     turn, wrong = _effect(w, x, y)
-    if known > 1 and is_magnified(w, now.blur * turn):
+    if known > 1 and is_magnified(w, now.step_error * turn):
         return False
-    w.error[RATE] += wrong + now.vague * turn
+    w.error[RATE] += wrong + now.speed_error * turn
     for g in range(count if w.map.with_gram else 0):
         now.dual_turn += abs(x if g == 0 else y) * _norm(w, g)
-    x, y = solve_by_pushes(w, VALUE, h, e)
+    x, y = solve_by_responses(w, VALUE, h, e)
     moved, wrong = _effect(w, x, y)
-    w.error[VALUE] += wrong + now.blur * turn
+    w.error[VALUE] += wrong + now.step_error * turn
     correct(w, moved)
     now.carried = 2
     return True
@@ -131,19 +131,19 @@ def carry(w):
 
 @lean
 def _effect(w, x, y):
-    """Return how far multiples of the pushes move unknowns, in their units, and their error."""
-    size, wrong = abs(x) * _size(w, 0), abs(x) * w.push_error[0]
+    """Return how far multiples of the responses move unknowns, in their units, and their error."""
+    size, wrong = abs(x) * _size(w, 0), abs(x) * w.response_error[0]
     if w.now.changing == 2:
-        size, wrong = size + abs(y) * _size(w, 1), wrong + abs(y) * w.push_error[1]
+        size, wrong = size + abs(y) * _size(w, 1), wrong + abs(y) * w.response_error[1]
     return size, wrong
 
 
 @lean
 def _size(w, number):
-    """Return the largest unknown, in its unit, of a push."""
-    P, x = w.push[number, 0], w.changed[number]
+    """Return the largest unknown, in its unit, of a response."""
+    P, x = w.response[number, 0], w.changed[number]
     largest = abs(P[x]) / w.map.scale[x]
-    for a in range(w.now.solved + w.now.hidden):
+    for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)
         largest = max(largest, abs(P[k]) / w.map.scale[k])
     return largest
@@ -151,34 +151,34 @@ def _size(w, number):
 
 @lean
 def _norm(w, number):
-    """Return at least sqrt(a'K a) of the duals a of a push: see `odometers`."""
-    (rows, _), x, error = reach(w), w.changed[number], w.push_error[number]
+    """Return at least sqrt(a'K a) of the duals a of a response: see `odometers`."""
+    (rows, _), x, error = reach(w), w.changed[number], w.response_error[number]
     noise = error * (rows + w.map.reach[x])
     if w.was_known[number] and not w.known[x]:
-        pivot = w.answer[number, number, 0]
+        pivot = w.schur[number, number, 0]
         return np.sqrt(abs(pivot) + w.map.length[x] * noise) + noise
-    return np.sqrt(abs(w.push[number, 0, x]) + error * w.map.scale[x]) + noise
+    return np.sqrt(abs(w.response[number, 0, x]) + error * w.map.scale[x]) + noise
 
 
 @lean
-def solve_by_pushes(w, order, area, low):
-    """Add multiples of the pushes to unknowns that solve the new equations; return these multiples.
+def solve_by_responses(w, order, area, low):
+    """Add multiples of responses that solve the new equations to unknowns; return the multiples.
 
-    That is by Cramer's rule, with the determinant of what equations answer.
+    By Cramer's rule, with the determinant of the Schur complement.
     """
-    S = w.answer
+    S = w.schur
     h, e = residual(w, 0, order)
     if w.now.changing == 1:
         h, e = divide(h, e, area, low)
-        _add_push(w, order, 0, h, e)
+        _add_response(w, order, 0, h, e)
         return h, 0.0
     r, f = residual(w, 1, order)
     x, xe = _cross((h, e), S[1, 1], (r, f), S[0, 1])
     y, ye = _cross((r, f), S[0, 0], (h, e), S[1, 0])
     x, xe = divide(x, xe, area, low)
     y, ye = divide(y, ye, area, low)
-    _add_push(w, order, 0, x, xe)
-    _add_push(w, order, 1, y, ye)
+    _add_response(w, order, 0, x, xe)
+    _add_response(w, order, 1, y, ye)
     return x, y
 
 
@@ -191,10 +191,10 @@ def _cross(a, b, c, d):
 
 
 @lean
-def _add_push(w, order, number, h, e):
-    """Add a multiple of a push to the unknowns of the old system, and to what it pushes."""
-    high, low, u, x = w.push[number, 0], w.push[number, 1], w.u[order], w.changed[number]
-    for a in range(w.now.solved + w.now.hidden):
+def _add_response(w, order, number, h, e):
+    """Add a multiple of a response to unknowns of the old system, and to what it responds to."""
+    high, low, u, x = w.response[number, 0], w.response[number, 1], w.u[order], w.changed[number]
+    for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)
         r, f = times(h, e, high[k], low[k])
         u[0, k], u[1, k] = add(u[0, k], u[1, k], r, f)

@@ -1,16 +1,15 @@
 """The inverse of the system's matrix: computed afresh, and updated where coordinates move.
 
-It is symmetric, and its lower triangle is kept; only the twofold one of `sharpen` has both.
+It is symmetric, and its lower triangle is kept; only the twofold one of `factor_twofold` has both.
 """
 
 from __future__ import annotations
 
 from ..compiled import inline, lean
 from ..rows import entry_in
-from ..state import diagonal, elimination, factors, is_hideable, meets
+from ..state import can_eliminate, couples, diagonal, factors, inverse_pivot
+from ..tolerances import ROUNDING
 from ..twofold import add, axpy, copy, divide, dot, multiply, scaled_add
-
-LEAST = 2.0**-100  # in place of a pivot of 0: corrections show that the inverse is worth nothing
 
 
 @lean
@@ -37,7 +36,7 @@ def rest_of(w, k, i):
 def insert(w, i):
     """Put a coordinate behind the solved ones; the inverse stays as it is."""
     now, k = w.now, w.now.solved
-    now.sharp = 0
+    now.twofold = 0
     for a in range(k):
         w.H[a, k] = w.H[k, a] = entry_of(w, w.solved[a], i)
     w.H[k, k] = entry_of(w, i, i)
@@ -49,8 +48,8 @@ def insert(w, i):
         column = w.map.gram[i] if i < w.map.n else w.map.columns[i - w.map.n]
         for r in range(w.map.n):
             w.packed[r, k] = column[r]
-    for c in range(now.hidden):
-        w.E[k, c] = w.F[c, k] = entry_of(w, w.hidden[c], i) if meets(w, i) else 0.0
+    for c in range(now.eliminated):
+        w.E[k, c] = w.F[c, k] = entry_of(w, w.eliminated[c], i) if couples(w, i) else 0.0
     w.solved[k], w.slot[i] = i, k
     now.solved = k + 1
 
@@ -59,7 +58,7 @@ def insert(w, i):
 def take_out(w, i):
     """Take a coordinate out of the solved ones; the last one takes its place."""
     now, a, b = w.now, w.slot[i], w.now.solved - 1
-    now.sharp = 0
+    now.twofold = 0
     if a != b:
         copy(w.H[a], w.H[b], b)
         w.H[a, a] = w.H[b, b]
@@ -77,8 +76,8 @@ def take_out(w, i):
         if w.map.with_gram:
             for r in range(w.map.n):
                 w.packed[r, a] = w.packed[r, b]
-        copy(w.E[a], w.E[b], now.hidden)
-        for c in range(now.hidden):
+        copy(w.E[a], w.E[b], now.eliminated)
+        for c in range(now.eliminated):
             w.F[c, a] = w.F[c, b]
         w.solved[a] = w.solved[b]
         w.slot[w.solved[a]] = a
@@ -87,21 +86,21 @@ def take_out(w, i):
 
 
 @lean
-def hide(w, i):
+def eliminate(w, i):
     """Eliminate a solved coordinate: its part of the inverse is left out."""
     take_out(w, i)
-    c = w.now.hidden
+    c = w.now.eliminated
     for a in range(w.now.solved):
-        w.E[a, c] = w.F[c, a] = entry_of(w, w.solved[a], i) if meets(w, w.solved[a]) else 0.0
-    w.hidden[c], w.slot[i] = i, -2 - c
-    w.now.hidden = c + 1
+        w.E[a, c] = w.F[c, a] = entry_of(w, w.solved[a], i) if couples(w, w.solved[a]) else 0.0
+    w.eliminated[c], w.slot[i] = i, -2 - c
+    w.now.eliminated = c + 1
 
 
 @lean
-def show(w, i):
+def restore(w, i):
     """Take an eliminated coordinate back into the inverse."""
-    c, k, last = -2 - w.slot[i], w.now.solved, w.now.hidden - 1
-    q = elimination(w, i)
+    c, k, last = -2 - w.slot[i], w.now.solved, w.now.eliminated - 1
+    q = inverse_pivot(w, i)
     r, v = w.pair[6], w.pair[7]
     for a in range(k):
         r[a] = w.E[a, c]
@@ -110,9 +109,9 @@ def show(w, i):
     if c != last:
         for a in range(k):
             w.E[a, c] = w.F[c, a] = w.E[a, last]
-        w.hidden[c] = w.hidden[last]
-        w.slot[w.hidden[c]] = -2 - c
-    w.now.hidden = last
+        w.eliminated[c] = w.eliminated[last]
+        w.slot[w.eliminated[c]] = -2 - c
+    w.now.eliminated = last
     insert(w, i)
     for a in range(k):
         w.inverse[k, a] = -q * v[a]
@@ -123,29 +122,29 @@ def show(w, i):
 def factor(w):
     """Invert the matrix of the unknown coordinates afresh, by Gauss and Jordan with pivots."""
     now, m = w.now, w.map
-    now.solved = now.hidden = now.sharp = 0
+    now.solved = now.eliminated = now.twofold = 0
     now.shrink = 1.0
     now.factored = now.changes
     for i in range(m.N):
         w.slot[i] = -1
     for i in range(m.N):
-        if not w.known[i] and is_hideable(w, i):
-            w.hidden[now.hidden], w.slot[i] = i, -2 - now.hidden
-            now.hidden += 1
+        if not w.known[i] and can_eliminate(w, i):
+            w.eliminated[now.eliminated], w.slot[i] = i, -2 - now.eliminated
+            now.eliminated += 1
     for i in range(m.N):
         if not w.known[i] and w.slot[i] == -1:
             insert(w, i)
-    k, hidden, A, pull = now.solved, now.hidden, w.inverse, w.work[0]
+    k, eliminated, A, pull = now.solved, now.eliminated, w.inverse, w.work[0]
     for a in range(k):
         i = w.solved[a]
         copy(A[a], w.H[a], k)
         A[a, a] += diagonal(w, i, w.place[i])
-        if hidden and meets(w, i):
-            for c in range(hidden):
-                pull[c] = elimination(w, w.hidden[c]) * w.E[a, c]
+        if eliminated and couples(w, i):
+            for c in range(eliminated):
+                pull[c] = inverse_pivot(w, w.eliminated[c]) * w.E[a, c]
             for b in range(k):
-                if meets(w, w.solved[b]):
-                    A[a, b] -= dot(w.E[b], pull, hidden)
+                if couples(w, w.solved[b]):
+                    A[a, b] -= dot(w.E[b], pull, eliminated)
     _in_units(w, A)
     invert(A, k, w.looked)
     for a in range(k):
@@ -174,7 +173,7 @@ def invert(A, k, order):
                 A[c, b], A[best, b] = A[best, b], A[c, b]
         pivot = A[c, c]
         if pivot == 0.0:
-            pivot = LEAST
+            pivot = ROUNDING  # corrections show that the inverse is worth nothing
         A[c, c] = 1.0
         for b in range(k):
             A[c, b] /= pivot
@@ -191,7 +190,7 @@ def invert(A, k, order):
 
 
 @lean
-def sharpen(w):
+def factor_twofold(w):
     """Invert the matrix afresh in twofold precision, where no coordinate is eliminated.
 
     An inverse in double precision is worth nothing if the condition is beyond 2**53.
@@ -208,10 +207,10 @@ def sharpen(w):
         A[a, a], B[a, a] = add(A[a, a], B[a, a], h, e)
     _in_units(w, A)
     _in_units(w, B)
-    invert_sharply(A, B, k, w.looked)
+    invert_twofold(A, B, k, w.looked)
     _in_units(w, A)
     _in_units(w, B)
-    now.sharp = 1
+    now.twofold = 1
 
 
 @lean
@@ -224,7 +223,7 @@ def _in_units(w, A):
 
 
 @lean
-def invert_sharply(A, B, k, order):
+def invert_twofold(A, B, k, order):
     """Replace A + B by its inverse, as `invert` does."""
     for c in range(k):
         best = order[c] = largest_below(A, c, k)
@@ -233,7 +232,7 @@ def invert_sharply(A, B, k, order):
             B[c, b], B[best, b] = B[best, b], B[c, b]
         pivot, rest = A[c, c], B[c, c]
         if pivot == 0.0:
-            pivot = LEAST
+            pivot = ROUNDING  # corrections show that the inverse is worth nothing
         A[c, c], B[c, c] = 1.0, 0.0
         for b in range(k):
             A[c, b], B[c, b] = divide(A[c, b], B[c, b], pivot, rest)
@@ -258,8 +257,8 @@ def diagonal2(w, i, place):
 
 
 @lean
-def risen(w, number):
-    """Return by how much the diagonal's part of a change has risen; 1 if that was, or is, known."""
+def diagonal_change(w, number):
+    """Return by how much a diagonal entry has risen; 1 if the coordinate was, or is, known."""
     x = w.changed[number]
     if w.was_known[number] or w.known[x]:
         return 1.0, 0.0
@@ -274,22 +273,22 @@ def update(w):
 
     The matrix gets a border for each. A coordinate put in is a border of its own; one taken out is
     held at 0 by a unit vector; one whose diagonal D rises by d has a unit vector with -1 / d behind
-    it. The inverse times a border is what the push was solved for at first, but for the sign, and
-    `schur` has the Schur complement of the borders. Both are those of the inverse as it is, not of
-    the exact one: then its errors stay those of a matrix near by.
+    it. The inverse times a border is the rough response, but for the sign, and `rough_schur` is the
+    Schur complement of the borders. Both are those of the inverse as it is, not of the exact one:
+    then its errors stay those of a matrix near by.
     """
-    now, count, S, extra = w.now, w.now.solved, w.schur, w.now.changing
-    now.sharp = 0
+    now, count, S, extra = w.now, w.now.solved, w.rough_schur, w.now.changing
+    now.twofold = 0
     for g in range(extra):
         sign, C = -1.0 if w.was_known[g] else 1.0, w.pair[2 + g]
         for a in range(count):
-            C[a] = sign * w.first[g, 0, w.solved[a]]
+            C[a] = sign * w.rough_response[g, 0, w.solved[a]]
     i_sign, k_sign = 1.0 if w.was_known[0] else -1.0, 1.0 if w.was_known[1] else -1.0
-    rise, _ = risen(w, 0)
+    rise, _ = diagonal_change(w, 0)
     s00, s01, s11 = i_sign * S[0, 0, 0] / rise, 0.0, 1.0
     if extra == 2:
         s01 = k_sign * S[0, 1, 0] / rise
-        rise, _ = risen(w, 1)
+        rise, _ = diagonal_change(w, 1)
         s11 = k_sign * S[1, 1, 0] / rise
     area = s00 * s11 - s01 * s01
     if area == 0.0:  # regular, but not in double precision

@@ -1,11 +1,10 @@
-"""Solutions of the system: the point, its motion, and what happens where a coordinate is pushed."""
+"""Solutions of the system: the point, its rates, and the response to a unit perturbation."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .. import tolerances
-from ..accuracy import PIVOT, RESPONSE, ROUNDING, goal_of_response, is_near_zero
+from ..accuracy import goal_of_response, is_near_zero
 from ..compiled import lean
 from ..odometers import correct, reach
 from ..state import (
@@ -13,14 +12,26 @@ from ..state import (
     RIDGED,
     VALUE,
     base_of,
+    couples,
     diagonal,
-    elimination,
     factors,
+    inverse_pivot,
     is_known,
     is_variable,
     known_bound,
-    meets,
     right_hand_side,
+)
+from ..tolerances import (
+    CONTRACTION,
+    FINE,
+    FLOOR,
+    MARGIN,
+    PIVOT,
+    RESPONSE,
+    ROUNDING,
+    SAFE,
+    SHRINK,
+    SINGULAR,
 )
 from ..twofold import (
     absolute_dot,
@@ -36,23 +47,19 @@ from ..twofold import (
     normalise,
     scaled_add,
 )
-from .inverse import entry_of, factor, rest_of, sharpen, show
+from .inverse import entry_of, factor, factor_twofold, rest_of, restore
 
-NOISE, FLOOR, CONTRACTION = tolerances.NOISE, tolerances.FLOOR, tolerances.CONTRACTION
-SINGULAR = tolerances.SINGULAR
-SAFE = 2.0**-3  # by which an inverse may be worse than it was when last seen
-SURE = 2.0**-8  # by which corrections may shrink more slowly than the last one did
 ROUNDS = 12
 # rows of `work`: targets and what known ones add up to, unknowns, residuals
-TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, PUSH, REST_LOW, ITERATE = range(15)
-STEP_LOW = PUSH  # of corrections by a sharp inverse, beside which nothing is eliminated
+TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, SCALED, REST_LOW, ITERATE = range(15)
+STEP_LOW = SCALED  # of corrections by a twofold inverse, beside which nothing is eliminated
 
 
 @lean
 def solve(w, order, goal):
     """Solve for the point at t, or its rates, to an error; return how fast corrections shrank."""
     now, s, nothing = w.now, w.work, order == RATE and w.now.carried == 0
-    for a in range(now.solved + now.hidden):
+    for a in range(now.solved + now.eliminated):
         i = coordinate(w, a)
         s[TH, a], s[TL, a] = right_hand_side(w, i, w.place[i], order)
         s[BH, a], s[BL, a] = base_of(w, i, order)
@@ -90,18 +97,18 @@ def is_singular(w, new):
     before = 0.0 if was_known else diagonal(w, i, w.place[i])
     now, goal = w.now, goal_of_response(w)
     now.careful = max(now.careful - 1, 0)
-    push(w, 0, new, goal)
+    respond(w, 0, new, goal)
     pivot, whole, share, reach = _pivot(w, i, known, was_known, after, before)
     if goal == RESPONSE and is_near_zero(pivot, reach):
-        sharply, now.shrink = (ROUNDING if share < SINGULAR else PIVOT), 1.0  # to be measured
-        push(w, 0, new, sharply)
+        goal, now.shrink = (ROUNDING if share < SINGULAR else PIVOT), 1.0  # to be measured
+        respond(w, 0, new, goal)
         pivot, whole, share, _ = _pivot(w, i, known, was_known, after, before)
     if is_near_zero(pivot, whole):
         now.shrink = 1.0  # the inverse may be worth less than before
     if abs(pivot) > share * whole:
         return False
     du = w.u[RATE]
-    for a in range(now.solved + now.hidden):
+    for a in range(now.solved + now.eliminated):
         k = coordinate(w, a)
         w.kept[0, k], w.kept[1, k] = du[0, k], du[1, k]
     w.u[RATE] = 0.0
@@ -112,13 +119,13 @@ def is_singular(w, new):
 
 
 @lean
-def push(w, number, new, goal):
-    """Solve for how unknowns answer to a push of a coordinate that changes its place.
+def respond(w, number, new, goal):
+    """Solve for the response of unknowns to a coordinate that changes its place.
 
     A known one's unknown moves by a unit, of another one the equation's right-hand side does. The
     first one that changes at this t has number 0. Neither is eliminated.
     """
-    now, i, kept, first = w.now, w.changed[number], w.push[number], w.first[number, 0]
+    now, i, kept, first = w.now, w.changed[number], w.response[number], w.rough_response[number, 0]
     own = 1.0 / w.map.scale[i] if w.known[i] else 0.0
     for attempt in range(3):
         _prepare(w, i, new)
@@ -130,25 +137,25 @@ def push(w, number, new, goal):
             factor(w)
             for g in range(number, -1, -1):
                 if w.slot[w.changed[g]] <= -2:
-                    show(w, w.changed[g])
-        elif attempt == 1 and not now.hidden:
-            sharpen(w)
+                    restore(w, w.changed[g])
+        elif attempt == 1 and not now.eliminated:
+            factor_twofold(w)
     _scatter(w, kept)
-    for a in range(now.solved + now.hidden):
+    for a in range(now.solved + now.eliminated):
         first[coordinate(w, a)] = w.work[ITERATE, a]
     if w.known[i]:
         kept[0, i], kept[1, i] = 1.0, 0.0
         first[i] = 1.0
-    w.push_error[number] = 2.0 * error
+    w.response_error[number] = 2.0 * error
 
 
 @lean
 def _prepare(w, i, new):
-    """State the system that a push of coordinate i solves."""
+    """State the system that the response to coordinate i solves."""
     s, now = w.work, w.now
     if w.map.n <= i < w.map.n + w.map.weights and w.known[i]:
         w.sign[i - w.map.n] = new - 1.0
-    for a in range(now.solved + now.hidden):
+    for a in range(now.solved + now.eliminated):
         k = coordinate(w, a)
         s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
@@ -159,50 +166,50 @@ def _prepare(w, i, new):
 
 @lean
 def _of_row(w, i, enters):
-    """Return how far what bends the objective moves with a push of row i, and when that is none.
+    """Return how far coordinates with curvature move in the response to row i, and its size.
 
     The pivot itself, the quadratic part of the objective, is a sum of squares: as small as rounding
     where a row is only nearly dependent.
     """
     s, m = w.work, w.map
-    bent, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
-    for a in range(w.now.solved + w.now.hidden):
+    moved, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
+    for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)
         x, unit, q = abs(s[XH, a]), m.scale[k], w.graph.curvature[k, w.place[k]]
         if is_variable(w, k):
             bends = m.ridge[k - m.n] + q
             if enters:
-                bent = max(bent, bends * x * unit)
+                moved = max(moved, bends * x * unit)
             else:
                 whole = max(whole, x / unit)
-                bent = max(bent, x / unit if bends > 0.0 else 0.0)
+                moved = max(moved, x / unit if bends > 0.0 else 0.0)
         elif k != i:
             if enters:
                 whole = max(whole, x / unit)
             if q > 0.0:
-                bent = max(bent, x / unit if enters else x / q * unit)
-    return bent, whole
+                moved = max(moved, x / unit if enters else x / q * unit)
+    return moved, whole
 
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
-    """Return the pivot of a push that is solved for, its terms, and the share that is zero.
+    """Return the pivot of a response, its terms, and the share of these that is zero.
 
-    And what the terms would be if all unknowns answered as the largest one does: an error of the
+    And what the terms would be if all unknowns responded as the largest one does: an error of the
     response, which is relative to this one, makes so much of itself in the pivot.
     """
     s, now, m = w.work, w.now, w.map
-    now.hidden_slope = 0.0
+    now.null_curvature = 0.0
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
-        bent, whole = _of_row(w, i, was_known)
-        return bent, whole, SINGULAR, whole
-    count = now.solved + now.hidden
+        moved, whole = _of_row(w, i, was_known)
+        return moved, whole, SINGULAR, whole
+    count = now.solved + now.eliminated
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[coordinate(w, a)])
     if was_known and not known:
         pivot, whole, reach = _of_entrant(w, i, after, largest)
-        now.hidden_slope = np.sqrt(abs(pivot)) * m.scale[i]
+        now.null_curvature = np.sqrt(abs(pivot)) * m.scale[i]
         if m.weights or m.with_gram > m.with_low:
             return pivot, whole + SINGULAR / m.scale[i] ** 2, SINGULAR, reach
         # the square of a distance, to which rows at knots may add what the system's condition makes
@@ -223,7 +230,7 @@ def _pivot(w, i, known, was_known, after, before):
 @lean
 def _of_entrant(w, i, after, largest):
     """Return the pivot of a coordinate that is known before it enters, its terms and reach."""
-    s, m, count = w.work, w.map, w.now.solved + w.now.hidden
+    s, m, count = w.work, w.map, w.now.solved + w.now.eliminated
     h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
     whole = abs(entry_of(w, i, i)) + abs(after)
     among = across = duals = reach = 0.0
@@ -255,12 +262,12 @@ def _of_entrant(w, i, after, largest):
 @lean
 def coordinate(w, a):
     """Return the coordinate of an unknown: first those of the inverse, then eliminated ones."""
-    return w.solved[a] if a < w.now.solved else w.hidden[a - w.now.solved]
+    return w.solved[a] if a < w.now.solved else w.eliminated[a - w.now.solved]
 
 
 @lean
 def _scatter(w, to):
-    for a in range(w.now.solved + w.now.hidden):
+    for a in range(w.now.solved + w.now.eliminated):
         i = coordinate(w, a)
         to[0, i], to[1, i] = w.work[XH, a], w.work[XL, a]
 
@@ -268,9 +275,9 @@ def _scatter(w, to):
 @lean
 def _residual(w, nothing):
     """Write base + H x of all unknowns; ``nothing``: x is zero."""
-    s, k, hidden = w.work, w.now.solved, w.now.hidden
-    copy(s[RH], s[BH], k + hidden)
-    copy(s[RL], s[BL], k + hidden)
+    s, k, eliminated = w.work, w.now.solved, w.now.eliminated
+    copy(s[RH], s[BH], k + eliminated)
+    copy(s[RL], s[BL], k + eliminated)
     if nothing:
         return
     variables = 0
@@ -282,8 +289,8 @@ def _residual(w, nothing):
             axpy(s[RL], w.L[a], k, s[XH, a])
     else:
         _by_variables(w)
-    if hidden:
-        _of_hidden(w)
+    if eliminated:
+        _of_eliminated(w)
 
 
 @lean
@@ -300,17 +307,17 @@ def _by_variables(w):
 
 
 @lean
-def _of_hidden(w):
+def _of_eliminated(w):
     """Add to residuals what eliminated coordinates have with solved ones, and on their own."""
-    s, k, hidden = w.work, w.now.solved, w.now.hidden
+    s, k, eliminated = w.work, w.now.solved, w.now.eliminated
     for a in range(k):
-        if meets(w, w.solved[a]):
-            scaled_add(s[RH, k:], s[RL, k:], w.E[a], hidden, s[XH, a], s[XL, a])
-    for c in range(hidden):
+        if couples(w, w.solved[a]):
+            scaled_add(s[RH, k:], s[RL, k:], w.E[a], eliminated, s[XH, a], s[XL, a])
+    for c in range(eliminated):
         a = k + c
         scaled_add(s[RH], s[RL], w.F[c], k, s[XH, a], s[XL, a])
         if w.now.eliminates == RIDGED:
-            ridge = w.map.ridge[w.hidden[c] - w.map.n]
+            ridge = w.map.ridge[w.eliminated[c] - w.map.n]
             h, e = accumulate(s[RH, a], s[RL, a], -ridge, s[XH, a], s[XL, a])
             s[RH, a], s[RL, a] = normalise(h, e)
 
@@ -321,32 +328,32 @@ def _correct(w, only):
 
     If a single residual isn't 0, ``only`` (else -1), corrections are a multiple of a column.
     """
-    s, k, hidden = w.work, w.now.solved, w.now.hidden
+    s, k, eliminated = w.work, w.now.solved, w.now.eliminated
     rest, step = s[REST], s[STEP]
-    if w.now.sharp:
+    if w.now.twofold:
         for a in range(k):
             h, e = dot2(w.inverse[a], rest, s[REST_LOW], k)
             step[a], s[STEP_LOW, a] = normalise(h, e + dot(w.inverse_low[a], rest, k))
         return
-    if hidden:
-        push, left = s[PUSH], step[k:]
-        for c in range(hidden):
-            push[c] = rest[k + c] * elimination(w, w.hidden[c])
+    if eliminated:
+        scaled, left = s[SCALED], step[k:]
+        for c in range(eliminated):
+            scaled[c] = rest[k + c] * inverse_pivot(w, w.eliminated[c])
             left[c] = rest[k + c]
         for a in range(k):
-            if meets(w, w.solved[a]):
-                rest[a] -= dot(w.E[a], push, hidden)
-    if only >= 0 and not hidden:
+            if couples(w, w.solved[a]):
+                rest[a] -= dot(w.E[a], scaled, eliminated)
+    if only >= 0 and not eliminated:
         for a in range(k):
             step[a] = rest[only] * (w.inverse[only, a] if a < only else w.inverse[a, only])
         return
     multiply(w.inverse, rest, step, k)
-    if hidden:
+    if eliminated:
         for a in range(k):
-            if meets(w, w.solved[a]):
-                axpy(left, w.E[a], hidden, -step[a])
-        for c in range(hidden):
-            left[c] *= elimination(w, w.hidden[c])
+            if couples(w, w.solved[a]):
+                axpy(left, w.E[a], eliminated, -step[a])
+        for c in range(eliminated):
+            left[c] *= inverse_pivot(w, w.eliminated[c])
 
 
 @lean
@@ -371,7 +378,7 @@ def _refine(w, nothing, known, goal, only):
     contraction : float
         Largest ratio of two corrections that count.
     """
-    s, m, now, count = w.work, w.map, w.now, w.now.solved + w.now.hidden
+    s, m, now, count = w.work, w.map, w.now, w.now.solved + w.now.eliminated
     last, rest_before, accuracy, contraction, whole = np.inf, np.inf, 0.0, 0.0, known
     now.corrected = 0.0
     for a in range(count):
@@ -390,7 +397,7 @@ def _refine(w, nothing, known, goal, only):
         size, rest, before, whole, finite = 0.0, 0.0, whole, known, True
         for a in range(count):
             unit = m.scale[coordinate(w, a)]
-            low = s[STEP_LOW, a] if now.sharp else 0.0
+            low = s[STEP_LOW, a] if now.twofold else 0.0
             s[XH, a], s[XL, a] = add(s[XH, a], s[XL, a], s[STEP, a], low)
             size = max(size, abs(s[STEP, a]) / unit)
             finite = finite and np.isfinite(s[XH, a])
@@ -405,24 +412,24 @@ def _refine(w, nothing, known, goal, only):
         accuracy = size / whole if whole > 0.0 else 0.0
         if goal > ROUNDING:
             if last < np.inf and last > 0.0:
-                now.shrink = size / last / SAFE
+                now.shrink = max(SAFE * size / last, SHRINK)
             if accuracy * now.shrink <= goal:
                 return accuracy * now.shrink * whole, contraction
         solved = rest <= ROUNDING * before
         if accuracy <= ROUNDING or (solved and 4.0 * rest > rest_before):
             break
-        # what a sharp inverse leaves of residuals is rounding, which weak directions make large
-        shrunk = now.sharp and rest <= CONTRACTION * rest_before
+        # what a twofold inverse leaves of residuals is rounding, which weak directions make large
+        shrunk = now.twofold and rest <= CONTRACTION * rest_before
         rest_before = rest
         if last < np.inf and not solved and not shrunk:
-            if accuracy > 2.0**-90:
+            if accuracy > FINE:
                 contraction = max(contraction, size / last)
             if size > CONTRACTION * last:
                 break
-            if accuracy * (size / last) <= SURE * ROUNDING:  # what the next one would correct
-                accuracy *= size / last / SURE
+            if accuracy * (size / last) * MARGIN <= ROUNDING:  # what the next one would correct
+                accuracy *= size / last * MARGIN
                 break
         last = size
     if contraction > 0.0:
-        now.shrink = contraction / SAFE
+        now.shrink = max(SAFE * contraction, SHRINK)
     return accuracy * whole, contraction
