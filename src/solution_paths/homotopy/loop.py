@@ -23,6 +23,7 @@ from .state import (
     VARIABLES,
     begin,
     can_eliminate,
+    clear_rates,
     is_variable,
     move,
     number,
@@ -500,7 +501,7 @@ def prepare(w, out):
     w.now.carried = 0
     factor(w)
     shrank = solve(w, VALUE, ROUNDING)
-    w.u[RATE] = 0.0
+    clear_rates(w)
     write_values(w, out)
     return shrank
 

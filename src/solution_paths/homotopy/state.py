@@ -400,6 +400,14 @@ def known_bound(w, order):
 
 
 @inline
+def clear_rates(w):
+    """Let all rates be zero; element by element, which is several times as fast as one slice."""
+    du = w.u[RATE]
+    for k in range(w.map.N):
+        du[0, k] = du[1, k] = 0.0
+
+
+@inline
 def mixed(i, place):
     """Return 63 random bits of a coordinate and its place (splitmix64)."""
     x = np.uint64(i * 64 + place + 1) * np.uint64(0x9E3779B97F4A7C15)
