@@ -27,11 +27,11 @@ def least_sizes(w):
     now, sizes = w.now, memory.room(w)
     used = {"cap": now.solved, "nodes": now.nodes, "events": now.events, "entries": now.entries}
     used["seen"] = now.seen
-    assert loop.has_room(w)
+    assert loop.has_room.py_func(w)
     for name in used:
 
         def is_enough(size, name=name):
-            return loop.has_room(memory.resized(w, sizes | {name: size}))
+            return loop.has_room.py_func(memory.resized(w, sizes | {name: size}))
 
         own = range(used[name], sizes[name] + 1)
         sizes[name] = own[bisect_left(own, True, key=is_enough)]
