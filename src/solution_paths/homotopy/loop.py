@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
-from .compiled import entry, lean
+from .compiled import entry, inline, lean
 from .odometers import forget_lines, go, look_again, shift
 from .ratio import collect, first_exit, known_number, largest_unknown
 from .rows import times
@@ -298,27 +298,27 @@ def gains(w, i, new):
         if (w.place[k] % 2 == 1) != at_knot or x == 0.0 or w.graph.curvature[k, w.place[k]] > 0.0:
             continue
         moved += abs(x) * (m.scale[k] if at_knot != variable else 1.0 / m.scale[k])
-        speed = du[k] if variable != at_knot else row_times(w, k, du)
+        speed = du[k] if variable != at_knot else rate_of_row(w, k)
         total += x * speed
         terms += abs(x * speed)
     return total > (SINGULAR + now.null_curvature) * (terms + fastest * moved)
 
 
-@lean
-def row_times(w, i, x):
-    """Return z of a row, or minus the pull of a variable, by x (N,) alone, in double precision."""
-    m, total = w.map, 0.0
+@inline
+def rate_of_row(w, i):
+    """Return how z of a row, or minus the pull of a variable, moves by the rates alone."""
+    m, total, du = w.map, 0.0, w.u[RATE, 0]
     if m.sparse and i < m.n + m.p:
-        total = times(m, i, x)
+        total = times(m, i, du)
     elif i < m.n:
         for j in range(m.p):
-            total += m.R[i, j] * x[m.n + j]
+            total += m.R[i, j] * du[m.n + j]
     elif is_variable(w, i):
         for k in range(m.n):
-            total += m.R[k, i - m.n] * x[k]
+            total += m.R[k, i - m.n] * du[k]
     else:
         for j in range(m.p):
-            total += w.sign[j] * x[m.n + j]
+            total += w.sign[j] * du[m.n + j]
     return -total if is_variable(w, i) else total
 
 
@@ -368,7 +368,7 @@ def orient_null_vector(w, i, old, new):
             du[0, k] = du[1, k] = 0.0
     own = du[0, i]
     if at_knot == is_variable(w, i):  # its value is on the other side of the map
-        own = row_times(w, i, du[0])
+        own = rate_of_row(w, i)
     inward = way * own
     if at_knot:
         inward = -way * own
