@@ -167,7 +167,7 @@ def compile_share(share: int) -> None:
         (jump.may_touch, (walk, types.float64)),
         (jump.note_twice, (walk,)),
         (jump.duals_of, (walk, types.int64[::1], vector)),
-        (loop.begin_anew, (walk,)),
+        (loop.restart, (walk,)),
     ]
     TURN.announcer.quiet = True
     with Log(lambda name, seconds: print(name, seconds, flush=True)).listening():
