@@ -86,7 +86,7 @@ class PredictedDistribution:
             From 0 to 1, ascending.
         left, right : (m, K) arrays
             Values at both ends of each piece, approached from inside.
-        sizes : (m,) array or float
+        sizes : (m,) array or float, default 0.0
             Of what values are sums: a fall of 2^-44 of it is none.
         """
         levels = np.asarray(levels, dtype=np.float64)
@@ -119,7 +119,8 @@ class PredictedDistribution:
         quantiles : (q,) array
             Inside of (0, 1), ascending.
         values : (m, q) array
-        sizes : see `of_curves`
+        sizes : (m,) array or float, default 0.0
+            As in `of_curves`.
         """
         at, known = np.asarray(quantiles, dtype=np.float64), np.asarray(values, dtype=np.float64)
         ends = np.hstack([known[:, :1], known, known[:, -1:]])
@@ -141,7 +142,13 @@ class PredictedDistribution:
         return found[:, 0] if np.ndim(q) == 0 else found
 
     def interval(self, coverage: float = 0.9) -> Floats:
-        """Return the central intervals, (m, 2), that hold a value with a probability."""
+        """Return the central intervals, (m, 2), that hold a value with a probability.
+
+        Parameters
+        ----------
+        coverage : float, default 0.9
+            That probability, in [0, 1].
+        """
         outside = (1.0 - check_number(coverage, "coverage", least=0, most=1)) / 2.0
         return self.quantile([outside, 1.0 - outside])
 
@@ -170,7 +177,15 @@ class PredictedDistribution:
         return np.asarray(2.0 * (low + high).sum(axis=1))
 
     def sample(self, size: int = 1, random_state: Any = None) -> Floats:
-        """Return values that are drawn independently, (m, size)."""
+        """Return values that are drawn independently, (m, size).
+
+        Parameters
+        ----------
+        size : int, default 1
+            How many of each row.
+        random_state : int, numpy.random.Generator or None, optional
+            As `numpy.random.default_rng` takes it.
+        """
         count = int(check_number(size, "size", least=1, whole=True))
         levels = np.random.default_rng(random_state).uniform(size=(len(self.left), count))
         found = np.empty_like(levels)
