@@ -10,7 +10,7 @@ import pytest
 
 import solution_paths as sp
 from path_benchmark.solvers.stated import by_clarabel
-from solution_paths.problem import Losses, Problem, losses, pieces
+from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.unbounded import contradicts, falls
 
@@ -318,3 +318,21 @@ def test_dependence_shows_in_systems_of_more_unknowns_than_are_solved_to_roundin
     assert path.certify().ok
     alike = np.repeat([0.5 / size for size in sizes], sizes)  # nu is shared by the rows of a class
     np.testing.assert_allclose(path.dual(0.8), 0.8 * y * alike, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_come_to_curved_segments_where_no_value_moves(seed):
+    """Where a penalty holds all weights at 0 a Huber loss's own curvature is all that there is."""
+    r = np.random.default_rng(seed)
+    n, d = r.integers(2, 12), r.integers(1, 4)
+    X, y = r.normal(size=(n, d)), 2.0 * r.normal(size=n).round(seed % 2)
+    X = X.round() if seed % 3 == 0 else X
+    for lam in (0.3, 3.0, 30.0):
+        for free in (None, 1.0):
+
+            def model(delta, lam=lam, free=free):
+                loss = Losses(losses.huber(y, delta), X, free=free)
+                return Problem(loss, penalty=penalties.l1(d, lam))
+
+            for t0, t1 in ((3.0, 0.1), (0.1, 3.0)):
+                assert sp.solution_path(model, t0, t1, parameter="delta").certify().ok

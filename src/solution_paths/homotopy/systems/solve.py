@@ -203,6 +203,8 @@ def _pivot(w, i, known, was_known, after, before):
     now.null_curvature = 0.0
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
         moved, whole = _of_row(w, i, was_known)
+        if after > 0.0 or whole == 0.0:  # its own curvature, or nothing else that could move
+            moved = whole = 1.0
         return moved, whole, SINGULAR, whole
     count = now.solved + now.eliminated
     largest = 1.0 / m.scale[i] if was_known else 0.0
