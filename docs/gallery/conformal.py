@@ -28,23 +28,24 @@ every = conformal_path(path, lam, y, new)
 first = every[0]
 print(f"{len(first.p)} steps, a 90 % set: {first.prediction_set(0.1).round(3).tolist()}")
 
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
-left.stairs(first.p, np.clip(first.edges, -9, 9), baseline=None, color="tab:blue")
-left.axhline(0.1, color="tab:red", linewidth=0.8, linestyle="--", label=r"$\alpha$ = 0.1")
+_, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+axes.stairs(first.p, np.clip(first.edges, -9, 9), baseline=None, color="tab:blue")
+axes.axhline(0.1, color="tab:red", linewidth=0.8, linestyle="--", label=r"$\alpha$ = 0.1")
 for low, high in first.prediction_set(0.1):
-    left.axvspan(low, high, color="tab:orange", alpha=0.25, linewidth=0, label="90 % set")
-left.set(xlabel="response of the new row", ylabel="p-value", xlim=(-9, 9), ylim=(0, 1.02))
-left.legend(loc="upper right", fontsize=8)
+    axes.axvspan(low, high, color="tab:orange", alpha=0.25, linewidth=0, label="90 % set")
+axes.set(xlabel="response of the new row", ylabel="p-value", xlim=(-9, 9), ylim=(0, 1.02))
+axes.legend(loc="upper right", fontsize=8)
 
 # %%
 # All new rows begin at one optimum, that of the 80 rows; each has an interval of its own.
 
+_, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
 order = np.argsort([own.prediction for own in every])
 for place, k in enumerate(order):
     for low, high in every[k].prediction_set(0.1):
-        middle.plot([place, place], [low, high], color="tab:orange", linewidth=4, alpha=0.6)
-    middle.plot(place, every[k].prediction, "o", color="black", markersize=3)
-middle.set(xlabel="new rows, by their prediction", ylabel="90 % set", xticks=[])
+        axes.plot([place, place], [low, high], color="tab:orange", linewidth=4, alpha=0.6)
+    axes.plot(place, every[k].prediction, "o", color="black", markersize=3)
+axes.set(xlabel="new rows, by their prediction", ylabel="90 % set", xticks=[])
 
 # %%
 # Leave-one-out is the same trick with a row's loss: how far does each row pull its own prediction?
@@ -54,12 +55,13 @@ print(f"mean squared error, each row predicted without it: {left_out.error(y):.3
 most = int(np.argmax(np.abs(left_out.influence)))
 print(f"row {most} moves its own prediction by {left_out.influence[most]:.2f}")
 residual = y - left_out.decisions
-right.plot(residual, left_out.influence, "o", markersize=3, color="tab:blue")
-right.plot(residual[most], left_out.influence[most], "o", color="tab:red")
-right.annotate(
+_, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+axes.plot(residual, left_out.influence, "o", markersize=3, color="tab:blue")
+axes.plot(residual[most], left_out.influence[most], "o", color="tab:red")
+axes.annotate(
     f"row {most}", (residual[most], left_out.influence[most]), (6, 4), textcoords="offset points"
 )
-right.set(xlabel="residual without the row", ylabel="influence on its prediction")
+axes.set(xlabel="residual without the row", ylabel="influence on its prediction")
 
 # %%
 # Both are certified by code that shares nothing with the paths.

@@ -190,10 +190,11 @@ class LeaveOneOut:
     def interval(self, X_new: Rows, y: ArrayLike, alpha: float = 0.1) -> Floats:
         """Return the jackknife+ intervals of new rows' targets, (m, 2).
 
-        With R_i = |y_i - f_-i(x_i)|, the ends are the quantiles of f_-i(x) - R_i and
-        f_-i(x) + R_i of ranks floor(alpha (n + 1)) and ceil((1 - alpha)(n + 1)): infinite where
-        there are too few rows. They cover with probability 1 - 2 alpha at least, whatever the
-        distribution of exchangeable rows, and usually 1 - alpha.
+        With the residuals ``R_i = abs(y_i - f_-i(x_i))``, the ends are the quantiles of
+        ``f_-i(x) - R_i`` and ``f_-i(x) + R_i`` of ranks ``floor(alpha (n + 1))`` and
+        ``ceil((1 - alpha) (n + 1))``: infinite where there are too few rows. They cover with
+        probability 1 - 2 alpha at least, whatever the distribution of exchangeable rows, and
+        usually 1 - alpha.
 
         Parameters
         ----------
