@@ -42,20 +42,20 @@ def test_scadis_positive_class_was_one_and_not_both():
     found = log("Table 4.4")
     # the print's l1-SVM: 90.285 with standard deviation 8.283
     told = {case: agrees(90.285, 8.283, values) for case, values in found.items()}
-    assert told == {"class6": "agrees", "class7": "agrees", "class6 and class7": "differs"}
+    assert told.pop("class7").startswith("can't tell")  # within the margin, and too few splits
+    assert told == {"class6": "agrees", "class6 and class7": "differs"}
     change, p, *_ = difference(found["class6"], found["class6 and class7"])
     assert change > 5
     assert p < 0.05
 
 
-def test_what_differs_on_diabetes_is_luck_of_ten_splits():
+def test_ten_and_forty_splits_of_diabetes_agree_with_the_print():
     found = log("Table 5.3")
     assert len(found) == 40
     printed = {"svm": (70.921, 2.48), "ksvm": (71.478, 2.524)}
-    first = {m: agrees(*printed[m], found[m].iloc[:10]) for m in printed}
-    whole = {m: agrees(*printed[m], found[m]) for m in printed}
-    assert first == {"svm": "differs", "ksvm": "differs"}
-    assert whole == {"svm": "agrees", "ksvm": "agrees"}
+    for splits in (10, 40):
+        told = {m: agrees(*printed[m], found[m].iloc[:splits]) for m in printed}
+        assert told == {"svm": "agrees", "ksvm": "agrees"}
     change, p, n, _ = difference(found["ksvm"], found["svm"])
     assert (n, abs(change) < 0.5, p > 0.5) == (40, True, True)
 

@@ -179,12 +179,13 @@ def _of_expansion(
         rest = zero, zero, zero, floor, zero, far
         return Share(zero, ridge / 2 * largest * own**2, zero, far, *rest)
     nothing, lost = np.zeros_like(e), coarse / ridge + UNIT * np.abs(w.hi)
-    Ke, sizes = kernel.times(Pair(e, nothing, nothing), False)  # a difference: small, or rounded
+    exact = not kernel.slices  # a difference is small, or rounded: else double precision will do
+    Ke, sizes = kernel.times(Pair(e, nothing, nothing), exact)
     Koff, wide = np.hsplit(kernel.size @ np.concatenate([off, lost], axis=1), 2)
     square, square_off = _square_of_expansion(e, off, Ke, Koff)
     values = Pair(Ke.hi, Ke.lo, Ke.off + Koff)
     if given is not c:
-        values, _ = kernel.times(Pair(other, nothing, other_off), False)
+        values, _ = kernel.times(Pair(other, nothing, other_off), exact)
     sizes = KNOWN * sizes
     resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
     kkt_resolution = (wide + sizes).max(axis=0) / unit

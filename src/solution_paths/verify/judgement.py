@@ -77,16 +77,18 @@ class Judgement:
     ----------
     problems : Bundle
         One for all solutions, or one for each.
+    slices : bool, default True
+        Whether products with a kernel's matrix in twice double precision are those of slices.
     """
 
-    def __init__(self, problems: Bundle) -> None:
+    def __init__(self, problems: Bundle, slices: bool = True) -> None:
         self.problems, self.one = problems, problems.one
         self.groups = [
             _Group(Matrix(g.X), Matrix(g.free), Graph(own))
             for g, own in zip(self.one.losses, problems.losses, strict=True)
         ]
         self.linear = problems.linear
-        self.kernel = None if self.one.kernel is None else Gram(self.one.kernel)
+        self.kernel = None if self.one.kernel is None else Gram(self.one.kernel, slices)
         # where all losses are zero so is the optimum, and a gap is absolute
         self.idle = reduce(np.logical_and, [_idle(group.graph) for group in self.groups])
 

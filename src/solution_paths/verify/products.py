@@ -77,13 +77,26 @@ class Matrix:
 
 
 class Gram(Matrix):
-    """The matrix of a kernel, whose entries are alike in size."""
+    """The matrix of a kernel, whose entries are alike in size.
+
+    Parameters
+    ----------
+    X : as of `Matrix`
+    slices : bool
+        Whether products are those of slices, which take less time and are not as accurate.
+    """
+
+    def __init__(self, X: Map, slices: bool) -> None:
+        super().__init__(X)
+        self.slices = slices
 
     def largest(self) -> float:
         """Return the largest absolute entry."""
         return max(map(abs, extremes(self.X)))
 
     def _exactly(self, w: Pair, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+        if not self.slices:
+            return super()._exactly(w, sizes)
         hi, lo, off = by_slices(self.X, w.hi, w.lo, self.largest())
         return hi, lo, np.broadcast_to(off, sizes.shape)
 
