@@ -336,9 +336,9 @@ def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
     whole = FOLLOWED[name](X, y, c)
     if not rounded and name != "svr_epsilon":
         assert min(seen) < 350  # else nothing was tried
-    np.testing.assert_array_equal(some.points.t, whole.points.t)
-    t = places(whole, 0)
-    np.testing.assert_array_equal(some._variables(t)[1], whole._variables(t)[1])
+    t = np.unique(np.concatenate([some.points.t, whole.points.t]))
+    t = (t[1:] + t[:-1])[np.diff(t) > 1e-9 * t[1:]] / 2.0  # at breakpoints rounding decides
+    np.testing.assert_allclose(some.intercept(t), whole.intercept(t), rtol=1e-9, atol=1e-9)
 
 
 def test_thresholds_that_nothing_ties_are_not_looked_at_piece_by_piece(monkeypatch):
