@@ -12,7 +12,7 @@ import solution_paths as paths
 from middles import ends_of_all, interval, middle_of
 from solution_paths import SolutionPath
 from solution_paths.compilation import read_only
-from solution_paths.problem import Losses, Problem, losses
+from solution_paths.problem import Losses, Problem, Product, losses
 from solution_paths.solution import undetermined
 from solution_paths.solution.envelopes import FLAT, boxes, on_segments
 from solution_paths.solution.polytopes import Bounds, TooMany, middle
@@ -339,6 +339,24 @@ def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
     t = np.unique(np.concatenate([some.points.t, whole.points.t]))
     t = (t[1:] + t[:-1])[np.diff(t) > 1e-9 * t[1:]] / 2.0  # at breakpoints rounding decides
     np.testing.assert_allclose(some.intercept(t), whole.intercept(t), rtol=1e-9, atol=1e-9)
+
+
+def test_rows_of_a_map_that_is_kept_as_factors_are_all_looked_at(monkeypatch):
+    """Of such a map no row is known by itself."""
+    monkeypatch.setattr(undetermined, "CELLS", 1)
+    r = np.random.default_rng(5)
+    y = r.permutation(np.where(np.arange(120) < 60, 1.0, -1.0))
+    X = r.normal(size=(120, 4)) + 0.3 * y[:, None]
+
+    def followed(X):
+        def model(C):
+            return Problem(Losses(losses.hinge(y, C), X, free=1.0), ridge=1.0)
+
+        return paths.solution_path(model, 0.0, np.inf, parameter="C")
+
+    t = np.geomspace(1e-4, 1.0, 50)
+    own, other = (followed(rows).intercept(t) for rows in (X, Product(X, np.eye(4))))
+    np.testing.assert_allclose(other, own, rtol=1e-9, atol=1e-9)
 
 
 def test_thresholds_that_nothing_ties_are_not_looked_at_piece_by_piece(monkeypatch):

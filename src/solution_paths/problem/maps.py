@@ -176,6 +176,13 @@ def is_identity(X: Map) -> bool:
     return bool(count == n and (X.diagonal() == 1.0).all())
 
 
+def row_lengths(X: Map) -> Floats:
+    """Return the lengths of the rows of a dense or sparse matrix."""
+    if sp.issparse(X):
+        return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel())
+    return np.asarray(np.sqrt((X * X).sum(axis=1)))
+
+
 def absolute(X: Map) -> Map:
     """Return a map whose entries bound the sizes of those of X: X itself if none is negative."""
     if isinstance(X, Product):

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..problem.maps import basis
+from ..problem.maps import basis, row_lengths
 from ..validation import Floats
 from .points import Places
 
@@ -100,7 +100,7 @@ class _Reader:
             self.longest = float(np.sqrt(np.max(np.diagonal(problem.kernel), initial=0.0)))
         else:
             known = [x for x in rows if isinstance(x, np.ndarray) or sp.issparse(x)]
-            self.longest = max((_row_lengths(x).max(initial=0.0) for x in known), default=1.0)
+            self.longest = max((row_lengths(x).max(initial=0.0) for x in known), default=1.0)
 
     def _lengths(self) -> Floats:
         """Return the lengths of what the unknowns that make weights are multiplied with."""
@@ -108,7 +108,7 @@ class _Reader:
         if not self.of_duals:
             return np.ones(1)
         rows = own.rows if self.products is None else own.rows @ self.products
-        return _row_lengths(rows) / (own.ridge[0] if own.silent else own.scale)
+        return row_lengths(rows) / (own.ridge[0] if own.silent else own.scale)
 
     def read(self, first: Places) -> tuple[_Motion, _Motion]:
         """Return the motion of weights and of free variables on the pieces from some points on."""
@@ -138,9 +138,3 @@ class _Reader:
     def _variables(self, unknowns: Floats) -> tuple[Floats, Floats]:
         w, v = self.statement.variables(unknowns)
         return (w if self.products is None else w @ self.products), v
-
-
-def _row_lengths(X: Any) -> Floats:
-    if sp.issparse(X):
-        return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    return np.asarray(_length(np.asarray(X)))

@@ -23,7 +23,7 @@ from ..homotopy.statement import Statement, dense
 from ..homotopy.tolerances import SINGULAR
 from ..homotopy.track import Track
 from ..problem import Line
-from ..problem.maps import absolute
+from ..problem.maps import absolute, row_lengths
 from ..validation import Floats
 from .envelopes import FLAT, boxes, on_segments, rooms
 from .points import Places, Points
@@ -258,8 +258,7 @@ class Rows:
         by so many held rows as span them; many are so if all solved rows are held.
         """
         track, at, r = self.track, self.track.entry_at, self.free.shape[1]
-        back = track.t[-1, 0] < track.t[0, 0]
-        ends = len(track) - 1 - pairs if back else pairs
+        ends = self._walked(pairs)
         first, other = ends.T
         solved = np.flatnonzero(track.is_row[track.entry])
         now, until = (np.searchsorted(solved, at[k]) for k in (first, first + 1))
@@ -283,6 +282,11 @@ class Rows:
             done = span.full if r <= FEW else found
             left = left[(now[left] < until[left]) & ~done[left]]
         return np.asarray(pairs[~span.full if r <= FEW else found])
+
+    def _walked(self, places: Places) -> Places:
+        """Return which points of the walk, that may have gone downwards, points are."""
+        t = self.track.t
+        return len(t) - 1 - places if t[-1, 0] < t[0, 0] else places
 
     def _segments(
         self, rows: Places, a: Floats, t: Floats, size: Floats, branch: Any = None
@@ -336,6 +340,7 @@ class Rows:
         n, p = self.statement.rows_and_variables
         several = self.free.shape[1] > 1 or len(self.maps) > 1 or len(self.own) > n
         plain = self.statement.held == slice(n, n + p) and self.line.start.kernel is None
+        plain &= all(isinstance(X, np.ndarray) or sp.issparse(X) for X in self.maps)
         all_of, some = max(1, CELLS // self.statement.size), pairs[:MANY]
         # slopes that differ elsewhere may be equal at the ends of the path, and one may be infinite
         at_end = (some == (0, 0)).all(axis=1) | (some[:, 0] == len(points) - 1)
@@ -362,11 +367,8 @@ class Rows:
         w, _ = self.statement.variables(points.at(nodes, self.statement.held))
         far = self.statement.scale * np.linalg.norm(w - w[0], axis=1).max()
         time = np.abs(points.t[nodes] - t0).max()
-        track = self.track
-        back = track.t[-1, 0] < track.t[0, 0]
-        ends = [len(track) - 1 - k if back else k for k in (nodes[0], nodes[-1])]
         changed = np.zeros(len(self.own), dtype=bool)
-        moved = track.moved_between(*ends)
+        moved = self.track.moved_between(*self._walked(nodes[[0, -1]]))
         changed[moved[moved < len(changed)]] = True
         c = self.free[:, 0]
         bounds = (c != 0.0) & ~first.held[:, 0]
@@ -383,9 +385,7 @@ class Rows:
     @cached_property
     def _lengths(self) -> Floats:
         """The lengths of the rows of the map."""
-        X = self.maps[0]
-        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-        return np.sqrt(np.asarray(squares, dtype=float).ravel())
+        return row_lengths(self.maps[0])
 
     @cached_property
     def _drifts(self) -> Floats:
