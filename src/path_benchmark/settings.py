@@ -41,14 +41,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 def read_yaml(path: str | Path, error: type[Exception] = ConfigError) -> Any:
     """Return what a YAML file holds, or raise one sentence that names the file and the line."""
+    text = _text(path, error)
     try:
-        return yaml.load(Path(path).read_text("utf-8"), _Loader)
-    except OSError as mistake:
-        reason = f" can't be read ({mistake.strerror}); put the file there or remove its name"
-    except UnicodeDecodeError as mistake:
-        reason = f" is no text in UTF-8 (byte {mistake.start}); save it as such"
+        return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as mistake:
-        reason = _misplaced(Path(path), mistake)
+        reason = _misplaced(text, mistake)
     except yaml.YAMLError as mistake:
         reason = f" is not valid YAML ({' '.join(str(mistake).split())}); correct it"
     raise error(f"{path}{reason}.")
@@ -65,22 +62,28 @@ def read_json(path: str | Path, error: type[Exception] = ConfigError) -> Any:
         return dict(pairs)
 
     try:
-        return json.loads(Path(path).read_text("utf-8"), object_pairs_hook=once)
-    except OSError as mistake:
-        reason = f" can't be read ({mistake.strerror}); put the file there or remove its name"
-    except UnicodeDecodeError as mistake:
-        reason = f" is no text in UTF-8 (byte {mistake.start}); save it as such"
+        return json.loads(_text(path, error), object_pairs_hook=once)
     except json.JSONDecodeError as mistake:
         where = f"in line {mistake.lineno}, column {mistake.colno}"
-        reason = f" is not valid JSON {where}: {mistake.msg}; correct it"
-    raise error(f"{path}{reason}.")
+        raise error(f"{path} is not valid JSON {where}: {mistake.msg}; correct it.") from None
 
 
-def _misplaced(path: Path, mistake: yaml.MarkedYAMLError) -> str:
+def _text(path: str | Path, error: type[Exception]) -> str:
+    """Return what a file holds as text, or raise one sentence that names the file."""
+    try:
+        return Path(path).read_text("utf-8")
+    except OSError as mistake:
+        reason = f"can't be read ({mistake.strerror}); put the file there or remove its name"
+    except UnicodeDecodeError as mistake:
+        reason = f"is no text in UTF-8 (byte {mistake.start}); save it as such"
+    raise error(f"{path} {reason}.")
+
+
+def _misplaced(text: str, mistake: yaml.MarkedYAMLError) -> str:
     """Say in which line a mistake is, and what it is."""
     mark, told = mistake.problem_mark or mistake.context_mark, mistake.problem
     assert mark is not None  # PyYAML's loaders give each of these errors a place
-    line = path.read_text("utf-8").splitlines()[mark.line : mark.line + 1]
+    line = text.splitlines()[mark.line : mark.line + 1]
     if line and "\t" in line[0][: mark.column + 1]:
         told = "a tab stands where spaces are expected"
     return (

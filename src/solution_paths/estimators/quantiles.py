@@ -15,7 +15,7 @@ from ..curves import Curve, mean_curve
 from ..models.noncrossing_quantiles import noncrossing_quantiles_path
 from ..models.quantile_regression import quantile_regression_path
 from ..solution import Callback, SolutionPath
-from ..solution.distribution import ROUNDED, PredictedDistribution, parts
+from ..solution.distribution import ROUNDED, PredictedDistribution, central, parts
 from ..solution.metrics import Metric
 from ..validation import Floats, Rows, check_flag, check_levels, check_number
 from .base import Linear, PathRegressor
@@ -249,8 +249,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
         X : see `predict`
         coverage : float, default 0.8
         """
-        outside = (1.0 - check_number(coverage, "coverage", least=0, most=1)) / 2.0
-        return self.predict_quantiles(X, [outside, 1.0 - outside])
+        return self.predict_quantiles(X, central(coverage))
 
     def predict_distribution(self, X: Rows) -> PredictedDistribution:
         """Return distributions: distribution functions, means, CRPS and samples.

@@ -11,7 +11,6 @@ all of them, without a loss until it is their turn.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -21,13 +20,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..certify import Certificate, Verdict, evenly, summary
-from ..errors import PathError, PathWarning
 from ..problem import Line, Losses, Pieces, Problem
 from ..problem.symmetric import symmetrised
-from ..validation import Floats, Rows, callers_level, check_choice, check_vector, check_X
-from .follow import CHECKS, fault_of
+from ..validation import Floats, Rows, check_choice, check_vector, check_X
+from .follow import CHECKS, fault_of, tell
 from .leave_one_out import check_level, floor_of
-from .neighbours import Start, between, with_losses
+from .neighbours import Start, between, function, with_losses
 from .path import SolutionPath
 from .points import Places
 from .reading import NUMBERS
@@ -219,11 +217,8 @@ def _look(path: SolutionPath, check: str) -> None:
     """Judge some points of a path in the response; warn, or raise, where one is off."""
     if check == "ignore":
         return
-    said = fault_of(path, *path._judged(evenly(len(path.points), LOOKS), np.empty(0), anew=False))
-    if said and check == "raise":
-        raise PathError(said, path)
-    if said:
-        warnings.warn(said, PathWarning, stacklevel=callers_level())
+    found = path._judged(evenly(len(path.points), LOOKS), np.empty(0), anew=False)
+    tell(fault_of(path, *found), path, check)
 
 
 def _check_model(path: SolutionPath, problem: Problem) -> None:
@@ -254,9 +249,7 @@ def _loss_of_residuals(pieces: Pieces, targets: Floats) -> Pieces:
             "The rows of the model have different losses of y less f(x); pass the y that the path "
             "was computed with, which must have no sample weights."
         )
-    one = slice(row, row + 1)
-    ends = np.full((2, 1), np.inf) * [[-1.0], [1.0]]
-    return Pieces(own[one], pieces.slopes[one], pieces.curvature[one], np.zeros(1), *ends)
+    return function(own[row], pieces.slopes[row], pieces.curvature[row])
 
 
 def _with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> Problem:
@@ -267,7 +260,7 @@ def _with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> P
     B = stack([first.free, free])
     nothing = [
         np.vstack([own, np.zeros((m, own.shape[1]))]) if own.ndim == 2 else np.append(own, more)
-        for own, more in zip(vars(first.pieces).values(), _ENDS(m), strict=True)
+        for own, more in zip(vars(first.pieces).values(), _nothing(m), strict=True)
     ]
     pieces = Pieces(*nothing)
     if problem.kernel is None:
@@ -287,7 +280,7 @@ def _with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> P
     )
 
 
-def _ENDS(m: int) -> list[Floats]:
+def _nothing(m: int) -> list[Floats]:
     """Return what functions that are zero add to the fields of pieces with one entry a row."""
     zero, end = np.zeros(m), np.full(m, np.inf)
     return [zero, zero, zero, zero, -end, end]

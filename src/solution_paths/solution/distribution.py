@@ -149,8 +149,7 @@ class PredictedDistribution:
         coverage : float, default 0.9
             That probability, in [0, 1].
         """
-        outside = (1.0 - check_number(coverage, "coverage", least=0, most=1)) / 2.0
-        return self.quantile([outside, 1.0 - outside])
+        return self.quantile(central(coverage))
 
     def cdf(self, y: ArrayLike) -> Floats:
         """Return the probability of values up to y: (m,) of one for each row, (m, k) of several."""
@@ -212,6 +211,12 @@ class PredictedDistribution:
         share = (y - self.left) / np.where(inside, self.right - self.left, 1.0)
         below = np.where(inside, share * width, np.where(self.right <= y, width, 0.0))
         return below, np.clip(y, self.left, self.right)
+
+
+def central(coverage: float) -> list[float]:
+    """Return the quantiles between which a value lies with a probability."""
+    outside = (1.0 - check_number(coverage, "coverage", least=0, most=1)) / 2.0
+    return [outside, 1.0 - outside]
 
 
 def parts(path: SolutionPath, m: int) -> Iterator[slice]:

@@ -561,12 +561,18 @@ def _checked(path: SolutionPath, check: str, endless: bool, count: int = LOOKS) 
             path = shorter
             s, found = _look(path, LOOKS)
     said = fault_of(path, s, found)
-    if not said:
-        return path
-    if check == "raise":
+    if said and check == "raise":
         raise _with_part(PathError(said, None), path)
-    warnings.warn(said, PathWarning, stacklevel=callers_level())
+    tell(said, path, check)
     return path
+
+
+def tell(said: str, path: SolutionPath, check: str) -> None:
+    """Warn of what a look found, or raise it; nothing where it found nothing."""
+    if said and check == "raise":
+        raise PathError(said, path)
+    if said:
+        warnings.warn(said, PathWarning, stacklevel=callers_level())
 
 
 def _rests(path: SolutionPath) -> bool:

@@ -13,7 +13,6 @@ A row with a_i = 0 can go for nothing: the optimum without it is the same.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..certify import Certificate, Verdict, evenly, states, summary
 from ..curves import Labels
-from ..errors import PathError, PathWarning
+from ..errors import PathError
 from ..homotopy.statement import dense
 from ..problem import Pieces, Problem
 from ..problem.bundle import Bundle
@@ -31,7 +30,6 @@ from ..problem.maps import is_identity
 from ..validation import (
     Floats,
     Rows,
-    callers_level,
     check_choice,
     check_number,
     check_row_weights,
@@ -39,16 +37,15 @@ from ..validation import (
     plain_labels,
 )
 from ..verify import Answer, judge
-from .follow import CHECKS, LOOKS, remedy_for
+from .follow import CHECKS, LOOKS, remedy_for, tell
 from .hat import without
 from .labels import indices, label_error
 from .metrics import JUDGED, RANKED, Judge, check_metric
-from .neighbours import Start, put, taken, with_losses
+from .neighbours import Start, function, put, taken, with_losses
 from .path import SolutionPath
 from .points import Places
 from .reading import NUMBERS, ROUNDED, SIGNS, Reading
 
-ZERO, ENDLESS = np.zeros(1), np.full(1, np.inf)
 TOGETHER = 32  # solutions that are judged together
 RANK = 2.0**-40  # of a rank: what rounding of a level makes of it
 
@@ -76,18 +73,12 @@ def going(pieces: Pieces, row: int, place: int, dual: float) -> tuple[Pieces, Pi
     slopes = np.full(m + 1, -dual if is_curved(pieces, row, place) else one.slopes[0, k])
     if place % 2 == 1:
         slopes = np.where(np.arange(m + 1) <= k, one.left[:, k], one.right[:, k])
-    return _function(one.knots[0], slopes), _function(one.knots[0], 0.0 * slopes)
+    return function(one.knots[0], slopes), function(one.knots[0], 0.0 * slopes)
 
 
 def is_curved(pieces: Pieces, row: int, place: int) -> bool:
     """Tell whether a row is on a curved segment."""
     return bool(place % 2 == 0 and pieces.curvature[row, place // 2] > 0.0)
-
-
-def _function(knots: Floats, slopes: Floats, curvature: Floats | None = None) -> Pieces:
-    """Return one function, which is 0 at its first knot."""
-    bent = np.zeros(slopes.shape) if curvature is None else curvature
-    return Pieces._derived(knots[None], slopes[None], bent[None], ZERO, -ENDLESS, ENDLESS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,7 +257,7 @@ class _Models:
         found, pieces = [], self.problem.losses[0].pieces
         for k in range(0, len(rows), TOGETHER):
             own = rows[k : k + TOGETHER]
-            nothing = _function(np.zeros(pieces.knots.shape[1]), np.zeros(pieces.slopes.shape[1]))
+            nothing = function(np.zeros(pieces.knots.shape[1]), np.zeros(pieces.slopes.shape[1]))
             stated = [with_losses(self.problem, put(pieces, row, nothing)) for row in own.tolist()]
             which = of[own]
             multiplier = None if self.multiplier is None else self.multiplier[which]
@@ -463,6 +454,4 @@ def _look(found: LeaveOneOut, other: Places, check: str) -> None:
         f"The model without row {some[worst]} {'is wrong' if sure else 'may be inaccurate'}: it is "
         f"off by {'' if sure else 'up to '}{size:.1e}; {remedy_for(found.path.line.start)}."
     )
-    if check == "raise":
-        raise PathError(said, found.path)
-    warnings.warn(said, PathWarning, stacklevel=callers_level())
+    tell(said, found.path, check)

@@ -31,6 +31,7 @@ from .path import SolutionPath
 from .points import Places
 from .reading import Reading
 
+ZERO, ENDLESS = np.zeros(1), np.full(1, np.inf)
 THIRDS = np.array([0.0, 0.5, 1.0])
 TABLES = ("equation", "lower", "upper", "curvature", "exists", "hollow", "still", "single")
 HELD = 2.0**-20  # of a knot's width: so far inside of it a dual is no slope, whatever rounding does
@@ -43,6 +44,12 @@ def with_losses(problem: Problem, pieces: Pieces) -> Problem:
     other = copy(problem)
     vars(other)["losses"] = (first, *problem.losses[1:])
     return other
+
+
+def function(knots: Floats, slopes: Floats, curvature: Floats | None = None) -> Pieces:
+    """Return one function, which is 0 at its first knot."""
+    bent = np.zeros(slopes.shape) if curvature is None else curvature
+    return Pieces._derived(knots[None], slopes[None], bent[None], ZERO, -ENDLESS, ENDLESS)
 
 
 def taken(pieces: Pieces, rows: slice) -> Pieces:
