@@ -95,8 +95,8 @@ def statistic_calls():
     ):
         calls[f"welch {one} {other}"] = lambda a=one, b=other: statistics.welch(a, b)
     for value, std, n in product((1.0, 1.5, 4.0), (0.0, 0.5), (2, 6)):
-        key = f"one more {value} {std} {n}"
-        calls[key] = lambda v=value, s=std, n=n: statistics.one_more(v, 1.0, s, n)
+        key = f"draw interval {value} {std} {n}"
+        calls[key] = lambda v=value, s=std, n=n: list(statistics.draw_interval(v, 1.0, s, n))
     for paper, ours in product((1.0, 2.0, 10.0, 100.0, np.nan), repeat=2):
         calls[f"on ratio {paper} {ours}"] = lambda a=paper, b=ours: verdicts.on_ratio(a, b)
         for off in (0.0, 1.0):

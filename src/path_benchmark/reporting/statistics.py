@@ -52,13 +52,6 @@ def sign_test(differences: Iterable[float]) -> tuple[int, int, float]:
     return lower, len(signs), p
 
 
-def one_more(value: float, mean: float, std: float, n: int) -> float:
-    """Return the p-value of a single number as one more draw of n with this mean and spread."""
-    if std == 0.0:
-        return 1.0 if value == mean else 0.0
-    return float(2.0 * stats.t.sf(abs(value - mean) / (std * math.sqrt(1.0 + 1.0 / n)), n - 1))
-
-
 def spread(values: pd.Series | np.ndarray) -> float:
     """Return the standard deviation; zero where values differ by rounding alone."""
     values = np.asarray(values, float)

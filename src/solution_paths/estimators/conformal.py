@@ -75,7 +75,11 @@ class _Conformal(RegressorMixin, BaseEstimator):
         self._y = check_vector(y, n, "y", scalar=False)
         self._place = own.place(value, n, n + self._change)
         self.n_features_in_ = model.n_features_in_
+        self._prepare()
         return self
+
+    def _prepare(self) -> None:
+        """Compute what all new rows share."""
 
     def _parameter(self) -> _Parameter:
         """Return the parameter of the estimator, which can be used."""
@@ -226,22 +230,8 @@ class JackknifePlus(_Conformal):
     _change = -1
     loo_: LeaveOneOut
 
-    def fit(self, X: Rows, y: ArrayLike) -> Self:
-        """Fit the estimator to all rows, and to all but one each.
-
-        Parameters
-        ----------
-        X : (n, d) array, DataFrame or CSR matrix
-        y : (n,) array
-            Real targets.
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y)
+    def _prepare(self) -> None:
         self.loo_ = leave_one_out(self.estimator_.path_, self._place)
-        return self
 
     def predict_interval(self, X: Rows, alpha: float | None = None) -> Floats:
         """Return the intervals of new rows' responses, (m, 2).
