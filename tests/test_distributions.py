@@ -1,6 +1,7 @@
 """Predicted distributions, quantiles that don't cross, and the estimator of both."""
 
 import pickle
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -334,6 +335,9 @@ def test_predictions_are_in_order_and_crossings_are_counted(way):
     frame = pd.DataFrame(X, columns=list("abc"))
     named = PathQuantileRegressor(1e-4, quantiles=levels, **WAYS[way]).fit(frame, y)
     np.testing.assert_array_equal(named.predict_quantiles(frame), model.predict_quantiles(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # its own rows have no names to be missed
+        assert named.crossings_ == model.crossings_
     lines = new @ model.coef_.T + model.intercept_
     crossed = (np.diff(lines, axis=1) < -1e-9).sum(axis=1)
     np.testing.assert_array_equal(model.crossings(new), crossed)

@@ -273,7 +273,10 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
         ----------
         X : see `predict`
         """
-        X, (coef, bias) = self._rows(X), self._model.lines(self._place())
+        return self._crossings(self._rows(X))
+
+    def _crossings(self, X: Any) -> NDArray[np.int64]:
+        coef, bias = self._model.lines(self._place())
         size = abs(X) @ np.abs(coef).max(axis=0) + np.abs(bias).max()
         falls = np.diff(X @ coef.T + bias, axis=1) < -ROUNDED * size[:, None]
         return np.asarray(falls.sum(axis=1))
@@ -282,7 +285,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     def crossings_(self) -> int:
         """How many training rows have quantiles whose lines cross."""
         check_is_fitted(self)
-        return int(np.count_nonzero(self.crossings(self._model.paths[0].rows)))
+        return int(np.count_nonzero(self._crossings(self._model.paths[0].rows)))
 
     @property
     def coef_(self) -> Floats:
