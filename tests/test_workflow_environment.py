@@ -111,9 +111,9 @@ def test_the_container_builds_what_make_and_the_lock_know():
 
 def test_the_catalog_entry_is_what_the_catalog_reads():
     usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
-    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     assert set(usage["mandatory-flags"]) == {"desc", "flags"}
-    stack = usage["software-stack-deployment"]
-    assert stack == dict.fromkeys(["conda", "apptainer", "apptainer+conda"], False) | {
-        "report": True
-    }
+    assert usage["report"] is True
+    contained = "\ncontainer:" in (ROOT / "workflow" / "Snakefile").read_text()
+    stack = {"conda": False, "apptainer": contained, "apptainer+conda": False}
+    assert usage["software-stack-deployment"] == stack

@@ -182,7 +182,7 @@ def conformal_path(
     >>> new.prediction_set(0.2).round(4).tolist()
     [[4.3087, 4.7128]]
     >>> new.p_value([4.5, 6.0]).tolist()
-    [1.0, 0.1]
+    [0.9, 0.1]
     >>> path.certify().ok
     True
     """

@@ -166,14 +166,18 @@ def _prepare(w, i, new):
 
 
 @lean
-def _of_row(w, i, enters):
+def _of_row(w, i, enters, own):
     """Return how far coordinates with curvature move in the response to row i, and its size.
+
+    ``own`` is what the row's curved segment, which it leaves, adds to the diagonal: its own dual
+    moves as far as the curvature of all others makes it.
 
     The pivot itself, the quadratic part of the objective, is a sum of squares: as small as rounding
     where a row is only nearly dependent.
     """
     s, m = w.work, w.map
-    moved, whole = 0.0, (1.0 / m.scale[i] if enters else 0.0)
+    moved = 0.0 if own == 0.0 else own * abs(s[XH, w.slot[i]]) * m.scale[i]
+    whole = 1.0 / m.scale[i] if enters else moved
     for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)
         x, unit, q = abs(s[XH, a]), m.scale[k], w.graph.curvature[k, w.place[k]]
@@ -202,9 +206,9 @@ def _pivot(w, i, known, was_known, after, before):
     s, now, m = w.work, w.now, w.map
     now.null_curvature = 0.0
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
-        moved, whole = _of_row(w, i, was_known)
-        if after > 0.0 or whole == 0.0:  # its own curvature, or nothing else that could move
-            moved = whole = 1.0
+        if after > 0.0:  # its own curvature
+            return 1.0, 1.0, SINGULAR, 1.0
+        moved, whole = _of_row(w, i, was_known, before)
         return moved, whole, SINGULAR, whole
     count = now.solved + now.eliminated
     largest = 1.0 / m.scale[i] if was_known else 0.0
