@@ -2,9 +2,10 @@
 
 Each job of cells leaves ``<splits>.cost.json`` beside its list: wall seconds, CPU seconds, peak
 memory. ``--write`` puts the most that each kind of job took into config/needs.csv, from which jobs
-ask for memory and time. Without it the jobs of the suite are played on machines of so many cores,
-a timing job alone on its machine; one that was never measured counts as the mean of its
-experiment's others.
+ask for memory and time. Where no job left its cost, it puts the CPU seconds of the solver calls
+that the reference results hold, without memory. Without ``--write`` the jobs of the suite are
+played on machines of so many cores, a timing job alone on its machine; one that was never measured
+counts as the mean of its experiment's others.
 
     python benchmarks/cost.py results/paper --write
     python benchmarks/cost.py results/paper           # the table of docs/cost.md
@@ -17,42 +18,26 @@ import csv
 import heapq
 import io
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from statistics import fmean
+from types import MappingProxyType
 
 import yaml
 
 from path_benchmark.papers import get_paper
-from path_benchmark.runs.needs import NEEDS_COLUMNS
+from path_benchmark.runs.needs import NEEDS, NEEDS_COLUMNS, Measured, likely, measured
 from path_benchmark.runs.paper import Job
+from path_benchmark.runs.reference import planned, read_reference
 from solution_paths.files import write_text
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDS = ROOT / "config" / "needs.csv"
 CORES = (1, 8, 64)
 # Seconds that a job costs beyond its own work: processes that start, imports. docs/cost.md says
 # how that was measured.
 OVERHEAD_S = 6.0
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What jobs of one experiment on one data set take."""
-
-    suite: str
-    paper: str
-    experiment: str
-    dataset: str
-    peak_mb: float
-    minutes: float
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What it is looked up by."""
-        return (self.suite, self.paper, self.experiment, self.dataset)
 
 
 @dataclass(frozen=True)
@@ -70,38 +55,45 @@ class Played:
         return f"{self.job.experiment} {self.job.dataset}"
 
 
-def took(results: Path) -> list[Kind]:
+def took(results: Path) -> Measured:
     """Return the most that the jobs of each kind took which ran as a whole."""
-    found: dict[tuple[str, ...], Kind] = {}
+    found: dict[tuple[str, ...], tuple[float, float]] = {}
     for file in sorted(results.glob("jobs/*/*/*/*/*.cost.json")):
         paper, _, experiment, dataset = file.parts[-5:-1]
         cost = json.loads(file.read_text("utf-8"))
         key = (results.name, paper, experiment, dataset)
-        old = found.get(key, Kind(*key, 0.0, 0.0))
-        mb, minutes = max(old.peak_mb, cost["peak_mb"]), max(old.minutes, cost["cpu_s"] / 60.0)
-        found[key] = Kind(*key, mb, minutes)
-    if not found:
-        raise SystemExit(f"{results} holds no *.cost.json: run the suite first.")
-    return list(found.values())
+        mb, minutes = found.get(key, (0.0, 0.0))
+        found[key] = max(mb, cost["peak_mb"]), max(minutes, cost["cpu_s"] / 60.0)
+    return found
 
 
-def known(file: Path) -> list[Kind]:
-    """Return what config/needs.csv says."""
-    if not file.is_file():
-        return []
-    lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
-    rows = [[row[name] for name in NEEDS_COLUMNS] for row in csv.DictReader(lines)]
-    return [Kind(*row[:4], *map(float, row[4:])) for row in rows]
+def timed(config: dict, suite: str, folder: Path) -> Measured:
+    """Return the most that solver calls took of the jobs that reference results hold as a whole.
+
+    Rows of one call share its seconds, which count once. Nothing is known of memory, and too
+    little of what isn't timed: it fills in for kinds whose jobs left no cost.
+    """
+    found: dict[tuple[str, ...], tuple[float, float]] = {}
+    for name in config["papers"]:
+        known = read_reference(folder, name)
+        for job, cells in planned(get_paper(name), config, suite):
+            if not all(identity in known for identity in cells.values()):
+                continue
+            calls = (set(known[i].rows["cpu_s"].drop_null().to_pylist()) for i in cells.values())
+            key, seconds = (suite, name, job.experiment, job.dataset), sum(map(sum, calls))
+            if seconds:
+                found[key] = math.nan, max(found.get(key, (0.0, 0.0))[1], seconds / 60.0)
+    return found
 
 
-def renewed(kinds: list[Kind], file: Path) -> str:
-    """Return config/needs.csv with these kinds' lines renewed."""
-    rows = {kind.key: kind for kind in [*known(file), *kinds]}
+def renewed(ran: Measured, file: Path, calls: Measured = MappingProxyType({})) -> str:
+    """Return config/needs.csv with the lines of what ran renewed; ``calls`` fill in the rest."""
+    whole = {key: cost for key, cost in measured(file).items() if not math.isnan(cost[0])}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(NEEDS_COLUMNS)
-    for key, kind in sorted(rows.items()):
-        writer.writerow((*key, f"{kind.peak_mb:.0f}", f"{kind.minutes:.2f}"))
+    for key, (mb, minutes) in sorted({**calls, **whole, **ran}.items()):
+        writer.writerow((*key, "" if math.isnan(mb) else f"{mb:.0f}", f"{minutes:.2f}"))
     command = "python benchmarks/cost.py results/<suite> --write"
     return f"# Measured by `{command}`, last on {date.today()}.\n{out.getvalue()}"
 
@@ -114,18 +106,13 @@ def configuration() -> dict:
     return config
 
 
-def played(suite: str, config: dict, kinds: list[Kind]) -> tuple[list[Played], list[Job]]:
+def played(suite: str, config: dict, known: Measured) -> tuple[list[Played], list[Job]]:
     """Return the jobs of a suite with what they take, and those of whose like none was measured."""
-    by_key = {kind.key: kind for kind in kinds if kind.suite == suite}
-    jobs = [job for name in config["papers"] for job in get_paper(name).jobs(config, suite)]
     found, unknown = [], []
-    for job in jobs:
-        own = by_key.get((suite, job.paper, job.experiment, job.dataset))
-        others = [k for k in by_key.values() if k.key[1:3] == (job.paper, job.experiment)]
-        if own or others:
-            like = [own] if own else others
-            minutes, mb = (fmean(getattr(k, n) for k in like) for n in ("minutes", "peak_mb"))
-            found.append(Played(job, minutes, mb, own is not None))
+    for job in (job for name in config["papers"] for job in get_paper(name).jobs(config, suite)):
+        kind = (suite, job.paper, job.experiment, job.dataset)
+        if cost := likely(known, kind):
+            found.append(Played(job, cost[1], cost[0], kind in known))
         else:
             unknown.append(job)
     return found, unknown
@@ -155,7 +142,7 @@ def simulate(jobs: list[Played], cores: int, overhead_s: float, nodes: int = 1) 
 def table(jobs: list[Played], overhead_s: float) -> str:
     """Return what docs/cost.md shows."""
     largest = max(jobs, key=lambda job: job.minutes)
-    heaviest = max(jobs, key=lambda job: job.peak_mb)
+    heaviest = max(jobs, key=lambda job: 0.0 if math.isnan(job.peak_mb) else job.peak_mb)
     measured = sum(job.measured for job in jobs)
     lines = [
         f"{len(jobs)} jobs ({measured} of kinds that were measured), "
@@ -187,10 +174,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--overhead", type=float, default=OVERHEAD_S, help="seconds of each job")
     parser.add_argument("--write", action="store_true", help="renew config/needs.csv")
     asked = parser.parse_args(arguments)
+    config, suite = configuration(), asked.results.name
     if asked.write:
-        write_text(NEEDS, renewed(took(asked.results), NEEDS))
+        ran = took(asked.results)
+        calls = timed(config, suite, ROOT / config["reference"] / suite)
+        write_text(NEEDS, renewed(ran, NEEDS, calls))
+        print(f"{len(ran)} kinds of job left their cost in {asked.results}")
+        print(f"{len(calls)} kinds have the seconds of their calls in the reference")
     else:
-        jobs, unknown = played(asked.results.name, configuration(), known(NEEDS))
+        jobs, unknown = played(suite, config, measured(NEEDS))
         if unknown:
             names = ", ".join(sorted({job.experiment for job in unknown}))
             print(f"Left out: {len(unknown)} jobs of {names}, none of which was measured.\n")

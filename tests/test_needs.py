@@ -40,10 +40,17 @@ def test_the_shipped_list_names_only_what_the_configuration_runs():
     from test_quantile_svm_paper import repository_config
 
     papers = repository_config()["papers"]
-    known = needs._measured(ROOT / "config" / "needs.csv")
+    known = needs.measured(ROOT / "config" / "needs.csv")
     assert known
     for suite, paper, experiment, dataset in known:
         assert dataset in papers[paper]["suites"][suite][experiment]["datasets"]
+
+
+def test_a_kind_that_nobody_measured_is_likely_to_take_what_its_like_did(listed):
+    known = {**needs.measured(listed), ("paper", "p", "path", "b"): (2000.0, 0.5)}
+    assert needs.likely(known, JOB) == (1000.0, 12.5)
+    assert needs.likely(known, (*JOB[:3], "other")) == (1500.0, 6.5)
+    assert needs.likely(known, ("paper", "p", "another", "spam")) is None
 
 
 # ---------------------------------------------------------------- Slurm, by what its commands say
@@ -162,9 +169,15 @@ def ran(tmp_path):
 
 
 def test_needs_are_the_most_of_each_kind_and_keep_what_was_known(cost, ran, listed):
-    listed.write_text(cost.renewed(cost.took(ran), listed))
-    needs._measured.cache_clear()
-    assert needs._measured(listed) == {
+    calls = {("paper", "p", name, "a"): (math.nan, 7.0) for name in ("path", "calls")}
+    listed.write_text(cost.renewed(cost.took(ran), listed, calls))
+    needs.measured.cache_clear()
+    found = dict(needs.measured(listed))
+    mb, minutes = found.pop(("paper", "p", "calls", "a"))  # where no job left its cost, calls do
+    assert math.isnan(mb)
+    assert minutes == 7.0
+    assert need_of(listed, ("paper", "p", "calls", "a")) == Need(needs.UNKNOWN_MB, 31)
+    assert found == {
         ("paper", "p", "path", "a"): (1200.0, 2.0),
         ("paper", "p", "path", "spam"): (1000.0, 12.5),
         ("paper", "p", "race", "b"): (2400.0, 4.0),
@@ -189,7 +202,7 @@ def test_every_job_of_the_paper_suite_is_played_or_named_as_left_out(cost):
     from path_benchmark.papers import get_paper
 
     config = cost.configuration()
-    jobs, left_out = cost.played("paper", config, cost.known(cost.NEEDS))
+    jobs, left_out = cost.played("paper", config, needs.measured(cost.NEEDS))
     every = {job for name in config["papers"] for job in get_paper(name).jobs(config, "paper")}
     assert {one.job for one in jobs} | set(left_out) == every
     assert len(jobs) + len(left_out) == len(every)
@@ -198,6 +211,6 @@ def test_every_job_of_the_paper_suite_is_played_or_named_as_left_out(cost):
     left = {(job.paper, job.experiment) for job in left_out}
     assert not {(one.job.paper, one.job.experiment) for one in jobs} & left
     assert "| one of 64 cores |" in cost.table(jobs, cost.OVERHEAD_S)
-    none, all_left_out = cost.played("paper", config, [])
+    none, all_left_out = cost.played("paper", config, {})
     assert none == []
     assert set(all_left_out) == every

@@ -28,6 +28,9 @@ PAPER = get_paper("quantile_svm")
 TIMED = ("path_seconds", "peak_memory_mb")
 SPARE = ["cpu_s", "wall_s", "machine", "versions", "message", "kkt", "gap", "rounding"]
 EARLY = ["lbfgsb"]
+# Plain least absolute deviations of folds whose columns have a rank of 40, of the whole's 45: many
+# solutions, which differ on the part left out, and nothing chooses among them.
+MANY = ("triazines", "lad")
 TIES = 0.1  # of the breakpoints
 
 
@@ -220,7 +223,10 @@ def test_a_checkout_computes_only_what_its_reference_lacks(checkout, tmp_path):
     folder = checkout / "reference" / "quick"
     assert reference.export(PAPER, config, "quick", folder) == (2, 2)
     told = "2 cells of quantile_svm {} taken from reference/quick"
-    assert told.format("would be") in finished(snakemake(checkout, "-n", "quick"))
+    planned = finished(snakemake(checkout, "-n", "quick"))
+    assert told.format("would be") in planned
+    assert "run_accuracy" not in planned  # counted as taken, though nothing was written
+    assert "outputs" in planned
     said = finished(snakemake(checkout, "quick"))
     assert told.format("were") in said
     assert "accuracy" not in said
@@ -310,7 +316,10 @@ def test_random_small_cells_of_the_reference_come_out_again(suite, tmp_path):
         np.testing.assert_allclose(
             ours["value"][tied], theirs["value"][tied], rtol=TIES, err_msg=cell.id
         )
-        lasting = ~(tied | metric.isin(TIMED) | ours["method"].isin(EARLY)).to_numpy()
+        loose = ours["method"].isin(EARLY) | (
+            (ours["dataset"] == MANY[0]) & (ours["method"] == MANY[1])
+        )
+        lasting = ~(tied | metric.isin(TIMED) | loose).to_numpy()
         assert lasting.any(), cell.id
         np.testing.assert_allclose(
             ours["value"][lasting], theirs["value"][lasting], rtol=1e-6, atol=1e-8, err_msg=cell.id

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from path_benchmark import status
 from path_benchmark.__main__ import main
 from path_benchmark.papers import get_paper
+from path_benchmark.runs.cells import run_cells
+from path_benchmark.runs.reference import export
 from path_benchmark.status import configuration, counts, report
 from solution_paths.files import hold
 
@@ -55,6 +58,39 @@ def test_a_job_runs_while_a_process_holds_its_lock(config):
     assert counts(config, "quick")[0][PAPER, "timing"].running == []
 
 
+def test_what_the_reference_holds_is_not_left_and_has_its_own_count(config, tmp_path):
+    held, *rest = jobs_of(config, lane="accuracy")
+    own = config | {"results": str(tmp_path / "made"), "reference": ""}
+    config["reference"] = str(tmp_path / "reference")
+    job_of = (held.experiment, held.dataset, range(held.first, held.last + 1))
+    cells = get_paper(PAPER).cells(own, "quick", *job_of)
+    folder = tmp_path / "made" / "quick" / "cells" / PAPER
+    run_cells(cells, lambda cell, rows, report: rows.add("m", 1.0, method="test"), folder)
+    plan = sum(len(job.cells) for job in (held, *rest))
+    assert export(get_paper(PAPER), own, "quick", tmp_path / "reference" / "quick")[0] == len(cells)
+    count = counts(config, "quick")[0][PAPER, "accuracy"]
+    assert (count.finished, count.offered, count.left) == (0, len(cells), plan - len(cells))
+    assert f"The next run takes {len(cells)} cells from {config['reference']}." in list(
+        report(config, "quick")
+    )
+
+
+def test_the_time_left_is_what_the_like_of_each_cell_took(config, monkeypatch):
+    first, second, third, *rest = jobs_of(config, lane="accuracy")
+    kinds = [("quick", PAPER, job.experiment, job.dataset) for job in (first, second, third)]
+    assert len({kind[2] for kind in kinds[:2]}) == 1  # of the same experiment
+    monkeypatch.setattr(status, "measured", lambda file: {kinds[0]: (100.0, 6.0)})
+    before = counts(config, "quick")[0][PAPER, "accuracy"]
+    write(first, config)
+    after = counts(config, "quick")[0][PAPER, "accuracy"]
+    assert before.minutes - after.minutes == pytest.approx(6.0)
+    write(second, config)  # its like took so long
+    last = counts(config, "quick")[0][PAPER, "accuracy"]
+    assert after.minutes - last.minutes == pytest.approx(6.0)
+    others = [job for job in (third, *rest) if job.experiment != first.experiment]
+    assert before.unmeasured == sum(len(job.cells) for job in others)
+
+
 def test_looking_changes_nothing(config, tmp_path):
     list(report(config, "quick"))
     assert list(tmp_path.iterdir()) == []
@@ -63,7 +99,7 @@ def test_looking_changes_nothing(config, tmp_path):
 def test_the_last_line_of_numbers_is_their_sum(config):
     write(jobs_of(config)[0], config)
     lines = [line.split() for line in report(config, "quick")]
-    numbers = [[int(n) for n in line[-4:]] for line in lines if line[-1].isdigit()]
+    numbers = [[int(n) for n in line[-6:-1]] for line in lines if line[-1].isdigit()]
     assert numbers[-1] == [sum(column) for column in zip(*numbers[:-1], strict=True)]
     assert numbers[-1][0] == len(jobs_of(config)[0].cells)
 

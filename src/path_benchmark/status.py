@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,9 @@ from solution_paths.files import hold
 
 from .papers import check_config
 from .runs.cells import made_by_other_code
+from .runs.needs import NEEDS, Measured, likely, measured
 from .runs.paper import Job
+from .runs.reference import Offer, offered
 from .settings import ConfigError, read_yaml, unknown_key
 
 
@@ -25,12 +27,17 @@ def configuration(root: Path) -> dict:
 
 @dataclass
 class Count:
-    """Cells of a paper's lane, and which of its jobs run or failed.
+    """Cells of a paper's lane, which of its jobs run or failed, and what is left to compute.
 
     Attributes
     ----------
-    finished, failed, left : int
-        Cells. A cell of a job that runs, and is not written yet, is left.
+    finished, offered, failed, left : int
+        Cells; those ``offered`` by the reference results are taken over by the next run. A cell of
+        a job that runs, and is not written yet, is left.
+    minutes : float
+        CPU minutes that cells take which are left or failed, as config/needs.csv says.
+    unmeasured : int
+        How many of these it says nothing of.
     running : list of str
         Jobs that a living process is at.
     reasons : list of str
@@ -38,24 +45,33 @@ class Count:
     """
 
     finished: int = 0
+    offered: int = 0
     failed: int = 0
     left: int = 0
+    minutes: float = 0.0
+    unmeasured: int = 0
     running: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
-    def add(self, job: Job, results: Path) -> None:
+    def add(self, job: Job, results: Path, offered: Container[Path], known: Measured) -> None:
         """Count a job."""
+        todo = 0
         if _is_running(Path(job.file(str(results)))):
             self.running.append(f"{job.experiment} {job.dataset} {job.first}-{job.last}")
         for file in job.cell_files(results):
             failures = _failures(file)
+            todo += bool(failures) or (failures is None and file not in offered)
             if failures is None:
-                self.left += 1
+                self.offered += file in offered
+                self.left += file not in offered
             elif failures:
                 self.failed += 1
                 self.reasons.append(f"{file.stem}: {' '.join(failures[0].split())}")
             else:
                 self.finished += 1
+        cost = likely(known, (job.suite, job.paper, job.experiment, job.dataset))
+        self.minutes += cost[1] * todo / len(job.cells) if cost else 0.0
+        self.unmeasured += 0 if cost else todo
 
 
 def _is_running(listing: Path) -> bool:
@@ -82,10 +98,14 @@ def counts(config: dict, suite: str) -> tuple[dict[tuple[str, str], Count], str]
         raise ConfigError(f"config: {unknown_key(suite, config['suites'])}.")
     found: dict[tuple[str, str], Count] = {}
     files: list[Path] = []
+    known = measured(NEEDS)
     for name, paper in check_config(config).items():
+        offer = Offer(name, Path(config["reference"], suite))
+        if config["reference"]:
+            offer = offered(paper, config, suite, offer.folder)
         for job in paper.jobs(config, suite):
             own = found.setdefault((name, job.lane), Count())
-            own.add(job, Path(config["results"]))
+            own.add(job, Path(config["results"]), offer.cells, known)
             files += job.cell_files(config["results"])
     return found, made_by_other_code(files)
 
@@ -93,16 +113,20 @@ def counts(config: dict, suite: str) -> tuple[dict[tuple[str, str], Count], str]
 def report(config: dict, suite: str) -> Iterator[str]:
     """Say in lines how far a suite is."""
     found, other = counts(config, suite)
-    heads = ("finished", "running", "failed", "left")
+    heads = ("finished", "reference", "running", "failed", "left", "minutes")
     rows = [
-        (f"{paper} {lane}", c.finished, len(c.running), c.failed, c.left)
-        for (paper, lane), c in found.items()
+        (" ".join(key), c.finished, c.offered, len(c.running), c.failed, c.left, round(c.minutes))
+        for key, c in found.items()
     ]
-    rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5))))
+    rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, len(heads) + 1))))
     wide = max(len(row[0]) for row in rows)
-    yield f"Suite {suite} in {config['results']}: cells, and jobs that run."
+    yield f"Suite {suite} in {config['results']}: cells, jobs that run, CPU minutes that are left."
     yield f"{'':{wide}}" + "".join(f"{head:>10}" for head in heads)
     yield from (f"{row[0]:{wide}}" + "".join(f"{n:10}" for n in row[1:]) for row in rows)
+    if offered := rows[-1][2]:
+        yield f"The next run takes {offered} cells from {config['reference']}."
+    if unmeasured := sum(own.unmeasured for own in found.values()):
+        yield f"The minutes lack {unmeasured} cells, the like of which nobody has measured."
     for (paper, _), own in found.items():
         yield from (f"running: {paper} {job}" for job in own.running)
         yield from (f"failed: {paper} {reason}" for reason in own.reasons)

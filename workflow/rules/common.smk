@@ -175,10 +175,10 @@ def need(what):
     """What a job asks for, from what was measured: more at each attempt."""
 
     def amount(wildcards, attempt):
-        from path_benchmark.runs.needs import need_of
+        from path_benchmark.runs.needs import NEEDS, need_of
 
         job = (wildcards.suite, wildcards.paper, wildcards.experiment, wildcards.dataset)
-        return getattr(need_of(Path(ROOT, "config", "needs.csv"), job, attempt), what)
+        return getattr(need_of(NEEDS, job, attempt), what)
 
     return amount
 
@@ -195,6 +195,7 @@ read_papers()
 if Path(sys.executable).exists():  # Snakemake puts it into shell commands as it is.
     sys.executable = shlex.quote(sys.executable)
 AGAIN = set()  # lists of jobs that a dry run says are to be run again
+GIVEN = set()  # lists of jobs that a dry run says are to be taken from the reference results
 if workflow.is_main_process:
     from path_benchmark.runs.terminal import end_unread
 
@@ -225,17 +226,25 @@ wildcard_constraints:
 
 @cache
 def take_reference(suite):
-    """Take over what a suite lacks and the reference results hold; a dry run only counts."""
+    """Take over what a suite lacks and the reference results hold.
+
+    A dry run only counts, and plans as if that were done.
+    """
     from path_benchmark.papers import get_paper
-    from path_benchmark.runs.reference import take
+    from path_benchmark.runs.reference import offered
 
     if not (config["reference"] and workflow.is_main_process):
         return
-    folder = Path(config["reference"], suite)
-    held = None if workflow.output_settings.dryrun else hold()
+    folder, dry = Path(config["reference"], suite), workflow.output_settings.dryrun
+    held = None if dry else hold()
     with in_one_sentence():
         for name in config["papers"]:
-            for sentence in take(get_paper(name), config, suite, folder, write=held is not None):
+            offer = offered(get_paper(name), config, suite, folder)
+            if held is not None:
+                offer.take(RESULTS)
+            elif dry:
+                GIVEN.update(job.file(RESULTS) for job in offer.jobs)
+            for sentence in offer.said("would be" if held is None else "were"):
                 logger.warning(sentence)
     if held is not None:
         held.release()
@@ -260,7 +269,12 @@ def jobs(suite, paper=None, lane=None):
 
 def job_lists(suite, paper=None, lane=None):
     """The files that a suite's jobs write last. A function, so that only who needs it asks."""
-    return lambda wildcards: [job.file(RESULTS) for job in jobs(suite, paper, lane)]
+
+    def lists(wildcards):
+        files = [job.file(RESULTS) for job in jobs(suite, paper, lane)]
+        return [file for file in files if file not in GIVEN]
+
+    return lists
 
 
 def sources(paper, dataset):
@@ -279,7 +293,8 @@ def at_hand(paper, dataset):
 
 def can_run(job):
     """A job whose cells are there, taken over from the reference results, needs no data."""
-    return at_hand(job.paper, job.dataset) or Path(job.file(RESULTS)).exists()
+    file = job.file(RESULTS)
+    return at_hand(job.paper, job.dataset) or file in GIVEN or Path(file).exists()
 
 
 def not_at_hand(suite, *papers):
@@ -318,7 +333,9 @@ def depends(part):
 def depends_file(part, suite, paper):
     from path_benchmark.runs.depends import digest_of
 
-    job_files, notebook = job_lists(suite, paper)(None), Path(notebook_of(paper))
+    job_files, notebook = [job.file(RESULTS) for job in jobs(suite, paper)], Path(
+        notebook_of(paper)
+    )
     digest = digest_of(part, job_files, config["papers"][paper], paper, notebook)
     return f"{shown(suite)}/{paper}/.depends/{part}-{digest}"
 
@@ -365,6 +382,26 @@ def other_code(suite, paper=None):
 
 
 @cache
+def tell_time_left(suite, paper=None):
+    """Tell in a dry run how long the jobs take that are left, by what was measured of their like."""
+    from path_benchmark.runs.needs import NEEDS, likely, measured
+
+    if not (workflow.is_main_process and workflow.output_settings.dryrun):
+        return
+    left = [job for job in jobs(suite, paper) if not Path(job.file(RESULTS)).exists()]
+    left = [job for job in left if job.file(RESULTS) not in GIVEN]
+    known = measured(NEEDS)
+    costs = [likely(known, (suite, job.paper, job.experiment, job.dataset)) for job in left]
+    if found := [minutes for _, minutes in filter(None, costs)]:
+        unknown = f"; {len(left) - len(found)} whose like nobody has measured come on top"
+        logger.warning(
+            f"{len(found)} of {len(left)} jobs of cells that are left take about {sum(found):.0f} CPU minutes"
+            + unknown * (len(left) > len(found))
+            + "."
+        )
+
+
+@cache
 def tell_other_code(suite, paper=None):
     """Tell it on the terminal, once for each command."""
     if workflow.is_main_process and (said := other_code(suite, paper)):
@@ -384,9 +421,9 @@ def paper_targets(suite, paper):
     )
 
     def targets(wildcards):
-        lists = job_lists(suite, paper)(wildcards)
-        if not lists:
+        if not jobs(suite, paper):
             return []
+        lists = job_lists(suite, paper)(wildcards)
         stand = [depends_file(part, suite, paper) for part in ("results", "outputs")]
         return [*lists, *stand, *(f"{folder}/{part}" for part in parts)]
 
@@ -403,6 +440,7 @@ def suite_targets(suite, *papers):
 
     def targets(wildcards):
         tell_other_code(suite, *papers)
+        tell_time_left(suite, *papers)
         page = [] if papers else [f"{shown(suite)}/report.html"]
         made = [paper_targets(suite, paper)(wildcards) for paper in papers or papers_of(suite)]
         if not any(made):

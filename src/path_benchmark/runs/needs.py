@@ -10,11 +10,13 @@ import csv
 import math
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
+NEEDS = Path(__file__).parents[3] / "config" / "needs.csv"
 # Of a job that nobody has measured.
 UNKNOWN_MB, UNKNOWN_MINUTES = 4000, 60
 NEEDS_COLUMNS = ("suite", "paper", "experiment", "dataset", "peak_mb", "minutes")
@@ -37,18 +39,34 @@ class Need:
     cores: int = 1
 
 
+# Suite, paper, experiment, data set -> MB and minutes of one job of the kind.
+Measured = Mapping[tuple[str, ...], tuple[float, float]]
+
+
 @cache
-def _measured(file: Path) -> dict[tuple[str, ...], tuple[float, float]]:
+def measured(file: Path) -> Measured:
+    """Return what a list of measured needs says; nan MB where only times are known."""
     if not file.is_file():
         return {}
     lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
     return {
         tuple(row[name] for name in NEEDS_COLUMNS[:4]): (
-            float(row["peak_mb"]),
+            float(row["peak_mb"] or "nan"),
             float(row["minutes"]),
         )
         for row in csv.DictReader(lines)
     }
+
+
+def likely(known: Measured, kind: tuple[str, str, str, str]) -> tuple[float, float] | None:
+    """Return MB and minutes of a job: measured, or the means of its experiment's other data sets.
+
+    None where no data set of the experiment was measured.
+    """
+    if kind in known:
+        return known[kind]
+    others = [took for own, took in known.items() if own[:3] == kind[:3]]
+    return (fmean(mb for mb, _ in others), fmean(m for _, m in others)) if others else None
 
 
 def need_of(file: Path, job: tuple[str, str, str, str], attempt: int = 1) -> Need:
@@ -63,12 +81,13 @@ def need_of(file: Path, job: tuple[str, str, str, str], attempt: int = 1) -> Nee
     attempt : int
         From 1.
     """
-    known = _measured(file).get(job)
-    if known is None:
-        return Need(UNKNOWN_MB * attempt, UNKNOWN_MINUTES * attempt)
-    mb, minutes = known
-    asked_mb = math.ceil((SPARE_MB + TIMES_MB * mb) / 100) * 100
-    return Need(asked_mb * attempt, math.ceil(SPARE_MINUTES + TIMES_MINUTES * minutes) * attempt)
+    mb, minutes = measured(file).get(job, (math.nan, math.nan))
+    asked_mb, longest = UNKNOWN_MB, UNKNOWN_MINUTES
+    if not math.isnan(mb):
+        asked_mb = math.ceil((SPARE_MB + TIMES_MB * mb) / 100) * 100
+    if not math.isnan(minutes):
+        longest = math.ceil(SPARE_MINUTES + TIMES_MINUTES * minutes)
+    return Need(asked_mb * attempt, longest * attempt)
 
 
 # ---------------------------------------------------------------- Slurm

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +174,71 @@ def _finished(file: Path, identity: str) -> Kept | None:
     return None
 
 
+@dataclass
+class Offer:
+    """What a folder of reference results has for a paper's unfinished jobs.
+
+    Attributes
+    ----------
+    cells : dict
+        File -> the cell that would be written there.
+    jobs : dict
+        Each job all of whose cells are then there -> their files.
+    elsewhere : int
+        Timing cells that are left out because another machine measured them.
+    """
+
+    paper: str
+    folder: Path
+    cells: dict[Path, Kept] = field(default_factory=dict)
+    jobs: dict[Job, list[Path]] = field(default_factory=dict)
+    elsewhere: int = 0
+
+    def take(self, results: str) -> None:
+        """Write the cells, and the lists of the jobs that they complete."""
+        for file, cell in self.cells.items():
+            cell.store(file)
+        for job, files in self.jobs.items():
+            write_list(Path(job.file(results)), files)
+
+    def said(self, verb: str) -> list[str]:
+        """Say how many cells "were" or "would be" taken, and how many another machine timed."""
+        said = []
+        if self.cells:
+            said.append(f"{len(self.cells)} cells of {self.paper} {verb} taken from {self.folder}.")
+        if self.elsewhere:
+            said.append(
+                f"{self.elsewhere} timing cells of {self.paper} in {self.folder} were measured on "
+                "another machine: they are measured on this one."
+            )
+        return said
+
+
+def offered(paper: Paper, config: dict, suite: str, folder: Path, anywhere: bool = False) -> Offer:
+    """Find what a paper's unfinished jobs lack and a folder of reference results holds.
+
+    Timing cells of other machines are offered only if ``anywhere``: to be shown, not to be added
+    to.
+
+    Raises
+    ------
+    DamagedReference
+    """
+    offer = Offer(paper.name, folder)
+    left = dict(planned(paper, config, suite, unfinished=True))
+    known = read_reference(folder, paper.name) if left else {}
+    for job, cells in left.items():
+        found = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
+        found = {f: cell for f, cell in found.items() if _wanted(cell, config, paper.name)}
+        usable = anywhere or job.lane != "timing"
+        here = {f: cell for f, cell in found.items() if usable or _measured_here(cell)}
+        offer.cells |= here
+        offer.elsewhere += len(found) - len(here)
+        if here and all(f in here or _whole(f) for f in cells):
+            offer.jobs[job] = list(cells)
+    return offer
+
+
 def take(
     paper: Paper,
     config: dict,
@@ -182,43 +247,14 @@ def take(
     write: bool = True,
     anywhere: bool = False,
 ) -> list[str]:
-    """Take over what a paper's unfinished jobs need and a folder of reference results holds.
+    """Take over what is `offered`, unless nothing may be written; say in sentences what that is.
 
-    A job all of whose cells are there then counts as finished. Nothing is written unless ``write``.
-    Timing cells of other machines are taken only if ``anywhere``: to be shown, not to be added to.
-
-    Returns
-    -------
-    list of str
-        What was taken, and what was not because another machine timed it, in a sentence each.
-
-    Raises
-    ------
-    DamagedReference
+    A job all of whose cells are there then counts as finished.
     """
-    left = dict(planned(paper, config, suite, unfinished=True))
-    known = read_reference(folder, paper.name) if left else {}
-    taken = elsewhere = 0
-    for job, cells in left.items():
-        found = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
-        found = {f: cell for f, cell in found.items() if _wanted(cell, config, paper.name)}
-        usable = anywhere or job.lane != "timing"
-        here = {f: cell for f, cell in found.items() if usable or _measured_here(cell)}
-        elsewhere, taken = elsewhere + len(found) - len(here), taken + len(here)
-        for file, cell in here.items() if write else ():
-            cell.store(file)
-        if write and here and all(map(_whole, cells)):
-            write_list(Path(job.file(config["results"])), cells)
-    said = []
-    if taken:
-        verb = "were" if write else "would be"
-        said.append(f"{taken} cells of {paper.name} {verb} taken from {folder}.")
-    if elsewhere:
-        said.append(
-            f"{elsewhere} timing cells of {paper.name} in {folder} were measured on another "
-            "machine: they are measured on this one."
-        )
-    return said
+    offer = offered(paper, config, suite, folder, anywhere)
+    if write:
+        offer.take(config["results"])
+    return offer.said("were" if write else "would be")
 
 
 def _wanted(cell: Kept, config: dict, paper: str) -> bool:
