@@ -28,7 +28,7 @@ from peers import MODULES
 from problems import GROWTH, HERE, LARGEST, PAPER, STORED, use_mirror
 from worker import Overrun, Worker
 
-from path_benchmark.runs.rows import code as source_code
+import solution_paths
 from path_benchmark.runs.rows import machine
 from solution_paths.files import replace_atomically
 
@@ -136,8 +136,8 @@ def digest() -> str:
     """Hash the library and the benchmark: rows of other code are not taken over."""
     files = sorted([*HERE.glob("*.py"), *HERE.glob("peers/*.py"), *HERE.glob("data/*.csv")])
     files.remove(HERE / "report.py")  # the same rows can be reported anew
-    text = b"".join(file.read_bytes() for file in files)
-    return hashlib.sha256(json.dumps(source_code.__wrapped__("")).encode() + text).hexdigest()[:12]
+    files += sorted(Path(solution_paths.__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def main(argv: list[str] | None = None) -> int:

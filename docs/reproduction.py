@@ -83,7 +83,7 @@ def data_sets(paper: dict) -> list[str]:
         sources = own.get("sources", [name])
         entries = [catalogue[source] for source in sources]
         title = own.get("title") or name.replace("_", " ")
-        place = own.get("instead_of", STANDS_IN if own.get("stand_in") else "")
+        place = own.get("instead_of", "" if own.get("place") else STANDS_IN)
         fetched = ", ".join(dict.fromkeys(origin(entry) for entry in entries))
         size = [f"{sum(e['n'] for e in entries):,}", f"{max(e['d'] for e in entries):,}"]
         key = (fetched, *size, splits, place, tuple(sources))

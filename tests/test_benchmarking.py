@@ -44,7 +44,7 @@ def test_a_cell_is_named_after_everything_that_its_result_depends_on():
     ]
     assert len({cell.id for cell in [CELL, *others]}) == 5
     assert CELL.id == dataclasses.replace(CELL, settings=Levels(factor=1), offline=True).id
-    idle = DataSetSettings(title="T", splits=3, stand_in=True, instead_of="another")
+    idle = DataSetSettings(title="T", splits=3, place="Table 1", instead_of="another")
     assert CELL.id == dataclasses.replace(CELL, data=idle).id
 
 
@@ -407,10 +407,10 @@ def test_cells_of_other_code_are_counted_and_made_again_where_that_is_asked(tmp_
     cell_files.write_list(listing, files)
     assert cell_files.lists_of(tmp_path) == [listing]
     assert cell_files.made_by_other_code(files) == ""
-    other = {**cell_files.code("cells"), "library": "another"}
-    monkeypatch.setattr(cell_files, "code", lambda paper: other)
+    other = {**cell_files.code("cells", CELL.experiment), "library": "another"}
+    monkeypatch.setattr(cell_files, "code", lambda paper, experiment: other)
     said = cell_files.made_by_other_code(files)
-    assert said.startswith("1 of 1 cells were made by other code (library); ")
+    assert said.startswith("1 of 1 cells were made by other code (library): cells e 1; ")
     run_cells([CELL], run, folder)
     assert len(calls) == 1
     assert cell_files.made_by_other_code([*files, folder / "not there.json"])[:8] == "1 of 2 c"

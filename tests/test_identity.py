@@ -16,7 +16,7 @@ from test_quantile_svm_paper import repository_config
 
 # Keys that decide no number, in an entry and in a paper's file.
 IDLE_ENTRY = {"title", "licence", "homepage", "notes", "urls"}
-IDLE_PAPER = {"title", "citation", "stand_in", "instead_of", "id", "splits_per_job"}
+IDLE_PAPER = {"title", "citation", "place", "instead_of", "id", "splits_per_job"}
 PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust", "survey")
 
 

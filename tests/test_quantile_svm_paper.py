@@ -38,7 +38,7 @@ def _config() -> dict:
 
 def small_config() -> dict:
     """A configuration of the same shape as the workflow's, of seconds."""
-    data = {"lam": 1.0e-2, "sizes": [0.6, 0.2, 0.2], "scaling": "none"}
+    data = {"place": "Table 1", "lam": 1.0e-2, "sizes": [0.6, 0.2, 0.2], "scaling": "none"}
     taus = [0.2, 0.5, 0.8]
     paper = {
         "title": "Quantile SVM",
@@ -385,7 +385,7 @@ def test_claims_are_checked_and_can_fail(suite):
 def test_sentences_about_the_papers_data_are_not_tested_on_others(suite):
     study = suite[1]
     config = small_config()
-    config["papers"]["quantile_svm"]["datasets"]["two_moons"]["stand_in"] = True
+    config["papers"]["quantile_svm"]["datasets"]["two_moons"]["place"] = ""
     other = make_study(PAPER, config, "tiny", study.results, study.curves)
     claims = claims_of(other)
     own = claims[claims["dataset"].str.startswith("Two moons")]

@@ -128,7 +128,7 @@ def test_seconds_of_another_machine_are_not_taken(exported, tmp_path, monkeypatc
 def test_recompute_takes_cells_of_this_code_only(exported, tmp_path, monkeypatch):
     folder, config, _ = exported
     own = config | {"results": str(tmp_path), "recompute": "changed"}
-    monkeypatch.setattr(reference, "code", lambda paper: {"library": "another"})
+    monkeypatch.setattr(reference, "code_of", lambda file: {"library": "another"})
     assert taken(own, folder) == (set(), [])
     monkeypatch.undo()
     assert len(taken(own, folder)[0]) == 3

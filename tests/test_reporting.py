@@ -478,7 +478,7 @@ def content_of(folder):
 
 def test_data_that_are_not_the_papers_never_stand_under_its_title(suite, tmp_path):
     study = suite[1]
-    datasets = {n: d.model_copy(update={"stand_in": True}) for n, d in study.datasets.items()}
+    datasets = {n: d.model_copy(update={"place": ""}) for n, d in study.datasets.items()}
     strange = replace(study, datasets=datasets)
     outputs.OUTPUTS.write(strange, tmp_path / "quantile_svm")
     headings = [t["heading"] for t in content_of(tmp_path)["tables"]]
@@ -494,7 +494,9 @@ def test_data_that_are_not_the_papers_never_stand_under_its_title(suite, tmp_pat
 
 def test_what_stands_in_place_of_private_data_is_named_as_such(suite):
     study = suite[1]
-    other = study.datasets["two_moons"].model_copy(update={"instead_of": "the secret moons"})
+    other = study.datasets["two_moons"].model_copy(
+        update={"place": "", "instead_of": "the secret moons"}
+    )
     named = replace(study, datasets={**study.datasets, "two_moons": other})
     assert "Two moons (instead of the secret moons)" in named.names_shown(["path"])
     found = overview.foreign_data([{"title": "P", "data": outputs_module.data_used(named)}])
@@ -541,6 +543,10 @@ def test_a_sentence_is_said_of_what_ran_and_of_settings_that_were_cut(suite):
 # ---------------------------------------------------------------- totals and the map
 
 
+def own_data(name, papers=True, failures=0):
+    return {"name": name, "papers": papers, "instead_of": "", "failures": failures}
+
+
 def made_up_paper(**verdicts_of):
     """Return what a paper's outputs.json may hold, with one table and three claims."""
     rows = [["a", "x", "1", "1", "agrees"], ["b", "x", "1", "9", "differs: 9 times higher"]]
@@ -558,7 +564,7 @@ def made_up_paper(**verdicts_of):
         "tables": [table],
         "claims": [*claims, goal],
         "certificates": {"a": [2, 2], "b": [1, 2]},
-        "data": [{"name": "a", "papers": True, "instead_of": ""}],
+        "data": [own_data("a"), own_data("b", papers=False)],
         **verdicts_of,
     }
 
@@ -588,9 +594,36 @@ def test_each_paper_has_a_headline_of_its_own():
     good["claims"] = good["claims"][:1]
     assert overview.headline(good)["kind"] == "agrees"
     for own in (False, True):
-        toy = good | {"data": [{"name": "a", "papers": own, "instead_of": ""}]}
+        toy = good | {"data": [own_data("a", papers=own)]}
         assert overview.headline(toy)["kind"] == ("agrees" if own else "not tested here")
     assert overview.headline(good | {"certificates": {"a": [1, 2]}})["kind"] == "differs"
+
+
+def test_stand_ins_earn_a_paper_neither_a_tick_nor_a_cross():
+    good = made_up_paper(tables=[], certificates={"a": [2, 2]})
+    good["claims"] = good["claims"][:1]
+    uncertified = good | {"certificates": {"a": [2, 2], "b": [0, 2]}}
+    assert overview.headline(uncertified)["kind"] == "inconclusive"
+    own = good | {"certificates": {"a": [1, 2], "b": [2, 2]}}
+    assert overview.headline(own)["kind"] == "differs"
+    # what came out on one set is no tick while cells of another of the paper's failed
+    failed = good | {"data": [own_data("a"), own_data("c", failures=3)]}
+    assert overview.headline(failed)["kind"] == "inconclusive"
+    strange = good | {"data": [own_data("a"), own_data("b", papers=False, failures=3)]}
+    assert overview.headline(strange)["kind"] == "agrees"
+
+
+def test_a_set_is_a_stand_in_unless_the_papers_file_says_where_it_stands(suite):
+    study = suite[1]
+    assert study.is_papers("two_moons")
+    own = study.datasets["two_moons"]
+    mine = own.model_validate({k: v for k, v in own.model_dump().items() if k != "place"})
+    assert not replace(study, datasets={**study.datasets, "mine": mine}).is_papers("mine")
+    broken = study.results.copy()
+    broken.loc[broken["dataset"] == "breast_cancer", "status"] = "failed"
+    found = {d["name"]: d for d in outputs_module.data_used(replace(study, results=broken))}
+    assert found["Breast cancer"]["failures"] == (broken["status"] == "failed").sum()
+    assert found["Two moons"]["failures"] == 0
 
 
 def test_what_the_paper_contradicts_or_never_said_is_no_claim_of_it():

@@ -91,6 +91,24 @@ def test_the_time_left_is_what_the_like_of_each_cell_took(config, monkeypatch):
     assert before.unmeasured == sum(len(job.cells) for job in others)
 
 
+def test_cells_of_other_code_are_told_by_experiment_and_refused_where_that_is_asked(
+    config, tmp_path, monkeypatch, capsys
+):
+    job = jobs_of(config, lane="accuracy")[0]
+    write(job, config)  # by no code
+    told = f"{PAPER} {job.experiment} {len(job.cells)}; --config recompute=changed computes them"
+    assert told in list(report(config, "quick"))[-1]
+    with pytest.raises(status.OtherCode, match="cells were made by other code"):
+        list(report(config, "quick", same_code=True))
+    monkeypatch.chdir(ROOT)
+    command = ["status", "quick", "--results", str(tmp_path)]
+    assert main(command) == 0
+    capsys.readouterr()
+    assert main([*command, "--same-code"]) == 1
+    assert told in capsys.readouterr().err
+    assert main(["status", "quick", "--results", str(tmp_path / "none"), "--same-code"]) == 0
+
+
 def test_looking_changes_nothing(config, tmp_path):
     list(report(config, "quick"))
     assert list(tmp_path.iterdir()) == []

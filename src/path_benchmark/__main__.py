@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     status = commands.add_parser("status", help="say what of a suite is finished, runs, failed")
     status.add_argument("suite", nargs="?", default="paper")
     status.add_argument("--only", default="", help="names of experiments, as in --config only=")
+    status.add_argument(
+        "--same-code", action="store_true", help="fail where other code made a cell"
+    )
     crate = commands.add_parser("crate", help="pack a finished suite as an RO-Crate, one zip file")
     crate.add_argument("suite", nargs="?", default="paper")
     for command in (status, crate):
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.command == "crate":
             lines: Iterable[str] = [write_crate(config, given.suite, Path.cwd())[1]]
         else:
-            lines = report({**config, "only": given.only}, given.suite)
+            lines = report({**config, "only": given.only}, given.suite, given.same_code)
         for line in lines:
             print(line)
     except ConfigError as error:

@@ -22,7 +22,8 @@ from solution_paths.files import hold, replace_atomically
 
 from .data import registry
 from .reporting.formats import count
-from .runs.rows import CODE, commit
+from .runs.code import CODE
+from .runs.rows import commit
 from .runs.written import NOTES, changed, digest
 from .settings import ConfigError, read_yaml
 from .status import counts
@@ -390,7 +391,7 @@ def _software(results: pd.DataFrame) -> Iterator[Entity]:
     found = {("snakemake", importlib.metadata.version("snakemake"))}
     for text in results["versions"].unique():
         versions = json.loads(text)
-        found |= {(n, v) for n, v in versions.items() if n not in (*CODE, "commit")}
+        found |= {(n, v) for n, v in versions.items() if n not in (*CODE, "commit", "date")}
     solvers = results[["method", "method_version"]].dropna().drop_duplicates()
     found |= set(solvers.itertuples(index=False, name=None))
     for name, version in sorted(found):

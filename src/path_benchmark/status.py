@@ -93,25 +93,31 @@ def _failures(file: Path) -> list[str] | None:
 
 
 def counts(config: dict, suite: str) -> tuple[dict[tuple[str, str], Count], str]:
-    """Return the counts of each paper and lane, and what other code made."""
+    """Return the counts of each paper and lane, and what other code made, there or offered."""
     if suite not in config["suites"]:
         raise ConfigError(f"config: {unknown_key(suite, config['suites'])}.")
     found: dict[tuple[str, str], Count] = {}
     files: list[Path] = []
+    taken: dict[Path, dict[str, str]] = {}
     known = measured(NEEDS)
     for name, paper in check_config(config).items():
         offer = Offer(name, Path(config["reference"], suite))
         if config["reference"]:
             offer = offered(paper, config, suite, offer.folder)
+            taken |= {file: json.loads(cell.code) for file, cell in offer.cells.items()}
         for job in paper.jobs(config, suite):
             own = found.setdefault((name, job.lane), Count())
             own.add(job, Path(config["results"]), offer.cells, known)
             files += job.cell_files(config["results"])
-    return found, made_by_other_code(files)
+    return found, made_by_other_code(files, offered=taken)
 
 
-def report(config: dict, suite: str) -> Iterator[str]:
-    """Say in lines how far a suite is."""
+class OtherCode(ConfigError):
+    """Cells were made by other code, and that was to be an error."""
+
+
+def report(config: dict, suite: str, same_code: bool = False) -> Iterator[str]:
+    """Say in lines how far a suite is, and of other code last: `OtherCode` if ``same_code``."""
     found, other = counts(config, suite)
     heads = ("finished", "reference", "running", "failed", "left", "minutes")
     rows = [
@@ -130,5 +136,7 @@ def report(config: dict, suite: str) -> Iterator[str]:
     for (paper, _), own in found.items():
         yield from (f"running: {paper} {job}" for job in own.running)
         yield from (f"failed: {paper} {reason}" for reason in own.reasons)
+    if other and same_code:
+        raise OtherCode(other)
     if other:
         yield other

@@ -22,6 +22,7 @@ from pydantic import Field
 
 from solution_paths.files import replace_atomically
 
+from ..runs.cells import FAILED
 from ..settings import Settings, Text, read_yaml
 from ..settings import check as checked
 from . import claims as cl
@@ -353,12 +354,17 @@ def certificates_held(study: Study) -> dict[str, list[int]]:
 
 
 def data_used(study: Study) -> list[dict]:
-    """Say of every data set of which there is a result whether it is the paper's."""
+    """Say of every data set whether it is the paper's, and how many of its rows are failures."""
     results = study.results
-    found = dict.fromkeys(results.loc[results["status"] == "ok", "dataset"])
+    failed = results["status"].isin(FAILED).groupby(results["dataset"], sort=False).sum()
     return [
-        {"name": study.name(d), "papers": study.is_papers(d), "instead_of": study.instead_of(d)}
-        for d in found
+        {
+            "name": study.name(d),
+            "papers": study.is_papers(d),
+            "instead_of": study.instead_of(d),
+            "failures": int(count),
+        }
+        for d, count in failed.items()
     ]
 
 

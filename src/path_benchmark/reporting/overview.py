@@ -136,8 +136,9 @@ def headline(paper: Mapping) -> dict:
     Returns
     -------
     dict
-        ``title``, ``kind`` ("agrees", "differs" or "not tested here"), ``tables``, ``cells`` and
-        ``claims`` by verdict, ``held`` of ``total`` paths, and the ``text`` of all that.
+        ``title``, ``kind`` ("agrees", "differs", "inconclusive" or "not tested here"), ``tables``,
+        ``cells`` and ``claims`` by verdict, ``held`` of ``total`` paths, and the ``text`` of all
+        that.
     """
     compared = [
         table
@@ -153,7 +154,7 @@ def headline(paper: Mapping) -> dict:
     text = "; ".join([f"{count(sum(map(bool, tables)), 'table')} compared", *told])
     return {
         "title": paper["title"],
-        "kind": _kind(paper, cells, claims, held == total),
+        "kind": _kind(paper, cells, claims),
         "tables": sum(map(bool, tables)),
         "cells": cells,
         "claims": claims,
@@ -167,13 +168,22 @@ def _counts(found: Counter, order: Iterable[str]) -> str:
     return ", ".join(f"{found[k]} {k}" for k in order if found[k])
 
 
-def _kind(paper: Mapping, cells: Counter, claims: Counter, certified: bool) -> str:
-    own = any(d["papers"] for d in paper["data"])
+def _kind(paper: Mapping, cells: Counter, claims: Counter) -> str:
+    """Judge a paper by its own data alone; what failed, or isn't certified anywhere, is no tick."""
+    own = {d["name"]: d["failures"] for d in paper["data"] if d["papers"]}
     good = cells[AGREES] + claims[SUPPORTED]
-    bad = cells[DIFFERS] + claims[NOT_SUPPORTED]
-    if bad or not certified:
+    uncertified = {name for name, (held, total) in paper["certificates"].items() if held < total}
+    if cells[DIFFERS] + claims[NOT_SUPPORTED] or uncertified & own.keys():
         return DIFFERS
-    return AGREES if good and own else NOT_TESTED
+    if not (good and own):
+        return NOT_TESTED
+    return INCONCLUSIVE if uncertified or any(own.values()) else AGREES
+
+
+def told(data: Mapping) -> str:
+    """Name a data set, and say whether it is the paper's and how often something failed on it."""
+    name = data["name"] if data["papers"] else f"{data['name']} (not the paper's)"
+    return f"{name}, {count(data['failures'], 'failure')}" if data["failures"] else name
 
 
 def foreign_data(papers: Iterable[Mapping]) -> dict[str, list[str]]:

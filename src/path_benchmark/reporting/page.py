@@ -72,6 +72,7 @@ def write_page(
             commit=provenance.commit(out.resolve().parent),
             rules=RULES,
             glyphs=GLYPHS,
+            told=overview.told,
         )
     )
     replace_atomically(out, lambda part: part.write_text(page, "utf-8"))

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from ..runs.rows import CODE, commit
+from ..runs.code import CODE
+from ..runs.rows import commit
 from .formats import count
 from .study import Study
 

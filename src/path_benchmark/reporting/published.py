@@ -107,8 +107,7 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
     lines += ["", "## What differs", "", *(differing or ["Nothing that was tested."]), ""]
     if differing:
         lines += [EXPLAINED.format(_anchor(content["title"])), ""]
-    data = [d["name"] + ("" if d["papers"] else " (not the paper's)") for d in content["data"]]
-    lines += [f"Data: {', '.join(data)}.", ""]
+    lines += [f"Data: {', '.join(map(overview.told, content['data']))}.", ""]
     for table in sorted(content["tables"], key=lambda t: bool(t.get("evidence"))):
         if table["name"] in tables:
             link = f"[CSV]({folder}/{table['name']}.csv)"

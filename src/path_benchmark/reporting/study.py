@@ -59,7 +59,7 @@ class Study:
     def is_papers(self, dataset: str) -> bool:
         """Tell whether a data set is the paper's own, and no stand-in."""
         known = self.datasets.get(dataset)
-        return known is not None and not known.stand_in and not known.instead_of
+        return known is not None and bool(known.place)
 
     def instead_of(self, dataset: str) -> str:
         """Say what of the paper's a data set takes the place of, "" where it is the paper's."""
@@ -171,7 +171,7 @@ def make_study(
     """Join results with the settings of the suite that made them."""
     file, plans = paper.file(config), paper.plans(config, suite)
     datasets = {name: paper.data(file, name) for name in file.datasets}
-    own = {name for name, data in datasets.items() if not (data.stand_in or data.instead_of)}
+    own = {name for name, data in datasets.items() if data.place}
     return Study(
         paper.name,
         suite,

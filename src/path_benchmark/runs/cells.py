@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,8 +27,9 @@ from solution_paths.files import replace_atomically, write_text
 
 from ..data import DataUnavailable, seed_sequence
 from ..settings import Settings
+from .code import CODE, code
 from .config import DataSetSettings
-from .rows import CODE, CURVES, SCHEMA, Rows, code, table_of
+from .rows import CURVES, SCHEMA, Rows, table_of
 from .supervision import announce
 from .written import digest, record
 
@@ -136,6 +139,11 @@ def file_of(cell: Cell, folder: str | Path) -> Path:
     return Path(folder) / f"{cell.id}.json"
 
 
+def code_of(file: Path) -> dict[str, str]:
+    """Return the hashes of the code that would make a cell now, by its file."""
+    return code(file.parent.name, file.stem.split("-")[0])
+
+
 def rows_of(file: Path) -> Path:
     """Return where a cell's rows are."""
     return file.with_suffix(".parquet")
@@ -154,7 +162,7 @@ def write_table(path: Path, table: pa.Table) -> None:
 def write_cell(file: Path, identity: str, rows: Rows) -> None:
     """Write a cell that has been run, with the code that made it."""
     failures = [str(row.get("message")) for row in rows.rows if row["status"] in FAILED]
-    made = {"code": code(file.parent.name), "failures": failures}
+    made = {"code": code_of(file), "failures": failures}
     store_cell(file, identity, table_of(rows.rows, SCHEMA), table_of(rows.points, CURVES), made)
 
 
@@ -220,7 +228,7 @@ def finished(file: Path, recompute: str = "") -> bool:
     if not file.is_file():
         return False
     content = check_cell(file)
-    if recompute == "changed" and content.get("code") != code(file.parent.name):
+    if recompute == "changed" and content.get("code") != code_of(file):
         return False
     statuses = pq.read_table(rows_of(file), columns=["status"])["status"]
     return not UNFINISHED & set(statuses.to_pylist())
@@ -285,29 +293,34 @@ def _said_of(files: Iterable[Path]) -> dict[Path, dict[str, Any]]:
     """Return what those of some cells' files say that are there; damage is another's business."""
     found = {}
     for file in files:
-        with suppress(OSError, ValueError):
-            found[file] = json.loads(file.read_text("utf-8"))
+        with suppress(OSError, ValueError, TypeError):
+            found[file] = {"failures": [], **json.loads(file.read_text("utf-8"))}
     return found
 
 
-def made_by_other_code(files: Iterable[Path], recompute: str = "") -> str:
-    """Say how many of a plan's cells were made by other code than there is; "" if none.
+def made_by_other_code(
+    files: Iterable[Path],
+    recompute: str = "",
+    offered: Mapping[Path, dict[str, str]] = MappingProxyType({}),
+) -> str:
+    """Say how many of a plan's cells, of which experiments, other code made; "" if none.
 
     Those that are missing, failed, or computed again because that is asked, will be made by this.
+    ``offered`` are the codes of cells that a run would take over.
     """
     files = list(files)
     kept = {} if recompute == "changed" else _said_of(files)
-    made = [
-        (content.get("code", {}), code(file.parent.name))
-        for file, content in kept.items()
-        if not content.get("failures")
-    ]
-    other = [(own, now) for own, now in made if own != now]
+    made = {f: content.get("code", {}) for f, content in kept.items() if not content["failures"]}
+    made |= offered
+    now = {file: code_of(file) for file in made}
+    other = [file for file, own in made.items() if own != now[file]]
     if not other:
         return ""
-    parts = [part for part in CODE if any(own.get(part) != now[part] for own, now in other)]
+    parts = [part for part in CODE if any(made[f].get(part) != now[f][part] for f in other)]
+    counts = Counter(f"{file.parent.name} {file.stem.split('-')[0]}" for file in other)
+    told = ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
     return (
-        f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}); "
+        f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}): {told}; "
         "--config recompute=changed computes them again."
     )
 

@@ -22,19 +22,19 @@ class DataSetSettings(Settings):
         Names in config/datasets.yaml of what it is made of; its own name unless given.
     splits : int, optional
         How many splits there are, where that is limited.
-    stand_in : bool
-        It is not the paper's: it shows that everything works, and the paper's sentences about its
-        own data are not tested on it.
+    place : str
+        Where in the paper it stands: "Table 1". Without, it is not the paper's but a stand-in: it
+        shows that everything works, and decides nothing about the paper.
     instead_of : str
-        What of the paper's it takes the place of, where that is not public; it counts as the
-        paper's, and every output says so. Nothing is computed from it.
+        What of the paper's a stand-in takes the place of, where that is not public; every output
+        says so.
     """
 
     # What is excluded decides no number, and is no part of a cell's identity.
     title: str = Field(default="", exclude=True)
     sources: tuple[Name, ...] = ()
     splits: Count | None = Field(default=None, exclude=True)
-    stand_in: bool = Field(default=False, exclude=True)
+    place: str = Field(default="", exclude=True)
     instead_of: str = Field(default="", exclude=True)
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:

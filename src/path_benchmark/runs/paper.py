@@ -18,8 +18,9 @@ from solution_paths.files import locked
 from ..data import identity, read_once, registry
 from ..settings import ConfigError, Settings, check, unknown_key
 from .cells import Cell, Report, run_cells, short_digest, write_list
+from .code import code
 from .config import DataSetSettings, PaperFile, Run
-from .rows import Rows, code
+from .rows import Rows
 from .supervision import Limits, supervised, write_cost
 
 Lane = Literal["accuracy", "timing"]
@@ -190,9 +191,9 @@ class Paper:
     def jobs(self, config: dict, suite: str) -> list[Job]:
         """Return a suite's jobs: one for each data set, experiment and chunk of splits."""
         content = self.file(config)
-        made = json.dumps(code(self.name)) if config.get("recompute") == "changed" else ""
+        anew = config.get("recompute") == "changed"
         return [
-            self._job(content, plan, dataset, first, last, made)
+            self._job(content, plan, dataset, first, last, anew)
             for plan in self.plans(config, suite)
             for dataset in plan.run.datasets
             for first, last in chunks(
@@ -202,11 +203,12 @@ class Paper:
         ]
 
     def _job(
-        self, content: PaperFile, plan: Plan, dataset: str, first: int, last: int, made: str
+        self, content: PaperFile, plan: Plan, dataset: str, first: int, last: int, anew: bool
     ) -> Job:
-        """Return a job; ``made`` says by what code its cells must be, if by a certain one."""
+        """Return a job; ``anew``: its cells must be made by the code that there is."""
         cells = self._cells(content, plan, dataset, range(first, last + 1), offline=False)
         experiment = plan.experiment
+        made = json.dumps(code(self.name, experiment.name)) if anew else ""
         return Job(
             plan.suite,
             self.name,

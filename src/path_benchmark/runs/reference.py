@@ -23,9 +23,9 @@ import pyarrow.parquet as pq
 from solution_paths.files import replace_atomically, write_text
 
 from ..settings import ConfigError
-from .cells import DamagedCell, file_of, finished, read_cell, store_cell, write_list
+from .cells import DamagedCell, code_of, file_of, finished, read_cell, store_cell, write_list
 from .paper import Job, Paper
-from .rows import CURVES, SCHEMA, TEXT, code, machine
+from .rows import CURVES, SCHEMA, TEXT, machine
 from .written import digest
 
 SUMS = "sha256.json"
@@ -229,7 +229,7 @@ def offered(paper: Paper, config: dict, suite: str, folder: Path, anywhere: bool
     known = read_reference(folder, paper.name) if left else {}
     for job, cells in left.items():
         found = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
-        found = {f: cell for f, cell in found.items() if _wanted(cell, config, paper.name)}
+        found = {f: cell for f, cell in found.items() if _wanted(f, cell, config)}
         usable = anywhere or job.lane != "timing"
         here = {f: cell for f, cell in found.items() if usable or _measured_here(cell)}
         offer.cells |= here
@@ -257,9 +257,9 @@ def take(
     return offer.said("were" if write else "would be")
 
 
-def _wanted(cell: Kept, config: dict, paper: str) -> bool:
+def _wanted(file: Path, cell: Kept, config: dict) -> bool:
     """Tell whether the code that made a cell will do."""
-    return config.get("recompute") != "changed" or json.loads(cell.code) == code(paper)
+    return config.get("recompute") != "changed" or json.loads(cell.code) == code_of(file)
 
 
 def _measured_here(cell: Kept) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
 import os
 import platform
 import subprocess
 from collections.abc import Iterable
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-import solution_paths
+from .code import code
 
 PACKAGES = ("solution_paths", "numpy", "scipy", "numba", "scikit-learn")
-CODE = ("library", "protocol", "solvers")  # the parts of the code whose hashes rows carry
-# Files among those of the protocol that no number depends on.
-TOLD = ("outputs", "depends", "needs", "progress", "reference", "terminal")
 
 
 def _columns(*declared: tuple[str, pa.DataType, bool, str]) -> pa.Schema:
@@ -68,7 +65,12 @@ SCHEMA = _columns(
     ("status", TEXT, False, "ok, or what went wrong"),
     ("message", TEXT, True, "reason of a failure"),
     ("machine", TEXT, False, "processor and operating system"),
-    ("versions", TEXT, False, "JSON object: commit and hashes of the code, versions of packages"),
+    (
+        "versions",
+        TEXT,
+        False,
+        "JSON object: commit, date, hashes of code, versions of packages",
+    ),
 )
 # One point of a curve: an exact step function, a boundary, the points of a data set.
 CURVES = _columns(
@@ -90,7 +92,7 @@ class Rows:
     """
 
     def __init__(self, **shared: Any) -> None:
-        made = versions(shared.get("paper", ""))
+        made = versions(shared.get("paper", ""), shared.get("experiment", ""))
         self._shared = {"machine": machine(), "versions": made, **shared}
         self.rows: list[dict[str, Any]] = []
         self.points: list[dict[str, Any]] = []
@@ -191,32 +193,16 @@ def machine() -> str:
 
 
 @cache
-def versions(paper: str) -> str:
-    """Versions of Python, packages and source that a paper's rows depend on, as a JSON object."""
-    found = {"commit": commit(), "python": platform.python_version()}
+def versions(paper: str, experiment: str) -> str:
+    """Return what an experiment's rows depend on, as a JSON object: versions, code, today."""
+    found = {"commit": commit(), "date": date.today().isoformat()}
+    found["python"] = platform.python_version()
     for package in PACKAGES:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "not installed"
-    return json.dumps(found | code(paper), sort_keys=True)
-
-
-@cache
-def code(paper: str) -> dict[str, str]:
-    """Return hashes of the code that makes a paper's rows: library, protocol, outside solvers.
-
-    What the paper's experiments do is part of the protocol; another paper's, and what is drawn or
-    told of rows, isn't.
-    """
-    library, benchmark = Path(solution_paths.__file__).parent, Path(__file__).parents[1]
-    folders = [benchmark / name for name in ("runs", "data", f"papers/{paper}")]
-    files = [file for folder in folders for file in folder.rglob("*.py") if file.stem not in TOLD]
-    return {
-        "library": _hash(library, library.rglob("*.py")),
-        "protocol": _hash(benchmark, files),
-        "solvers": _hash(benchmark, (benchmark / "solvers").rglob("*.py")),
-    }
+    return json.dumps(found | code(paper, experiment), sort_keys=True)
 
 
 @cache
@@ -233,10 +219,3 @@ def commit(folder: str | Path = Path(__file__).parent) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return head.stdout.strip() + (", with changes that were not committed" * bool(changed.stdout))
-
-
-def _hash(root: Path, files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:12]
