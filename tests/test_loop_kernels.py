@@ -1,5 +1,7 @@
 """The parts of a step of the loop, each beside another way to the same."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,35 @@ def test_there_are_six_principles_and_few_constants_that_follow():
     named = [name for name in vars(tolerances) if name.isupper() and name != "SPEED"]
     assert len(named) - len(tolerances.SPEED) <= 6 + 13
     assert state.BLOCK == tolerances.BLOCK
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_coordinates_have_no_rates(python, name):
+    for seed in range(3):
+        for w in states(walk_of(*problem(name, seed, 14))):
+            assert not w.u[RATE][:, w.known.astype(bool)].any()
+
+
+def test_a_gain_by_sums_is_one_row_by_row(python):
+    """Of pivots between quantiles, most of which are decided by the sums alone; ties are not."""
+    counts = {True: 0, False: 0}
+    quick = loop.surely_gains
+
+    def both(w):
+        surely = quick(w)
+        python.setattr(loop, "surely_gains", lambda _: False)
+        gained = loop.gains(w, int(w.changed[0]), int(w.place[w.changed[0]]))
+        python.setattr(loop, "surely_gains", both)
+        assert gained or not surely
+        counts[surely] += 1
+        return surely
+
+    python.setattr(loop, "surely_gains", both)
+    for seed in range(6):
+        X, _, u = data(seed, 20)
+        X, u = (X.round(), u.round()) if seed % 2 else (X, u)
+        along_tau = partial(models.quantile_regression, X, u)
+        for _ in states(walk_of(along_tau, 0.11, 0.89), most=200):
+            pass
+    assert counts[True] > 20
+    assert counts[True] > counts[False]

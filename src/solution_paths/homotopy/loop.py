@@ -234,6 +234,9 @@ def change(w, i, new, forced):
     elif now.staying:
         w.stays[:] = 0
         now.staying = 0
+    for g in range(now.changing):
+        if w.known[w.changed[g]]:  # known ones have no rates
+            w.u[RATE, 0, w.changed[g]] = w.u[RATE, 1, w.changed[g]] = 0.0
     return became
 
 
@@ -283,7 +286,7 @@ def gains(w, i, new):
     rises.)
     """
     now, m, at_knot, u, du = w.now, w.map, new % 2 == 1, w.u[VALUE, 0], w.u[RATE, 0]
-    if m.weights or now.jumping:
+    if m.weights or now.jumping or (not at_knot and surely_gains(w)):
         return True
     end, total, terms, fastest, moved = now.end, 0.0, 0.0, 0.0, 0.0
     for k in range(m.N):
@@ -301,6 +304,30 @@ def gains(w, i, new):
         speed = du[k] if variable != at_knot else rate_of_row(w, k)
         total += x * speed
         terms += abs(x * speed)
+    return total > (SINGULAR + now.null_curvature) * (terms + fastest * moved)
+
+
+@lean
+def surely_gains(w):
+    """Tell whether `gains` holds of values by a bound of what it compares the gain with.
+
+    The gain is that of the sums which known rows add to variables' equations, so that no row is
+    looked at.
+    """
+    now, m, du, end = w.now, w.map, w.u[RATE, 0], w.now.end
+    largest = largest_unknown(w, VALUE, m.known[VALUE] + abs(end) * m.known[RATE])
+    total, terms, fastest, moved = 0.0, 0.0, 0.0, m.N * largest
+    for k in range(m.n, m.n + m.p):
+        if du[k] == 0.0:
+            continue
+        row, x = w.graph.equation[k, w.place[k]], 0.0
+        if w.place[k] % 2 == 0 and w.graph.curvature[k, w.place[k]] == 0.0:
+            x = row[0] + end * row[2]
+        total += (w.base[0, 0, k] + end * w.base[1, 0, k] + x) * du[k]
+        size = w.base_terms[0, k] + abs(end) * w.base_terms[1, k] + abs(x)
+        terms += size * abs(du[k])
+        moved += abs(x) * m.scale[k]
+        fastest = max(fastest, abs(du[k]) / m.scale[k])
     return total > (SINGULAR + now.null_curvature) * (terms + fastest * moved)
 
 
@@ -362,7 +389,10 @@ def orient_null_vector(w, i, old, new):
     """
     m, du, at_knot, way = w.map, w.u[RATE], new % 2 == 1, float(np.sign(new - old))
     w.now.null_residual = 0.0
-    for k in range(m.N):
+    count = w.now.solved + w.now.eliminated
+    others = count + w.was_known[0]  # with i itself, if it isn't among them
+    for a in range(others):
+        k = coordinate(w, a) if a < count else i
         if is_variable(w, k) == at_knot:
             w.now.null_residual = max(w.now.null_residual, abs(du[0, k]) / m.scale[k])
             du[0, k] = du[1, k] = 0.0
@@ -375,7 +405,8 @@ def orient_null_vector(w, i, old, new):
         if m.n <= i < m.n + m.weights:
             inward -= du[0, m.N - 1]
     if inward < 0.0:
-        for k in range(m.N):
+        for a in range(others):
+            k = coordinate(w, a) if a < count else i
             du[0, k], du[1, k] = -du[0, k], -du[1, k]
 
 

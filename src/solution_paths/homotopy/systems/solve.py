@@ -12,7 +12,6 @@ from ..state import (
     RIDGED,
     VALUE,
     base_of,
-    clear_rates,
     couples,
     diagonal,
     factors,
@@ -112,7 +111,6 @@ def is_singular(w, new):
     for a in range(now.solved + now.eliminated):
         k = coordinate(w, a)
         w.kept[0, k], w.kept[1, k] = du[0, k], du[1, k]
-    clear_rates(w)
     _scatter(w, du)
     du[0, i] = 0.0 if known else (1.0 if was_known else du[0, i])
     du[1, i] = 0.0 if known or was_known else du[1, i]
