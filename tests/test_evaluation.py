@@ -419,3 +419,22 @@ def test_where_a_curve_is_below_a_level():
             for first, last in own.below(level):
                 inside |= (t >= first) & (t <= last)
         np.testing.assert_array_equal(inside, own(t) <= level)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_curves_are_the_same_whatever_is_held_together(monkeypatch, kind):
+    """Where weights at all breakpoints are too many, some breakpoints are looked at at a time."""
+    path = any_path(kind)
+    V = rows_for(path, kind)
+    V = np.vstack([V, V[:5], 0.0 * V[:2]])
+    v = new_rows(path, len(V))[1]
+    v[-7:-2] = -v[:5]  # ties
+    metric = "absolute" if kind == "svr" else "zero_one"
+    wanted, crossings = path.error_curve(V, v, metric), path.crossings(V)
+    monkeypatch.setattr(evaluation, "WEIGHTS", 1)
+    monkeypatch.setattr(evaluation, "AROUND", 3)
+    found = path.error_curve(V, v, metric)
+    np.testing.assert_allclose(found.edges, wanted.edges, rtol=1e-13)
+    np.testing.assert_allclose(found.left, wanted.left, rtol=1e-12, atol=1e-15)
+    for own, other in zip(path.crossings(V), crossings, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-12)

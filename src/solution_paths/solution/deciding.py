@@ -9,7 +9,8 @@ beyond a crossing. At a crossing itself the label is that of a tie.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,6 +39,16 @@ def places(path: SolutionPath) -> Floats:
     return t[:-1] if len(t) > 1 and t[-1] > path.settled else t
 
 
+class _Solutions(NamedTuple):
+    """Weights and free variables at recorded points, and how far off what they add up to is."""
+
+    w: Floats  # (k, b D)
+    v: Floats  # (k, r)
+    w_sizes: Floats  # (k, b D), absolute terms of weights
+    held: Floats  # (1, o, k), what rounding makes of free variables
+    terms: int
+
+
 class Deciding:
     """The decisions of rows at recorded points of a path.
 
@@ -51,17 +62,31 @@ class Deciding:
     def __init__(self, path: SolutionPath, nodes: Places) -> None:
         self.path, self.reading, self.nodes = path, path.reading, nodes
         self.t, self.low = path.points.t[nodes], path.points.low[nodes]
-        self.w, self.v = path.variables_at(nodes)
-        u = path.points.at(nodes, path.statement.held)
-        self.w_sizes, self.terms = _absolute(path, u, self.w), u.shape[1]
         self.lengths = None if self.reading.linear else _lengths(path)
         self.unit = ROUNDED if self.reading.linear else BLUR
-        free = self.v.shape[1] > 0  # each of which is what a training row's sum lacks
-        sizes = self._sums(self._longest(), self.w_sizes, self.v)
-        self.held = self.unit * free * sizes
+
+    @cached_property
+    def _solutions(self) -> _Solutions:
+        """Weights and free variables are read when decisions are asked for; labels need none."""
+        w, v = self.path.variables_at(self.nodes)
+        u = self.path.points.at(self.nodes, self.path.statement.held)
+        w_sizes = _absolute(self.path, u, w)
+        free = v.shape[1] > 0  # each of which is what a training row's sum lacks
+        sizes = self._sums(self._longest(), w_sizes, v)
         if self.reading.kind == "order":  # decisions are compared to these
-            self.v = self.v.copy()
-            self._join(self.v.T, sizes[0, 0])
+            v = v.copy()
+            self._join(v.T, sizes[0, 0])
+        return _Solutions(w, v, w_sizes, self.unit * free * sizes, u.shape[1])
+
+    @property
+    def w(self) -> Floats:
+        """Weights (k, b D)."""
+        return self._solutions.w
+
+    @property
+    def v(self) -> Floats:
+        """Free variables (k, r)."""
+        return self._solutions.v
 
     def _longest(self) -> Floats:
         """Return a row that no training row exceeds in any entry or, with a kernel, its length."""
@@ -69,7 +94,7 @@ class Deciding:
 
     def rough(self, rows: Any) -> Floats:
         """Return what no row's sums of absolute terms exceed, (1, o, k)."""
-        return self._sums(self._largest(rows), self.w_sizes, self.v)
+        return self._sums(self._largest(rows), self._solutions.w_sizes, self.v)
 
     def _largest(self, rows: Any) -> Floats:
         """Return one row, or length, with the largest absolute entries of all."""
@@ -93,8 +118,8 @@ class Deciding:
 
     def doubt(self, rows: Any) -> Floats:
         """Return how far decisions in double precision may be from being told, (1, o, k)."""
-        off = self.unit + relative(rows.shape[1] + self.terms, exact=False)
-        return DOUBT * (off * self.rough(rows) + self.held)
+        off = self.unit + relative(rows.shape[1] + self._solutions.terms, exact=False)
+        return DOUBT * (off * self.rough(rows) + self._solutions.held)
 
     def doubt_between(self, rows: Any, here: Places, there: Places) -> Floats:
         """Return the same of decisions on pieces, whose parameters are rounded, too: (1, o, k)."""
@@ -109,7 +134,7 @@ class Deciding:
         f = self.reading.decisions(rows, self.w, self.v)
         if self.reading.kind in (*NUMBERS, "nearest"):
             of = rows if self.lengths is None else self._own_lengths(rows)
-            f[np.abs(f) <= self.unit * self._sums(of, self.w_sizes, self.v)] = 0.0
+            f[np.abs(f) <= self.unit * self._sums(of, self._solutions.w_sizes, self.v)] = 0.0
             self._join(f, self.rough(rows))
             return f
         near = self.reading.close(f, self.v, self.doubt(rows) + DOUBT * self.moved(f))
@@ -147,7 +172,7 @@ class Deciding:
         f[here] = found
         of = own if self.lengths is None else self._own_lengths(own)
         off = self.unit * self._sums(of, w_sizes, v) + self.moved(f[i])[..., k]
-        off += self.held[..., k]
+        off += self._solutions.held[..., k]
         self.reading.tie(found, v, off)
         f[here] = np.where(mask[:, None], found, f[here])
         every[here] = np.where(mask[:, None], off, 0.0)
@@ -185,14 +210,14 @@ class Deciding:
 
     def _along(self, f: Floats) -> tuple[Labels, Places]:
         """Return labels as functions of t, and the pieces on which they change."""
-        kind, t, v = self.reading.kind, self.t, self.v
+        kind, t = self.reading.kind, self.t
         if kind == "argmax":
             return winners(t, f)
         if kind != "order":
             row, piece, at = sign_changes(t, f[:, 0], self.reading)
             positive = self.reading.positive(f[:, 0])
             return Labels(1 * positive[:, 0], row, at, 1 * positive[row, piece + 1]), piece
-        first, found = np.zeros(len(f), dtype=np.int64), []
+        first, found, v = np.zeros(len(f), dtype=np.int64), [], self.v
         for j in range(v.shape[1]):
             above = self.reading.positive(f[:, 0] - v[:, j])
             first += above[:, 0]

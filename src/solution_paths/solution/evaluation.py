@@ -25,6 +25,7 @@ from ..validation import Floats, check_row_weights, check_shares, check_vector, 
 from .deciding import Deciding, places, sign_changes
 from .labels import indices, label_error
 from .metrics import DECISIONS, RANKED, Metric
+from .points import Places
 from .ranks import Swaps, discordant, precision_error, swaps
 from .reading import NUMBERS
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
 CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
 ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
+MANY_ENTRIES = 24_000_000
+WEIGHTS = 8_000_000  # of all breakpoints that are held together: 64 MB
+AROUND = 16  # breakpoints at least, even so
 TIED = 2.0**-44  # of the sum of a decision's absolute terms: rows whose differ by less tie
 
 
@@ -83,16 +87,42 @@ def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
     return first, last
 
 
-def blocks(path: SolutionPath, rows: Any) -> Any:
+def blocks(path: SolutionPath, rows: Any) -> Iterator[Floats]:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
-    every = Deciding(path, np.arange(len(places(path))))
+    windows = list(_windows(path))
+    whole = Deciding(path, windows[0][0]) if len(windows) == 1 else None
     for own in _parts(path, rows):
-        yield every.decisions(rows[own])
+        if whole:
+            yield whole.decisions(rows[own])
+            continue
+        every = [Deciding(path, w).decisions(rows[own])[..., inner] for w, inner in windows]
+        yield np.concatenate(every, axis=-1)
+
+
+def _windows(path: SolutionPath) -> Iterator[tuple[Places, slice]]:
+    """Yield recorded points whose weights are held together, and which of them are decided by them.
+
+    What a decision is may depend on two points before and behind it, and on all at its parameter.
+    """
+    t = places(path)
+    count, size = len(t), max(AROUND, WEIGHTS // path.line.start.features)
+    if path.reading.kind == "order":  # thresholds are compared with everywhere
+        size = count
+    for first in range(0, count, size):
+        last = min(first + size, count)
+        low = int(np.searchsorted(t, t[max(first - 2, 0)]))
+        high = int(np.searchsorted(t, t[min(last + 1, count - 1)], side="right"))
+        yield np.arange(low, high), slice(first - low, last - low)
 
 
 def _parts(path: SolutionPath, rows: Any) -> Iterator[slice]:
-    """Yield parts of the rows whose decisions are held together."""
-    size = max(1, ENTRIES // (len(places(path)) * path.reading.outputs))
+    """Yield parts of the rows whose decisions are held together.
+
+    More of them where weights are many, which are read anew for each part.
+    """
+    count = len(places(path))
+    entries = ENTRIES if count * path.line.start.features <= WEIGHTS else MANY_ENTRIES
+    size = max(1, entries // (count * path.reading.outputs))
     for first in range(0, rows.shape[0], size):
         yield slice(first, first + size)
 
@@ -184,7 +214,7 @@ def label_curve(
     classes = own if classes is None else classes
     right, known = codes(classes, y, m), indices(classes, own)
     every = Deciding(path, np.arange(len(places(path))))
-    parts = [every.labels(every.decisions(X[own])) for own in _parts(path, X)]
+    parts = [every.labels(f) for f in blocks(path, X)]
     found = Labels.together(parts)
     found = found._replace(first=known[found.first], after=known[found.after])
 
