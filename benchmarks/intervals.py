@@ -1,11 +1,13 @@
-"""Leave-one-out and full conformal sets beside what they replace: refits, and a grid of responses.
+"""Leave-one-out and conformal sets beside what they replace: refits, grids and searches.
 
     python benchmarks/intervals.py [--rows 500] [--conformal-rows 1000]
 
 CPU seconds of one process. Refits are by the walk from nothing without checks (`Start`), by
 Clarabel on the same statement (tolerance 1e-9), and by scikit-learn's solver of the model at its
 default tolerance; some of them are timed, and multiplied. A grid has 100 responses for each new
-row, each refitted by the walk from nothing.
+row, each refitted by the walk from nothing. A conditional cutoff is also searched by bisection,
+each step a quantile regression by HiGHS or, with a kernel, Clarabel; and taken from MAPIE, if that
+is installed, whose kernels raise NotImplementedError.
 """
 
 from __future__ import annotations
@@ -15,8 +17,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import clarabel
 import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Lasso, QuantileRegressor
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 import solution_paths as sp
@@ -26,6 +33,7 @@ from solution_paths.solution.neighbours import Start
 
 SOME = 5
 GRID = 100
+LEVEL = 0.85  # of a new row's dual, between -0.1 and 0.9
 RBF = {"kernel": "rbf", "gamma": 0.1}
 
 
@@ -96,14 +104,79 @@ def conformal(n: int) -> None:
         )
 
 
+def late(X: np.ndarray) -> np.ndarray:
+    """Return features of rows: two columns, and a group."""
+    return np.column_stack([np.ones(len(X)), X[:, :2], X[:, 2] > 0.0])
+
+
+def conditional(n: int) -> None:
+    """Print what a conditional cutoff costs, and how far off those of others are."""
+    X, y = samples(n)
+    scores, new = np.abs(y - X[:, 0] + X[:, 1]), np.random.default_rng(1).normal(size=(SOME, 10))
+    lam = 1e-2
+    for name, options in {"features": {}, "features and rbf": {"lam": lam, **RBF}}.items():
+
+        def ours(options: dict[str, Any] = options) -> np.ndarray:
+            found = sp.conditional_conformal_path(X, scores, new, features=late, **options)
+            return np.array([path.cutoff(LEVEL) for path in found])
+
+        cutoffs = ours()
+        own = seconds(ours) / SOME
+        begin, searched = time.process_time(), []
+        for row in new:
+            A = np.vstack([X, row])
+            K = rbf_kernel(A, gamma=RBF["gamma"]) / (lam * len(A)) if options else None
+            searched.append(by_search(scores, late(A), K))
+        search = (time.process_time() - begin) / SOME
+        off = np.abs(cutoffs - searched).max()
+        print(f"conditional, {name}: {own:.3f} s; search {search / own:.0f} times, off {off:.0e}")
+    try:
+        from mapie.conditional_conformal_prediction import ConditionalSplitConformalRegressor
+    except ImportError:
+        return
+    zero = DummyRegressor(strategy="constant", constant=0.0).fit(X, scores)
+    other = ConditionalSplitConformalRegressor(late, zero, confidence_level=0.9)
+    other.conformalize(X, scores)
+    end = [path.cutoff() for path in sp.conditional_conformal_path(X, scores, new, features=late)]
+    begin = time.process_time()
+    found = other.predict_interval(new)[1][:, 1, 0]
+    spent = (time.process_time() - begin) / SOME
+    print(f"MAPIE, features: {spent:.3f} s; off {np.abs(found - end).max():.0e}")
+
+
+def by_search(scores: np.ndarray, Phi: np.ndarray, K: np.ndarray | None) -> float:
+    """Return the score at which the dual of the last row reaches a level, by bisection."""
+    n, k = Phi.shape
+    A = sparse.vstack([sparse.csc_array(Phi.T), sparse.eye_array(n), -sparse.eye_array(n)])
+    b = np.concatenate([np.zeros(k), np.full(n, 0.9), np.full(n, 0.1)])
+    P = None if K is None else sparse.csc_array(np.triu(K))
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+
+    def dual(S: float) -> float:
+        s = np.append(scores, S)
+        if P is None:
+            own = linprog(-s, A_eq=Phi.T, b_eq=np.zeros(k), bounds=(-0.1, 0.9), method="highs")
+            return own.x[-1]
+        cones = [clarabel.ZeroConeT(k), clarabel.NonnegativeConeT(2 * n)]
+        return clarabel.DefaultSolver(P, -s, A.tocsc(), b, cones, options).solve().x[-1]
+
+    low, high = -scores.max(), 4.0 * scores.max()
+    while high - low > 1e-6 * scores.max():
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if dual(middle) < LEVEL else (low, middle)
+    return high
+
+
 def main() -> None:
-    """Run both."""
+    """Run all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--conformal-rows", type=int, default=1000)
     given = parser.parse_args()
     leave_one_out(given.rows)
     conformal(given.conformal_rows)
+    conditional(given.conformal_rows)
 
 
 if __name__ == "__main__":

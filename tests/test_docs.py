@@ -42,7 +42,7 @@ def example(name: str) -> str:
 CERTIFIED = ["README.md", "docs/engine.md", "docs/own_loss.md", "docs/index.md"]
 CERTIFIED += ["docs/quantiles.md", "docs/probabilities.md"]
 STATED = {  # examples whose output the text states, and how many
-    "docs/intervals.md": 1,
+    "docs/intervals.md": 2,
     "docs/models.md": 2,
 }
 
@@ -70,6 +70,7 @@ def test_examples_print_what_the_text_says(name, tmp_path):
 
 GALLERY = {  # what an example prints, as its text and its pictures say
     "certificate.py": r"certificate holds(.|\n)*\nholds$",
+    "conditional_conformal.py": r"no features: covers 1.00 before 2, 0.7(.|\n)*holds",
     "conformal.py": r"\d+ steps, a 90 % set: \[\[(.|\n)*row 0 moves(.|\n)*holds(.|\n)*holds",
     "cost_path.py": r"the last breakpoint is C = \d+\nleast error 0\.\d+, for C on \[\[",
     "exact_cross_validation.py": r"largest difference at the grid's values: 0\.0000",

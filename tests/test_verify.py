@@ -759,3 +759,23 @@ def test_groups_of_which_some_move_are_judged_together():
     alone = [judge(problem(s), answer.alone()) for s in t]
     for name in ("gap", "kkt", "error", "primal"):
         np.testing.assert_array_equal(getattr(found, name), [getattr(own, name) for own in alone])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("idle", [0, 1])
+def test_free_variables_whose_columns_depend_are_balanced_where_rows_have_room(seed, idle):
+    r = np.random.default_rng(seed)
+    B = np.repeat(r.normal(size=(3, 4)), 8, axis=0)  # of rank 3
+    y = np.abs(r.standard_t(3, 24))
+    rows, cost = np.vstack([B, r.normal(size=(idle, 4))]), np.append(np.ones(24), np.zeros(idle))
+    loss = losses.pinball(np.append(y, np.zeros(idle)), 0.83, cost)
+    problem = Problem(Losses(loss, 0, free=rows), features=1, ridge=1.0)
+    groups = y.reshape(3, 8)
+    value = np.sort(groups, axis=1)[:, 6]  # the least that .83 of eight are at most
+    dual = np.where(groups > value[:, None], 0.83, -0.17)
+    dual[groups == value[:, None]] = 6 * 0.17 - 0.83  # but for rounding
+    v = np.linalg.lstsq(rows[:24:8], value, rcond=None)[0]
+    right = Answer(np.zeros(1), v, [np.append(dual, np.zeros(idle))])
+    assert judge(problem, right).ok()
+    off = Answer(np.zeros(1), v, [np.append(dual + 1e-6 * (dual < 0), np.zeros(idle))])
+    assert judge(problem, off).status == "fails"

@@ -8,6 +8,7 @@ from .curves import Best, Curve, MeanCurve
 from .errors import NoOptimum, PathError, PathWarning
 from .models.almost_quadratic import almost_quadratic_path
 from .models.asymmetric_svm import asymmetric_svm_path
+from .models.conditional_conformal import conditional_conformal_path
 from .models.dm_drsvm import dm_drsvm_path
 from .models.dm_drsvm_grid import dm_drsvm_grid
 from .models.dm_ksvm import dm_ksvm_path
@@ -46,6 +47,7 @@ from .models.weighted_svr import weighted_svr_path
 from .solution import SolutionPath, solution_path
 from .solution.approximate import ApproximatePath, GapCertificate
 from .solution.branched import local_path
+from .solution.conditional import ConditionalPath
 from .solution.conformal import ConformalPath, conformal_path
 from .solution.distribution import PredictedDistribution
 from .solution.leave_one_out import LeaveOneOut, leave_one_out
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from .estimators import (
         HHSVC,
         L1SVC,
+        ConditionalConformal,
         DmDrSVC,
         DmKSVC,
         DrLAD,
@@ -93,6 +96,8 @@ __all__ = [
     "Best",
     "BestOnSurface",
     "Certificate",
+    "ConditionalConformal",
+    "ConditionalPath",
     "ConformalPath",
     "Curve",
     "DmDrSVC",
@@ -137,6 +142,7 @@ __all__ = [
     "__version__",
     "almost_quadratic_path",
     "asymmetric_svm_path",
+    "conditional_conformal_path",
     "conformal_path",
     "dm_drsvm_grid",
     "dm_drsvm_path",
@@ -210,7 +216,11 @@ ESTIMATORS = (
 )
 
 
-CONFORMAL = ("FullConformal", "JackknifePlus")  # estimators around another one
+CONFORMAL = (
+    "ConditionalConformal",
+    "FullConformal",
+    "JackknifePlus",
+)  # estimators around another one
 
 
 def __getattr__(name: str) -> type:

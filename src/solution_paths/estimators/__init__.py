@@ -1,6 +1,7 @@
 """Estimators in scikit-learn's manner, each standing on an exact path."""
 
 from .classifiers import L1SVC, PathSVC, QuantileSVC
+from .conditional import ConditionalConformal
 from .conformal import FullConformal, JackknifePlus
 from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
@@ -24,6 +25,7 @@ from .weighted import WeightedSVC, WeightedSVR
 __all__ = [
     "HHSVC",
     "L1SVC",
+    "ConditionalConformal",
     "DmDrSVC",
     "DmKSVC",
     "DrLAD",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -230,6 +231,34 @@ class Homotopy:
         now.rest = tolerances.NOISE * abs(end)
         loop.restart(self.walk)
 
+    def again(
+        self, graphs: Tabled, place: Places, end: float, origin: float, room: Walk | None = None
+    ) -> Self:
+        """Return a walk from where this one began, along other graphs of the same system there.
+
+        Parameters
+        ----------
+        graphs, place, end, origin
+            See the class; t begins at 0.
+        room : Walk, optional
+            Memory of an earlier one, which has ended; this walk's own arrays are left as they are.
+        """
+        other, tables = copy(self), _tables(self.statement, graphs, self.face)
+        arrays = dict(_arrays(self.walk))
+        if room is None:
+            room = altered(self.walk, now=new(Numbers), **{k: v.copy() for k, v in arrays.items()})
+        for name, value in arrays.items():
+            np.copyto(getattr(room, name), value)
+        now: Any = room.now
+        np.copyto(now.base.base, vars(self.walk)["now"].base.base)
+        other.walk = altered(room, map=tables.map, graph=tables.graph)
+        other.graphs, other.start, other.origin = graphs, place.astype(np.int64), origin
+        other.walk.place[:] = place
+        now.end, now.way, now.pending = end, np.sign(end), -1
+        now.rest = tolerances.NOISE * abs(end)
+        loop.restart(other.walk)
+        return other
+
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
         while self.walk.now.nodes < 2:
@@ -320,6 +349,13 @@ class Homotopy:
             graphs=self.graphs,
             is_row=self.statement.is_row,
         )
+
+
+def _arrays(walk: Walk) -> Iterator[tuple[str, Any]]:
+    """Yield the arrays of a walk that its steps write."""
+    for name, value in vars(walk).items():
+        if isinstance(value, np.ndarray) and name != "words":
+            yield name, value
 
 
 def _grown(size: int, needed: int, most: int | None = None) -> int:

@@ -219,7 +219,7 @@ def read(line: Line, face: str = "auto") -> Statement:
 
 def shape_of_losses(line: Line, scale: float) -> Shape:
     """Return the one group of losses of a line, in t itself and with scaled values."""
-    shape = _shape(line.start.losses[0].pieces, "losses[0]", line).scaled(scale)
+    shape = shape_of(line.start.losses[0].pieces, "losses[0]", line).scaled(scale)
     knots, slopes = (own.since(-line.t0) for own in (shape.knots, shape.slopes))
     return replace(shape, knots=knots, slopes=slopes)
 
@@ -228,7 +228,7 @@ def _shapes(line: Line, scale: float, weights: int) -> list[Shape]:
     """Return the functions of losses, whose values are scaled, of unknowns, and the constraint."""
     problem = line.start
     shapes = [
-        _shape(group.pieces, f"losses[{k}]", line).scaled(scale)
+        shape_of(group.pieces, f"losses[{k}]", line).scaled(scale)
         for k, group in enumerate(problem.losses)
     ]
     shapes += _variables(line, weights)
@@ -242,7 +242,7 @@ def _variables(line: Line, weights: int) -> list[Shape]:
     """Return the functions of weights, where these are unknowns, and of free variables."""
     problem, shapes = line.start, []
     if problem.penalty is not None:
-        shapes.append(_shape(problem.penalty, "penalty", line))
+        shapes.append(shape_of(problem.penalty, "penalty", line))
     elif weights:
         shapes.append(_linear(np.zeros((weights, 3))))
     if problem.n_free:
@@ -342,7 +342,7 @@ def _gram(rows: Any, kernel: Array | None) -> Array:
     return symmetrised(K)
 
 
-def _shape(f: Pieces, name: str, line: Line) -> Shape:
+def shape_of(f: Pieces, name: str, line: Line) -> Shape:
     """Return the functions f, with a knot wherever a domain ends."""
     knots, slopes, low, high = (
         _numbers(getattr(f, part), f"{name}.{part}", line)

@@ -167,14 +167,16 @@ class Samples:
         high, low = self.X.max(axis=0), self.X.min(axis=0)
         return float((high - low).max())
 
-    def targets(self, y: ArrayLike, X: Rows) -> Floats:
+    def targets(self, y: ArrayLike, X: Rows, name: str = "y") -> Floats:
         """Check real targets; X is as it was given."""
-        check_index(X, y, "y")
-        return check_vector(y, self.n, "y", scalar=False)
+        check_index(X, y, name)
+        return check_vector(y, self.n, name, scalar=False)
 
-    def near_targets(self, y: ArrayLike, X: Rows, bias: bool = True) -> tuple[Floats, float]:
+    def near_targets(
+        self, y: ArrayLike, X: Rows, bias: bool = True, name: str = "y"
+    ) -> tuple[Floats, float]:
         """Check real targets; return them less a constant, where they lie far from zero, and it."""
-        own = self.targets(y, X)
+        own = self.targets(y, X, name)
         level = shift_of_targets(own) if bias else 0.0
         return own - level, level
 

@@ -20,12 +20,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..certify import Certificate, Verdict, evenly, summary
-from ..problem import Line, Losses, Pieces, Problem
+from ..problem import Losses, Pieces, Problem
 from ..problem.symmetric import symmetrised
 from ..validation import Floats, Rows, check_choice, check_vector, check_X
 from .follow import CHECKS, fault_of, tell
 from .leave_one_out import check_level, floor_of
-from .neighbours import Start, between, function, with_losses
+from .neighbours import Start, between, function, moving, with_losses
 from .path import SolutionPath
 from .points import Places
 from .reading import NUMBERS
@@ -201,19 +201,23 @@ def conformal_paths(
     loss = _loss_of_residuals(problem.losses[0].pieces, targets)
     names = path.reading.checked(X_new)
     given = check_X(X_new, "X_new", own=False)
-    size = max(LEAST, n // SHARE)
-    for first in range(0, given.shape[0], size):
-        own = slice(first, first + size)
+    for own in batches(n, given.shape[0]):
         every = _with_rows(path, problem, names[own], given[own])
         start = Start(every, path.reading_or_none)
         for k in range(len(every.losses[0].pieces) - n):
             found = _New(start, n, n + k, targets, loss, path.reading.offset).path()
             for way in found.paths:
-                _look(way, check)
+                look(way, check)
             yield found
 
 
-def _look(path: SolutionPath, check: str) -> None:
+def batches(n: int, m: int) -> Iterator[slice]:
+    """Yield slices of m new rows that are begun with together, beside n others."""
+    size = max(LEAST, n // SHARE)
+    return (slice(first, first + size) for first in range(0, m, size))
+
+
+def look(path: SolutionPath, check: str) -> None:
     """Judge some points of a path in the response; warn, or raise, where one is off."""
     if check == "ignore":
         return
@@ -264,12 +268,7 @@ def _with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> P
     ]
     pieces = Pieces(*nothing)
     if problem.kernel is None:
-        X = (
-            sp.csr_array(sp.vstack([first.X, rows]))
-            if sp.issparse(first.X)
-            else np.vstack([first.X, rows.toarray() if sp.issparse(rows) else rows])
-        )
-        return replace(problem, losses=Losses(pieces, X, B))
+        return replace(problem, losses=Losses(pieces, stacked(first.X, rows), B))
     K = np.block([[problem.kernel, rows.T], [rows, path.reading.kernel(given, given)]])
     return replace(
         problem,
@@ -278,6 +277,13 @@ def _with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> P
         factor=None,
         features=len(K),
     )
+
+
+def stacked(X: Any, rows: Any) -> Any:
+    """Return rows with others below, sparse where the first are."""
+    if sp.issparse(X):
+        return sp.csr_array(sp.vstack([X, rows]))
+    return np.vstack([X, rows.toarray() if sp.issparse(rows) else rows])
 
 
 def _nothing(m: int) -> list[Floats]:
@@ -360,17 +366,14 @@ class _New:
 
     def _way(self, at: float, way: float, place: Places, size: float) -> SolutionPath:
         """Return the path in the response, from one on upwards or downwards."""
-        problem = self._problem(at)
-        rates = {name: np.zeros(own.shape) for name, own in problem.numbers()}
-        low = dict(rates)
-        rates["losses[0].knots"] = rates["losses[0].knots"].copy()
-        rates["losses[0].knots"][self.row] = 1.0
+        rate = np.zeros(self.start.problem.losses[0].pieces.knots.shape)
+        rate[self.row] = 1.0
         begin = at + self.level  # the response as the user has it
 
         def model(y: float) -> Problem:
             return self._problem(y - self.level)
 
-        line = Line(model, begin, begin + way * FAR * size, problem, rates, low, False)
+        line = moving(model, begin, begin + way * FAR * size, "losses[0].knots", rate)
         return self.start.path(line, place, parameter="y", afresh=True)
 
     def _values(self, w: Floats, v: Floats) -> Floats:

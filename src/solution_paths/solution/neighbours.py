@@ -7,19 +7,18 @@ first optimum is found once, whatever the number of lines: a line begins with a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
 import numpy as np
 
-from ..homotopy import loop, tolerances
-from ..homotopy.compiled import altered, new
+from ..errors import NoOptimum
 from ..homotopy.graphs import Graphs
-from ..homotopy.run import Homotopy, Unlimited, _tables
+from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
-from ..homotopy.state import Numbers, Walk
-from ..homotopy.statement import _shape, dense, read
+from ..homotopy.state import Walk
+from ..homotopy.statement import dense, read, shape_of
 from ..problem import Line, Losses, Pieces, Problem
 from ..problem.line import STILL
 from ..problem.twofold import Twofold
@@ -81,6 +80,15 @@ def between(start: Problem, end: Problem) -> Line:
     return Line(Affine(start, 0.0, rates, low, THIRDS, {}), 0.0, 1.0, start, rates, low, False)
 
 
+def moving(
+    model: Callable[[float], Problem], begin: float, end: float, name: str, rate: Floats
+) -> Line:
+    """Return the line of a model of which one array of numbers moves, at a given rate."""
+    start = model(begin)
+    low = {other: np.zeros(own.shape) for other, own in start.numbers()}
+    return Line(model, begin, end, start, low | {name: rate}, low, False)
+
+
 def _rise(name: str, here: Floats, there: Floats) -> Twofold:
     """Return the difference of numbers; infinite ends of domains stay."""
     moves = here != there
@@ -119,7 +127,7 @@ class Start:
 
     def __init__(self, problem: Problem, reading: Reading | None = None):
         self.problem, self.reading = problem, reading
-        self._scratch: Walk | None = None  # the memory of all lines, one after the other
+        self._room: Walk | None = None  # the memory of all lines, one after the other
         line = between(problem, problem)
         self.statement = read(line)
         if self.statement.parabolas is not None:  # a line may take a parabola away
@@ -132,12 +140,19 @@ class Start:
         except (Unlimited, *NUMERICAL) as error:
             raise as_path_error(error, line, self.statement) from error
         found = self._follow(line, self.place)
+        if found.lost is not None:
+            raise found.lost
         self.loose, self.answer = found.loose, self._as_path(found, "t")._answer(np.ones(1))
 
     # -- whole paths --------------------------------------------------------------------------
 
     def path(
-        self, line: Line, place: Places | None = None, parameter: str = "t", afresh: bool = False
+        self,
+        line: Line,
+        place: Places | None = None,
+        parameter: str = "t",
+        afresh: bool = False,
+        partly: bool = False,
     ) -> SolutionPath:
         """Return the path along a line from this optimum.
 
@@ -151,6 +166,8 @@ class Start:
             What the line's parameter is called.
         afresh : bool, default False
             Whether the system there is another one than at the start.
+        partly : bool, default False
+            Whether the path may end where there is proved to be no optimum beyond.
 
         Raises
         ------
@@ -158,7 +175,13 @@ class Start:
             The line can't be followed to its end.
         """
         found = self._follow(line, self.place if place is None else place, afresh)
+        if found.lost is not None and not (partly and isinstance(found.lost, NoOptimum)):
+            raise found.lost
         return self._as_path(found, parameter)
+
+    def still(self) -> SolutionPath:
+        """Return the optimum as a path on which nothing moves."""
+        return self.path(between(self.problem, self.problem))
 
     def places_after(self, line: Line, place: Places) -> Places:
         """Return the places at the end of a line from this optimum, as `path` follows it."""
@@ -178,9 +201,7 @@ class Start:
         else:
             walk = self._again(statement.graphs, place, line)
         track, lost = walked_to_end(line, walk, None)
-        if lost is not None:
-            raise lost
-        return Followed.of(line, statement, track)
+        return Followed.of(line, statement, track, lost=lost)
 
     def _as_path(self, found: Followed, parameter: str) -> SolutionPath:
         return SolutionPath(
@@ -194,21 +215,9 @@ class Start:
 
     def _again(self, graphs: Graphs, place: Places, line: Line) -> Homotopy:
         """Return the walk at the optimum, with other graphs of the same system there."""
-        walk, before = copy(self._walk), self._walk.walk
-        own = _tables(self.statement, graphs, "auto")
-        if self._scratch is None:
-            arrays = {name: value.copy() for name, value in _arrays(before)}
-            self._scratch = altered(before, now=new(Numbers), **arrays)
-        for name, value in _arrays(before):
-            np.copyto(getattr(self._scratch, name), value)
-        now: Any = self._scratch.now
-        np.copyto(now.base.base, vars(before)["now"].base.base)
-        walk.walk = altered(self._scratch, map=own.map, graph=own.graph)
-        walk.graphs, walk.start, walk.origin = graphs, place.astype(np.int64), line.t0
-        walk.walk.place[:] = place
-        now.end, now.way, now.pending = line.t1 - line.t0, np.sign(line.t1 - line.t0), -1
-        now.rest = tolerances.NOISE * abs(now.end)
-        loop.restart(walk.walk)
+        way = line.t1 - line.t0
+        walk = self._walk.again(graphs, place, way, line.t0, self._room)
+        self._room = walk.walk
         return walk
 
     # -- ends alone ---------------------------------------------------------------------------
@@ -250,7 +259,7 @@ class Start:
     def _line_of(self, row: int, begin: Pieces, end: Pieces) -> tuple[Line, Graphs]:
         """Return a line on which one row's loss moves, and the graphs along it."""
         line = _of_one(begin, end, lambda: self._whole(row, begin, end))
-        shape = _shape(begin, "losses[0]", line).scaled(self.statement.scale)
+        shape = shape_of(begin, "losses[0]", line).scaled(self.statement.scale)
         return line, _with_row(self.statement.graphs, row, Graphs([shape]))
 
     def _whole(self, row: int, begin: Pieces, end: Pieces) -> Line:
@@ -292,13 +301,6 @@ class Start:
         if not len(held):
             held = np.flatnonzero(graphs.curvature[np.arange(n), place] > 0.0)
         return bool((dense(self.statement.R[:, -1:])[held] != 0.0).any())
-
-
-def _arrays(walk: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays of a walk that its steps write."""
-    for name, value in vars(walk).items():
-        if isinstance(value, np.ndarray) and name != "words":
-            yield name, value
 
 
 def _of_one(begin: Pieces, end: Pieces, whole: Callable[[], Line]) -> Line:

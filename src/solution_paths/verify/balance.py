@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from ..exact import UNIT
 from ..validation import Floats
 from .areas import NEAREST
 from .graph import Graph
@@ -84,33 +85,45 @@ def _by_one(
         price[at] = np.abs(factor) * cost[k, at]
 
 
+def _independent(B: Floats) -> NDArray[np.int64]:
+    """Return columns of B on which all others depend: in balance with these duals are with all."""
+    if not B.size:
+        return np.empty(0, dtype=np.int64)
+    largest = np.abs(B).max(axis=0)
+    _, R, order = qr(B / np.where(largest > 0, largest, 1.0), mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    return np.sort(order[: len(size)][size > 2 * max(B.shape) * UNIT * size[0]])
+
+
 def _by_several(
     beta: Floats, B: Floats, far: Floats, one_sided: Floats, scale: Floats
 ) -> tuple[Floats, Floats]:
     """Return changes (n, B) and prices, by what a change costs: on one side, where none has two."""
     flat, price = np.zeros(scale.shape), np.full(beta.shape, np.inf)
     for k in range(beta.shape[1]):
-        rows, inverse = _chosen(B, far[:, k] + NEAREST)
+        rows, columns, inverse = _chosen(B, far[:, k] + NEAREST)
         if not len(rows):  # all duals at their bounds
             far[:, k] = one_sided[:, k]
-            rows, inverse = _chosen(B, far[:, k] + NEAREST)
-        if len(rows):
-            flat[rows, k] = inverse @ beta[:, k]
-            price[:, k] = np.abs(inverse).T @ (far[rows, k] * scale[rows, k])
+            rows, columns, inverse = _chosen(B, far[:, k] + NEAREST)
+        flat[rows, k] = inverse @ beta[columns, k]
+        price[columns, k] = np.abs(inverse).T @ (far[rows, k] * scale[rows, k])
     return flat, price
 
 
-def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return r rows of B, the nearest that are independent, and the inverse of their transpose."""
+def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return rows of B, the nearest that are independent, columns, and the inverse of their part.
+
+    It is transposed. The columns are as many, and all others depend on them in rows that aren't
+    infinitely far.
+    """
     fit = np.flatnonzero(np.isfinite(far))
-    r = B.shape[1]
-    if len(fit) < r:
-        return fit[:0], B[:0]
-    _, R, order = qr((B[fit] / far[fit, None]).T, mode="economic", pivoting=True)
-    if not np.abs(R[r - 1, r - 1]) > 0:
-        return fit[:0], B[:0]
-    rows = fit[order[:r]]
+    columns = _independent(B[fit])
+    if not len(columns):
+        return fit[:0], columns, np.zeros((0, 0))
+    own = B[np.ix_(fit, columns)]
+    _, _, order = qr((own / far[fit, None]).T, mode="economic", pivoting=True)
+    rows = order[: len(columns)]
     try:
-        return rows, np.linalg.inv(B[rows].T)
+        return fit[rows], columns, np.linalg.inv(own[rows].T)
     except np.linalg.LinAlgError:
-        return fit[:0], B[:0]
+        return fit[:0], columns[:0], np.zeros((0, 0))
