@@ -6,11 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import KFold, LeaveOneOut
 
 import solution_paths as paths
 from path_benchmark.solvers.stated import by_clarabel
-from solution_paths import FullConformal, JackknifePlus, conformal_path
+from solution_paths import (
+    FullConformal,
+    FullConformalClassifier,
+    JackknifePlus,
+    conformal_labels,
+    conformal_path,
+)
 from solution_paths.problem import Losses, Problem, losses, penalties
 from solution_paths.verify import judge
 
@@ -37,6 +43,14 @@ ESTIMATORS = {
     "SVR": paths.PathSVR(C=0.7, epsilon=0.2),
     "SVR with a kernel": paths.PathSVR(C=2.0, epsilon=0.2, **RBF),
     "quantile": paths.KernelQuantileRegressor(tau=0.7, lam=0.05, **RBF),
+    "LAD": paths.DrLAD(s=1.1),
+    "LAD with a ridge": paths.DrLAD(s=1.1, lam2=0.3),
+}
+CLASSIFIERS = {
+    "SVM": paths.PathSVC(C=0.7),
+    "SVM with a kernel": paths.PathSVC(C=2.0, class_weight={0: 2.0, 1: 1.0}, **RBF),
+    "l1": paths.L1SVC(lam=0.8),
+    "elastic net": paths.ElasticNetSVC(lam1=0.02, lam2=0.1),
 }
 
 
@@ -197,14 +211,109 @@ def test_jackknife_plus_is_that_of_refits(name):
     assert model.predict_interval(new) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("name", ["lasso", "SVR with a kernel", "LAD with a ridge"])
+def test_cv_plus_is_that_of_refits(name):
+    X, y, new = data(n=24, m=2, seed=4)
+    model = JackknifePlus(ESTIMATORS[name], alpha=0.2, cv=4).fit(X, y)
+    low, high = [], []
+    for train, test in KFold(4).split(X):
+        own = clone(ESTIMATORS[name]).fit(X[train], y[train])
+        residual, f = np.abs(y[test] - own.predict(X[test])), own.predict(new)
+        low.append(f[:, None] - residual)
+        high.append(f[:, None] + residual)
+    low, high = (np.sort(np.hstack(part)) for part in (low, high))
+    expected = np.column_stack([low[:, 4], high[:, 19]])
+    assert model.predict_interval(new) == pytest.approx(expected, abs=1e-8)
+    with pytest.raises(ValueError, match="two test sets"):
+        JackknifePlus(ESTIMATORS[name], cv=[([0, 1, 2], [3]), ([0, 1, 2], [3])]).fit(X, y)
+    with pytest.raises(ValueError, match="no test set"):
+        JackknifePlus(ESTIMATORS[name], cv=[([0, 1, 2], [3])]).fit(X, y)
+
+
+def side(X):
+    return X[:, 0] > 0.0
+
+
+@pytest.mark.parametrize("name", ["lasso", "SVR with a kernel", "LAD"])
+def test_groups_are_compared_within_themselves(name):
+    X, y, new = data(n=24, m=4, seed=3)
+    model = FullConformal(ESTIMATORS[name], alpha=0.2, groups=side).fit(X, y)
+    for row, response in ((0, 1.0), (1, -2.5), (2, 4.0), (3, 0.3)):
+        A, b = np.vstack([X, new[[row]]]), np.append(y, response)
+        residual = np.abs(b - clone(ESTIMATORS[name]).fit(A, b).predict(A))
+        residual = residual[side(A) == side(A)[-1]]
+        p = np.mean(residual >= residual[-1] - 1e-10)
+        assert model.p_values(new[[row]], [response]) == pytest.approx([p], abs=1e-12)
+    alone = FullConformal(ESTIMATORS[name], groups=lambda X: np.arange(len(X)) - 9 * len(X))
+    (own,) = alone.fit(X, y).paths(new[:1])  # a group of its own: nothing is known
+    assert own.prediction_set(0.2).tolist() == [[-np.inf, np.inf]]
+    with pytest.raises(ValueError, match="groups have shapes"):
+        conformal_path(MODELS["lasso"][0](X, y), 1.0, y, new, groups=(side(X)[1:], side(new)))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("kind", ["all", "by label", "groups"])
+def test_p_values_of_labels_are_those_of_refits(name, kind):
+    X, y, new = data(n=24, m=3, seed=5)
+    label = (y > 0.0).astype(int)
+    options = {"by label": {"by_label": True}, "groups": {"groups": side}}.get(kind, {})
+    model = FullConformalClassifier(CLASSIFIERS[name], alpha=0.2, **options).fit(X, label)
+    found = model.labels(new)
+    assert found.certify().ok
+    assert model.p_values(new) == pytest.approx(found.p)
+    for row in range(3):
+        for value in (0, 1):
+            A, b = np.vstack([X, new[[row]]]), np.append(label, value)
+            f = clone(CLASSIFIERS[name]).fit(A, b).decision_function(A)
+            margin = np.where(b == 1, f, -f)
+            same = {"by label": b == value, "groups": side(A) == side(A)[-1]}.get(kind, b >= 0)
+            p = np.mean(margin[same] <= margin[-1] + 1e-9)
+            assert found.p[row, value] == pytest.approx(p, abs=1e-12)
+    sets = model.predict_set(new)
+    assert [own.tolist() for own in sets] == [np.flatnonzero(p > 0.2).tolist() for p in found.p]
+
+
+@pytest.mark.parametrize("kind", [*survey.KINDS, *survey.HELD_OUT])
+def test_labels_are_those_of_an_outside_solver(kind):
+    D = (survey.data if kind in survey.KINDS else survey.held_out)(kind, 3)
+    n = len(D.u) - 1
+    if n < 4:
+        return
+    label = np.sign(D.u - np.median(D.u[:n]) + 1e-9)
+    if len(set(label[:n])) < 2:
+        return
+    path = paths.svm_path(D.X[:n], label[:n], C_max=10.0)
+    found = conformal_labels(path, 0.9, label[:n], D.X[n:])
+    assert found.certify().ok
+    for k, value in enumerate((-1.0, 1.0)):
+        signs = np.append(label[:n], value)
+        problem = Problem(Losses(losses.hinge(signs, 0.9), D.X, free=1.0), ridge=1.0)
+        f = predicted(problem, by_clarabel(problem), 0.0)
+        margin, tie = signs * f, 1e-6 * max(np.abs(f).max(), 1.0)
+        small, large = ((margin[:n] <= margin[n] + way * tie).sum() + 1 for way in (-1, 1))
+        assert small <= round(found.p[0, k] * (n + 1)) <= large
+
+
 def test_what_depends_on_the_rows_is_refused():
     X, y, new = data(n=10)
     with pytest.raises(ValueError, match="must not be chosen by the rows"):
         FullConformal(paths.PathLasso(cv=3)).fit(X, y)
     with pytest.raises(ValueError, match="gamma='scale' would be taken from the rows"):
         FullConformal(paths.PathSVR(kernel="rbf", gamma="scale")).fit(X, y)
-    with pytest.raises(ValueError, match="FullConformal takes one of HuberPath, "):
+    with pytest.raises(ValueError, match="FullConformal takes one of DrLAD, "):
         FullConformal(paths.PathSVC()).fit(X, y > 0)
+    with pytest.raises(ValueError, match="FullConformalClassifier takes one of ElasticNetSVC, "):
+        FullConformalClassifier(paths.PathLasso()).fit(X, y > 0)
+    with pytest.raises(ValueError, match=r"class_weight=.balanced. would be taken"):
+        FullConformalClassifier(paths.PathSVC(class_weight="balanced")).fit(X, y > 0)
+    with pytest.raises(ValueError, match="is for two classes, and y holds 3"):
+        FullConformalClassifier(paths.PathSVC()).fit(X, np.arange(10) % 3)
+    with pytest.raises(ValueError, match="this path is of numbers"):
+        conformal_labels(paths.lasso_path(X, y), 1.0, y > 0, new)
+    with pytest.raises(ValueError, match="this one is curved"):
+        conformal_labels(paths.hhsvm_path(X, y > 0), 1.0, y > 0, new)
+    with pytest.raises(ValueError, match="Rows of one label have different losses"):
+        conformal_labels(paths.svm_path(X, y > 0), 1.0, (y > 0)[::-1], new)
     with pytest.raises(ValueError, match="alpha must be < 1, not 1"):
         JackknifePlus(paths.PathLasso(), alpha=1.0).fit(X, y)
     with pytest.raises(ValueError, match="this path is of labels"):

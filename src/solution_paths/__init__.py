@@ -49,6 +49,7 @@ from .solution.approximate import ApproximatePath, GapCertificate
 from .solution.branched import local_path
 from .solution.conditional import ConditionalPath
 from .solution.conformal import ConformalPath, conformal_path
+from .solution.conformal_labels import ConformalLabels, conformal_labels
 from .solution.distribution import PredictedDistribution
 from .solution.leave_one_out import LeaveOneOut, leave_one_out
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         DrLAD,
         ElasticNetSVC,
         FullConformal,
+        FullConformalClassifier,
         HuberPath,
         JackknifePlus,
         KernelQuantileRegressor,
@@ -98,6 +100,7 @@ __all__ = [
     "Certificate",
     "ConditionalConformal",
     "ConditionalPath",
+    "ConformalLabels",
     "ConformalPath",
     "Curve",
     "DmDrSVC",
@@ -105,6 +108,7 @@ __all__ = [
     "DrLAD",
     "ElasticNetSVC",
     "FullConformal",
+    "FullConformalClassifier",
     "GapCertificate",
     "HuberPath",
     "JackknifePlus",
@@ -143,6 +147,7 @@ __all__ = [
     "almost_quadratic_path",
     "asymmetric_svm_path",
     "conditional_conformal_path",
+    "conformal_labels",
     "conformal_path",
     "dm_drsvm_grid",
     "dm_drsvm_path",
@@ -215,12 +220,12 @@ ESTIMATORS = (
     "WeightedSVR",
 )
 
-
-CONFORMAL = (
+CONFORMAL = (  # estimators around another one
     "ConditionalConformal",
     "FullConformal",
+    "FullConformalClassifier",
     "JackknifePlus",
-)  # estimators around another one
+)
 
 
 def __getattr__(name: str) -> type:

@@ -2,7 +2,7 @@
 
 from .classifiers import L1SVC, PathSVC, QuantileSVC
 from .conditional import ConditionalConformal
-from .conformal import FullConformal, JackknifePlus
+from .conformal import FullConformal, FullConformalClassifier, JackknifePlus
 from .curved import PathLogisticRegression, PathPoissonRegressor
 from .lasso import PathLasso
 from .outlier import OutlierSVC, OutlierSVR
@@ -31,6 +31,7 @@ __all__ = [
     "DrLAD",
     "ElasticNetSVC",
     "FullConformal",
+    "FullConformalClassifier",
     "HuberPath",
     "JackknifePlus",
     "KernelQuantileRegressor",

@@ -1,4 +1,4 @@
-"""Intervals around a regression's predictions that cover whatever the distribution of the rows."""
+"""Sets of responses or labels that cover whatever the distribution of the rows."""
 
 from __future__ import annotations
 
@@ -7,44 +7,67 @@ from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from ..solution.conformal import ConformalPath, conformal_paths
-from ..solution.leave_one_out import LeaveOneOut, check_level, leave_one_out
-from ..validation import Floats, Rows, check_index, check_vector
+from ..solution.conformal_labels import ConformalLabels, conformal_labels
+from ..solution.leave_one_out import LeaveOneOut, check_level, leave_one_out, plus_interval
+from ..validation import Floats, Rows, check_flag, check_index, check_vector, plain_labels
+from .checking import Folds
+from .classifiers import L1SVC, PathSVC
 from .lasso import PathLasso
+from .robust import DrLAD
+from .sparse import ElasticNetSVC
 from .stated import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
+
+
+def _same(value: float, n: int, count: int) -> float:
+    return value
+
+
+def _shared(value: float, n: int, count: int) -> float:
+    """Of a penalty beside the mean loss of n rows."""
+    return value * count / n
 
 
 class _Parameter(NamedTuple):
     """An estimator's parameter, where its path may end, and what it is of the path of n rows.
 
-    ``place(value, n, count)`` is where the path is the model of ``count`` rows.
+    ``place(value, n, count)`` is where the path is the model of ``count`` rows. ``beside`` names
+    penalties of the estimator that are `_shared`.
     """
 
     name: str
     limit: str
     place: Callable[[float, int, int], float]
+    beside: str = ""
 
 
 ESTIMATORS: dict[type, _Parameter] = {
     PathLasso: _Parameter("alpha", "alpha_min", lambda value, n, count: value * count),
-    PathElasticNet: _Parameter("lam1", "lam1_min", lambda value, n, count: value),
-    HuberPath: _Parameter("lam", "lam_min", lambda value, n, count: value),
-    PathSVR: _Parameter("C", "C_max", lambda value, n, count: value),
-    KernelQuantileRegressor: _Parameter(
-        "lam", "lam_min", lambda value, n, count: value * count / n
-    ),
+    PathElasticNet: _Parameter("lam1", "lam1_min", _same),
+    HuberPath: _Parameter("lam", "lam_min", _same),
+    PathSVR: _Parameter("C", "C_max", _same),
+    KernelQuantileRegressor: _Parameter("lam", "lam_min", _shared),
+    DrLAD: _Parameter("s", "s_max", _same, "lam2"),
+}
+CLASSIFIERS: dict[type, _Parameter] = {
+    PathSVC: _Parameter("C", "C_max", _same),
+    L1SVC: _Parameter("lam", "lam_min", _same),
+    ElasticNetSVC: _Parameter("lam1", "lam1_min", _shared, "lam2"),
 }
 SHRINKS = 2.0  # by how much a path goes beyond its parameter: models of one row less are on it
 
 
-class _Conformal(RegressorMixin, BaseEstimator):
-    """What both estimators share: a regression whose path holds the models of n rows and others."""
+class _Conformal(BaseEstimator):
+    """What these share: an estimator whose path holds the models of n rows and others."""
 
     _change = 0  # of the number of rows
+    _known = ESTIMATORS
 
     def __init__(self, estimator: Any, alpha: float = 0.1):
         self.estimator = estimator
@@ -57,7 +80,7 @@ class _Conformal(RegressorMixin, BaseEstimator):
         ----------
         X : (n, d) array, DataFrame or CSR matrix
         y : (n,) array
-            Real targets.
+            Targets, or labels.
 
         Returns
         -------
@@ -66,29 +89,47 @@ class _Conformal(RegressorMixin, BaseEstimator):
         own = self._parameter()
         check_level(self.alpha)
         check_index(X, y, "y")
-        model, value = clone(self.estimator), float(getattr(self.estimator, own.name))
-        limit = value * SHRINKS if own.limit.endswith("max") else value / SHRINKS
-        if getattr(model, own.limit) in (None, 0.0) and value > 0.0:
-            model.set_params(**{own.limit: limit})
-        self.estimator_ = model.fit(X, y)
-        n = model.path_.line.start.losses[0].pieces.knots.shape[0]
-        self._y = check_vector(y, n, "y", scalar=False)
-        self._place = own.place(value, n, n + self._change)
-        self.n_features_in_ = model.n_features_in_
-        self._prepare()
+        self.estimator_ = self._model().fit(X, y)
+        path, value = self.estimator_.path_, float(getattr(self.estimator, own.name))
+        if isinstance(path, list):
+            raise ValueError(
+                f"{type(self).__name__} is for two classes, and y holds {len(path)}: select rows "
+                "of two."
+            )
+        n = path.line.start.losses[0].pieces.knots.shape[0]
+        beside = getattr(self.estimator, own.beside) if own.beside else 0.0
+        if beside:
+            moved = {own.beside: _shared(beside, n, n + self._change)}
+            path = self._model().set_params(**moved).fit(X, y).path_
+        self._path, self._place = path, own.place(value, n, n + self._change)
+        self._y = self._targets(y, n)
+        self.n_features_in_ = self.estimator_.n_features_in_
+        self._prepare(X)
         return self
 
-    def _prepare(self) -> None:
+    def _model(self) -> Any:
+        """Return the estimator, not fitted, whose path ends a little beyond its parameter."""
+        own, model = self._parameter(), clone(self.estimator)
+        value = float(getattr(model, own.name))
+        if getattr(model, own.limit) in (None, 0.0) and value > 0.0:
+            limit = value * SHRINKS if own.limit.endswith("max") else value / SHRINKS
+            model.set_params(**{own.limit: limit})
+        return model
+
+    def _targets(self, y: ArrayLike, n: int) -> NDArray[Any]:
+        return check_vector(y, n, "y", scalar=False)
+
+    def _prepare(self, X: Rows) -> None:
         """Compute what all new rows share."""
 
     def _parameter(self) -> _Parameter:
         """Return the parameter of the estimator, which can be used."""
-        name, own = type(self).__name__, ESTIMATORS.get(type(self.estimator))
+        name, own = type(self).__name__, self._known.get(type(self.estimator))
         if own is None:
-            known = ", ".join(sorted(kind.__name__ for kind in ESTIMATORS))
+            known = ", ".join(sorted(kind.__name__ for kind in self._known))
             raise ValueError(
                 f"{name} takes one of {known}, not {type(self.estimator).__name__}; of another "
-                "model use conformal_path or leave_one_out with its path."
+                "model use conformal_path, conformal_labels or leave_one_out with its path."
             )
         if self.estimator.cv is not None:
             raise ValueError(
@@ -101,9 +142,14 @@ class _Conformal(RegressorMixin, BaseEstimator):
                 f"gamma={gamma!r} would be taken from the rows that {name} is fitted to; give the "
                 "estimator a number."
             )
+        if isinstance(getattr(self.estimator, "class_weight", None), str):
+            raise ValueError(
+                f'class_weight="balanced" would be taken from the rows that {name} is fitted to; '
+                "give the estimator a dict."
+            )
         return own
 
-    def predict(self, X: Rows) -> Floats:
+    def predict(self, X: Rows) -> NDArray[Any]:
         """Return the predictions (m,) of the estimator, fitted to all rows.
 
         Parameters
@@ -121,7 +167,32 @@ class _Conformal(RegressorMixin, BaseEstimator):
         return check_level(self.alpha if alpha is None else alpha)
 
 
-class FullConformal(_Conformal):
+class _Full(_Conformal):
+    """What is refitted with each new row."""
+
+    _change = 1
+
+    def __init__(
+        self,
+        estimator: Any,
+        alpha: float = 0.1,
+        *,
+        groups: Callable[[Any], Any] | None = None,
+    ):
+        super().__init__(estimator, alpha)
+        self.groups = groups
+
+    def _prepare(self, X: Rows) -> None:
+        self._groups = None if self.groups is None else np.asarray(self.groups(X))
+
+    def _grouped(self, X: Rows) -> tuple[Any, Any] | None:
+        """Return the groups of the rows and of new ones."""
+        if self.groups is None:
+            return None
+        return self._groups, np.asarray(self.groups(X))
+
+
+class FullConformal(RegressorMixin, _Full):
     """Full conformal prediction around a regression, exact and without refits.
 
     For each new row the model is refitted to all n + 1 rows with every response y, which is a
@@ -130,11 +201,14 @@ class FullConformal(_Conformal):
 
     Parameters
     ----------
-    estimator : PathLasso, PathElasticNet, HuberPath, PathSVR or KernelQuantileRegressor
+    estimator : PathLasso, PathElasticNet, HuberPath, PathSVR, KernelQuantileRegressor or DrLAD
         With its parameter given, not chosen by ``cv``, and with a kernel ``gamma`` as a number:
         what depends on the rows must not treat the new one differently.
     alpha : float, default 0.1
         The share of responses that may be missed.
+    groups : callable, optional
+        Of rows, returns the group of each: residuals are compared within the new row's, so that
+        each group is covered (Mondrian conformal prediction).
 
     Attributes
     ----------
@@ -151,8 +225,6 @@ class FullConformal(_Conformal):
     [[4.3087, 4.7128]]
     """
 
-    _change = 1
-
     def paths(self, X: Rows) -> list[ConformalPath]:
         """Return what is known of each new row: its p-value as a function of the response.
 
@@ -161,7 +233,7 @@ class FullConformal(_Conformal):
         X : (m, d) array, DataFrame or CSR matrix
         """
         rows = self._rows(X)
-        return list(conformal_paths(self.estimator_.path_, self._place, self._y, rows))
+        return list(conformal_paths(self._path, self._place, self._y, rows, self._grouped(X)))
 
     def predict_set(self, X: Rows, alpha: float | None = None) -> list[Floats]:
         """Return the sets of responses, each as (k, 2) closed intervals.
@@ -200,8 +272,96 @@ class FullConformal(_Conformal):
         return np.array([float(path.p_value(target)) for path, target in pairs])
 
 
-class JackknifePlus(_Conformal):
-    """Jackknife+ intervals around a regression, whose n leave-one-out models are exact.
+class FullConformalClassifier(ClassifierMixin, _Full):
+    """Full conformal prediction of labels around an SVM of two classes, exact.
+
+    For each new row the machine is refitted to all n + 1 rows with each label; the set holds the
+    labels of which the row's margin is not among the least. It holds the right one with probability
+    1 - alpha at least, for any exchangeable rows; and may be empty, or hold both. See
+    `conformal_labels`.
+
+    Parameters
+    ----------
+    estimator : PathSVC, L1SVC or ElasticNetSVC
+        See `FullConformal`; ``class_weight`` may be a dict.
+    alpha : float, default 0.1
+        The share of labels that may be missed.
+    groups : callable, optional
+        See `FullConformal`.
+    by_label : bool, default False
+        Whether rows are compared with those of the same label alone, so that each is covered.
+
+    Attributes
+    ----------
+    estimator_ : the estimator, fitted to all rows
+    classes_ : (2,) array
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from solution_paths import FullConformalClassifier, PathSVC
+    >>> X, y = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
+    >>> model = FullConformalClassifier(PathSVC(C=1.0), alpha=0.2).fit(X, y)
+    >>> [labels.tolist() for labels in model.predict_set([[0.5], [3.6]])]
+    [['a'], ['a', 'b']]
+    """
+
+    _known = CLASSIFIERS
+
+    def __init__(
+        self,
+        estimator: Any,
+        alpha: float = 0.1,
+        *,
+        groups: Callable[[Any], Any] | None = None,
+        by_label: bool = False,
+    ):
+        super().__init__(estimator, alpha, groups=groups)
+        self.by_label = by_label
+
+    def _targets(self, y: ArrayLike, n: int) -> NDArray[Any]:
+        return plain_labels(y, n, "y")
+
+    def _prepare(self, X: Rows) -> None:
+        super()._prepare(X)
+        check_flag(self.by_label, "by_label")
+        self.classes_ = self.estimator_.classes_
+
+    def labels(self, X: Rows) -> ConformalLabels:
+        """Return what is known of new rows: p-values of both labels, and a certificate.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        """
+        rows, grouped = self._rows(X), self._grouped(X)
+        return conformal_labels(
+            self._path, self._place, self._y, rows, groups=grouped, by_label=self.by_label
+        )
+
+    def predict_set(self, X: Rows, alpha: float | None = None) -> list[NDArray[Any]]:
+        """Return the labels that each new row may have.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        alpha : float, optional
+            Another share that may be missed.
+        """
+        return self.labels(X).prediction_sets(self._level(alpha))
+
+    def p_values(self, X: Rows) -> Floats:
+        """Return how plausible each label is, (m, 2), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : (m, d) array, DataFrame or CSR matrix
+        """
+        return self.labels(X).p
+
+
+class JackknifePlus(RegressorMixin, _Conformal):
+    """Jackknife+ intervals around a regression, whose n leave-one-out models are exact; or CV+.
 
     They cover the response with probability 1 - 2 alpha at least, for any exchangeable rows, and
     usually about 1 - alpha; one fit serves all new rows. See `leave_one_out`.
@@ -210,11 +370,17 @@ class JackknifePlus(_Conformal):
     ----------
     estimator, alpha
         See `FullConformal`.
+    cv : int, splitter or iterable of (train, test), optional
+        CV+: one model for each of K folds instead of each row. With folds of n / K rows the bound
+        is less by min(2 (1 - 1/K) / (n/K + 1), (1 - K/n) / (K + 1)).
 
     Attributes
     ----------
     estimator_ : the estimator, fitted to all rows
     loo_ : LeaveOneOut
+        Without ``cv``.
+    models_ : list of estimators
+        With ``cv``, of each fold.
     n_features_in_ : int
 
     Examples
@@ -230,8 +396,25 @@ class JackknifePlus(_Conformal):
     _change = -1
     loo_: LeaveOneOut
 
-    def _prepare(self) -> None:
-        self.loo_ = leave_one_out(self.estimator_.path_, self._place)
+    def __init__(self, estimator: Any, alpha: float = 0.1, *, cv: Folds = None):
+        super().__init__(estimator, alpha)
+        self.cv = cv
+
+    def _prepare(self, X: Rows) -> None:
+        if self.cv is None:
+            self.loo_ = leave_one_out(self._path, self._place)
+            return
+        n, self.models_ = len(self._y), []
+        self._fold, self._residuals = np.full(n, -1), np.empty(n)
+        for k, (train, test) in enumerate(check_cv(self.cv).split(X, self._y)):
+            if (self._fold[test] >= 0).any():
+                raise ValueError("cv has a row in two test sets: CV+ needs each in one.")
+            model = self._model().fit(_safe_indexing(X, train), self._y[train])
+            self._residuals[test] = np.abs(self._y[test] - model.predict(_safe_indexing(X, test)))
+            self._fold[test] = k
+            self.models_.append(model)
+        if (self._fold < 0).any():
+            raise ValueError("cv has a row in no test set: CV+ needs each in one.")
 
     def predict_interval(self, X: Rows, alpha: float | None = None) -> Floats:
         """Return the intervals of new rows' responses, (m, 2).
@@ -243,4 +426,7 @@ class JackknifePlus(_Conformal):
             Another share that may be missed.
         """
         rows, level = self._rows(X), self._level(alpha)
-        return self.loo_.interval(rows, self._y, level)
+        if self.cv is None:
+            return self.loo_.interval(rows, self._y, level)
+        f = np.column_stack([model.predict(X) for model in self.models_])
+        return plus_interval(f[:, self._fold], self._residuals, level)

@@ -11,9 +11,9 @@ all of them, without a loss until it is their turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,7 @@ from .path import SolutionPath
 from .points import Places
 from .reading import NUMBERS
 
+Groups: TypeAlias = tuple[ArrayLike, ArrayLike] | None
 FAR = 2.0**40  # times the size of the targets: how far out a response goes
 TIED = 2.0**-44  # of the size of targets: residuals whose sizes differ by less are equal
 KNOWN = 2.0**-30  # of the targets: what differs by less is rounding
@@ -53,6 +54,8 @@ class ConformalPath:
         At inner edges themselves, where residuals tie.
     prediction : float
         Of the new row, by the model without it.
+    count : int
+        How many rows are compared: the new one, and those of its group.
     paths : (SolutionPath, SolutionPath)
         In y, downwards from some response, and upwards: the model of n + 1 rows.
     """
@@ -61,13 +64,14 @@ class ConformalPath:
     p: Floats
     p_at: Floats
     prediction: float
+    count: int
     paths: tuple[SolutionPath, SolutionPath]
 
     def p_value(self, y: ArrayLike) -> Floats:
         """Return the p-value of responses: an array like y.
 
-        It is the share of the n + 1 rows whose absolute residuals are at least the new row's, by
-        the model that is fitted to them all.
+        It is the share of the n + 1 rows (of those in the new row's group) whose absolute residuals
+        are at least the new row's, by the model that is fitted to them all.
         """
         y = np.asarray(y, dtype=np.float64)
         inner = self.edges[1:-1]
@@ -87,8 +91,8 @@ class ConformalPath:
         alpha : float, default 0.1
             The share of responses that may be missed.
         """
-        inside = self.p * self._count > _most(alpha, self._count)
-        at = self.p_at * self._count > _most(alpha, self._count)
+        most = most_of(alpha, self.count)
+        inside, at = self.p * self.count > most, self.p_at * self.count > most
         ends: list[list[float]] = []
         for k in np.flatnonzero(inside).tolist():
             low, high = self.edges[k], self.edges[k + 1]
@@ -99,12 +103,6 @@ class ConformalPath:
         alone = at & ~inside[:-1] & ~inside[1:]
         ends += [[edge, edge] for edge in self.edges[1:-1][alone].tolist()]
         return np.array(sorted(ends), dtype=np.float64).reshape(-1, 2)
-
-    @property
-    def _count(self) -> int:
-        return len(self.paths[0].line.start.losses[0].pieces) - self._idle + 1
-
-    _idle: int = 0
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
         """Judge the models of n + 1 rows at some responses.
@@ -121,13 +119,19 @@ class ConformalPath:
         )
 
 
-def _most(alpha: float, count: int) -> int:
+def most_of(alpha: float, count: int) -> int:
     """Return how many of so many rows have a p-value of at most alpha."""
     return floor_of(check_level(alpha) * count)
 
 
 def conformal_path(
-    path: SolutionPath, t: float, y: ArrayLike, X_new: Rows, *, check: str = "warn"
+    path: SolutionPath,
+    t: float,
+    y: ArrayLike,
+    X_new: Rows,
+    *,
+    groups: Groups = None,
+    check: str = "warn",
 ) -> list[ConformalPath]:
     """Refit a model of numbers with each of some new rows at every response, exactly.
 
@@ -144,6 +148,9 @@ def conformal_path(
         The targets of the path's rows.
     X_new : (m, d) array or CSR
         New rows, each by itself. A kernel must be one that can be computed.
+    groups : pair of (n,) and (m,) arrays, optional
+        Of the path's rows and of the new ones (Mondrian conformal prediction): residuals are
+        compared within the new row's group, so that each group is covered, by one model for all.
     check : {"warn", "raise", "ignore"}
         What happens if a quick look at some models of n + 1 rows finds one that is off by more than
         1e-6.
@@ -186,11 +193,16 @@ def conformal_path(
     >>> path.certify().ok
     True
     """
-    return list(conformal_paths(path, t, y, X_new, check))
+    return list(conformal_paths(path, t, y, X_new, groups, check))
 
 
 def conformal_paths(
-    path: SolutionPath, t: float, y: ArrayLike, X_new: Rows, check: str = "warn"
+    path: SolutionPath,
+    t: float,
+    y: ArrayLike,
+    X_new: Rows,
+    groups: Groups = None,
+    check: str = "warn",
 ) -> Iterator[ConformalPath]:
     """Yield what `conformal_path` returns, one new row after the other."""
     check_choice(check, "check", CHECKS)
@@ -201,11 +213,13 @@ def conformal_paths(
     loss = _loss_of_residuals(problem.losses[0].pieces, targets)
     names = path.reading.checked(X_new)
     given = check_X(X_new, "X_new", own=False)
+    alike = alike_of(groups, n, given.shape[0])
     for own in batches(n, given.shape[0]):
-        every = _with_rows(path, problem, names[own], given[own])
+        every = with_rows(path, problem, names[own], given[own])
         start = Start(every, path.reading_or_none)
         for k in range(len(every.losses[0].pieces) - n):
-            found = _New(start, n, n + k, targets, loss, path.reading.offset).path()
+            same = alike(own.start + k)
+            found = _New(start, n + k, same, targets, loss, path.reading.offset).path()
             for way in found.paths:
                 look(way, check)
             yield found
@@ -215,6 +229,19 @@ def batches(n: int, m: int) -> Iterator[slice]:
     """Yield slices of m new rows that are begun with together, beside n others."""
     size = max(LEAST, n // SHARE)
     return (slice(first, first + size) for first in range(0, m, size))
+
+
+def alike_of(groups: Groups, n: int, m: int) -> Callable[[int], Places]:
+    """Return a function of one of m new rows: which of n rows are in its group."""
+    if groups is None:
+        return lambda k: np.arange(n)
+    own, new = (np.asarray(part) for part in groups)
+    if own.shape != (n,) or new.shape != (m,):
+        raise ValueError(
+            f"groups have shapes {own.shape} and {new.shape}; give one for each of {n} rows and of "
+            f"{m} new ones."
+        )
+    return lambda k: np.flatnonzero(own == new[k])
 
 
 def look(path: SolutionPath, check: str) -> None:
@@ -227,17 +254,27 @@ def look(path: SolutionPath, check: str) -> None:
 
 def _check_model(path: SolutionPath, problem: Problem) -> None:
     """Refuse models that aren't of numbers, each row with one loss."""
-    reading, first = path.reading, problem.losses[0]
-    plain = isinstance(first.X, np.ndarray) or sp.issparse(first.X)
-    if reading.kind not in NUMBERS or reading.outputs > 1 or len(problem.losses) > 1 or not plain:
+    if path.reading.kind not in NUMBERS or not has_rows(path, problem):
         raise ValueError(
             "conformal_path is for models of numbers with one loss for each row; this path is of "
             "labels, of pairs of rows, or of several numbers a row."
         )
-    if reading.kernel.name == "precomputed" or reading.feature:
+    check_new_rows(path, "conformal_path")
+
+
+def has_rows(path: SolutionPath, problem: Problem) -> bool:
+    """Tell whether a model has one decision, and one loss, for each row."""
+    first = problem.losses[0]
+    plain = isinstance(first.X, np.ndarray) or sp.issparse(first.X)
+    return plain and len(problem.losses) == 1 and path.reading.outputs == 1
+
+
+def check_new_rows(path: SolutionPath, name: str) -> None:
+    """Refuse a model to which no rows can be added."""
+    if path.reading.kernel.name == "precomputed" or path.reading.feature:
         raise ValueError(
-            "conformal_path needs the kernel of new rows with themselves, and so a kernel that can "
-            "be computed: name one, with its rows, in place of kernel='precomputed'."
+            f"{name} needs the kernel of new rows with themselves, and so a kernel that can be "
+            "computed: name one, with its rows, in place of kernel='precomputed'."
         )
 
 
@@ -256,7 +293,7 @@ def _loss_of_residuals(pieces: Pieces, targets: Floats) -> Pieces:
     return function(own[row], pieces.slopes[row], pieces.curvature[row])
 
 
-def _with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> Problem:
+def with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> Problem:
     """Return the same problem, in which new rows have values and no loss."""
     first, m = problem.losses[0], rows.shape[0]
     free = np.repeat(path.reading.bias[:1], m, axis=0)
@@ -299,8 +336,10 @@ class _New:
     Attributes
     ----------
     start : Start
-    n, row : int
-        How many rows have targets; which of all rows the new one is.
+    row : int
+        Which of all rows the new one is.
+    same : (k,) of int
+        The rows of its group.
     targets : (n,) array
     loss : Pieces
         Of f less the target.
@@ -309,8 +348,8 @@ class _New:
     """
 
     start: Start
-    n: int
     row: int
+    same: Places
     targets: Floats
     loss: Pieces
     level: float
@@ -396,16 +435,9 @@ class _New:
         first = np.flatnonzero(kept)
         inner = edges[first[1:]] + self.level
         ends = np.concatenate([[-np.inf], inner, [np.inf]])
-        total = self.n + 1
-        idle = len(self.start.problem.losses[0].pieces) - self.n
-        return ConformalPath(
-            ends,
-            counts[first] / total,
-            ties[first[1:]] / total,
-            f + self.level,
-            (down, up),
-            idle,
-        )
+        total = len(self.same) + 1
+        p = counts[first] / total, ties[first[1:]] / total
+        return ConformalPath(ends, *p, f + self.level, total, (down, up))
 
     def _counts(
         self, path: SolutionPath, at: float, way: float, far: float
@@ -415,10 +447,10 @@ class _New:
         What is counted are rows, the new one among them, with residuals as large as its.
         """
         f = self._values(*(own.T for own in path.variables_at(np.arange(len(path.points)))))
-        s, f = np.abs(path.points.t - (at + self.level)), f[:, [*range(self.n), self.row]]
+        s, f = np.abs(path.points.t - (at + self.level)), f[:, [*self.same, self.row]]
         if way < 0.0:
             f, s = f[::-1], s[::-1]
-        y = np.append(self.targets, 0.0) - f
+        y = np.append(self.targets[self.same], 0.0) - f
         y[:, -1] += at + way * s  # residuals
         size = float(np.abs(self.targets).max() + abs(at))
         pieces = np.flatnonzero(np.diff(s) > 0.0)

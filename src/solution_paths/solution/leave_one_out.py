@@ -166,7 +166,7 @@ class LeaveOneOut:
         if reading.kind in SIGNS and own.name not in ("absolute", "squared"):
             nothing = np.empty(0, dtype=np.int64)
             found = Labels(self._codes, nothing, np.empty(0), nothing)
-            right = indices(reading.classes, _known(y, n, reading.classes))
+            right = indices(reading.classes, known_labels(y, n, reading.classes))
             curve = label_error((0.0, 1.0), found, right, weights, own, reading.classes)
             return float(curve(0.5))
         off = self.decisions - check_vector(y, n, "y", scalar=False)
@@ -267,7 +267,7 @@ class _Models:
         return Verdict.together(found)
 
 
-def _known(y: ArrayLike, n: int, classes: Any) -> NDArray[Any]:
+def known_labels(y: ArrayLike, n: int, classes: Any) -> NDArray[Any]:
     """Return labels of the rows, which the path knows."""
     labels = plain_labels(y, n, "y")
     unknown = labels[~np.isin(labels, classes)]
