@@ -38,7 +38,6 @@ from .checking import (
     naming_rows,
     readable,
     required,
-    telling_parameters,
     weights_of_classes,
 )
 from .fitted import Fitted, OneVsRest
@@ -63,11 +62,6 @@ class PathEstimator(BaseEstimator):
     _sparse = False  # whether CSR matrices are fitted
     _model: Fitted
     _progress: Progress | None = None  # of a fit that isn't done
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            cls.__init__ = telling_parameters(cls.__init__)  # type: ignore[method-assign]
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether the last fit came to its end."""

@@ -6,10 +6,11 @@ import difflib
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,12 +42,16 @@ ELSEWHERE = {  # parameters of scikit-learn's estimators that have another place
     "max_iter": "paths end by themselves",
     "random_state": "nothing is drawn at random",
 }
+T = TypeVar("T")
 RAW = (TypeError, ValueError, OverflowError)
 DUMP = re.compile(r":?\s*(array=)?\[.*\]\.?\s*", re.DOTALL)  # of values
 
 
-def telling_parameters(init: Callable[..., None]) -> Callable[..., None]:
-    """Let a constructor say of a parameter that it doesn't take what does its work."""
+@dataclass_transform()
+def estimator(cls: type[T]) -> type[T]:
+    """Make a constructor of a class's fields, which says of others what does their work."""
+    made = dataclass(eq=False, repr=False, match_args=False)(cls)
+    init = made.__init__
     known = list(inspect.signature(init).parameters)[1:]
 
     @functools.wraps(init)
@@ -59,7 +64,8 @@ def telling_parameters(init: Callable[..., None]) -> Callable[..., None]:
                 raise TypeError(f"{type(self).__name__} takes no {name}; {remedy}.")
         init(self, *values, **named)
 
-    return checked
+    made.__init__ = checked  # type: ignore[method-assign]
+    return made
 
 
 @contextmanager

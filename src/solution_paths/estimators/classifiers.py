@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from . import probabilities as probable
 from .base import Expanded, Linear, PathClassifier
-from .checking import ClassWeight, Folds, lies_between
+from .checking import ClassWeight, Folds, estimator, lies_between
 from .tuning import Tuned
 
 
+@estimator
 class PathSVC(PathClassifier, Expanded, Tuned):
     """Support vector classifier that knows its solution for every cost C.
 
@@ -112,36 +114,20 @@ class PathSVC(PathClassifier, Expanded, Tuned):
     _stronger = "smaller"
     _sparse = True
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C_max: float | None = None,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C_max = C_max
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    C_max: float | None = None
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         def path(C_max: float | None) -> SolutionPath:
@@ -159,6 +145,7 @@ def _tells_probabilities(model: QuantileSVC) -> bool:
     return True
 
 
+@estimator
 class QuantileSVC(PathClassifier, Expanded, Tuned):
     """Quantile support vector classifier that knows its solution for every quantile tau.
 
@@ -223,40 +210,22 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     _kind = "probability"
     _sparse = True
 
-    def __init__(
-        self,
-        tau: float = 0.5,
-        *,
-        lam: float = 1e-2,
-        probability: bool = False,
-        intercept_scaling: float = 1.0,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.tau = tau
-        self.lam = lam
-        self.probability = probability
-        self.intercept_scaling = intercept_scaling
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    tau: float = 0.5
+    _: KW_ONLY
+    lam: float = 1e-2
+    probability: bool = False
+    intercept_scaling: float = 1.0
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         check_flag(self.probability, "probability")
@@ -351,6 +320,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         return probable.probabilities(self._model, self._model.columns(X))
 
 
+@estimator
 class L1SVC(PathClassifier, Linear, Tuned):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
@@ -401,34 +371,19 @@ class L1SVC(PathClassifier, Linear, Tuned):
     _sparse = True
     _stronger = "larger"
 
-    def __init__(
-        self,
-        lam: float = 1.0,
-        *,
-        positive: bool = False,
-        penalty_factor: ArrayLike | None = None,
-        bounds: Bounds | None = None,
-        lam_min: float = 0.0,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.positive = positive
-        self.penalty_factor = penalty_factor
-        self.bounds = bounds
-        self.lam_min = lam_min
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1.0
+    _: KW_ONLY
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+    lam_min: float = 0.0
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("positive", "penalty_factor", "bounds", "lam_min")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..solution import Callback
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
-from .checking import ClassWeight, Folds
+from .checking import ClassWeight, Folds, estimator
 from .stated import Stated, TwoClasses, two_classes
 from .tuning import Tuned
 
@@ -60,6 +61,7 @@ class Curved(Tuned):
             return model
 
 
+@estimator
 class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
     """Logistic regression that knows a solution within a bound for every lam; see `logistic_path`.
 
@@ -118,32 +120,18 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
 
     _kind = "probability"
 
-    def __init__(
-        self,
-        lam: float = 1.0,
-        *,
-        l1_ratio: float = 1.0,
-        lam_min: float | None = None,
-        eps: float = 1e-4,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "log_loss",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.l1_ratio = l1_ratio
-        self.lam_min = lam_min
-        self.eps = eps
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1.0
+    _: KW_ONLY
+    l1_ratio: float = 1.0
+    lam_min: float | None = None
+    eps: float = 1e-4
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "log_loss"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def decision_function(self, X: Rows) -> Floats:
         """Return the logarithm of the odds of the second class, (m,).
@@ -192,6 +180,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
         return self._stated(logistic_path, X, y, (y == classes[1]).astype(float), weights)
 
 
+@estimator
 class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     """Poisson regression of counts, within a bound for every lam; see `poisson_path`.
 
@@ -243,30 +232,17 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
 
     _kind = "count"
 
-    def __init__(
-        self,
-        lam: float = 1.0,
-        *,
-        l1_ratio: float = 1.0,
-        lam_min: float | None = None,
-        eps: float = 1e-4,
-        cv: Folds = None,
-        scoring: Judge = "deviance",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.l1_ratio = l1_ratio
-        self.lam_min = lam_min
-        self.eps = eps
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1.0
+    _: KW_ONLY
+    l1_ratio: float = 1.0
+    lam_min: float | None = None
+    eps: float = 1e-4
+    cv: Folds = None
+    scoring: Judge = "deviance"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def predict(self, X: Rows) -> Floats:
         """Return (m,) expected counts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..solution.evaluation import error_of_mean
 from ..solution.metrics import Judge, Metric
 from ..validation import Floats, check_number
 from .base import LinearRegressor
-from .checking import Folds
+from .checking import Folds, estimator
 from .compressed import compressible, factors, rows_of_squares
 from .fitted import Fitted, followed
 from .tuning import Tuned
@@ -47,6 +47,7 @@ class OfFactor(InAlpha):
         return replace(curve.times(len(X) / weights.sum()), unit=unit)
 
 
+@estimator
 class PathLasso(LinearRegressor, Tuned):
     """Lasso that knows its solution for every penalty alpha.
 
@@ -110,34 +111,19 @@ class PathLasso(LinearRegressor, Tuned):
     _kind = "value"
     _sparse = True
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        positive: bool = False,
-        penalty_factor: ArrayLike | None = None,
-        bounds: Bounds | None = None,
-        alpha_min: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "squared",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.positive = positive
-        self.penalty_factor = penalty_factor
-        self.bounds = bounds
-        self.alpha_min = alpha_min
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+    alpha_min: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "squared"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
         own = self._given("fit_intercept", "positive", "penalty_factor", "bounds")

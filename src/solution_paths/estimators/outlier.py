@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ from ..solution.metrics import Judge
 from ..solution.outliers import OutlierPath
 from ..validation import Floats
 from .base import Expanded, PathClassifier, PathRegressor
-from .checking import Folds
+from .checking import Folds, estimator
 from .fitted import Fitted, followed
 from .tuning import Tuned
 
 
+@estimator
 class OutlierSVC(PathClassifier, Expanded, Tuned):
     """Robust support vector classifier that knows its solutions for all weights theta of outliers.
 
@@ -73,42 +75,27 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
     _parameter = "theta"
     _sparse = True
 
-    def __init__(
-        self,
-        theta: float = 0.0,
-        *,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.theta = theta
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    theta: float = 0.0
+    _: KW_ONLY
+    C: float = 1.0
+    fit_intercept: bool = True
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
         own = {"fit_intercept": self.fit_intercept, "sample_weight": weights} | self._options()
         return outlier_svm_path(X, y, self.C, **own)
 
 
+@estimator
 class OutlierSVR(PathRegressor, Expanded, Tuned):
     """Robust regression that knows its solutions for all weights theta of outliers.
 
@@ -164,38 +151,21 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     _kind = "robust"
     _sparse = True
 
-    def __init__(
-        self,
-        theta: float = 0.0,
-        *,
-        C: float = 1.0,
-        s: float = 1.0,
-        fit_intercept: bool = True,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "absolute",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.theta = theta
-        self.C = C
-        self.s = s
-        self.fit_intercept = fit_intercept
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    theta: float = 0.0
+    _: KW_ONLY
+    C: float = 1.0
+    s: float = 1.0
+    fit_intercept: bool = True
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "absolute"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         own = {"s": self.s, "fit_intercept": self.fit_intercept, "sample_weight": weights}

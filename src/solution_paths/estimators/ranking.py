@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +16,12 @@ from ..solution import Callback
 from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, check_shares, plain_labels
 from .base import Expanded
-from .checking import Folds, folds
+from .checking import Folds, estimator, folds
 from .stated import Stated
 from .tuning import Tuned
 
 
+@estimator
 class PathRankingSVM(Expanded, Tuned):
     """Ranking SVM that knows its solution for every cost C; see `ranking_svm_path`.
 
@@ -72,34 +74,19 @@ class PathRankingSVM(Expanded, Tuned):
     _kind = "rank"
     _sparse = True
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C_max: float | None = None,
-        cv: Folds = None,
-        scoring: Judge = "pairs",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C_max = C_max
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    C_max: float | None = None
+    cv: Folds = None
+    scoring: Judge = "pairs"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def fit(
         self,

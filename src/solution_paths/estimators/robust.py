@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
-from .checking import ClassWeight, Folds, lies_between
+from .checking import ClassWeight, Folds, estimator, lies_between
 from .fitted import Fitted, followed
 from .tuning import Tuned
 
 
+@estimator
 class DrLAD(LinearRegressor, Tuned):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
@@ -71,34 +73,23 @@ class DrLAD(LinearRegressor, Tuned):
     _stronger = "smaller"
     _kind = "robust"
 
-    def __init__(
-        self,
-        s: float = 1.0,
-        *,
-        lam2: float = 0.0,
-        s_max: float | None = None,
-        cv: Folds = None,
-        scoring: Judge = "absolute",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.s = s
-        self.lam2 = lam2
-        self.s_max = s_max
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    s: float = 1.0
+    _: KW_ONLY
+    lam2: float = 0.0
+    s_max: float | None = None
+    cv: Folds = None
+    scoring: Judge = "absolute"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         own = self._given("lam2", "s_max") | {"sample_weight": weights} | self._check()
         return Fitted([followed(drlad_path, X, y, **own)])
 
 
+@estimator
 class DmKSVC(PathClassifier, Expanded, Tuned):
     """Double-margin kernel support vector classifier that knows its solution for every lam.
 
@@ -151,38 +142,21 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
     _stronger = "larger"
     _sparse = True
 
-    def __init__(
-        self,
-        lam: float = 0.1,
-        *,
-        kappa: float = 2.0,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        lam_min: float | None = None,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.kappa = kappa
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam_min = lam_min
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 0.1
+    _: KW_ONLY
+    kappa: float = 2.0
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    lam_min: float | None = None
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         def path(lam_min: float | None) -> SolutionPath:
@@ -195,6 +169,7 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
         return found
 
 
+@estimator
 class DmDrSVC(PathClassifier, Linear, Tuned):
     """Double-margin doubly regularised classifier that knows its solution for every lam1.
 
@@ -243,30 +218,17 @@ class DmDrSVC(PathClassifier, Linear, Tuned):
     _parameter = "lam1"
     _stronger = "larger"
 
-    def __init__(
-        self,
-        lam1: float = 0.01,
-        *,
-        lam2: float = 0.01,
-        kappa: float = 2.0,
-        lam1_min: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.kappa = kappa
-        self.lam1_min = lam1_min
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam1: float = 0.01
+    _: KW_ONLY
+    lam2: float = 0.01
+    kappa: float = 2.0
+    lam1_min: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("lam2", "lam1_min") | {"sample_weight": weights} | self._check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from ..solution import Callback
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows
 from .base import Expanded
-from .checking import ClassWeight, Folds
+from .checking import ClassWeight, Folds, estimator
 from .stated import Stated, StatedClassifier
 
 
+@estimator
 class MulticategorySVC(StatedClassifier, Expanded):
     """Multicategory SVM of Lee, Lin and Wahba that knows its solution for every lam.
 
@@ -68,36 +70,20 @@ class MulticategorySVC(StatedClassifier, Expanded):
     _kind = "argmax"
     _sparse = True
 
-    def __init__(
-        self,
-        lam: float = 0.01,
-        *,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        lam_min: float = 0.0,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam_min = lam_min
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 0.01
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    lam_min: float = 0.0
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def decision_function(self, X: Rows) -> Floats:
         """Return f_k, (m, classes); of two classes that of the second, (m,).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Linear, LinearRegressor, PathClassifier
-from .checking import ClassWeight, Folds
+from .checking import ClassWeight, Folds, estimator
 from .stated import COEFFICIENTS, Stated
 from .tuning import Tuned
 
 
+@estimator
 class ElasticNetSVC(PathClassifier, Linear, Tuned):
     """Support vector classifier under an elastic net that knows its solution for every lam1.
 
@@ -73,42 +75,27 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
     _stronger = "larger"
     _sparse = True
 
-    def __init__(
-        self,
-        lam1: float = 0.01,
-        *,
-        lam2: float = 0.01,
-        positive: bool = False,
-        penalty_factor: ArrayLike | None = None,
-        bounds: Bounds | None = None,
-        lam1_min: float = 0.0,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.positive = positive
-        self.penalty_factor = penalty_factor
-        self.bounds = bounds
-        self.lam1_min = lam1_min
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam1: float = 0.01
+    _: KW_ONLY
+    lam2: float = 0.01
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+    lam1_min: float = 0.0
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("lam2", *COEFFICIENTS, "lam1_min") | self._check()
         return drsvm_path(X, y, sample_weight=weights, **own)
 
 
+@estimator
 class HHSVC(PathClassifier, Linear, Tuned):
     """Hybrid Huberised support vector classifier that knows its solution for every lam1.
 
@@ -155,44 +142,28 @@ class HHSVC(PathClassifier, Linear, Tuned):
     _stronger = "larger"
     _sparse = True
 
-    def __init__(
-        self,
-        lam1: float = 1.0,
-        *,
-        lam2: float = 1.0,
-        delta: float = 2.0,
-        positive: bool = False,
-        penalty_factor: ArrayLike | None = None,
-        bounds: Bounds | None = None,
-        lam1_min: float = 0.0,
-        class_weight: ClassWeight = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.delta = delta
-        self.positive = positive
-        self.penalty_factor = penalty_factor
-        self.bounds = bounds
-        self.lam1_min = lam1_min
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam1: float = 1.0
+    _: KW_ONLY
+    lam2: float = 1.0
+    delta: float = 2.0
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+    lam1_min: float = 0.0
+    class_weight: ClassWeight = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("lam2", "delta", *COEFFICIENTS, "lam1_min") | self._check()
         return hhsvm_path(X, y, sample_weight=weights, **own)
 
 
+@estimator
 class PathFusedLasso(LinearRegressor, Tuned):
     """Fused or generalised lasso that knows its solution for every lam.
 
@@ -241,30 +212,17 @@ class PathFusedLasso(LinearRegressor, Tuned):
     _kind = "value"
     _sparse = True
 
-    def __init__(
-        self,
-        lam: float = 1.0,
-        *,
-        D: Rows | None = None,
-        fit_intercept: bool = True,
-        lam_min: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "squared",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.D = D
-        self.fit_intercept = fit_intercept
-        self.lam_min = lam_min
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1.0
+    _: KW_ONLY
+    D: Rows | None = None
+    fit_intercept: bool = True
+    lam_min: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "squared"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         check_flag(self.fit_intercept, "fit_intercept")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, ordered_labels
 from .base import Deciding, Expanded, LinearRegressor, PathRegressor
-from .checking import Folds, usable_weights
+from .checking import Folds, estimator, usable_weights
 from .fitted import Fitted
 from .judging import judge
 from .progress import Progress
@@ -54,6 +55,7 @@ class Stated(Fitted):
         return self.own.predict(X, t)
 
 
+@estimator
 class PathElasticNet(LinearRegressor, Tuned):
     """Elastic net that knows its solution for every lam1; see `elastic_net_path`.
 
@@ -105,42 +107,27 @@ class PathElasticNet(LinearRegressor, Tuned):
     _kind = "value"
     _sparse = True
 
-    def __init__(
-        self,
-        lam1: float = 1.0,
-        *,
-        lam2: float = 1.0,
-        fit_intercept: bool = True,
-        positive: bool = False,
-        penalty_factor: ArrayLike | None = None,
-        bounds: Bounds | None = None,
-        lam1_min: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "squared",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.fit_intercept = fit_intercept
-        self.positive = positive
-        self.penalty_factor = penalty_factor
-        self.bounds = bounds
-        self.lam1_min = lam1_min
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam1: float = 1.0
+    _: KW_ONLY
+    lam2: float = 1.0
+    fit_intercept: bool = True
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+    lam1_min: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "squared"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("lam2", "fit_intercept", *COEFFICIENTS, "lam1_min") | self._check()
         return Stated(elastic_net_path(X, y, sample_weight=weights, **own))
 
 
+@estimator
 class HuberPath(LinearRegressor, Tuned):
     """Huber regression with an l1 penalty, for every lam; see `almost_quadratic_path`.
 
@@ -183,42 +170,27 @@ class HuberPath(LinearRegressor, Tuned):
     _kind = "robust"
     _sparse = True
 
-    def __init__(
-        self,
-        lam: float = 1.0,
-        *,
-        delta: float = 1.0,
-        fit_intercept: bool = True,
-        positive: bool = False,
-        penalty_factor: ArrayLike | None = None,
-        bounds: Bounds | None = None,
-        lam_min: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "absolute",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.delta = delta
-        self.fit_intercept = fit_intercept
-        self.positive = positive
-        self.penalty_factor = penalty_factor
-        self.bounds = bounds
-        self.lam_min = lam_min
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1.0
+    _: KW_ONLY
+    delta: float = 1.0
+    fit_intercept: bool = True
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+    lam_min: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "absolute"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("delta", "fit_intercept", *COEFFICIENTS, "lam_min") | self._check()
         return Stated(almost_quadratic_path(X, y, sample_weight=weights, **own))
 
 
+@estimator
 class PathSVR(PathRegressor, Expanded, Tuned):
     """Support vector regression that knows its solution for every C; see `svr_path`.
 
@@ -256,42 +228,27 @@ class PathSVR(PathRegressor, Expanded, Tuned):
     _kind = "value"
     _sparse = True
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C_max: float | None = None,
-        cv: Folds = None,
-        scoring: Judge = "squared",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C_max = C_max
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    C: float = 1.0
+    _: KW_ONLY
+    epsilon: float = 0.1
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    C_max: float | None = None
+    cv: Folds = None
+    scoring: Judge = "squared"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("epsilon", "C_max") | self._options()
         return Stated(svr_path(X, y, sample_weight=weights, **own))
 
 
+@estimator
 class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     """Kernel quantile regression for one tau and every lam; see `kernel_quantile_path`.
 
@@ -332,36 +289,20 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     _kind = "quantile"
     _sparse = True
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        tau: float = 0.5,
-        kernel: str = "rbf",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        lam_min: float = 0.0,
-        cv: Folds = None,
-        scoring: Judge = "pinball",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.tau = tau
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam_min = lam_min
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1e-3
+    _: KW_ONLY
+    tau: float = 0.5
+    kernel: str = "rbf"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    lam_min: float = 0.0
+    cv: Folds = None
+    scoring: Judge = "pinball"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the pinball loss of tau that is explained, D^2, as in scikit-learn.
@@ -418,6 +359,7 @@ class TwoClasses(StatedClassifier):
         return tags
 
 
+@estimator
 class PathNuSVC(TwoClasses, Expanded):
     """nu-SVM of two classes that knows its solution for every nu; see `nu_svm_path`.
 
@@ -460,34 +402,19 @@ class PathNuSVC(TwoClasses, Expanded):
     _parameter = "nu"
     _sparse = True
 
-    def __init__(
-        self,
-        nu: float = 0.3,
-        *,
-        kernel: str = "rbf",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        nu_max: float | None = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.nu_max = nu_max
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    nu: float = 0.3
+    _: KW_ONLY
+    kernel: str = "rbf"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    nu_max: float | None = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def decision_function(self, X: Rows) -> Floats:
         """Return f, (m,), positive for the second class.
@@ -504,6 +431,7 @@ class PathNuSVC(TwoClasses, Expanded):
         return Stated(nu_svm_path(X, y, sample_weight=weights, **own))
 
 
+@estimator
 class PathSVOR(StatedClassifier, Expanded):
     """Support vector ordinal regression for every C; see `svor_path`.
 
@@ -551,36 +479,20 @@ class PathSVOR(StatedClassifier, Expanded):
     _kind = "order"
     _sparse = True
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        thresholds: str = "explicit",
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C_max: float | None = None,
-        cv: Folds = None,
-        scoring: Judge = "error",
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.C = C
-        self.thresholds = thresholds
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C_max = C_max
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    C: float = 1.0
+    _: KW_ONLY
+    thresholds: str = "explicit"
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    C_max: float | None = None
+    cv: Folds = None
+    scoring: Judge = "error"
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         labels: Any = y
@@ -607,6 +519,7 @@ class PathSVOR(StatedClassifier, Expanded):
         return tags
 
 
+@estimator
 class PathOneClassSVM(OutlierMixin, Expanded):
     """One-class SVM that knows its solution for every nu; see `one_class_path`.
 
@@ -640,26 +553,15 @@ class PathOneClassSVM(OutlierMixin, Expanded):
 
     _sparse = True
 
-    def __init__(
-        self,
-        nu: float = 0.5,
-        *,
-        kernel: str = "rbf",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        nu_min: float = 0.0,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.nu_min = nu_min
-        self.callback = callback
-        self.check = check
+    nu: float = 0.5
+    _: KW_ONLY
+    kernel: str = "rbf"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    nu_min: float = 0.0
+    callback: Callback | None = None
+    check: str = "warn"
 
     def fit(
         self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None

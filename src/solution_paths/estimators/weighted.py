@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..models.weights import check_someone_stays, moved_weights
 from ..solution import Callback, SolutionPath
 from ..validation import Floats, Labels, Rows, check_index, check_number
 from .base import Expanded, PathClassifier, PathRegressor
-from .checking import ClassWeight, check_class_weight, usable_weights, weights_of_classes
+from .checking import ClassWeight, check_class_weight, estimator, usable_weights, weights_of_classes
 from .fitted import Fitted, OneVsRest, followed
 from .judging import judge
 from .progress import Progress
@@ -141,6 +142,7 @@ class Weighted(Expanded):
         return 1.0  # theta: the end of the path that led here
 
 
+@estimator
 class WeightedSVC(PathClassifier, Weighted):
     """Support vector classifier with sample weights, to and from which it moves exactly.
 
@@ -184,26 +186,15 @@ class WeightedSVC(PathClassifier, Weighted):
     array([0.089, 0.   , 1.   , 0.089, 1.   ])
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        class_weight: ClassWeight = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.class_weight = class_weight
-        self.callback = callback
-        self.check = check
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    class_weight: ClassWeight = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _of_classes(self, y: Labels, weights: Floats) -> Floats:
         check_class_weight(self.class_weight, self.classes_)
@@ -218,6 +209,7 @@ class WeightedSVC(PathClassifier, Weighted):
         return weighted_svm_path(X, y, weights_from, weights_to, **self._options())
 
 
+@estimator
 class WeightedSVR(PathRegressor, Weighted):
     """Support vector regression with sample weights, to and from which it moves exactly.
 
@@ -260,26 +252,15 @@ class WeightedSVR(PathRegressor, Weighted):
     [16.0]
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        kernel: str = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.callback = callback
-        self.check = check
+    C: float = 1.0
+    _: KW_ONLY
+    epsilon: float = 0.1
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _weighted(self, X: Any, y: NDArray[Any], costs: Floats) -> Fitted:
         return Fitted([followed(self._path, X, y, costs, costs)])
