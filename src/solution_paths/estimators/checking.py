@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
@@ -47,7 +47,7 @@ RAW = (TypeError, ValueError, OverflowError)
 DUMP = re.compile(r":?\s*(array=)?\[.*\]\.?\s*", re.DOTALL)  # of values
 
 
-@dataclass_transform()
+@dataclass_transform(field_specifiers=(field,))
 def estimator(cls: type[T]) -> type[T]:
     """Make a constructor of a class's fields, which says of others what does their work."""
     made = dataclass(eq=False, repr=False, match_args=False)(cls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +17,10 @@ from ..models.conditional_conformal import conditional_conformal_path
 from ..solution.conditional import ConditionalPath, Features
 from ..solution.leave_one_out import check_level
 from ..validation import Floats, Rows, check_flag, check_vector
+from .checking import estimator
 
 
+@estimator
 class ConditionalConformal(RegressorMixin, BaseEstimator):
     """Conditional conformal prediction around any regression, exact and without a search.
 
@@ -68,32 +71,18 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
     [0.51, 3.98]
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        alpha: float = 0.1,
-        *,
-        features: Features | None = None,
-        kernel: str | None = None,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        lam: float = 1.0,
-        calibration: float = 0.5,
-        randomize: bool = False,
-        random_state: Any = None,
-    ):
-        self.estimator = estimator
-        self.alpha = alpha
-        self.features = features
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam = lam
-        self.calibration = calibration
-        self.randomize = randomize
-        self.random_state = random_state
+    estimator: Any
+    alpha: float = 0.1
+    _: KW_ONLY
+    features: Features | None = None
+    kernel: str | None = None
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    lam: float = 1.0
+    calibration: float = 0.5
+    randomize: bool = False
+    random_state: Any = None
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit the estimator to some rows, and take the scores of the others.

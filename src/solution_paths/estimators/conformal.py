@@ -17,7 +17,7 @@ from ..solution.conformal import ConformalPath, conformal_paths
 from ..solution.conformal_labels import ConformalLabels, conformal_labels
 from ..solution.leave_one_out import LeaveOneOut, check_level, leave_one_out, plus_interval
 from ..validation import Floats, Rows, check_flag, check_index, check_vector, plain_labels
-from .checking import Folds
+from .checking import Folds, estimator
 from .classifiers import L1SVC, PathSVC
 from .lasso import PathLasso
 from .robust import DrLAD
@@ -63,15 +63,15 @@ CLASSIFIERS: dict[type, _Parameter] = {
 SHRINKS = 2.0  # by how much a path goes beyond its parameter: models of one row less are on it
 
 
+@estimator
 class _Conformal(BaseEstimator):
     """What these share: an estimator whose path holds the models of n rows and others."""
 
     _change = 0  # of the number of rows
     _known = ESTIMATORS
 
-    def __init__(self, estimator: Any, alpha: float = 0.1):
-        self.estimator = estimator
-        self.alpha = alpha
+    estimator: Any
+    alpha: float = 0.1
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit the estimator to all rows.

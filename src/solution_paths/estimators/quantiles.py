@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, field
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..solution.distribution import ROUNDED, PredictedDistribution, central, par
 from ..solution.metrics import Metric
 from ..validation import Floats, Rows, check_flag, check_levels, check_number
 from .base import Linear, PathRegressor
-from .checking import Folds
+from .checking import Folds, estimator
 from .fitted import Fitted, followed
 from .progress import Progress
 from .relative import error_of_constant
@@ -119,6 +120,7 @@ class Together(Stated):
         return coef, np.atleast_1d(self.own.intercept(place))
 
 
+@estimator
 class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     """Linear quantile regression of all quantiles; see `quantile_regression_path`.
 
@@ -168,33 +170,20 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     _stronger = "larger"
     _kind = "quantile"
     _sparse = True
-    _model: EveryTau | Together
+    _model: EveryTau | Together = field(init=False)
     scoring = "pinball"
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        quantiles: Sequence[float] = (0.1, 0.5, 0.9),
-        penalty: str | None = "l2",
-        noncrossing: bool = False,
-        lam_min: float = 0.0,
-        cv: Folds = None,
-        rule: str = "min",
-        n_jobs: int | None = None,
-        callback: Callback | None = None,
-        check: str = "warn",
-    ):
-        self.lam = lam
-        self.quantiles = quantiles
-        self.penalty = penalty
-        self.noncrossing = noncrossing
-        self.lam_min = lam_min
-        self.cv = cv
-        self.rule = rule
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.check = check
+    lam: float = 1e-3
+    _: KW_ONLY
+    quantiles: Sequence[float] = (0.1, 0.5, 0.9)
+    penalty: str | None = "l2"
+    noncrossing: bool = False
+    lam_min: float = 0.0
+    cv: Folds = None
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         levels = check_levels(self.quantiles, ascending=True)
