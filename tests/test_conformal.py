@@ -1,6 +1,8 @@
 """Full conformal sets: against refits by a solver that shares nothing, inside and outside."""
 
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,24 +20,15 @@ from solution_paths import (
     conformal_path,
 )
 from solution_paths.problem import Losses, Problem, losses, penalties
-from solution_paths.verify import judge
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import sets  # noqa: E402
 import survey  # noqa: E402
 
-RBF = {"kernel": "rbf", "gamma": 0.5}
-MODELS = {
-    "lasso": (lambda X, y: paths.lasso_path(X, y), 1.0),
-    "elastic net": (lambda X, y: paths.elastic_net_path(X, y, lam2=0.7), 0.5),
-    "Huber": (lambda X, y: paths.almost_quadratic_path(X, y), 1.0),
-    "SVR": (lambda X, y: paths.svr_path(X, y), 0.7),
-    "SVR with a kernel": (lambda X, y: paths.svr_path(X, y, **RBF), 0.7),
-    "LAD": (lambda X, y: paths.rlad_path(X, y), 1.3),
-    "constrained LAD": (lambda X, y: paths.rlad_path(X, y, vary="s"), 1.1),
-    "quantile": (lambda X, y: paths.kernel_quantile_path(X, y, lam=0.3, **RBF), 0.7),
-}
+RBF = sets.RBF
+MODELS = sets.MODELS
 ESTIMATORS = {
     "lasso": paths.PathLasso(alpha=0.1),
     "elastic net": paths.PathElasticNet(lam1=0.5, lam2=1.0),
@@ -54,14 +47,6 @@ CLASSIFIERS = {
 }
 
 
-def predicted(problem, answer, offset):
-    """Return the predictions of all rows by an answer to a stated problem."""
-    first = problem.losses[0]
-    X = first.X if problem.kernel is None else problem.kernel
-    w = answer.w if answer.w is not None else first.X.T @ answer.duals[0] / problem.ridge
-    return np.asarray(X @ w + first.free @ answer.free).ravel() + offset
-
-
 def data(n=40, d=4, m=3, seed=0):
     r = np.random.default_rng(seed)
     X, new = r.normal(size=(n, d)), r.normal(size=(m, d))
@@ -71,36 +56,41 @@ def data(n=40, d=4, m=3, seed=0):
 @pytest.mark.parametrize("name", MODELS)
 def test_sets_end_where_refits_say(name):
     fit, t = MODELS[name]
-    told = 0
+    told = Counter()
     for kind in (*survey.KINDS, *survey.HELD_OUT):
-        D = (survey.data if kind in survey.KINDS else survey.held_out)(kind, 2)
-        n = len(D.u) - 1
-        if n < 2 or kind == "constant targets":
+        if kind in ("one row", "constant targets"):
             continue
+        _, D = next(sets.problems((kind,), 2))
+        n = len(D.u) - 1
         path = fit(D.X[:n], D.u[:n])
         if not path.range[0] <= t <= path.range[1]:
             continue
         (own,) = conformal_path(path, t, D.u[:n], D.X[n:])
         assert own.certify().ok, (kind, own.certify())
-        scale, offset = np.ptp(D.u), path.reading.offset
-        for end in own.prediction_set(0.2).ravel():
-            for y in (end - 1e-5 * scale, end + 1e-5 * scale):
-                if not np.isfinite(y):
-                    continue
-                part = own.paths[int(y >= own.paths[1].range[0])]
-                problem, answer = part.stated_at(float(y))
-                assert judge(problem, answer).ok(), (kind, y)
-                f = predicted(problem, answer, offset)
-                outside = predicted(problem, by_clarabel(problem), offset)
-                if np.abs(f - outside)[: n + 1].max() > 1e-6 * scale:
-                    continue  # the optimum isn't unique, and both are optima
-                residual = np.abs(np.append(D.u[:n], y) - outside[: n + 1])
-                large = (residual >= residual[-1] + 1e-7 * scale).sum()
-                tied = (residual >= residual[-1] - 1e-7 * scale).sum()
-                count = round(float(own.p_value(y)) * (n + 1))
-                assert large + 1 <= count <= tied, (kind, y)
-                told += 1
-    assert told >= 30
+        found = Counter(sets.ends(own, D.u[:n], path.reading.offset, 0.2))
+        assert not found["differs"], kind
+        told += found
+    assert told["agrees"] >= 30
+
+
+def test_the_proof_of_sets_runs_on_a_sample():
+    found = sets.proved(20, seed=5)
+    assert found["sets"] == found["certified"] == 20
+    assert found["agrees"] >= 40
+    assert not found["differs"]
+    wrong = conformal_path(*shifted())[0]
+    y = shifted()[2]
+    moved = replace(wrong, edges=wrong.edges + 0.1 * np.ptp(y))
+    assert Counter(sets.ends(moved, y, 0.0, 0.2))["differs"]
+    assert 0.6 < sets.coverage("lasso", 40, True, seed=1) <= 1.0
+    told = sets.lengths("lasso", 40, 0, new=5, times=1)
+    assert told["full_length"] > 0.0 < told["split_length"]
+
+
+def shifted():
+    """Return arguments of a set with two ends."""
+    X, y, new = data(n=20, m=1)
+    return paths.lasso_path(X, y), 1.0, y, new
 
 
 FLAT = {"kernel": "rbf", "gamma": 1e-6}  # values that hardly differ: the path centres them
@@ -288,7 +278,7 @@ def test_labels_are_those_of_an_outside_solver(kind):
     for k, value in enumerate((-1.0, 1.0)):
         signs = np.append(label[:n], value)
         problem = Problem(Losses(losses.hinge(signs, 0.9), D.X, free=1.0), ridge=1.0)
-        f = predicted(problem, by_clarabel(problem), 0.0)
+        f = sets.predicted(problem, by_clarabel(problem), 0.0)
         margin, tie = signs * f, 1e-6 * max(np.abs(f).max(), 1.0)
         small, large = ((margin[:n] <= margin[n] + way * tie).sum() + 1 for way in (-1, 1))
         assert small <= round(found.p[0, k] * (n + 1)) <= large

@@ -123,3 +123,61 @@ def test_lam_is_chosen_by_the_log_loss():
     for lam, score in zip(grid["lam"], search.cv_results_["mean_test_score"], strict=True):
         model = QuantileSVC(lam=lam, probability=True, scoring="neg_log_loss", cv=KFold(3))
         assert model.fit(X, Y).cv_error_ == pytest.approx(-score, rel=1e-12)
+
+
+def test_of_several_lam_the_one_with_the_least_log_loss_is_taken():
+    lams, folds = (1e-4, 1e-2, 1.0), KFold(3, shuffle=True, random_state=0)
+    model = QuantileSVC(lam=lams, probability=True, kernel="rbf", cv=folds).fit(X, Y)
+    single = [clone(model).set_params(lam=lam, scoring="log_loss").fit(X, Y) for lam in lams]
+    errors = np.array([one.cv_error_ for one in single])
+    for lam, error in zip(lams, errors, strict=True):
+        parts = []
+        for train, test in folds.split(X):
+            own = QuantileSVC(lam=lam, probability=True, kernel="rbf").fit(X[train], Y[train])
+            parts.append(log_loss(Y[test], own.predict_proba(X[test])[:, 1]))
+        assert error == pytest.approx(np.mean(parts), rel=1e-12)
+    assert model.log_losses_ == pytest.approx(errors, rel=1e-12)
+    assert model.lam_ == lams[errors.argmin()]
+    alone = QuantileSVC(lam=model.lam_, probability=True, kernel="rbf", cv=folds).fit(X, Y)
+    assert (model.tau_, model.cv_error_) == (alone.tau_, alone.cv_error_)
+    np.testing.assert_array_equal(model.predict_proba(NEW), alone.predict_proba(NEW))
+    for wrong in ((), (0.0, 1.0), (np.nan,)):
+        with pytest.raises(ValueError, match="lam"):
+            QuantileSVC(lam=wrong).fit(X, Y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_coupled_probabilities_agree_best_with_those_of_pairs(kernel):
+    own, new = (X, NEW[:40]) if kernel == "linear" else (X @ X.T + 1.0, NEW[:40] @ X.T + 1.0)
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, len(X))
+    model = QuantileSVC(probability=True, coupling=True, lam=1e-3, kernel=kernel)
+    p = model.fit(own, THREE, sample_weight=weights).predict_proba(new)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(new), p.argmax(axis=1))
+    r = np.zeros((40, 3, 3))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        rows = np.flatnonzero((i == THREE) | (j == THREE))
+        pair = QuantileSVC(probability=True, lam=1e-3, kernel=kernel)
+        part, there = (own[rows], new) if kernel == "linear" else (own[rows][:, rows], new[:, rows])
+        pair.fit(part, THREE[rows], sample_weight=weights[rows])
+        r[:, j, i] = pair.predict_proba(there)[:, 1]
+        r[:, i, j] = 1.0 - r[:, j, i]
+    grid = np.array([(a, b, 20 - a - b) for a in range(21) for b in range(21 - a)]) / 20.0
+
+    def apart(p):  # the sum of squares that Wu, Lin and Weng (2004) minimise
+        off = r.transpose(0, 2, 1) * p[:, :, None] - r * p[:, None, :]
+        return (off**2).sum(axis=(1, 2))
+
+    best = np.min([apart(np.tile(one, (40, 1))) for one in grid], axis=0)
+    assert (apart(p) <= best + 1e-12).all()
+    two = clone(model).fit(own, Y).predict_proba(new)
+    np.testing.assert_array_equal(
+        two, clone(model).set_params(coupling=False).fit(own, Y).predict_proba(new)
+    )
+
+
+def test_training_rows_with_several_crossings_are_counted():
+    for name, model in MODELS.items():
+        for y in (Y, THREE):
+            own = clone(model).fit(X, y)
+            assert own.crossings_ == (~own.monotone(X)).sum(), name

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..curves import Curve
 from ..models.coefficients import Bounds
@@ -16,10 +19,11 @@ from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
-from ..validation import Floats, Rows, check_flag
+from ..validation import Floats, Rows, check_flag, check_grid
 from . import probabilities as probable
 from .base import Expanded, Linear, PathClassifier
 from .checking import ClassWeight, Folds, estimator, lies_between
+from .fitted import OneVsRest
 from .tuning import Tuned
 
 
@@ -158,13 +162,17 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     ----------
     tau : float, default 0.5
         Quantile in [0, 1]; not looked at with ``cv``.
-    lam : float, default 0.01
-        Weight of the penalty, > 0.
+    lam : float or sequence of float, default 0.01
+        Weight of the penalty, > 0; of several the one whose probabilities have the least log loss
+        in the folds of ``cv`` (5 unless given). Each is exact: read off all quantiles.
     probability : bool, default False
         Whether there is `predict_proba`, and decisions are by it: of two classes the second where
         its probability is at least tau, else the most probable one. It reads all quantiles, and so
         agrees with the sign of w.x at tau but for rows where this isn't monotone in tau (see
         ``monotone``). Without ``cv`` it may be set after fitting.
+    coupling : bool, default False
+        Whether probabilities of more than two classes are those that agree best with machines of
+        each pair of classes (Wu, Lin and Weng 2004); else with each class's own against the rest.
     intercept_scaling : float, default 1.0
         Value of the appended feature that holds the bias; 0 means no bias.
     kernel, gamma, degree, coef0
@@ -188,6 +196,12 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         In tau; for more than two classes one for each class against the rest.
     tau_ : float
         The quantile that is used.
+    lam_ : float
+        The weight that is used.
+    log_losses_ : (k,) array
+        Of several lam, the mean log loss of the folds.
+    crossings_ : int
+        At how many training rows the sign of w.x changes more than once in tau, or upwards.
     coef_, intercept_, support_, support_vectors_, dual_coef_
         See `PathSVC`.
     cv_path_, cv_paths_, cv_error_
@@ -212,8 +226,9 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
 
     tau: float = 0.5
     _: KW_ONLY
-    lam: float = 1e-2
+    lam: float | Sequence[float] = 1e-2
     probability: bool = False
+    coupling: bool = False
     intercept_scaling: float = 1.0
     kernel: str = "linear"
     gamma: float | str | None = None
@@ -227,13 +242,63 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     callback: Callback | None = None
     check: str = "warn"
 
+    def fit(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Fit the whole path; choose lam of several by the log loss, then tau if ``cv`` is given.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
+        y : (n,) array
+        sample_weight : (n,) array, optional
+        groups : (n,) array, optional
+        **params
+            See `PathSVC`.
+
+        Returns
+        -------
+        self
+        """
+        given = {"sample_weight": sample_weight, "groups": groups, **params}
+        if np.ndim(self.lam) == 0:
+            self.lam_ = cast("float", self.lam)
+            return super().fit(X, y, **given)
+        values, folds = check_grid(self.lam, "lam", above=True), 5 if self.cv is None else self.cv
+        judged = {"probability": True, "scoring": "log_loss", "cv": folds, "callback": None}
+        one = clone(self).set_params(**judged, rule="min")
+        every = [one.set_params(lam=lam).fit(X, y, **given).cv_error_ for lam in values.tolist()]
+        self.log_losses_ = np.array(every)
+        self.lam_ = float(values[self.log_losses_.argmin()])
+        return super().fit(X, y, **given)
+
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OneVsRest:
+        if check_flag(self.coupling, "coupling") and len(np.unique(y)) > 2:
+            return probable.Coupled(self._path, X, y, weights, self._pairwise)
+        return super()._fitted(X, y, weights)
+
+    def _count_of_paths(self) -> int:
+        k = len(self.classes_)
+        return super()._count_of_paths() + (k * (k - 1) // 2 if self.coupling and k > 2 else 0)
+
+    @property
+    def crossings_(self) -> int:
+        """At how many training rows machines of other tau contradict each other."""
+        check_is_fitted(self)
+        return int((~probable.monotone(self._model, self._model.paths[0].rows)).sum())
+
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         check_flag(self.probability, "probability")
         own: dict[str, Any] = {
             "sample_weight": weights,
             "intercept_scaling": self.intercept_scaling,
         }
-        return quantile_svm_path(X, y, self.lam, **own, **self._options())
+        return quantile_svm_path(X, y, self.lam_, **own, **self._options())
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
         metric = self._metric()

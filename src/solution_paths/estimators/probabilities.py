@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from ..certify import Certificate
 from ..curves import Curve, Labels
+from ..errors import PathWarning
+from ..solution import SolutionPath
 from ..solution.labels import indices, label_error
 from ..solution.metrics import RANKED, Metric
 from ..validation import Floats, shown
@@ -17,12 +23,62 @@ from .fitted import OneVsRest
 EPSILON = float(np.finfo(np.float64).eps)
 
 
+class Coupled(OneVsRest):
+    """Paths of each class against the rest, and those of each pair of classes beside them.
+
+    Attributes
+    ----------
+    pairs : list of (int, int, SolutionPath, (n,) int array)
+        Two classes, the path of their rows, positive for the second, and which rows these are.
+    """
+
+    def __init__(
+        self, fit: Callable[..., SolutionPath], X: Any, y: NDArray[Any], weights: Floats | None,
+        pairwise: bool,
+    ):  # fmt: skip
+        super().__init__(fit, X, y, weights)
+        self.pairs: list[tuple[int, int, SolutionPath, NDArray[np.int64]]] = []
+        codes = np.searchsorted(self.classes, y)
+        for i, j in combinations(range(len(self.classes)), 2):
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            own = X[rows][:, rows] if pairwise else X[rows]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PathWarning)  # what there is to say of X was said
+                path = fit(own, y[rows], None if weights is None else weights[rows])
+            self.pairs.append((i, j, path, rows))
+        self._pairwise = pairwise
+
+    def certificates(self, t: float) -> list[tuple[Any, SolutionPath, Certificate]]:
+        """Return those of the pairs, too, as of the second class against the rest of the pair."""
+        own = [(self.classes[j], path, path.certify(at=[t])) for _, j, path, _ in self.pairs]
+        return super().certificates(t) + [one for one in own if not one[2].reliable]
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return (m, classes) probabilities p that agree best with those of pairs.
+
+        They minimise the sum of (r_ji p_i - r_ij p_j)^2 over pairs, where r_ij is the probability
+        of i of the two.
+        """
+        m, k = X.shape[0], len(self.classes)
+        A, b = np.zeros((m, k + 1, k + 1)), np.zeros((m, k + 1, 1))
+        for i, j, path, rows in self.pairs:
+            r = np.clip(path.positive_length(X[:, rows] if self._pairwise else X), 0.0, 1.0)
+            A[:, i, i] += r**2
+            A[:, j, j] += (1.0 - r) ** 2
+            A[:, i, j] = A[:, j, i] = -r * (1.0 - r)
+        A[:, :k, k] = A[:, k, :k] = b[:, k, 0] = 1.0
+        p = np.clip(np.linalg.solve(A, b)[:, :k, 0], 0.0, None)
+        return p / p.sum(axis=1, keepdims=True)
+
+
 def probabilities(model: OneVsRest, X: Any) -> Floats:
     """Return (m, classes) probabilities.
 
     Of two classes that of the second one is the length of all tau with f(x) >= 0; with more, each
-    class's own against the rest, scaled to sum to 1.
+    class's own against the rest, scaled to sum to 1, unless pairs are coupled.
     """
+    if isinstance(model, Coupled):
+        return model.probabilities(X)
     p = np.clip(np.stack([path.positive_length(X) for path in model.paths], axis=1), 0.0, 1.0)
     if p.shape[1] == 1:
         return np.hstack([1.0 - p, p])
