@@ -21,7 +21,8 @@ import numpy as np
 
 from solution_paths import svm_path
 from solution_paths.compilation import cached_njit
-from solution_paths.homotopy import loop, twofold
+from solution_paths.homotopy import twofold
+from solution_paths.homotopy.operations import operated
 
 EXACT = """
 #include <math.h>
@@ -177,7 +178,7 @@ def compare() -> None:
 
 def names_of_machine_code() -> None:
     """Tell perf where each compiled function of a walk stands."""
-    made = loop.walk
+    made = operated
     (result,) = made.overloads.values()
     key = made._cache._index_key(result.signature.args, made.targetctx.codegen())
     index = made._cache._cache_file._load_index()

@@ -11,6 +11,7 @@ from solution_paths import announcing
 from solution_paths.announcing import Announcer
 from solution_paths.compilation import callees, name_of
 from solution_paths.homotopy import jump, loop, twofold
+from solution_paths.homotopy.operations import operated
 
 
 class Terminal(io.StringIO):
@@ -45,7 +46,7 @@ def said(monkeypatch, clock, stream, seconds, total=10, slow=True):
     """Return what is written while an entry and its callees are compiled, so long each."""
     monkeypatch.setattr(sys, "stderr", stream)
     announcer = Announcer()
-    announcer.begin("homotopy.loop.walk", total, slow)
+    announcer.begin("homotopy.operations.operated", total, slow)
     for _ in range(total):
         clock.now += seconds
         announcer.step()
@@ -62,9 +63,10 @@ def test_one_line_is_rewritten_and_wiped_in_a_terminal_and_in_a_notebook(
     assert "compiling for this processor, once (`python -m solution_paths`" in first
     (rest,) = rest
     lines = [line.strip() for line in rest.split("\r")]
-    assert lines[1] == "solution_paths: homotopy.loop.walk: 0 of 10 functions ..."
+    name = "solution_paths: homotopy.operations.operated"
+    assert lines[1] == f"{name}: 0 of 10 functions ..."
     # two seconds for each of the other five, and as much as three for the optimiser
-    assert lines[6] == "solution_paths: homotopy.loop.walk: 5 of 10 functions, about 16 s left ..."
+    assert lines[6] == f"{name}: 5 of 10 functions, about 16 s left ..."
     assert lines[11].endswith("10 functions are read; optimising them together ...")
     assert lines[12:] == ["", ""]  # blanks over it
 
@@ -102,7 +104,7 @@ def test_the_count_is_that_of_the_functions_that_are_compiled():
         twofold.normalise,
         twofold.two_sum,
     }
-    assert loop.solve_afresh in callees(loop.walk)
-    assert len(callees(loop.walk)) > 90
+    assert loop.solve_afresh in callees(operated)
+    assert len(callees(operated)) > 90
     assert callees(jump.round_t) == set()
-    assert name_of(loop.walk) == "homotopy.loop.walk"
+    assert name_of(operated) == "homotopy.operations.operated"

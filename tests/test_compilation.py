@@ -12,10 +12,12 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
+from numba.core import typing
 
 import solution_paths
-from solution_paths.__main__ import main
+from solution_paths.__main__ import main, slowest
 from solution_paths.compilation import (
     LOCK,
     TURN,
@@ -233,6 +235,39 @@ def test_a_function_that_compiled_code_alone_calls_says_so():
         inner(1)
 
 
+def test_an_inner_function_is_compiled_for_types_and_not_for_literals():
+    @inner_njit
+    def element(values, k, last):
+        return values[-1] if last else values[k]
+
+    @cached_njit
+    def elements(values, k):
+        return element(values, 0, True), element(values, 1, False), element(values, k, k > 0)
+
+    elements._cache.disable()
+    assert elements(np.array([5.0, 6.0, 7.0]), 0) == (7.0, 6.0, 5.0)
+    assert len(element.overloads) == 1
+
+
+def test_numba_is_asked_once_for_the_type_of_a_result(monkeypatch):
+    asked, resolve = [], typing.Context.resolve_function_type
+
+    def noted(self, func, args, kws):
+        asked.append((func, args))
+        return resolve(self, func, args, kws)
+
+    monkeypatch.setattr(typing.Context, "resolve_function_type", noted)
+
+    @cached_njit
+    def sums(x, k):
+        return (x - x) + (x - x) * k, k - k
+
+    sums._cache.disable()
+    assert sums(1.5, 2) == (0.0, 0)
+    assert len(asked) == 4  # of -, * and + for reals, of - for integers
+    assert len(set(asked)) == 4
+
+
 def test_what_was_loaded_is_not_linked(toy):
     start, _ = toy
     finish(start())
@@ -406,6 +441,13 @@ def test_several_processes_find_what_is_there_and_say_so():
     assert "optimised" in done.stdout
     assert in_advance("--jobs", "2", "--log").returncode == 2
     assert in_advance("--jobs", "0").returncode == 2
+
+
+def test_what_processes_compile_first_is_what_paths_call():
+    """Else it would be compiled twice, for other types."""
+    solution_paths.svm_path([[0.0], [1.0], [2.0], [3.0]], [1, -1, 1, -1])
+    for made, called_with in slowest():
+        assert called_with in made.overloads
 
 
 def test_what_another_process_compiles_is_left_to_it(tmp_path, monkeypatch):

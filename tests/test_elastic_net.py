@@ -26,6 +26,7 @@ from solution_paths import (
     svm_path,
 )
 from solution_paths.homotopy import run
+from solution_paths.homotopy.operations import WALK
 from solution_paths.problem import Losses, Problem, losses
 
 CASES = ("gauss", "ties", "collinear", "wide")
@@ -401,20 +402,20 @@ def test_lines_are_the_paths_of_their_ridges_where_samples_tie_at_the_start():
 def broken_at(share, monkeypatch):
     """Return a callback; once the walk fails that has told it of such a share of a stage."""
     monkeypatch.setattr(run, "TOLD", 1)
-    seen, broken, walk = [], [], run.loop.walk
+    seen, broken, operate = [], [], run.operate
 
-    def fail_once(*own):
-        if broken == [True]:
+    def fail_once(w, what, *arguments, **named):
+        if broken == [True] and what == WALK:
             broken.append(False)
             raise ZeroDivisionError("on purpose")
-        return walk(*own)
+        return operate(w, what, *arguments, **named)
 
     def callback(done, events):
         seen.append((done, events))
         if not broken and len(seen) > 1 and seen[-2][0] < share <= done:
             broken.append(True)
 
-    monkeypatch.setattr(run.loop, "walk", fail_once)
+    monkeypatch.setattr(run, "operate", fail_once)
     return callback, seen
 
 

@@ -12,6 +12,7 @@ from solution_paths.errors import PathError
 from solution_paths.homotopy import loop, run
 from solution_paths.homotopy.graphs import tables
 from solution_paths.homotopy.moving import Twofold
+from solution_paths.homotopy.operations import WALK
 from solution_paths.homotopy.start import Misfit
 from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.statement import read
@@ -251,14 +252,15 @@ def test_nothing_is_eliminated_where_that_costs_accuracy(monkeypatch):
         return Problem(Losses(losses.hinge(y, t), X, free=1.0), ridge=1e-12)
 
     plain = walked(model, 0.5, 1.5)
-    endings, walk = [], loop.walk
+    endings, before = [], run.operate
 
-    def noted(*arguments):
-        endings.append(walk(*arguments))
-        return endings[-1]
+    def noted(w, what, *arguments, **named):
+        ending = before(w, what, *arguments, **named)
+        endings.extend([ending] if what == WALK else [])
+        return ending
 
     monkeypatch.setattr(run, "MANY", 1)
-    monkeypatch.setattr(loop, "walk", noted)
+    monkeypatch.setattr(run, "operate", noted)
     path = walked(model, 0.5, 1.5)
     assert loop.DENSER in endings
     np.testing.assert_array_equal(path.t, plain.t)
@@ -490,14 +492,16 @@ def test_an_inverse_that_is_worth_nothing_changes_no_event(name, monkeypatch):
     """The walk notices in the middle of a step, and computes it afresh."""
     model, t0, t1 = models.EXAMPLES[name]
     plain = walked(model, t0, t1)
-    one_step = loop.walk
+    before = run.operate
 
-    def spoiled(w, steps):
+    def spoiled(w, what, *arguments, **named):
+        if what != WALK:
+            return before(w, what, *arguments, **named)
         w.inverse[:] = -w.inverse
         w.now.shrink = 1.0
-        return one_step(w, 1)
+        return before(w, WALK, 1)
 
-    monkeypatch.setattr(loop, "walk", spoiled)
+    monkeypatch.setattr(run, "operate", spoiled)
     path = walked(model, t0, t1)
     np.testing.assert_array_equal(path.track.events, plain.track.events)
     np.testing.assert_allclose(path.t, plain.t, rtol=1e-12, atol=1e-12)

@@ -8,6 +8,7 @@ import pytest
 import stated_models as models
 from interpreted import change, interpret
 from solution_paths.homotopy import loop, run, state, tolerances
+from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.state import RATE, VALUE
@@ -58,7 +59,7 @@ def states(walk, most=60):
     """Take single steps in Python; yield the loop's memory before the first and after each."""
     yield walk.walk
     for _ in range(most):
-        ending = loop.walk(walk.walk, 1)
+        ending = operate(walk.walk, WALK, 1)
         walk.grow_memory(ending)
         yield walk.walk
         if ending == loop.DONE:

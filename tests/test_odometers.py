@@ -7,6 +7,7 @@ import stated_models as models
 from interpreted import interpret
 from solution_paths.homotopy import loop, ratio
 from solution_paths.homotopy.odometers import EPOCH, room_left
+from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.state import ROWS, VALUE
@@ -61,7 +62,7 @@ def steps(walk, most):
     """Take single steps; yield the loop's memory before each, and after the last."""
     for _ in range(most):
         yield walk.walk
-        ending = loop.walk(walk.walk, 1)
+        ending = operate(walk.walk, WALK, 1)
         if ending == loop.DONE:
             break
         assert ending == loop.MORE_ROOM

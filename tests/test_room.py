@@ -11,6 +11,7 @@ import pytest
 
 import stated_models as models
 from solution_paths.homotopy import loop, memory
+from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.statement import read
 from solution_paths.problem import Losses, Problem, along, losses, penalties
@@ -58,7 +59,7 @@ def run_in_little_room(self, callback=None, enough=np.inf):
     while ending in (loop.MORE_ROOM, loop.DENSER):
         self.grow_memory(ending)
         self.walk, behind = with_guards(self.walk, least_sizes(self.walk))
-        ending = loop.walk(self.walk, 1)
+        ending = operate(self.walk, WALK, 1)
         assert [name for name, own in behind.items() if (own != MARK).any()] == []
     assert ending == loop.DONE
     return self.track()

@@ -8,6 +8,7 @@ import pytest
 import stated_models as models
 from interpreted import interpret
 from solution_paths.homotopy import loop, twofold
+from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.statement import read
@@ -40,7 +41,7 @@ def homotopy(model, t0=0.002, t1=5.0):
 def events(walk, steps):
     """Take single steps, and yield the memory of the loop after each."""
     for _ in range(steps):
-        ending = loop.walk(walk.walk, 1)
+        ending = operate(walk.walk, WALK, 1)
         if ending == loop.DONE:
             return
         walk.grow_memory(ending)

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from solution_paths.homotopy import loop
+from solution_paths.homotopy.operations import PREPARE, WALK, operate
 from solution_paths.homotopy.state import ALWAYS
 from solution_paths.homotopy.statement import Statement, read
 from solution_paths.homotopy.track import Track
@@ -62,7 +63,7 @@ def stepwise(homotopy, before):
     """Walk to the end in single steps."""
     for _ in range(10_000):
         before(homotopy.walk)
-        ending = loop.walk(homotopy.walk, 1)
+        ending = operate(homotopy.walk, WALK, 1)
         if ending == loop.DONE:
             return homotopy.track()
         assert ending in (loop.MORE_ROOM, loop.DENSER)
@@ -72,7 +73,7 @@ def stepwise(homotopy, before):
 
 def solve_afresh(walk):
     """Compute the inverse, the point and what known coordinates add up to from the places alone."""
-    loop.prepare(walk, np.empty(walk.map.N))
+    operate(walk, PREPARE, out=np.empty(walk.map.N))
 
 
 def look_at_all(walk):

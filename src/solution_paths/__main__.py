@@ -47,8 +47,10 @@ from .compilation import (
     level,
 )
 from .compile_log import Log
-from .homotopy import jump, loop
+from .homotopy import operations
 from .homotopy.state import Walk
+from .solution import envelopes
+from .verify import areas
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
@@ -153,22 +155,27 @@ def say_step(done: int, name: str, seconds: float) -> None:
     print(f"{done:3d} of {len(FUNCTIONS)}  {name:32s}{seconds:6.1f} s", flush=True)
 
 
+def slowest() -> list[tuple[Any, tuple[Any, ...]]]:
+    """Return the functions that take longest, with the types that they are called with."""
+    read, read_2, read_3 = (types.Array(types.float64, n, "C", readonly=True) for n in (1, 2, 3))
+    rows, new = types.Array(types.int64, 1, "C", readonly=True), types.float64
+    graphs = types.Tuple((new[:, :, ::1], *3 * [read_3], *3 * [read_2]))
+    asked = Walk._numba_type_, *3 * [types.int64], new, new[::1]
+    boxes = read_3, read_3, read_2, read_3, rows, rows, read, rows, read_3, read, read_2
+    points = read_3, read_3, read_3, read_2, read_3, read_2, read_3
+    return [
+        (operations.operated, asked),
+        (envelopes.boxes, (*boxes, new[:, :, :, ::1])),
+        (areas.weigh, (graphs, *points, new[:, ::1])),
+    ]
+
+
 def compile_share(share: int) -> None:
     """Compile what no other process compiles; print the name and the seconds of each function.
 
-    First those that take long, by what they are called with, then what small paths come to.
+    First those that take longest, each process another one, then what small paths come to.
     """
-    walk, vector = Walk._numba_type_, types.float64[::1]
-    known = [
-        (loop.walk, (walk, types.int64)),
-        (loop.put, (walk, types.int64, types.int64)),
-        (loop.prepare, (walk, vector)),
-        (loop.present, (walk, vector)),
-        (jump.may_touch, (walk, types.float64)),
-        (jump.note_twice, (walk,)),
-        (jump.duals_of, (walk, types.int64[::1], vector)),
-        (loop.restart, (walk,)),
-    ]
+    known = slowest()
     TURN.announcer.quiet = True
     with Log(lambda name, seconds: print(name, seconds, flush=True)).listening():
         for made, signature in known[share:] + known[:share]:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 import numpy as np
-from numba import config, njit
+from numba import config, njit, types
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -107,8 +107,15 @@ def inner_njit(function: Callable[..., Any] | None = None, /, **options: Any) ->
     SOURCES.add(inspect.getfile(function))
     made = njit(pipeline_class=PartCompiler, **options)(function)
     made.add_overload = functools.partial(_add, made)
+    made.get_call_template = functools.partial(_template, made.get_call_template)
     INNER.add(made)
     return made
+
+
+def _template(of: Callable[..., Any], args: Any, kws: dict[str, Any]) -> Any:
+    """Return what types a call, for types alone: numba would compile for each literal, too."""
+    plain = {name: types.unliteral(own) for name, own in kws.items()}
+    return of(tuple(map(types.unliteral, args)), plain)
 
 
 def _add(made: Any, result: Any) -> None:

@@ -9,17 +9,21 @@ itself adds; then they are optimised and translated once. Each is kept as machin
 from __future__ import annotations
 
 import copy
+import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import BuiltinFunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
+from numba.core import types, typing
 from numba.core import untyped_passes as untyped
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
 
 # They look for closures, contexts and array expressions, which functions that make no array lack.
@@ -191,12 +195,37 @@ class _Changing(Flags):
         return _Settled(self)
 
 
+class _Typing(typing.Context):
+    """Remembers the types of results: numba tries all of an operator's templates at each call."""
+
+    known: dict[Any, Any]
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """Return a function's signature for types of arguments; one of ours is compiled for it."""
+        if kws or not isinstance(func, types.Function | BuiltinFunctionType):
+            return super().resolve_function_type(func, args, kws)
+        asked = func, args, ConfigStack.top_or_none()
+        if asked not in self.known:
+            self.known[asked] = super().resolve_function_type(func, args, kws)
+        return self.known[asked]
+
+
+@functools.cache
+def _remembering(context: typing.Context) -> _Typing:
+    """Return a copy that shares all with a context, which other users of numba go on with."""
+    made = copy.copy(context)
+    made.__class__ = _Typing
+    made.known = {}
+    return made
+
+
 class _Compiler(Compiler):
     """Lets what numba itself compiles for a function be parts, too."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         state = self.state
+        state.typingctx = _remembering(state.typingctx)
         state.flags = _Changing(state.flags)
         codegen = copy.copy(state.targetctx.codegen())
         codegen._library_class = PartLibrary

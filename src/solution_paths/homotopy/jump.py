@@ -42,16 +42,15 @@ def round_t(w):
     w.node[n - 1, 1] = 0.0
 
 
-@entry
-def duals_of(w, who, out):
-    """Write the unknowns of coordinates; False: they can't be solved for."""
+@lean
+def duals_of(w, out):
+    """Write the unknown of each coordinate; False: they can't be solved for."""
     if not solve_afresh(w, ROUNDING):
         return False
-    for k in range(len(who)):
-        i = who[k]
-        out[k] = w.u[VALUE, 0, i]
+    for i in range(w.map.N):
+        out[i] = w.u[VALUE, 0, i]
         if w.known[i]:
-            out[k], _ = right_hand_side(w, i, w.place[i], VALUE)
+            out[i], _ = right_hand_side(w, i, w.place[i], VALUE)
     return True
 
 
@@ -106,7 +105,7 @@ def _rewrite(w, who, equation, lower, upper, hollow, jumps):
     w.now.carried, w.now.lost = 0, 1
 
 
-@entry
+@lean
 def note_twice(w):
     """Record the point as a piece without length; False: it can't be solved for."""
     if not solve_afresh(w, ROUNDING):
@@ -117,7 +116,7 @@ def note_twice(w):
     return True
 
 
-@entry
+@lean
 def may_touch(w, near):
     """Tell whether the value of any known row may be next to a knot at which the walk stops."""
     if not solve_afresh(w, ROUNDING):

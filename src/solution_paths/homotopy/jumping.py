@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PathError
-from . import jump, loop
+from . import jump
+from .operations import DUALS, PRESENT, TOUCH, operate
 from .run import Homotopy
 from .statement import Statement
 from .track import PLACES, Track
@@ -124,10 +125,10 @@ class JumpingWalk:
         homotopy, walls = self.homotopy, self._walls_of(who)
         who, walls = who[walls >= 0], walls[walls >= 0]
         place = np.array([self.graphs.beyond(*at) for at in zip(who, walls, strict=True)], int)
-        duals = np.empty(len(who))
-        if not jump.duals_of(homotopy.walk, who, duals):
+        duals = np.empty(len(homotopy.place))
+        if not operate(homotopy.walk, DUALS, out=duals):
             raise np.linalg.LinAlgError("the system there can't be solved")
-        homotopy.begin_jump(who, self.graphs.brought(who, place, duals, self._t))
+        homotopy.begin_jump(who, self.graphs.brought(who, place, duals[who], self._t))
         for i, new in zip(who.tolist(), place.tolist(), strict=True):
             if not homotopy.put(i, new):
                 raise np.linalg.LinAlgError("rows there are dependent to within rounding")
@@ -181,7 +182,7 @@ class JumpingWalk:
     def _point(self) -> tuple[Floats, Floats]:
         """Return duals (n,) and values (n,) of samples, these as the statement scales them."""
         found, graphs, t = np.empty(len(self.homotopy.place)), self.graphs, self._t
-        if not loop.present(self.homotopy.walk, found):
+        if not operate(self.homotopy.walk, PRESENT, out=found):
             raise np.linalg.LinAlgError("the system there can't be solved")
         place, own = self.homotopy.place[: graphs.n], found[: graphs.n]
         equation = graphs.equation[self._rows, place]
@@ -191,7 +192,7 @@ class JumpingWalk:
     def _touches(self) -> bool:
         """Tell whether any value on a segment is at a wall."""
         near = SAME * self.graphs.reach(self._t)
-        if not jump.may_touch(self.homotopy.walk, 2.0 * near):
+        if not operate(self.homotopy.walk, TOUCH, near=2.0 * near):
             return False
         place = self.homotopy.place[: self.graphs.n, None]
         beside = np.clip(place + BESIDE, 0, self.graphs.walls.shape[1] - 1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
-from .compiled import entry, inline, lean
+from .compiled import inline, lean
 from .odometers import forget_lines, go, look_again, shift
 from .ratio import collect, first_exit, known_number, largest_unknown
 from .rows import times
@@ -41,7 +41,7 @@ WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow o
 REPEATS = 4  # of the same places at the same t
 
 
-@entry
+@lean
 def walk(w, steps):
     """Follow the optima to the end of the path, for at most so many steps.
 
@@ -522,11 +522,11 @@ def record(w):
     now.nodes = n + 1
 
 
-@entry
+@lean
 def prepare(w, out):
     """Compute all from the places; write the value of each coordinate that its place limits.
 
-    That is its dual at a knot, and z elsewhere. Returns how fast corrections shrank.
+    That is its dual at a knot, and z elsewhere. False: corrections hardly shrank.
     """
     begin(w)
     w.now.carried = 0
@@ -534,10 +534,10 @@ def prepare(w, out):
     shrank = solve(w, VALUE, ROUNDING)
     clear_rates(w)
     write_values(w, out)
-    return shrank
+    return shrank <= CONTRACTION
 
 
-@entry
+@lean
 def restart(w):
     """Go on from t = 0 with other graphs, which have the present point there, and the factor."""
     now = w.now
@@ -546,7 +546,7 @@ def restart(w):
     begin(w)
 
 
-@entry
+@lean
 def present(w, out):
     """Write the same of the point where the walk stands now; False: it can't be solved for."""
     if not solve_afresh(w, ROUNDING):
@@ -571,7 +571,7 @@ def write_values(w, out):
         out[i] = x
 
 
-@entry
+@lean
 def put(w, i, new):
     """Put a coordinate into a new place at the present t.
 

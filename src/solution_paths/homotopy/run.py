@@ -14,6 +14,7 @@ from ..errors import PathError
 from . import jump, loop, memory, tolerances
 from .compiled import altered, new
 from .graphs import Tabled
+from .operations import NOTE, PREPARE, PRESENT, PUT, RESTART, WALK, operate
 from .state import CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
@@ -129,8 +130,8 @@ class Homotopy:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
         self._make_room(int(tables.solved[np.arange(len(place)), self.start].sum()))
         self.values = np.empty(len(place))
-        shrank = loop.prepare(self.walk, self.values)
-        self.regular = bool(np.isfinite(self.values).all()) and shrank <= tolerances.CONTRACTION
+        shrank = operate(self.walk, PREPARE, out=self.values)
+        self.regular = bool(shrank and np.isfinite(self.values).all())
 
     def release(self) -> None:
         """Hand the memory on to the next walk of the same statement; this one has ended."""
@@ -166,7 +167,7 @@ class Homotopy:
         begin, steps = self.walk.now.t, STEPS if callback is None else TOLD
         steps = steps if np.isinf(enough) else FEW
         for _ in range(-(-MOST // steps)):
-            ending = loop.walk(self.walk, steps)
+            ending = operate(self.walk, WALK, steps)
             if callback is not None:
                 now = self.walk.now
                 callback(abs(now.t - begin) / abs(now.end - begin), int(now.events))
@@ -202,7 +203,7 @@ class Homotopy:
             self.walk.now.eliminates = 0  # products square the condition
         self._make_room()
         if ending == loop.DENSER:
-            loop.prepare(self.walk, self.values)
+            operate(self.walk, PREPARE, out=self.values)
 
     def finish(self) -> None:
         """Give back the memory of the systems: no step follows."""
@@ -217,7 +218,7 @@ class Homotopy:
         Rows that nothing has held at any t go to the segments that they are on.
         """
         before, graphs, values = self.graphs, statement.graphs, np.empty(len(self.place))
-        if not loop.present(self.walk, values):
+        if not operate(self.walk, PRESENT, out=values):
             raise np.linalg.LinAlgError("the system at the end of the path can't be solved")
         knots = (np.arange(before.lower.shape[1]) % 2 == 1) & before.exists
         free = statement.is_row & np.all(before.still | ~knots, axis=1)
@@ -229,7 +230,7 @@ class Homotopy:
         now, self.origin = self.walk.now, 0.0
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
-        loop.restart(self.walk)
+        operate(self.walk, RESTART)
 
     def again(
         self, graphs: Tabled, place: Places, end: float, origin: float, room: Walk | None = None
@@ -256,13 +257,13 @@ class Homotopy:
         other.walk.place[:] = place
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
-        loop.restart(other.walk)
+        operate(other.walk, RESTART)
         return other
 
     def first(self) -> float | None:
         """Walk to the first breakpoint; None: there is none before the end."""
         while self.walk.now.nodes < 2:
-            ending = loop.walk(self.walk, 1)
+            ending = operate(self.walk, WALK, 1)
             if ending not in (loop.DONE, loop.MORE_ROOM):
                 return None
             self._make_room()
@@ -271,10 +272,10 @@ class Homotopy:
 
     def put(self, i: int, place: int) -> bool:
         """Put a coordinate into another place at the present t; False: that can't be done."""
-        ending = loop.put(self.walk, i, place)
+        ending = operate(self.walk, PUT, i, place)
         while ending == loop.MORE_ROOM:
             self._make_room()
-            ending = loop.put(self.walk, i, place)
+            ending = operate(self.walk, PUT, i, place)
         return bool(ending == loop.DONE)
 
     def release_free_variables(self) -> None:
@@ -309,7 +310,7 @@ class Homotopy:
     def note_after_jump(self) -> None:
         """Record the point as a piece without length, which follows a jump."""
         self._make_room()
-        if not jump.note_twice(self.walk):
+        if not operate(self.walk, NOTE):
             raise np.linalg.LinAlgError("the system after a jump can't be solved")
 
     def _make_room(self, at_start: int | None = None) -> None:

@@ -1,0 +1,53 @@
+"""What Python asks of the loop, in one compiled function: what several call is compiled once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import entry
+from .jump import duals_of, may_touch, note_twice
+from .loop import prepare, present, put, restart, walk
+from .state import Walk
+
+WALK, PREPARE, RESTART, PRESENT, PUT, DUALS, TOUCH, NOTE = range(8)
+NOTHING = np.empty(0)
+
+
+def operate(
+    w: Walk,
+    what: int,
+    number: int = 0,
+    place: int = 0,
+    near: float = 0.0,
+    out: NDArray[np.float64] = NOTHING,
+) -> Any:
+    """Do one of the operations, and return as an integer what its function returns.
+
+    `number` counts steps, or names the coordinate that goes to `place`. With arguments of other
+    types the loop would be compiled anew.
+    """
+    return operated(w, what, number, place, near, out)
+
+
+@entry
+def operated(w, what, number, place, near, out):
+    """Do what `operate` says."""
+    if what == WALK:
+        return walk(w, number)
+    if what == PREPARE:
+        return prepare(w, out)
+    if what == PRESENT:
+        return present(w, out)
+    if what == PUT:
+        return put(w, number, place)
+    if what == DUALS:
+        return duals_of(w, out)
+    if what == TOUCH:
+        return may_touch(w, near)
+    if what == NOTE:
+        return note_twice(w)
+    restart(w)
+    return 0
