@@ -263,7 +263,8 @@ def _trace(function, X, y, target, options, rng):
             return outlier_svm_path(X, y, C, homotopy=homotopy, **options)
         wild = rng.random(n) < 0.1
         target = target + wild * rng.normal(scale=10 * np.ptp(target) / 4, size=n)
-        s = float(rng.uniform(0.05, 1.0)) * np.ptp(target) if rng.random() < 0.7 else None
+        wide = np.ptp(target) or 1.0  # a threshold is > 0, of constant targets too
+        s = float(rng.uniform(0.05, 1.0)) * wide if rng.random() < 0.7 else None
         return outlier_svr_path(X, target, C, homotopy=homotopy, s=s, **options)
     if function == "dm_ksvm":
         return dm_ksvm_path(X, y, 10.0 ** rng.uniform(-0.5, 1.5), lam_min=1e-6, **options)

@@ -131,6 +131,30 @@ def coverage(name: str, points: int, rounded: bool, seed: int, n: int = 19) -> f
     return hits / points
 
 
+def late(X: np.ndarray) -> np.ndarray:
+    """Return a group of rows, whose residuals spread more than those of the others."""
+    return X[:, 0] > 0.5
+
+
+def in_groups(points: int, drawn: bool, rounded: bool, seed: int, n: int = 39) -> list[float]:
+    """Return which shares of new rows, not of a group and of it, are below their cutoffs of 80 %.
+
+    The cutoffs are conditional ones, at duals that are drawn, or at the largest.
+    """
+    hits: list[list[bool]] = [[], []]
+    for k in range(points):
+        r = np.random.default_rng([seed, k, 3])
+        X = r.normal(size=(n + 1, 2))
+        scores = (1.0 + 3.0 * late(X)) * np.abs(r.standard_t(3, n + 1))
+        scores = np.round(scores) if rounded else scores
+        (own,) = paths.conditional_conformal_path(
+            X[:n], scores[:n], X[n:], alpha=0.2, features=late, check="ignore"
+        )
+        cutoff = own.cutoff(r.uniform(-0.2, 0.8) if drawn else None)
+        hits[int(late(X[n:])[0])].append(bool(scores[n] <= cutoff))
+    return [float(np.mean(own)) for own in hits]
+
+
 def split(name: str, X: np.ndarray, y: np.ndarray, new: np.ndarray, alpha: float) -> np.ndarray:
     """Return the intervals (m, 2) of split conformal prediction, fitted to every other row."""
     fit, t = MODELS[name]
@@ -181,6 +205,10 @@ def main() -> None:
             off = (share - 0.8) / np.sqrt(0.16 / given.points)
             kind = "rounded" if rounded else "plain"
             print(f"{name}, {kind}: {share:.4f} of .8, {off:+.1f} standard errors", flush=True)
+    for drawn, rounded in ((True, False), (False, False), (False, True)):
+        shares = in_groups(given.points, drawn, rounded, given.seed)
+        kind = ("drawn" if drawn else "largest dual") + (", rounded" if rounded else "")
+        print(f"conditional, {kind}: {shares[0]:.4f} and {shares[1]:.4f} of .8", flush=True)
     for name in ("lasso", "LAD", "SVR with a kernel"):
         found = lengths(name, given.rows, given.seed)
         print(name, {what: float(f"{value:.3g}") for what, value in found.items()}, flush=True)

@@ -83,6 +83,7 @@ def test_the_proof_of_sets_runs_on_a_sample():
     moved = replace(wrong, edges=wrong.edges + 0.1 * np.ptp(y))
     assert Counter(sets.ends(moved, y, 0.0, 0.2))["differs"]
     assert 0.6 < sets.coverage("lasso", 40, True, seed=1) <= 1.0
+    assert all(0.5 < share <= 1.0 for share in sets.in_groups(40, True, False, seed=1))
     told = sets.lengths("lasso", 40, 0, new=5, times=1)
     assert told["full_length"] > 0.0 < told["split_length"]
 
