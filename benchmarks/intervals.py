@@ -104,6 +104,26 @@ def conformal(n: int) -> None:
         )
 
 
+def labels(n: int) -> None:
+    """Print what both labels of a new row cost, beside two refits."""
+    X, y = samples(n)
+    new = np.random.default_rng(1).normal(size=(1 + SOME, X.shape[1]))
+    label = np.sign(y)
+    for name, (path, t, estimator) in models(n).items():
+        if "SVM" not in name:
+            continue
+        one = seconds(lambda path=path, t=t: sp.conformal_labels(path, t, label, new[:1]))
+        every = seconds(lambda path=path, t=t: sp.conformal_labels(path, t, label, new))
+        further = (every - one) / SOME
+        problem, _ = path.stated_at(t)
+        walk = 2 * seconds(lambda problem=problem: Start(problem), SOME)
+        other = 2 * seconds(lambda own=estimator: own.fit(X, label), SOME)
+        print(
+            f"labels, {name}: first {one:.3f} s, further {further:.4f} s; two walks "
+            f"{walk / further:.1f} times, LIBSVM {other / further:.1f} times"
+        )
+
+
 def late(X: np.ndarray) -> np.ndarray:
     """Return features of rows: two columns, and a group."""
     return np.column_stack([np.ones(len(X)), X[:, :2], X[:, 2] > 0.0])
@@ -176,6 +196,7 @@ def main() -> None:
     given = parser.parse_args()
     leave_one_out(given.rows)
     conformal(given.conformal_rows)
+    labels(given.conformal_rows)
     conditional(given.conformal_rows)
 
 
