@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables reference pages status crate test test-generic generic lint types format docs wheel timing benchmark fuzz bounds slurm faults mutants long lock clean
+.PHONY: help env quick tables reference pages status crate test test-generic generic lint types format docs wheel wheel-long timing benchmark fuzz bounds slurm faults mutants long lock clean
 
 SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -93,8 +93,11 @@ docs: $(READY)  ## build the site from docstrings, gallery and documents; a warn
 	MPLBACKEND=Agg $(BIN)/python -m sphinx -q -W --keep-going -b html -d results/docs/.doctrees docs results/docs
 	@echo "The site is in results/docs (open results/docs/index.html)."
 
-wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example there
-	VENV=$(VENV) .ci/wheel
+wheel: $(STAMP)  ## build the wheel, install it alone in an empty environment, run the README's example and fuzz there
+	VENV=$(VENV) FUZZ=$(FUZZ) .ci/wheel
+
+wheel-long: $(STAMP)  ## the same with ten minutes of fuzz on each level of processors
+	$(BIN)/python .ci/long.py wheel env VENV=$(VENV) FUZZ=600 .ci/wheel
 
 status: $(STAMP)  ## say what of SUITE=paper is finished, runs, failed or is left
 	@$(BIN)/python -m path_benchmark status $(SUITE)

@@ -32,6 +32,9 @@ LONGEST = (
     "test_page_in_browser.py",
     "test_faults.py",
     "test_survey.py",
+    "test_reference.py",
+    "test_distributionally_robust_paper.py",
+    "test_sparse_rows.py",
 )
 
 ROOT = Path(__file__).resolve().parents[1]

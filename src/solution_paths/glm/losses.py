@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import entr, expit, kl_div, xlogy
+import scipy  # which imports scipy.special when it is first used: that takes a while
 
 from ..validation import Floats
 
@@ -82,16 +82,16 @@ class Logistic(Loss):
 
     def dual(self, f: Floats) -> Floats:
         """Return u = -l'(f)."""
-        return np.asarray(self.y * expit(-self.y * f))
+        return np.asarray(self.y * scipy.special.expit(-self.y * f))
 
     def curvature(self, f: Floats) -> Floats:
         """Return l''(f)."""
-        return np.asarray(expit(f) * expit(-f))
+        return np.asarray(scipy.special.expit(f) * scipy.special.expit(-f))
 
     def conjugate(self, u: Floats) -> Floats:
         """Return l*(-u)."""
         p = self.y * u
-        return np.asarray(-entr(p) - entr(1.0 - p))
+        return np.asarray(-scipy.special.entr(p) - scipy.special.entr(1.0 - p))
 
     def spread(self, u: Floats, v: Floats) -> Floats:
         """Return the most that p (1 - p) is between two duals: at an end, or at 1/2."""
@@ -115,7 +115,7 @@ class Logistic(Loss):
     @staticmethod
     def mean(f: Floats) -> Floats:
         """Return the probability of +1."""
-        return np.asarray(expit(f))
+        return np.asarray(scipy.special.expit(f))
 
     def turning(self, f: Floats, g: Floats) -> Floats:
         """Return a bound of |l'''| = |l'' (1 - 2 p)|: l'' at the place that is nearest to zero."""
@@ -150,7 +150,11 @@ class Poisson(Loss):
     def conjugate(self, u: Floats) -> Floats:
         """Return l*(-u)."""
         m = np.maximum(self.y - u, 0.0)
-        return np.where(self.y > 0.0, kl_div(m, self.y) - u * self._log, xlogy(m, m) - m)
+        return np.where(
+            self.y > 0.0,
+            scipy.special.kl_div(m, self.y) - u * self._log,
+            scipy.special.xlogy(m, m) - m,
+        )
 
     def spread(self, u: Floats, v: Floats) -> Floats:
         """Return the most that m is between two duals."""
