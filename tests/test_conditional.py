@@ -245,6 +245,11 @@ def test_bad_input_is_refused():
         conditional_conformal_path(X, scores, new[:, :2])
     with pytest.raises(ValueError, match="scores has shape"):
         conditional_conformal_path(X, scores[:-1], new)
+    with pytest.raises(ValueError, match="y has shape"):
+        ConditionalConformal(PathLasso()).fit(X, scores[:-1])
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="y has another index than X"):
+        ConditionalConformal(PathLasso()).fit(pandas.DataFrame(X), pandas.Series(scores)[::-1])
     (own,) = conditional_conformal_path(X, scores, new[:1])
     with pytest.raises(ValueError, match="u must lie within"):
         own.cutoff(0.95)

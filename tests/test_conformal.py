@@ -158,6 +158,14 @@ def test_new_rows_are_alone_however_many_begin_together():
         assert every[k].p == pytest.approx(alone.p)
 
 
+def test_a_level_that_is_a_p_value_leaves_it_out_whatever_rounding_does():
+    for n in range(2, 60):
+        for k in range(1, n):
+            p, edges = np.array([k, k + 1]) / n, np.array([-np.inf, 0.0, np.inf])
+            own = paths.ConformalPath(edges, p, p[1:], 0.0, n, ())
+            assert own.prediction_set(k / n).tolist() == [[0.0, np.inf]], (k, n)
+
+
 @pytest.mark.parametrize("rounded", [False, True])
 def test_coverage_is_what_is_promised(rounded):
     r, n, alpha, hits = np.random.default_rng(2), 19, 0.2, []

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ..models.conditional_conformal import conditional_conformal_path
 from ..solution.conditional import ConditionalPath, Features
 from ..solution.leave_one_out import check_level
-from ..validation import Floats, Rows, check_flag, check_vector
+from ..validation import Floats, Rows, check_flag, check_index, check_vector
 from .checking import estimator
 
 
@@ -99,7 +99,9 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
         """
         check_level(self.alpha)
         check_flag(self.randomize, "randomize")
-        rows, y = np.arange(_num_samples(X)), np.asarray(y)
+        check_index(X, y, "y")
+        rows = np.arange(_num_samples(X))
+        y = check_vector(y, len(rows), "y", scalar=False)
         if isinstance(self.estimator, FrozenEstimator):
             self.estimator_ = self.estimator
         else:
@@ -109,7 +111,7 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
             self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, train), y[train])
         self._X, own = _safe_indexing(X, rows), y[rows]
         predicted = self.estimator_.predict(self._X)
-        self.scores_ = np.abs(check_vector(own, len(predicted), "y", scalar=False) - predicted)
+        self.scores_ = np.abs(own - predicted)
         self.n_features_in_ = self.estimator_.n_features_in_
         return self
 

@@ -92,7 +92,7 @@ class ConformalPath:
             The share of responses that may be missed.
         """
         most = most_of(alpha, self.count)
-        inside, at = self.p * self.count > most, self.p_at * self.count > most
+        inside, at = (np.rint(p * self.count) > most for p in (self.p, self.p_at))
         ends: list[list[float]] = []
         for k in np.flatnonzero(inside).tolist():
             low, high = self.edges[k], self.edges[k + 1]
