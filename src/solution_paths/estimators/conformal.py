@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
@@ -167,20 +168,14 @@ class _Conformal(BaseEstimator):
         return check_level(self.alpha if alpha is None else alpha)
 
 
+@estimator
 class _Full(_Conformal):
     """What is refitted with each new row."""
 
     _change = 1
 
-    def __init__(
-        self,
-        estimator: Any,
-        alpha: float = 0.1,
-        *,
-        groups: Callable[[Any], Any] | None = None,
-    ):
-        super().__init__(estimator, alpha)
-        self.groups = groups
+    _: KW_ONLY
+    groups: Callable[[Any], Any] | None = None
 
     def _prepare(self, X: Rows) -> None:
         self._groups = None if self.groups is None else np.asarray(self.groups(X))
@@ -272,6 +267,7 @@ class FullConformal(RegressorMixin, _Full):
         return np.array([float(path.p_value(target)) for path, target in pairs])
 
 
+@estimator
 class FullConformalClassifier(ClassifierMixin, _Full):
     """Full conformal prediction of labels around an SVM of two classes, exact.
 
@@ -308,16 +304,8 @@ class FullConformalClassifier(ClassifierMixin, _Full):
 
     _known = CLASSIFIERS
 
-    def __init__(
-        self,
-        estimator: Any,
-        alpha: float = 0.1,
-        *,
-        groups: Callable[[Any], Any] | None = None,
-        by_label: bool = False,
-    ):
-        super().__init__(estimator, alpha, groups=groups)
-        self.by_label = by_label
+    _: KW_ONLY
+    by_label: bool = False
 
     def _targets(self, y: ArrayLike, n: int) -> NDArray[Any]:
         return plain_labels(y, n, "y")
@@ -360,6 +348,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
         return self.labels(X).p
 
 
+@estimator
 class JackknifePlus(RegressorMixin, _Conformal):
     """Jackknife+ intervals around a regression, whose n leave-one-out models are exact; or CV+.
 
@@ -394,15 +383,12 @@ class JackknifePlus(RegressorMixin, _Conformal):
     """
 
     _change = -1
-    loo_: LeaveOneOut
-
-    def __init__(self, estimator: Any, alpha: float = 0.1, *, cv: Folds = None):
-        super().__init__(estimator, alpha)
-        self.cv = cv
+    _: KW_ONLY
+    cv: Folds = None
 
     def _prepare(self, X: Rows) -> None:
         if self.cv is None:
-            self.loo_ = leave_one_out(self._path, self._place)
+            self.loo_: LeaveOneOut = leave_one_out(self._path, self._place)
             return
         n, self.models_ = len(self._y), []
         self._fold, self._residuals = np.full(n, -1), np.empty(n)
