@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import yaml
 
 from path_benchmark import data
-from path_benchmark.data import generated, parsers, sources
+from path_benchmark.data import downloads, generated, parsers, sources
 from path_benchmark.data.registry import config_path, find
 
 FETCH_SCRIPT = Path(__file__).parents[1] / "workflow" / "scripts" / "fetch.py"
@@ -96,7 +96,7 @@ def no_network(monkeypatch):
     def refuse(*_):
         raise AssertionError("the network was used")
 
-    monkeypatch.setattr(sources, "_download_file", refuse)
+    monkeypatch.setattr(downloads, "download_file", refuse)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from path_benchmark import data
-from path_benchmark.data import sources
+from path_benchmark.data import downloads, sources
 from test_data import CSV, HTML, Bench, entry_of, form_of, one_sentence
 
 SIZE = len(CSV)
@@ -96,8 +96,8 @@ class Rude(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     monkeypatch.delenv(sources.MIRROR_VARIABLE, raising=False)
-    monkeypatch.setattr(sources, "TIMEOUT_S", 0.4)
-    monkeypatch.setattr(sources, "RETRIES", 1)
+    monkeypatch.setattr(downloads, "TIMEOUT_S", 0.4)
+    monkeypatch.setattr(downloads, "RETRIES", 1)
     monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Rude) as httpd:
         httpd.asked, httpd.bad, httpd.block_on_close = [], 10**9, False
@@ -169,7 +169,7 @@ def test_a_moved_file_is_followed(bench, server):
 
 
 def test_a_file_of_unknown_size_has_a_bound(bench, server, monkeypatch):
-    monkeypatch.setattr(sources, "LARGEST", 10_000)
+    monkeypatch.setattr(downloads, "LARGEST", 10_000)
     url = f"http://127.0.0.1:{server.server_port}/endless.csv"
     bench.write(toy=entry_of(files=[form_of(urls=[url], bytes=None)]))
     with pytest.raises(data.DataUnavailable) as caught:

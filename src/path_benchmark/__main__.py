@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .crate import write_crate
 from .settings import ConfigError
 from .status import configuration, report
 
@@ -48,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = configuration(Path.cwd())
         config["results"] = given.results or config["results"]
         if given.command == "crate":
+            from .crate import write_crate
+
             lines: Iterable[str] = [write_crate(config, given.suite, Path.cwd())[1]]
         else:
             lines = report({**config, "only": given.only}, given.suite, given.same_code)

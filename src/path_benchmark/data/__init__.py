@@ -6,15 +6,13 @@
 (100, 4)
 """
 
-try:
-    import pooch as _pooch  # noqa: F401
-    import pydantic as _pydantic  # noqa: F401
-    import yaml as _yaml  # noqa: F401
-except ImportError as _error:
+from importlib.util import find_spec
+
+if _lacking := [name for name in ("pooch", "pydantic", "yaml") if find_spec(name) is None]:
     raise ImportError(
-        f"path_benchmark.data needs {_error.name}, which the library alone does not: install "
+        f"path_benchmark.data needs {_lacking[0]}, which the library alone does not: install "
         "solution_paths[workflow]."
-    ) from _error
+    )
 
 from .errors import DataError, DataUnavailable, UnknownDataSet, UnverifiedDataWarning
 from .registry import Entry, registry

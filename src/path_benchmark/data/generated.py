@@ -1,33 +1,38 @@
 """Data sets that need no file: bundled with scikit-learn, generated, or derived from others.
 
 Each builder returns (X, y); which one belongs to which name, and its parameters, is written in
-``config/datasets.yaml``.
+``config/datasets.yaml``. scikit-learn is imported where it is called, as it takes a second to load.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import datasets
 
 # ---------------------------------------------------------------- bundled
 
 
 def breast_cancer() -> tuple[np.ndarray, np.ndarray]:
     """Breast cancer (diagnostic), scikit-learn's copy; +1 is malignant."""
-    X, y = datasets.load_breast_cancer(return_X_y=True)
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
     return X, np.where(y == 0, 1.0, -1.0)
 
 
 def iris() -> tuple[np.ndarray, np.ndarray]:
     """Iris, scikit-learn's copy, without setosa; +1 is virginica, -1 versicolor."""
-    X, y = datasets.load_iris(return_X_y=True)
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
     return X[y > 0], np.where(y[y > 0] == 2, 1.0, -1.0)
 
 
 def diabetes_progression() -> tuple[np.ndarray, np.ndarray]:
     """Diabetes progression (Efron et al. 2004), scikit-learn's copy, in the features' own units."""
-    return datasets.load_diabetes(return_X_y=True, scaled=False)
+    from sklearn.datasets import load_diabetes
+
+    return load_diabetes(return_X_y=True, scaled=False)
 
 
 # ---------------------------------------------------------------- generated
@@ -40,7 +45,9 @@ def _balanced(n: int, rng: np.random.Generator) -> np.ndarray:
 
 def two_moons(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two interleaved half circles with Gaussian noise, from scikit-learn (dissertation, 5.4)."""
-    X, y = datasets.make_moons(n_samples=n, noise=noise, random_state=seed)
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(n_samples=n, noise=noise, random_state=seed)
     return X, np.where(y == 1, 1.0, -1.0)
 
 

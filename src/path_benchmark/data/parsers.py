@@ -18,12 +18,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import pandas as pd
-import scipy.io
 import scipy.sparse as sp
 from pydantic import Field
-from scipy.io import arff
-from sklearn.datasets import load_svmlight_file
 
 from ..settings import Count, Exact, Text
 from . import dna
@@ -337,6 +333,8 @@ class Svmlight(Classes):
 
 def svmlight(path: Path, entry: Any, options: Svmlight) -> Raw:
     """Read LIBSVM's format."""
+    from sklearn.datasets import load_svmlight_file
+
     with open_binary(path) as stream:
         # Decompressed into memory first: scikit-learn closes over a file it can't reopen.
         content = stream.read()
@@ -403,6 +401,8 @@ class Mat(Classes):
 
 def mat(path: Path, entry: Any, options: Mat) -> Raw:
     """Read two variables of a MATLAB file."""
+    import scipy.io
+
     content = scipy.io.loadmat(path)
     known = [name for name in content if not name.startswith("__")]
     for name in (options.x, options.y):
@@ -426,6 +426,9 @@ class Arff(Exact):
 
 def attribute_relation(path: Path, entry: Any, options: Arff) -> Raw:
     """Read an ARFF file of numeric columns."""
+    import pandas as pd
+    from scipy.io import arff
+
     with open_binary(path) as stream:
         text = stream.read().decode("utf-8")
     _check_values(text)

@@ -11,7 +11,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pooch
-import requests
 import scipy.sparse as sp
-from urllib3.exceptions import HTTPError
 
 from solution_paths.files import replace_atomically, shared
 
@@ -35,11 +31,6 @@ from .registry import Entry, FileForm, config_path, find
 MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
 # Names of data sets, separated by commas, that a run was planned without: see `identity`.
 ABSENT_VARIABLE = "SOLUTION_PATHS_ABSENT"
-RETRIES = 3
-# Seconds in which some byte must come; bytes a second that must come on average after as long;
-# bytes after which a file of unknown size is no data set.
-TIMEOUT_S = 60
-SLOWEST = 1000
 # How files begin that stand in the place of data, in lower case.
 NO_DATA = {
     "an HTML page, an error or login page": (b"<!doctype html", b"<html", b"<head", b"<!--"),
@@ -47,7 +38,6 @@ NO_DATA = {
     "a Git LFS pointer and not the file itself": (b"version https://git-lfs",),
     "JSON, an error message or a description": (b'{"', b"{\n", b"{\r\n", b'[{"', b"{}"),
 }
-LARGEST = 2**32
 INCOMING = ".incoming-"  # begins the name of a folder in data/raw in which a download arrives
 
 
@@ -329,55 +319,12 @@ def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw
 # ---------------------------------------------------------------- files
 
 
-@dataclass(frozen=True)
-class _Impatient:
-    """Pooch's part that asks a server; it gives up where one stalls, drips or never ends."""
-
-    largest: int
-
-    def __call__(self, url: str, output: str, pooch: Any, check_only: bool = False) -> None:
-        # Bytes as they are: a compressed answer's length would say nothing about the file's.
-        plain = {"Accept-Encoding": "identity"}
-        began, received = time.monotonic(), 0
-        try:
-            with (
-                requests.get(url, timeout=TIMEOUT_S, stream=True, headers=plain) as answer,
-                open(output, "wb") as file,
-            ):
-                answer.raise_for_status()
-                while part := answer.raw.read1(2**16):
-                    received += len(part)
-                    self._judge(received, time.monotonic() - began)
-                    file.write(part)
-        except HTTPError as error:  # of the connection, below requests
-            said = str(error).rstrip(".")
-            raise requests.ConnectionError(f"{said} after {received} bytes") from error
-
-    def _judge(self, received: int, gone: float) -> None:
-        if received > self.largest:
-            raise requests.ConnectionError(f"it sends more than {self.largest} bytes")
-        if gone > TIMEOUT_S and received < SLOWEST * gone:
-            raise requests.ConnectionError(
-                f"only {received} bytes came in {gone:.0f} seconds, expected {SLOWEST} a second"
-            )
-
-
-def _download_file(url: str, folder: Path, form: FileForm) -> Path:
-    """Fetch one address into `folder`, with retries that end."""
-    name = form.name
-    fetcher = pooch.create(
-        path=folder, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
-    )
-    ask = _Impatient(2 * form.bytes if form.bytes else LARGEST)
-    if url.startswith("ftp:"):
-        ask = pooch.FTPDownloader(timeout=TIMEOUT_S)
-    return Path(fetcher.fetch(name, downloader=ask))
-
-
 def _download_one(entry: Entry, form: FileForm, url: str, raw_dir: Path) -> tuple[Raw, str, str]:
     """Fetch and check one address; only a file that passes gets its name in `raw_dir`."""
     with tempfile.TemporaryDirectory(dir=raw_dir, prefix=INCOMING) as folder:
-        path = _download_file(url, Path(folder), form)
+        from .downloads import download_file  # it takes a while to import
+
+        path = download_file(url, Path(folder), form)
         found = _Found(path, f"the file from {url}", "nothing was kept")
         result = _read(entry, form, found, "download")
         replace_atomically(raw_dir / form.name, lambda part: shutil.copyfile(path, part))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -109,19 +110,29 @@ class Words(string.Formatter):
 
 def made_claims(rows: Iterable[Row], measures: Mapping[str, Measure], study: Study) -> list[Claim]:
     """Return what became of every row, in their order."""
-    return [claim for row in rows for claim in _of_row(row, measures[row.measure], study)]
+    every = tuple(study.results["dataset"].unique())
+    part_of = cache(study.restricted)  # most rows are about the same data sets
+    return [
+        claim for row in rows for claim in _of_row(row, measures[row.measure], study, every, part_of)
+    ]
 
 
-def _of_row(row: Row, measure: Measure, study: Study) -> Iterable[Claim]:
+def _of_row(
+    row: Row,
+    measure: Measure,
+    study: Study,
+    every: tuple[str, ...],
+    part_of: Callable[[tuple[str, ...]], Study],
+) -> Iterable[Claim]:
     """Decide on the paper's data and on others apart, so that neither speaks for the other."""
-    names = [d for d in dict.fromkeys(study.results["dataset"]) if not row.only or d in row.only]
-    own = [d for d in names if study.is_papers(d)]
+    names = tuple(d for d in every if not row.only or d in row.only)
+    own = tuple(d for d in names if study.is_papers(d))
     if row.data == "any" and row.source == "this project":
         parts = [(names, True)]
     else:
-        parts = [(own, True), ([d for d in names if d not in own], False)]
+        parts = [(own, True), (tuple(d for d in names if d not in own), False)]
     for chosen, papers in parts:
-        part = study.restricted(chosen)
+        part = part_of(chosen)
         for case in measure(part, **row.options) if chosen else ():
             yield _claim(row, case, part, papers)
 
@@ -134,7 +145,7 @@ def _claim(row: Row, case: Case, study: Study, papers: bool) -> Claim:
         evidence = f"{evidence}; {told}"
     outcome = on_sentence(holds, runs=case.values.get("runs"))
     lacking = "" if papers else "not the paper's data"
-    lacking = lacking or _cut_short(row, study.restricted(case.data))
+    lacking = lacking or _cut_short(row, study, case.data)
     if lacking:
         evidence = f"{lacking}; there: {outcome}: {evidence}"
     source, said = row.source, [row.printed[d] for d in case.data if d in row.printed]
@@ -151,13 +162,14 @@ def _claim(row: Row, case: Case, study: Study, papers: bool) -> Claim:
     )
 
 
-def _cut_short(row: Row, study: Study) -> str:
+def _cut_short(row: Row, study: Study, data: tuple[str, ...]) -> str:
     """Say which setting was below what the sentence is about, "" if none was."""
     for experiment, least in row.needs.items():
         for key, wanted in least.items():
             if key == "splits":
-                own = study.results[study.results["experiment"] == experiment]
-                found = own["split"].nunique()
+                own = study.results["experiment"] == experiment
+                own &= study.results["dataset"].isin(data)
+                found = study.results.loc[own, "split"].nunique()
             else:
                 found = np.max(getattr(study.settings[experiment], key))
             if found < wanted:
@@ -316,6 +328,6 @@ def values(
     for key, group in own.groupby(by or (lambda _: ""), sort=False):
         found = group["value"].to_numpy(float)
         numbers = {"values": found, "worst": found.max(), "least": found.min(), "n": len(found)}
-        data = tuple(dict.fromkeys(group["dataset"]))
+        data = tuple(group["dataset"].unique())
         groups = independent(group)
         yield Case(data, {**numbers, "groups": groups, "key": key, **fields})

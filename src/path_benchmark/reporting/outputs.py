@@ -256,7 +256,7 @@ class Outputs:
             "claims": claims.to_dict("records"),
             "explorers": [e for e in turned if e],
             "figures": [d for d in drawn if d],
-            "tables": [asdict(s) for s in shown],
+            "tables": [vars(s) for s in shown],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
             "explained": [e.model_dump(mode="json") for e in self.tables_file.explained],
             "assumptions": said(self.tables_file.assumptions, study),

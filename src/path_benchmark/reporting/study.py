@@ -16,6 +16,8 @@ from ..runs.rows import read_results
 from ..settings import Settings
 from .formats import count
 
+REPEATED = ("suite", "paper", "seed", "machine", "versions")
+
 
 @dataclass(frozen=True)
 class Study:
@@ -53,7 +55,8 @@ class Study:
 
     def ran(self, experiment: str) -> list[str]:
         """List the data sets of an experiment, in the order of the paper's settings."""
-        own = set(self.results.loc[self.results["experiment"] == experiment, "dataset"])
+        names = self.results.loc[self.results["experiment"] == experiment, "dataset"]
+        own = set(names.unique())
         return [name for name in self.datasets if name in own] + sorted(own - set(self.datasets))
 
     def is_papers(self, dataset: str) -> bool:
@@ -162,6 +165,9 @@ def read_study(paper: Paper, config: dict, suite: str, folder: str | Path) -> St
     folder = Path(folder)
     results = read_results(folder / "results.parquet")
     curves = read_results(folder / "curves.parquet")
+    for frame in (results, curves):  # few texts, repeated: rows are chosen faster by their numbers
+        repeated = [name for name in REPEATED if name in frame]
+        frame[repeated] = frame[repeated].astype("category")
     return make_study(paper, config, suite, results, curves)
 
 

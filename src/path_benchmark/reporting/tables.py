@@ -290,7 +290,7 @@ def settings_used(study: Study) -> pd.DataFrame:
             {"what": experiment, "setting": key, "value": _said(value)}
             for key, value in settings.model_dump().items()
         ]
-    ran = set(study.results["dataset"])
+    ran = set(study.results["dataset"].unique())
     for name, settings in study.datasets.items():
         said = settings.model_dump(exclude_defaults=True, exclude={"title"})
         if name in ran and said:

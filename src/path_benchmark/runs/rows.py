@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from .code import code
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PACKAGES = ("solution_paths", "numpy", "scipy", "numba", "scikit-learn")
 
@@ -157,19 +159,23 @@ def read_results(
 
     A file that isn't whole, or lacks a column of the ``schema``, raises `UnreadableResults`.
     """
-    frame = results.copy() if isinstance(results, pd.DataFrame) else _read_table(Path(results))
+    given = not isinstance(results, str | Path)
+    frame = results.copy() if given else _read_table(Path(results))
     needed = schema.names if schema else ["hyper_parameters"]
     lacking = [name for name in needed if name not in frame.columns]
     if lacking:
         raise UnreadableResults(
-            f"{'the table' if isinstance(results, pd.DataFrame) else results} has no column "
+            f"{'the table' if given else results} has no column "
             f"{lacking[0]!r}, it was made by an older version; run the suite again."
         )
-    frame["hyper"] = [json.loads(text) for text in frame["hyper_parameters"]]
+    known = {text: json.loads(text) for text in frame["hyper_parameters"].unique()}
+    frame["hyper"] = [known[text] for text in frame["hyper_parameters"]]
     return frame
 
 
 def _read_table(file: Path) -> pd.DataFrame:
+    import pandas as pd
+
     try:
         return pd.read_parquet(file)
     except (OSError, pa.ArrowException) as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from scipy.optimize import minimize
 
 from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
@@ -51,6 +50,8 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
     def dual(u: np.ndarray) -> tuple[float, np.ndarray]:
         image = product(u) * (scale / objective.lam)
         return 0.5 * float(u @ image) - float(u.sum()), image - 1.0
+
+    from scipy.optimize import minimize  # takes a while to import
 
     with Stopwatch() as watch:
         found = minimize(

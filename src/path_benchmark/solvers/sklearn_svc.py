@@ -1,13 +1,14 @@
 """scikit-learn's SVC, that is LIBSVM's SMO, with one cost for each sample. The bias is free.
 
-LIBSVM keeps kernel rows in float32, so no ``tolerance`` brings its gap much below 1e-6.
+LIBSVM keeps kernel rows in float32, so no ``tolerance`` brings its gap much below 1e-6. Imported
+where it is called, before its time is taken: scikit-learn takes a second to load.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import numpy as np
-import sklearn
-from sklearn.svm import SVC
 
 from ..objectives import Hinge
 from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
@@ -19,7 +20,7 @@ STATED_GAP = 1e-5
 
 def version() -> str:
     """Version of scikit-learn, which holds the solver."""
-    return f"scikit-learn {sklearn.__version__}"
+    return f"scikit-learn {importlib.metadata.version('scikit-learn')}"
 
 
 def supports(objective: Hinge) -> str:
@@ -33,6 +34,8 @@ def supports(objective: Hinge) -> str:
 
 def solve(objective: Hinge, options: dict | None = None, start: Answer | None = None) -> Answer:
     """Solve; options: ``tolerance`` (default 1e-3), ``max_iter``, ``cache_size`` (MB, 200)."""
+    from sklearn.svm import SVC
+
     options = options or {}
     key = (NAME, objective.kernel, objective.diagonal)
     state, setup = reuse_or_build(objective, start, key, objective.gram)

@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from solution_paths import (
     dm_drsvm_grid,
@@ -91,6 +90,8 @@ def balanced_loss(y: Floats, f: Floats) -> Floats:
 
 def area_under_curve(y: Floats, f: Floats) -> float:
     """Return the area under the ROC curve of decisions: the share of pairs in right order."""
+    from scipy.stats import rankdata  # half a second to load
+
     positive = y > 0
     p, n = positive.sum(), (~positive).sum()
     return float((rankdata(f)[positive].sum() - p * (p + 1) / 2) / (p * n)) if p and n else np.nan

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from solution_paths import dm_ksvm_path
 from solution_paths.kernels import Kernel
@@ -64,6 +63,8 @@ def at_constant(X: Floats, y: Floats, kernel: Kernel, found: Solution, kappa: fl
     constant, length = kappa * found.rho, float(np.linalg.norm(found.w))
     if constant <= LEAST:
         raise ValueError(f"kappa rho is {constant:.3g}, a constant must be more than {LEAST:g}.")
+    from scipy.optimize import brentq
+
     options: dict[str, Any] = {"kernel": kernel.name, "gamma": kernel.gamma, "check": "ignore"}
     path = dm_ksvm_path(X, y, constant, lam_min=1e-6, **options)
     Z = factor(kernel(X, X))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 Floats = np.ndarray
 # No sample is moved further than this many times the radius for each of n samples.
@@ -51,6 +50,8 @@ def worst_distribution(
     A linear programme shares out each sample's mass (left alone, moved, moved with its label
     changed) and the cost of moving; loss and distance are then those of the atoms themselves.
     """
+    from scipy.optimize import linprog
+
     n = len(margins)
     one, none = sp.eye_array(n), sp.csr_array((n, n))
     gain = np.concatenate([np.zeros(n), 1.0 - margins, 1.0 + margins, np.full(2 * n, length)])

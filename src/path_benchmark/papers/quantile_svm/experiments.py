@@ -23,9 +23,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from pydantic import AfterValidator, Field
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
 
 from path_benchmark import solvers
 from solution_paths import quantile_svm_path, weighted_svm_path
@@ -600,10 +597,10 @@ def known(cell: Cell, rows: Rows, report: Report) -> None:
 
 def _calibrated(path: Any, parts: Split, method: str) -> np.ndarray:
     """Fit Platt's sigmoid or an isotonic map to f(x, tau = 1/2) on the validation part."""
+    from .calibration import calibrated as fitted
+
     kind = {"platt": "sigmoid", "isotonic": "isotonic"}[method]
-    machine = FrozenEstimator(AtTau(path, 0.5))
-    calibrated = CalibratedClassifierCV(machine, method=kind)
-    calibrated.fit(parts.validation.X, parts.validation.y)
+    calibrated = fitted(path, 0.5, kind, parts.validation)
     return calibrated.predict_proba(parts.test.X)[:, list(calibrated.classes_).index(1.0)]
 
 
@@ -618,26 +615,6 @@ def _score(p: np.ndarray, hit: np.ndarray, clip: float, method: str, bins: int, 
     predicted, observed = ([v[own].mean() for own in inside] for v in (p, hit))
     counts = [own.sum() for own in inside]
     rows.add_curve("reliability", predicted, observed, weight=counts, method=method)
-
-
-class AtTau(ClassifierMixin, BaseEstimator):
-    """The path's classifier at one tau, as scikit-learn sees it; there is nothing to fit."""
-
-    def __init__(self, path: Any, tau: float) -> None:
-        self.path, self.tau = path, tau
-        self.classes_ = np.array([-1.0, 1.0])
-
-    def fit(self, X: Any = None, y: Any = None) -> AtTau:
-        """Do nothing: the path is given."""
-        return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values at this tau."""
-        return self.path.decision_function(X, self.tau)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels -1 and +1."""
-        return np.where(self.decision_function(X) >= 0.0, 1.0, -1.0)
 
 
 # ---------------------------------------------------------------- paths to be turned by hand

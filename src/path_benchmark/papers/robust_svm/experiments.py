@@ -22,7 +22,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
-from sklearn.svm import SVC
 
 from solution_paths import outlier_svm_path, outlier_svr_path
 from solution_paths.kernels import LINEAR, Kernel
@@ -338,6 +337,8 @@ def noise(cell: Cell, rows: Rows, report: Report) -> None:
 @PAPER.experiment(settings=Bias, each="kernels")
 def bias(cell: Cell, rows: Rows, report: Report) -> None:
     """Score the standard machine with a free bias, by LIBSVM: the paper's has none."""
+    from sklearn.svm import SVC
+
     parts = assemble(cell.dataset, cell.split, n=cell.data.rows, offline=cell.offline)
     options = {"kernel": cell.value, "gamma": 1.0 / parts.train.X.shape[1], "cache_size": 1000}
     tried = []

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import sklearn
-from sklearn import svm
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import enet_path
 
 from solution_paths.problem import Problem
 from solution_paths.verify import Answer, judge
@@ -75,10 +72,13 @@ class Libsvm:
     at: Callable[[float], dict[str, Any]]
     kernel: str
     name = "libsvm"
-    version = f"scikit-learn {sklearn.__version__}"
+    version = f"scikit-learn {importlib.metadata.version('scikit-learn')}"
 
     def grid(self, points: Sequence[float], tolerance: float) -> Tried:
         """Solve at all points."""
+        from sklearn import svm
+        from sklearn.exceptions import ConvergenceWarning
+
         found, spent = [], np.zeros(2)
         with watched(self.name) as refusal, warnings.catch_warnings():
             if refusal:
@@ -126,6 +126,9 @@ class Descent:
 
     def grid(self, points: Sequence[float], tolerance: float) -> Tried:
         """Solve at all points, from the largest penalty on."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import enet_path
+
         alphas = np.sort(points)[::-1] / len(self._y)
         options = {"tol": tolerance, "max_iter": SWEEPS, "precompute": True}
         with watched(self.name) as refusal, warnings.catch_warnings():
