@@ -14,6 +14,7 @@ from path_benchmark.papers import get_paper
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.reporting import published
 from path_benchmark.reporting.overview import headline
+from path_benchmark.reporting.pivots import printed
 from path_benchmark.reporting.verdicts import GLYPHS, MISSING, NOT_IN_PAPER
 
 ROOT = Path(__file__).parents[1]
@@ -24,11 +25,11 @@ PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust
 
 def disagreements(page):
     """List the CSV files of a page whose pivot it doesn't hold."""
-    text = page.read_text("utf-8")
+    text, folder = page.read_text("utf-8"), get_outputs(page.stem).folder
     return [
         file.name
         for file in sorted(page.with_suffix("").glob("*.csv"))
-        if "\n".join(published.pivot(pd.read_csv(file))) not in text
+        if "\n".join(published.pivot(pd.read_csv(file), printed(folder))) not in text
     ]
 
 
@@ -220,6 +221,26 @@ def test_a_number_that_the_paper_has_not_stands_alone():
     assert published.pivot(frame)[-1] == "| A | 0.25 |"
     frame = pd.DataFrame([row | {"paper": 0.5, "ours": float("nan"), "verdict": MISSING}])
     assert published.pivot(frame)[-1] == "| A | *0.5* / — ⬜ ∅ |"
+
+
+def test_the_papers_digits_are_those_that_it_prints(tmp_path):
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "a.csv").write_text("dataset,n,error,std\nA,768,0.05,11.104\nB,8,0.056,4.6\n")
+    found = printed(tmp_path)
+    assert found == {
+        "768.0": "768", "8.0": "8", "0.05": "0.050", "0.056": "0.056",
+        "11.104": "11.104", "4.6": "4.600",
+    }  # fmt: skip
+    row = {"data set": "A", "quantity": "error", "paper": 0.05, "ours": 0.04216}
+    row |= {"paper's std": 4.6, "our std": 0.0123, "verdict": NOT_IN_PAPER}
+    shown = published.pivot(pd.DataFrame([row]), found)[-1]
+    assert shown.startswith("| A | *0.050 ± 4.600* / 0.0422 ± 0.012 ")
+    (folder / "b.csv").write_text("dataset,error\nA,0.05\n")
+    assert printed(tmp_path)["0.05"] == "0.05"  # in one place without the last digit
+    robust = printed(get_outputs("robust_svm").folder)
+    assert robust["0.05"] == "0.050"
+    assert robust["0.337"] == "0.337"
 
 
 def test_a_changed_number_is_noticed(suite, tmp_path):

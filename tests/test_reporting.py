@@ -679,6 +679,10 @@ def test_numbers_that_are_compared_have_the_same_decimals():
     assert formats.together(np.nan, 341.0) == ("—", "341", "—")
     assert formats.together(np.inf, np.inf) == ("inf", "inf", "0")  # the VIF of SCADI's columns
     assert formats.together(2.5, np.inf) == ("2.50", "inf", "—")
+    # what is printed keeps its digits and gets no others; a ratio of it is rounded
+    assert formats.together(11.104, 0.04423) == ("11.104", "0.0442", "-11.0598")
+    assert formats.together(0.003, 0.000459)[0] == "0.003"
+    assert formats.together(11.104 / 0.401, 2.4567, 2) == ("27.7", "2.5", "-25.2")
     for pair in ((np.inf, np.inf), (2.5, np.inf), (np.inf, 2.5)):
         assert formats.relative(*pair) == "—"
 

@@ -111,9 +111,9 @@ class Words(string.Formatter):
 def made_claims(rows: Iterable[Row], measures: Mapping[str, Measure], study: Study) -> list[Claim]:
     """Return what became of every row, in their order."""
     every = tuple(study.results["dataset"].unique())
-    part_of = cache(study.restricted)  # most rows are about the same data sets
+    part = cache(study.restricted)  # most rows are about the same data sets
     return [
-        claim for row in rows for claim in _of_row(row, measures[row.measure], study, every, part_of)
+        claim for row in rows for claim in _of_row(row, measures[row.measure], study, every, part)
     ]
 
 

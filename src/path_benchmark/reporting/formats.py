@@ -14,6 +14,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 # Positional notation between these; powers of ten beyond.
 _SMALL, _LARGE = 1e-4, 1e7
+PRINTED = 4  # decimals that papers print at most
 
 
 def known(value: object) -> bool:
@@ -92,7 +93,10 @@ def _odd(value: object) -> str:
 
 
 def together(first: float, second: float, digits: int = 4) -> tuple[str, str, str]:
-    """Write two numbers that are compared, and second minus first, with the same decimals."""
+    """Write two numbers that are compared, and second minus first, with the same decimals.
+
+    A first one of at most four decimals is printed somewhere: it keeps them, and gets no others.
+    """
     if any(known(v) and math.isinf(v) for v in (first, second)):
         return significant(first), significant(second), "0" if first == second else NOTHING
     sizes = [abs(float(v)) for v in (first, second) if known(v) and v]
@@ -104,8 +108,9 @@ def together(first: float, second: float, digits: int = 4) -> tuple[str, str, st
         return tuple(power(v) if known(v) and v else _odd(v) for v in (first, second, difference))
     decimals = min(max(places(size, digits) for size in sizes), 4 if min(sizes) >= 1e-2 else 6)
     decimals = trimmed(sizes, decimals)
+    own = _decimals(repr(float(first)).removesuffix(".0")) if known(first) else None
     return (
-        _fixed(first, decimals),
+        _fixed(first, decimals if own is None or own > PRINTED else own),
         _fixed(second, decimals),
         _fixed(difference, decimals, sign=True),
     )

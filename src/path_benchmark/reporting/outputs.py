@@ -30,8 +30,8 @@ from . import figures as fig
 from . import tables as tab
 from .explorer import Explorer, path_figure
 from .formats import count, together
-from .pivots import Lines, Maker, Table, read_published
-from .provenance import provenance
+from .pivots import Lines, Maker, Table, printed, read_published
+from .provenance import made, provenance
 from .study import Study
 from .surface import Surface, surface_figure
 from .verdicts import MISSING, claims_frame, kind
@@ -258,6 +258,7 @@ class Outputs:
             "figures": [d for d in drawn if d],
             "tables": [vars(s) for s in shown],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
+            "printed": printed(self.folder) if self.folder else {},
             "explained": [e.model_dump(mode="json") for e in self.tables_file.explained],
             "assumptions": said(self.tables_file.assumptions, study),
             "limitations": [*said(self.tables_file.limitations, study), *study.failures()],
@@ -282,6 +283,7 @@ class Outputs:
         notes = [*table.notes, *more, *_data_note(table.experiments, study, splits=True)]
         if table.experiments or name == "table_metrics":
             notes += study.failures(*table.experiments)
+        notes += [text for text in [made(study, table.experiments)] if text]
         heading = study.titled(table.heading, table.experiments)
         shown = tab.show(frame, name, heading, notes, study.command(table.experiments))
         shown = replace(shown, evidence=table.evidence)
@@ -378,12 +380,6 @@ def summary(study: Study) -> str:
         f"{count(len(results), 'row')}. The certificate holds for {int((held == 1.0).sum())} of "
         f"{count(len(held), 'path')}. {count(failed, 'failure')}."
     )
-    sources = {json.loads(v).get("source") for v in results["versions"].unique()}
-    if len(sources) > 1:
-        text += (
-            f" The rows come from {len(sources)} versions of the source: remove the folder of "
-            "cells and run again for results of one."
-        )
     if len(absent):
         text += f" Not available: {', '.join(study.name(d) for d in absent)}."
     return text

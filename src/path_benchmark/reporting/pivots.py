@@ -104,6 +104,24 @@ def read_published(folder: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(folder / "published" / f"{name}.csv")
 
 
+def printed(folder: Path) -> dict[str, str]:
+    """Return the numbers of a paper's tables as printed, by their shortest text.
+
+    A column of a table has as many decimals as any number in it. Where tables print a number in
+    two ways, the shorter one stands.
+    """
+    found: dict[str, str] = {}
+    for file in sorted((folder / "published").glob("*.csv")):
+        texts = pd.read_csv(file, dtype=str)
+        for name in read_published(folder, file.stem).select_dtypes("number"):
+            own = texts[name].dropna()
+            most = max((len(text.partition(".")[2]) for text in own), default=0)
+            for text in own:
+                shown = f"{float(text):.{most}f}" if "e" not in text.lower() else text
+                found[repr(float(text))] = min(found.get(repr(float(text)), shown), shown, key=len)
+    return found
+
+
 class Maker:
     """Makes the tables of one paper from a study."""
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 
-import pandas as pd
-
-from ..runs.code import CODE
+from ..runs.code import CODE, code
 from ..runs.rows import commit
 from .formats import count
 from .study import Study
 
-__all__ = ["commit", "now", "provenance"]
+__all__ = ["commit", "dated", "made", "now", "provenance"]
+HERE = Path(__file__).parent
 PACKAGES = {"python": "Python", "solution_paths": "solution_paths"}
 
 
@@ -23,17 +26,17 @@ def provenance(study: Study, names: Mapping[str, str]) -> dict:
     ``names`` are the methods' as people write them.
     """
     results = study.results
-    versions = [json.loads(text) for text in results["versions"]]
-    code = [[f"{part} {v.pop(part)}" for part in CODE if part in v] for v in versions]
-    commits = pd.Series([v.pop("commit", "") or "unknown" for v in versions], dtype=object)
-    sources = pd.Series([", ".join(parts) or "unknown" for parts in code], dtype=object)
-    packages = pd.Series([_said(v) for v in versions], dtype=object)
+    commits: Counter[str] = Counter()
+    packages: Counter[str] = Counter()
+    for text, n in results["versions"].astype(str).value_counts(sort=False).items():
+        said = json.loads(text)
+        commits[said.pop("commit", "") or "unknown"] += n
+        packages[_said({k: v for k, v in said.items() if k not in (*CODE, "date")})] += n
     solvers = results.dropna(subset=["method_version"])[["method", "method_version"]]
     by_version = solvers.drop_duplicates().groupby("method_version", sort=False)["method"]
     return {
-        "machines": _counted(results["machine"]),
+        "machines": _counted(Counter(results["machine"].astype(str))),
         "packages": _counted(packages),
-        "sources": _counted(sources),
         "commits": _counted(commits),
         "solvers": [
             f"{', '.join(names.get(m, m) for m in methods)}: {version}"
@@ -42,15 +45,53 @@ def provenance(study: Study, names: Mapping[str, str]) -> dict:
     }
 
 
+def made(study: Study, experiments: Iterable[str]) -> str:
+    """Say when the rows of some experiments (of all, if none) were made, from which commits, where.
+
+    Last, how many of them other code made than what makes them now; see `path_benchmark.runs.code`.
+    """
+    results, wanted = study.results, list(experiments)
+    own = results[results["experiment"].isin(wanted)] if wanted else results
+    kinds = own.groupby(["experiment", "versions"], observed=True, sort=False).size()
+    if kinds.empty:
+        return ""
+    made = [(e, json.loads(text), int(n)) for (e, text), n in kinds.items()]
+    commits: Counter[str] = Counter()
+    for _, said, n in made:
+        commits[said.get("commit") or "unknown"] += n
+    days = {said.get("date") or dated(said.get("commit", "")) for _, said, _ in made}
+    dates = sorted(days - {""})
+    when = f" {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else ""
+    named = ", ".join(f"{name} ({count(n, 'row')})" for name, n in commits.most_common())
+    text = f"Computed{when}, commit{'s' * (len(commits) > 1)} {named}, on "
+    text += f"{'; '.join(own['machine'].astype(str).unique())}."
+    other = sum(n for e, said, n in made if {k: said.get(k) for k in CODE} != code(study.paper, e))
+    share = "All" if other == len(own) else other
+    return text + f" {share} of these rows are by other code than this page's." * bool(other)
+
+
+@cache
+def dated(commit: str) -> str:
+    """Return the day of a commit, "" where this checkout doesn't know it."""
+    name = commit.split(",")[0]
+    if not name.isalnum():
+        return ""
+    command = ["git", "show", "-s", "--format=%cs", name]
+    try:
+        asked = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return "" if asked.returncode else asked.stdout.strip()
+
+
 def _said(versions: dict[str, str]) -> str:
     return ", ".join(f"{PACKAGES.get(name, name)} {v}" for name, v in versions.items())
 
 
-def _counted(values: pd.Series) -> list[str]:
+def _counted(counts: Counter[str]) -> list[str]:
     """Return each value; with the number of its rows where there is more than one."""
-    counts = values.value_counts(sort=False)
     if len(counts) == 1:
-        return [str(counts.index[0])]
+        return [*counts]
     return [f"{value} ({count(n, 'row')})" for value, n in counts.items()]
 
 

@@ -18,6 +18,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -54,7 +55,7 @@ PARTLY = (
     "**The suite `paper` is not finished.** What is decided here is decided on the splits that are "
     "whole; tables say how many ([the rest](#not-finished))."
 )
-MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits", "Source": "sources"}
+MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits"}
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
 
@@ -64,10 +65,11 @@ def sign(verdict: str) -> str:
     return f"{COLOURS[glyph]} {glyph}"
 
 
-def pivot(frame: pd.DataFrame) -> list[str]:
+def pivot(frame: pd.DataFrame, printed: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """Return a comparison as a Markdown pivot: data sets by quantities, *paper* / ours, verdict.
 
-    A table that compares nothing is shown as it is.
+    A table that compares nothing is shown as it is. ``printed`` has the paper's numbers as they
+    stand there; see `pivots.printed`.
     """
     if "quantity" not in frame:
         plain = show(frame, "", "")
@@ -76,19 +78,24 @@ def pivot(frame: pd.DataFrame) -> list[str]:
     columns = list(dict.fromkeys(frame["quantity"]))
     lines = [_row([*keys, *columns]), _row(["---"] * (len(keys) + len(columns)))]
     for key, group in frame.groupby(keys, sort=False):
-        cells = {row["quantity"]: _cell(row) for row in group.to_dict("records")}
+        cells = {row["quantity"]: _cell(row, printed) for row in group.to_dict("records")}
         lines.append(_row([*map(str, key), *(cells.get(c, "") for c in columns)]))
     return lines
 
 
-def _cell(row: Mapping) -> str:
+def _cell(row: Mapping, printed: Mapping[str, str]) -> str:
     """Write both numbers and the verdict; ours alone where the paper has none."""
     digits = 2 if RATIO in row["quantity"] else 4
     paper, ours, _ = together(row["paper"], row["ours"], digits)
+    paper = printed.get(repr(float(row["paper"])), paper)
     if paper == NOTHING and kind(row["verdict"]) in (NOT_IN_PAPER, kind(NOT_COMPARED)):
         return ours
-    spreads = (row.get(name, math.nan) for name in ("paper's std", "our std"))
-    theirs, own = (f" ± {significant(s, 2)}" if pd.notna(s) else "" for s in spreads)
+    spreads = [row.get(name, math.nan) for name in ("paper's std", "our std")]
+    texts = (printed.get(repr(float(spreads[0])), ""), "")
+    theirs, own = (
+        f" ± {text or significant(s, 2)}" if pd.notna(s) else ""
+        for s, text in zip(spreads, texts, strict=True)
+    )
     return f"*{paper}{theirs}* / {ours}{own if ours != NOTHING else ''} {sign(row['verdict'])}"
 
 
@@ -111,7 +118,7 @@ def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, orig
     for table in sorted(content["tables"], key=lambda t: bool(t.get("evidence"))):
         if table["name"] in tables:
             link = f"[CSV]({folder}/{table['name']}.csv)"
-            shown = ["", *pivot(tables[table["name"]]), ""]
+            shown = ["", *pivot(tables[table["name"]], content["printed"]), ""]
             shown += [" ".join([f"Suite `{table['suite']}`.", *table["notes"], link]), ""]
             if table.get("evidence"):  # it folds
                 opened = f"<details><summary>{html.escape(table['heading'])}</summary>"

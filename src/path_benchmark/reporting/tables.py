@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -181,6 +181,7 @@ def css(text: str) -> str:
 
 
 @cache
+@cache
 def templates() -> jinja2.Environment:
     """Return the templates; only HTML needs its special characters replaced by the engine."""
     environment = jinja2.Environment(
@@ -209,7 +210,7 @@ def write_table(frame: pd.DataFrame, shown: Shown, out_dir: str | Path) -> None:
     """Write a table four times: ``name.csv`` in full precision, ``.md``, ``.html``, ``.tex``."""
     texts = {"csv": frame.to_csv(index=False)}
     for suffix in ("md", "html", "tex"):
-        texts[suffix] = templates().get_template(f"table.{suffix}").render(table=asdict(shown))
+        texts[suffix] = templates().get_template(f"table.{suffix}").render(table=vars(shown))
     for suffix, text in texts.items():
         file = Path(out_dir) / f"{shown.name}.{suffix}"
         replace_atomically(file, lambda part, text=text: part.write_text(text, "utf-8"))
