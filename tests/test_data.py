@@ -83,7 +83,7 @@ class Bench:
 @pytest.fixture(autouse=True)
 def no_mirror(monkeypatch):
     monkeypatch.delenv(sources.MIRROR_VARIABLE, raising=False)
-    monkeypatch.setattr(sources, "RETRIES", 0)
+    monkeypatch.setattr(downloads, "RETRIES", 0)
 
 
 @pytest.fixture
@@ -280,7 +280,7 @@ def test_missing_file_and_no_network(bench, server):
 
 
 def test_missing_file_on_the_server_is_retried_and_reported(bench, server, monkeypatch):
-    monkeypatch.setattr(sources, "RETRIES", 2)
+    monkeypatch.setattr(downloads, "RETRIES", 2)
     monkeypatch.setattr("time.sleep", lambda _: None)
     bench.write(toy=entry_of(files=[form_of(urls=[f"{server.base}/toy.csv"])]))
     with pytest.raises(data.DataUnavailable) as caught:

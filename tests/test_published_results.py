@@ -226,16 +226,16 @@ def test_a_number_that_the_paper_has_not_stands_alone():
 def test_the_papers_digits_are_those_that_it_prints(tmp_path):
     folder = tmp_path / "published"
     folder.mkdir()
-    (folder / "a.csv").write_text("dataset,n,error,std\nA,768,0.05,11.104\nB,8,0.056,4.6\n")
+    (folder / "a.csv").write_text("dataset,n,error,std\nA,768,0.050,11.104\nB,8,0.0561,4.6\n")
     found = printed(tmp_path)
     assert found == {
-        "768.0": "768", "8.0": "8", "0.05": "0.050", "0.056": "0.056",
-        "11.104": "11.104", "4.6": "4.600",
+        "768.0": "768", "8.0": "8", "0.05": "0.050", "0.0561": "0.0561",
+        "11.104": "11.104", "4.6": "4.6",
     }  # fmt: skip
     row = {"data set": "A", "quantity": "error", "paper": 0.05, "ours": 0.04216}
     row |= {"paper's std": 4.6, "our std": 0.0123, "verdict": NOT_IN_PAPER}
     shown = published.pivot(pd.DataFrame([row]), found)[-1]
-    assert shown.startswith("| A | *0.050 ± 4.600* / 0.0422 ± 0.012 ")
+    assert shown.startswith("| A | *0.050 ± 4.6* / 0.0422 ± 0.012 ")
     (folder / "b.csv").write_text("dataset,error\nA,0.05\n")
     assert printed(tmp_path)["0.05"] == "0.05"  # in one place without the last digit
     robust = printed(get_outputs("robust_svm").folder)

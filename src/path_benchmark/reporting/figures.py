@@ -82,10 +82,10 @@ def seconds_axis(ax: object) -> None:
 def logit_ticks(end: float) -> tuple[list[float], list[str]]:
     """Return ticks of a logit axis on (end, 1 - end), and their names; the ends have most room.
 
-    Ticks at 0.1, 0.01, ... and their mirror images; of many powers every second or third.
+    Ticks at 0.1, 0.01, ... and their mirror images; of more than three powers two have room.
     """
     last = int(np.ceil(-np.log10(end) - 1e-9)) - 1
-    powers = list(range(last, 0, -max(1, int(np.ceil(last / 4)))))
+    powers = list(range(last, 0, -1 if last <= 3 else -int(np.ceil(last / 2))))
     ticks = [*(10.0**-k for k in powers), 0.5, *(1 - 10.0**-k for k in reversed(powers))]
     if last <= 3:
         return ticks, [f"{t:.{max(last, 1)}g}" if t < 0.5 else f"{t:g}" for t in ticks]

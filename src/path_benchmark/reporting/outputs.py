@@ -68,8 +68,20 @@ class Said(Settings):
     cut: dict[str, float] = Field(default_factory=dict)
 
 
+class Whole(Settings):
+    """How many values of a setting (or ``splits``) the paper's figure shows, and what these are."""
+
+    setting: str
+    of: int
+    what: str
+
+
 class Drawn(Settings):
-    """A figure or an explorer, and the function of the paper's module that makes it."""
+    """A figure or an explorer, and the function of the paper's module that makes it.
+
+    ``splits``: the caption says of how many it is a mean or the whole. ``whole``: where there is
+    less than that of its first experiment, the caption says so.
+    """
 
     name: str
     heading: str
@@ -77,6 +89,8 @@ class Drawn(Settings):
     make: str
     options: dict[str, Any] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    splits: bool = False
+    whole: tuple[Whole, ...] = ()
 
 
 class Explained(Settings):
@@ -310,11 +324,26 @@ class Outputs:
 
 
 def _described(made: Drawn, study: Study) -> dict:
-    notes = [*made.notes, *_data_note(made.experiments, study)]
+    notes = [*made.notes, *_cut(made, study)]
+    notes += _data_note(made.experiments, study, made.splits)
     heading, command = study.titled(made.heading, made.experiments), study.command(made.experiments)
     sentences = [text.rstrip(".") + "." for text in (heading, *notes)]
     caption = " ".join(sentences)
     return {"name": made.name, "heading": heading, "caption": caption, "command": command}
+
+
+def _cut(made: Drawn, study: Study) -> list[str]:
+    """Say what of the paper's figure a suite leaves out."""
+    told = []
+    for own in made.whole:
+        if own.setting == "splits":
+            results = study.results[study.results["experiment"] == made.experiments[0]]
+            found = results["split"].nunique()
+        else:
+            found = len(getattr(study.settings[made.experiments[0]], own.setting))
+        if found < own.of:
+            told.append(f"{found} of {own.of} {own.what}")
+    return [f"Of the paper's figure this is a part: {', '.join(told)}."] if told else []
 
 
 def _data_note(experiments: tuple[str, ...], study: Study, splits: bool = False) -> list[str]:

@@ -105,20 +105,17 @@ def read_published(folder: Path, name: str) -> pd.DataFrame:
 
 
 def printed(folder: Path) -> dict[str, str]:
-    """Return the numbers of a paper's tables as printed, by their shortest text.
+    """Return the numbers of a paper's tables as its files have them, by their shortest text.
 
-    A column of a table has as many decimals as any number in it. Where tables print a number in
-    two ways, the shorter one stands.
+    Where tables print a number in two ways, the shorter one stands: no digit is invented.
     """
     found: dict[str, str] = {}
     for file in sorted((folder / "published").glob("*.csv")):
         texts = pd.read_csv(file, dtype=str)
         for name in read_published(folder, file.stem).select_dtypes("number"):
-            own = texts[name].dropna()
-            most = max((len(text.partition(".")[2]) for text in own), default=0)
-            for text in own:
-                shown = f"{float(text):.{most}f}" if "e" not in text.lower() else text
-                found[repr(float(text))] = min(found.get(repr(float(text)), shown), shown, key=len)
+            for text in texts[name].dropna():
+                key = repr(float(text))
+                found[key] = min(found.get(key, text), text, key=len)
     return found
 
 

@@ -489,7 +489,8 @@ def _draw_means(
         means = _means(study, *spec, method, **chosen)
         if len(means):
             look = {"color": fig.PALETTE[k], "marker": fig.MARKERS[k], "ms": 4, "capsize": 2}
-            look |= {"ls": fig.DASHES[k % 4], "label": OUTPUTS.names[method]}
+            joined = fig.DASHES[k % 4] if len(means) > 2 else ""
+            look |= {"ls": joined, "label": OUTPUTS.names[method]}
             ax.errorbar(means.index, means["mean"], means["error"], **look)
 
 

@@ -448,29 +448,31 @@ def kinks_against_n(study: Study, dataset: str) -> pd.DataFrame:
 
 @OUTPUTS.figure
 def figure_kinks(study: Study) -> Figure | None:
-    """Draw the number of kinks against n, beside n log n."""
-    names = list(dict.fromkeys(study.only(experiment="kinks", metric="kinks")["dataset"]))
-    if not names:
+    """Draw the number of kinks against n, ours and the paper's, beside n log n."""
+    names = study.only(experiment="kinks", metric="kinks")["dataset"].unique()
+    paths = study.only(experiment="path", metric="kinks")
+    if not len(names) and not len(paths):
         return None
     figure, axes = fig.new_figure(size=(5.2, 3.8))
-    ax, largest, least = axes[0][0], 0, np.inf
+    ax, sizes = axes[0][0], []
     for k, dataset in enumerate(names):
         found = kinks_against_n(study, dataset)
         error = [found["mean"] - found["min"], found["max"] - found["mean"]]
         draws = int(found["count"].min())
         label = study.name(dataset) + (f" (mean and range of {draws} draws)" if draws > 1 else "")
-        joined = "-" if len(found) > 2 else ""
         style = {"color": fig.PALETTE[k], "marker": fig.MARKERS[k], "ms": 5, "capsize": 3}
-        style["ls"] = joined
+        style["ls"] = "-" if len(found) > 2 else ""
         ax.errorbar(found.index, found["mean"], yerr=error, label=label, **style)
-        largest, least = max(largest, found.index.max()), min(least, found.index.min())
-    paths = study.only(experiment="path", metric="kinks")
+        sizes += [found.index.min(), found.index.max()]
+    printed = OUTPUTS.published("quantile_svm_table_2").set_index("dataset")["n_kinks"]
     for k, (dataset, group) in enumerate(paths.groupby("dataset", sort=False)):
         n = mean(study.only(experiment="path", dataset=dataset, metric="n_train"))[0]
-        marker, colour = fig.MARKERS[-1 - k % 7], fig.PALETTE[-1 - k % 7]
-        ax.plot([n], [group["value"].mean()], marker, color=colour, ms=7, label=study.name(dataset))
-        largest, least = max(largest, n), min(least, n)
-    n = np.geomspace(max(least, 2), largest, 200)
+        look = {"marker": fig.MARKERS[-1 - k % 7], "color": fig.PALETTE[-1 - k % 7], "ls": ""}
+        name, sizes = study.name(dataset), [*sizes, n]
+        ax.plot([n], [group["value"].mean()], ms=7, label=name, **look)
+        if study.is_papers(dataset) and name in printed:
+            ax.plot([n], [printed[name]], ms=9, mfc="none", label=f"{name}, printed", **look)
+    n = np.geomspace(max(0.7 * min(sizes), 2), 1.4 * max(sizes), 200)
     ax.plot(n, n * np.log(n), "--", color=fig.GREY, label="n log n")
     ax.set(xscale="log", yscale="log", xlabel="training samples n", ylabel="number of kinks")
     fig.plain_log_ticks(ax)

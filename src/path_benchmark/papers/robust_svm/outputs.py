@@ -294,6 +294,10 @@ def figure_6(study: Study) -> Figure | None:
             part = own[(own["dataset"] == dataset) & (own["kernel"] == kernel)]
             _draw_times(ax, part, homotopy)
             ax.set_title(f"{study.name(dataset)}, {kernel}, {homotopy}", fontsize=9)
+    limits = np.array([ax.get_ylim() for ax in axes.flat])
+    for ax in axes.flat:  # one scale for all, so that panels can be compared
+        ax.set_ylim(limits[limits > 0.0].min() / 1.2, 1.2 * limits.max())
+        fig.seconds_axis(ax)
     axes[0][0].legend()
     return figure
 
@@ -303,10 +307,7 @@ def _draw_times(ax, own: pd.DataFrame, homotopy: str) -> None:
     op = own[own["method"] == f"op_{homotopy}"]["value"].median()
     ax.plot(cccp.index, cccp, "s--", color=fig.RED, label="CCCP")
     ax.plot(cccp.index, np.full(len(cccp), op), "o-", color=fig.BLUE, label="OP")
-    ax.set_xscale("log")
-    ax.set_ylim(0.0, None)
-    ax.set_xlabel("candidates")
-    ax.set_ylabel("CPU seconds")
+    ax.set(xscale="log", yscale="log", xlabel="candidates", ylabel="CPU time")
     ax.set_xticks(cccp.index, [f"{k}" for k in cccp.index])
     ax.set_xticks([], minor=True)
 

@@ -301,8 +301,12 @@ def explorer(study: Study) -> Explorer | None:
 
 @OUTPUTS.figure
 def figure_times(study: Study, experiment: str) -> Figure | None:
-    """CPU seconds against C_0, log-log; a panel for each tolerance of SMO."""
+    """CPU seconds against C_0, log-log; a panel for each tolerance of SMO.
+
+    Of SMO's starts the paper's alone, from the clipped alphas: beside it the other one is hidden.
+    """
     found = runs(study, experiment)
+    found = found[found["seeding"] != "follow"]
     shown = found[found["method"].isin(["path", "path_given", *TIMED[experiment][2]])]
     if not len(shown):
         return None
@@ -312,7 +316,7 @@ def figure_times(study: Study, experiment: str) -> Figure | None:
         panel = shown[shown["tolerance"].isna() | (shown["tolerance"] == tolerance)]
         ax.set_yscale("log", nonpositive="clip")
         for k, line in enumerate(lines(panel)):
-            _draw_line(ax, of_line(panel, line), k, label(line[0], None) + _seeding(line))
+            _draw_line(ax, of_line(panel, line), k, label(line[0], None))
         ax.set(xscale="log", xlabel="$C_0$", xticks=sorted(panel["C0"].unique()))
         ax.set_xticks([], minor=True)
         if not np.isnan(tolerance):
@@ -326,22 +330,14 @@ def figure_times(study: Study, experiment: str) -> Figure | None:
     return figure
 
 
-def _seeding(line: tuple) -> str:
-    return SEEDINGS.get(line[2], "")
-
-
 def _draw_line(ax: object, own: pd.DataFrame, k: int, name: str) -> None:
-    """Mean, and quartiles or single runs; means that are lower bounds are hollow, with an arrow.
-
-    Lines beside each other are shifted a little, so that none hides another.
-    """
+    """Mean, and quartiles or single runs; means that are lower bounds are hollow, with an arrow."""
     colour, marker = fig.PALETTE[k % len(fig.PALETTE)], fig.MARKERS[k % len(fig.MARKERS)]
-    summary, shift = by_cost(own), 1.12 ** (k - 1)
-    summary.index = summary.index * shift
+    summary = by_cost(own)
     if len(summary) > 2:
         ax.plot(summary.index, summary["mean"], color=colour, lw=1.2)
     if summary["count"].min() < LEAST_FOR_QUARTILES:
-        ax.plot(own["C0"] * shift, own["cpu_s"], "_", color=colour, ms=9, alpha=0.6)
+        ax.plot(own["C0"], own["cpu_s"], "_", color=colour, ms=9, alpha=0.6)
     else:
         bars = {"color": colour, "lw": 3.5, "alpha": 0.35}
         ax.vlines(summary.index, summary["lower"], summary["upper"], **bars)
